@@ -29,11 +29,10 @@ import ratings_inputs
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from clgraph.algorithms.factorization import ALGORITHM, RECIPES, STRATEGIES, FactorizationProblem, as_problem
+from clgraph.algorithms.factorization import ALGORITHM, STRATEGIES, FactorizationProblem, as_problem, prices
 from clgraph.algorithms.factorization.factors import Factors, initial_factors
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.problem import Storage
-from clgraph.algorithms.factorization.strategies import CPU_WEIGHTS, GPU_WEIGHTS
 from clgraph.algorithms.factorization.training import Errors
 from clgraph.cli.main import guarded
 from clgraph.cli.terminal import busy
@@ -136,15 +135,15 @@ def model_says(session: Session, ratings: Ratings, rank: int, storage: Storage) 
     """Return for each strategy the fields of its row that the cost model fills."""
     problems = {n: as_problem(ratings, rank=rank, storage=storage, n_sweeps=n) for n in SWEEPS}
     picks = {n: ALGORITHM.choose(session, problem).strategy for n, problem in problems.items()}
-    weights = CPU_WEIGHTS if session.facts.is_cpu else GPU_WEIGHTS
-    rates, recipes = session.profile.rates, {n: r(problems[1], session.facts) for n, (_, r) in RECIPES.items()}
+    rates, facts = session.profile.rates, session.facts
+    found = {name: getattr(prices, name)(problems[1], facts) for name in STRATEGIES}
     return {
         name: {
-            "predicted_seconds": estimate(recipe.weighted_work(weights), rates).seconds,
-            "predicted_preparation_seconds": estimate(recipe.preparation, rates).seconds,
+            "predicted_seconds": estimate(price.sweep, rates).seconds,
+            "predicted_preparation_seconds": estimate(price.preparation, rates).seconds,
             "picked": name == picks[20], "picked_once": name == picks[1],
         }
-        for name, recipe in recipes.items()
+        for name, price in found.items()
     }
 
 

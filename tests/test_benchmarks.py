@@ -26,6 +26,7 @@ from conftest import ROOT
 
 from clgraph import generators
 from clgraph.algorithms import factorization, mst
+from clgraph.algorithms.factorization.edge_locked import edge_locked
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.hash_collisions import as_problem
 from clgraph.data.graph import Graph
@@ -33,7 +34,7 @@ from clgraph.data.ratings import Ratings
 from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError, VerificationError
-from clgraph.model.cost import Atomics, Chain, Gathers, HostItems, Work, total
+from clgraph.model.cost import Atomics, Chain, Gathers, HostItems, Work
 from clgraph.model.strategy import Choice, Strategy, choose
 from clgraph.reference.hash_collisions import hash_collisions
 from clgraph.report import read_rows, write_rows
@@ -493,7 +494,7 @@ def test_lost_steps_are_found(session: Session) -> None:
             self.model.set(rows._replace(item_factors=1.001 * rows.item_factors))
 
     def wrong(on: Session, given: factorization.FactorizationProblem) -> FactorizationPlan:
-        return Wrong(on, given, factorization.RECIPES["edge_locked"][1](given, on.facts))
+        return Wrong(on, given, edge_locked(given, on.facts))
 
     def share(plan: Any) -> float:
         known = factorization.STRATEGIES["edge_locked"]
@@ -512,7 +513,7 @@ def test_no_part_of_work_is_lost() -> None:
     items = {**loads, "atomics": Atomics(1, 9), "host_items": HostItems(1, 9, "")}
     whole = Work(**{field.name: (items[field.name],) if field.name in items else 1.0 for field in fields(Work)})
     twice = Work(**{name: (items[name],) * 2 if name in items else 2.0 for name in Work.__slots__})
-    assert whole + whole == total([(whole, 1.0, 1.0)] * 2) == twice
+    assert whole + whole == twice
     thrice = {name: getattr(whole.times(3), name) for name in Work.__slots__}
     assert all(thrice[name] == 3.0 for name in thrice if name not in items)
     assert all(getattr(item, item.__slots__[0]) == 3 for name in items for item in thrice[name])

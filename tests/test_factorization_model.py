@@ -13,7 +13,7 @@ from dataclasses import replace
 import pytest
 import ratings_inputs
 
-from clgraph.algorithms.factorization import RECIPES, STRATEGIES, as_problem
+from clgraph.algorithms.factorization import STRATEGIES, as_problem, prices
 from clgraph.device.facts import DeviceFacts, Dialect
 from clgraph.device.profile import load_profile
 from clgraph.model.cost import estimate
@@ -51,10 +51,11 @@ def mean_seconds(problems, facts, *, once=False):
     rates = load_profile(facts).rates
     means = {}
     for name in ONLINE + OFFLINE:
-        recipes = [RECIPES[name][1](problem, facts) for problem in problems]
+        found = [getattr(prices, name)(problem, facts) for problem in problems]
         logs = [
-            math.log(estimate(r.work, rates).seconds + once * estimate(r.preparation, rates).seconds) for r in recipes
-        ]
+            math.log(estimate(price.sweep, rates).seconds + once * estimate(price.preparation, rates).seconds)
+            for price in found
+        ]  # fmt: skip
         means[name] = math.exp(sum(logs) / len(logs))
     return means
 

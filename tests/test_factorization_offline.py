@@ -6,7 +6,7 @@ import pytest
 from conftest import run_at_width
 from factorization_cases import ZOO, assert_each_once, check_replay, plan_on, problem_of, sweep_order
 
-from clgraph.algorithms.factorization import matchings, rating_supersteps, supersteps, work
+from clgraph.algorithms.factorization import matchings, rating_supersteps, supersteps
 from clgraph.algorithms.factorization.factors import DeviceRatings
 from clgraph.algorithms.factorization.matchings import find_matchings
 from clgraph.algorithms.factorization.plan import FactorizationPlan
@@ -124,7 +124,7 @@ def test_sweeps_without_conflicts(session: Session, strategy, name: str) -> None
 def test_small_ranges(session: Session, strategy, monkeypatch) -> None:
     """Launches that end inside blocks and between small supersteps, and supersteps with a launch each."""
     for module, name, value in (
-        (supersteps, "_CPU_TURNS", 100), (supersteps, "_TURNS", 20), (work, "CPU_TAIL", 3),
+        (supersteps, "_CPU_TURNS", 100), (supersteps, "_TURNS", 20), (supersteps, "CPU_TAIL_RATINGS", 3),
         (rating_supersteps, "_TAIL_TURNS", 0),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, value)

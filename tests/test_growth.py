@@ -11,14 +11,13 @@ from conftest import ROOT
 from clgraph import generators
 from clgraph.engine.plan import Plan
 from clgraph.errors import CapacityError, DeviceMemoryError
-from clgraph.model.cost import Work
 from clgraph.model.recipe import Array, Loop, Phase, Recipe, Setting, Use
 
 SOURCE = str(ROOT / "tests" / "kernels" / "growth.cl")
 START = Phase(f"{SOURCE}:start", 1)
 APPEND = Phase(f"{SOURCE}:append_children", 64, status="state[STATE_STATUS]", grows="list")
 CLOSE = Phase(f"{SOURCE}:close_level", 1)
-LEVELS = Loop((APPEND, CLOSE), "number", "state[STATE_ALIVE]", 40, 1.0)
+LEVELS = Loop((APPEND, CLOSE), "number", "state[STATE_ALIVE]", 40)
 
 
 def tree(session, n, *steps, room=1):
@@ -63,7 +62,7 @@ def test_all_launches_get_the_longer_list(session):
 
 def test_steps_of_their_own_look_the_list_up(session):
     seen = []
-    look = Use(lambda plan: SimpleNamespace(run=lambda: seen.append(plan.arrays["list"].size)), Work())
+    look = Use(lambda plan: SimpleNamespace(run=lambda: seen.append(plan.arrays["list"].size)))
     tree(session, 7, look, APPEND, CLOSE, look).run()
     assert seen[0] == 1 and seen[1] >= 3
 
@@ -87,8 +86,3 @@ def test_a_phase_that_does_not_grow_reports_an_overflow(session):
         with pytest.raises(CapacityError, match="append_children"):
             plan.check()
         assert plan.arrays["list"].size == 1
-
-
-def test_the_look_at_the_status_is_predicted():
-    recipe = Recipe((APPEND, replace(APPEND, grows=None)))
-    assert (recipe.work.launches, recipe.work.read_backs) == (2.0, 1.0)

@@ -8,6 +8,7 @@ from conftest import ROOT
 sys.path.insert(0, str(ROOT / "tools"))
 import mutate_host
 import mutate_kernels
+from covering_tests import Covering
 
 ANSWERS = ("found_by", "equivalent", "unseen")
 
@@ -34,9 +35,10 @@ def test_changes_are_what_they_say() -> None:
     }
 
 
-def test_each_file_of_the_host_has_tests() -> None:
-    files = {change.file for change in mutate_host.mutations()}
-    missing = {test for file in files for test in mutate_host.tests_of(file) if not (ROOT / test).is_file()}
-    assert not missing
-    unused = {start for start in mutate_host.TESTS if not any(file.startswith(start) for file in files)}
-    assert not unused, f"no file begins with {unused}"
+def test_quickest_tests_of_the_line_run_first(tmp_path) -> None:
+    change = next(change for change in mutate_host.mutations() if change.file == "clgraph/runtime/arena.py")
+    (line, *_), *_ = [mutate_host.lines_of(change, (ROOT / change.file).read_text())]
+    seconds = {"a::x": 2.0, "a::y": 1.0, "b::z": 3.0, "b::late": mutate_host.TEST_SECONDS, "c::elsewhere": 0.1}
+    covering = Covering({change.file: {line: [*seconds][:4], 0: ["c::elsewhere"]}}, seconds)
+    assert mutate_host.tests_of(change, covering) == ["a::y", "b::z", "a::x"]
+    assert mutate_host.tests_of(change, Covering({}, seconds)) == []

@@ -10,7 +10,6 @@ import pytest
 
 from clgraph import Ratings, generators
 from clgraph.algorithms.table import find_algorithm
-from clgraph.engine.problem import shared
 from clgraph.model.recipe import Array, Setting
 from clgraph.runtime.session import Session
 
@@ -60,17 +59,3 @@ def test_a_pick_makes_few_calls(pocl: Session, name: str, graph: str) -> None:
     finally:
         sys.setprofile(before)
     assert n_calls <= MAX_CALLS[name]
-
-
-def test_what_is_shared_is_made_once_for_a_problem_and_a_device(pocl: Session) -> None:
-    made = []
-
-    @shared
-    def make(_problem: Any, _facts: Any, option: str) -> str:
-        made.append(option)
-        return option.upper()
-
-    problem, other = problem_of("bfs", "grid"), replace(pocl.facts)
-    assert [make(problem, facts, "a") for facts in (pocl.facts, pocl.facts, other)] == ["A", "A", "A"]
-    assert make(problem, other, "b") == "B" and make(replace(problem), other, "b") == "B"
-    assert made == ["a", "a", "b", "b"]

@@ -10,7 +10,7 @@ from conftest import ROOT
 
 from clgraph import generators
 from clgraph.algorithms.table import find_algorithm
-from clgraph.model.cost import Atomics, Chain, Gathers, HostItems, Work, estimate, total
+from clgraph.model.cost import Atomics, Chain, Gathers, HostItems, Work, estimate
 from clgraph.model.strategy import priced
 from clgraph.runtime.session import Session
 
@@ -32,9 +32,10 @@ def test_parts_are_priced_as_their_sum(pocl: Session) -> None:
     rates = pocl.profile.rates
     more = replace(ASKED, atomics=(Atomics(9.0, 1.0),), host_seconds=1e-5, host_items=(HostItems(1e4, 1e5, "heap"),))
     parts = [(ASKED, 1.0, 1.0), (more, 3.0, 2.0), (Work(launches=2.0, locks=1.0), 0.5, 4.0)]
-    priced, summed = estimate(parts, rates), estimate(total(parts), rates)
+    works = [work.times(times, weight) for work, times, weight in parts]
+    priced, summed = estimate(parts, rates), estimate(works[0] + works[1] + works[2], rates)
     assert priced.parts == pytest.approx(summed.parts, rel=1e-12) and all(summed.parts.values())
-    alone = [estimate(total([part]), rates).seconds for part in parts]
+    alone = [estimate(work, rates).seconds for work in works]
     assert priced.seconds == pytest.approx(sum(alone), rel=1e-12) and len(alone) == 3
 
 

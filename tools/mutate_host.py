@@ -1,66 +1,46 @@
 #!/usr/bin/env python3
 """Break the host's code at one place at a time, and see whether a test fails.
 
-    tools/mutate_host.py [--sample 400] [--seed 0] [--only PART ...] [--missed JSON] [--jobs 2] [--json FILE] [--list]
+    tools/mutate_host.py --covering FOLDER [--sample 400] [--seed 0] [--only PART ...] [--missed JSON] [--jobs 2]
+                         [--json FILE] [--list]
 
 A mutation negates a comparison, moves the bound of a check by one (``<`` becomes ``<=``), swaps ``and`` and ``or``,
 drops a step of one (``x + 1`` becomes ``x``), or drops a check: a raise, or a call of a function whose name begins with
 ``check``. A drawn sample of all mutations of ``clgraph/data``, ``runtime``, ``engine`` and the problems of algorithms
-runs, each in a copy of the tree, against the tests that TESTS names for the file. The JSON file has a row for every
-mutation that ran. Mutations that no test finds and that change no answer are in EQUIVALENT, with the reason.
+runs, each in a copy of the tree, against tests that run the line: the quickest of each file first, until they take
+TEST_SECONDS. If there is no folder of the tests of each line, the whole suite runs once and fills it. The JSON file
+has a row for every mutation that ran. Mutations that no test finds and that change no answer are in EQUIVALENT, with
+the reason.
 """
 from __future__ import annotations
 
 import argparse
 import ast
 import json
+import os
 import random
 import shutil
+import subprocess
 import sys
 import tempfile
 import threading
-import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parent)]
 
+from covering_tests import Covering, read_covering  # noqa: E402
 from mutants import ROOT, Mutation, copy_tree, failing_test  # noqa: E402
 
 PARTS = ("clgraph/data/*.py", "clgraph/runtime/*.py", "clgraph/engine/*.py", "clgraph/algorithms/*/problem.py")
 LATE_FACTOR, LATE_SLACK_SECONDS = 5.0, 60.0  # A run is late after 5 × what its tests take without a mutation + 60 s.
-# The tests that run for a file; the longest beginning of its name counts.
-TESTS = {
-    "clgraph/data": "graph wrapped stats edge_lists generators",
-    "clgraph/data/csr": "graph wrapped edge_lists ratings",
-    "clgraph/data/generator": "generators", "clgraph/data/edge": "generators graph",
-    "clgraph/data/geometric": "generators triangulation", "clgraph/data/graph_arrays": "graph wrapped stats coloring",
-    "clgraph/data/mesh": "mesh_files triangulation", "clgraph/data/networkx": "graph", "clgraph/data/pairs": "pairs",
-    "clgraph/data/planar": "triangulation triangle_compat mesh_files", "clgraph/data/predicates": "triangulation",
-    "clgraph/data/ratings": "ratings pairs generators",
-    "clgraph/data/segment": "triangulation mesh_files", "clgraph/data/sparse": "graph wrapped ratings",
-    "clgraph/data/triang": "triangulation triangle_compat mesh_files", "clgraph/data/vertex_h": "hash_collisions",
-    "clgraph/runtime": "runtime transfers memory device_graph wrapped",
-    "clgraph/runtime/arena": "arena", "clgraph/runtime/cache": "runtime unwritable_homes",
-    "clgraph/runtime/child": "cli", "clgraph/runtime/declarations": "declarations",
-    "clgraph/runtime/devices": "team components_on_devices", "clgraph/runtime/drivers": "self_test",
-    "clgraph/runtime/kept": "kept", "clgraph/runtime/pocl_cpu": "self_test", "clgraph/runtime/query": "device_profile",
-    "clgraph/runtime/recycled": "recycled", "clgraph/runtime/selection": "self_test runtime device_profile",
-    "clgraph/runtime/self_test": "self_test", "clgraph/runtime/source": "declarations runtime",
-    "clgraph/runtime/staging": "transfers", "clgraph/runtime/transfers": "transfers",
-    "clgraph/runtime/weight_range": "sssp wrapped",
-    "clgraph/engine": "kept growth host arguments prices",
-    "clgraph/engine/options": "host results arguments", "clgraph/engine/split_graph": "components_on_devices",
-    "clgraph/engine/team": "team",
-    "clgraph/algorithms/bfs": "bfs", "clgraph/algorithms/coloring": "coloring coloring_distance_two",
-    "clgraph/algorithms/delaunay": "refine_mesh",
-    "clgraph/algorithms/factorization": "factorization_model factorization_estimator",
-    "clgraph/algorithms/hash_collisions": "hash_collisions", "clgraph/algorithms/mst": "mst",
-    "clgraph/algorithms/partition": "partition", "clgraph/algorithms/sssp": "sssp",
-    "clgraph/algorithms/traversal": "bfs sssp",
-}
+TEST_SECONDS, MOST_TESTS = 20.0, 150  # of the tests that run for a mutation, as measured in the run of the whole suite
+# Tests that do not run the host's code in their own process, or only time it.
+LEFT_OUT = (
+    "races", "oclgrind", "packaging", "amd_compile", "typing", "mutations", "architecture", "readme", "documentation",
+)  # fmt: skip
 # The key of a mutation that changes no answer, and the reason.
 EQUIVALENT: dict[str, str] = {}
 _NEGATED: dict[type[ast.cmpop], str] = {
@@ -130,60 +110,81 @@ def mutations() -> list[Mutation]:
     return result
 
 
-def tests_of(file: str) -> list[str]:
-    """Return the files of tests that run for a file."""
-    start = max((start for start in TESTS if file.startswith(start)), key=len)
-    return [f"tests/test_{name}.py" for name in TESTS[start].split()]
+def lines_of(change: Mutation, text: str) -> range:
+    """Return the lines of the innermost statement with the place of a mutation, as far as that place."""
+    last = text.count("\n", 0, change.end) + 1
+    starts = (node.lineno for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt))
+    return range(max(line for line in starts if line <= text.count("\n", 0, change.begin) + 1), last + 1)
+
+
+def tests_of(change: Mutation, covering: Covering) -> list[str]:
+    """Return the tests that run a mutation's line, or its file if it runs at the import: the quickest of each first."""
+    lines = covering.tests.get(change.file, {})
+    names = {name for line in lines_of(change, (ROOT / change.file).read_text()) for name in lines.get(line, ())}
+    places, taken = Counter[str](), list[tuple[int, float, str]]()
+    names = names or {name for of_line in lines.values() for name in of_line}
+    for name in sorted(names, key=lambda name: covering.seconds[name]):
+        file = name.partition("::")[0]
+        places[file] += 1
+        taken.append((places[file], covering.seconds[name], name))
+    result, total = list[str](), 0.0
+    for _, seconds, name in sorted(taken)[:MOST_TESTS]:
+        if result and total + seconds > TEST_SECONDS:
+            break
+        result.append(name)
+        total += seconds
+    return result
+
+
+def cover(folder: Path, jobs: int) -> None:
+    """Run the whole suite once, and leave in *folder* which tests run each line, and the kernels of all tests."""
+    (folder / "caches").mkdir(parents=True)
+    command = [
+        sys.executable, "-m", "pytest", "-q", "-p", "covering_tests", "-m", "not slow", "-n", str(jobs), "--dist",
+        "loadgroup", "--timeout=300", *(f"--ignore=tests/test_{name}.py" for name in LEFT_OUT),
+    ]  # fmt: skip
+    path = os.pathsep.join(filter(None, [str(ROOT), str(ROOT / "tools"), os.environ.get("PYTHONPATH")]))
+    environment = {**_variables(folder / "caches"), "PYTHONPATH": path, "COVERING": str(folder)}
+    subprocess.run(command, cwd=ROOT, env=os.environ | environment, check=False)
+    for worker in (folder / "caches").glob("gw*"):
+        shutil.copytree(worker, folder / "caches" / "main", symlinks=True, dirs_exist_ok=True)
+        shutil.rmtree(worker)
+
+
+def _variables(caches: Path) -> dict[str, str]:
+    """Return the environment of a run; the host's code is the same for all devices, so PoCL's is enough."""
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POCL_MAX_PTHREAD_COUNT"), "2")
+    return {**threads, "CLGRAPH_TEST_DEVICES": "pocl", "CLGRAPH_TEST_CACHES": str(caches)}
 
 
 class Trees:
     """Copies of the tree, one for each thread, and caches of kernels in which each run begins alike."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder, self._own = folder, threading.local()
-        self._seconds: dict[tuple[str, ...], float] = {}
-        self._locks: defaultdict[tuple[str, ...], threading.Lock] = defaultdict(threading.Lock)
+    def __init__(self, folder: Path, covering: Covering, caches: Path) -> None:
+        self._folder, self._covering, self._caches, self._own = folder, covering, caches, threading.local()
+        self._is_sound: dict[str, bool] = {}  # whether a test that found a mutation passes without it
 
-    def run(self, change: Mutation, files: Sequence[str]) -> str:
+    def run(self, change: Mutation) -> str:
         """Return the first test that fails, ``"time"`` after several times what the tests take, or nothing."""
-        limit, tree = LATE_FACTOR * self._measured(files) + LATE_SLACK_SECONDS, self._tree()
-        text = (ROOT / change.file).read_text()
+        tests = tests_of(change, self._covering)
+        if not tests:
+            return ""
+        limit = LATE_FACTOR * sum(map(self._covering.seconds.__getitem__, tests)) + LATE_SLACK_SECONDS
+        tree, text = self._tree(), (ROOT / change.file).read_text()
         (tree / change.file).write_text(change.apply(text))
         try:
-            found = self._failing(tree, files, files, limit)
+            found = self._failing(tree, tests, limit)
         finally:
             (tree / change.file).write_text(text)
-        if "::" in found and self._failing(tree, files, [found], limit):
-            return ""  # it fails without the mutation, too
-        return found
+        if "::" in found and found not in self._is_sound:
+            self._is_sound[found] = not self._failing(tree, [found], limit)
+        return found if self._is_sound.get(found, True) else ""
 
-    def _measured(self, files: Sequence[str]) -> float:
-        """Return how long the tests take in the tree as it is; that run leaves its kernels for all others."""
-        with self._locks[key := tuple(files)]:
-            if key not in self._seconds:
-                began = time.perf_counter()
-                if found := failing_test(self._tree(), files, seconds=None, **self._variables(self._kept(files))):
-                    raise SystemExit(f"fails without a mutation: {found}")
-                self._seconds[key] = time.perf_counter() - began
-                print(f"{self._seconds[key]:.0f} s: {' '.join(files)}", flush=True)
-            return self._seconds[key]
-
-    def _failing(self, tree: Path, files: Sequence[str], tests: Sequence[str], limit: float) -> str:
+    def _failing(self, tree: Path, tests: Sequence[str], limit: float) -> str:
         own = self._folder / f"caches-{threading.get_ident()}"
         shutil.rmtree(own, ignore_errors=True)  # a mutation must not leave a wrong verdict or program behind
-        shutil.copytree(self._kept(files), own, symlinks=True)
-        return failing_test(tree, tests, seconds=limit, **self._variables(own))
-
-    def _kept(self, files: Sequence[str]) -> Path:
-        kept = self._folder / "-".join(Path(file).stem for file in files)
-        kept.mkdir(exist_ok=True)
-        return kept
-
-    @staticmethod
-    def _variables(caches: Path) -> dict[str, str]:
-        """Return the environment of a run; the host's code is the same for all devices, so PoCL's is enough."""
-        threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POCL_MAX_PTHREAD_COUNT"), "2")
-        return {**threads, "CLGRAPH_TEST_DEVICES": "pocl", "CLGRAPH_TEST_CACHES": str(caches)}
+        shutil.copytree(self._caches, own, symlinks=True)
+        return failing_test(tree, tests, seconds=limit, **_variables(own))
 
     def _tree(self) -> Path:
         if not hasattr(self._own, "tree"):
@@ -194,6 +195,7 @@ class Trees:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--covering", type=Path, metavar="FOLDER", help="the tests of each line, made if it is missing")
     parser.add_argument("--sample", type=int, default=400, help="how many mutations run (%(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--only", nargs="*", default=(), help="parts of the names of files or of lines")
@@ -210,10 +212,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.list:
         print(*(change.key for change in drawn), f"{len(drawn)} of {len(every)}", sep="\n")
         return 0
+    if options.covering is None:
+        parser.error("--covering is needed")
+    if not options.covering.exists():
+        cover(options.covering, options.jobs)
     rows, ends = list[dict[str, str]](), Counter[str]()
 
     def try_one(change: Mutation) -> None:
-        found = trees.run(change, tests_of(change.file))
+        found = trees.run(change)
         end = "found" if found else "equivalent" if change.key in EQUIVALENT else "NOT FOUND"
         ends[end] += 1
         reason = EQUIVALENT.get(change.key, "")
@@ -223,7 +229,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             options.json.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
 
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(options.jobs) as pool:
-        trees = Trees(Path(name))
+        trees = Trees(Path(name), read_covering(options.covering), options.covering / "caches")
         list(pool.map(try_one, drawn))
     n = ends["found"] + ends["NOT FOUND"]
     print(f"{ends['found']} of {n} found, {ends['found'] / max(1, n):.1%}; {ends['equivalent']} change no answer")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.growth import Growth, capacity_of
 from clgraph.model.cost import Part, Work, estimate
-from clgraph.model.recipe import Loop, Phase, Recipe, Step, Use, has_rounds
+from clgraph.model.recipe import Loop, Phase, Recipe, Step, Use
 from clgraph.primitives.look_back import LookBack
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
@@ -41,14 +41,14 @@ class Plan:
         What kernels find by the names of their parameters: the graph's rows, the recipe's values, inputs and arrays,
         and how long these are.
     rounds : list of int
-        For each step that has rounds, how many the last run made.
+        How many rounds each loop of the last run made.
     remade : callable
         ``remade(problem)`` returns the recipe of the same strategy and options for another problem; the strategy sets
         it.
     used : list
         What the steps that drive their launches themselves have made, and the plans of parts, in order.
     predicted_seconds : float
-        What a run takes by the cost model, from the recipe unless who chose it has set it.
+        What a run takes by the cost model; 0 without a price.
     n_bytes : int
         How many bytes were allocated for it, at most; 0 if that is not known.
 
@@ -99,8 +99,9 @@ class Plan:
     def predicted_seconds(self) -> float:
         if self.outer is not None:
             return self.outer.predicted_seconds
-        work = self.recipe.work if self.price is None else self.price(self.problem, self.session.facts)
-        return estimate(work, self.session.profile.rates).seconds
+        if self.price is None:
+            return 0.0
+        return estimate(self.price(self.problem, self.session.facts), self.session.profile.rates).seconds
 
     def _given(self) -> tuple[Mapping[str, int | str], Mapping[str, Any]]:
         """Return the definitions and the arguments that all kernels get for the input: the rows of its graph."""
@@ -180,14 +181,7 @@ class Plan:
     def _use(self, use: Use) -> Callable[[], object]:
         made = use.make(self)
         self.used.append(made)
-        if not has_rounds(use):
-            return made.run  # type: ignore[no-any-return]
-
-        def run() -> None:
-            made.run()
-            self.rounds.append(made.rounds)
-
-        return run
+        return made.run  # type: ignore[no-any-return]
 
     def _loop(self, loop: Loop) -> Callable[[], None]:
         self.scope[loop.counter] = 0

@@ -1,33 +1,20 @@
 """What problems on graphs share."""
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property, wraps
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from clgraph.data.graph import Graph
 from clgraph.data.stats import GraphStats
 from clgraph.data.wrapped import WrappedGraph
-from clgraph.device.facts import DeviceFacts
 from clgraph.runtime.admission import admit
 from clgraph.runtime.session import Session
 
-_Made = TypeVar("_Made")
-
-
-class Sharing:
-    """A problem that keeps what strategies share while they are compared."""
-
-    @cached_property
-    def shared(self) -> dict[Hashable, tuple[DeviceFacts, Any]]:
-        """What :func:`shared` functions have returned for this problem."""
-        return {}
-
 
 @dataclass(frozen=True)
-class GraphProblem(Sharing):
+class GraphProblem:
     """A graph; algorithms add what else they are asked."""
 
     graph: Graph
@@ -52,24 +39,6 @@ class GraphProblem(Sharing):
     def admitted_if_checked(self) -> Self:
         """Return :meth:`admitted`, or the problem itself while its graph is only wrapped; :func:`admission` goes on."""
         return self if isinstance(self.graph, WrappedGraph) else self.admitted()
-
-
-def shared(make: Callable[..., _Made]) -> Callable[..., _Made]:
-    """Let strategies that are compared share what ``make(problem, facts, *options)`` returns, such as a phase.
-
-    It must not refer to the problem, which keeps it.
-    """
-
-    @wraps(make)
-    def known(problem: Sharing, facts: DeviceFacts, *options: Hashable, **named: Hashable) -> _Made:
-        key = (make, options, *named.items()) if named else (make, options)
-        found = problem.shared.get(key)
-        if found is None or found[0] is not facts:
-            found = problem.shared[key] = facts, make(problem, facts, *options, **named)
-        made: _Made = found[1]
-        return made
-
-    return known
 
 
 @contextmanager

@@ -101,12 +101,6 @@ class Work:
             self.host_seconds + other.host_seconds, self.host_items + other.host_items,
         )  # fmt: skip
 
-    def without_launches(self) -> Work:
-        return Work(
-            0.0, self.read_backs, self.grid_barriers, self.streamed_bytes, self.gathers, self.atomics, self.chains,
-            self.locks, self.contended_attempts, self.host_seconds, self.host_items,
-        )
-
     def times(self, n: float, weight: float = 1.0) -> Work:
         """Return the work of *n* such runs, and *weight* times what is neither a launch, a read-back nor a barrier."""
         k = n * weight
@@ -122,14 +116,6 @@ class Work:
 
 Part: TypeAlias = tuple[Work, float, float]
 """A work, how often it is done, and the weight of what :meth:`Work.times` gives one."""
-
-
-def total(parts: Iterable[Part]) -> Work:
-    """Return the work of all *parts*."""
-    summed = Work()
-    for work, times, weight in parts:
-        summed += work.times(times, weight)
-    return summed
 
 
 @record

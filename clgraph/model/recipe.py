@@ -1,23 +1,16 @@
-"""What a strategy does, as data that the engine runs and the cost model reads.
+"""What a strategy does, as data that the engine runs.
 
 A recipe lists the steps of a run, and makes what they need beside the input: arrays, and values that kernels share.
-What is launched is what is predicted, since both come from the same list.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field, replace
-from types import MappingProxyType
-from typing import Any, TypeAlias, TypeGuard, TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from typing import Any, TypeAlias
 
 from numpy.typing import DTypeLike
 
-from clgraph.model.cost import Part, Work, total
 from clgraph.model.record import record
-
-NOTHING, LAUNCH, _READ_BACK = Work(), Work(launches=1.0), Work(read_backs=1.0)
-_Made = TypeVar("_Made")
-_ALL_ONE: Mapping[str, float] = MappingProxyType({})
 
 
 @record
@@ -49,8 +42,6 @@ class Phase:
         ``"<file>:<kernel>"``, the file below ``cl/``.
     items : int or callable
         Work-items that it needs at least; a callable is asked once there is a plan.
-    work : Work
-        What the launch asks of the device; the launch itself is not counted.
     values : mapping of str to number, str or callable
         Values of parameters that the recipe's scope does not have; text is another name in the scope, or an expression
         of the file's constants.
@@ -74,7 +65,6 @@ class Phase:
 
     kernel: str
     items: int | Callable[[], int]
-    work: Work = NOTHING
     values: Mapping[str, Any] = field(default_factory=dict)
     max_groups: int | str | None = None
     groups: int | None = None
@@ -99,23 +89,10 @@ class Use:
     Attributes
     ----------
     make : callable
-        ``make(plan)`` returns it. It has ``run()``; and ``rounds``, which is how many rounds the last run made, if
-        rounds are *expected*.
-    work : Work
-        What it asks of the device beside its rounds; launches are counted.
-    a_round : Work
-        What a round asks of the device; launches are counted.
-    expected : float
-        How many rounds the cost model counts.
-    name : str
-        By which its part of a prediction is shown.
+        ``make(plan)`` returns it; it has ``run()``.
     """
 
     make: Callable[[Any], Any]
-    work: Work = NOTHING
-    a_round: Work = NOTHING
-    expected: float = 0.0
-    name: str = "other kernels"
 
 
 @record
@@ -133,15 +110,12 @@ class Loop:
         ``"<array>[<expression of constants>]"``, the word to which a round that has left work writes its number.
     most : int or str
         The run is given up after so many rounds; text is an expression of constants.
-    expected : float
-        How many rounds the cost model counts.
     """
 
     body: tuple[Phase, ...]
     counter: str
     alive: str
     most: int | str
-    expected: float = 1.0
 
 
 Step: TypeAlias = "Phase | Use | Loop | Recipe"
@@ -193,93 +167,8 @@ class Recipe:
     steps : tuple of Step
         A recipe among them is a part of the run with a setting of its own.
     setting : callable
-        ``setting()`` returns the :class:`Setting` of the steps. A price needs the steps alone, and of the recipes that
-        are made for a choice one gets a plan; so who makes a recipe leaves to this what no step's work depends on.
-    preparation : Work
-        What making the plan asks of the device.
+        ``setting()`` returns the :class:`Setting` of the steps.
     """
 
     steps: tuple[Step, ...]
     setting: Callable[[], Setting] = Setting
-    preparation: Work = NOTHING
-
-    @property
-    def work(self) -> Work:
-        """What a whole run asks of the device: the sum of what its steps do."""
-        return total(_parts(self.steps))
-
-    def weighted_work(self, weights: Mapping[str, float]) -> Work:
-        """Return the work of a run where kernels take *weights* times as long as rates say; others have weight 1."""
-        return total(_parts(self.steps, weights))
-
-    def weighted_parts(self, weights: Mapping[str, float], runs: float = 1.0) -> list[Part]:
-        """Return what a preparation and so many *runs* ask of the device, weighted as :meth:`weighted_work`."""
-        parts = _parts(self.steps, weights, runs)
-        if self.preparation is not NOTHING:
-            parts.append((self.preparation, 1.0, 1.0))
-        return parts
-
-    def with_rounds(self, rounds: Iterable[float]) -> Recipe:
-        """Return the recipe whose steps with rounds are expected to make *rounds*, one number for each such step."""
-        left = iter(rounds)
-        return replace(self, steps=tuple(
-            replace(step, expected=next(left)) if has_rounds(step) else step for step in self.steps
-        ))  # fmt: skip
-
-
-def once(make: Callable[[], _Made]) -> Callable[[], _Made]:
-    """Return a function that calls *make* the first time only: a size that plans ask for and predictions do not.
-
-    To make one takes a tenth of what functools.cache takes, which is a twentieth of a choice.
-    """
-    found: list[_Made] = []
-
-    def known() -> _Made:
-        if not found:
-            found.append(make())
-        return found[0]
-
-    return known
-
-
-def has_rounds(step: Step) -> TypeGuard[Loop | Use]:
-    """Tell whether the model counts rounds of *step*."""
-    return isinstance(step, Loop) or (isinstance(step, Use) and step.expected > 0)
-
-
-def _parts(steps: tuple[Step, ...], weights: Mapping[str, float] = _ALL_ONE, times: float = 1.0) -> list[Part]:
-    """Return what *steps* ask of the device that are done so many *times*; launches of all are one part."""
-    parts: list[Part] = []
-    launches, read_backs = _collect(steps, weights.get, times, parts)
-    if launches:
-        parts.append((LAUNCH, launches, 1.0))
-    if read_backs:
-        parts.append((_READ_BACK, read_backs, 1.0))
-    return parts
-
-
-def _collect(
-    steps: tuple[Step, ...], weight_of: Callable[[str, float], float], times: float, parts: list[Part]
-) -> tuple[float, float]:
-    """Append the works of *steps* to *parts*; return how many launches and read-backs they take."""
-    launches = read_backs = 0.0
-    for step in steps:
-        if isinstance(step, Phase):
-            launches += times
-            if step.grows is not None:
-                read_backs += times
-            if step.work is not NOTHING:
-                parts.append((step.work, times, weight_of(step.kernel, 1.0)))
-        elif isinstance(step, Use):
-            weight = weight_of(step.name, 1.0)
-            parts.append((step.work, times, weight))
-            if step.expected:
-                parts.append((step.a_round, times * step.expected, weight))
-        elif isinstance(step, Loop):
-            often = times * step.expected
-            inner = _collect(step.body, weight_of, often, parts)
-            launches, read_backs = launches + inner[0], read_backs + inner[1] + often
-        else:
-            inner = _collect(step.steps, weight_of, times, parts)
-            launches, read_backs = launches + inner[0], read_backs + inner[1]
-    return launches, read_backs

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import math
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from clgraph.algorithms.coloring.vertex_orders import first_fit_suffices, order_
 from clgraph.arguments import checked_count
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
-from clgraph.model.recipe import Array, Loop, Phase, Recipe, Setting, Step, Use, once
+from clgraph.model.recipe import Array, Loop, Phase, Recipe, Setting, Step, Use
 from clgraph.primitives.compact import Compact
 from clgraph.primitives.fill import Iota
 from clgraph.primitives.sort import Sort
@@ -122,7 +122,7 @@ def _recipe(
     sizes = tuned_sizes(tuning, _SOURCE, _SIZES, WG_SIZE=group)
     limit = sizes.pop("GROUPS_PER_UNIT") * facts.compute_units
     hub_group, hub_degree = min(_HUB_GROUP, facts.max_work_group_size), sizes["HUB_DEGREE"]
-    n_hubs = once(partial(_count_above, problem, hub_degree))
+    n_hubs = cache(partial(_count_above, problem, hub_degree))
     per_hub = partial(Phase, items=lambda: n_hubs() * hub_group)
     steps: list[Step] = [Phase(f"{_SOURCE}:start", n)]
     if order == "smallest_last" and not two_buffers:  # else the first steps have ranked the vertices

@@ -38,11 +38,11 @@ from __future__ import annotations
 from clgraph.algorithms.factorization.factors import Factors
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.problem import FactorizationProblem, as_problem
-from clgraph.algorithms.factorization.strategies import RECIPES, STRATEGIES, contenders
+from clgraph.algorithms.factorization.strategies import STRATEGIES, contenders
 from clgraph.engine.algorithm import Algorithm
 from clgraph.runtime.timing import RunInfo
 
-__all__ = ["ALGORITHM", "RECIPES", "STRATEGIES", "FactorizationProblem", "Trained", "as_problem"]
+__all__ = ["ALGORITHM", "STRATEGIES", "FactorizationProblem", "Trained", "as_problem"]
 
 
 class Trained(Factors):

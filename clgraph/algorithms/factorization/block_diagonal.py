@@ -7,19 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from clgraph.algorithms.factorization import work
 from clgraph.algorithms.factorization.block_sizes import block_shape, local_row_bytes, most_local_rows
 from clgraph.algorithms.factorization.factors import DeviceRatings, row_layout
 from clgraph.algorithms.factorization.packed_ratings import pack, sort_by_block
 from clgraph.algorithms.factorization.passes import slice_size, wait_by_slices
-from clgraph.algorithms.factorization.plan import FactorizationPlan, driven
+from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.supersteps import launch_over
 from clgraph.arguments import Seed, checked_seed, refusing
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
-from clgraph.model.cost import Chain, Work
-from clgraph.model.recipe import Recipe, Setting
+from clgraph.model.recipe import Recipe, Setting, Use
 from clgraph.primitives.compact import Compact
 from clgraph.runtime.arrays import DeviceArray
 
@@ -41,22 +39,11 @@ def block_diagonal(
         else _checked_shape(shape, facts, row_bytes)
     )  # fmt: skip
     return Recipe(
-        (driven(BlockDiagonals, _sweep(problem, facts, shape), "block diagonals"),),
+        (Use(BlockDiagonals),),
         lambda: Setting(
             defines={"N_ROWS": shape[0], "N_COLUMNS": shape[1]}, work_group_size=facts.sub_group_size,
         ),
-        work.sort_ratings(problem, facts).times(1 if facts.is_cpu else 3),  # keys are longer, and waves are looked for
     )  # fmt: skip
-
-
-def _sweep(problem: FactorizationProblem, facts: DeviceFacts, shape: tuple[int, int]) -> Work:
-    """Waves of one or two ratings, one after the other, in as many blocks of *shape* as a block-diagonal has."""
-    n_blocks = [-(-n // side) for n, side in zip(problem.ratings.shape, shape, strict=True)]
-    supersteps = min(float(max(n_blocks)), 1 + 0.2 * problem.stats.n_diagonals)
-    together = min(*n_blocks, facts.compute_units * (1 if facts.is_cpu else 12))
-    loads = (3 if facts.is_cpu else 7) * problem.n / max(1, together) + 20 * supersteps
-    chain = Work(launches=1.5 * supersteps, chains=(Chain(loads, work.CACHED_BYTES),))
-    return chain + work.steps(problem, facts, near=True).times(2 if facts.is_cpu else 1)  # rows are copied in and out
 
 
 class BlockDiagonals:
@@ -68,12 +55,10 @@ class BlockDiagonals:
         Positions of the ratings in the order of the sweep.
     waves : DeviceArray
         Where in it the waves of blocks begin.
-    rounds : int
-        How many launches the last run made.
     """
 
     def __init__(self, plan: FactorizationPlan) -> None:
-        ratings, n, self._plan, self.rounds = plan.problem.ratings, plan.problem.n, plan, 0
+        ratings, n, self._plan = plan.problem.ratings, plan.problem.n, plan
         program = plan.program(_SOURCE)
         n_rows, n_columns = (program.constant(name) for name in ("N_ROWS", "N_COLUMNS"))
         n_user_blocks, n_item_blocks = -(-ratings.n_users // n_rows), -(-ratings.n_items // n_columns)
@@ -107,7 +92,7 @@ class BlockDiagonals:
             (launch_over(self._superstep, end - first, first_block=first, end_block=end), n_ratings)
             for (first, end), n_ratings in zip(pairwise(self._cuts), self._n_ratings, strict=True)
         )
-        self.rounds = wait_by_slices(self._plan, launches)
+        wait_by_slices(self._plan, launches)
 
 
 def _chosen(

@@ -10,20 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.factorization import supersteps, work
+from clgraph.algorithms.factorization import supersteps
 from clgraph.algorithms.factorization.block_sizes import grid_groups
 from clgraph.algorithms.factorization.factors import DeviceRatings, RowLayout, row_layout
 from clgraph.algorithms.factorization.packed_ratings import pack, sort_by_block
 from clgraph.algorithms.factorization.passes import slice_size, wait_by_slices
-from clgraph.algorithms.factorization.plan import FactorizationPlan, clear, driven
+from clgraph.algorithms.factorization.plan import FactorizationPlan, clear
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.rating_order import enqueue_order, find_offsets
 from clgraph.algorithms.factorization.supersteps import checked_barrier, launch_over
 from clgraph.arguments import Seed, checked_count, checked_seed
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
-from clgraph.model.cost import Chain, Work
-from clgraph.model.recipe import Array, Phase, Recipe, Setting
+from clgraph.model.recipe import Array, Phase, Recipe, Setting, Use
 from clgraph.runtime.arrays import DeviceArray
 
 _SOURCE = "factorization/block_grid.cl"
@@ -57,14 +56,12 @@ def block_grid(
     lanes = _default_lanes(vectors, facts.sub_group_size) if lanes is None else _checked_lanes(lanes, layout, facts)
     n_groups = grid_groups(problem.stats, facts) if n_groups is None else n_groups
     n_groups = checked_count("n_groups", n_groups, _MOST_GROUPS)
-    sweep = _sweep(problem, facts, n_groups, one_launch=barrier == "grid")
     in_one_launch = (
         clear("control"), clear("done"),
-        Phase(f"{_SOURCE}:block_sweep", 0, sweep, groups=n_groups, status="control[GRID_STATUS]"),
+        Phase(f"{_SOURCE}:block_sweep", 0, groups=n_groups, status="control[GRID_STATUS]"),
     )
-    launches = n_groups * -(-n_groups // _together(problem, facts, n_groups))
     return Recipe(
-        in_one_launch if barrier == "grid" else (driven(BlockSteps, sweep + Work(launches=launches), "block steps"),),
+        in_one_launch if barrier == "grid" else (Use(BlockSteps),),
         lambda: Setting(
             arrays={
                 "control": Array("GRID_CONTROL_WORDS", np.uint32), "done": Array(f"DONE_STRIDE * {n_groups}", np.uint32)
@@ -76,22 +73,7 @@ def block_grid(
             work_group_size=facts.sub_group_size,
             prepare=partial(_deal, seed=seed),
         ),
-        work.sort_ratings(problem, facts).times(1.3) + Work(
-            host_seconds=6e-8 * sum(problem.ratings.shape) + 1e-5 * n_groups
-        ),
     )  # fmt: skip
-
-
-def _sweep(problem: FactorizationProblem, facts: DeviceFacts, groups: int, *, one_launch: bool) -> Work:
-    """A grid of *groups* × *groups* blocks; its launches are still to be counted."""
-    if facts.is_cpu:
-        return work.cpu_grid(problem, facts, groups)
-    # A wait costs several barriers: it drains, tells the next group, and starts to read again.
-    loads = 0.6 + work.row_bytes(problem, facts) / 400
-    serial = max(problem.n / groups, problem.busiest)
-    chain = Chain(loads * serial + 20 * groups, work.CACHED_BYTES)
-    waits = Work(grid_barriers=5 * groups if one_launch else 0.0, chains=(chain,))
-    return waits + work.steps(problem, facts, near=False, item_share=0.3)
 
 
 def _deal(plan: FactorizationPlan, *, seed: int) -> dict[str, DeviceArray]:
@@ -128,21 +110,15 @@ def _deal(plan: FactorizationPlan, *, seed: int) -> dict[str, DeviceArray]:
 
 
 class BlockSteps:
-    """A sweep with a launch for each step, and several for long ones.
-
-    Attributes
-    ----------
-    rounds : int
-        How many launches the last run made.
-    """
+    """A sweep with a launch for each step, and several for long ones."""
 
     def __init__(self, plan: FactorizationPlan) -> None:
-        self._plan, self._n_groups, self.rounds = plan, plan.setting.values["n_groups"], 0
+        self._plan, self._n_groups = plan, plan.setting.values["n_groups"]
         self._step = plan.program(_SOURCE).bind("block_step", 1, plan.scope, step=0, first_group=0)
 
     def run(self) -> None:
         """Enqueue one sweep."""
-        self.rounds = wait_by_slices(self._plan, self._steps())
+        wait_by_slices(self._plan, self._steps())
 
     def _steps(self) -> Iterator[tuple[Any, int]]:
         """Enqueue the steps; yield the events and, about, how many ratings they take."""

@@ -5,14 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from clgraph.algorithms.factorization import work
 from clgraph.algorithms.factorization.passes import Passes, by_slices, list_sizes
-from clgraph.algorithms.factorization.plan import FactorizationPlan, clear, driven
+from clgraph.algorithms.factorization.plan import FactorizationPlan, clear
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.rating_order import ordered_ratings
 from clgraph.arguments import Seed
 from clgraph.device.facts import DeviceFacts
-from clgraph.model.recipe import Array, Recipe, Setting
+from clgraph.model.recipe import Array, Recipe, Setting, Use
 
 SOURCE = "factorization/edge_locked.cl"
 RATINGS_PER_SLOT = 32  # a slot takes so many in a pass, if enough slots are left to fill the device
@@ -32,13 +31,12 @@ def edge_locked(problem: FactorizationProblem, facts: DeviceFacts, *, shuffle: b
     return Recipe(
         (
             clear("sizes"),
-            *by_slices(problem, facts, f"{SOURCE}:lock_all", work.lock_edges(problem, facts), RATINGS_PER_SLOT),
-            driven(deferred_edges, work.DEFERRED_EDGES + work.put_off(problem, facts, 2.0), "deferred edges"),
+            *by_slices(problem, facts, f"{SOURCE}:lock_all", RATINGS_PER_SLOT),
+            Use(deferred_edges),
         ),
         lambda: Setting(
             arrays=edge_arrays(problem), defines={"RATINGS_PER_SLOT": RATINGS_PER_SLOT}, prepare=prepare,
         ),
-        work.sort_ratings(problem, facts),
     )  # fmt: skip
 
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from clgraph.algorithms.factorization import work
 from clgraph.algorithms.factorization.passes import by_slices
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.rating_order import ordered_ratings
@@ -18,7 +17,6 @@ def hogwild(problem: FactorizationProblem, facts: DeviceFacts, *, shuffle: bool 
     With *shuffle* they are visited in the order that *seed* draws; else by user, then item, where neighbours meet.
     """
     return Recipe(
-        by_slices(problem, facts, "factorization/hogwild.cl:hogwild", work.steps(problem, facts, near=False)),
+        by_slices(problem, facts, "factorization/hogwild.cl:hogwild"),
         lambda: Setting(prepare=partial(ordered_ratings, shuffle=shuffle, seed=seed)),
-        work.sort_ratings(problem, facts),
     )

@@ -6,15 +6,14 @@ from typing import Any
 import numpy as np
 
 from clgraph.algorithms.factorization import edge_locked as edges
-from clgraph.algorithms.factorization import work
 from clgraph.algorithms.factorization.node_locked import ItemTeams, Team
-from clgraph.algorithms.factorization.passes import list_sizes, pass_launches
-from clgraph.algorithms.factorization.plan import FactorizationPlan, clear, driven
+from clgraph.algorithms.factorization.passes import list_sizes
+from clgraph.algorithms.factorization.plan import FactorizationPlan, clear
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.rating_order import ordered_ratings
 from clgraph.arguments import Seed
 from clgraph.device.facts import DeviceFacts
-from clgraph.model.recipe import Array, Recipe, Setting
+from clgraph.model.recipe import Array, Recipe, Setting, Use
 
 
 def hybrid_locked(
@@ -33,15 +32,8 @@ def hybrid_locked(
     return Recipe(
         (
             clear("sizes"),
-            driven(
-                lambda plan: ItemTeams(plan, per, locks, DEFER_TO_LIST=1),
-                pass_launches(problem, facts) + work.walk_items(problem, facts).times(work.FIRST_WALK), "item teams",
-            ),
-            driven(
-                edges.deferred_edges,
-                work.item_hand_overs(problem, facts, 0.9) + work.DEFERRED_BY_ITEMS + work.put_off(problem, facts, 6.0),
-                "deferred edges",
-            ),
+            Use(lambda plan: ItemTeams(plan, per, locks, DEFER_TO_LIST=1)),
+            Use(edges.deferred_edges),
         ),
         lambda: Setting(
             arrays={
@@ -50,5 +42,4 @@ def hybrid_locked(
             },
             defines={"RATINGS_PER_SLOT": edges.RATINGS_PER_SLOT}, prepare=prepare,
         ),
-        work.sort_items(problem, facts),
     )  # fmt: skip

@@ -7,10 +7,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.factorization import supersteps, work
+from clgraph.algorithms.factorization import supersteps
 from clgraph.algorithms.factorization.factors import DeviceRatings
 from clgraph.algorithms.factorization.matchings import Matchings, find_matchings
-from clgraph.algorithms.factorization.plan import FactorizationPlan, driven
+from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.rating_order import (
     by_descending_degree,
@@ -22,10 +22,8 @@ from clgraph.algorithms.factorization.rating_order import (
 from clgraph.algorithms.factorization.supersteps import STATUS, Supersteps, checked_barrier
 from clgraph.arguments import Seed, checked_count
 from clgraph.device.facts import DeviceFacts
-from clgraph.engine.problem import shared
 from clgraph.errors import InputError
-from clgraph.model.cost import Work
-from clgraph.model.recipe import Recipe, Setting
+from clgraph.model.recipe import Recipe, Setting, Use
 from clgraph.runtime.arrays import DeviceArray
 
 _SOURCE = "factorization/item_block.cl"
@@ -54,8 +52,7 @@ def matching_node(
         n_users, n_items = problem.ratings.shape
         return find_matchings(plan, (given.items, n_items), (given.users, n_users), seed=seed)
 
-    n_supersteps = problem.busiest * max(1.0, 0.6 * _n_blocks(problem, facts))
-    return _recipe(problem, facts, _by_number_and_degree, find, barrier, work_group_size, n_supersteps)
+    return _recipe(facts, _by_number_and_degree, find, barrier, work_group_size)
 
 
 def _by_number_and_degree(degrees: NDArray[np.int64], block_size: int) -> NDArray[np.int64]:
@@ -82,8 +79,7 @@ def subgraph_matching(
         copies, offsets = number_runs(plan, by_block, blocks, given.users)
         return find_matchings(plan, (given.items, problem.ratings.n_items), (copies, offsets.size - 1), seed=seed)
 
-    n_supersteps = 1.3 * problem.busiest + 2 * problem.n / max(1, problem.stats.n_items) * _n_blocks(problem, facts)
-    return _recipe(problem, facts, _by_degree, find, barrier, work_group_size, n_supersteps)
+    return _recipe(facts, _by_degree, find, barrier, work_group_size)
 
 
 def _by_degree(degrees: NDArray[np.int64], _block_size: int) -> NDArray[np.int64]:
@@ -91,8 +87,7 @@ def _by_degree(degrees: NDArray[np.int64], _block_size: int) -> NDArray[np.int64
 
 
 def _recipe(
-    problem: FactorizationProblem, facts: DeviceFacts, rank_items: RankItems, find: FindMatchings, barrier: str,
-    work_group_size: int | None, n_supersteps: float,
+    facts: DeviceFacts, rank_items: RankItems, find: FindMatchings, barrier: str, work_group_size: int | None
 ) -> Recipe:
     barrier = checked_barrier(facts, barrier, ("auto", "grid", "group"))
     if barrier == "auto":
@@ -102,38 +97,8 @@ def _recipe(
         size = checked_count("work_group_size", work_group_size, facts.max_work_group_size)
         if size % facts.sub_group_size:
             raise InputError(f"work_group_size = {size}; needed: a multiple of {facts.sub_group_size}")
-    step = driven(
-        lambda plan: ItemSupersteps(plan, rank_items, find, barrier, size), _sweep(problem, facts, n_supersteps),
-        "item supersteps",
-    )
-    return Recipe((step,), partial(Setting, arrays=STATUS), _preparation(problem, facts))
-
-
-@shared
-def _preparation(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
-    return work.matchings(problem, facts) + work.sort_items(problem, facts)
-
-
-def _n_blocks(problem: FactorizationProblem, facts: DeviceFacts) -> float:
-    groups = facts.compute_units if facts.dialect.has_grid_barrier else 1
-    return float(max(1, -(-problem.n_rated_items // (groups * work.slots(problem, facts)))))
-
-
-def _sweep(problem: FactorizationProblem, facts: DeviceFacts, n_supersteps: float) -> Work:
-    if facts.is_cpu:
-        return moves(problem, facts)
-    together = facts.dialect.has_grid_barrier
-    wide, tail = (n_supersteps, 0.0) if together else (0.0, n_supersteps)
-    return work.superstep_chain(problem, facts, wide, tail, in_one_launch=True) + moves(problem, facts)
-
-
-@shared
-def moves(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
-    """Slots keep an item's row; without a device-wide barrier one work-group runs alone."""
-    steps = work.steps(problem, facts, near=True, item_share=work.once_an_item(problem))
-    if facts.is_cpu:
-        return Work(launches=3.0) + steps.times((1 + facts.compute_units) / 2)
-    return steps if facts.dialect.has_grid_barrier else steps.times(facts.compute_units)
+    step = Use(lambda plan: ItemSupersteps(plan, rank_items, find, barrier, size))
+    return Recipe((step,), partial(Setting, arrays=STATUS))
 
 
 class ItemSupersteps(Supersteps):

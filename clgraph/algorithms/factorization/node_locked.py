@@ -6,14 +6,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from clgraph.algorithms.factorization import work
-from clgraph.algorithms.factorization.passes import Passes, launch_slices, list_sizes, pass_launches, slice_size
-from clgraph.algorithms.factorization.plan import FactorizationPlan, clear, driven
+from clgraph.algorithms.factorization.passes import Passes, launch_slices, list_sizes, slice_size
+from clgraph.algorithms.factorization.plan import FactorizationPlan, clear
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.rating_order import by_descending_degree, ordered_ratings
 from clgraph.arguments import Seed, check_choice, checked_count
 from clgraph.device.facts import DeviceFacts
-from clgraph.model.recipe import Array, Recipe, Setting
+from clgraph.model.recipe import Array, Recipe, Setting, Use
 from clgraph.primitives.types import MAX_ITEMS
 from clgraph.runtime.program import Launch
 
@@ -40,14 +39,8 @@ def node_locked(
     return Recipe(
         (
             clear("sizes"),
-            driven(
-                lambda plan: ItemTeams(plan, per, locks),
-                pass_launches(problem, facts) + work.walk_items(problem, facts), "item teams",
-            ),
-            driven(
-                lambda plan: plan.used[-1].later_passes(),
-                work.item_hand_overs(problem, facts, 1.6) + work.DEFERRED_ITEMS, "deferred items",
-            ),
+            Use(lambda plan: ItemTeams(plan, per, locks)),
+            Use(lambda plan: plan.used[-1].later_passes()),
         ),
         lambda: Setting(
             arrays={
@@ -59,18 +52,11 @@ def node_locked(
             },
             prepare=prepare,
         ),
-        work.sort_items(problem, facts),
     )  # fmt: skip
 
 
 class ItemTeams:
-    """The first pass of node locking, over all items; the ratings in the scope of *plan* are sorted by item.
-
-    Attributes
-    ----------
-    rounds : int
-        How many launches it takes.
-    """
+    """The first pass of node locking, over all items; the ratings in the scope of *plan* are sorted by item."""
 
     def __init__(self, plan: FactorizationPlan, per: Team | None, locks: int | None, **defines: int) -> None:
         ratings, session = plan.problem.ratings, plan.session
@@ -90,7 +76,6 @@ class ItemTeams:
             self._bind(first, last, list=items)
             for first, last in pairwise(np.unique([0, *cuts, self._n_items]).tolist())
         ]
-        self.rounds = len(self._launches)
 
     def _bind(self, first: int = 0, last: int = 0, **lists: Any) -> Launch:
         own = {"pass_number": 0, "first": first, "last": last, **lists}

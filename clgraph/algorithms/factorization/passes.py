@@ -10,7 +10,6 @@ from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import DeviceTimeoutError
-from clgraph.model.cost import Work
 from clgraph.model.recipe import Phase
 from clgraph.runtime import opencl as cl
 from clgraph.runtime.arrays import DeviceArray
@@ -30,21 +29,14 @@ def slice_size(problem: FactorizationProblem, facts: DeviceFacts) -> int:
     return most * _SHORT_ROW // max(_SHORT_ROW, row_layout(problem.rank, facts).padded)
 
 
-def pass_launches(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
-    """Return about as many launches as a pass over all ratings takes."""
-    return Work(launches=max(1.0, problem.n / slice_size(problem, facts)))
-
-
 def by_slices(
-    problem: FactorizationProblem, facts: DeviceFacts, kernel: str, asked: Work, ratings_per_slot: int = 1
+    problem: FactorizationProblem, facts: DeviceFacts, kernel: str, ratings_per_slot: int = 1
 ) -> tuple[Phase, ...]:
-    """Return launches of *kernel* over all ratings, which together ask for *asked*."""
+    """Return launches of *kernel* over all ratings."""
     n, size, lanes = problem.n, slice_size(problem, facts), row_layout(problem.rank, facts).lanes
-    begins = range(0, n, size)
-    each = asked if len(begins) == 1 else asked.times(1 / max(1, len(begins)))
     return tuple(
-        Phase(kernel, -(-(end - begin) // ratings_per_slot) * lanes, each, {"begin": begin, "end": end})
-        for begin, end in ((begin, min(n, begin + size)) for begin in begins)
+        Phase(kernel, -(-(end - begin) // ratings_per_slot) * lanes, {"begin": begin, "end": end})
+        for begin, end in ((begin, min(n, begin + size)) for begin in range(0, n, size))
     )  # fmt: skip
 
 
@@ -56,19 +48,18 @@ def launch_slices(session: Session, launches: Iterable[Launch]) -> None:
             session.wait(event)
 
 
-def wait_by_slices(plan: FactorizationPlan, enqueued: Iterable[tuple[cl.Event, int]]) -> int:
+def wait_by_slices(plan: FactorizationPlan, enqueued: Iterable[tuple[cl.Event, int]]) -> None:
     """Take from *enqueued* the events of launches, made as they are asked for, and how many ratings each takes.
 
-    Launches stay in flight together until they take a slice; then the last one is waited for. Return how many they are.
+    Launches stay in flight together until they take a slice; then the last one is waited for.
     """
-    in_flight = count = 0
+    in_flight = 0
     with typed_errors("enqueueing a sweep"):
         for event, n_ratings in enqueued:
-            in_flight, count = in_flight + n_ratings, count + 1
+            in_flight += n_ratings
             if in_flight >= slice_size(plan.problem, plan.session.facts):
                 plan.session.wait(event)
                 in_flight = 0
-    return count
 
 
 def list_sizes(plan: FactorizationPlan, source: str) -> DeviceArray:

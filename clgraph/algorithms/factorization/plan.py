@@ -1,8 +1,7 @@
 """A factorisation on one device: preprocessed once, swept as often as wanted."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cached_property
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,8 +9,7 @@ import numpy as np
 from clgraph.algorithms.factorization.factors import DeviceModel, initial_factors
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.engine.plan import Plan
-from clgraph.model.cost import Work, estimate
-from clgraph.model.recipe import LAUNCH, Recipe, Use
+from clgraph.model.recipe import Recipe, Use
 from clgraph.primitives.fill import Fill
 from clgraph.primitives.types import c_type
 from clgraph.runtime.failure import check_status
@@ -34,11 +32,6 @@ class FactorizationPlan(Plan):
         self.model = DeviceModel(session, problem)
         super().__init__(session, problem, recipe)
         session.finish()
-
-    @cached_property
-    def predicted_seconds(self) -> float:
-        """Of one sweep."""
-        return estimate(self.recipe.work, self.session.profile.rates).seconds
 
     def _given(self) -> tuple[Mapping[str, int | str], Mapping[str, Any]]:
         return {**self.model.defines(), "OFFSET_T": self.offset_name}, self.model.scope
@@ -85,12 +78,4 @@ class FactorizationPlan(Plan):
 
 def clear(array: str) -> Use:
     """Return the step that sets *array* of the scope to zeros."""
-    return Use(lambda plan: Fill(plan.session, plan.scope[array], 0), LAUNCH)
-
-
-def driven(make: Callable[[Any], Any], asked: Work, name: str) -> Use:
-    """Return a step whose launches depend on what ``make(plan)`` finds in the ratings, so that no list could say them.
-
-    Its rounds are launches, and *asked* says how many are expected; *name* is that of its part of a prediction.
-    """
-    return Use(make, asked.without_launches(), LAUNCH, asked.launches, name)
+    return Use(lambda plan: Fill(plan.session, plan.scope[array], 0))

@@ -10,7 +10,6 @@ import numpy as np
 from clgraph.arguments import check_choice, checked_count, checked_flag
 from clgraph.data.ratings import Ratings, as_ratings
 from clgraph.data.ratings_stats import RatingsStats
-from clgraph.engine.problem import Sharing
 from clgraph.primitives.types import MAX_ITEMS
 
 MAX_RANK = 128
@@ -19,7 +18,7 @@ Storage = Literal["float32", "float16"]
 
 
 @dataclass(frozen=True, eq=False)
-class FactorizationProblem(Sharing):
+class FactorizationProblem:
     """Ratings, and the model that is trained on them.
 
     Attributes

@@ -9,17 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.factorization import supersteps, work
+from clgraph.algorithms.factorization import supersteps
 from clgraph.algorithms.factorization.factors import DeviceRatings
 from clgraph.algorithms.factorization.matchings import find_matchings
-from clgraph.algorithms.factorization.plan import FactorizationPlan, driven
+from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.rating_order import enqueue_order, gather_ratings, stable_order
 from clgraph.algorithms.factorization.supersteps import STATUS, Supersteps, checked_barrier, launch_over
 from clgraph.arguments import Seed, checked_seed
 from clgraph.device.facts import DeviceFacts
-from clgraph.model.cost import Work
-from clgraph.model.recipe import Recipe, Setting
+from clgraph.model.recipe import Recipe, Setting, Use
 from clgraph.runtime.arrays import DeviceArray
 
 _SOURCE = "factorization/superstep.cl"
@@ -46,11 +45,7 @@ def matching_edge(
         n_users, n_items = problem.ratings.shape
         return find_matchings(plan, (given.items, n_items), (given.users, n_users), seed=seed)
 
-    in_one_launch = _in_one_launch(facts, barrier)
-    sweep = work.cpu_matchings(problem, facts) if facts.is_cpu else (
-        work.matchings_chain(problem, facts, in_one_launch=in_one_launch) + work.steps(problem, facts, near=False)
-    )  # fmt: skip
-    return _recipe(find_keys, barrier, sweep, work.matchings(problem, facts), "matchings")
+    return _recipe(facts, find_keys, barrier)
 
 
 def diagonal(problem: FactorizationProblem, facts: DeviceFacts, *, seed: Seed = 0, barrier: str = "auto") -> Recipe:
@@ -73,29 +68,12 @@ def diagonal(problem: FactorizationProblem, facts: DeviceFacts, *, seed: Seed = 
         enqueue_order(plan, "superstep_order", "diagonals", given.scope, n=len(given), modulus=modulus, keys=keys)
         return keys, modulus
 
-    diagonals = float(max(1, min(problem.stats.n_diagonals, modulus)))
-    is_wide = problem.n > diagonals * work.slots(problem, facts)
-    chain = work.superstep_chain(
-        problem, facts, diagonals if is_wide else 0.0, 0.0 if is_wide else diagonals,
-        in_one_launch=_in_one_launch(facts, barrier),
-    )
-    sweep = (
-        work.cpu_diagonals(problem, facts, diagonals, is_wide=is_wide) if facts.is_cpu
-        else chain + work.steps(problem, facts, near=True)
-    )  # fmt: skip
-    preparation = work.sort_ratings(problem, facts) + Work(host_seconds=1.2e-8 * modulus)
-    return _recipe(find_keys, barrier, sweep, preparation, "diagonals")
+    return _recipe(facts, find_keys, barrier)
 
 
-def _in_one_launch(facts: DeviceFacts, barrier: str) -> bool:
-    """Tell whether the model takes a sweep for one launch; "auto" may decide otherwise where supersteps are large."""
+def _recipe(facts: DeviceFacts, find_keys: FindKeys, barrier: str) -> Recipe:
     checked_barrier(facts, barrier, ("auto", "launch", "grid"))
-    return supersteps.has_grid_barrier(facts) and barrier != "launch"
-
-
-def _recipe(find_keys: FindKeys, barrier: str, sweep: Work, preparation: Work, name: str) -> Recipe:
-    step = driven(lambda plan: RatingSupersteps(plan, find_keys, barrier), sweep, name)
-    return Recipe((step,), partial(Setting, arrays=STATUS), preparation)
+    return Recipe((Use(lambda plan: RatingSupersteps(plan, find_keys, barrier)),), partial(Setting, arrays=STATUS))
 
 
 class RatingSupersteps(Supersteps):
@@ -144,7 +122,7 @@ class RatingSupersteps(Supersteps):
         tail = plan.build(_SOURCE, facts.group_size(_TAIL_WG_SIZE))
         program = plan.build(_SOURCE, _CPU_WG_SIZE if facts.is_cpu else None)
         slots, self._slots = (p.work_group_size // plan.lanes for p in (tail, program))
-        most = max(slots, work.CPU_TAIL) if facts.is_cpu else _TAIL_TURNS * slots
+        most = max(slots, supersteps.CPU_TAIL_RATINGS) if facts.is_cpu else _TAIL_TURNS * slots
         resident = facts.compute_units * (1 if facts.is_cpu else _RESIDENT_ITEMS // plan.lanes)
         is_small = self._cut_small(sizes, slots, resident, most)
         self._is_tail = is_small[self.segments[:-1]]
@@ -155,7 +133,6 @@ class RatingSupersteps(Supersteps):
     def enqueue(self, first: int, last: int) -> Any:
         if self.barrier == "grid":
             return super().enqueue(first, last)
-        self.rounds += last - first
         segments = pairwise(self.segments[first : last + 1].tolist())
         event = None
         for (begin, end), is_tail in zip(segments, self._is_tail[first:last].tolist(), strict=True):

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.algorithms.factorization.factors import row_layout
 from clgraph.algorithms.factorization.plan import FactorizationPlan
+from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.arguments import check_choice
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import UnsupportedStrategyError
@@ -19,6 +21,7 @@ from clgraph.runtime.program import Launch, Program
 
 LINGER = 5000  # work-groups that meet at a device-wide barrier wait so many turns for others to start
 GRID_WG_SIZE, GROUPS_PER_UNIT = 512, 1  # persistent groups are resident for sure, and few wait for each other
+CPU_TAIL_RATINGS = 512  # one core has done a superstep of so many before two have started
 STATUS = {"status": Array(1, np.uint32, zeroed=True)}
 _TURNS, _CPU_TURNS = 1 << 16, 1 << 20  # so many passes over the slots, about 0.1 s, are enqueued before the host waits
 
@@ -36,6 +39,11 @@ def checked_barrier(facts: DeviceFacts, barrier: str, allowed: tuple[str, ...]) 
     return barrier
 
 
+def slots(problem: FactorizationProblem, facts: DeviceFacts) -> int:
+    """Return how many ratings a work-group of a persistent kernel takes at a time."""
+    return CPU_TAIL_RATINGS if facts.is_cpu else GRID_WG_SIZE // row_layout(problem.rank, facts).lanes
+
+
 class Supersteps:
     """Ratings in supersteps, those in segments, and segments in ranges: what may be in flight without a wait.
 
@@ -49,15 +57,13 @@ class Supersteps:
         Where among the supersteps the segments begin, and among the segments the ranges; and the ends.
     barrier : str
         What stands between supersteps.
-    rounds : int
-        How many launches the last run made.
     """
 
     order: DeviceArray
     offsets: NDArray[np.int64]
 
     def __init__(self, plan: FactorizationPlan, barrier: str) -> None:
-        self.plan, self.session, self.barrier, self.rounds = plan, plan.session, barrier, 0
+        self.plan, self.session, self.barrier = plan, plan.session, barrier
         self.persistent: Launch
         self._control: DeviceArray
 
@@ -79,7 +85,7 @@ class Supersteps:
     def run(self) -> None:
         """Enqueue one sweep; nothing is read back, but ranges are waited for."""
         self.plan.arrays["status"].fill(0)
-        self.rounds, event = 1, None
+        event = None
         with typed_errors("enqueueing a sweep"):
             for first, last in pairwise(self.ranges.tolist()):
                 if event is not None:
@@ -89,7 +95,6 @@ class Supersteps:
     def enqueue(self, first: int, last: int) -> Any:
         """Enqueue a range of segments; return the last event."""
         self._control.fill(0)
-        self.rounds += 2
         return launch_over(self.persistent, first=first, last=last)
 
 

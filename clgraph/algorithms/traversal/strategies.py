@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, Literal
 from weakref import ref
 
@@ -21,7 +21,7 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
 from clgraph.engine.planned import planned
 from clgraph.errors import InputError
-from clgraph.model.recipe import Array, Phase, Recipe, Setting, Step, Use, once
+from clgraph.model.recipe import Array, Phase, Recipe, Setting, Step, Use
 from clgraph.model.strategy import Strategy
 from clgraph.primitives.scan import Scan
 from clgraph.runtime.device_queue import has_device_queue
@@ -81,7 +81,7 @@ def node_splitting(
             raise InputError(f"mda = {shown(mda)}; allowed: a number, 'histogram', 'model'")
         mda = histogram_mda(graph.degrees) if mda == "histogram" else prices.likely_mda(stats)
     mda = checked_count("mda", mda, 2**31 - 1)
-    n_parts = once(partial(_part_count, ref(graph), mda))
+    n_parts = cache(partial(_part_count, ref(graph), mda))
     copies = not atomic and stats.max_degree > mda
 
     def sum_children(plan: Plan) -> Scan:

@@ -1,0 +1,378 @@
+"""Predicted work of each strategy of factorization, from statistics of the ratings: the preparation, and a sweep.
+
+Steps on the ratings of one vertex cannot overlap, so the busiest vertex, with d ratings, sets a limit that no device
+can hide (R. Kaleem et al., IPDPS 2016): d steps with a barrier each offline, d steps with a lock each online. The other
+limit is the throughput: the rows, ratings and locks of all steps together. The larger one counts.
+
+The constants are fitted to sweeps on two GPUs and two CPUs (``benchmarks/results/factorization-*.json`` and
+``cost_model-*.json``), so that picks lose the least. Those of GPUs also rank the strategies as the study measured them
+on a Tesla K40 and a Radeon R9-290X.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+from clgraph.algorithms.factorization.block_sizes import block_shape, grid_groups, local_row_bytes
+from clgraph.algorithms.factorization.factors import row_layout
+from clgraph.algorithms.factorization.matchings import FEW_ROWS
+from clgraph.algorithms.factorization.passes import slice_size
+from clgraph.algorithms.factorization.problem import FactorizationProblem
+from clgraph.algorithms.factorization.supersteps import has_grid_barrier, slots
+from clgraph.data.ratings_stats import RatingsStats
+from clgraph.device.facts import DeviceFacts
+from clgraph.model.cost import Atomics, Chain, Gathers, Part, Work
+
+RATING_BYTES = 12.0
+CACHED_BYTES = 2.0**20  # working set that a second-level cache holds
+L1_BYTES = 4096.0
+
+# CPUs. A step's arithmetic is a chain of loads from the first-level cache, for 64 bytes of both rows; each row that is
+# not in a cache is another, of which a core has several under way.
+CPU_STEP_LOADS, CPU_GRID_STEP_LOADS = 3.69, 2.08  # arithmetic; less where a block's rows stay in a core's cache
+CPU_LOADS_UNDER_WAY = 9.59
+CPU_STEP_LOCKS = 3.47  # critical sections that take as long as both locks of a step
+CPU_GRID_MISSES = 0.506  # rows per vertex and block that a cache does not hold
+CPU_MATCHING_MISSES = 0.363  # rows per step
+CPU_NEAR_RATINGS = 20.0  # ratings per vertex of the shorter side and diagonal, from which rows come in order
+CPU_DIAGONAL_LOADS = 9.6
+CPU_GROUP_SECONDS = 1.77e-4  # for cores to wait for the slowest block of a step
+CPU_BLOCK_LOADS = 3.0  # of a step in block_diagonal
+CPU_SORT_BYTES, CPU_SORT_SECONDS = 705.0, 2.43e-3  # memory traffic per rating, and what a sort takes at least
+CPU_KEYED_SORT = 1.44  # time of a sort by block or by matching over that by user and item
+CPU_MATCH_LOADS, CPU_REPEATED_LOADS = 18.2, 0.428  # per rating, and per time that a vertex might ask a busy one again
+
+# GPUs.
+SECTOR_BYTES = 32.0
+NEAR_ROWS = 2.0**12  # items within so many of each other, as RatingsStats.far_item_share counts them
+LOCKED_STEP_LOADS = 2.0  # in a critical section: a step loads its rows, and stores them before the lock is free
+HAND_OVER_ATTEMPTS = 16.0  # per compute unit on the busiest lock, at each hand-over
+EDGE_WEIGHT, MATCHING_WEIGHT, DIAGONAL_WEIGHT, GRID_WEIGHT = 1.0, 1.0, 0.46, 0.2  # measured over computed time
+SLOTS_PER_UNIT = 128.0  # ratings under way in a compute unit
+LATER_PASS_LOCKS = 200.0  # critical sections that take as long as a pass over what was put off
+WALK_SHARE = 0.9  # time of a walk over the items that leaves to others what it puts off, over that of whole walks
+TEAM_SHARE = 0.25  # hand-overs of an item's lock where a team of work-items locks four users at a time
+WIDE_LOADS, TAIL_LOADS = 3.0, 6.0  # of a superstep of all work-groups, and of one work-group with its barriers
+GRID_LOADS, GRID_BYTES_PER_LOAD, GRID_STEP_LOADS, GRID_BARRIERS = 0.6, 400.0, 20.0, 5.0  # block_grid; per step
+BLOCK_LOADS, BLOCK_STEP_LOADS, BLOCKS_PER_UNIT = 7.0, 20.0, 12.0  # block_diagonal; its blocks at a time
+SORT_BYTES, SORT_SECONDS, UPLOAD_BYTES_PER_SECOND = 200.0, 2e-3, 8e9
+ROUND_LOADS = 500.0  # of a round in which matchings are found
+
+# The host.
+DEAL_SECONDS, DIAGONAL_SECONDS, ITEM_SECONDS = 5e-8, 1.2e-8, 2e-8  # per vertex dealt, diagonal and item sorted
+
+
+class Price(NamedTuple):
+    """What a strategy asks of a device: once, and in each sweep."""
+
+    preparation: Work
+    sweep: Work
+
+    def parts(self, n_sweeps: int) -> list[Part]:
+        """Return the work of the preparation and *n_sweeps* sweeps."""
+        return [(self.preparation, 1.0, 1.0), (self.sweep, float(n_sweeps), 1.0)]
+
+
+Priced = Callable[[FactorizationProblem, DeviceFacts], Price]
+
+
+def _row_bytes(problem: FactorizationProblem, facts: DeviceFacts) -> int:
+    """Return the bytes of a row and its bias in memory."""
+    return row_layout(problem.rank, facts).padded * problem.number_type.itemsize + 4 * problem.biases
+
+
+def _side_bytes(problem: FactorizationProblem, facts: DeviceFacts) -> tuple[float, float]:
+    """Return the bytes of the rows of all users, and of all items."""
+    (n_users, n_items), each = problem.ratings.shape, _row_bytes(problem, facts)
+    return float(each * n_users), float(each * n_items)
+
+
+# ---- the steps of a sweep
+
+
+def _cpu_steps(
+    problem: FactorizationProblem, facts: DeviceFacts, user_rows: float, item_rows: float,
+    *, loads: float = CPU_STEP_LOADS,
+) -> Work:
+    """Return the work of all steps on a CPU, for which *user_rows* and *item_rows* come from outside its caches."""
+    lines, cores = math.ceil(_row_bytes(problem, facts) / 64), facts.compute_units
+    users_bytes, items_bytes = _side_bytes(problem, facts)
+    moved = lines / (CPU_LOADS_UNDER_WAY * cores)
+    return Work(streamed_bytes=RATING_BYTES * problem.n, chains=(
+        Chain(loads * lines * problem.n / cores, L1_BYTES),
+        Chain(moved * user_rows, users_bytes), Chain(moved * item_rows, items_bytes),
+    ))  # fmt: skip
+
+
+def _gpu_steps(
+    problem: FactorizationProblem, facts: DeviceFacts, *, near: bool = False, item_share: float = 1.0
+) -> Work:
+    """Return the work of all steps on a GPU, of which *item_share* move the item's row, too.
+
+    If *near*, rows of neighbours are met while they are in a cache.
+    """
+    each = _row_bytes(problem, facts)
+    lines = 2 * math.ceil(each / SECTOR_BYTES) * problem.n
+    far = (1 + problem.stats.far_item_share) / 2 if near else 1.0
+    users_bytes, items_bytes = _side_bytes(problem, facts)
+    return Work(
+        streamed_bytes=RATING_BYTES * problem.n,
+        gathers=(
+            Gathers(lines * far, users_bytes), Gathers(lines * item_share * far, items_bytes),
+            Gathers(lines * (1 + item_share) * (1 - far), min(NEAR_ROWS * each, CACHED_BYTES)),
+        ),
+    )  # fmt: skip
+
+
+def _item_share(problem: FactorizationProblem) -> float:
+    """Return the share of the steps that move an item's row, if each item's is moved once."""
+    return min(1.0, problem.n_rated_items / max(1, problem.n))
+
+
+# ---- online
+
+
+def _slices(problem: FactorizationProblem, facts: DeviceFacts) -> float:
+    return max(1.0, float(-(-problem.n // slice_size(problem, facts))))
+
+
+def _locks(problem: FactorizationProblem, *sizes: int) -> Work:
+    """Return the work of taking and releasing a lock of each of *sizes* words at every rating, on a GPU."""
+    return Work(atomics=tuple(Atomics(2 * problem.n, max(2.0, size)) for size in sizes))
+
+
+def _hand_overs(problem: FactorizationProblem, facts: DeviceFacts, count: float) -> Work:
+    """Return the work of *count* steps on one vertex, each after its lock has been handed over, on a GPU."""
+    return Work(
+        locks=count, contended_attempts=HAND_OVER_ATTEMPTS * facts.compute_units * count,
+        chains=(Chain(LOCKED_STEP_LOADS * count, sum(_side_bytes(problem, facts))),),
+    )
+
+
+def _put_off(problem: FactorizationProblem, facts: DeviceFacts, passes: float) -> Work:
+    """Return the work of *passes* over what was put off: much, where as many ratings are under way as vertices."""
+    share = min(1.0, SLOTS_PER_UNIT * facts.compute_units / max(1, min(problem.ratings.shape)))
+    return Work(locks=share * passes * LATER_PASS_LOCKS)
+
+
+def hogwild(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
+    """Return the work of steps on all ratings at once."""
+    steps = _cpu_steps(problem, facts, problem.n, problem.n) if facts.is_cpu else _gpu_steps(problem, facts)
+    return Price(_sorted(problem, facts), steps + Work(launches=_slices(problem, facts)))
+
+
+def edge_locked(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
+    """Return the work of locking both ends of each rating, and of passes over what was put off."""
+    later = Work(launches=7.0, read_backs=2.0)
+    if facts.is_cpu:
+        locks = Work(locks=CPU_STEP_LOCKS * problem.n / facts.compute_units + problem.busiest)
+        sweep = locks + _cpu_steps(problem, facts, problem.n, problem.n)
+    else:
+        sweep = _locks(problem, *problem.ratings.shape) + _hand_overs(problem, facts, problem.busiest)
+        sweep = (sweep + _gpu_steps(problem, facts)).times(1.0, EDGE_WEIGHT)
+        later += _put_off(problem, facts, 2.0)
+    return Price(_sorted(problem, facts), sweep + Work(launches=_slices(problem, facts)) + later)
+
+
+def node_locked(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
+    """Return the work of walks over the items' ratings, and of walks over what was put off."""
+    return _walked(problem, facts, 1.0, 1.6, Work(launches=4.0, read_backs=1.0))
+
+
+def hybrid_locked(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
+    """Return the work of one walk over the items' ratings, and of edge locks on what it put off."""
+    later = Work(launches=7.0, read_backs=1.0)
+    if not facts.is_cpu:
+        later += _put_off(problem, facts, 6.0)
+    return _walked(problem, facts, WALK_SHARE, 0.9, later)
+
+
+def _walked(problem: FactorizationProblem, facts: DeviceFacts, walk: float, lone: float, later: Work) -> Price:
+    """Return the work of strategies that walk over items.
+
+    Near users are met in a cache only on NVIDIA's GPUs before Volta: on later ones and AMD's the fence of a lock
+    empties the first-level cache. A lone work-item hands an item's lock over *lone* times as often as a rating's.
+    """
+    stats, launches = problem.stats, Work(launches=_slices(problem, facts))
+    if facts.is_cpu:
+        moves = _cpu_steps(problem, facts, problem.n, _item_share(problem) * problem.n)
+        walked = (moves + Work(locks=CPU_STEP_LOCKS * problem.n / facts.compute_units)).times(1.0, walk)
+        return Price(_sorted_items(problem, facts), walked + launches + later + Work(locks=problem.busiest))
+    moves = _gpu_steps(problem, facts, near=0 < facts.dialect.nvidia_sm < 70, item_share=_item_share(problem))
+    share = TEAM_SHARE if facts.sub_group_size > 1 else lone
+    count = max(float(stats.max_user_degree), share * stats.max_item_degree)
+    walked = (moves + _locks(problem, stats.n_users)).times(1.0, walk)
+    return Price(_sorted_items(problem, facts), walked + launches + later + _hand_overs(problem, facts, count))
+
+
+# ---- supersteps
+
+
+def _supersteps(problem: FactorizationProblem, facts: DeviceFacts, wide: float, tail: float, *, is_one: bool) -> Work:
+    """Return the work of *wide* supersteps with a barrier of the device, and *tail* ones that one work-group does."""
+    return Work(
+        grid_barriers=wide if is_one else 0.0, launches=3.0 if is_one else 1 + max(2.0, wide),
+        chains=(Chain(WIDE_LOADS * wide, sum(_side_bytes(problem, facts))), Chain(TAIL_LOADS * tail, CACHED_BYTES)),
+    )
+
+
+def matching_edge(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
+    """Return the work of as many matchings as the busiest vertex has ratings. Many vertices are in the wide ones."""
+    (counts, _), _ = _degrees(problem.stats)
+    wide = min(problem.busiest, _degree_exceeded_by(counts, slots(problem, facts)))
+    if facts.is_cpu:
+        rows = CPU_MATCHING_MISSES * problem.n
+        sweep = _cpu_steps(problem, facts, rows, rows) + Work(launches=3.0 + wide)
+    else:
+        chain = _supersteps(problem, facts, wide, problem.busiest - wide, is_one=has_grid_barrier(facts))
+        sweep = (chain + _gpu_steps(problem, facts)).times(1.0, MATCHING_WEIGHT)
+    return Price(_matched(problem, facts), sweep)
+
+
+def diagonal(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
+    """Return the work of a superstep for each diagonal with ratings. Rows come in order along a full one."""
+    longer, shorter = max(problem.ratings.shape), min(problem.ratings.shape)
+    diagonals = float(max(1, min(problem.stats.n_diagonals, longer)))
+    is_wide = problem.n > diagonals * slots(problem, facts)
+    if facts.is_cpu:
+        rows = max(0.0, 1 - CPU_NEAR_RATINGS * problem.n / max(1.0, diagonals * shorter)) * problem.n
+        turns = Work(launches=diagonals if is_wide else 3.0, chains=(Chain(CPU_DIAGONAL_LOADS * diagonals, L1_BYTES),))
+        sweep, ordering = turns + _cpu_steps(problem, facts, rows, rows), DEAL_SECONDS
+    else:
+        wide, tail = (diagonals, 0.0) if is_wide else (0.0, diagonals)
+        chain = _supersteps(problem, facts, wide, tail, is_one=has_grid_barrier(facts))
+        sweep = (chain + _gpu_steps(problem, facts, near=True)).times(1.0, DIAGONAL_WEIGHT)
+        ordering = DIAGONAL_SECONDS
+    return Price(_sorted(problem, facts) + Work(host_seconds=ordering * longer), sweep)
+
+
+def matching_node(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
+    """Return the work of matchings in blocks of items, whose rows slots hold meanwhile."""
+    return _by_items(problem, facts, problem.busiest * max(1.0, 0.6 * _item_blocks(problem, facts)))
+
+
+def subgraph_matching(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
+    """Return the work of matchings of each block of items alone: rare items take few supersteps."""
+    later = 2 * problem.n / max(1, problem.stats.n_items) * _item_blocks(problem, facts)
+    return _by_items(problem, facts, 1.3 * problem.busiest + later)
+
+
+def _item_blocks(problem: FactorizationProblem, facts: DeviceFacts) -> int:
+    """Return how many blocks of items follow each other. Without a barrier of the device, one work-group runs."""
+    groups = facts.compute_units if has_grid_barrier(facts) else 1
+    return max(1, -(-problem.n_rated_items // (groups * slots(problem, facts))))
+
+
+def _by_items(problem: FactorizationProblem, facts: DeviceFacts, n_supersteps: float) -> Price:
+    preparation = _matched(problem, facts) + Work(host_seconds=ITEM_SECONDS * problem.stats.n_items)
+    if facts.is_cpu:  # one core
+        moves = _cpu_steps(problem, facts, problem.n, _item_share(problem) * problem.n).times(facts.compute_units)
+        return Price(preparation, moves + Work(launches=3.0))
+    moves = _gpu_steps(problem, facts, near=True, item_share=_item_share(problem))
+    if has_grid_barrier(facts):
+        return Price(preparation, moves + _supersteps(problem, facts, n_supersteps, 0.0, is_one=True))
+    alone = _supersteps(problem, facts, 0.0, n_supersteps, is_one=True)
+    return Price(preparation, alone + moves.times(facts.compute_units))
+
+
+# ---- blocks
+
+
+def block_diagonal(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
+    """Return the work of waves of ratings in as many blocks as a block-diagonal has; rows are copied in and out."""
+    shape = block_shape(*problem.ratings.shape, facts, local_row_bytes(row_layout(problem.rank, facts).padded))
+    n_blocks = [-(-n // side) for n, side in zip(problem.ratings.shape, shape, strict=True)]
+    supersteps = min(float(max(n_blocks)), 1 + 0.2 * problem.stats.n_diagonals)
+    if facts.is_cpu:
+        loads, at_a_time = CPU_BLOCK_LOADS, float(facts.compute_units)
+        moves, sort = _cpu_steps(problem, facts, problem.n, problem.n), _sorted(problem, facts)
+    else:
+        loads, at_a_time = BLOCK_LOADS, BLOCKS_PER_UNIT * facts.compute_units
+        moves, sort = _gpu_steps(problem, facts, near=True), _sorted(problem, facts).times(3.0)
+    loads = loads * problem.n / max(1.0, min(*n_blocks, at_a_time)) + BLOCK_STEP_LOADS * supersteps
+    waves = Work(launches=1.5 * supersteps, chains=(Chain(loads, CACHED_BYTES),))
+    return Price(sort, waves + moves)
+
+
+def block_grid(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
+    """Return the work of a grid of blocks. A row is moved in each block in which its vertex has ratings."""
+    stats, groups = problem.stats, grid_groups(problem.stats, facts)
+    if facts.is_cpu:
+        users, items = (
+            CPU_GRID_MISSES * sum(min(r, groups * c) for c, r in zip(*side, strict=True)) for side in _sides(stats)
+        )
+        steps = _cpu_steps(problem, facts, users, items, loads=CPU_GRID_STEP_LOADS)
+        sort = _sorted(problem, facts).times(1.0, CPU_KEYED_SORT)
+        sweep = steps + Work(launches=3.0, host_seconds=CPU_GROUP_SECONDS * groups)
+    else:
+        loads = GRID_LOADS + _row_bytes(problem, facts) / GRID_BYTES_PER_LOAD
+        chain = Chain(loads * max(problem.n / groups, problem.busiest) + GRID_STEP_LOADS * groups, CACHED_BYTES)
+        is_one = has_grid_barrier(facts)
+        waits = Work(
+            launches=3.0 if is_one else groups, grid_barriers=GRID_BARRIERS * groups * is_one, chains=(chain,)
+        )
+        sweep = (waits + _gpu_steps(problem, facts, item_share=0.3)).times(1.0, GRID_WEIGHT)
+        sort = _sorted(problem, facts).times(1.0, 1.3)
+    return Price(sort + Work(host_seconds=DEAL_SECONDS * sum(problem.ratings.shape)), sweep)
+
+
+# ---- preparation
+
+
+def _sorted(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
+    """Return the work of copying the ratings to the device and putting them in order."""
+    if facts.is_cpu:
+        moved, seconds = CPU_SORT_BYTES, CPU_SORT_SECONDS
+    else:
+        moved, seconds = SORT_BYTES, SORT_SECONDS + RATING_BYTES * problem.n / UPLOAD_BYTES_PER_SECOND
+    return Work(launches=20.0, read_backs=2.0, streamed_bytes=moved * problem.n, host_seconds=seconds)
+
+
+def _sorted_items(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
+    """Return the work of the same, and of the host that sorts the items by degree."""
+    return _sorted(problem, facts).times(1.0, 1.3) + Work(host_seconds=ITEM_SECONDS * problem.stats.n_items)
+
+
+def _matched(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
+    """Return the work of finding maximal matchings, in as many rounds as the busiest vertex has ratings.
+
+    On a GPU one work-group goes on alone when few vertices have ratings left. A CPU takes rating by rating, and
+    vertices with few ratings left ask a busy one on the other side again in every round.
+    """
+    (counts, ratings), (other_counts, other_ratings) = _degrees(problem.stats)
+    if facts.is_cpu:
+        asked = sum(r * r / c for c, r in zip(other_counts, other_ratings, strict=True) if c) / 2
+        loads = CPU_MATCH_LOADS * problem.n + CPU_REPEATED_LOADS * asked
+        return _sorted(problem, facts).times(1.0, CPU_KEYED_SORT) + Work(chains=(Chain(loads, CACHED_BYTES),))
+    begins = _degree_exceeded_by(counts, FEW_ROWS)
+    alone = sum(r - begins * c for k, (c, r) in enumerate(zip(counts, ratings, strict=True)) if 2**k > 2 * begins)
+    return _sorted(problem, facts).times(1.0, 1.5) + Work(
+        launches=30.0, read_backs=min(20.0, problem.busiest), gathers=(Gathers(20 * problem.n, 8 * problem.n),),
+        chains=(Chain(ROUND_LOADS * problem.busiest + alone, CACHED_BYTES),),
+    )
+
+
+_Bins = tuple[int, ...]
+
+
+def _sides(stats: RatingsStats) -> tuple[tuple[_Bins, _Bins], tuple[_Bins, _Bins]]:
+    """Return the vertices of each degree, and their ratings: of users, then of items."""
+    users = stats.user_degree_counts, stats.user_degree_rating_counts
+    return users, (stats.item_degree_counts, stats.item_degree_rating_counts)
+
+
+def _degrees(stats: RatingsStats) -> tuple[tuple[_Bins, _Bins], tuple[_Bins, _Bins]]:
+    """Return the same of the side with the busiest vertex, then of the other."""
+    users, items = _sides(stats)
+    return (items, users) if stats.max_item_degree >= stats.max_user_degree else (users, items)
+
+
+def _degree_exceeded_by(counts: _Bins, n: float) -> float:
+    """Return the degree that *n* vertices reach; the bins are those of RatingsStats."""
+    above = 0.0
+    for k in range(len(counts) - 1, 0, -1):
+        if above + counts[k] >= n:
+            return float(2.0 ** (k - (n - above) / counts[k]))
+        above += counts[k]
+    return 0.0
