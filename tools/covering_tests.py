@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -21,10 +21,11 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 class Covering(NamedTuple):
-    """The tests of each line of each file, and the seconds of each test."""
+    """The tests of each line of each file; the seconds of each test, and how many lines it runs."""
 
     tests: dict[str, dict[int, list[str]]]
     seconds: dict[str, float]
+    n_lines: Counter[str]
 
 
 class _Plugin:
@@ -71,4 +72,5 @@ def read_covering(folder: Path) -> Covering:
         for file, lines in part["tests"].items():
             for line, names in lines.items():
                 tests[file][int(line)] += names
-    return Covering(tests, seconds)
+    n_lines = Counter(name for lines in tests.values() for names in lines.values() for name in names)
+    return Covering(tests, seconds, n_lines)

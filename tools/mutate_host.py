@@ -7,8 +7,7 @@
 A mutation negates a comparison, moves the bound of a check by one (``<`` becomes ``<=``), swaps ``and`` and ``or``,
 drops a step of one (``x + 1`` becomes ``x``), or drops a check: a raise, or a call of a function whose name begins with
 ``check``. A drawn sample of all mutations of ``clgraph/data``, ``runtime``, ``engine`` and the problems of algorithms
-runs, each in a copy of the tree, against tests that run the line: the quickest of each file first, until they take
-TEST_SECONDS. If there is no folder of the tests of each line, the whole suite runs once and fills it. The JSON file
+runs, each in a copy of the tree, against tests that run the line and little else, until they take TEST_SECONDS. If there is no folder of the tests of each line, the whole suite runs once and fills it. The JSON file
 has a row for every mutation that ran. Mutations that no test finds and that change no answer are in EQUIVALENT, with
 the reason.
 """
@@ -36,7 +35,7 @@ from mutants import ROOT, Mutation, copy_tree, failing_test  # noqa: E402
 
 PARTS = ("clgraph/data/*.py", "clgraph/runtime/*.py", "clgraph/engine/*.py", "clgraph/algorithms/*/problem.py")
 LATE_FACTOR, LATE_SLACK_SECONDS = 5.0, 60.0  # A run is late after 5 × what its tests take without a mutation + 60 s.
-TEST_SECONDS, MOST_TESTS = 20.0, 150  # of the tests that run for a mutation, as measured in the run of the whole suite
+TEST_SECONDS, MOST_TESTS = 8.0, 80  # of the tests that run for a mutation, as measured in the run of the whole suite
 # Tests that do not run the host's code in their own process, or only time it.
 LEFT_OUT = (
     "races", "oclgrind", "packaging", "amd_compile", "typing", "mutations", "architecture", "readme", "documentation",
@@ -118,21 +117,21 @@ def lines_of(change: Mutation, text: str) -> range:
 
 
 def tests_of(change: Mutation, covering: Covering) -> list[str]:
-    """Return the tests that run a mutation's line, or its file if it runs at the import: the quickest of each first."""
+    """Return the tests that run a mutation's line, or its file if it runs at the import.
+
+    First come those of which most lines are of that file.
+    """
     lines = covering.tests.get(change.file, {})
     names = {name for line in lines_of(change, (ROOT / change.file).read_text()) for name in lines.get(line, ())}
-    places, taken = Counter[str](), list[tuple[int, float, str]]()
     names = names or {name for of_line in lines.values() for name in of_line}
-    for name in sorted(names, key=lambda name: covering.seconds[name]):
-        file = name.partition("::")[0]
-        places[file] += 1
-        taken.append((places[file], covering.seconds[name], name))
+    here = Counter(name for of_line in lines.values() for name in of_line)
     result, total = list[str](), 0.0
-    for _, seconds, name in sorted(taken)[:MOST_TESTS]:
-        if result and total + seconds > TEST_SECONDS:
+    for name in sorted(names, key=lambda name: (-here[name] / covering.n_lines[name], covering.seconds[name])):
+        if total + covering.seconds[name] <= TEST_SECONDS or not result:
+            result.append(name)
+            total += covering.seconds[name]
+        if len(result) == MOST_TESTS:
             break
-        result.append(name)
-        total += seconds
     return result
 
 
@@ -147,8 +146,19 @@ def cover(folder: Path, jobs: int) -> None:
     environment = {**_variables(folder / "caches"), "PYTHONPATH": path, "COVERING": str(folder)}
     subprocess.run(command, cwd=ROOT, env=os.environ | environment, check=False)
     for worker in (folder / "caches").glob("gw*"):
-        shutil.copytree(worker, folder / "caches" / "main", symlinks=True, dirs_exist_ok=True)
+        _link_tree(worker, folder / "caches" / "main")
         shutil.rmtree(worker)
+
+
+def _link_tree(folder: Path, to: Path) -> None:
+    """Give *to* the files of *folder* that it has not, without copying them; drivers replace their files whole."""
+
+    def link(source: str, target: str) -> None:
+        if not os.path.exists(target):
+            os.link(source, target)
+
+    ignore = shutil.ignore_patterns("gpu", "pyopencl")  # links to what all runs share
+    shutil.copytree(folder, to, copy_function=link, ignore=ignore, dirs_exist_ok=True)
 
 
 def _variables(caches: Path) -> dict[str, str]:
@@ -183,7 +193,7 @@ class Trees:
     def _failing(self, tree: Path, tests: Sequence[str], limit: float) -> str:
         own = self._folder / f"caches-{threading.get_ident()}"
         shutil.rmtree(own, ignore_errors=True)  # a mutation must not leave a wrong verdict or program behind
-        shutil.copytree(self._caches, own, symlinks=True)
+        _link_tree(self._caches, own)
         return failing_test(tree, tests, seconds=limit, **_variables(own))
 
     def _tree(self) -> Path:
