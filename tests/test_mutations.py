@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 
 from conftest import ROOT
 
@@ -35,10 +36,13 @@ def test_changes_are_what_they_say() -> None:
     }
 
 
-def test_quickest_tests_of_the_line_run_first(tmp_path) -> None:
+def test_tests_of_a_line_that_run_little_else_come_first() -> None:
     change = next(change for change in mutate_host.mutations() if change.file == "clgraph/runtime/arena.py")
-    (line, *_), *_ = [mutate_host.lines_of(change, (ROOT / change.file).read_text())]
-    seconds = {"a::x": 2.0, "a::y": 1.0, "b::z": 3.0, "b::late": mutate_host.TEST_SECONDS, "c::elsewhere": 0.1}
-    covering = Covering({change.file: {line: [*seconds][:4], 0: ["c::elsewhere"]}}, seconds)
-    assert mutate_host.tests_of(change, covering) == ["a::y", "b::z", "a::x"]
-    assert mutate_host.tests_of(change, Covering({}, seconds)) == []
+    line = mutate_host.lines_of(change, (ROOT / change.file).read_text())[0]
+    seconds = {"broad": 0.5, "narrow": 1.0, "long": mutate_host.LONG_TEST_SECONDS + 1, "elsewhere": 0.1}
+    lines = Counter({"broad": 20, "narrow": 2, "long": 1, "elsewhere": 1})
+    covering = Covering({change.file: {line: ["broad", "narrow", "long"], 0: ["elsewhere"]}}, seconds, lines)
+    assert mutate_host.tests_of(change, covering) == ["narrow", "broad"]
+    only_long = covering._replace(tests={change.file: {line: ["long"]}})
+    assert mutate_host.tests_of(change, only_long) == ["long"]
+    assert mutate_host.tests_of(change, covering._replace(tests={})) == []

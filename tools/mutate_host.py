@@ -7,9 +7,10 @@
 A mutation negates a comparison, moves the bound of a check by one (``<`` becomes ``<=``), swaps ``and`` and ``or``,
 drops a step of one (``x + 1`` becomes ``x``), or drops a check: a raise, or a call of a function whose name begins with
 ``check``. A drawn sample of all mutations of ``clgraph/data``, ``runtime``, ``engine`` and the problems of algorithms
-runs, each in a copy of the tree, against tests that run the line and little else, until they take TEST_SECONDS. If there is no folder of the tests of each line, the whole suite runs once and fills it. The JSON file
-has a row for every mutation that ran. Mutations that no test finds and that change no answer are in EQUIVALENT, with
-the reason.
+runs, each in a copy of the tree, against tests that run the line and little else, until they take TEST_SECONDS.
+
+If the folder of the tests of each line is missing, the whole suite runs once and fills it. The JSON file has a row for
+every mutation that ran. Mutations that no test finds and that change no answer are in EQUIVALENT, with the reason.
 """
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ from mutants import ROOT, Mutation, copy_tree, failing_test  # noqa: E402
 
 PARTS = ("clgraph/data/*.py", "clgraph/runtime/*.py", "clgraph/engine/*.py", "clgraph/algorithms/*/problem.py")
 LATE_FACTOR, LATE_SLACK_SECONDS = 5.0, 60.0  # A run is late after 5 × what its tests take without a mutation + 60 s.
-TEST_SECONDS, MOST_TESTS = 8.0, 80  # of the tests that run for a mutation, as measured in the run of the whole suite
+LONG_TEST_SECONDS = 1.5  # such tests run only where no other does
+TEST_SECONDS, MOST_TESTS = 8.0, 60  # of the tests that run for a mutation, as measured in the run of the whole suite
 # Tests that do not run the host's code in their own process, or only time it.
 LEFT_OUT = (
     "races", "oclgrind", "packaging", "amd_compile", "typing", "mutations", "architecture", "readme", "documentation",
@@ -124,6 +126,8 @@ def tests_of(change: Mutation, covering: Covering) -> list[str]:
     lines = covering.tests.get(change.file, {})
     names = {name for line in lines_of(change, (ROOT / change.file).read_text()) for name in lines.get(line, ())}
     names = names or {name for of_line in lines.values() for name in of_line}
+    quick = [name for name in names if covering.seconds[name] <= LONG_TEST_SECONDS]
+    names = {*quick} or {*sorted(names, key=lambda name: covering.seconds[name])[:1]}
     here = Counter(name for of_line in lines.values() for name in of_line)
     result, total = list[str](), 0.0
     for name in sorted(names, key=lambda name: (-here[name] / covering.n_lines[name], covering.seconds[name])):
