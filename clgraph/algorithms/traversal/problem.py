@@ -13,6 +13,7 @@ from clgraph.algorithms.traversal.distances import DistanceType, distance_type
 from clgraph.algorithms.traversal.sources import LARGEST_DEGREE, source_numbers
 from clgraph.data.graph import Graph
 from clgraph.data.stats import GraphStats
+from clgraph.data.wrapped import is_unread
 from clgraph.engine.problem import GraphProblem
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
@@ -109,8 +110,9 @@ class SearchProblem(GraphProblem):
 
     @cached_property
     def held(self) -> DistanceType:
-        """How kernels hold distances."""
-        return distance_type(self.weight_dtype, self.weight_range[1], wide=self.wide)
+        """How kernels hold distances; those by the int64 weights of a matrix that nobody has checked, with 64 bits."""
+        is_open = self.weight_dtype != np.int64 or is_unread(self)  # no choice may wait for a look at all weights
+        return distance_type(self.weight_dtype, np.inf if is_open else self.weight_range[1], wide=self.wide)
 
     def upload_weights(self, session: Session) -> DeviceArray:
         """Return a weight for every entry on the device; nothing of use where every edge weighs 1."""
