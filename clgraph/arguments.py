@@ -26,7 +26,6 @@ Seed: TypeAlias = (
 
 _SEEDS = "None, integers from 0 on and sequences of them, SeedSequence, BitGenerator, Generator, RandomState"
 _ITEM_BYTES = 40  # of a number in a list: its object and two pointers
-_ARRAY_METHODS = ("__array__", "__dlpack__", "to_numpy")  # of tensors, Arrow's arrays, columns of frames
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
 
@@ -144,7 +143,9 @@ def check_length(name: str, values: Any) -> None:
 
 def is_array(values: object) -> bool:
     """Return whether *values* is an array of numpy or of another package, rather than a list or a scalar."""
-    return not isinstance(values, np.generic) and any(hasattr(values, method) for method in _ARRAY_METHODS)
+    if isinstance(values, np.generic):
+        return False
+    return hasattr(values, "__array__") or hasattr(values, "__dlpack__") or hasattr(values, "to_numpy")
 
 
 def checked_array(name: str, values: Any, kind: type[InputError] = InputError) -> NDArray[Any]:

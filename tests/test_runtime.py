@@ -298,7 +298,7 @@ def test_listing_devices_never_raises(pocl, monkeypatch):
     ]  # fmt: skip
     monkeypatch.setattr(selection, "query_facts", unknown)
     assert selection.devices()[2].reason == "half a version number"
-    monkeypatch.setattr("clgraph.runtime.fork._used_in", -1)  # as in a forked child
+    monkeypatch.setattr("clgraph.runtime.failure._used_in", -1)  # as in a forked child
     (row,) = selection.devices()
     assert (row.id, row.facts) == ("-:-", None) and "forked" in row.reason
 

@@ -6,6 +6,7 @@ import os
 import pickle
 import subprocess
 import sys
+import weakref
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -29,6 +30,7 @@ from clgraph.runtime import admission as admissions
 from clgraph.runtime.admission import admit
 from clgraph.runtime.child import search_path
 from clgraph.runtime.device_graph import device_graph
+from clgraph.runtime.program import Program
 from clgraph.runtime.session import Session
 from clgraph.runtime.staging import Staging
 
@@ -265,6 +267,51 @@ def test_a_search_of_an_unchecked_matrix_is_right(session: Session, sources: Any
     matrix = matrix_of(3, n=400, n_entries=900)
     found = cg.bfs(matrix, sources, max_depth=max_depth, session=session, strategy="frontier", verify=True)
     assert not session.facts.is_cpu or list(found.info.kernels) == ["search_matrix"]
+
+
+@pytest.mark.parametrize("call", ["bfs", "connected_components"])
+def test_launches_of_a_matrix_serve_the_next_of_its_size(
+    pocl: Session, call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Answers of earlier calls stay as they are, matrices are let go, and a damaged one in between does no harm."""
+    n, given = 3000, {"source": 5, "strategy": "frontier"} if call == "bfs" else {"strategy": "rem"}
+    function = getattr(cg, call)
+    circles = [sp.csr_array((np.ones(n), (np.arange(n), np.roll(np.arange(n), -step))), (n, n)) for step in (1, 2, 7)]
+    function(circles[0], session=pocl, **given)
+    made = []
+    monkeypatch.setattr(Program, "bind", lambda *arguments, **_: made.append(arguments))
+    found = [function(matrix, session=pocl, verify=True, **given) for matrix in circles]
+    assert not made, "launches are bound once"
+    damaged = circles[0].copy()
+    damaged.indices[7] = n
+    monkeypatch.undo()
+    with pytest.raises(GraphError, match=r"column_indices\[7\]"):
+        function(damaged, session=pocl, **given)
+    again = function(circles[1], session=pocl, **given)
+    if call == "bfs":
+        assert [result.distances.max() for result in found] == [n - 1, n // 2 - 1, n - 1]
+        assert again.distances.tolist() == found[1].distances.tolist()
+    else:
+        assert [result.n_components for result in found] == [1, 2, 1] and again.n_components == 2
+    arrays = [weakref.ref(matrix.indices) for matrix in circles]
+    del circles, damaged, found, again
+    gc.collect()
+    assert not any(array() is not None for array in arrays)
+
+
+def test_the_choice_for_a_matrix_is_kept_by_what_a_glimpse_shows(
+    pocl: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    algorithm, asked = find_algorithm("bfs"), []
+    choose = type(algorithm).choose
+    monkeypatch.setattr(type(algorithm), "choose", lambda *given: asked.append(given) or choose(*given))
+    near, far = cg.generators.grid(200, 200).to_scipy(), cg.generators.grid(200, 200).permuted(1).to_scipy()
+    for matrix, n_asked in ((near, 1), (near.copy(), 1), (far, 2), (near, 2)):
+        cg.bfs(matrix, 0, session=pocl)
+        assert len(asked) == n_asked
+    monkeypatch.setattr(pocl, "profile", replace(pocl.profile, origin="a probe"))
+    cg.bfs(near, 0, session=pocl)
+    assert len(asked) == 3
 
 
 @pytest.mark.parametrize("column", [400, 2**31 - 1, -1, -(2**31)])

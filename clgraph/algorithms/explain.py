@@ -18,7 +18,7 @@ from clgraph.errors import InputError
 from clgraph.model.cost import Estimate
 from clgraph.model.strategy import Choice
 from clgraph.names import unknown_argument
-from clgraph.runtime.session import Session, SessionLike
+from clgraph.runtime.session import Session, SessionLike, as_session
 from clgraph.tables import milliseconds, table
 
 _KERNELS = "kernel", "launches", "ms"
@@ -47,7 +47,7 @@ class Explanation(Choice):
 
     Attributes
     ----------
-    strategy, requested, reason
+    strategy, requested, reason, reads_unchecked
         As in :class:`clgraph.model.strategy.Choice`.
     predicted : dict of str to Estimate
         Every strategy that can run, the fastest first.
@@ -196,14 +196,14 @@ def explain(
         beside = "strategy", "measure", "session"
         raise InputError(unknown_argument(f"explain of {algorithm}", unknown, {*known, *beside}))
     problem = entry.problem(data, **options)
-    on = entry.session(problem, session)
+    on = as_session(session, getattr(problem, "graph", None))
     choice = entry.choose(on, problem, strategy)
     with admission(on, problem) as admitted:
         predicted, reasons = entry.predictions(on, admitted)
         kernels = _kernels(entry, on, admitted, choice.strategy) if measure else ()
     return Explanation(
-        choice.strategy, choice.requested, predicted, reasons, choice.reason, tuple(choice.predicted), kernels,
-        algorithm, f"{on.facts.name} ({on.facts.platform})", on.profile.origin,
+        choice.strategy, choice.requested, predicted, reasons, choice.reason, choice.reads_unchecked,
+        tuple(choice.predicted), kernels, algorithm, f"{on.facts.name} ({on.facts.platform})", on.profile.origin,
     )
 
 

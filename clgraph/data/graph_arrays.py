@@ -114,12 +114,12 @@ class GraphArrays:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._fill(*state.values())
 
-    @property
+    @cached_property
     def n_vertices(self) -> int:
         """Number of vertices."""
         return self.row_offsets.size - 1
 
-    @property
+    @cached_property
     def n_edges(self) -> int:
         """Number of stored entries: an undirected edge counts twice, a self-loop once."""
         return self.column_indices.size
@@ -174,7 +174,7 @@ class GraphArrays:
         """What the cost model may know of this graph."""
         return graph_stats(self)
 
-    @property
+    @cached_property
     def is_small(self) -> bool:
         """Whether the host reads all of the graph in less time than launches take."""
         return self.n_vertices + self.n_edges < SMALL_ITEMS

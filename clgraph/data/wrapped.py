@@ -1,7 +1,7 @@
 """A scipy matrix as a graph for the length of one call: its arrays are used where they are, and are not believed."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import cached_property
 from typing import Any
 
@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from clgraph.data.csr import MAX_VERTICES, as_weights, check_arrays, merge_duplicates, offset_dtype
+from clgraph.data.csr import MAX_VERTICES, as_weights, check_arrays, merge_duplicates
 from clgraph.data.entries import EntryFacts, HostFacts
 from clgraph.data.graph import Graph, as_graph, check_weight
 from clgraph.data.networkx_graphs import Weight
 from clgraph.data.stats import GraphStats, graph_stats, has_thin_rows, sampled_locality
 from clgraph.errors import GraphError
 
+_GLIMPSES = 64  # values of each array
 _WEIGHTS = (np.int32, np.int64, np.float32, np.float64)
 
 
@@ -46,13 +47,16 @@ class WrappedGraph(Graph):
             weights = as_weights(weights, m)
         given = (matrix.indptr.astype(np.int32, copy=False), matrix.indices[:m].astype(np.int32, copy=False), weights)
         self.__dict__.update(
-            matrix=matrix, given=given, arrays=given, weighted=weighted, merged=merged, along_rows=along_rows
+            matrix=matrix, given=given, arrays=given, weighted=weighted, merged=merged, along_rows=along_rows,
+            is_checked=False, n_vertices=given[0].size - 1, n_edges=m,
         )
 
     matrix: Any
     given: tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]
     arrays: tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]
     """As :attr:`given`, or merged; unchecked until :attr:`is_checked`."""
+    is_checked: bool
+    """Whether :attr:`facts` are known."""
     weighted: bool
     merged: bool
     along_rows: bool
@@ -71,14 +75,6 @@ class WrappedGraph(Graph):
         return Graph._trusted(*arrays, directed=self.directed, sorted_rows=self.has_sorted_rows)  # type: ignore[arg-type]
 
     @property
-    def n_vertices(self) -> int:
-        return self.arrays[0].size - 1
-
-    @property
-    def n_edges(self) -> int:
-        return self.arrays[1].size
-
-    @property
     def weight_dtype(self) -> np.dtype[Any] | None:
         return None if self.arrays[2] is None else self.arrays[2].dtype
 
@@ -89,11 +85,6 @@ class WrappedGraph(Graph):
     @property
     def nbytes(self) -> int:
         return sum(array.nbytes for array in self.arrays if array is not None)
-
-    @property
-    def is_checked(self) -> bool:
-        """Whether :attr:`facts` are known."""
-        return "facts" in self.__dict__
 
     @cached_property
     def facts(self) -> EntryFacts | HostFacts:
@@ -106,10 +97,24 @@ class WrappedGraph(Graph):
         if weights is not None and weights.dtype.kind == "f":
             as_weights(weights, weights.size)
         found = HostFacts(*self.arrays)
-        if not self.must_merge(found):
-            return found
-        self.merge()
-        return HostFacts(*self.arrays)
+        if self.must_merge(found):
+            self.merge()
+            found = HostFacts(*self.arrays)
+        self.__dict__["is_checked"] = True
+        return found
+
+    @property
+    def glimpse(self) -> Hashable:
+        """Sizes, types and a few of the values of an unchecked matrix: a choice that was made by a guess is kept by it.
+
+        Two matrices that differ in none of these values get the same strategy.
+        """
+        offsets, columns, weights = self.arrays
+        few = b"" if weights is None else weights[:: 1 + weights.size // _GLIMPSES].tobytes()
+        return (
+            self.n_vertices, self.n_edges, weights is None or weights.dtype, few,
+            offsets[:: 1 + offsets.size // _GLIMPSES].tobytes(), columns[:: 1 + columns.size // _GLIMPSES].tobytes(),
+        )  # fmt: skip
 
     def check(self) -> None:
         """Check on the host what is unchecked; for small graphs.
@@ -133,17 +138,18 @@ class WrappedGraph(Graph):
         csr.has_sorted_indices = csr.has_canonical_format = False  # flags of a copy; scipy looks by itself
         csr.sort_indices()
         summed = None if weights is None else csr.data
-        self.__dict__["arrays"] = merge_duplicates(csr.indptr, csr.indices, summed, "sum")
+        arrays = merge_duplicates(csr.indptr, csr.indices, summed, "sum")
+        self.__dict__.update(arrays=arrays, n_edges=arrays[1].size)
 
     def admit(self, found: EntryFacts, stats: GraphStats, missing: Callable[[], EntryFacts] | None = None) -> None:
         """Take what kernels have found in :attr:`arrays`; *missing* finds order and symmetry, if they are open."""
-        self.__dict__.update(facts=found, measured_stats=stats, missing=missing)
+        self.__dict__.update(facts=found, measured_stats=stats, missing=missing, is_checked=True)
 
     def forget(self) -> None:
         """Let go of all that was found, since the owner may change the arrays from now on."""
-        for name in self.__dict__.keys() - {"matrix", "given", "weighted", "merged", "along_rows"}:
+        for name in self.__dict__.keys() - {"matrix", "given", "weighted", "merged", "along_rows", "n_vertices"}:
             del self.__dict__[name]
-        self.__dict__["arrays"] = self.given
+        self.__dict__.update(arrays=self.given, is_checked=False, n_edges=self.given[1].size)
 
     @property
     def _all_facts(self) -> EntryFacts | HostFacts:
@@ -236,7 +242,8 @@ def wrap_graph(
     along_rows : bool
         Whether edges are only followed, so that it hardly matters if a matrix is symmetric.
     """
-    check_weight(source, weight)
+    if weight is not None:
+        check_weight(source, weight)
     if isinstance(source, WrappedGraph):
         return source.again(weighted=weighted, merged=merged, along_rows=along_rows)
     if issparse(source) and fits(source):
@@ -261,7 +268,7 @@ def fits(matrix: Any) -> bool:
     if n > MAX_VERTICES or offsets.size != n + 1:
         return False
     m = int(offsets[n])
-    return 0 <= m <= min(columns.size, data.size) and offset_dtype(m) is np.int32
+    return 0 <= m < 2**31 and m <= min(columns.size, data.size)
 
 
 def _are_narrow(array: NDArray[np.int64]) -> bool:

@@ -20,9 +20,8 @@ from clgraph.errors import InputError
 from clgraph.model.cost import Estimate, estimate
 from clgraph.model.strategy import Choice, Strategy, choose, obstacles, prices
 from clgraph.runtime.admission import admit
-from clgraph.runtime.device_graph import session_for
 from clgraph.runtime.graph_on_device import GraphOnDevice
-from clgraph.runtime.session import Session, SessionLike
+from clgraph.runtime.session import Session, SessionLike, as_session
 from clgraph.runtime.timing import RunInfo, Seconds
 
 MAX_CHOICES = 64  # kept with a graph. A caller that varies a setting, such as the seed, adds one for each value.
@@ -126,10 +125,6 @@ class Algorithm:
             return self._host_first(problem, ANY_DEVICE, _generic_rates())
         return None
 
-    def session(self, problem: Any, session: SessionLike) -> Session:
-        """Return *session*; where none is named, the one on which the problem's graph lives, or the default one."""
-        return session_for(getattr(problem, "graph", None), session)
-
     def solve(
         self, problem: Any, *, strategy: str = "auto", session: SessionLike = None, verify: bool = False,
         options: Mapping[str, Any] | None = None,
@@ -165,9 +160,9 @@ class Algorithm:
         if session is None and not options:
             choice = self._host_without_driver(problem, strategy)
         if choice is None:
-            on = self.session(problem, session)
+            on = as_session(session, getattr(problem, "graph", None))
             choice = self._chosen(on, problem, strategy)
-        given = checked_options(self.strategies, choice, options or {})
+        given = checked_options(self.strategies, choice, options) if options else {}
         if on is None or self.strategies[choice.strategy].kind == "sequential":
             result = self._solve_on_host(on, problem, choice, started)
         else:
@@ -188,10 +183,10 @@ class Algorithm:
         self, on: Session, problem: Any, choice: Choice, given: Mapping[str, Any], started: float
     ) -> Any:
         chosen = self.strategies[choice.strategy]
-        checked = not chosen.reads_unchecked(problem, on.facts)
+        is_unread = choice.reads_unchecked and not given
         with (
-            on.driver, on.measure(started) as recorder, admission(on, problem, checked=checked) as problem,
-            self._planned(on, problem, choice, given) as plan,
+            on.driver, on.measure(started) as recorder, admission(on, problem, checked=not is_unread) as problem,
+            self._planned(on, problem, choice, given, is_unread=is_unread) as plan,
         ):
             plan.run()
             result = self.answer(problem, plan)
@@ -200,13 +195,17 @@ class Algorithm:
         return result
 
     def _chosen(self, on: Session, problem: Any, strategy: str) -> Choice:
-        """Return the choice of :meth:`choose`; that for a graph is kept while the graph lives."""
-        graph = _kept_by(problem)
-        key = None if graph is None else _key(self.name, strategy, problem.settings)
-        if key is None:
+        """Return the choice of :meth:`choose`. It is kept with a graph, and for a matrix by a glimpse of it."""
+        graph, seen = getattr(problem, "graph", None), None
+        if not isinstance(graph, WrappedGraph):
+            graph = getattr(graph, "on_device", graph)
+            known = None if graph is None else on.kept.choices.setdefault(graph, {})
+        else:
+            known, seen = (None, None) if graph.is_checked else (on.kept.choices_of_matrices, graph.glimpse)
+        key = None if known is None else _key(self.name, strategy, problem.settings, seen)
+        if known is None or key is None:
             with on.driver:
                 return self.choose(on, problem, strategy)
-        known = on.kept.choices.setdefault(graph, {})
         based_on = on.profile, on.facts, *self.strategies.values()
         kept: tuple[Any, Choice] | None = known.get(key)
         if kept is None or kept[0] != based_on:
@@ -217,18 +216,27 @@ class Algorithm:
         return kept[1]
 
     @contextmanager
-    def _planned(self, on: Session, problem: Any, choice: Choice, given: Mapping[str, Any]) -> Iterator[Any]:
-        """Yield a plan that was kept, or a new one; it is kept while the graph lives, unless the block raises."""
-        chosen, graph, before = self.strategies[choice.strategy], _kept_by(problem), on.allocated_bytes
-        key = None if graph is None else _key(chosen.plan, problem.settings, given)
-        plan = None if key is None else on.kept.take(graph, key)
+    def _planned(
+        self, on: Session, problem: Any, choice: Choice, given: Mapping[str, Any], *, is_unread: bool
+    ) -> Iterator[Any]:
+        """Yield a plan that was kept, or a new one, which is kept unless the block raises.
+
+        It is kept while the graph lives; that of an unread matrix, for the next matrix of the same size.
+        """
+        chosen, graph, before = self.strategies[choice.strategy], getattr(problem, "graph", None), on.allocated_bytes
+        make, owner, size = chosen.plan, getattr(graph, "on_device", graph), None
+        if is_unread:
+            assert chosen.unchecked is not None and graph is not None
+            make = owner = chosen.unchecked.plan
+            size = graph.n_vertices, graph.n_edges
+        elif isinstance(graph, WrappedGraph):
+            owner = None
+        key = None if owner is None else _key(chosen.plan, problem.settings, size, given or None)
+        plan = None if key is None else on.kept.take(owner, key)
         if plan is not None and plan.fits(on):
             plan.attach(problem)
         else:
-            if not given and chosen.unchecked is not None and chosen.reads_unchecked(problem, on.facts):
-                plan = chosen.unchecked.plan(on, problem)
-            else:
-                plan = chosen.plan(on, problem, **given)
+            plan = make(on, problem, **given)
             if not given and isinstance(plan, Plan):
                 plan.predicted_seconds = choice.seconds[choice.strategy]
         try:
@@ -236,12 +244,12 @@ class Algorithm:
         except BaseException:
             plan.release()
             raise
-        if key is None or not isinstance(plan, Plan):
+        if key is None:
             plan.release()
             return
         plan.detach()
         plan.n_bytes = max(plan.n_bytes, on.allocated_bytes - before)
-        on.kept.put(graph, key, plan, plan.n_bytes)
+        on.kept.put(owner, key, plan, plan.n_bytes)
 
 
 def _host_info(choice: Choice, seconds: float, **told: Any) -> RunInfo:
@@ -250,15 +258,6 @@ def _host_info(choice: Choice, seconds: float, **told: Any) -> RunInfo:
     return RunInfo(
         choice.strategy, "sequential", "host", why, Seconds(seconds, 0.0, 0.0, 0.0), choice.seconds, {}, **told
     )
-
-
-def _kept_by(problem: Any) -> Any:
-    """Return the object that lives as long as the problem's graph, also where that is on a device.
-
-    ``None`` stands for a problem without a graph, and for a graph that is there for one call only.
-    """
-    graph = getattr(problem, "graph", None)
-    return None if isinstance(graph, WrappedGraph) else getattr(graph, "on_device", graph)
 
 
 def _key(*parts: Any) -> Hashable:

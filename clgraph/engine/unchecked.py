@@ -1,70 +1,101 @@
 """A run on a CPU of a matrix that nobody has checked, for one call: kernels check what they read."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.data.graph import Graph
 from clgraph.data.wrapped import WrappedGraph
 from clgraph.errors import GraphError
 from clgraph.runtime import recycled
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.program import Launch
 from clgraph.runtime.session import Session
+
+_INT32 = np.dtype(np.int32)
 
 
 class UncheckedPlan:
     """Runs launches that read the arrays of a matrix where they are, and write the answer where the user gets it.
 
-    A class of an algorithm adds its launches, and a ``result()``.
+    A class of an algorithm binds its launches to :attr:`lent`, and has a ``result()``. The launches stay for the next
+    matrix of the same size.
 
     Parameters
     ----------
     session : Session
         Of a CPU.
-    graph : Graph
-        A matrix that was only wrapped.
+    problem : GraphProblem
+        Whose graph is a matrix that was only wrapped.
     n_words : int
         How many words kernels tell the host, and each other, what they have found; they are 0 at first.
-    n_answers : int
-        How many numbers of each vertex are the answer.
+    answers : sequence of str
+        The kernels' names of the answers, int32 for each vertex.
 
     Attributes
     ----------
     details : dict of str to object
-    row_offsets, column_indices, words : DeviceArray
-    answers : list of DeviceArray
-        int32, for each vertex.
-    found : tuple of int32 array
-        The same on the host, after :meth:`finish`.
+    launches : list of Launch
+    lent : dict of str to DeviceArray
+        ``row_offsets``, ``column_indices``, ``words`` and the answers, which the host shares with the device.
+    n_bytes : int
+        How many bytes of the device it holds between two runs, at most.
     """
 
-    def __init__(self, session: Session, graph: Graph, *, n_words: int, n_answers: int) -> None:
-        assert isinstance(graph, WrappedGraph)
-        self._graph, self._session = graph, session
-        self._words = np.zeros(n_words, np.uint32)
-        self.found = tuple(recycled.empty(graph.n_vertices, np.dtype(np.int32)) for _ in range(n_answers))
-        self.words, *self.answers = self._written = [session.share(host) for host in (self._words, *self.found)]
-        offsets, columns, _ = graph.arrays
-        self.row_offsets, self.column_indices = (session.upload(host, in_place=True) for host in (offsets, columns))
-        self.launches: list[Callable[[], Any]] = []
-        self.details: dict[str, Any] = {}
+    details: Mapping[str, Any] = {}
+    n_bytes = 0
+
+    def __init__(self, session: Session, problem: Any, n_words: int, answers: tuple[str, ...]) -> None:
+        self._session, self._n_words, self._answers = session, n_words, answers
+        self._made_by = session.profile, session.facts
+        self.launches: list[Launch] = []
+        self.attach(problem)
+
+    def fits(self, session: Session) -> bool:
+        """Return whether *session* still has the facts and the profile by which this was made."""
+        return self._made_by[0] is session.profile and self._made_by[1] is session.facts
+
+    def attach(self, problem: Any) -> None:
+        """Take the matrix of *problem*, and new memory for the answer."""
+        self._graph, n, share = problem.graph, problem.graph.n_vertices, self._session.share
+        self._hosts = {"words": np.zeros(self._n_words, np.uint32)}
+        self.lent: dict[str, DeviceArray] = {}
+        for name in self._answers:
+            self._hosts[name] = recycled.lent(n, _INT32)[0]
+        for name, host in self._hosts.items():
+            self.lent[name] = share(host)
+        for name, host in self.inputs(problem).items():
+            self.lent[name] = share(host, read_only=True)
+        for launch in self.launches:
+            launch.lend(self.lent)
+
+    def inputs(self, problem: Any) -> dict[str, NDArray[Any]]:
+        """Return the arrays of *problem* that kernels read, by their names there."""
+        row_offsets, column_indices, _ = problem.graph.arrays
+        return {"row_offsets": row_offsets, "column_indices": column_indices}
+
+    def detach(self) -> None:
+        """Let go of the matrix and the answer until :meth:`attach`; the launches stay."""
+        for launch in self.launches:
+            launch.give_back(self.lent)
+        del self._graph, self._hosts, self.lent
 
     def run(self) -> None:
         for launch in self.launches:
             launch()
 
-    def finish(self) -> NDArray[np.uint32]:
-        """Wait for the launches, and return the words.
+    def finish(self) -> tuple[NDArray[Any], ...]:
+        """Wait for the launches, and return the words and the answers.
 
         Raises
         ------
         DeviceTimeoutError
             A wait on the device ran out.
         """
-        self._session.settle(*self._written)
-        return self._words
+        self._session.settle(*(self.lent[name] for name in self._hosts))
+        return tuple(self._hosts.values())
 
     def refuse(self) -> None:
         """Tell what is wrong with the matrix, which a kernel has found damaged.
@@ -74,10 +105,10 @@ class UncheckedPlan:
         GraphError
             In any case.
         """
+        assert isinstance(self._graph, WrappedGraph)
         self._graph.check()  # names what is wrong
         raise GraphError("this csr matrix was changed while it was read")
 
     def release(self) -> None:
-        """Keep what was found, which is the user's, and let go of all else."""
+        """Let go of the launches; the answer is the user's."""
         self.launches.clear()
-        self._written.clear()

@@ -106,6 +106,8 @@ class Choice:
         Contenders that cannot run on this device or problem, with the reason.
     reason : str
         Why the pick was made without statistics; empty if they were read.
+    reads_unchecked : bool
+        Whether the run checks the matrix while it reads it.
     """
 
     strategy: str
@@ -113,6 +115,7 @@ class Choice:
     predicted: Mapping[str, Estimate]
     unsupported: Mapping[str, str] = field(default_factory=dict)
     reason: str = ""
+    reads_unchecked: bool = False
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -161,7 +164,9 @@ def choose(
     predicted = prices(strategies, runs, problem, facts, rates)
     if logger.isEnabledFor(logging.INFO):
         logger.info("%s", {name: f"{e.seconds:.2e} s" for name, e in predicted.items()})
-    return Choice(next(iter(predicted)), requested, predicted, unsupported)
+    pick = next(iter(predicted))
+    is_unread = strategies[pick].reads_unchecked(problem, facts)
+    return Choice(pick, requested, predicted, unsupported, reads_unchecked=is_unread)
 
 
 def obstacles(

@@ -68,7 +68,7 @@ class DeviceGraph:
             *graph* is no graph, or is on the device of another session.
         """
         graph = as_graph(graph)
-        return device_graph(session_for(graph, session), graph, weights=True)
+        return device_graph(as_session(session, graph), graph, weights=True)
 
     @classmethod
     def from_arrays(
@@ -227,13 +227,6 @@ def device_graph(session: Session, graph: Graph, *, weights: bool = False) -> De
         cached = replace(cached, edge_weights=session.upload(graph.edge_weights))
     session.device_graphs[graph] = cached
     return cached
-
-
-def session_for(graph: Graph | None, session: SessionLike) -> Session:
-    """Return *session*; where none is named, the one where *graph* lives, if it lives on a device."""
-    if session is None and isinstance(graph, GraphOnDevice):
-        return graph.on_device.session
-    return as_session(session)
 
 
 def beside(graph: Graph, made: Graph) -> Graph:

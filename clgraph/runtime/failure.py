@@ -1,7 +1,16 @@
-"""Turn OpenCL errors and kernels' status words into clgraph's exceptions."""
+"""Turn OpenCL errors, forks and kernels' status words into clgraph's exceptions."""
 from __future__ import annotations
 
-from clgraph.errors import CapacityError, DeviceError, DeviceMemoryError, DeviceTimeoutError, NoProgressError
+import os
+
+from clgraph.errors import (
+    CapacityError,
+    DeviceError,
+    DeviceMemoryError,
+    DeviceTimeoutError,
+    ForkError,
+    NoProgressError,
+)
 from clgraph.runtime import opencl as cl
 
 # Values of cl/common/status.h.
@@ -44,3 +53,22 @@ def check_status(status: int, where: str) -> None:
         raise NoProgressError(f"{where}: no progress, though every round makes some; please report this with the input")
     if status != STATUS_OK:
         raise DeviceError(f"{where}: unknown status {status}")
+
+
+_used_in: int | None = None  # the process that asked for platforms first: no runtime's threads survive a fork
+
+
+def mark_opencl_used() -> None:
+    """Remember the process that made the first platform query; raise in its forked children."""
+    global _used_in
+    check_fork()
+    _used_in = os.getpid()
+
+
+def check_fork() -> None:
+    """Raise :class:`ForkError` when the process was forked after OpenCL was used."""
+    if _used_in is not None and _used_in != os.getpid():
+        raise ForkError(
+            f"OpenCL was used in process {_used_in} before it forked this one; no OpenCL runtime survives "
+            "that. Start children with multiprocessing.get_context('spawn'), or first use clgraph in them"
+        )

@@ -7,7 +7,7 @@ import threading
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -220,6 +220,20 @@ class Launch:
                 _set_argument(self._handle, index, parameter, argument)
             except cl.Error as error:  # not typed_errors: this is the hot path
                 raise as_device_error(f"setting {name} of {self.kernel}", error) from error
+
+    def lend(self, arrays: Mapping[str, DeviceArray]) -> None:
+        """Take these arrays for the parameters of their names; the kernel may have no such parameter."""
+        for name, array in arrays.items():
+            if name in self._places:
+                index, _ = self._places[name]
+                self._handle.set_arg(index, array.buffer)
+                self._arguments[index] = array
+
+    def give_back(self, names: Iterable[str]) -> None:
+        """Let go of the arrays of these parameters; :meth:`lend` gives others before the next launch."""
+        for name in names:
+            if name in self._places:
+                self._arguments[self._places[name][0]] = None
 
     def takes(self, name: str) -> bool:
         """Return whether the kernel has a parameter of that name."""

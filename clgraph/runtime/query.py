@@ -7,7 +7,7 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.host_memory import free_bytes
 from clgraph.runtime import opencl as cl
 from clgraph.runtime.drivers import prepare_environment
-from clgraph.runtime.fork import mark_opencl_used
+from clgraph.runtime.failure import mark_opencl_used
 from clgraph.runtime.pocl_cpu import name_processor
 from clgraph.runtime.quirks import dialect_of, has_int64_atomics
 

@@ -90,7 +90,9 @@ def _taken(n_bytes: int) -> Memory:
                 found = memory
             else:
                 passed.append(memory)
-    _waiting.extend(memory for memory in reversed(passed) if memory.may_wait)
+    for memory in reversed(passed):
+        if memory.may_wait:
+            _waiting.append(memory)
     return Memory(n_bytes) if found is None else found
 
 

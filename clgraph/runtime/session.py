@@ -21,8 +21,7 @@ from clgraph.runtime import huge_pages, recycled
 from clgraph.runtime import opencl as cl
 from clgraph.runtime.arrays import DeviceArray, number_type
 from clgraph.runtime.copies import enqueue_copies
-from clgraph.runtime.failure import typed_errors
-from clgraph.runtime.fork import check_fork
+from clgraph.runtime.failure import check_fork, typed_errors
 from clgraph.runtime.kept import Kept
 from clgraph.runtime.pinned import Pinned
 from clgraph.runtime.program import Program, build_program
@@ -36,7 +35,7 @@ from clgraph.runtime.quirks import (
 from clgraph.runtime.selection import check_works, profile_of, select_device
 from clgraph.runtime.source import known_to
 from clgraph.runtime.staging import LEAST_BYTES, Staging
-from clgraph.runtime.timed_queue import TimedQueue
+from clgraph.runtime.timed_queue import Recording, TimedQueue
 from clgraph.runtime.transfers import Transfers
 
 logger = logging.getLogger(__name__)
@@ -44,8 +43,10 @@ logger = logging.getLogger(__name__)
 SessionLike: TypeAlias = "Session | str | cl.Device | cl.Context | cl.CommandQueue | None"
 
 _CHECKED_BYTES = 1 << 24  # for less it is not worth asking how much memory is free: 25 to 165 us of a CPU's host
+_SHARED_ALIGNMENT = 16  # bytes; kernels read vectors of so many
 _FEW_BYTES = 64  # that are read into a page which is there
 _LINE_BYTES, _MANY_LINES = 64, 1 << 17  # bytes; the latter are worth a second command
+_wrapping = typed_errors("wrapping a host array")
 _one_thread = threading.RLock()  # for all sessions of the driver that wants one: several devices have one driver
 
 
@@ -114,7 +115,7 @@ class Session(TimedQueue):
         self._works_while_waiting = works_while_waiting(self.device)
         self._pool = MemoryPool(ImmediateAllocator(self._queue))
         self._programs: dict[tuple[Any, ...], Program] = {}
-        self._recording = threading.local()  # each thread times its own calls
+        self._recording = Recording()
         self._lock = threading.RLock()
         self.transfers = Transfers(self)
         self._staging = None if self.facts.is_cpu else Staging(self)
@@ -192,7 +193,7 @@ class Session(TimedQueue):
     @property
     def allocated_bytes(self) -> int:
         """How many bytes this thread has allocated here in all, those included that are free again."""
-        return getattr(self._recording, "allocated_bytes", 0)
+        return self._recording.allocated_bytes
 
     def upload(self, host: NDArray[Any], *, in_place: bool = False) -> DeviceArray:
         """Copy *host* to the device; a CPU device reads it in place if it is read-only and aligned to 64 bytes.
@@ -202,32 +203,41 @@ class Session(TimedQueue):
         """
         check_fork()
         host, in_place = checked_array("host", host), checked_flag("in_place", in_place)
-        flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
-        # What can be written may change while kernels still read it.
-        stays = host.ctypes.data % 16 == 0 if in_place else not host.flags.writeable and host.ctypes.data % 64 == 0
-        if self.facts.is_cpu and stays and host.size and host.flags.c_contiguous:
-            with typed_errors("wrapping a host array"):
-                shares = in_place and self._shares_memory
-                buffer: Any = cl.SVM(_writable(host)) if shares else cl.Buffer(self.context, flags, hostbuf=host)
-            return DeviceArray(self, buffer, host.dtype, host.size, host)
+        if self.facts.is_cpu and host.size and host.flags.c_contiguous:
+            if in_place and not host.ctypes.data % _SHARED_ALIGNMENT:
+                return self.share(host, read_only=True)
+            if not host.flags.writeable and not host.ctypes.data % 64:  # else it may change while kernels read it
+                with _wrapping:
+                    flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
+                    buffer = cl.Buffer(self.context, flags, hostbuf=host)
+                return DeviceArray(self, buffer, host.dtype, host.size, host)
         array = self.empty(host.size, host.dtype)
         if host.size:
             array.set(host)
         return array
 
-    def share(self, host: NDArray[Any]) -> DeviceArray:
+    def share(self, host: NDArray[Any], *, read_only: bool = False) -> DeviceArray:
         """Return *host* as an array that kernels of a CPU write in place; :meth:`settle` tells when they have.
+
+        With *read_only* they only read it. It is copied if it does not lie as drivers need it.
 
         Raises
         ------
         InputError
-            *host* is no contiguous array that may be written.
+            *host* is no contiguous array, or may not be written though kernels will.
         """
-        if not isinstance(host, np.ndarray) or not (host.flags.writeable and host.flags.c_contiguous):
-            raise InputError(f"host = {shown(host)}; allowed: a contiguous array that may be written")
-        with typed_errors("wrapping a host array"):
-            flags = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
-            buffer: Any = cl.SVM(host) if self._shares_memory else cl.Buffer(self.context, flags, hostbuf=host)
+        if not isinstance(host, np.ndarray) or not (host.flags.c_contiguous and (read_only or host.flags.writeable)):
+            allowed = "a contiguous array" if read_only else "a contiguous array that may be written"
+            raise InputError(f"host = {shown(host)}; allowed: {allowed}")
+        if read_only and (not host.size or host.ctypes.data % _SHARED_ALIGNMENT):
+            return self.upload(host)
+        with _wrapping:
+            if self._shares_memory:  # pyopencl shares no array that is read-only
+                words: Any = (ctypes.c_char * host.nbytes).from_address(host.ctypes.data)
+                buffer: Any = cl.SVM(np.frombuffer(words, np.uint8))
+            else:
+                flags = cl.mem_flags.READ_ONLY if read_only else cl.mem_flags.READ_WRITE
+                buffer = cl.Buffer(self.context, flags | cl.mem_flags.USE_HOST_PTR, hostbuf=host)
         return DeviceArray(self, buffer, host.dtype, host.size, host)
 
     def settle(self, *shared: DeviceArray) -> None:
@@ -260,7 +270,7 @@ class Session(TimedQueue):
         n_bytes = max(1, size) * kind.itemsize
         if n_bytes >= _CHECKED_BYTES:  # which also spares the text
             self.check_memory({f"an array of {size} {kind}": n_bytes})
-        self._recording.allocated_bytes = self.allocated_bytes + n_bytes
+        self._recording.allocated_bytes += n_bytes
         with self.driver, typed_errors(f"allocating {n_bytes:,} bytes"):
             buffer = self._pool.allocate(n_bytes)
             if self.facts.is_cpu and n_bytes >= huge_pages.LEAST_BYTES:
@@ -310,18 +320,17 @@ class Session(TimedQueue):
             self._pinned.release()
 
 
-def _writable(host: NDArray[Any]) -> NDArray[Any]:
-    """Return an array in the memory of *host*, which must live on: pyopencl shares none that is read-only."""
-    memory: Any = (ctypes.c_char * host.nbytes).from_address(host.ctypes.data)
-    return np.ndarray(host.shape, host.dtype, memory)
-
-
 _default_lock = threading.Lock()
 
 
-def as_session(session: SessionLike) -> Session:
-    """Return *session*; anything else that makes a session stands for one that is shared."""
+def as_session(session: SessionLike, graph: Any = None) -> Session:
+    """Return *session*; anything else that makes a session stands for one that is shared.
+
+    ``None`` stands for the session where *graph* lives, if it lives on a device.
+    """
     check_fork()
+    if session is None and (home := getattr(graph, "on_device", None)) is not None:
+        session = home.session
     if isinstance(session, Session):
         return session
     if session is not None and not isinstance(session, str | cl.Device | cl.Context | cl.CommandQueue):

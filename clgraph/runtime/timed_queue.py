@@ -12,8 +12,7 @@ from typing import Any
 
 from clgraph.device.facts import DeviceFacts
 from clgraph.runtime import opencl as cl
-from clgraph.runtime.failure import typed_errors
-from clgraph.runtime.fork import check_fork
+from clgraph.runtime.failure import check_fork, typed_errors
 from clgraph.runtime.timing import Recorder, RunInfo
 from clgraph.runtime.transfers import Transfers
 
@@ -24,6 +23,21 @@ _let_others_run = getattr(os, "sched_yield", lambda: None)  # a kernel on a CPU 
 _COMPLETE = 0  # OpenCL's CL_COMPLETE; a smaller status is an error
 
 
+class Recording(threading.local):
+    """What each thread records of its own calls.
+
+    Attributes
+    ----------
+    recorder : Recorder or None
+        That of the innermost :meth:`TimedQueue.measure`.
+    allocated_bytes : int
+        In all, those included that are free again.
+    """
+
+    recorder: Recorder | None = None
+    allocated_bytes = 0
+
+
 class TimedQueue:
     """What a :class:`Session`, which makes all that is here, knows of its queue."""
 
@@ -32,7 +46,7 @@ class TimedQueue:
     driver: AbstractContextManager[Any]
     transfers: Transfers
     _queue: cl.CommandQueue
-    _recording: threading.local
+    _recording: Recording
     _works_while_waiting: bool
 
     @property
@@ -99,7 +113,7 @@ class TimedQueue:
         Recorder
             Its ``seconds`` and ``kernels()`` can be read after the block.
         """
-        outer, recorder = self._recorder, Recorder()
+        outer, recorder = self._recording.recorder, Recorder()
         recorder.started = recorder.started if started is None else started
         self._recording.recorder = recorder
         try:
@@ -126,18 +140,14 @@ class TimedQueue:
             strategy, kind, self.facts.name, self.why, recorder.seconds, predicted_seconds, recorder.kernels(), **more
         )
 
-    @property
-    def _recorder(self) -> Recorder | None:
-        return getattr(self._recording, "recorder", None)
-
     def record_kernel(self, name: str, event: cl.Event) -> None:
-        if (recorder := self._recorder) is not None:
+        if (recorder := self._recording.recorder) is not None:
             recorder.kernel_events.append((name, event))
 
     def record_transfer(self, event: cl.Event) -> None:
-        if (recorder := self._recorder) is not None:
+        if (recorder := self._recording.recorder) is not None:
             recorder.transfer_events.append(event)
 
     def record_compile(self, seconds: float) -> None:
-        if (recorder := self._recorder) is not None:
+        if (recorder := self._recording.recorder) is not None:
             recorder.compile_seconds += seconds

@@ -5,6 +5,7 @@ import math
 import time
 from collections import defaultdict
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 from clgraph.runtime import opencl as cl
@@ -52,7 +53,7 @@ class Recorder:
     transfer_events: list[cl.Event] = field(default_factory=list)
     seconds: Seconds | None = None
     started: float = field(default_factory=time.perf_counter)
-    _kernel_seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    _kernel_seconds: dict[str, list[float]] = field(default_factory=partial(defaultdict, list))
     _times: list[tuple[float, float]] = field(default_factory=list)  # of kernels
 
     @property

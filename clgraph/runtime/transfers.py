@@ -11,8 +11,7 @@ from clgraph.arguments import checked_array
 from clgraph.runtime import opencl as cl
 from clgraph.runtime.arrays import DeviceArray, number_type
 from clgraph.runtime.copies import enqueue_copies
-from clgraph.runtime.failure import typed_errors
-from clgraph.runtime.fork import check_fork
+from clgraph.runtime.failure import check_fork, typed_errors
 from clgraph.runtime.staging import Staging, beside_kernels
 
 if TYPE_CHECKING:

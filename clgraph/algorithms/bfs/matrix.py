@@ -1,6 +1,8 @@
 """A search on a CPU of a matrix that nobody has checked, for one call: a single launch checks what it reads."""
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,14 +23,15 @@ class MatrixSearch(UncheckedPlan):
         program = session.program(_SOURCE, {"OFFSET_T": "int", "MEMBERS": members}, work_group_size=1)
         self._status, self._is_wrong = program.constant("MATRIX_STATUS"), program.constant("MATRIX_WRONG")
         n_words = program.constant("MATRIX_WORDS + MEETING_WORDS")
-        super().__init__(session, problem.graph, n_words=n_words, n_answers=2)
-        distances, predecessors = self.answers
+        super().__init__(session, problem, n_words, ("distances", "predecessors"))
+        limit = MAX_DEPTH if problem.limit is None else int(problem.limit)
         self.launches.append(program.bind(
-            _KERNEL, members, n=n, max_depth=MAX_DEPTH if problem.limit is None else int(problem.limit),
-            n_sources=problem.sources.size, sources=session.upload(problem.sources, in_place=True),
-            row_offsets=self.row_offsets, column_indices=self.column_indices, words=self.words,
-            queue=session.empty(members * n, np.int32), distances=distances, predecessors=predecessors,
+            _KERNEL, members, self.lent, n=n, max_depth=limit, n_sources=problem.sources.size,
+            queue=session.empty(members * n, np.int32),
         ))  # fmt: skip
+
+    def inputs(self, problem: SearchProblem) -> dict[str, NDArray[Any]]:
+        return {**super().inputs(problem), "sources": problem.sources}
 
     def result(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return distances and predecessors after ``run()``.
@@ -40,9 +43,8 @@ class MatrixSearch(UncheckedPlan):
         DeviceTimeoutError
             A wait on the device ran out.
         """
-        words = self.finish()
+        words, distances, predecessors = self.finish()
         check_status(int(words[self._status]), _KERNEL)
         if words[self._is_wrong]:
             self.refuse()
-        distances, predecessors = self.found
         return distances, predecessors

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from clgraph.algorithms.traversal.problem import MAX_DEPTH, SearchProblem, sources_in
-from clgraph.algorithms.traversal.sources import LARGEST_DEGREE
+from clgraph.algorithms.traversal.problem import MAX_DEPTH, SearchProblem
+from clgraph.algorithms.traversal.sources import LARGEST_DEGREE, source_numbers
 from clgraph.arguments import checked_count
 from clgraph.data.wrapped import wrap_graph
 
@@ -12,7 +12,7 @@ from clgraph.data.wrapped import wrap_graph
 def as_problem(graph: Any, *, source: Any = LARGEST_DEGREE, max_depth: int | None = None) -> SearchProblem:
     """Check the arguments of :func:`bfs`; a depth from 2**31 - 2 on is no limit."""
     graph = wrap_graph(graph, merged=False, along_rows=True)
-    sources = sources_in(graph, source)
+    sources = source_numbers(graph, source)
     if max_depth is not None:
         max_depth = min(checked_count("max_depth", max_depth, 2**64, least=0), MAX_DEPTH)
     return SearchProblem(graph, sources, max_depth, weighted=False, predecessors=True)

@@ -11,8 +11,8 @@ from clgraph.arguments import checked_array, checked_count, checked_flag
 from clgraph.data.graph import Graph, as_graph
 from clgraph.errors import InputError
 from clgraph.primitives.types import power_of_two_at_most, tuned
-from clgraph.runtime.device_graph import device_graph, session_for
-from clgraph.runtime.session import Session, SessionLike
+from clgraph.runtime.device_graph import device_graph
+from clgraph.runtime.session import Session, SessionLike, as_session
 
 _SOURCE = "coloring/conflicts.cl"
 _MOST_COLORS = 1 << 22  # above, colours are numbered anew
@@ -67,7 +67,7 @@ def count_conflicts(
     if bipartite and distance == 1:
         raise InputError("distance=1 with bipartite=True; members of a matrix's rows are counted at distance 2")
     data, n = columns_graph(graph) if bipartite else (as_graph(graph), None)
-    n, on = data.n_vertices if n is None else n, session_for(data, session)
+    n, on = data.n_vertices if n is None else n, as_session(session, data)
     given = checked_array("colors", colors)
     if given.shape != (n,) or (given.size and given.dtype.kind not in "iu"):
         raise InputError(f"colors are {given.dtype} {given.shape}; needed: integers, ({n},)")

@@ -22,11 +22,10 @@ class MatrixComponents(UncheckedPlan):
         block_size = -(-n // (rows * _BLOCKS * session.facts.compute_units)) * rows
         n_blocks = -(-n // block_size)
         self._is_wrong, self._first_block = program.constant("MATRIX_WRONG"), program.constant("MATRIX_BLOCKS")
-        super().__init__(session, problem.graph, n_words=self._first_block + n_blocks, n_answers=1)
+        super().__init__(session, problem, self._first_block + n_blocks, ("labels",))
         scope = {
-            "n": n, "m": m, "block_size": block_size, "row_offsets": self.row_offsets,
-            "column_indices": self.column_indices, "parent": session.empty(n, np.int32),
-            "crossing": session.empty(-(-n // rows), np.uint32), "words": self.words, "labels": self.answers[0],
+            **self.lent, "n": n, "m": m, "block_size": block_size, "parent": session.empty(n, np.int32),
+            "crossing": session.empty(-(-n // rows), np.uint32),
         }  # fmt: skip
         kernels = "unite_blocks", "unite_crossing", "flatten_blocks", "number_roots", "number_others"
         self.launches += [program.bind(kernel, n_blocks, scope) for kernel in kernels]
@@ -41,7 +40,7 @@ class MatrixComponents(UncheckedPlan):
         DeviceTimeoutError
             A wait on the device ran out.
         """
-        words = self.finish()
+        words, labels = self.finish()
         if words[self._is_wrong]:
             self.refuse()
-        return int(words[self._first_block :].sum()), self.found[0]
+        return int(words[self._first_block :].sum()), labels

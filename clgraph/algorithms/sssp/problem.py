@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike
 
-from clgraph.algorithms.traversal.problem import GREATEST, SearchProblem, sources_in
-from clgraph.algorithms.traversal.sources import LARGEST_DEGREE, vertex_ids
+from clgraph.algorithms.traversal.problem import GREATEST, SearchProblem
+from clgraph.algorithms.traversal.sources import LARGEST_DEGREE, source_numbers, vertex_ids
 from clgraph.arguments import checked_flag, checked_number, refusing, shown
 from clgraph.data.graph import Graph
 from clgraph.data.networkx_graphs import Weight
@@ -43,7 +43,7 @@ def as_problem(
     """Check the arguments of :func:`sssp`; a limit above the greatest distance is none."""
     predecessors = checked_flag("predecessors", predecessors)
     graph = wrap_graph(graph, weight=weight, weighted=True, along_rows=True)
-    sources = sources_in(graph, source)
+    sources = source_numbers(graph, source)
     is_float = graph.weight_dtype is not None and graph.weight_dtype.kind == "f"
     limit = _checked_limit(limit, sys.float_info.max if is_float else GREATEST)
     wide = _is_wide(dtype, graph.weight_dtype)

@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.traversal.distances import DistanceType, distance_type
-from clgraph.algorithms.traversal.sources import LARGEST_DEGREE, source_numbers
-from clgraph.data.graph import Graph
 from clgraph.data.stats import GraphStats
 from clgraph.data.wrapped import is_unread
 from clgraph.engine.problem import GraphProblem
@@ -133,11 +131,3 @@ class SearchProblem(GraphProblem):
         else:
             array.set(self.sources)
         return array
-
-
-def sources_in(graph: Graph, source: Any) -> NDArray[np.int32]:
-    """Return the numbers of the sources; :data:`LARGEST_DEGREE` stands for the vertex that has it."""
-    graph._require_fits("searches take")
-    if source is LARGEST_DEGREE:
-        return np.array([graph.degrees.argmax()] if graph.n_vertices else [], np.int32)
-    return source_numbers(graph, source)

@@ -18,15 +18,18 @@ _BOOL = bool | np.bool_
 
 
 def source_numbers(graph: Graph, source: Any) -> NDArray[np.int32]:
-    """Return the vertex numbers of *source*, an id or a sequence of ids, int32.
+    """Return the vertex numbers of *source*, an id, a sequence of ids or :data:`LARGEST_DEGREE`, int32.
 
     Raises
     ------
     SourceError
         An id is no vertex.
     InputError
-        There is no source.
+        There is no source, or the graph is too large for a search.
     """
+    graph._require_fits("searches take")
+    if source is LARGEST_DEGREE:
+        return np.array([graph.degrees.argmax()] if graph.n_vertices else [], np.int32)
     if is_array(source) and _find(graph, source) < 0:  # an id may have methods of an array, as pandas' Timestamp has
         array = checked_array("source", source)
         check_length("source", np.atleast_1d(array))
@@ -36,10 +39,11 @@ def source_numbers(graph: Graph, source: Any) -> NDArray[np.int32]:
         is_many = False  # a tuple may be an id
     if is_many:
         check_length("source", source)
-    ids = list(source) if is_many else [source]
-    if not ids:
+    if not is_many:
+        return np.array([vertex_number(graph, source, "source")], np.int32)
+    if not source:
         raise InputError("no source is given")
-    return np.array([vertex_number(graph, one, "source") for one in ids], np.int32)
+    return np.array([vertex_number(graph, one, "source") for one in source], np.int32)
 
 
 def vertex_number(graph: Graph, given: Any, what: str = "vertex") -> int:
