@@ -18,7 +18,7 @@ from clgraph.errors import GraphError, InputError
 from clgraph.primitives.scan import Scan
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.graph_on_device import GraphOnDevice
-from clgraph.runtime.session import Session
+from clgraph.runtime.session import Session, as_session
 from clgraph.runtime.weight_range import weight_range
 
 ZOO = {**UNDIRECTED, **DIRECTED}
@@ -394,7 +394,7 @@ def test_unsorted_rows_are_sorted_where_the_graph_lives(session):
     weights[[3, 7]] = 1
     graph = Graph([0, 3, 7, 8], [1, 1, 1, 2, 0, 0, 0, 1], weights)
     made, entry = uploaded(Session(session.device), graph), find_algorithm("hash_collisions")
-    assert entry.session(entry.problem(made, distance=2), None) is made.session
+    assert as_session(None, entry.problem(made, distance=2).graph) is made.session
     for each in (made, graph):
         where = made.session
         cg.hash_collisions(each, distance=2, session=where, verify=True)

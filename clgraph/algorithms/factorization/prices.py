@@ -298,20 +298,19 @@ def block_diagonal(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
 def block_grid(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
     """Return the work of a grid of blocks. A row is moved in each block in which its vertex has ratings."""
     stats, groups = problem.stats, grid_groups(problem.stats, facts)
+    launches = 3.0 if has_grid_barrier(facts) else float(groups)
     if facts.is_cpu:
         users, items = (
             CPU_GRID_MISSES * sum(min(r, groups * c) for c, r in zip(*side, strict=True)) for side in _sides(stats)
         )
         steps = _cpu_steps(problem, facts, users, items, loads=CPU_GRID_STEP_LOADS)
         sort = _sorted(problem, facts).times(1.0, CPU_KEYED_SORT)
-        sweep = steps + Work(launches=3.0, host_seconds=CPU_GROUP_SECONDS * groups)
+        sweep = steps + Work(launches=launches, host_seconds=CPU_GROUP_SECONDS * groups)
     else:
         loads = GRID_LOADS + _row_bytes(problem, facts) / GRID_BYTES_PER_LOAD
         chain = Chain(loads * max(problem.n / groups, problem.busiest) + GRID_STEP_LOADS * groups, CACHED_BYTES)
-        is_one = has_grid_barrier(facts)
-        waits = Work(
-            launches=3.0 if is_one else groups, grid_barriers=GRID_BARRIERS * groups * is_one, chains=(chain,)
-        )
+        barriers = GRID_BARRIERS * groups if has_grid_barrier(facts) else 0.0
+        waits = Work(launches=launches, grid_barriers=barriers, chains=(chain,))
         sweep = (waits + _gpu_steps(problem, facts, item_share=0.3)).times(1.0, GRID_WEIGHT)
         sort = _sorted(problem, facts).times(1.0, 1.3)
     return Price(sort + Work(host_seconds=DEAL_SECONDS * sum(problem.ratings.shape)), sweep)
