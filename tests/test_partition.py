@@ -15,7 +15,16 @@ from conftest import run_at_width, session_on
 from graphs import UNDIRECTED
 
 import clgraph as cg
-from clgraph.algorithms.partition import ALGORITHM, STRATEGIES, as_problem, hybrid, multilevel, partition, strategies
+from clgraph.algorithms.partition import (
+    ALGORITHM,
+    STRATEGIES,
+    as_problem,
+    hybrid,
+    moved_level,
+    multilevel,
+    partition,
+    strategies,
+)
 from clgraph.algorithms.partition.balance import place
 from clgraph.algorithms.partition.multilevel import REFINING
 from clgraph.algorithms.partition.problem import CONTRACTIONS, MATCHINGS, REFINEMENTS
@@ -389,6 +398,13 @@ def test_hybrid_brings_a_graph_to_the_runtime_that_divides_it(
     assert result.info.details["moved_vertices"] == GRID.n_vertices
 
 
+def test_beside_a_gpu_only_metis_divides_more_than_the_coarsest_level() -> None:
+    gpu = replace(ANY_DEVICE, is_cpu=False)
+    assert moved_level.moved_vertices(gpu, "metis") == moved_level.GPU_MOVED_VERTICES > 0
+    assert moved_level.moved_vertices(gpu, "cpu") == 0
+    assert moved_level.moved_vertices(ANY_DEVICE, "cpu") == moved_level.CPU_MOVED_VERTICES
+
+
 def test_hybrid_asks_metis_for_what_the_problem_says(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
     metis = ModuleType("pymetis")
@@ -403,7 +419,7 @@ def test_hybrid_asks_metis_for_what_the_problem_says(pocl: Session, monkeypatch:
     monkeypatch.setitem(sys.modules, "pymetis", metis)
     monkeypatch.setattr(hybrid, "has_metis", lambda: True)  # a test before this one may have found none
     for most, moves_all in ((1 << 15, True), (200, False)):
-        monkeypatch.setattr(hybrid, "moved_vertices", lambda facts, most=most: most)
+        monkeypatch.setattr(hybrid, "moved_vertices", lambda *_, most=most: most)
         graph = cg.generators.grid(40, 40)
         result = quiet(graph, 4, session=pocl, strategy="hybrid", target_weights=[1, 2, 3, 4], seed=7, verify=True)
         n, vweights, eweights, shares, options = asked[-1]
