@@ -83,7 +83,13 @@ PARTITIONS: dict[str, Callable[..., Graph]] = {
     "grid-2048": partial(generators.grid, 2048, 2048),
     "stencil-120": partial(stencils.twenty_seven_point, 120),
 }
-GENERATED = PARTITIONS | END_TO_END | MATRICES | COMPONENTS | SPANNING | SEARCHES | SMALL
+def _shuffled(make: Callable[[], Graph]) -> Graph:
+    """Return the graph with its vertices numbered at random: nothing can be gained from their order."""
+    return make().permuted(0)
+
+
+SHUFFLED = {f"{name}-shuffled": partial(_shuffled, make) for name, make in (PARTITIONS | SMALL).items()}
+GENERATED = PARTITIONS | SHUFFLED | END_TO_END | MATRICES | COMPONENTS | SPANNING | SEARCHES | SMALL
 _POWER_LAW = ("rmat", "web")  # beginnings of names
 
 
