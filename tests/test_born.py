@@ -124,6 +124,14 @@ def test_what_does_not_fit_is_refused_before_it_is_made(pocl: Session, make: Any
         make(pocl)
 
 
+def test_bytes_of_replicas_are_told_to_the_byte(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = DeviceGraph.from_graph(generators.random_weights(generators.star(9), dtype=np.float64), pocl)
+    monkeypatch.setattr("clgraph.runtime.session.available_bytes", lambda facts: 1 << 25)
+    told = "row offsets 36,000,004, column indices 64,000,000, weights 128,000,000"
+    with pytest.raises(DeviceMemoryError, match=told):
+        graph.as_graph().expanded(10**6)
+
+
 @pytest.mark.parametrize("k", [0, 1, 2, 7])
 @pytest.mark.parametrize("name", ["empty", "one-vertex", "isolated", "duplicates-self-loops", "directed-random"])
 def test_replicas_are_the_same_on_every_device(session: Session, name: str, k: int) -> None:

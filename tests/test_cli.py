@@ -629,6 +629,15 @@ def test_a_child_that_hangs_or_dies_is_reported(tmp_path: Path, monkeypatch: pyt
     assert child("babbles", "print('hello')") == (None, "unexpected output: 'hello'", False)
 
 
+def test_no_child_starts_where_there_is_no_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A frozen application would start itself again."""
+    for name, value in (("frozen", True), ("executable", None)):
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, name, value, raising=False)
+            with pytest.raises(OSError, match="there is no Python interpreter to start"):
+                run_child("clgraph", timeout=60.0)
+
+
 def test_color(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     document = document_of(capsys, "color", graph_file, "--balanced", "--seed", "3", "--verify", *on_pocl)
     assert document["verified"] and document["distance"] == 1 and len(document["class_sizes"]) == document["n_colors"]

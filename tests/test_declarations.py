@@ -1,6 +1,8 @@
 """What is read from kernel sources, beside what a compiler says of them."""
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pyopencl as cl
 import pytest
@@ -102,6 +104,12 @@ def test_types_conditions_and_macros_are_followed() -> None:
     for name in ("BASE", "absent"):
         with pytest.raises(KernelSourceError, match=name):
             declared.constant(name)
+
+
+@pytest.mark.parametrize("condition", ["", "1 +", "(DEEP", "DEEP ? 1"])
+def test_conditions_that_cannot_be_read_are_refused(condition: str) -> None:
+    with pytest.raises(KernelSourceError, match=re.escape(f"cannot be read: #if {condition}")):
+        Declarations(f"#define DEEP 1\n#if {condition}\n#endif\n")
 
 
 def test_arguments_that_do_not_fit_are_refused(pocl: Session) -> None:

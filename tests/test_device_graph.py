@@ -14,8 +14,10 @@ import clgraph as cg
 from clgraph import DeviceGraph, Graph, generators
 from clgraph.algorithms.table import MODULES, find_algorithm, find_function
 from clgraph.data.stats import GraphStats
+from clgraph.data.wrapped import wrap_graph
 from clgraph.errors import GraphError, InputError
 from clgraph.primitives.scan import Scan
+from clgraph.runtime.admission import admit
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.graph_on_device import GraphOnDevice
 from clgraph.runtime.session import Session, as_session
@@ -226,6 +228,22 @@ def test_the_range_of_many_weights(session, dtype):
         graph = cg.Graph.from_edges(pairs, pairs + 1, weights, directed=True)
         assert weight_range(session, graph) == (weights.min(), weights.max())
         assert {type(each) for each in graph.weight_range} == {dtype} and "weight_range" in vars(graph)
+
+
+def test_kernels_look_for_the_range_of_a_large_graph_once(session):
+    """They do not look for one that is known, that a check has found, or of few or of no weights."""
+    pairs, weights = np.arange(20000), np.random.default_rng(4).integers(-9, 99, 20000)
+    large = Graph.from_edges(pairs, pairs + 1, weights, directed=True)
+    wrapped = wrap_graph(large.to_scipy(), weighted=True)
+    admit(session, wrapped)
+    few, none = (Graph.from_edges(pairs[:m], pairs[:m] + 1, weights[:m], n=n) for m, n in ((9, 10), (0, 30000)))
+    for graph, expected, kernels in (
+        (large, (-9, 98), ["find_range"]), (large, (-9, 98), []), (wrapped, (-9, 98), []),
+        (generators.path(20000), (1, 1), []), (few, (weights[:9].min(), weights[:9].max()), []), (none, (1, 1), []),
+    ):  # fmt: skip
+        with session.measure() as recorder:
+            assert weight_range(session, graph) == expected
+        assert [name for name, _ in recorder.kernel_events] == kernels
 
 
 def test_offsets_that_are_narrowed_are_read_only_and_read_once(session):

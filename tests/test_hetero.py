@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 import warnings
+from types import SimpleNamespace
 
 import hetero_loads
 import numpy as np
@@ -431,6 +432,23 @@ def test_parts_of_devices_that_are_refused(pocl):
     for counts in ([], [0], [units + 1], [units, 1], "ab", 3):
         with pytest.raises(InputError, match="counts"):
             sub_devices(pocl.device, counts)
+
+
+@pytest.mark.parametrize("counts", [[1, 3], [3, 1], [2, 2], [2], [3], [1, 1, 2], [1, 1, 1, 1], [4]])
+def test_parts_have_as_many_units_as_were_asked_for(monkeypatch, counts):
+    """A device of four units, cut as OpenCL says: into equal parts as far as they go, or into those that are named."""
+
+    def cut(properties):
+        kind, *sizes = properties
+        if kind == cl.device_partition_property.EQUALLY:
+            return [sizes[0]] * (4 // sizes[0])
+        assert len({*sizes}) > 2 or 4 % sizes[0], "some devices cut into equal parts only"
+        return sizes[: sizes.index(0)]
+
+    whole = SimpleNamespace(max_compute_units=4, name="four", create_sub_devices=cut)
+    monkeypatch.setattr("clgraph.runtime.devices.select_device", lambda device: (whole, "asked for"))
+    monkeypatch.setattr("clgraph.runtime.devices.Session", lambda part: part)
+    assert sub_devices(None, counts) == counts
 
 
 def test_all_devices_are_one_runtime_of_the_cpu_and_the_gpus():

@@ -4,6 +4,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import platform
 import re
 import signal
 import subprocess
@@ -39,7 +40,7 @@ from clgraph.errors import (
 )
 from clgraph.primitives.scan import Scan
 from clgraph.probing import probe
-from clgraph.runtime import cache, notice, opencl, query, selection, source
+from clgraph.runtime import cache, notice, opencl, query, selection, source, timed_queue
 from clgraph.runtime import session as session_module
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.failure import check_status
@@ -418,6 +419,31 @@ def test_large_arrays_of_cpus_are_in_large_pages(session):
     assert "hg" in flags.split()
 
 
+class _FailingEvent:
+    """A command for which the driver will not wait, and which ends some looks later."""
+
+    def __init__(self, looks):
+        self.left, self.failed = looks, False
+
+    @property
+    def command_execution_status(self):
+        self.left -= self.failed
+        return int(self.left > 0)
+
+    def wait(self):
+        self.failed = True
+        raise opencl.RuntimeError("clWaitForEvents failed")
+
+
+def test_memory_outlives_a_copy_for_which_the_driver_does_not_wait(session, monkeypatch):
+    for looks, patience, left in ((5, 9.0, 0), (1, 9.0, 0), (5, 0.0, 4)):
+        monkeypatch.setattr(timed_queue, "_PATIENCE_SECONDS", patience)
+        event = _FailingEvent(looks)
+        with pytest.raises(DeviceError, match="clWaitForEvents failed"):
+            session.wait(event)
+        assert event.left == left  # it was looked at until it had ended, or patience had
+
+
 def test_views_share_memory_and_keep_it(session):
     step = session.alignment // 4
     array = session.upload(np.arange(5 * step, dtype=np.int32))
@@ -758,6 +784,15 @@ def test_a_cache_into_which_a_builder_died_is_left(cold):
     assert python(_COLD).communicate(timeout=600) == ("True\n", "")
     assert list(cold.iterdir()) == [fresh]  # nobody uses the damaged one any more
     assert kept <= set(fresh.rglob("*"))
+
+
+@pytest.mark.parametrize(("processor", "name"), [("haswell", "haswell-0"), (None, f"{platform.machine()}-0")])
+def test_kernels_are_kept_by_the_processor_that_runs_them(tmp_path, monkeypatch, processor, name):
+    """Machines that share a home do not get each other's instructions."""
+    monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(cache, "processor_of_builtins", lambda: processor)
+    monkeypatch.setattr(cache, "use", lambda path: None)
+    assert cache.pocl_cache() == tmp_path / "pocl" / name
 
 
 def test_compilers_do_not_talk_to_the_user(session, tmp_path):

@@ -17,7 +17,7 @@ from clgraph.device import processor
 from clgraph.device.profile import load_profile, save_profile
 from clgraph.errors import NoDeviceError
 from clgraph.runtime import drivers, pocl_cpu, query, selection, self_test
-from clgraph.runtime.child import search_path
+from clgraph.runtime.child import Answer, search_path
 from clgraph.runtime.session import Session
 
 X86 = platform.machine() == "x86_64"
@@ -156,6 +156,19 @@ def test_the_verdict_is_found_once(session: Session, cold: Path, monkeypatch: py
     assert self_test.verdict(session.device) == found  # this process knows
 
 
+def test_the_child_gets_the_device_in_question(pocl: Session, cold: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[str]()
+    monkeypatch.setattr(
+        self_test, "run_child", lambda module, name, **_: asked.append(name) or Answer({"reason": f"{name} is slow"})
+    )
+    others = [("first", object()), ("last", object())]
+    monkeypatch.setattr(self_test, "enumerate_devices", lambda: others)
+    assert self_test.verdict(pocl.device) == {"reason": None} and not asked  # as of a part of a device
+    self_test._verdicts.clear()
+    others.insert(1, ("second", pocl.device))
+    assert self_test.verdict(pocl.device) == {"reason": "second is slow"} and asked == ["second"]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
@@ -171,7 +184,8 @@ def test_wrong_values_are_told(
     text = self_test.build_input
     monkeypatch.setattr(self_test, "build_input", lambda *of: text(*of).replace(old, new))
     assert old in text(self_test.SOURCE, {})
-    assert reason in self_test.examine(pocl.device)["reason"]
+    found = self_test.examine(pocl.device)
+    assert reason in found["reason"] and "exchanges_per_second" not in found  # what is wrong is not timed
 
 
 def test_a_device_that_crashes_is_told_of_and_passed_over(cold: Path, deadly: None) -> None:
@@ -275,6 +289,16 @@ def test_a_kept_survey_of_another_form_is_made_again(tmp_path: Path) -> None:
         assert drivers._kept(kept) is None
     kept.write_text('{"together": [], "drivers": {}, "error": null}', encoding="utf-8")
     assert drivers._kept(kept) == {"together": [], "drivers": {}, "error": None}
+
+
+def test_one_file_may_stand_for_all_drivers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loader takes a library, or a file with the name of one, in place of a folder."""
+    library, icd = tmp_path / "libdriver.so", tmp_path / "driver.icd"
+    library.touch()
+    icd.write_text("libother.so.1\n", encoding="utf-8")
+    for given, name in ((library, str(library)), (icd, "libother.so.1")):
+        monkeypatch.setenv("OCL_ICD_VENDORS", str(given))
+        assert drivers.registered() == [(given, name)]
 
 
 def test_a_driver_that_is_changed_is_tried_again(crashing: Path, cold: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,6 +113,7 @@ def test_kernels_and_the_host_find_what_is_so(session: Session, name: str, dtype
     admit(session, graph)
     assert graph.facts == expected(matrix, weights) == entry_facts(matrix.indptr, matrix.indices, weights)
     assert graph.stats.n_edges == matrix.nnz and graph.stats.has_sorted_rows == graph.has_sorted_rows
+    assert graph.stats.weighted == (weights is not None) and graph.stats.directed == graph.directed
 
 
 @pytest.mark.parametrize("place", range(0, 9000, 1283))
