@@ -54,7 +54,8 @@ class Hybrid(Multilevel):
             except NoDeviceError as error:
                 reason = f"hybrid needs pymetis or an OpenCL runtime of the CPU: {error}"
                 raise UnsupportedStrategyError(reason) from error
-        self._coarsest = max(self._coarsest, moved_vertices(self._session.facts, self._host) if move_at is None else move_at)
+        most = moved_vertices(self._session.facts, self._host) if move_at is None else move_at
+        self._coarsest = max(self._coarsest, most)
 
     def _partition_coarsest(self, sizes: list[tuple[int, int]]) -> int:
         level, (n, m) = len(sizes) - 1, sizes[-1]
