@@ -120,7 +120,7 @@ def solved(args: argparse.Namespace, folder: Path, file: Path, source: int) -> l
 
 
 def wanted_of(algorithm: str, strategies: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the strategies of an algorithm that are to be timed, with its name; not all have those of others."""
+    """Return pairs of the algorithm and a strategy to time; strategies of other algorithms are left out."""
     known = REFINEMENT.strategies if algorithm == REFINEMENT.name else find_algorithm(algorithm).strategies
     on_device = [name for name, strategy in known.items() if strategy.kind != "sequential"]
     names = on_device if [*strategies] == ["all"] else [name for name in strategies if name in ("auto", *known)]

@@ -231,7 +231,7 @@ def test_the_range_of_many_weights(session, dtype):
 
 
 def test_kernels_look_for_the_range_of_a_large_graph_once(session):
-    """They do not look for one that is known, that a check has found, or of few or of no weights."""
+    """Kernels skip a known range, one that a check has found, and graphs of few or no weights."""
     pairs, weights = np.arange(20000), np.random.default_rng(4).integers(-9, 99, 20000)
     large = Graph.from_edges(pairs, pairs + 1, weights, directed=True)
     wrapped = wrap_graph(large.to_scipy(), weighted=True)

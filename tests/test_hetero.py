@@ -436,7 +436,7 @@ def test_parts_of_devices_that_are_refused(pocl):
 
 @pytest.mark.parametrize("counts", [[1, 3], [3, 1], [2, 2], [2], [3], [1, 1, 2], [1, 1, 1, 1], [4]])
 def test_parts_have_as_many_units_as_were_asked_for(monkeypatch, counts):
-    """A device of four units, cut as OpenCL says: into equal parts as far as they go, or into those that are named."""
+    """OpenCL divides a device of four units into equal parts, or into parts of given sizes."""
 
     def cut(properties):
         kind, *sizes = properties

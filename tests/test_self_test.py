@@ -185,7 +185,7 @@ def test_wrong_values_are_told(
     monkeypatch.setattr(self_test, "build_input", lambda *of: text(*of).replace(old, new))
     assert old in text(self_test.SOURCE, {})
     found = self_test.examine(pocl.device)
-    assert reason in found["reason"] and "exchanges_per_second" not in found  # what is wrong is not timed
+    assert reason in found["reason"] and "exchanges_per_second" not in found  # a wrong device is not timed
 
 
 def test_a_device_that_crashes_is_told_of_and_passed_over(cold: Path, deadly: None) -> None:

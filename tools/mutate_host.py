@@ -37,7 +37,7 @@ from mutants import ROOT, Mutation, copy_tree, failing_test  # noqa: E402
 PARTS = ("clgraph/data/*.py", "clgraph/runtime/*.py", "clgraph/engine/*.py", "clgraph/algorithms/*/problem.py")
 LATE_FACTOR, LATE_SLACK_SECONDS = 5.0, 60.0  # A run is late after 5 × what its tests take without a mutation + 60 s.
 LONG_TEST_SECONDS = 1.5  # such tests run only where no other does
-TEST_SECONDS, MOST_TESTS = 8.0, 60  # of the tests that run for a mutation, as measured in the run of the whole suite
+TEST_SECONDS, MOST_TESTS = 8.0, 60  # The tests of a mutation take 8 s at most in the run of the whole suite.
 # Tests that do not run the host's code in their own process, or only time it.
 LEFT_OUT = (
     "races", "oclgrind", "packaging", "amd_compile", "typing", "mutations", "architecture", "readme", "documentation",
@@ -121,7 +121,7 @@ def lines_of(change: Mutation, text: str) -> range:
 def tests_of(change: Mutation, covering: Covering) -> list[str]:
     """Return the tests that run a mutation's line, or its file if it runs at the import.
 
-    First come those of which most lines are of that file.
+    Tests that run few lines of other files come first.
     """
     lines = covering.tests.get(change.file, {})
     names = {name for line in lines_of(change, (ROOT / change.file).read_text()) for name in lines.get(line, ())}

@@ -221,7 +221,7 @@ class Algorithm:
     ) -> Iterator[Any]:
         """Yield a plan that was kept, or a new one, which is kept unless the block raises.
 
-        It is kept while the graph lives; that of an unread matrix, for the next matrix of the same size.
+        A plan is kept while its graph lives. The plan of an unread matrix is kept for the next matrix of the same size.
         """
         chosen, graph, before = self.strategies[choice.strategy], getattr(problem, "graph", None), on.allocated_bytes
         make, owner, size = chosen.plan, getattr(graph, "on_device", graph), None

@@ -48,7 +48,7 @@ class Plan:
     used : list
         What the steps that drive their launches themselves have made, and the plans of parts, in order.
     predicted_seconds : float
-        What a run takes by the cost model; 0 without a price.
+        The time of a run that the cost model predicts; 0 without a price.
     n_bytes : int
         How many bytes were allocated for it, at most; 0 if that is not known.
 

@@ -1,4 +1,4 @@
-"""What a strategy does, as data that the engine runs.
+"""Recipes: the steps of a strategy, as data that the engine runs.
 
 A recipe lists the steps of a run, and makes what they need beside the input: arrays, and values that kernels share.
 """

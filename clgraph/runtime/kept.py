@@ -28,7 +28,7 @@ class Kept:
     choices : WeakKeyDictionary
         By graph, a dictionary of what was chosen for it.
     choices_of_matrices : dict
-        What was chosen for matrices, which are there for one call, by what a glimpse of them shows.
+        Choices for scipy matrices, under :attr:`WrappedGraph.glimpse`.
     """
 
     def __init__(self, memory_bytes: int) -> None:

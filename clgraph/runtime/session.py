@@ -324,9 +324,9 @@ _default_lock = threading.Lock()
 
 
 def as_session(session: SessionLike, graph: Any = None) -> Session:
-    """Return *session*; anything else that makes a session stands for one that is shared.
+    """Return *session*. A name, device, context or queue, or None, stands for a session that all calls share.
 
-    ``None`` stands for the session where *graph* lives, if it lives on a device.
+    If *graph* lives on a device, ``None`` stands for the session of that device.
     """
     check_fork()
     if session is None and (home := getattr(graph, "on_device", None)) is not None:

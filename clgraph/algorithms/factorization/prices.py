@@ -25,42 +25,42 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Gathers, Part, Work
 
 RATING_BYTES = 12.0
-CACHED_BYTES = 2.0**20  # working set that a second-level cache holds
+CACHED_BYTES = 2.0**20  # a second-level cache holds this working set
 L1_BYTES = 4096.0
 
-# CPUs. A step's arithmetic is a chain of loads from the first-level cache, for 64 bytes of both rows; each row that is
-# not in a cache is another, of which a core has several under way.
-CPU_STEP_LOADS, CPU_GRID_STEP_LOADS = 3.69, 2.08  # arithmetic; less where a block's rows stay in a core's cache
+# CPUs. A step's arithmetic is a chain of loads from the first-level cache, for 64 bytes of both rows. A row outside the
+# caches is a load from memory, and a core has several of these under way.
+CPU_STEP_LOADS, CPU_GRID_STEP_LOADS = 3.69, 2.08  # a block's rows stay in a core's cache, so its steps take fewer
 CPU_LOADS_UNDER_WAY = 9.59
-CPU_STEP_LOCKS = 3.47  # critical sections that take as long as both locks of a step
-CPU_GRID_MISSES = 0.506  # rows per vertex and block that a cache does not hold
-CPU_MATCHING_MISSES = 0.363  # rows per step
-CPU_NEAR_RATINGS = 20.0  # ratings per vertex of the shorter side and diagonal, from which rows come in order
+CPU_STEP_LOCKS = 3.47  # both locks of a step take the time of 3.47 measured critical sections
+CPU_GRID_MISSES = 0.506  # a block loads about half of its vertices' rows from memory
+CPU_MATCHING_MISSES = 0.363  # a step in matchings loads 0.363 rows of each side from memory
+CPU_NEAR_RATINGS = 20.0  # a diagonal with a rating for 1 vertex in 20 of the shorter side has its rows in order
 CPU_DIAGONAL_LOADS = 9.6
-CPU_GROUP_SECONDS = 1.77e-4  # for cores to wait for the slowest block of a step
-CPU_BLOCK_LOADS = 3.0  # of a step in block_diagonal
-CPU_SORT_BYTES, CPU_SORT_SECONDS = 705.0, 2.43e-3  # memory traffic per rating, and what a sort takes at least
-CPU_KEYED_SORT = 1.44  # time of a sort by block or by matching over that by user and item
-CPU_MATCH_LOADS, CPU_REPEATED_LOADS = 18.2, 0.428  # per rating, and per time that a vertex might ask a busy one again
+CPU_GROUP_SECONDS = 1.77e-4  # in each step of a grid, cores wait this long for the slowest block
+CPU_BLOCK_LOADS = 3.0  # a step in block_diagonal
+CPU_SORT_BYTES, CPU_SORT_SECONDS = 705.0, 2.43e-3  # a sort moves 705 bytes for each rating, and takes 2.43 ms at least
+CPU_KEYED_SORT = 1.44  # a sort by block or by matching over one by user and item, in time
+CPU_MATCH_LOADS, CPU_REPEATED_LOADS = 18.2, 0.428  # matching a rating, and asking a busy vertex once more
 
 # GPUs.
 SECTOR_BYTES = 32.0
-NEAR_ROWS = 2.0**12  # items within so many of each other, as RatingsStats.far_item_share counts them
-LOCKED_STEP_LOADS = 2.0  # in a critical section: a step loads its rows, and stores them before the lock is free
-HAND_OVER_ATTEMPTS = 16.0  # per compute unit on the busiest lock, at each hand-over
+NEAR_ROWS = 2.0**12  # RatingsStats.far_item_share counts items that are farther apart as far
+LOCKED_STEP_LOADS = 2.0  # a step in a critical section loads its rows, and stores them before the lock is free
+HAND_OVER_ATTEMPTS = 16.0  # at each hand-over of the busiest lock, each compute unit tries to take it 16 times
 EDGE_WEIGHT, MATCHING_WEIGHT, DIAGONAL_WEIGHT, GRID_WEIGHT = 1.0, 1.0, 0.46, 0.2  # measured over computed time
-SLOTS_PER_UNIT = 128.0  # ratings under way in a compute unit
-LATER_PASS_LOCKS = 200.0  # critical sections that take as long as a pass over what was put off
-WALK_SHARE = 0.9  # time of a walk over the items that leaves to others what it puts off, over that of whole walks
-TEAM_SHARE = 0.25  # hand-overs of an item's lock where a team of work-items locks four users at a time
-WIDE_LOADS, TAIL_LOADS = 3.0, 6.0  # of a superstep of all work-groups, and of one work-group with its barriers
-GRID_LOADS, GRID_BYTES_PER_LOAD, GRID_STEP_LOADS, GRID_BARRIERS = 0.6, 400.0, 20.0, 5.0  # block_grid; per step
-BLOCK_LOADS, BLOCK_STEP_LOADS, BLOCKS_PER_UNIT = 7.0, 20.0, 12.0  # block_diagonal; its blocks at a time
+SLOTS_PER_UNIT = 128.0  # a compute unit has 128 ratings under way
+LATER_PASS_LOCKS = 200.0  # a pass over what was put off takes the time of 200 critical sections
+WALK_SHARE = 0.9  # a walk that leaves what it puts off to edge locks takes 0.9 of the time of whole walks
+TEAM_SHARE = 0.25  # a team of work-items locks four users at a time, so it hands an item's lock over a quarter as often
+WIDE_LOADS, TAIL_LOADS = 3.0, 6.0  # a superstep of all work-groups, and one of a single work-group with its barriers
+GRID_LOADS, GRID_BYTES_PER_LOAD, GRID_STEP_LOADS, GRID_BARRIERS = 0.6, 400.0, 20.0, 5.0  # block_grid; a step of it
+BLOCK_LOADS, BLOCK_STEP_LOADS, BLOCKS_PER_UNIT = 7.0, 20.0, 12.0  # block_diagonal; a unit has 12 blocks at a time
 SORT_BYTES, SORT_SECONDS, UPLOAD_BYTES_PER_SECOND = 200.0, 2e-3, 8e9
-ROUND_LOADS = 500.0  # of a round in which matchings are found
+ROUND_LOADS = 500.0  # a round that finds matchings
 
 # The host.
-DEAL_SECONDS, DIAGONAL_SECONDS, ITEM_SECONDS = 5e-8, 1.2e-8, 2e-8  # per vertex dealt, diagonal and item sorted
+DEAL_SECONDS, DIAGONAL_SECONDS, ITEM_SECONDS = 5e-8, 1.2e-8, 2e-8  # dealing a vertex, sorting a diagonal and an item
 
 
 class Price(NamedTuple):
@@ -151,7 +151,7 @@ def _hand_overs(problem: FactorizationProblem, facts: DeviceFacts, count: float)
 
 
 def _put_off(problem: FactorizationProblem, facts: DeviceFacts, passes: float) -> Work:
-    """Return the work of *passes* over what was put off: much, where as many ratings are under way as vertices."""
+    """Return the work of *passes* over what was put off; it is much if a vertex has several ratings under way."""
     share = min(1.0, SLOTS_PER_UNIT * facts.compute_units / max(1, min(problem.ratings.shape)))
     return Work(locks=share * passes * LATER_PASS_LOCKS)
 
@@ -218,7 +218,7 @@ def _supersteps(problem: FactorizationProblem, facts: DeviceFacts, wide: float, 
 
 
 def matching_edge(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Return the work of as many matchings as the busiest vertex has ratings. Many vertices are in the wide ones."""
+    """Return the work of matchings, one for each rating of the busiest vertex. Many vertices are in the wide ones."""
     (counts, _), _ = _degrees(problem.stats)
     wide = min(problem.busiest, _degree_exceeded_by(counts, slots(problem, facts)))
     if facts.is_cpu:
@@ -280,7 +280,7 @@ def _by_items(problem: FactorizationProblem, facts: DeviceFacts, n_supersteps: f
 
 
 def block_diagonal(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Return the work of waves of ratings in as many blocks as a block-diagonal has; rows are copied in and out."""
+    """Return the work of waves of ratings in the blocks of a block-diagonal; rows are copied in and out."""
     shape = block_shape(*problem.ratings.shape, facts, local_row_bytes(row_layout(problem.rank, facts).padded))
     n_blocks = [-(-n // side) for n, side in zip(problem.ratings.shape, shape, strict=True)]
     supersteps = min(float(max(n_blocks)), 1 + 0.2 * problem.stats.n_diagonals)
@@ -334,7 +334,7 @@ def _sorted_items(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
 
 
 def _matched(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
-    """Return the work of finding maximal matchings, in as many rounds as the busiest vertex has ratings.
+    """Return the work of finding maximal matchings, in a round for each rating of the busiest vertex.
 
     On a GPU one work-group goes on alone when few vertices have ratings left. A CPU takes rating by rating, and
     vertices with few ratings left ask a busy one on the other side again in every round.
@@ -368,7 +368,7 @@ def _degrees(stats: RatingsStats) -> tuple[tuple[_Bins, _Bins], tuple[_Bins, _Bi
 
 
 def _degree_exceeded_by(counts: _Bins, n: float) -> float:
-    """Return the degree that *n* vertices reach; the bins are those of RatingsStats."""
+    """Return the degree that *n* vertices reach, by the bins of RatingsStats."""
     above = 0.0
     for k in range(len(counts) - 1, 0, -1):
         if above + counts[k] >= n:

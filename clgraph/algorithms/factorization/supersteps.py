@@ -21,7 +21,7 @@ from clgraph.runtime.program import Launch, Program
 
 LINGER = 5000  # work-groups that meet at a device-wide barrier wait so many turns for others to start
 GRID_WG_SIZE, GROUPS_PER_UNIT = 512, 1  # persistent groups are resident for sure, and few wait for each other
-CPU_TAIL_RATINGS = 512  # one core has done a superstep of so many before two have started
+CPU_TAIL_RATINGS = 512  # One core ends a smaller superstep before two have started.
 STATUS = {"status": Array(1, np.uint32, zeroed=True)}
 _TURNS, _CPU_TURNS = 1 << 16, 1 << 20  # so many passes over the slots, about 0.1 s, are enqueued before the host waits
 

@@ -108,7 +108,7 @@ class SearchProblem(GraphProblem):
 
     @cached_property
     def held(self) -> DistanceType:
-        """How kernels hold distances; those by the int64 weights of a matrix that nobody has checked, with 64 bits."""
+        """The type of distances in kernels. The int64 weights of an unchecked matrix count as large."""
         is_open = self.weight_dtype != np.int64 or is_unread(self)  # no choice may wait for a look at all weights
         return distance_type(self.weight_dtype, np.inf if is_open else self.weight_range[1], wide=self.wide)
 
