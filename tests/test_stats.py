@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tracemalloc
 from itertools import pairwise
 
 import networkx as nx
@@ -41,6 +42,19 @@ def test_high_degrees_are_counted_too() -> None:
     assert stats.degree_vertex_counts == (0, 200_000, *[0] * 16, 1)
     assert stats.degree_edge_counts == (0, 200_000, *[0] * 16, 200_000)
     assert (stats.max_degree, stats.min_degree) == (200_000, 1)
+
+
+def test_high_degrees_take_no_table() -> None:
+    """A table of all degrees up to the highest would take twice the memory of the edges."""
+    n, m = 5000, 1 << 20
+    graph = Graph([0] + [m] * n, np.arange(m, dtype=np.int32) % n, directed=True)
+    tracemalloc.start()
+    try:
+        stats = graph_stats(graph)
+        assert tracemalloc.get_traced_memory()[1] < 4 << 20
+    finally:
+        tracemalloc.stop()
+    assert stats.degree_vertex_counts == (n - 1, *[0] * 20, 1) and stats.degree_edge_counts == (*[0] * 21, m)
 
 
 @pytest.mark.parametrize("name", GRAPHS)
