@@ -18,13 +18,14 @@ from conftest import ROOT
 from scipy.sparse import csgraph
 
 import clgraph as cg
-from clgraph.algorithms.table import find_algorithm
+from clgraph.algorithms.table import find_algorithm, find_function
 from clgraph.data import graph_arrays
 from clgraph.data.csr import asymmetric_entry
 from clgraph.data.entries import EntryFacts, HostFacts
 from clgraph.data.graph import Graph
 from clgraph.data.wrapped import WrappedGraph, wrap_graph
 from clgraph.engine.problem import admission
+from clgraph.engine.unchecked import UncheckedPlan
 from clgraph.errors import GraphError
 from clgraph.runtime import admission as admissions
 from clgraph.runtime.admission import admit
@@ -388,6 +389,26 @@ def test_components_check_all_that_they_read(session: Session, column: int) -> N
         damaged.indptr[place] = offset
         with pytest.raises(GraphError, match="this csr matrix is damaged"):
             cg.connected_components(damaged, session=session, strategy="rem")
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "settings", "strategy"), [("connected_components", {}, "rem"), ("bfs", {"source": 0}, "frontier")]
+)
+def test_a_matrix_that_is_whole_again_after_the_kernels_is_refused(
+    pocl: Session, algorithm: str, settings: Any, strategy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kernels have read a wrong entry, though the host finds none later: the answer is not to be used."""
+    matrix, finish = matrix_of(3), UncheckedPlan.finish
+    right, matrix.indices[7] = matrix.indices[7], 40
+
+    def finish_and_repair(plan: UncheckedPlan) -> Any:
+        found = finish(plan)
+        matrix.indices[7] = right
+        return found
+
+    monkeypatch.setattr(UncheckedPlan, "finish", finish_and_repair)
+    with pytest.raises(GraphError, match="changed while it was read"):
+        find_function(algorithm)(matrix, **settings, session=pocl, strategy=strategy)
 
 
 @pytest.mark.parametrize("name", KINDS)
