@@ -269,6 +269,31 @@ def test_invalid_arrays_are_refused(arguments: dict[str, Any], message: str | No
         Graph(**arguments)
 
 
+def test_graphs_have_as_many_vertices_as_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("clgraph.data.csr.MAX_VERTICES", 5)
+    assert Graph([0] * 6, []).n_vertices == 5
+    with pytest.raises(GraphError, match=r"row_offsets has 7 elements; needed: .*, with 0 to 5 vertices"):
+        Graph([0] * 7, [])
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("?", np.int32), ("i1", np.int32), ("u1", np.int32), ("i2", np.int32), ("u2", np.int32), ("i4", np.int32),
+        ("u4", np.int64), ("i8", np.int64), ("u8", np.int64), ("f2", np.float32), ("f4", np.float32),
+        ("f8", np.float64),
+    ],
+)  # fmt: skip
+def test_weights_of_any_type_lose_nothing(given: str, kept: type) -> None:
+    """The largest weight of each type stays as it is, in the narrowest type that holds all of them."""
+    dtype = np.dtype(given)
+    most = {"f": lambda: np.finfo(dtype).max, "b": lambda: True}.get(dtype.kind, lambda: np.iinfo(dtype).max)()
+    most = min(most, 2**63 - 1) if dtype.kind in "iu" else most
+    weights = Graph.from_edges([0, 1], [1, 2], np.array([most, 1], dtype), directed=True).edge_weights
+    assert weights is not None and weights.dtype == kept and weights.tolist() == [int(most), 1]
+    assert Graph.from_edges([], [], np.zeros(0, dtype)).weight_dtype == kept
+
+
 def test_parallel_edges_may_have_their_weights_in_any_order() -> None:
     Graph([0, 2, 4], [1, 1, 0, 0], [3, 4, 4, 3])
     with pytest.raises(GraphError, match="same weight"):
@@ -725,6 +750,17 @@ def test_permuted_is_isomorphic_and_expanded_repeats(name: str) -> None:
     copies = [(u + k * n, v + k * n, w) for k in range(3) for u, v, w in entries(graph)]
     assert entries(graph.expanded(3)) == sorted(copies)
     assert graph.expanded(0).n_vertices == 0
+
+
+@pytest.mark.parametrize(
+    ("labels", "is_rising"),
+    [([3, 5, 9], True), ([3, 3, 9], False), ([9, 5, 3], False), (["a", "b", "c"], False), ([0.5, 1.5, 2.5], False)],
+)
+def test_no_dictionary_is_made_of_rising_labels(labels: list[Any], is_rising: bool) -> None:
+    graph = Graph([0, 1, 3, 4], [1, 0, 2, 1], labels=labels)
+    assert graph.has_rising_labels == is_rising and not Graph([0], []).has_rising_labels
+    assert bfs(graph, labels[2], session="pocl").distances.tolist() == [2, 1, 0]
+    assert ("vertex_numbers" in vars(graph)) != is_rising
 
 
 def test_permuted_carries_labels() -> None:

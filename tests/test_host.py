@@ -12,6 +12,7 @@ import clgraph as cg
 from clgraph.algorithms.table import find_algorithm, find_function
 from clgraph.algorithms.traversal import host as searches
 from clgraph.data.graph import Graph
+from clgraph.data.stats import FAR_DISTANCE
 from clgraph.data.wrapped import wrap_graph
 from clgraph.device.profile import Curve
 from clgraph.engine import host as engine
@@ -121,6 +122,22 @@ def test_isolated_vertices_are_no_work_of_searches(pocl: Session) -> None:
     (items,) = {sum(each.count for each in engine.walked(graph, way).host_items) for way in ("traverse", "heap")}
     assert items == 1000 + graph.n_edges
     assert sum(each.count for each in engine.walked(graph, "union").host_items) == 100_000 + graph.n_edges
+
+
+def test_only_known_statistics_of_large_graphs_say_how_much_a_search_reaches(pocl: Session) -> None:
+    """Nobody computes them for it, and small graphs have the same price before and after they are measured."""
+    least = FAR_DISTANCE + 1
+
+    def share_of(n: int, *, is_measured: bool) -> float:
+        graph = cg.Graph.from_edges(np.arange(0, n - 1, 2), np.arange(1, n, 2), n=n)
+        if is_measured:
+            assert graph.stats.reached_share < 0.9
+        share = engine.met(find_algorithm("bfs").problem(graph, source=0), "traverse")[1]
+        assert graph.is_measured is is_measured
+        return share
+
+    assert share_of(least - 1, is_measured=True) == share_of(least, is_measured=False) == 1.0
+    assert share_of(least, is_measured=True) == pytest.approx(2 / least, rel=0.01)
 
 
 def test_forests_of_equal_weights_take_the_host_less(pocl: Session) -> None:

@@ -15,7 +15,7 @@ from clgraph import generators
 from clgraph.algorithms.table import MODULES, find_algorithm
 from clgraph.engine import algorithm as algorithm_module
 from clgraph.engine.algorithm import Algorithm
-from clgraph.errors import DeviceTimeoutError, InputError
+from clgraph.errors import DeviceMemoryError, DeviceTimeoutError, InputError
 from clgraph.runtime import kept as kept_module
 from clgraph.runtime import session as session_module
 from clgraph.runtime.kept import Kept
@@ -199,6 +199,20 @@ def test_plans_make_room_where_memory_is_short(pocl: Session, monkeypatch: pytes
     monkeypatch.undo()
     entry.solve(problem, session=pocl)
     assert len(made) == 2
+
+
+def test_arrays_of_a_plan_that_do_not_fit_together_are_refused(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each alone would fit. They are named before one of them is allocated."""
+    entry = find_algorithm("minimum_spanning_forest")
+    problem = entry.problem(generators.random_weights(generators.grid(9, 11)))
+    plan = entry.strategies["edge_list"].plan(pocl, problem)  # the rows are on the device from now on
+    sizes = [array.nbytes for array in plan.arrays.values()]
+    name = max(plan.arrays, key=lambda name: plan.arrays[name].nbytes)
+    monkeypatch.setattr(session_module, "_CHECKED_BYTES", 0)
+    monkeypatch.setattr(session_module, "available_bytes", lambda facts: sum(sizes) - 1)
+    monkeypatch.setattr(pocl, "empty", lambda *_: pytest.fail("memory was asked for"))
+    with pytest.raises(DeviceMemoryError, match=f"needs {sum(sizes):,} bytes .*{name} {max(sizes):,}"):
+        entry.strategies["edge_list"].plan(pocl, problem)
 
 
 @pytest.mark.parametrize(("algorithm", "strategy"), [

@@ -354,6 +354,24 @@ def test_power_law_mean_degrees_are_as_wanted() -> None:
     assert np.abs(total / 100 - expected).max() < 0.8 and expected.sum() == pytest.approx(700)
 
 
+def test_weights_are_fitted_until_degrees_are_close(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    def expected(self: Any, degrees: Any, counts: Any) -> Any:
+        calls.append(found := original(self, degrees, counts))
+        return found
+
+    original = ratings_generators._Chances.expected
+    monkeypatch.setattr(ratings_generators._Chances, "expected", expected)
+    ratings_generators._fitted(np.full(20, 3), np.full(30, 2), np.arange(30, dtype=np.int32))
+    assert len(calls) == 1, "equal weights fit equal degrees at once"
+    user_degrees = ratings_generators._degrees("user", 300, 2000, 2.2, 40, 100)
+    item_degrees = ratings_generators._degrees("item", 100, 2000, 2.0, 200, 300)
+    ratings_generators._fitted(user_degrees, item_degrees, np.arange(100, dtype=np.int32))
+    misses = [np.abs(found - item_degrees).max() / item_degrees[0] for found in calls[1:]]
+    assert 1 < len(misses) < ratings_generators._FITS and misses[-1] <= 1e-3 < min(misses[:-1])
+
+
 def test_power_law_is_the_same_for_any_number_of_workers() -> None:
     sizes = 30_000, 2_000, 1_100_000
     one = generators.power_law_ratings(*sizes, seed=5)

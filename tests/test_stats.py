@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tracemalloc
 from itertools import pairwise
 
 import networkx as nx
@@ -9,7 +10,7 @@ from graphs import GRAPHS, UNDIRECTED
 
 from clgraph import generators
 from clgraph.data.graph import Graph
-from clgraph.data.stats import GraphStats, diameter_bound, graph_stats, sampled_locality
+from clgraph.data.stats import GraphStats, diameter_bound, graph_stats, guessed_stats, sampled_locality
 from clgraph.data.wrapped import wrap_graph
 
 
@@ -41,6 +42,19 @@ def test_high_degrees_are_counted_too() -> None:
     assert stats.degree_vertex_counts == (0, 200_000, *[0] * 16, 1)
     assert stats.degree_edge_counts == (0, 200_000, *[0] * 16, 200_000)
     assert (stats.max_degree, stats.min_degree) == (200_000, 1)
+
+
+def test_high_degrees_take_no_table() -> None:
+    """A table of all degrees up to the highest would take twice the memory of the edges."""
+    n, m = 5000, 1 << 20
+    graph = Graph([0] + [m] * n, np.arange(m, dtype=np.int32) % n, directed=True)
+    tracemalloc.start()
+    try:
+        stats = graph_stats(graph)
+        assert tracemalloc.get_traced_memory()[1] < 4 << 20
+    finally:
+        tracemalloc.stop()
+    assert stats.degree_vertex_counts == (n - 1, *[0] * 20, 1) and stats.degree_edge_counts == (*[0] * 21, m)
 
 
 @pytest.mark.parametrize("name", GRAPHS)
@@ -90,6 +104,39 @@ def test_who_goes_along_the_entries_meets_what_is_in_a_cache(graph: Graph) -> No
     if graph.stats.max_degree < 10:  # a star has its hub in a cache however it is numbered
         shuffled = graph.permuted(0)
         assert shuffled.locality_in_order[1] > 0.8 * shuffled.locality[1]
+
+
+def test_unmeasured_graphs_count_as_deep_where_neighbors_are_near() -> None:
+    grid = generators.grid(400, 400)
+    assert grid.guessed_stats.estimated_depth == pytest.approx(grid.stats.estimated_depth, rel=0.1)
+    assert grid.permuted(0).guessed_stats.estimated_depth < 20
+    depths = [guessed_stats(10**6, 10**7, share, 10.0).estimated_depth for share in (0.0, 0.049, 0.05, 1.0)]
+    assert depths == pytest.approx([2000, 2000, np.log2(10**6), np.log2(10**6)])
+
+
+def test_a_space_of_dense_neighborhoods_is_deep() -> None:
+    """A search from the middle sees in a few levels that their number grows as in a plane, not as in a small world."""
+    side, radius = 101, 3
+    x, y = np.arange(side**2) % side, np.arange(side**2) // side
+    steps = [(dx, dy) for dx in range(-radius, radius + 1) for dy in range(radius + 1) if (dy, dx) > (0, 0)]
+    near = [np.flatnonzero((x + dx >= 0) & (x + dx < side) & (y + dy < side)) for dx, dy in steps]
+    ends = [v + dx + side * dy for v, (dx, dy) in zip(near, steps, strict=True)]
+    plane = Graph.from_edges(np.concatenate(near), np.concatenate(ends), n=side**2)
+    assert plane.stats.estimated_depth == pytest.approx(side / radius, rel=0.2)
+    small_world = generators.uniform_random(side**2, plane.n_edges // 2)
+    assert small_world.stats.estimated_depth < 5
+
+
+@pytest.mark.parametrize(
+    ("kind", "k", "is_seen"), [("path", 64, True), ("path", 65, False), ("complete", 23, True), ("complete", 24, False)]
+)
+def test_short_searches_see_small_components(kind: str, k: int, is_seen: bool) -> None:
+    """Two of eight begin in a component of *k* vertices, and may end there; the path of the others is too long."""
+    small = nx.path_graph(k) if kind == "path" else nx.complete_graph(k)
+    src, dst = np.array([*small.edges, *((v, v + 1) for v in range(k, 4 * k - 1))]).T
+    shares = [0.75] * 7 + ([0.25] * 2 if is_seen else [0.75] * 2)
+    unseen = 0.25  # a search that reaches all counts so much beside them
+    assert Graph.from_edges(src, dst).stats.reached_share == pytest.approx((sum(shares) + unseen) / (9 + unseen))
 
 
 def test_thin_graphs_have_two_entries_a_vertex() -> None:

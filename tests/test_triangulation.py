@@ -218,6 +218,19 @@ def test_segments_cross_and_touch():
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("swap", [False, True])
+@pytest.mark.parametrize(("below", "n_points"), [(2.0**-52, 5), (2.0**-30, 6)])
+def test_a_segment_ends_on_another_but_for_rounding(below, n_points, swap):
+    """An end that is a rounding error behind a segment divides it; one that is farther makes a crossing."""
+    points, segments = [[0, 0], [1, 0], [0.5, -below], [0.25, 1], [0.5, -1]], [[0, 1], [2, 3]]
+    graph = PlanarGraph.from_arrays(points, segments[::-1] if swap else segments)
+    mesh = graph.triangulate(convex_hull=True)
+    check_triangulation(graph, mesh)
+    assert mesh.points[:5].tolist() == points and mesh.n_points == n_points
+    middle = n_points - 1 if n_points > 5 else 2
+    assert {(0, middle), (1, middle)} <= set(map(tuple, np.sort(mesh.segments, axis=1).tolist()))
+
+
 def test_points_keep_their_numbers():
     points = [*SQUARE, [0, 0], [5, 5], [0.5, 0.5]]
     graph = PlanarGraph.from_arrays(points, [[4, 1], [1, 2], [2, 3], [3, 0]])

@@ -6,6 +6,7 @@ import os
 import pickle
 import subprocess
 import sys
+import tracemalloc
 import weakref
 from dataclasses import replace
 from itertools import pairwise
@@ -18,13 +19,14 @@ from conftest import ROOT
 from scipy.sparse import csgraph
 
 import clgraph as cg
-from clgraph.algorithms.table import find_algorithm
+from clgraph.algorithms.table import find_algorithm, find_function
 from clgraph.data import graph_arrays
 from clgraph.data.csr import asymmetric_entry
 from clgraph.data.entries import EntryFacts, HostFacts
 from clgraph.data.graph import Graph
 from clgraph.data.wrapped import WrappedGraph, wrap_graph
 from clgraph.engine.problem import admission
+from clgraph.engine.unchecked import UncheckedPlan
 from clgraph.errors import GraphError
 from clgraph.runtime import admission as admissions
 from clgraph.runtime.admission import admit
@@ -391,6 +393,26 @@ def test_components_check_all_that_they_read(session: Session, column: int) -> N
             cg.connected_components(damaged, session=session, strategy="rem")
 
 
+@pytest.mark.parametrize(
+    ("algorithm", "settings", "strategy"), [("connected_components", {}, "rem"), ("bfs", {"source": 0}, "frontier")]
+)
+def test_a_matrix_that_is_whole_again_after_the_kernels_is_refused(
+    pocl: Session, algorithm: str, settings: Any, strategy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kernels have read a wrong entry, though the host finds none later: the answer is not to be used."""
+    matrix, finish = matrix_of(3), UncheckedPlan.finish
+    right, matrix.indices[7] = matrix.indices[7], 40
+
+    def finish_and_repair(plan: UncheckedPlan) -> Any:
+        found = finish(plan)
+        matrix.indices[7] = right
+        return found
+
+    monkeypatch.setattr(UncheckedPlan, "finish", finish_and_repair)
+    with pytest.raises(GraphError, match="changed while it was read"):
+        find_function(algorithm)(matrix, **settings, session=pocl, strategy=strategy)
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_answers_are_those_of_a_graph_with_arrays_of_its_own(pocl: Session, name: str) -> None:
     matrix = KINDS[name]
@@ -462,6 +484,40 @@ def test_what_cannot_be_used_as_it_is_becomes_a_graph() -> None:
         assert not isinstance(graph, WrappedGraph) and entry_facts(
             graph.row_offsets, graph.column_indices, graph.edge_weights
         ) == entry_facts(matrix.indptr, matrix.indices, matrix.data)
+
+
+@pytest.mark.parametrize("n_offsets", [40, 42])
+def test_offsets_that_are_not_one_for_each_row_are_refused(n_offsets: int) -> None:
+    matrix = matrix_of(11)
+    wrong = with_arrays(matrix, indptr=np.resize(np.append(matrix.indptr, matrix.nnz), n_offsets).astype(np.int32))
+    with pytest.raises(GraphError, match=f"indptr has {n_offsets} elements; needed: 41"):
+        wrap_graph(wrong)
+
+
+def test_a_matrix_of_too_many_rows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("sparse", "wrapped"):
+        monkeypatch.setattr(f"clgraph.data.{module}.MAX_VERTICES", 40)
+    assert wrap_graph(matrix_of(11)).n_vertices == 40
+    with pytest.raises(GraphError, match="a matrix of 41 rows; allowed: 0 to 40"):
+        wrap_graph(matrix_of(11, n=41))
+
+
+@pytest.mark.parametrize("chunk", [7, 1000])
+@pytest.mark.parametrize("name", KINDS)
+def test_the_host_finds_the_same_over_chunks(name: str, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("clgraph.data.entries._CHUNK", chunk)
+    matrix = KINDS[name]
+    assert entry_facts(matrix.indptr, matrix.indices, matrix.data) == expected(matrix, matrix.data)
+
+
+def test_rows_without_entries_take_no_memory() -> None:
+    offsets, columns = np.zeros(1_000_001, np.int32), np.zeros(0, np.int32)
+    tracemalloc.start()
+    try:
+        assert HostFacts(offsets, columns, None).is_symmetric
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_pickle_has_arrays_of_its_own() -> None:

@@ -45,14 +45,16 @@ class GraphProblem:
 def admission(session: Session | None, problem: Any, *, checked: bool = True) -> Iterator[Any]:
     """Check and measure the graph of *problem*; of one that was only wrapped nothing is left at the end of the block.
 
+    Who reads a graph that is still unchecked makes the host check it.
+
     Parameters
     ----------
     session : Session or None
-        The device that checks and measures the graph; ``None`` leaves it to the host, for small graphs.
+        The device that checks and measures the graph; ``None`` leaves it to who reads it, for small graphs.
     problem : object
         What ``as_problem`` of an algorithm has returned, also one without a graph.
     checked : bool
-        Whether a graph that was only wrapped is to be checked and measured now; else who reads it makes the host do so.
+        Whether a graph that was only wrapped is to be checked and measured now.
 
     Yields
     ------
@@ -66,9 +68,7 @@ def admission(session: Session | None, problem: Any, *, checked: bool = True) ->
         yield problem if graph is None else problem.measured(session)
         return
     try:
-        if session is None:
-            graph.check()
-        elif checked:
+        if session is not None and checked:
             admit(session, graph)
         yield replace(problem.admitted())  # a new object: what the old one has kept is by guessed statistics
     finally:
