@@ -43,14 +43,14 @@ class GraphProblem:
 
 @contextmanager
 def admission(session: Session | None, problem: Any, *, checked: bool = True) -> Iterator[Any]:
-    """Check and measure the graph of *problem*; of one that was only wrapped nothing is left at the end of the block.
+    """Check and measure the graph of *problem*. What was found of a wrapped matrix is forgotten at the end of the block.
 
-    Who reads a graph that is still unchecked makes the host check it.
+    The host checks a graph that is still unchecked as soon as one of its arrays is read.
 
     Parameters
     ----------
     session : Session or None
-        The device that checks and measures the graph; ``None`` leaves it to who reads it, for small graphs.
+        The device that checks and measures the graph; for small graphs ``None``, which leaves the check to the host.
     problem : object
         What ``as_problem`` of an algorithm has returned, also one without a graph.
     checked : bool
