@@ -196,12 +196,11 @@ class Algorithm:
 
     def _chosen(self, on: Session, problem: Any, strategy: str) -> Choice:
         """Return the choice of :meth:`choose`. It is kept with a graph, and for a matrix by a glimpse of it."""
-        graph, seen = getattr(problem, "graph", None), None
+        graph, known, seen = getattr(problem, "graph", None), None, None
         if not isinstance(graph, WrappedGraph):
-            graph = getattr(graph, "on_device", graph)
-            known = None if graph is None else on.kept.choices.setdefault(graph, {})
-        else:
-            known, seen = (None, None) if graph.is_checked else (on.kept.choices_of_matrices, graph.glimpse)
+            known = None if graph is None else on.kept.choices.setdefault(getattr(graph, "on_device", graph), {})
+        elif not graph.is_checked:
+            known, seen = on.kept.choices_of_matrices, graph.glimpse
         key = None if known is None else _key(self.name, strategy, problem.settings, seen)
         if known is None or key is None:
             with on.driver:

@@ -1,7 +1,6 @@
 """A run on a CPU of a matrix that nobody has checked, for one call: kernels check what they read."""
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -36,7 +35,6 @@ class UncheckedPlan:
 
     Attributes
     ----------
-    details : dict of str to object
     launches : list of Launch
     lent : dict of str to DeviceArray
         ``row_offsets``, ``column_indices``, ``words`` and the answers, which the host shares with the device.
@@ -44,7 +42,6 @@ class UncheckedPlan:
         How many bytes of the device it holds between two runs, at most.
     """
 
-    details: Mapping[str, Any] = {}
     n_bytes = 0
 
     def __init__(self, session: Session, problem: Any, n_words: int, answers: tuple[str, ...]) -> None:
@@ -52,6 +49,11 @@ class UncheckedPlan:
         self._made_by = session.profile, session.facts
         self.launches: list[Launch] = []
         self.attach(problem)
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """Nothing is told of these runs."""
+        return {}
 
     def fits(self, session: Session) -> bool:
         """Return whether *session* still has the facts and the profile by which this was made."""
