@@ -39,10 +39,10 @@ def test_changes_are_what_they_say() -> None:
 def test_tests_of_a_line_that_run_little_else_come_first() -> None:
     change = next(change for change in mutate_host.mutations() if change.file == "clgraph/runtime/arena.py")
     line = mutate_host.lines_of(change, (ROOT / change.file).read_text())[0]
-    seconds = {"broad": 0.5, "narrow": 1.0, "long": mutate_host.LONG_TEST_SECONDS + 1, "elsewhere": 0.1}
+    budget, seconds = mutate_host.Budget(2.0, 8.0, 3), {"broad": 0.5, "narrow": 1.0, "long": 2.5, "elsewhere": 0.1}
     lines = Counter({"broad": 20, "narrow": 2, "long": 1, "elsewhere": 1})
     covering = Covering({change.file: {line: ["broad", "narrow", "long"], 0: ["elsewhere"]}}, seconds, lines)
-    assert mutate_host.tests_of(change, covering) == ["narrow", "broad"]
+    assert mutate_host.tests_of(change, covering, budget) == ["narrow", "broad"]
     only_long = covering._replace(tests={change.file: {line: ["long"]}})
-    assert mutate_host.tests_of(change, only_long) == ["long"]
-    assert mutate_host.tests_of(change, covering._replace(tests={})) == []
+    assert mutate_host.tests_of(change, only_long, budget) == ["long"]
+    assert mutate_host.tests_of(change, covering._replace(tests={}), budget) == []

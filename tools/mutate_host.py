@@ -7,7 +7,8 @@
 A mutation negates a comparison, moves the bound of a check by one (``<`` becomes ``<=``), swaps ``and`` and ``or``,
 drops a step of one (``x + 1`` becomes ``x``), or drops a check: a raise, or a call of a function whose name begins with
 ``check``. A drawn sample of all mutations of ``clgraph/data``, ``runtime``, ``engine`` and the problems of algorithms
-runs, each in a copy of the tree, against tests that run the line and little else, until they take TEST_SECONDS.
+runs, each in a copy of the tree, against tests that run the line and little else, within the first of BUDGETS. Where
+none fails, more tests run.
 
 If the folder of the tests of each line is missing, the whole suite runs once and fills it. The JSON file has a row for
 every mutation that ran. Mutations that no test finds and that change no answer are in EQUIVALENT, with the reason.
@@ -28,6 +29,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 sys.path[:0] = [str(Path(__file__).resolve().parent)]
 
@@ -36,11 +38,20 @@ from mutants import ROOT, Mutation, copy_tree, failing_test  # noqa: E402
 
 PARTS = ("clgraph/data/*.py", "clgraph/runtime/*.py", "clgraph/engine/*.py", "clgraph/algorithms/*/problem.py")
 LATE_FACTOR, LATE_SLACK_SECONDS = 5.0, 60.0  # A run is late after 5 × what its tests take without a mutation + 60 s.
-LONG_TEST_SECONDS = 1.5  # such tests run only where no other does
-TEST_SECONDS, MOST_TESTS = 8.0, 60  # The tests of a mutation take 8 s at most in the run of the whole suite.
+
+
+class Budget(NamedTuple):
+    """The most seconds of one test and of all tests of a mutation, as measured in the whole suite; and how many run."""
+
+    longest: float
+    seconds: float
+    n_tests: int
+
+
+BUDGETS = Budget(1.5, 8.0, 60), Budget(10.0, 60.0, 300)  # the second for mutations that the first does not find
 # Tests that do not run the host's code in their own process, or only time it.
 LEFT_OUT = (
-    "races", "oclgrind", "packaging", "amd_compile", "typing", "mutations", "architecture", "readme", "documentation",
+    "races", "oclgrind", "packaging", "amd_compile", "mutations", "architecture", "readme", "documentation",
 )  # fmt: skip
 # The key of a mutation that changes no answer, and the reason.
 EQUIVALENT: dict[str, str] = {}
@@ -118,25 +129,22 @@ def lines_of(change: Mutation, text: str) -> range:
     return range(max(line for line in starts if line <= text.count("\n", 0, change.begin) + 1), last + 1)
 
 
-def tests_of(change: Mutation, covering: Covering) -> list[str]:
+def tests_of(change: Mutation, covering: Covering, budget: Budget) -> list[str]:
     """Return the tests that run a mutation's line, or its file if it runs at the import.
 
-    Tests that run few lines of other files come first.
+    Tests that run few lines of other files come first. The quickest test runs if all are too long.
     """
     lines = covering.tests.get(change.file, {})
     names = {name for line in lines_of(change, (ROOT / change.file).read_text()) for name in lines.get(line, ())}
     names = names or {name for of_line in lines.values() for name in of_line}
-    quick = [name for name in names if covering.seconds[name] <= LONG_TEST_SECONDS]
-    names = {*quick} or {*sorted(names, key=lambda name: covering.seconds[name])[:1]}
     here = Counter(name for of_line in lines.values() for name in of_line)
     result, total = list[str](), 0.0
     for name in sorted(names, key=lambda name: (-here[name] / covering.n_lines[name], covering.seconds[name])):
-        if total + covering.seconds[name] <= TEST_SECONDS or not result:
+        seconds = covering.seconds[name]
+        if seconds <= budget.longest and total + seconds <= budget.seconds and len(result) < budget.n_tests:
             result.append(name)
-            total += covering.seconds[name]
-        if len(result) == MOST_TESTS:
-            break
-    return result
+            total += seconds
+    return result or sorted(names, key=lambda name: covering.seconds[name])[:1]
 
 
 def cover(folder: Path, jobs: int) -> None:
@@ -180,7 +188,10 @@ class Trees:
 
     def run(self, change: Mutation) -> str:
         """Return the first test that fails, ``"time"`` after several times what the tests take, or nothing."""
-        tests = tests_of(change, self._covering)
+        few, many = (tests_of(change, self._covering, budget) for budget in BUDGETS)
+        return self._found_by(change, few) or self._found_by(change, [test for test in many if test not in few])
+
+    def _found_by(self, change: Mutation, tests: Sequence[str]) -> str:
         if not tests:
             return ""
         limit = LATE_FACTOR * sum(map(self._covering.seconds.__getitem__, tests)) + LATE_SLACK_SECONDS
