@@ -28,11 +28,13 @@ INLINE double2 middle_of_longest(double2 a, double2 b, double2 c) {
 
 /* Where to split the part of a segment from a to b.  At a corner of the input with a small angle the parts get lengths
  * that are powers of two, so that those of both segments there end as far from it, and do not encroach on one another.
+ * The bits of the exponent give the power: Intel's runtime has no ldexp and ilogb for 32 lanes.
  * J. Ruppert, "A Delaunay Refinement Algorithm for Quality 2-Dimensional Mesh Generation", J. Algorithms 18, 1995. */
 INLINE double2 split_of(double2 a, double2 b, int a_is_sharp, int b_is_sharp) {
   double share = 0.5;
   if (a_is_sharp != b_is_sharp) {
-    double length = sqrt(dot2(b - a, b - a)), shell = ldexp(1.0, ilogb(length) - 1);
+    double length = sqrt(dot2(b - a, b - a));
+    double shell = 0.5 * as_double(as_ulong(length) & (0x7fful << 52));    /* half the greatest power of two below */
     if (length > 3.0 * shell) shell *= 2.0;            /* length / shell is 2 to 4 before, and 1.5 to 3 behind */
     share = shell / length;
   }

@@ -81,13 +81,12 @@ static inline uint as_uint(float x) { uint word; memcpy(&word, &x, 4); return wo
 static inline int as_int(float x) { return (int)as_uint(x); }
 static inline float as_float(uint word) { float x; memcpy(&x, &word, 4); return x; }
 static inline ulong as_ulong(double x) { ulong word; memcpy(&word, &x, 8); return word; }
+static inline double as_double(ulong word) { double x; memcpy(&x, &word, 8); return x; }
 static inline int clamp(int x, int least, int most) { return x < least ? least : x > most ? most : x; }
 using std::exp2;
 using std::fabs;
 using std::fmax;
 using std::fmin;
-using std::ilogb;
-using std::ldexp;
 using std::sqrt;
 using std::log2;
 using std::nextafter;
