@@ -13,6 +13,8 @@ import pyopencl as cl
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parent.parent)]
 
 from clgraph.runtime.arrays import DeviceArray  # noqa: E402
+from clgraph.runtime.query import platforms  # noqa: E402
+from clgraph.runtime.self_test import verdict  # noqa: E402
 from clgraph.runtime.session import Session  # noqa: E402
 
 WG_SIZE = 32
@@ -39,7 +41,9 @@ class _ExactPool:
 
 class _GrindSession(Session):
     def __init__(self) -> None:
-        super().__init__("oclgrind")
+        (device,) = (each for platform in platforms() if "Oclgrind" in platform.name for each in platform.get_devices())
+        verdict(device, timeout=300.0)  # It interprets kernels: two at a time take more than a minute on slow machines.
+        super().__init__(device)
         self._pool = _ExactPool(self.context)
 
     def upload(self, host: np.ndarray, *, in_place: bool = False) -> DeviceArray:
