@@ -125,7 +125,7 @@ def test_isolated_vertices_are_no_work_of_searches(pocl: Session) -> None:
 
 
 def test_only_known_statistics_of_large_graphs_say_how_much_a_search_reaches(pocl: Session) -> None:
-    """Nobody computes them for it, and small graphs have the same price before and after they are measured."""
+    """A price computes no statistics, and a small graph has the same price before and after it is measured."""
     least = FAR_DISTANCE + 1
 
     def share_of(n: int, *, is_measured: bool) -> float:

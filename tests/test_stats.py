@@ -135,7 +135,7 @@ def test_short_searches_see_small_components(kind: str, k: int, is_seen: bool) -
     small = nx.path_graph(k) if kind == "path" else nx.complete_graph(k)
     src, dst = np.array([*small.edges, *((v, v + 1) for v in range(k, 4 * k - 1))]).T
     shares = [0.75] * 7 + ([0.25] * 2 if is_seen else [0.75] * 2)
-    unseen = 0.25  # a search that reaches all counts so much beside them
+    unseen = 0.25  # the weight of a search that reaches everything
     assert Graph.from_edges(src, dst).stats.reached_share == pytest.approx((sum(shares) + unseen) / (9 + unseen))
 
 

@@ -221,7 +221,7 @@ def test_segments_cross_and_touch():
 @pytest.mark.parametrize("swap", [False, True])
 @pytest.mark.parametrize(("below", "n_points"), [(2.0**-52, 5), (2.0**-30, 6)])
 def test_a_segment_ends_on_another_but_for_rounding(below, n_points, swap):
-    """An end that is a rounding error behind a segment divides it; one that is farther makes a crossing."""
+    """An end within rounding of a segment divides it. An end farther behind it makes a crossing."""
     points, segments = [[0, 0], [1, 0], [0.5, -below], [0.25, 1], [0.5, -1]], [[0, 1], [2, 3]]
     graph = PlanarGraph.from_arrays(points, segments[::-1] if swap else segments)
     mesh = graph.triangulate(convex_hull=True)

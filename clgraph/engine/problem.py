@@ -43,7 +43,7 @@ class GraphProblem:
 
 @contextmanager
 def admission(session: Session | None, problem: Any, *, checked: bool = True) -> Iterator[Any]:
-    """Check and measure the graph of *problem*. What was found of a wrapped matrix is forgotten after the block.
+    """Check and measure the graph of *problem*. A wrapped matrix is unchecked again after the block.
 
     The host checks a graph that is still unchecked as soon as one of its arrays is read.
 
