@@ -6,6 +6,7 @@
 A search starts from one vertex, :func:`inputs.source`. A row holds, beside what ``graph_benchmark.py`` says,
 ``source``; ``depth``, the greatest distance; ``reached``, the number of vertices; and ``distances_sha256``.
 """
+
 from __future__ import annotations
 
 from functools import partial

@@ -10,6 +10,7 @@ triangulation of random points, one for each vertex up to 131,072. A row is one 
 in one checkout. The generators of the two may differ, so rows of committed files cannot tell whether a change made
 something slower.
 """
+
 from __future__ import annotations
 
 import argparse

@@ -8,6 +8,7 @@ A row holds, beside what ``graph_benchmark.py`` says, ``distance``, ``n_colors``
 colours were taken than 1.06 times the fewest, or something else was asked for: that is no alternative to what the cost
 model picks.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -88,11 +89,16 @@ def _networkx(problem: ColoringProblem) -> list[Any]:
 
 
 BENCHMARK = GraphBenchmark(
-    ALGORITHM, ("road-NY", "road-FLA", *inputs.COMPONENTS), inputs.undirected,
-    lambda name, graph, distance=1: as_problem(graph, distance=distance), lambda problem, result: {}, is_unique=False,
+    ALGORITHM,
+    ("road-NY", "road-FLA", *inputs.COMPONENTS),
+    inputs.undirected,
+    lambda name, graph, distance=1: as_problem(graph, distance=distance),
+    lambda problem, result: {},
+    is_unique=False,
     describe=_describe,
     hosts={"networkx": Host(_networkx, lambda problem, colors: {"n_colors": max(colors.values(), default=-1) + 1})},
-    variants={name: variant(name) for name in VARIANTS}, settings=("distance",),
+    variants={name: variant(name) for name in VARIANTS},
+    settings=("distance",),
     label=lambda name, distance: name if distance == 1 else f"{name}, distance 2",
 )
 
@@ -111,9 +117,12 @@ def _mark_kinds(
 def _table(rows: list[dict[str, Any]]) -> str:
     cells = [
         [
-            row["graph"], row["strategy"] + (" *" if row.get("picked") else ""),
+            row["graph"],
+            row["strategy"] + (" *" if row.get("picked") else ""),
             *(f"{1e3 * row[key]:.3f}" if key in row else "" for key in _TIMES),
-            row["n_colors"], row.get("largest_class", ""), row.get("details", ""),
+            row["n_colors"],
+            row.get("largest_class", ""),
+            row.get("details", ""),
         ]
         for row in rows
     ]
@@ -127,6 +136,11 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 if __name__ == "__main__":
     main(
-        BENCHMARK, str(__doc__).partition("\n")[0], add_options=_add_options,
-        cases=lambda args: [{"distance": args.distance}], finish=_mark_kinds, table=_table, check_limit=200_000_000,
+        BENCHMARK,
+        str(__doc__).partition("\n")[0],
+        add_options=_add_options,
+        cases=lambda args: [{"distance": args.distance}],
+        finish=_mark_kinds,
+        table=_table,
+        check_limit=200_000_000,
     )

@@ -6,6 +6,7 @@
 A row holds, beside what ``graph_benchmark.py`` says, ``numbering_seconds`` of the kernels that number the components
 0 … k-1 as scipy does, after a run.
 """
+
 from __future__ import annotations
 
 from functools import partial
@@ -42,7 +43,12 @@ def _of_scipy(found: tuple[int, Any]) -> SimpleNamespace:
 
 
 BENCHMARK = GraphBenchmark(
-    ALGORITHM, inputs.COMPONENTS, inputs.load, lambda name, graph: as_problem(graph), fingerprint, describe=_describe,
+    ALGORITHM,
+    inputs.COMPONENTS,
+    inputs.load,
+    lambda name, graph: as_problem(graph),
+    fingerprint,
+    describe=_describe,
     hosts={"scipy": Host(_scipy, lambda problem, found: fingerprint(problem, _of_scipy(found)))},
     oracle=lambda problem: _of_scipy(_scipy(problem)[0]()),
 )

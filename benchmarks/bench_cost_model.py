@@ -14,6 +14,7 @@ and ``--hopeless`` times as long as the pick is left out. One that is not done a
 its process; its row has ``cut`` and the limit as its time. To be compiled and prepared, before that, it may take ten
 times as long.
 """
+
 from __future__ import annotations
 
 import argparse

@@ -7,6 +7,7 @@ Both read the same float32 weights, at least 1 and below 1024, hashed from the e
 distances'. A row holds the fields of ``harness.py``, the ``dtype`` of the distances, and ``over_float32``: the median
 kernel time divided by that of float32 distances. Graphs above ``--check-limit`` have ``verified`` false.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -57,11 +58,18 @@ def measure(
             with harness.naming(f"{strategy} on {name}, {dtype}"):
                 ALGORITHM.check(problems[dtype], ALGORITHM.answer(problems[dtype], plan))
         kernel, wall = ([getattr(seconds, part) for seconds in timed[dtype]] for part in ("kernel", "total"))
-        rows.append({
-            "strategy": f"{strategy}, {dtype}", "dtype": dtype, "verified": is_checked, "repeats": repeats,
-            "kernel_seconds": statistics.median(kernel), "least_kernel_seconds": min(kernel),
-            "wall_seconds": statistics.median(wall), "least_wall_seconds": min(wall),
-        })
+        rows.append(
+            {
+                "strategy": f"{strategy}, {dtype}",
+                "dtype": dtype,
+                "verified": is_checked,
+                "repeats": repeats,
+                "kernel_seconds": statistics.median(kernel),
+                "least_kernel_seconds": min(kernel),
+                "wall_seconds": statistics.median(wall),
+                "least_wall_seconds": min(wall),
+            }
+        )
     for row in rows:
         row["over_float32"] = row["kernel_seconds"] / rows[0]["kernel_seconds"]
     for plan in plans.values():
@@ -85,11 +93,17 @@ def main() -> None:
     parser = harness.parser(str(__doc__).partition("\n")[0])
     parser.add_argument("--on-device", action="store_true", help="make graphs on the device where it can")
     parser.add_argument(
-        "--strategies", nargs="+", choices=WITH_KERNELS, metavar="NAME",
+        "--strategies",
+        nargs="+",
+        choices=WITH_KERNELS,
+        metavar="NAME",
         help="(default: the one that the cost model predicts to be fastest)",
     )
     parser.add_argument(
-        "--check-limit", metavar="N", type=int, default=20_000_000,
+        "--check-limit",
+        metavar="N",
+        type=int,
+        default=20_000_000,
         help="check the definition on graphs of at most N stored entries (20,000,000)",
     )
 
@@ -99,9 +113,7 @@ def main() -> None:
             choice = ALGORITHM.choose(session, as_problem(graph))
             strategies = [next(key for key in choice.predicted if key in WITH_KERNELS)]
         for strategy in strategies:
-            yield measure(
-                session, name, graph, strategy=strategy, repeats=args.repeats, check_limit=args.check_limit
-            )
+            yield measure(session, name, graph, strategy=strategy, repeats=args.repeats, check_limit=args.check_limit)
 
     def run(args: argparse.Namespace) -> int:
         harness.measure_graphs(args, GRAPHS, load, partial(of_graph, args), table)

@@ -8,6 +8,7 @@ k workers shares the cores of the device. The first call, which compiles, is not
 that of the first cluster, the components also with scipy's where that takes less than SCIPY edges. A row has the edges
 per second of the whole call, reading included, and the bytes that went between workers.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -80,9 +81,10 @@ def main() -> int:
             paths, n = write_chunks(Path(folder), edges)
             wanted: dict[str, Any] = {"components": scipy_components(paths, n)} if edges < SCIPY else {}
             for workers in args.workers:
-                with LocalOpenCLCluster(
-                    [args.device], workers_per_device=workers, memory_limit=None
-                ) as cluster, cluster.get_client() as client:
+                with (
+                    LocalOpenCLCluster([args.device], workers_per_device=workers, memory_limit=None) as cluster,
+                    cluster.get_client() as client,
+                ):
                     client.wait_for_workers(workers)
                     for name in args.algorithms:
                         function = connected_components if name == "components" else minimum_spanning_forest
@@ -90,22 +92,44 @@ def main() -> int:
                         seconds, found = timed(lambda: function(paths, n_vertices=n, client=client), args.repeats)  # noqa: B023
                         if found[0] != wanted.setdefault(name, found[0]):
                             raise VerificationError(f"{name}: {found[0]} by {workers} workers, not {wanted[name]}")
-                        rows.append({
-                            "benchmark": "distributed", "graph": f"{edges:,} uniform edges, {workers} workers",
-                            "strategy": name, "algorithm": name, "edges": edges, "n_vertices": n,
-                            "workers": workers, "chunks": len(paths), "seconds": seconds, "wall_seconds": seconds,
-                            "edges_per_second": edges / seconds, "messages": found.info.n_messages,
-                            "bytes_sent": found.info.bytes_sent,
-                            "bytes_a_vertex": found.info.largest_message_bytes / n, "answer": found[0],
-                            **harness.provenance(session),
-                        })
+                        rows.append(
+                            {
+                                "benchmark": "distributed",
+                                "graph": f"{edges:,} uniform edges, {workers} workers",
+                                "strategy": name,
+                                "algorithm": name,
+                                "edges": edges,
+                                "n_vertices": n,
+                                "workers": workers,
+                                "chunks": len(paths),
+                                "seconds": seconds,
+                                "wall_seconds": seconds,
+                                "edges_per_second": edges / seconds,
+                                "messages": found.info.n_messages,
+                                "bytes_sent": found.info.bytes_sent,
+                                "bytes_a_vertex": found.info.largest_message_bytes / n,
+                                "answer": found[0],
+                                **harness.provenance(session),
+                            }
+                        )
                         if args.json:
                             write_rows(args.json, rows[-1:])
             for path in paths:
                 path.unlink()
     head = ["algorithm", "edges", "workers", "s", "M edges/s", "messages", "MB sent", "bytes a vertex"]
-    body = [[row["algorithm"], f"{row['edges']:,}", row["workers"], row["seconds"], row["edges_per_second"] / 1e6,
-             row["messages"], row["bytes_sent"] / 1e6, row["bytes_a_vertex"]] for row in rows]
+    body = [
+        [
+            row["algorithm"],
+            f"{row['edges']:,}",
+            row["workers"],
+            row["seconds"],
+            row["edges_per_second"] / 1e6,
+            row["messages"],
+            row["bytes_sent"] / 1e6,
+            row["bytes_a_vertex"],
+        ]
+        for row in rows
+    ]
     print(tabulate(body, head, "github", floatfmt=".2f"))
     return 0
 

@@ -27,6 +27,7 @@ how long a GPU's bus takes for the input and the answer at the rate of pinned me
 ``peak_bytes`` is what a call in a process of its own takes beyond what is there before it; arrays on a CPU device are
 part of it.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -286,7 +287,10 @@ def main() -> None:
     parser.add_argument("--inputs", nargs="+", choices=INPUTS, default=list(INPUTS), metavar="INPUT")
     parser.add_argument("--data", metavar="FOLDER", help="where files of graphs lie")
     parser.add_argument(
-        "--networkx", type=int, default=1_000_000, metavar="EDGES",
+        "--networkx",
+        type=int,
+        default=1_000_000,
+        metavar="EDGES",
         help="make networkx graphs of at most EDGES edges (1,000,000)",
     )
     parser.add_argument("--skip-cold", action="store_true", help="start no processes")

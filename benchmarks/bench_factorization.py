@@ -12,6 +12,7 @@ ratings after three sweeps from one start; ``predicted_seconds`` of a sweep, ``p
 ``picked`` and ``picked_once`` for the choice of "auto" when 20 sweeps and when one are wanted. Rows of the result file
 that this run did not measure get the predictions and picks of the model as it is now.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -111,8 +112,17 @@ def _sums_of_rows(ratings: Ratings, rank: int) -> list[NDArray[np.int32]]:
 
 
 def measure(
-    session: Session, name: str, ratings: Ratings, model: dict[str, dict[str, Any]], *, rank: int, storage: Storage,
-    strategies: list[str], repeats: int, budget_seconds: float, verified: bool = True,
+    session: Session,
+    name: str,
+    ratings: Ratings,
+    model: dict[str, dict[str, Any]],
+    *,
+    rank: int,
+    storage: Storage,
+    strategies: list[str],
+    repeats: int,
+    budget_seconds: float,
+    verified: bool = True,
 ) -> list[dict[str, Any]]:
     """Return one row for each strategy on *ratings*; *model* is what :func:`model_says` of them.
 
@@ -123,11 +133,21 @@ def measure(
     for strategy in strategies:
         with busy(f"timing {strategy} on {name}"):
             row = _measure_one(session, ratings, strategy, start, storage, repeats, budget_seconds, verified)
-        rows.append({
-            "benchmark": "factorization", "graph": name, "rank": rank, "storage": storage, "n_users": ratings.n_users,
-            "n_items": ratings.n_items, "n_ratings": ratings.n_ratings, "strategy": strategy,
-            "kind": STRATEGIES[_VARIANTS.get(strategy, (strategy,))[0]].kind, **row, **model.get(strategy, {}),
-        })
+        rows.append(
+            {
+                "benchmark": "factorization",
+                "graph": name,
+                "rank": rank,
+                "storage": storage,
+                "n_users": ratings.n_users,
+                "n_items": ratings.n_items,
+                "n_ratings": ratings.n_ratings,
+                "strategy": strategy,
+                "kind": STRATEGIES[_VARIANTS.get(strategy, (strategy,))[0]].kind,
+                **row,
+                **model.get(strategy, {}),
+            }
+        )
     return rows
 
 
@@ -141,7 +161,8 @@ def model_says(session: Session, ratings: Ratings, rank: int, storage: Storage) 
         name: {
             "predicted_seconds": estimate(price.sweep, rates).seconds,
             "predicted_preparation_seconds": estimate(price.preparation, rates).seconds,
-            "picked": name == picks[20], "picked_once": name == picks[1],
+            "picked": name == picks[20],
+            "picked_once": name == picks[1],
         }
         for name, price in found.items()
     }
@@ -161,7 +182,13 @@ def _refresh(path: str, session: Session, name: str, model: dict[str, dict[str, 
 
 
 def _measure_one(
-    session: Session, ratings: Ratings, strategy: str, start: Factors, storage: Storage, repeats: int, budget: float,
+    session: Session,
+    ratings: Ratings,
+    strategy: str,
+    start: Factors,
+    storage: Storage,
+    repeats: int,
+    budget: float,
     verified: bool,
 ) -> dict[str, Any]:
     rank = start.user_factors.shape[1]
@@ -191,9 +218,13 @@ def _measure_one(
     n = ratings.n_ratings
     moved = n * (4 * rank * np.dtype(storage).itemsize + 12)
     return {
-        **vars(timing), "preparation_seconds": preparation, "updates_per_second": n / timing.wall_seconds,
+        **vars(timing),
+        "preparation_seconds": preparation,
+        "updates_per_second": n / timing.wall_seconds,
         "bandwidth_share": moved / timing.wall_seconds / session.profile.rates.stream_bytes_per_second,
-        "lost_share": lost, "rmse": rmse, "verified": verified and strategy != RACY,
+        "lost_share": lost,
+        "rmse": rmse,
+        "verified": verified and strategy != RACY,
     }
 
 
@@ -297,8 +328,15 @@ def run(args: argparse.Namespace) -> int:
         label += "" if args.rank == 16 and args.storage == "float32" else f", rank {args.rank} {args.storage}"
         model = model_says(session, ratings, args.rank, args.storage)
         rows = measure(
-            session, label, ratings, model, rank=args.rank, storage=args.storage, strategies=args.strategies,
-            repeats=args.repeats, budget_seconds=args.budget,
+            session,
+            label,
+            ratings,
+            model,
+            rank=args.rank,
+            storage=args.storage,
+            strategies=args.strategies,
+            repeats=args.repeats,
+            budget_seconds=args.budget,
         )
         measured += [{**row, **origin} for row in rows]
         if args.json:

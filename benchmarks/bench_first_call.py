@@ -6,6 +6,7 @@ Each row is a process of its own. ``new`` has no caches at all: it also tests th
 algorithms. ``cold`` knows those verdicts and has no kernels; ``warm`` is the least of several that have all caches.
 ``processor_seconds`` are those of all cores, until the process has ended.
 """
+
 from __future__ import annotations
 
 import argparse

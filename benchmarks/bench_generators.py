@@ -6,6 +6,7 @@ A row is one generator by ``strategy`` "device" or "host": seconds as ``harness.
 only, and ``entries_per_second`` of the wall time. The first call, which compiles, is not timed. Unless ``--no-host``,
 the arrays of both are compared.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -32,8 +33,11 @@ from clgraph.runtime.session import Session
 
 _ARRAYS = ("row_offsets", "column_indices", "edge_weights")
 _COLUMNS = {
-    "kernel_seconds": ("kernels, ms", 1e3), "span_seconds": ("span, ms", 1e3), "wall_seconds": ("wall, ms", 1e3),
-    "least_wall_seconds": ("least wall, ms", 1e3), "entries_per_second": ("M entries/s", 1e-6),
+    "kernel_seconds": ("kernels, ms", 1e3),
+    "span_seconds": ("span, ms", 1e3),
+    "wall_seconds": ("wall, ms", 1e3),
+    "least_wall_seconds": ("least wall, ms", 1e3),
+    "entries_per_second": ("M entries/s", 1e-6),
 }
 Maker = Callable[[Session | None], Graph]
 

@@ -17,6 +17,7 @@ A row holds, beside what ``graph_benchmark.py`` says, ``distance`` and:
 ``proper_colors``
     How many colours :func:`clgraph.color` takes for none at all, at this distance.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -57,7 +58,8 @@ def _is_at_one(problem: CollisionProblem) -> str | None:
 
 SORTED = {  # the networks, which are never picked: bitmaps are faster at these widths
     f"{name}, {layout}": replace(strategy, plan=partial(strategy.plan, layout=layout), unfit=_is_at_one)
-    for name, strategy in STRATEGIES.items() for layout in ("padded", "compact")
+    for name, strategy in STRATEGIES.items()
+    for layout in ("padded", "compact")
 }
 N_HASHES, WIDTHS = 15, range(1, 11)
 _ROWS_AT_ONCE = 2048  # whose bitmaps of colours stay in caches
@@ -97,7 +99,9 @@ def split(session: Session, problem: CollisionProblem, strategy: Strategy) -> di
     hashing = sum(seconds for name, seconds in times.items() if name.startswith("tabulate"))
     load, counted, everything = counting
     return {
-        "hash_seconds": hashing, "load_seconds": load, "count_seconds": max(0.0, counted - load),
+        "hash_seconds": hashing,
+        "load_seconds": load,
+        "count_seconds": max(0.0, counted - load),
         "reduce_seconds": max(0.0, everything - counted),
     }
 
@@ -162,9 +166,7 @@ def _colors_seen(
     return wider
 
 
-def _add_to(
-    args: argparse.Namespace, session: Session, name: str, graph: Graph, rows: list[dict[str, Any]]
-) -> None:
+def _add_to(args: argparse.Namespace, session: Session, name: str, graph: Graph, rows: list[dict[str, Any]]) -> None:
     """Add the rates of reading, a proper colouring, and where the time goes."""
     distance = rows[0]["distance"]
     problem = BENCHMARK.problem(name, graph, distance=distance)
@@ -173,7 +175,8 @@ def _add_to(
     for row in rows:
         rate = n_bytes / row["least_kernel_seconds"]
         row |= {
-            "matrix_bytes_per_second": rate, "copy_share": rate / session.profile.rates.stream_bytes_per_second,
+            "matrix_bytes_per_second": rate,
+            "copy_share": rate / session.profile.rates.stream_bytes_per_second,
             "proper_colors": proper,
         }
         if row["strategy"] in STRATEGIES:
@@ -189,8 +192,14 @@ def _problem(_name: str, graph: Graph, distance: int) -> CollisionProblem:
 
 
 BENCHMARK = GraphBenchmark(
-    ALGORITHM, GRAPHS, inputs.load, _problem, lambda problem, table: fingerprint(table),
-    oracle=lambda problem: definition(problem.graph, problem), variants=SORTED, settings=("distance",),
+    ALGORITHM,
+    GRAPHS,
+    inputs.load,
+    _problem,
+    lambda problem, table: fingerprint(table),
+    oracle=lambda problem: definition(problem.graph, problem),
+    variants=SORTED,
+    settings=("distance",),
     label=lambda name, distance: f"{name}, distance {distance}",
 )
 
@@ -211,8 +220,12 @@ def tabulate_split(rows: list[dict[str, Any]]) -> str:
     """Return the rows' rates and where their time goes, as a table."""
     parts = ("hash", "load", "count", "reduce")
     cells = [
-        [row["strategy"], f"{row['matrix_bytes_per_second'] / 1e9:.4g}", f"{row['copy_share']:.1%}",
-         *(f"{1e3 * row[f'{part}_seconds']:.3g}" if f"{part}_seconds" in row else "" for part in parts)]
+        [
+            row["strategy"],
+            f"{row['matrix_bytes_per_second'] / 1e9:.4g}",
+            f"{row['copy_share']:.1%}",
+            *(f"{1e3 * row[f'{part}_seconds']:.3g}" if f"{part}_seconds" in row else "" for part in parts),
+        ]
         for row in rows
     ]
     headers = ["strategy", "matrix GB/s", "of copying", *(f"{part} ms" for part in parts)]
@@ -226,7 +239,11 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 if __name__ == "__main__":
     main(
-        BENCHMARK, str(__doc__).partition("\n")[0], add_options=_add_options,
-        cases=lambda args: [{"distance": distance} for distance in args.distances], finish=_add_to, table=_tables,
+        BENCHMARK,
+        str(__doc__).partition("\n")[0],
+        add_options=_add_options,
+        cases=lambda args: [{"distance": distance} for distance in args.distances],
+        finish=_add_to,
+        table=_tables,
         check_limit=2_000_000,
     )

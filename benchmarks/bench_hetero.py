@@ -12,6 +12,7 @@ for one alone. Then come the rounds of each policy, which begins with nothing le
 the seconds of all rounds, the median of those from round 4 on, this over the best split (``of_best``) and over the
 fastest device alone (``of_single``), and the efficiency: the speed over the sum of the speeds of the devices alone.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -94,6 +95,7 @@ def _rows(n_rows: int, width: int) -> Case:
 
 def cases(scale: float) -> dict[str, Callable[[], Case]]:
     """Return the loads by name; *scale* is the part of the study's work."""
+
     def side(n: int) -> int:
         return max(64, round(n * scale ** (1 / 3)))
 
@@ -163,8 +165,11 @@ class Timer:
         speeds = [1 / seconds for seconds in alone]
         best = look([*compositions(n, steps), tuple(speed / sum(speeds) for speed in speeds)])
         # A slow device may deserve less than a step.
-        near = ([max(0.0, share + d / steps) for share, d in zip(best, moves, strict=True)]
-                for moves in itertools.product((-0.5, -0.25, 0.0, 0.25, 0.5), repeat=n) if abs(sum(moves)) < 1e-9)
+        near = (
+            [max(0.0, share + d / steps) for share, d in zip(best, moves, strict=True)]
+            for moves in itertools.product((-0.5, -0.25, 0.0, 0.25, 0.5), repeat=n)
+            if abs(sum(moves)) < 1e-9
+        )
         best = look(tuple(share / sum(split) for share in split) for split in near)
         return tried[best], best
 
@@ -198,13 +203,22 @@ def measure(
         seconds = [done.total_seconds for done in report.rounds]
         late = statistics.median(seconds[min(LEARNING_ROUNDS, len(seconds) - 1) :])
         yield {
-            "load": timer.name, "policy": name, "devices": list(report.devices), "seconds": late,
+            "load": timer.name,
+            "policy": name,
+            "devices": list(report.devices),
+            "seconds": late,
             "wall_seconds": sum(seconds),
-            "round_seconds": seconds, "alone_seconds": alone, "best_seconds": best, "best_split": split,
-            "of_best": late / best, "of_single": late / min(alone),
+            "round_seconds": seconds,
+            "alone_seconds": alone,
+            "best_seconds": best,
+            "best_split": split,
+            "of_best": late / best,
+            "of_single": late / min(alone),
             "efficiency": 1 / (late * sum(1 / each for each in alone)),
-            "items": [done.items for done in report.rounds], "steals": [done.steals for done in report.rounds],
-            "idle": [done.idle for done in report.rounds], "verified": True,
+            "items": [done.items for done in report.rounds],
+            "steals": [done.steals for done in report.rounds],
+            "idle": [done.idle for done in report.rounds],
+            "verified": True,
         }
         if args.plot:
             report.plot(Path(f"{args.plot}-{timer.name.replace(', ', '-').replace(' ', '-')}-{name}.png"))
@@ -212,6 +226,7 @@ def measure(
 
 def summary(rows: list[dict[str, Any]]) -> str:
     """Return the geometric means over the loads, a line a policy."""
+
     def mean(name: str, of: str) -> float:
         return math.exp(statistics.mean(math.log(row[of]) for row in rows if row["policy"] == name))
 

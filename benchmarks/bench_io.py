@@ -4,6 +4,7 @@ Each reading is done by a new process, so that peaks do not mix. The files (two 
 300 MB, and the same with weights) are made first and removed at the end.
 ``python benchmarks/bench_io.py --json FILE`` keeps the figures.
 """
+
 from __future__ import annotations
 
 import argparse

@@ -5,6 +5,7 @@
 LIBMF (https://github.com/cjlin1/libmf, ``mf-train`` built with AVX for this machine) is run for few and for many
 sweeps, in turn with ours; the time of a sweep is the difference, so that reading and set-up drop out.
 """
+
 from __future__ import annotations
 
 import argparse

@@ -7,6 +7,7 @@ Weights are int32, 1 … 2**20, hashed from the edge. A row holds, beside what `
 ``numbering_seconds`` of the kernels that list the forest's edges after a run, ``total_weight``, and ``edges_sha256`` of
 the edge ids (int64).
 """
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -54,8 +55,12 @@ def _weight(_problem: ForestProblem, tree: Any) -> dict[str, Any]:
 
 
 BENCHMARK = GraphBenchmark(
-    ALGORITHM, ("road-NY", "road-FLA", *inputs.SPANNING, *inputs.COMPONENTS), inputs.weighted,
-    lambda name, graph: as_problem(graph), fingerprint, describe=_describe,
+    ALGORITHM,
+    ("road-NY", "road-FLA", *inputs.SPANNING, *inputs.COMPONENTS),
+    inputs.weighted,
+    lambda name, graph: as_problem(graph),
+    fingerprint,
+    describe=_describe,
     hosts={
         "scipy": Host(lambda problem: [partial(minimum_spanning_tree, _matrix(problem))], _weight),
         "scipy, upper half": Host(

@@ -15,6 +15,7 @@ host. ``speed_up`` is over the one device that is given first, with as many repl
 kind ``forest`` is the minimum spanning forest of the base alone, with weights 1 … 2²⁰, from the devices' memory; the
 edges are compared with those that one device finds alone.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -94,8 +95,15 @@ class Base:
         offsets = session.empty(k * n + 1, replicas.row_offsets.dtype)
         kind = "long" if offsets.dtype.itemsize == 8 else "int"
         session.program("data/slab.cl", {"OFFSET_T": kind, "WHOLE_OFFSET_T": kind}).bind(
-            "clip_rows", k * n + 1, n=k * n, first_row=first * n, stop_row=(first + count) * n, first_entry=0,
-            stop_entry=count * m, rows=replicas.row_offsets, row_offsets=offsets,
+            "clip_rows",
+            k * n + 1,
+            n=k * n,
+            first_row=first * n,
+            stop_row=(first + count) * n,
+            first_entry=0,
+            stop_entry=count * m,
+            rows=replicas.row_offsets,
+            row_offsets=offsets,
         )()
         session.finish()
         return replace(replicas, row_offsets=offsets)
@@ -190,7 +198,10 @@ def measure(sessions: Sequence[Session], args: argparse.Namespace) -> None:
                 given = {"devices": sessions[:count]} if kind == "host" else {}
                 context = ", one context" if args.one_context else ""
                 row = {
-                    "benchmark": "multi_device", "kind": kind, "asked": strategy, "devices": count,
+                    "benchmark": "multi_device",
+                    "kind": kind,
+                    "asked": strategy,
+                    "devices": count,
                     "graph": f"{k} x rmat-{args.scale}, {kind}, {count} devices{context}",
                 }
                 if kind == "forest":
@@ -211,8 +222,11 @@ def measure(sessions: Sequence[Session], args: argparse.Namespace) -> None:
 def write(row: dict[str, Any], sessions: Sequence[Session], args: argparse.Namespace) -> None:
     if args.json:
         fields = {
-            "one_context": args.one_context, "scale": args.scale, "edge_factor": args.edge_factor,
-            "device_names": [session.facts.name for session in sessions], **harness.provenance(sessions[0]),
+            "one_context": args.one_context,
+            "scale": args.scale,
+            "edge_factor": args.edge_factor,
+            "device_names": [session.facts.name for session in sessions],
+            **harness.provenance(sessions[0]),
         }
         write_rows(args.json, [{**row, **fields}])
 

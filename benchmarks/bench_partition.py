@@ -8,6 +8,7 @@ A row holds, beside what ``graph_benchmark.py`` says, ``n_parts``, ``seed``, ``e
 and the host's seconds of each phase; with pymetis also ``metis_cut``, ``metis_seconds`` (one thread, in the same run)
 and ``cut_ratio``. ``--metis FILE`` keeps what METIS gave, and is read where pymetis is not installed.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -69,9 +70,15 @@ def unweighted(graph: Graph) -> Graph:
 
 
 BENCHMARK = GraphBenchmark(
-    ALGORITHM, _GRAPHS, inputs.undirected, lambda name, graph, **settings: as_problem(unweighted(graph), **settings),
-    lambda problem, result: {}, is_unique=False, describe=_describe,
-    variants={name: variant(name) for name in VARIANTS}, settings=("n_parts", "seed"),
+    ALGORITHM,
+    _GRAPHS,
+    inputs.undirected,
+    lambda name, graph, **settings: as_problem(unweighted(graph), **settings),
+    lambda problem, result: {},
+    is_unique=False,
+    describe=_describe,
+    variants={name: variant(name) for name in VARIANTS},
+    settings=("n_parts", "seed"),
     label=lambda name, n_parts, seed: f"{name}, k = {n_parts}, seed {seed}",
 )
 
@@ -106,8 +113,12 @@ def _table(rows: list[dict[str, Any]]) -> str:
     names = ("wall_seconds", "metis_seconds", "coarsening_seconds", "initial_seconds", "refinement_seconds")
     cells = [
         [
-            row["graph"], row["strategy"], row["n_levels"], row["edge_cut"],
-            f"{row['cut_ratio']:.3f}" if "cut_ratio" in row else "", f"{100 * row['imbalance']:.1f}",
+            row["graph"],
+            row["strategy"],
+            row["n_levels"],
+            row["edge_cut"],
+            f"{row['cut_ratio']:.3f}" if "cut_ratio" in row else "",
+            f"{100 * row['imbalance']:.1f}",
             *(f"{1e3 * row[name]:.1f}" if name in row else "" for name in names),
         ]
         for row in rows
@@ -126,7 +137,10 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 if __name__ == "__main__":
     main(
-        BENCHMARK, str(__doc__).partition("\n")[0], add_options=_add_options,
+        BENCHMARK,
+        str(__doc__).partition("\n")[0],
+        add_options=_add_options,
         cases=lambda args: [{"n_parts": n_parts, "seed": seed} for n_parts in args.parts for seed in args.seeds],
-        finish=_compare, table=_table,
+        finish=_compare,
+        table=_table,
     )

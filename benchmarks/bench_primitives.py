@@ -7,6 +7,7 @@ and bytes per second (the bytes that must move: each input read and each output 
 a pass), and the seconds of every kernel. Each result is checked against numpy after it was timed.
 ``--sweep`` tries the tunable sizes of the scan and the sort instead, and prints the best.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -95,9 +96,7 @@ def scan_case(session: Session, inputs: Inputs, dtypes: str, n: int, **tuning: i
     return Case("scan", dtypes, n, moved, plan, (target,), _equal(target, lambda: np.cumsum(host, dtype=target.dtype)))
 
 
-def sort_case(
-    session: Session, inputs: Inputs, dtype: str, n: int, pairs: bool = False, **tuning: int
-) -> Case:
+def sort_case(session: Session, inputs: Inputs, dtype: str, n: int, pairs: bool = False, **tuning: int) -> Case:
     host, source = inputs(dtype, n)
     target = session.empty(n, dtype)
     if not pairs:
@@ -153,8 +152,13 @@ def other_cases(session: Session, inputs: Inputs, n: int) -> Iterator[Case]:
         return (total[offsets[1:]] - total[offsets[:-1]]).astype(np.int32)
 
     yield Case(
-        "segmented sum", "int32", n, values.nbytes + row_offsets.nbytes + sums.nbytes,
-        SegmentedReduce(session, row_offsets, values, sums), (sums,), _equal(sums, wanted_sums),
+        "segmented sum",
+        "int32",
+        n,
+        values.nbytes + row_offsets.nbytes + sums.nbytes,
+        SegmentedReduce(session, row_offsets, values, sums),
+        (sums,),
+        _equal(sums, wanted_sums),
     )
     in_rows = session.empty(n, np.int32)
 
@@ -163,8 +167,13 @@ def other_cases(session: Session, inputs: Inputs, n: int) -> Iterator[Case]:
         return signed[np.lexsort((signed, rows))]
 
     yield Case(
-        "segmented sort", "int32", n, 2 * values.nbytes, SegmentedSort(session, row_offsets, values, in_rows),
-        (in_rows,), _equal(in_rows, wanted_rows),
+        "segmented sort",
+        "int32",
+        n,
+        2 * values.nbytes,
+        SegmentedSort(session, row_offsets, values, in_rows),
+        (in_rows,),
+        _equal(in_rows, wanted_rows),
     )
 
 
@@ -189,16 +198,22 @@ def measure(session: Session, case: Case, repeats: int) -> dict[str, Any]:
     with harness.naming(f"{case.primitive} of {case.n} {case.dtype}"):
         case.verify()
     return {
-        "primitive": case.primitive, "dtype": case.dtype, "n": case.n, "by": "clgraph",
+        "primitive": case.primitive,
+        "dtype": case.dtype,
+        "n": case.n,
+        "by": "clgraph",
         **_rates(case.n, case.n_bytes, timing.kernel_seconds, timing.least_kernel_seconds),
-        "repeats": timing.repeats, "verified": True,
+        "repeats": timing.repeats,
+        "verified": True,
         "kernels": {name: [count, seconds] for name, (count, seconds) in recorder.kernels().items()},
     }
 
 
 def _rates(n: int, n_bytes: int, median: float, least: float) -> dict[str, float]:
     return {
-        "seconds": median, "least_seconds": least, "items_per_second": n / median,
+        "seconds": median,
+        "least_seconds": least,
+        "items_per_second": n / median,
         "gigabytes_per_second": 1e-9 * n_bytes / median,
     }
 
@@ -228,8 +243,12 @@ def yardsticks(session: Session, inputs: Inputs, n: int, repeats: int) -> Iterat
             array = cupy.asarray(host)
             seconds = _cupy_seconds(cupy, lambda call=call, array=array: call(cupy, array), repeats)
         yield {
-            "primitive": primitive, "dtype": dtype, "n": n, "by": "numpy" if cupy is None else "cupy",
-            **_rates(n, n_bytes, statistics.median(seconds), min(seconds)), "repeats": len(seconds),
+            "primitive": primitive,
+            "dtype": dtype,
+            "n": n,
+            "by": "numpy" if cupy is None else "cupy",
+            **_rates(n, n_bytes, statistics.median(seconds), min(seconds)),
+            "repeats": len(seconds),
         }
 
 
@@ -285,14 +304,19 @@ def _kernels(row: dict[str, Any]) -> str:
 def table(rows: list[dict[str, Any]]) -> str:
     """Return the rows as text, milliseconds per kernel last."""
     units = {
-        "seconds": ("ms", 1e3), "least_seconds": ("least ms", 1e3), "items_per_second": ("Gitems/s", 1e-9),
+        "seconds": ("ms", 1e3),
+        "least_seconds": ("least ms", 1e3),
+        "items_per_second": ("Gitems/s", 1e-9),
         "gigabytes_per_second": ("GB/s", 1.0),
     }
     names = ("primitive", "dtype", "n", "by")
     columns = [*names, *(name for name, _ in units.values()), "ms of each kernel"]
     body = [
-        [*(row.get(name, "") for name in names),
-         *(row[name] * factor if name in row else "" for name, (_, factor) in units.items()), _kernels(row)]
+        [
+            *(row.get(name, "") for name in names),
+            *(row[name] * factor if name in row else "" for name, (_, factor) in units.items()),
+            _kernels(row),
+        ]
         for row in rows
     ]
     return tabulate(body, columns, "github", floatfmt=".4g")
@@ -330,7 +354,9 @@ def main() -> int:
     if args.json:
         document = {
             "command": harness.command(),
-            "device": session.facts.name, "driver": session.facts.driver_version, "rows": rows,
+            "device": session.facts.name,
+            "driver": session.facts.driver_version,
+            "rows": rows,
         }
         with open(args.json, "w", encoding="utf-8") as file:
             json.dump(document, file, indent=1)

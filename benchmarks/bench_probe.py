@@ -6,6 +6,7 @@ The first probe compiles unless the driver kept its kernels. ``variation`` of a 
 (max − min) / median over the probes: beyond the spread of the trials inside one, it tells how far
 the cost model may trust the rate. Of a curve, the median over its points is given.
 """
+
 from __future__ import annotations
 
 import argparse

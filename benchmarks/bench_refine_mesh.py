@@ -11,6 +11,7 @@ triangles there were when each began, and how many points had been put in. Trian
 installed, runs in a child process, since it can crash. ``wall_seconds`` of its row is its run without what it takes for
 the Delaunay triangulation alone. ``--export`` only writes the points, as a .node file for other programs.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -89,9 +90,16 @@ def measure(
             calls.append(time.perf_counter() - started)
     made = TriangleMesh(*(getattr(refined, part.name) for part in fields(TriangleMesh)))
     return {
-        "strategy": name, "kind": STRATEGIES[name].kind, "n_points": refined.n_points, "verified": False,
-        "n_triangles": refined.n_triangles, "rounds": refined.info.details["rounds"], "call_seconds": min(calls),
-        "predicted_seconds": refined.info.predicted_seconds[name], **asdict(timing), "curve": curve(refined.history),
+        "strategy": name,
+        "kind": STRATEGIES[name].kind,
+        "n_points": refined.n_points,
+        "verified": False,
+        "n_triangles": refined.n_triangles,
+        "rounds": refined.info.details["rounds"],
+        "call_seconds": min(calls),
+        "predicted_seconds": refined.info.predicted_seconds[name],
+        **asdict(timing),
+        "curve": curve(refined.history),
     }, made
 
 
@@ -119,8 +127,13 @@ def measure_triangle(python: str, n_points: int, angle: float) -> dict[str, Any]
         return None
     seconds, points, triangles = json.loads(ran.stdout)
     return {
-        "strategy": "Triangle", "wall_seconds": seconds, "least_wall_seconds": seconds, "repeats": 1,
-        "n_points": points, "n_triangles": triangles, "verified": False,
+        "strategy": "Triangle",
+        "wall_seconds": seconds,
+        "least_wall_seconds": seconds,
+        "repeats": 1,
+        "n_points": points,
+        "n_triangles": triangles,
+        "verified": False,
     }
 
 

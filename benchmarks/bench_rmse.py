@@ -6,6 +6,7 @@ On MovieLens 100k, the mean test error of five random folds, with biases; on a p
 held-out ratings, which should come down to the noise, 0.5. Rows have ``rmse`` (their ``wall_seconds`` are those of all
 sweeps together) and ``worst_rmse``, that of the worst fold.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -58,8 +59,15 @@ def _measure(session: Session, strategy: str, inputs: Any) -> dict[str, Any]:
             raise VerificationError(f"{strategy} on {name}: error {errors[-1]}; its factors give {right}")
         seconds += sum(epoch.seconds for epoch in epochs)
     return {
-        "benchmark": "rmse", "graph": name, "strategy": strategy, "kind": STRATEGIES[strategy].kind, "sweeps": sweeps,
-        "wall_seconds": seconds / len(pairs), "rmse": float(np.mean(errors)), "worst_rmse": max(errors), **options,
+        "benchmark": "rmse",
+        "graph": name,
+        "strategy": strategy,
+        "kind": STRATEGIES[strategy].kind,
+        "sweeps": sweeps,
+        "wall_seconds": seconds / len(pairs),
+        "rmse": float(np.mean(errors)),
+        "worst_rmse": max(errors),
+        **options,
     }
 
 

@@ -7,6 +7,7 @@ seen, neither ours nor scipy's. A call may take 1.25 times as long as scipy's an
 one takes longer. Times are the least of several calls, ours and scipy's in turns. Besides the fields of ``harness.py``
 a row holds ``algorithm``, ``ran`` (the strategy), ``scipy_seconds`` and ``allowed_seconds``.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -63,8 +64,10 @@ def table(rows: list[dict[str, Any]]) -> str:
         for row in late
     ]
     text: str = tabulate(cells, ["graph", "strategy", "ms", "scipy", "allowed"], "github", floatfmt=".3g")
-    return f"{text}\n\n{len(late)} of {len(rows)} calls take longer than they may" if late else (
-        f"none of {len(rows)} calls takes longer than it may"
+    return (
+        f"{text}\n\n{len(late)} of {len(rows)} calls take longer than they may"
+        if late
+        else (f"none of {len(rows)} calls takes longer than it may")
     )
 
 

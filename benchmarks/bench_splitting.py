@@ -14,6 +14,7 @@ says:
 ``most_over_mean``
     Edges of the busiest work-group over those of the mean one, in the round that has most.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -99,9 +100,16 @@ def measure(
             verify(plan)
         baseline = baseline or median
         row = {
-            "strategy": label(strategy, options), "atomic": options["atomic"], "source": int(problem.sources[0]),
-            "kernel_seconds": median, "least_kernel_seconds": least, "wall_seconds": wall, "repeats": repeats,
-            "baseline_kernel_seconds": baseline, "improvement": 1.0 - median / baseline, **plan.details,
+            "strategy": label(strategy, options),
+            "atomic": options["atomic"],
+            "source": int(problem.sources[0]),
+            "kernel_seconds": median,
+            "least_kernel_seconds": least,
+            "wall_seconds": wall,
+            "repeats": repeats,
+            "baseline_kernel_seconds": baseline,
+            "improvement": 1.0 - median / baseline,
+            **plan.details,
         }
         if not options["atomic"]:
             counted = make(balance=True)

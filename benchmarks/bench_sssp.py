@@ -5,6 +5,7 @@
 
 Weights are int32, 1 … 1024, hashed from the edge. What a row holds, ``bench_bfs.py`` says.
 """
+
 from __future__ import annotations
 
 from functools import partial
@@ -33,8 +34,11 @@ def _describe(problem: SearchProblem, found: NDArray[Any]) -> dict[str, Any]:
 
 
 BENCHMARK = GraphBenchmark(
-    ALGORITHM, GRAPHS, partial(inputs.weighted, high=1024, directed=True),
-    lambda name, graph: as_problem(graph, source=inputs.source(name, graph)), fingerprint,
+    ALGORITHM,
+    GRAPHS,
+    partial(inputs.weighted, high=1024, directed=True),
+    lambda name, graph: as_problem(graph, source=inputs.source(name, graph)),
+    fingerprint,
     hosts={"scipy": Host(_scipy, _describe)},
     oracle=lambda problem: SimpleNamespace(distances=dijkstra(problem.graph, problem.sources)),
 )

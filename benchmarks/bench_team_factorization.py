@@ -12,6 +12,7 @@ sixty-fourth of NFLIX at rank 16, errors on one device are 0.198 by `node_locked
 `block_grid`, and fall by 8 % an epoch. So the error of several devices must differ from that of one by no more than one
 device gains in its last epoch, or than RMSE_WITHIN.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -43,12 +44,20 @@ def measure(name: str, pair: tuple[Ratings, Ratings], sessions: list[Any], args:
     """Return the row of one input on *sessions*."""
     train, test = pair
     options: dict[str, Any] = {
-        "rank": args.rank, "strategy": args.strategy, "options": None, "deterministic": False,
-        "n_epochs": args.epochs, "storage": "float32", "biases": False, "mean": None,
+        "rank": args.rank,
+        "strategy": args.strategy,
+        "options": None,
+        "deterministic": False,
+        "n_epochs": args.epochs,
+        "storage": "float32",
+        "biases": False,
+        "mean": None,
     }
     began = time.perf_counter()
-    engine: Any = Factorization(sessions[0], train, **options) if len(sessions) == 1 else TeamFactorization(
-        sessions, train, **options
+    engine: Any = (
+        Factorization(sessions[0], train, **options)
+        if len(sessions) == 1
+        else TeamFactorization(sessions, train, **options)
     )
     prepared = time.perf_counter() - began
     engine.model.set(initial_factors(*train.shape, args.rank, scale=0.2, biases=False, rng=np.random.default_rng(0)))
@@ -56,12 +65,21 @@ def measure(name: str, pair: tuple[Ratings, Ratings], sessions: list[Any], args:
     epochs = engine.train(args.epochs, schedule=schedule, regularization=REGULARIZATION, eval_ratings=test)
     seconds = statistics.median(epoch.seconds for epoch in epochs[1:])
     return {
-        "benchmark": "team_factorization", "input": name, "scale": args.scale, "rank": args.rank,
-        "devices": [session.facts.name for session in sessions], "strategy": engine.strategy,
-        "epoch_seconds": seconds, "steps_per_second": train.n_ratings / seconds, "prepared_seconds": prepared,
-        "loss": epochs[-1].loss, "eval_loss": epochs[-1].eval_loss, "epochs": args.epochs,
+        "benchmark": "team_factorization",
+        "input": name,
+        "scale": args.scale,
+        "rank": args.rank,
+        "devices": [session.facts.name for session in sessions],
+        "strategy": engine.strategy,
+        "epoch_seconds": seconds,
+        "steps_per_second": train.n_ratings / seconds,
+        "prepared_seconds": prepared,
+        "loss": epochs[-1].loss,
+        "eval_loss": epochs[-1].eval_loss,
+        "epochs": args.epochs,
         "eval_losses": [epoch.eval_loss for epoch in epochs],
-        "bytes_sent": getattr(engine, "sent_bytes", 0), "ratings": train.n_ratings,
+        "bytes_sent": getattr(engine, "sent_bytes", 0),
+        "ratings": train.n_ratings,
     }
 
 
@@ -90,8 +108,19 @@ def main() -> int:
             if args.json:
                 document = {"command": harness.command(), "rows": rows}
                 Path(args.json).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    body = [[row["input"], len(row["devices"]), row["strategy"], 1e3 * row["epoch_seconds"], row["speed_up"],
-             row["eval_loss"], row["prepared_seconds"], row["bytes_sent"] / 1e6] for row in rows]
+    body = [
+        [
+            row["input"],
+            len(row["devices"]),
+            row["strategy"],
+            1e3 * row["epoch_seconds"],
+            row["speed_up"],
+            row["eval_loss"],
+            row["prepared_seconds"],
+            row["bytes_sent"] / 1e6,
+        ]
+        for row in rows
+    ]
     head = ["input", "devices", "strategy", "epoch ms", "speed-up", "RMSE held out", "prepared s", "MB sent"]
     print(tabulate(body, head, "github", floatfmt=".3f"))
     return 0

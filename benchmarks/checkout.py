@@ -1,4 +1,5 @@
 """Importing this makes ``clgraph`` that of this checkout, installed or not."""
+
 import sys
 from pathlib import Path
 

@@ -2,6 +2,7 @@
 
 Nothing of clgraph is imported before it is called, since new processes are timed with this, too.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -3,6 +3,7 @@
 ``answered`` is the time of day at the answer, and ``load_seconds`` is what loading the input took before.
 ``peak_bytes`` is by how much the process grew at most during a second call, with another copy of the input.
 """
+
 from __future__ import annotations
 
 import json

@@ -5,6 +5,7 @@ are compared, and ``verified``, false on graphs above ``--check-limit`` until ``
 ``--calls``, and from ``bench_cost_model.py``, rows have ``call_seconds`` and ``least_call_seconds``, median and least
 of later calls, for which the model predicts ``predicted_call_seconds``.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -98,9 +99,19 @@ class GraphBenchmark:
     label: Callable[..., str] = field(default=lambda name, **settings: name)
 
     def measure(
-        self, session: Session, name: str, graph: Graph, *, strategies: Sequence[str] = (), check_limit: float = np.inf,
-        hosts: Sequence[str] = (), repeats: int = harness.REPEATS, budget_seconds: float = 60.0,
-        known: dict[str, Any] | None = None, calls: bool = False, **settings: Any,
+        self,
+        session: Session,
+        name: str,
+        graph: Graph,
+        *,
+        strategies: Sequence[str] = (),
+        check_limit: float = np.inf,
+        hosts: Sequence[str] = (),
+        repeats: int = harness.REPEATS,
+        budget_seconds: float = 60.0,
+        known: dict[str, Any] | None = None,
+        calls: bool = False,
+        **settings: Any,
     ) -> list[dict[str, Any]]:
         """Return one row for each strategy, or for those named, and for each of the *hosts*.
 
@@ -130,7 +141,12 @@ class GraphBenchmark:
         return harness.described(rows, self.algorithm.name, self.label(name, **settings), graph)
 
     def _call_seconds(
-        self, session: Session, problem: Any, choice: Choice, row: Mapping[str, Any], repeats: int,
+        self,
+        session: Session,
+        problem: Any,
+        choice: Choice,
+        row: Mapping[str, Any],
+        repeats: int,
         budget_seconds: float,
     ) -> dict[str, float]:
         """Time later calls: a kept plan is found, runs, and its answer comes to the host.
@@ -154,7 +170,12 @@ class GraphBenchmark:
         }  # fmt: skip
 
     def _host_row(
-        self, strategy: str, host: Host, problem: Any, settings: Mapping[str, Any], repeats: int,
+        self,
+        strategy: str,
+        host: Host,
+        problem: Any,
+        settings: Mapping[str, Any],
+        repeats: int,
         budget_seconds: float,
     ) -> dict[str, Any]:
         """Time another library, which runs on one host thread."""
@@ -191,7 +212,12 @@ class Verifier:
     """Checks what plans have found, of which *known* is the fingerprint of the first."""
 
     def __init__(
-        self, benchmark: GraphBenchmark, session: Session, problem: Any, *, checked: bool,
+        self,
+        benchmark: GraphBenchmark,
+        session: Session,
+        problem: Any,
+        *,
+        checked: bool,
         known: dict[str, Any] | None = None,
     ) -> None:
         self._benchmark, self._session, self._problem, self._checked = benchmark, session, problem, checked
@@ -213,11 +239,14 @@ class Verifier:
 
 
 def main(
-    benchmark: GraphBenchmark, description: str, *,
+    benchmark: GraphBenchmark,
+    description: str,
+    *,
     add_options: Callable[[argparse.ArgumentParser], None] = lambda parser: None,
     cases: Callable[[argparse.Namespace], Sequence[Mapping[str, Any]]] = lambda args: [{}],
     finish: Callable[[argparse.Namespace, Session, str, Graph, list[dict[str, Any]]], None] = lambda *given: None,
-    table: str | Callable[[list[dict[str, Any]]], str] = "rows", check_limit: int = 20_000_000,
+    table: str | Callable[[list[dict[str, Any]]], str] = "rows",
+    check_limit: int = 20_000_000,
 ) -> None:
     """Run the benchmark of the command line, and exit.
 
@@ -250,11 +279,19 @@ def main(
         parser.add_argument("--scipy", action="store_true", help="time scipy too")
     if "networkx" in options:
         parser.add_argument(
-            "--networkx", metavar="EDGES", nargs="?", type=int, const=2_000_000, default=0,
+            "--networkx",
+            metavar="EDGES",
+            nargs="?",
+            type=int,
+            const=2_000_000,
+            default=0,
             help="time networkx too, on graphs of at most EDGES edges (2 million)",
         )
     parser.add_argument(
-        "--check-limit", metavar="N", type=int, default=check_limit,
+        "--check-limit",
+        metavar="N",
+        type=int,
+        default=check_limit,
         help=f"check the definition on graphs of at most N stored entries ({check_limit:,})",
     )
     if benchmark.oracle is not None:

@@ -15,6 +15,7 @@ measured on:
 ``kernels``
     Launches and seconds of each kernel in the run with the least host time.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -138,10 +139,16 @@ def time_strategies(
             with naming(name):
                 verify(plan)
             plan.release()
-        rows.append({
-            "strategy": name, "kind": strategies[name].kind, "picked": name == choice.strategy,
-            "predicted_seconds": _of_a_run(choice.predicted[name]), "verified": True, **asdict(timing),
-        })
+        rows.append(
+            {
+                "strategy": name,
+                "kind": strategies[name].kind,
+                "picked": name == choice.strategy,
+                "predicted_seconds": _of_a_run(choice.predicted[name]),
+                "verified": True,
+                **asdict(timing),
+            }
+        )
     return rows
 
 
@@ -159,17 +166,18 @@ def naming(what: str) -> Iterator[None]:
         raise VerificationError(f"{what}: {error}") from error
 
 
-def described(
-    rows: Iterable[Mapping[str, Any]], benchmark: str, name: str, graph: Graph
-) -> list[dict[str, Any]]:
+def described(rows: Iterable[Mapping[str, Any]], benchmark: str, name: str, graph: Graph) -> list[dict[str, Any]]:
     """Return *rows* with the benchmark, the graph *name* and its size."""
     sizes = {"n_vertices": graph.n_vertices, "n_edges": graph.n_edges}
     return [{"benchmark": benchmark, "graph": name, **sizes, **row} for row in rows]
 
 
 def recheck(
-    paths: Iterable[str], wanted: Callable[[dict[str, Any]], bool],
-    answer: Callable[[str, dict[str, Any]], dict[str, Any]], workers: int | None, what: str,
+    paths: Iterable[str],
+    wanted: Callable[[dict[str, Any]], bool],
+    answer: Callable[[str, dict[str, Any]], dict[str, Any]],
+    workers: int | None,
+    what: str,
 ) -> int:
     """Set ``verified`` of rows that another machine measured, and say of each whether it agrees.
 
@@ -209,9 +217,14 @@ def provenance(session: Session) -> dict[str, Any]:
     """Return what every row says of device, code and command."""
     facts = session.facts
     return {
-        "device": facts.name, "platform": facts.platform, "driver": facts.driver_version,
-        "compute_units": facts.compute_units, "profile": session.profile.origin, "commit": commit(),
-        "date": datetime.date.today().isoformat(), "python": platform.python_version(),
+        "device": facts.name,
+        "platform": facts.platform,
+        "driver": facts.driver_version,
+        "compute_units": facts.compute_units,
+        "profile": session.profile.origin,
+        "commit": commit(),
+        "date": datetime.date.today().isoformat(),
+        "python": platform.python_version(),
         "command": command(),
     }
 
@@ -220,8 +233,11 @@ def commit() -> str:
     """Return the commit of the checkout, ``+`` added if files differ; ``CLGRAPH_COMMIT`` where git is not."""
     try:
         described_as = subprocess.run(
-            ["git", "describe", "--always", "--dirty=+", "--exclude=*"], cwd=ROOT, capture_output=True,
-            text=True, check=True,
+            ["git", "describe", "--always", "--dirty=+", "--exclude=*"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
         ).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return os.environ.get("CLGRAPH_COMMIT", "unknown")
@@ -235,7 +251,10 @@ def parser(description: str) -> argparse.ArgumentParser:
     made.add_argument("--graphs", nargs="+", metavar="GRAPH", help="names of benchmarks/inputs.py, or files")
     made.add_argument("--repeats", type=int, default=REPEATS, help=f"timed runs (default {REPEATS})")
     made.add_argument(
-        "--budget", type=float, default=60.0, metavar="SECONDS",
+        "--budget",
+        type=float,
+        default=60.0,
+        metavar="SECONDS",
         help="repeat a strategy less once it took this long (default 60)",
     )
     made.add_argument("--workers", type=int, default=os.cpu_count(), help="processes that generate graphs")

@@ -1,4 +1,5 @@
 """Loads whose items do not depend on each other: the two of the study, and irregular ones."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -38,6 +39,7 @@ def string_search(patterns: Sequence[bytes]) -> Work:
 
 def matrix_multiply() -> Work:
     """Return the work of multiplying two matrices of floats; an item is a row of the left one."""
+
     def cut(load: Any, start: int, stop: int) -> dict[str, Any]:
         left, right = load
         return {"left": left[start:stop].reshape(-1), "depth": left.shape[1], "n_columns": right.shape[1]}

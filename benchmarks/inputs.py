@@ -2,6 +2,7 @@
 
 A name is a key of :data:`GENERATED`, the stem of a file in :data:`DATA` (``road-FLA``), or a path.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -83,6 +84,8 @@ PARTITIONS: dict[str, Callable[..., Graph]] = {
     "grid-2048": partial(generators.grid, 2048, 2048),
     "stencil-120": partial(stencils.twenty_seven_point, 120),
 }
+
+
 def _shuffled(make: Callable[[], Graph]) -> Graph:
     """Return the graph with its vertices numbered at random: nothing can be gained from their order."""
     return make().permuted(0)
@@ -109,9 +112,7 @@ def load(name: str, *, session: Session | None = None) -> Graph:
         with bars(f"making {name}"):
             graph = GENERATED[name]()
             part = path.with_suffix(f".{os.getpid()}.part.npz")
-            np.savez(
-                part, row_offsets=graph.row_offsets, column_indices=graph.column_indices, directed=graph.directed
-            )
+            np.savez(part, row_offsets=graph.row_offsets, column_indices=graph.column_indices, directed=graph.directed)
         os.replace(part, path)
         return graph
     with bars(f"reading {name}"):
@@ -131,9 +132,7 @@ def undirected(name: str, *, session: Session | None = None) -> Graph:
     return Graph.from_edges(graph.sources(), graph.column_indices, n=graph.n_vertices, duplicates="first")
 
 
-def weighted(
-    name: str, high: int = 2**20, *, directed: bool = False, session: Session | None = None
-) -> Graph:
+def weighted(name: str, high: int = 2**20, *, directed: bool = False, session: Session | None = None) -> Graph:
     """Return graph *name* with weights 1 … *high* hashed from the edge in place of its own.
 
     A directed graph loses its directions unless *directed*.

@@ -1,4 +1,5 @@
 """What ``bench_cost_model.py`` does in the process that measures: it predicts and times strategies on one input."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -68,8 +69,11 @@ class Judge:
         self.known = {}
         if benchmark == RATINGS:
             model = self._model()
-            seconds = {name: N_SWEEPS * row["predicted_seconds"] + row["predicted_preparation_seconds"]
-                       for name, row in model.items() if name != bench_factorization.RACY}
+            seconds = {
+                name: N_SWEEPS * row["predicted_seconds"] + row["predicted_preparation_seconds"]
+                for name, row in model.items()
+                if name != bench_factorization.RACY
+            }
             ranked = dict(sorted(seconds.items(), key=lambda item: item[1]))
             return next(name for name, row in model.items() if row["picked"]), ranked
         algorithm, problem = self._asked(benchmark, settings)
@@ -96,18 +100,37 @@ class Judge:
     def measure(self, benchmark: str, settings: Mapping[str, Any], strategy: str, timing: Timing) -> list[Row]:
         """Return the row of a strategy, whose answer must be that of the others since :meth:`predicted`."""
         if benchmark == RATINGS:
-            rows: list[Row] = list(bench_factorization.measure(
-                self.session, self.label, self.data, self._model(), rank=RANK, storage="float32",
-                strategies=[strategy], repeats=timing.repeats, budget_seconds=timing.budget_seconds,
-                verified=self.data.n_ratings <= timing.check_limit,
-            ))
+            rows: list[Row] = list(
+                bench_factorization.measure(
+                    self.session,
+                    self.label,
+                    self.data,
+                    self._model(),
+                    rank=RANK,
+                    storage="float32",
+                    strategies=[strategy],
+                    repeats=timing.repeats,
+                    budget_seconds=timing.budget_seconds,
+                    verified=self.data.n_ratings <= timing.check_limit,
+                )
+            )
             return rows
         if benchmark == MESHES:
             return [self._measured_mesh(settings, strategy, timing)]
-        return list(GRAPHS[benchmark][0].measure(
-            self.session, self.label, self.data, strategies=[strategy], known=self.known, repeats=timing.repeats,
-            check_limit=timing.check_limit, budget_seconds=timing.budget_seconds, calls=True, **settings,
-        ))
+        return list(
+            GRAPHS[benchmark][0].measure(
+                self.session,
+                self.label,
+                self.data,
+                strategies=[strategy],
+                known=self.known,
+                repeats=timing.repeats,
+                check_limit=timing.check_limit,
+                budget_seconds=timing.budget_seconds,
+                calls=True,
+                **settings,
+            )
+        )
 
     def _measured_mesh(self, settings: Mapping[str, Any], strategy: str, timing: Timing) -> Row:
         mesh, angle, sizes = self.data, settings["min_angle"], self.data.n_points + self.data.n_triangles - 1

@@ -3,6 +3,7 @@
 A kernel that runs cannot be left, so a call that may take minutes is made by a process that can be killed. The process
 keeps what its first call of ``make()`` has returned, such as a session, for the calls that follow.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable

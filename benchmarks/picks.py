@@ -1,4 +1,5 @@
 """How good the picks in rows of ``bench_cost_model.py`` are: tables, and a figure."""
+
 from __future__ import annotations
 
 import math
@@ -76,15 +77,20 @@ def quality(rows: Sequence[Row]) -> str:
             outer = len(errors) // 20
             worst = max(ratios, key=ratios.__getitem__)
             is_cut = any(row.get("cut") and row.get("picked") for row in by_input[device, worst])
-            cells.append([
-                benchmark, device, len(ratios), f"{geometric_mean(ratios.values()):.3f}",
-                f"{'> ' * is_cut}{ratios[worst]:.2f} ({worst})",
-                f"{geometric_mean(ratio for *_, ratio in alone.values()):.3f}",
-                f"{sum(1 / ratio for ratio in ratios.values()) / len(ratios):.3f}",
-                f"{sum(place == 0 for place in places) / len(places):.0%}",
-                f"{sum(place <= 1 for place in places) / len(places):.0%}",
-                f"{geometric_mean(errors):.2f} ({errors[outer]:.2f} … {errors[-1 - outer]:.2f})",
-            ])
+            cells.append(
+                [
+                    benchmark,
+                    device,
+                    len(ratios),
+                    f"{geometric_mean(ratios.values()):.3f}",
+                    f"{'> ' * is_cut}{ratios[worst]:.2f} ({worst})",
+                    f"{geometric_mean(ratio for *_, ratio in alone.values()):.3f}",
+                    f"{sum(1 / ratio for ratio in ratios.values()) / len(ratios):.3f}",
+                    f"{sum(place == 0 for place in places) / len(places):.0%}",
+                    f"{sum(place <= 1 for place in places) / len(places):.0%}",
+                    f"{geometric_mean(errors):.2f} ({errors[outer]:.2f} … {errors[-1 - outer]:.2f})",
+                ]
+            )
     headers = [
         "algorithm", "device", "inputs", "pick / best", "worst", "of runs alone", "share of oracle", "first",
         "first two", "predicted / measured",
@@ -116,8 +122,11 @@ def late(rows: Sequence[Row]) -> str:
             if ratio > _LATE:
                 times = (f"{1e3 * seconds[graph, name]:.3g}" for name in (pick, best))
                 cells.append([benchmark, graph, f"{ratio:.2f}", pick, best, *times])
-        cut += [f"{benchmark}, {row['graph']}: {row['strategy']} was cut off after {row['wall_seconds']:g} s"
-                for row in group if row.get("cut")]
+        cut += [
+            f"{benchmark}, {row['graph']}: {row['strategy']} was cut off after {row['wall_seconds']:g} s"
+            for row in group
+            if row.get("cut")
+        ]
     cells.sort(key=lambda cell: (cell[0], -float(cell[2])))
     headers = ["algorithm", "input", "pick / best", "pick", "best", "pick ms", "best ms"]
     return "\n".join([str(tabulate(cells, headers, tablefmt="github", disable_numparse=True)), *cut])

@@ -1,4 +1,5 @@
 """Patterns of matrices from finite elements and differences on regular grids, with their diagonal."""
+
 from __future__ import annotations
 
 import itertools

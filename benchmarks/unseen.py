@@ -5,6 +5,7 @@ kinds were split once, before anything was tuned on them: constants may be fitte
 said about the model is measured on those of :data:`JUDGE`. Both halves have every family (lattices, trees, degrees
 that follow a power law, dense and bipartite graphs, fragments, points in space, networks of machines).
 """
+
 from __future__ import annotations
 
 import zlib
@@ -469,27 +470,74 @@ def _random_and_tail(n: int, rng: Generator) -> Pairs:
 
 TUNE: Mapping[str, Callable[[int, Generator], Pairs]] = {
     # The first six lines came last, when of the other half only means and three kinds that were off were known.
-    "boxes": _boxes, "percolation-in-space": _percolation_in_space, "sites": _sites,
-    "king-with-stations": _king_with_stations, "wide-band": _wide_band, "bristles": _bristles,
-    "thin-power-law": _thin_power_law, "citations": _citations, "two-stars": _two_stars,
-    "long-bipartite": _long_bipartite, "small-blocks": _small_blocks, "thin-uniform": _thin_uniform,
-    "third-isolated": _third_isolated, "hamming": _hamming, "thick-regular": _thick_regular,
-    "dense-regular": _dense_regular, "near-in-slab": _near_in_slab, "near-in-tiles": _near_in_tiles,
-    "torus": _torus, "king": _king, "honeycomb": _honeycomb, "shuffled-grid": _shuffled_grid,
-    "subdivided-grid": _subdivided_grid, "ring": _ring, "small-world": _small_world,
-    "recursive-tree": _recursive_tree, "binary-tree": _binary_tree, "broom": _broom, "comb": _comb,
-    "preferential": _preferential, "kronecker": _kronecker, "star-of-stars": _star_of_stars, "few-hubs": _few_hubs,
-    "random-bipartite": _random_bipartite, "cliques": _cliques, "lollipop": _lollipop,
-    "unequal-fragments": _unequal_fragments, "islands": _islands, "near-in-plane": _near_in_plane,
-    "de-bruijn": _de_bruijn, "regular": _regular, "random-path": _random_path,
+    "boxes": _boxes,
+    "percolation-in-space": _percolation_in_space,
+    "sites": _sites,
+    "king-with-stations": _king_with_stations,
+    "wide-band": _wide_band,
+    "bristles": _bristles,
+    "thin-power-law": _thin_power_law,
+    "citations": _citations,
+    "two-stars": _two_stars,
+    "long-bipartite": _long_bipartite,
+    "small-blocks": _small_blocks,
+    "thin-uniform": _thin_uniform,
+    "third-isolated": _third_isolated,
+    "hamming": _hamming,
+    "thick-regular": _thick_regular,
+    "dense-regular": _dense_regular,
+    "near-in-slab": _near_in_slab,
+    "near-in-tiles": _near_in_tiles,
+    "torus": _torus,
+    "king": _king,
+    "honeycomb": _honeycomb,
+    "shuffled-grid": _shuffled_grid,
+    "subdivided-grid": _subdivided_grid,
+    "ring": _ring,
+    "small-world": _small_world,
+    "recursive-tree": _recursive_tree,
+    "binary-tree": _binary_tree,
+    "broom": _broom,
+    "comb": _comb,
+    "preferential": _preferential,
+    "kronecker": _kronecker,
+    "star-of-stars": _star_of_stars,
+    "few-hubs": _few_hubs,
+    "random-bipartite": _random_bipartite,
+    "cliques": _cliques,
+    "lollipop": _lollipop,
+    "unequal-fragments": _unequal_fragments,
+    "islands": _islands,
+    "near-in-plane": _near_in_plane,
+    "de-bruijn": _de_bruijn,
+    "regular": _regular,
+    "random-path": _random_path,
 }
 JUDGE: Mapping[str, Callable[[int, Generator], Pairs]] = {
-    "cube": _cube, "triangular": _triangular, "strip": _strip, "percolation": _percolation,
-    "grid-with-hub": _grid_with_hub, "banded": _banded, "nearly-ring": _nearly_ring, "deep-tree": _deep_tree,
-    "caterpillar": _caterpillar, "spider": _spider, "power-law": _power_law, "copied-web": _copied_web,
-    "star": _star, "wheel": _wheel, "complete-bipartite": _complete_bipartite, "dense": _dense, "blocks": _blocks,
-    "fragments": _fragments, "mostly-isolated": _mostly_isolated, "near-in-space": _near_in_space,
-    "clusters": _clusters, "hypercube": _hypercube, "butterfly": _butterfly, "denser-regular": _denser_regular,
+    "cube": _cube,
+    "triangular": _triangular,
+    "strip": _strip,
+    "percolation": _percolation,
+    "grid-with-hub": _grid_with_hub,
+    "banded": _banded,
+    "nearly-ring": _nearly_ring,
+    "deep-tree": _deep_tree,
+    "caterpillar": _caterpillar,
+    "spider": _spider,
+    "power-law": _power_law,
+    "copied-web": _copied_web,
+    "star": _star,
+    "wheel": _wheel,
+    "complete-bipartite": _complete_bipartite,
+    "dense": _dense,
+    "blocks": _blocks,
+    "fragments": _fragments,
+    "mostly-isolated": _mostly_isolated,
+    "near-in-space": _near_in_space,
+    "clusters": _clusters,
+    "hypercube": _hypercube,
+    "butterfly": _butterfly,
+    "denser-regular": _denser_regular,
     "random-and-tail": _random_and_tail,
 }
 WEIGHTS = ("uniform", "equal", "heavy")  # which of them a kind has, its name decides
@@ -596,13 +644,25 @@ def _sparse(n: int, rng: Generator) -> tuple[Ids, Ids]:
 
 
 TUNE_RATINGS: Mapping[str, Callable[[int, Generator], tuple[Ids, Ids]]] = {
-    "uniform": _uniform, "rectangle": _rectangle, "communities": _communities, "zipf-items": _zipf_items,
-    "staircase": _staircase, "sparse": _sparse, "trailing": _trailing, "sliding": _sliding, "short": _short,
-    "hot-users": _hot_users, "mild-zipf": _mild_zipf,
+    "uniform": _uniform,
+    "rectangle": _rectangle,
+    "communities": _communities,
+    "zipf-items": _zipf_items,
+    "staircase": _staircase,
+    "sparse": _sparse,
+    "trailing": _trailing,
+    "sliding": _sliding,
+    "short": _short,
+    "hot-users": _hot_users,
+    "mild-zipf": _mild_zipf,
 }
 JUDGE_RATINGS: Mapping[str, Callable[[int, Generator], tuple[Ids, Ids]]] = {
-    "diagonals": _diagonals, "one-hot-item": _one_hot_item, "tall": _tall, "drifting": _drifting,
-    "zipf-both": _zipf_both, "checkers": _checkers,
+    "diagonals": _diagonals,
+    "one-hot-item": _one_hot_item,
+    "tall": _tall,
+    "drifting": _drifting,
+    "zipf-both": _zipf_both,
+    "checkers": _checkers,
 }
 
 
@@ -632,10 +692,13 @@ def _rings(n: int, rng: Generator) -> Points:
 
 
 TUNE_MESHES: Mapping[str, Callable[[int, Generator], Points]] = {
-    "long-strip": _long_strip, "shaken-lattice": _shaken_lattice,
+    "long-strip": _long_strip,
+    "shaken-lattice": _shaken_lattice,
 }
 JUDGE_MESHES: Mapping[str, Callable[[int, Generator], Points]] = {
-    "clustered-points": _clustered_points, "graded-points": _graded_points, "rings": _rings,
+    "clustered-points": _clustered_points,
+    "graded-points": _graded_points,
+    "rings": _rings,
 }
 
 

@@ -2,6 +2,7 @@
 
 Public names are imported on first use, so that ``import clgraph`` costs nothing beyond numpy.
 """
+
 from __future__ import annotations
 
 import importlib

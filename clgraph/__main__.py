@@ -1,4 +1,5 @@
 """``python -m clgraph`` is the command ``clgraph``."""
+
 import sys
 
 from clgraph.cli.main import main

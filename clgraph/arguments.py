@@ -19,8 +19,14 @@ from clgraph.errors import ClgraphError, HostMemoryError, InputError
 from clgraph.host_memory import check_host_memory
 
 Seed: TypeAlias = (
-    int | Sequence[int] | NDArray[Any] | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator
-    | np.random.RandomState | None
+    int
+    | Sequence[int]
+    | NDArray[Any]
+    | np.random.SeedSequence
+    | np.random.BitGenerator
+    | np.random.Generator
+    | np.random.RandomState
+    | None
 )
 """What decides random numbers, as in :mod:`numpy.random`; see :func:`checked_seed`."""
 

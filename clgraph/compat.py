@@ -1,4 +1,5 @@
 """Functions with the signatures of other packages, so that a program changes only where it imports from."""
+
 from __future__ import annotations
 
 import re
@@ -25,8 +26,15 @@ from clgraph.runtime.session import SessionLike
 
 _SEGMENT_KEYS = {"segments", "segment_markers", "holes", "regions"}
 _TRIANGLE_KEYS = _SEGMENT_KEYS | {
-    "vertices", "vertex_attributes", "vertex_markers", "triangles", "triangle_attributes", "triangle_max_area",
-    "neighbors", "edges", "edge_markers",
+    "vertices",
+    "vertex_attributes",
+    "vertex_markers",
+    "triangles",
+    "triangle_attributes",
+    "triangle_max_area",
+    "neighbors",
+    "edges",
+    "edge_markers",
 }
 _TRIANGLE_INTEGERS = {"segments", "segment_markers", "vertex_markers", "triangles"}
 _TRIANGLE_OPTIONS = r"(q[\d.]*|a[\d.]*|S\d*|V+|[prcADYjneBzQXiFlCgkNPEI])*"
@@ -44,9 +52,19 @@ class GraphPartition(NamedTuple):
 
 
 def part_graph(
-    nparts: int, adjacency: Any = None, xadj: Any = None, adjncy: Any = None, *, vweights: Any = None,
-    eweights: Any = None, tpwgts: Sequence[float] | None = None, recursive: bool | None = None,
-    contiguous: bool | None = None, options: Any = None, warn_on_copies: bool = False, session: SessionLike = None,
+    nparts: int,
+    adjacency: Any = None,
+    xadj: Any = None,
+    adjncy: Any = None,
+    *,
+    vweights: Any = None,
+    eweights: Any = None,
+    tpwgts: Sequence[float] | None = None,
+    recursive: bool | None = None,
+    contiguous: bool | None = None,
+    options: Any = None,
+    warn_on_copies: bool = False,
+    session: SessionLike = None,
 ) -> GraphPartition:
     """Divide a graph as ``pymetis.part_graph`` does, by :func:`clgraph.partition`.
 
@@ -101,8 +119,13 @@ def part_graph(
     graph = Graph(checked_array("xadj", xadj), checked_array("adjncy", adjncy), weights, directed=True)
     seed, ufactor = getattr(options, "seed", -1), getattr(options, "ufactor", -1)
     result = partition(
-        graph, nparts, imbalance=(ufactor if ufactor > 0 else _UFACTOR) / 1000, vertex_weights=vweights,
-        target_weights=tpwgts, seed=max(0, seed), session=session,
+        graph,
+        nparts,
+        imbalance=(ufactor if ufactor > 0 else _UFACTOR) / 1000,
+        vertex_weights=vweights,
+        target_weights=tpwgts,
+        seed=max(0, seed),
+        session=session,
     )
     return GraphPartition(result.edge_cut, result.parts.tolist())
 
@@ -183,20 +206,28 @@ def triangulate(tri: Mapping[str, Any], opts: str = "", *, session: SessionLike 
         for key, values in tri.items() if "p" in letters or key not in _SEGMENT_KEYS
     }  # fmt: skip
     points = {
-        "point_markers": known.get("vertex_markers"), "point_attributes": known.get("vertex_attributes"),
+        "point_markers": known.get("vertex_markers"),
+        "point_attributes": known.get("vertex_attributes"),
         "segment_markers": known.get("segment_markers"),
     }
     if "r" in letters:
         attributes, areas = (_column(known.get(f"triangle_{name}")) for name in ("attributes", "max_area"))
         mesh = TriangleMesh.from_arrays(
-            known["vertices"], known["triangles"], known.get("segments"), region_attributes=attributes,
-            max_areas=areas, **points,
+            known["vertices"],
+            known["triangles"],
+            known.get("segments"),
+            region_attributes=attributes,
+            max_areas=areas,
+            **points,
         ).with_boundary_markers()
         mesh = mesh.to_delaunay() if letters & _ADDS_POINTS else mesh
     else:
         graph = PlanarGraph.from_arrays(
-            known["vertices"], known.get("segments", ()), holes=known.get("holes", ()),
-            regions=known.get("regions", ()), **points,
+            known["vertices"],
+            known.get("segments", ()),
+            holes=known.get("holes", ()),
+            regions=known.get("regions", ()),
+            **points,
         )
         mesh = graph.triangulate(convex_hull="c" in letters, keep_points=True)
     if not options.has_areas:
@@ -208,8 +239,13 @@ def triangulate(tri: Mapping[str, Any], opts: str = "", *, session: SessionLike 
             if whole != "none":  # what stays bad then is as the user wants it
                 warnings.filterwarnings("ignore", ".*segments that stay whole", ConvergenceWarning)
             mesh = refine_mesh(
-                mesh, min_angle=options.min_angle, max_area=options.max_area, max_points=most, whole=whole,
-                conforming="D" in letters, session=session,
+                mesh,
+                min_angle=options.min_angle,
+                max_area=options.max_area,
+                max_points=most,
+                whole=whole,
+                conforming="D" in letters,
+                session=session,
             )
     mesh = mesh.without_unused_points() if "j" in letters else mesh
     return _as_dictionary(mesh, tri, letters)

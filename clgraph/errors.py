@@ -3,6 +3,7 @@
 Each message names the offending value, where it stands, and what is allowed, so that
 the reader can act without opening the source.
 """
+
 from __future__ import annotations
 
 

@@ -1,4 +1,5 @@
 """Figures that are drawn into files, without a display."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator

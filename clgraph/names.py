@@ -1,4 +1,5 @@
 """A name that is not known: which one is meant."""
+
 from __future__ import annotations
 
 import difflib

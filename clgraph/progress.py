@@ -1,4 +1,5 @@
 """Progress of what takes long: reading, building, generating, fitting. It is silent unless somebody listens."""
+
 from __future__ import annotations
 
 import sys

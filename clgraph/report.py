@@ -3,6 +3,7 @@
 A row is one measurement of one strategy on one graph and device; ``benchmarks/harness.py`` makes
 rows and says what its fields mean.
 """
+
 from __future__ import annotations
 
 import csv
@@ -58,6 +59,7 @@ def read_rows(path: str | Path) -> list[dict[str, Any]]:
 
 def merge_rows(old: Iterable[Row], new: Iterable[Row]) -> list[Row]:
     """Return *old* and *new* rows, a new one in the place of an old one of the same measurement."""
+
     def key(row: Row) -> tuple[Any, ...]:
         return _device(row), *(row[name] for name in ("benchmark", "graph", "strategy"))
 
@@ -138,9 +140,7 @@ def tabulate_rows(rows: Sequence[Row], table: str, style: str, time: str = "wall
     from tabulate import tabulate
 
     tablefmt = "latex_booktabs" if style == "latex" else "github"
-    text: str = tabulate(
-        cells, headers, tablefmt=tablefmt, disable_numparse=True, colalign=_alignment(cells)
-    )
+    text: str = tabulate(cells, headers, tablefmt=tablefmt, disable_numparse=True, colalign=_alignment(cells))
     return text
 
 
@@ -285,6 +285,7 @@ def _ms(seconds: float | None) -> str:
 
 def _alignment(cells: Sequence[Sequence[str]]) -> tuple[str, ...]:
     """Align columns of numbers to the right."""
+
     def number(text: str) -> bool:
         return text.strip("* ").replace(".", "", 1).replace("e-", "", 1).isdigit()
 

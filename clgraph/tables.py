@@ -1,4 +1,5 @@
 """Tables for people, as text or HTML, and documents for programs."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence

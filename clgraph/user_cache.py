@@ -1,4 +1,5 @@
 """Where clgraph keeps what it measured, compiled and read."""
+
 from __future__ import annotations
 
 import atexit

@@ -1,4 +1,5 @@
 """Fixtures: a session on each OpenCL device the tests know, and a cache directory of their own."""
+
 from __future__ import annotations
 
 import atexit

@@ -1,4 +1,5 @@
 """Ratings, factors and checks that the tests of the factorisation share."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -136,8 +137,16 @@ def assert_conflict_free(ratings: Ratings, order, offsets) -> None:
 
 
 def check_replay(
-    session: Session, strategy: str, ratings: Ratings, rank: int = 5, storage="float32", biases=False, *,
-    checked: bool = True, change: Callable[[Any], Any] | None = None, **options,
+    session: Session,
+    strategy: str,
+    ratings: Ratings,
+    rank: int = 5,
+    storage="float32",
+    biases=False,
+    *,
+    checked: bool = True,
+    change: Callable[[Any], Any] | None = None,
+    **options,
 ):
     """Sweep twice: every rating once, no conflicts, the factors of the replay; once more: the same bits."""
     plan = plan_on(session, strategy, problem_of(ratings, rank, storage, biases, checked=checked), **options)

@@ -2,6 +2,7 @@
 
 Inputs are tiny: Oclgrind interprets every instruction of every work-item.
 """
+
 from __future__ import annotations
 
 import sys
@@ -110,7 +111,12 @@ def primitives(session: Session) -> None:
             scan.check()
             np.testing.assert_array_equal(longs.get(), np.append(0, np.cumsum(numbers)))
         compact = Compact(
-            session, n, target, predicate="numbers[i] > 9", arrays={"numbers": source}, strategy=strategy,
+            session,
+            n,
+            target,
+            predicate="numbers[i] > 9",
+            arrays={"numbers": source},
+            strategy=strategy,
             tuning=tuning,
         )
         compact.run()
@@ -166,8 +172,11 @@ def mst(session: Session) -> None:
     for given in (weights.astype(np.int32), weights / 3):
         graph = Graph.from_edges(src, dst, given, n=150)
         for strategy, options in (
-            ("edge_list", {"light_edges": 1}), ("two_pass", {"light_edges": 1}), ("two_pass", {"light_edges": 0}),
-            ("segmented", {"merge": "min_hook"}), ("segmented", {"merge": "transactional"}),
+            ("edge_list", {"light_edges": 1}),
+            ("two_pass", {"light_edges": 1}),
+            ("two_pass", {"light_edges": 0}),
+            ("segmented", {"merge": "min_hook"}),
+            ("segmented", {"merge": "transactional"}),
         ):
             minimum_spanning_forest(graph, strategy=strategy, session=session, verify=True, **options)
 
@@ -201,8 +210,15 @@ def generators(session: Session) -> None:
     from clgraph import generators
 
     for name in (
-        "rmat-3-1", "uniform-3-2", "road-65", "geometric-65-0-spatial", "geometric-2-99-random", "grid-7x11",
-        "tree-5-3", "cycle-4", "cliques-3-True",
+        "rmat-3-1",
+        "uniform-3-2",
+        "road-65",
+        "geometric-65-0-spatial",
+        "geometric-2-99-random",
+        "grid-7x11",
+        "tree-5-3",
+        "cycle-4",
+        "cliques-3-True",
     ):
         made, wanted = BORN[name](session=session), BORN[name]()
         assert_same(made, wanted)
@@ -236,8 +252,17 @@ def hash_collisions(session: Session) -> None:
             hash_collisions(graph, distance=2, **arguments, **options)
     hash_collisions(graph, **arguments)
     for strategy in ("row_per_item", "persistent"):
-        hash_collisions(graph, strategy=strategy, distance=2, tile=40, layout="compact", hashes=1, bit_widths=[4],
-                        session=session, verify=True)
+        hash_collisions(
+            graph,
+            strategy=strategy,
+            distance=2,
+            tile=40,
+            layout="compact",
+            hashes=1,
+            bit_widths=[4],
+            session=session,
+            verify=True,
+        )
 
 
 def coloring(session: Session) -> None:
@@ -255,8 +280,12 @@ def coloring(session: Session) -> None:
     src, dst = np.append(src, np.zeros(40, np.int64)), np.append(dst, np.arange(40))
     graph = Graph.from_edges(src, dst, n=45)
     for strategy, options in (
-        ("jones_plassmann", {"balanced": True}), ("jones_plassmann", {"order": "smallest_last"}), ("speculative", {}),
-        ("speculative", {"order": "natural"}), ("speculative", {"by": "edge"}), ("hash_repair", {}),
+        ("jones_plassmann", {"balanced": True}),
+        ("jones_plassmann", {"order": "smallest_last"}),
+        ("speculative", {}),
+        ("speculative", {"order": "natural"}),
+        ("speculative", {"by": "edge"}),
+        ("hash_repair", {}),
         ("hash_repair", {"deterministic": True}),
     ):
         color(graph, strategy=strategy, session=session, verify=True, **options)
@@ -272,7 +301,9 @@ def distance_two(session: Session) -> None:
     src, dst = np.append(src, np.zeros(40, np.int64)), np.append(dst, np.arange(40))
     graph = Graph.from_edges(src, dst, n=45)
     for strategy, options in (
-        ("speculative", {}), ("speculative", {"long_row": 3}), ("hash_repair", {}),
+        ("speculative", {}),
+        ("speculative", {"long_row": 3}),
+        ("hash_repair", {}),
         ("hash_repair", {"deterministic": True}),
     ):
         color(graph, distance=2, strategy=strategy, session=session, verify=True, **options)
@@ -297,7 +328,13 @@ def partitions(session: Session) -> None:
     for small in (1 << 12, 8):
         multilevel._SMALL = small
         partition.partition(
-            graph, 3, strategy="gpu", coarsest=1, individuals=2, vertex_weights=np.arange(64) % 3, session=session,
+            graph,
+            3,
+            strategy="gpu",
+            coarsest=1,
+            individuals=2,
+            vertex_weights=np.arange(64) % 3,
+            session=session,
             verify=True,
         )
 

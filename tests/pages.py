@@ -9,6 +9,7 @@
 ``<!-- file: PATH -->``, ``<!-- file: PATH, before LINE -->``
     The block is the file, or goes into it before the line that begins so, in a copy of the tree.
 """
+
 from __future__ import annotations
 
 import re

@@ -3,6 +3,7 @@
 It reads a list of blocks from a file of JSON, and writes what each has printed to a second one. The blocks share their
 names. A block that begins with ``>>>`` is a doctest.
 """
+
 from __future__ import annotations
 
 import contextlib

@@ -1,5 +1,6 @@
 """Every kernel compiles for AMD and NVIDIA GPUs without spilling and for CPUs without a warning; the checker sees
 what it should."""
+
 from __future__ import annotations
 
 import os
@@ -54,8 +55,21 @@ def test_compiles_for_cpus_without_warnings(file):
     )
     # Headers hold more words than a file uses; local memory that another work-item sets is uninitialised to clang.
     allowed = ("-Wno-unused-function", "-Wno-sometimes-uninitialized")
-    command = [check_kernels.CLANG, "-x", "cl", "-target", "spir64", f"-cl-std={facts.dialect.standard}",
-               "-fsyntax-only", "-Wall", "-Werror", *allowed, "-Xclang", "-finclude-default-header", "-"]
+    command = [
+        check_kernels.CLANG,
+        "-x",
+        "cl",
+        "-target",
+        "spir64",
+        f"-cl-std={facts.dialect.standard}",
+        "-fsyntax-only",
+        "-Wall",
+        "-Werror",
+        *allowed,
+        "-Xclang",
+        "-finclude-default-header",
+        "-",
+    ]
     for _, path, defines in check_kernels.programs([file]):
         text = build_input(path, {**facts.defines(), "WG_SIZE": check_kernels.WORK_GROUP_SIZE, **defines})
         run = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
@@ -69,12 +83,14 @@ def test_variants_name_existing_files():
 def test_waves_come_from_the_target(device_libs):
     vocabulary = str(ROOT / "tests" / "kernels" / "vocabulary.cl")
     waves = {
-        target.name: {k.wave for k in check_kernels.amd_kernels(
-            check_kernels.compile_program(vocabulary, {}, target))}
+        target.name: {k.wave for k in check_kernels.amd_kernels(check_kernels.compile_program(vocabulary, {}, target))}
         for target in check_kernels.TARGETS["amd"]
     }
     assert waves == {
-        "gfx906 wave64": {64}, "gfx90a wave64": {64}, "gfx1030 wave32": {32}, "gfx1030 wave64": {64},
+        "gfx906 wave64": {64},
+        "gfx90a wave64": {64},
+        "gfx1030 wave32": {32},
+        "gfx1030 wave64": {64},
     }
 
 

@@ -1,4 +1,5 @@
 """The layers of the package, checked on the syntax tree of every module, and the index of its kernels."""
+
 from __future__ import annotations
 
 import ast
@@ -281,7 +282,8 @@ def arguments_by_position(source: str) -> list[str]:
         elif name in ("bind", "set", "launch", "Phase"):
             inside = [node for part in (*call.args, *call.keywords) for node in ast.walk(part)]
             found += [
-                ast.unparse(node) for node in inside
+                ast.unparse(node)
+                for node in inside
                 if isinstance(node, ast.Call) and _NUMBERS.match(ast.unparse(node.func))
             ]
     return found
@@ -345,7 +347,9 @@ def test_no_worker_gets_all_tests_of_a_long_file(request: pytest.FixtureRequest)
     first = request.node
     groups: dict[str, list[str]] = {}
     for path, fixture, n, marks in (
-        ("long", "session", 100, ()), ("short", "pocl", 3, ()), ("plain", "tmp_path", 3, ()),
+        ("long", "session", 100, ()),
+        ("short", "pocl", 3, ()),
+        ("plain", "tmp_path", 3, ()),
         ("own", "session", 100, (pytest.mark.xdist_group("together"),)),
     ):
         items = [pytest.Function.from_parent(first.parent, name=f"{path}{k}", callobj=missing_parts) for k in range(n)]

@@ -1,4 +1,5 @@
 """Checks of arguments: what each takes, and how it tells what it does not."""
+
 from __future__ import annotations
 
 import itertools
@@ -147,9 +148,11 @@ def test_an_argument_that_does_not_compare_as_a_name_does_is_refused(call: Any, 
         lambda seed: cg.generators.path(50).permuted(seed).column_indices,
         lambda seed: cg.generators.power_law_ratings(9, 9, 20, seed=seed).values,
         lambda seed: cg.generators.planted_ratings(9, 9, 20, seed=seed).split(seed=seed)[0].values,
-        lambda seed: cg.color(
-            cg.generators.rmat(7, seed=1), order="random", seed=seed, session="pocl", deterministic=True
-        ).colors,
+        lambda seed: (
+            cg.color(
+                cg.generators.rmat(7, seed=1), order="random", seed=seed, session="pocl", deterministic=True
+            ).colors
+        ),
     ],
 )
 def test_every_seed_is_taken_in_the_same_ways(use: Any) -> None:

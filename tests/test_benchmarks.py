@@ -1,4 +1,5 @@
 """The harness that times plans, and the store of its graphs."""
+
 from __future__ import annotations
 
 import importlib
@@ -481,6 +482,7 @@ def test_lost_steps_are_found(session: Session) -> None:
     ratings = generators.planted_ratings(60, 40, 500, rank=2, noise=0.1)
     for name in ("edge_locked", "block_grid"):
         assert bench_factorization.lost_share(session, ratings, name, 16, "float32") == 0.0
+
     def shorter(on: Session, given: factorization.FactorizationProblem) -> FactorizationPlan:
         all_, n = given.ratings, given.n - 1
         kept = Ratings(all_.users[:n], all_.items[:n], all_.values[:n], *all_.shape)

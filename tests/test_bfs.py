@@ -1,4 +1,5 @@
 """Every strategy of breadth-first search on every zoo graph and device, against the definition."""
+
 from __future__ import annotations
 
 import time
@@ -416,6 +417,7 @@ def test_random_numbers_make_deep_searches_longer(pocl: Session) -> None:
 
 def slower(rates: DeviceRates, factor: float) -> DeviceRates:
     """Return *rates* of a device on which all but the host takes so many times as long."""
+
     def less(value: Any) -> Any:
         if isinstance(value, Curve):
             return Curve({x: rate / factor for x, rate in value.items()})

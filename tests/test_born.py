@@ -1,4 +1,5 @@
 """Graphs that generators make on a device are those that they make on the host, bit for bit."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -88,8 +89,17 @@ def test_words_are_the_same_on_every_device(session: Session) -> None:
     points, unused = session.empty(2000, np.uint64), session.empty(2000, np.uint32)
     for key in ((0, 0), (2**64 - 1, 2**64 - 1), (0x452821E638D01377, 0xBE5466CF34E90C6C)):
         launch(
-            session, "points", "draw_points", 1000, n=2000, cell=1 << 20, key0=key[0], key1=key[1], points=points,
-            cells=unused, ids=unused,
+            session,
+            "points",
+            "draw_points",
+            1000,
+            n=2000,
+            cell=1 << 20,
+            key0=key[0],
+            key1=key[1],
+            points=points,
+            cells=unused,
+            ids=unused,
         )
         words = random_words(key, 0, 0, 4000) >> np.uint64(40)
         np.testing.assert_array_equal(points.get(), words[::2] << np.uint64(32) | words[1::2])

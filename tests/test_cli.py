@@ -1,4 +1,5 @@
 """The ``clgraph`` command: exit codes, output for people and for programs, bad input."""
+
 from __future__ import annotations
 
 import gzip
@@ -297,9 +298,7 @@ def test_a_text_file_is_parsed_once(
         assert output_of(capsys, "info", graph_file) == first
 
 
-def test_bench_lists_and_refuses(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bench_lists_and_refuses(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     from clgraph.cli import bench
 
     assert {"connected_components", "cost_model"} <= set(output_of(capsys, "bench").split())
@@ -548,9 +547,7 @@ def test_a_stdout_that_is_closed_or_full_is_one_line(
     assert (child.returncode, child.stdout, child.stderr) == (code, "", message)
 
 
-def test_every_strategy_can_be_forced(
-    graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_strategy_can_be_forced(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     from clgraph.algorithms.components import STRATEGIES
 
     for name in STRATEGIES:

@@ -1,4 +1,5 @@
 """Every strategy of colouring at distance 1 on every device, against the definition and the sequential algorithm."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -215,8 +216,7 @@ def test_plans_run_again(session: Session, strategy: str, options: dict[str, Any
 
 
 def test_numbers_of_colors(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kernels find which numbers are used; the host looks at the colours only where one is left out, or none is given.
-    """
+    """Kernels find which numbers are used; the host reads the colours only where one is left out, or none is given."""
     graph = cg.generators.path(20000)
     plan: Any = STRATEGIES["speculative"].plan(session, ColoringProblem(graph))
     plan.run()  # it writes the status that a result checks
@@ -418,8 +418,10 @@ def one_sub_group(session: Session) -> Iterator[None]:
 
 def check_one_sub_group(session: Session, n_cases: int | None = None) -> None:
     cases = [
-        (cg.generators.road_like(3000), None), (cg.generators.random_geometric(700, 9), None),
-        (cg.generators.uniform_random(900, 14000), None), (cg.generators.delaunay_points(500), "smallest_last"),
+        (cg.generators.road_like(3000), None),
+        (cg.generators.random_geometric(700, 9), None),
+        (cg.generators.uniform_random(900, 14000), None),
+        (cg.generators.delaunay_points(500), "smallest_last"),
         (cg.generators.grid(30, 50), None),
     ]
     for graph, order in cases[:n_cases]:
@@ -499,7 +501,10 @@ SEEDED: list[Callable[[int], Graph]] = [
 @pytest.mark.parametrize("deterministic", [False, True])
 @pytest.mark.parametrize("make", SEEDED)
 def test_few_colors_are_no_more_than_greedy_ones(
-    session: Session, monkeypatch: pytest.MonkeyPatch, make: Callable[[int], Graph], deterministic: bool,
+    session: Session,
+    monkeypatch: pytest.MonkeyPatch,
+    make: Callable[[int], Graph],
+    deterministic: bool,
     as_on_gpus: bool,
 ) -> None:
     for seed in range(3):
@@ -554,8 +559,10 @@ def test_smallest_last_removes_the_smallest(session: Session, monkeypatch: pytes
     monkeypatch.setattr(vertex_orders, "MAX_CPU_WAVE", widest)
     graphs = [make() for name, make in UNDIRECTED.items() if name != "empty"]
     for graph in (*graphs, cg.generators.rmat(9, 8), cg.generators.path(70_000)):
-        waves = np.array(removal_waves(graph)) if graph.n_vertices < 5000 else np.minimum(
-            np.arange(1, 70_001), np.arange(70_000, 0, -1)
+        waves = (
+            np.array(removal_waves(graph))
+            if graph.n_vertices < 5000
+            else np.minimum(np.arange(1, 70_001), np.arange(70_000, 0, -1))
         )
         found = ranks(session, graph, "smallest_last", 3).get()
         assert (np.diff(waves[np.argsort(found, kind="stable")]) >= 0).all()

@@ -1,4 +1,5 @@
 """Colourings at distance 2 and of columns, and counts of conflicts, on zoo graphs and devices: the definition."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -35,7 +36,6 @@ CASES: list[tuple[str, dict[str, Any]]] = [
 ]
 ON_SQUARE: list[tuple[str, dict[str, Any]]] = [("best_of_orders", {}), ("jones_plassmann", {"order": "smallest_last"})]
 every_case = pytest.mark.parametrize(("strategy", "options"), CASES, ids=str)
-
 
 
 def with_hubs(n: int, n_hubs: int) -> Graph:
@@ -263,14 +263,14 @@ def test_auto_starts_from_a_hash_that_suffices(pocl: Session, monkeypatch: pytes
 
 @pytest.mark.parametrize("as_on_gpus", [False, True])
 @pytest.mark.parametrize("order", ORDERS)
-def test_greedy_on_the_square(
-    session: Session, monkeypatch: pytest.MonkeyPatch, order: str, as_on_gpus: bool
-) -> None:
+def test_greedy_on_the_square(session: Session, monkeypatch: pytest.MonkeyPatch, order: str, as_on_gpus: bool) -> None:
     """Colours are those of the sequential algorithm, in the order of the square, whichever way finds them."""
     matrix = sp.random_array((50, 80), density=0.06, rng=np.random.default_rng(4), format="csr")
     for data, options in (
-        (cg.generators.delaunay_points(150, seed=2), {}), (UNDIRECTED["duplicates-self-loops"](), {}),
-        (matrix, {"bipartite": True}), (matrix.T.tocsr(), {"bipartite": True}),
+        (cg.generators.delaunay_points(150, seed=2), {}),
+        (UNDIRECTED["duplicates-self-loops"](), {}),
+        (matrix, {"bipartite": True}),
+        (matrix.T.tocsr(), {"bipartite": True}),
     ):
         problem = as_problem(data, distance=2, order=order, seed=5, **options)
         n = problem.graph.n_vertices if problem.n_columns is None else problem.n_columns
@@ -322,7 +322,9 @@ def test_explain(pocl: Session) -> None:
         choice = cg.explain("color", data, distance=2, session=pocl, **options)
         assert choice.strategy == expected and choice.contenders == (expected,)
     for why, wrong in (
-        ("no reverse", {"distance": 2}), ("at distance 2", {"bipartite": True}), ("no argument by", {"by": "edge"}),
+        ("no reverse", {"distance": 2}),
+        ("at distance 2", {"bipartite": True}),
+        ("no argument by", {"by": "edge"}),
     ):
         with pytest.raises(InputError, match=why):
             cg.explain("color", DIRECTED["directed-path"](), session=pocl, **wrong)
@@ -349,8 +351,11 @@ def test_errors(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
         (InputError, "needed: integers", lambda: cg.count_conflicts(graph, [0] * 4, session=pocl)),
         (InputError, "needed: integers", lambda: cg.count_conflicts(graph, [0.5] * 5, session=pocl)),
         (InputError, r"colors\[2\] = -1", lambda: cg.count_conflicts(graph, [0, 1, -1, 0, 1], session=pocl)),
-        (UnsupportedStrategyError, "smallest_last",
-         lambda: cg.color_columns(matrix, strategy="speculative", order="smallest_last", session=pocl)),
+        (
+            UnsupportedStrategyError,
+            "smallest_last",
+            lambda: cg.color_columns(matrix, strategy="speculative", order="smallest_last", session=pocl),
+        ),
         (InputError, "ndarray is not a graph", lambda: cg.color_columns(np.ones((2, 2)), session=pocl)),
         (InputError, "bits = 11", lambda: cg.color_columns(matrix, strategy="hash_repair", bits=11, session=pocl)),
         (InputError, "'md5'", lambda: cg.color_columns(matrix, strategy="hash_repair", hash="md5", session=pocl)),

@@ -1,4 +1,5 @@
 """Every strategy of connected components on every zoo graph and device, against the definition."""
+
 from __future__ import annotations
 
 import networkx as nx
@@ -65,9 +66,7 @@ def test_shapes_that_use_every_branch(session: Session, strategy: str) -> None:
     directed=st.booleans(), strategy=st.sampled_from(sorted(STRATEGIES)),
 )  # fmt: skip
 @settings(max_examples=60)
-def test_random_graphs(
-    n: int, edges: list[tuple[int, int]], directed: bool, strategy: str, pocl: Session
-) -> None:
+def test_random_graphs(n: int, edges: list[tuple[int, int]], directed: bool, strategy: str, pocl: Session) -> None:
     pairs = np.array([(u % n, v % n) for u, v in edges], np.int64).reshape(-1, 2)
     graph = Graph.from_edges(pairs[:, 0], pairs[:, 1], n=n, directed=directed)
     assert_right(graph, pocl, strategy)

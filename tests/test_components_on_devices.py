@@ -1,4 +1,5 @@
 """Connected components on several devices: the answers of one, from split and streamed graphs."""
+
 from __future__ import annotations
 
 import dataclasses

@@ -1,4 +1,5 @@
 """Graphs on a device: made of host graphs and of arrays that kernels wrote, checked there, and taken by algorithms."""
+
 from __future__ import annotations
 
 import gc
@@ -45,7 +46,8 @@ def weighted(dtype: type, directed: bool = False) -> Graph:
 
 def same(one: Graph, other: Graph) -> bool:
     return (
-        one.directed == other.directed and np.array_equal(one.row_offsets, other.row_offsets)
+        one.directed == other.directed
+        and np.array_equal(one.row_offsets, other.row_offsets)
         and np.array_equal(one.column_indices, other.column_indices)
         and (one.edge_weights is other.edge_weights is None or np.array_equal(one.edge_weights, other.edge_weights))
     )
@@ -133,7 +135,8 @@ def test_wrong_types_and_sizes(session):
         with pytest.raises(GraphError, match=message):
             DeviceGraph.from_arrays(session, *arguments, directed=True)
     for arguments, message in [
-        ((OFFSETS, columns), "row_offsets = array"), ((offsets, None), "column_indices = None; allowed: a DeviceArray"),
+        ((OFFSETS, columns), "row_offsets = array"),
+        ((offsets, None), "column_indices = None; allowed: a DeviceArray"),
         ((offsets, columns, [1.0]), r"edge_weights = \[1.0\]"),
     ]:
         with pytest.raises(InputError, match=message):
@@ -272,7 +275,9 @@ def test_its_memory_is_free_as_soon_as_nobody_has_it(session):
 # ---- statistics
 
 SAMPLED = {
-    "mean_log2_neighbor_distance": 0.15, "far_neighbor_share": 0.02, "first_hook_tree_share": 0.02,
+    "mean_log2_neighbor_distance": 0.15,
+    "far_neighbor_share": 0.02,
+    "first_hook_tree_share": 0.02,
     "first_hook_giant_share": 0.1,
 }
 
@@ -280,7 +285,8 @@ SAMPLED = {
 def differences(found: GraphStats, expected: GraphStats) -> dict[str, tuple[object, object]]:
     """Return what differs by more than sampling does."""
     return {
-        name: (value, getattr(expected, name)) for name, value in vars(found).items()
+        name: (value, getattr(expected, name))
+        for name, value in vars(found).items()
         if value != pytest.approx(getattr(expected, name), rel=1e-9, abs=SAMPLED.get(name, 1e-9))
     }
 

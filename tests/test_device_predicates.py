@@ -1,4 +1,5 @@
 """Orientation and in-circle tests of the device against rational numbers, on points that defeat rounding."""
+
 from __future__ import annotations
 
 from fractions import Fraction
@@ -21,7 +22,11 @@ def decided(session: Session, quads: NDArray[np.float64]) -> NDArray[np.int32]:
     program, n = session.program(SOURCE), len(quads)
     answers = session.empty(4 * n, np.int32)
     program.bind(
-        "decide", n, n=n, points=session.upload(np.ascontiguousarray(quads.ravel())), answers=answers,
+        "decide",
+        n,
+        n=n,
+        points=session.upload(np.ascontiguousarray(quads.ravel())),
+        answers=answers,
         words=session.empty(n * program.constant("WIDE_WORDS"), np.uint64),
     )()
     return answers.get().reshape(n, 4)
@@ -60,9 +65,12 @@ def test_points_off_a_line_or_a_circle_by_little(session: Session, offset: float
     quads = []
     for dx, dy in product((-offset, 0.0, offset), repeat=2):
         quads += [
-            [(0, 0), (dx, 1), (dy, 2), (dx, dy)], [(dx, dy), (1, 0), (1, 1), (0, 1 + dx)],
-            [(0.5, 0.5 + dx), (12, 12 + dy), (24, 24), (3, 3)], [(dx, 0), (0, dy), (-dx, 0), (0, -dy)],
-            [(3, 4), (-3, 4 + dx), (-4, 3 + dy), (0, -5)], [(0.1, 0.1), (0.2, 0.2 + dx), (0.3, 0.3 + dy), (0.4, 0.4)],
+            [(0, 0), (dx, 1), (dy, 2), (dx, dy)],
+            [(dx, dy), (1, 0), (1, 1), (0, 1 + dx)],
+            [(0.5, 0.5 + dx), (12, 12 + dy), (24, 24), (3, 3)],
+            [(dx, 0), (0, dy), (-dx, 0), (0, -dy)],
+            [(3, 4), (-3, 4 + dx), (-4, 3 + dy), (0, -5)],
+            [(0.1, 0.1), (0.2, 0.2 + dx), (0.3, 0.3 + dy), (0.4, 0.4)],
         ]
     check(session, np.array(quads, np.float64))
 

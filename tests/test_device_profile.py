@@ -1,4 +1,5 @@
 """Which profile a device gets, and that none of those that are shipped is damaged."""
+
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,4 +1,5 @@
 """Components and forests over Dask's workers: the same answers as one device, whatever becomes of the workers."""
+
 from __future__ import annotations
 
 import contextlib
@@ -73,9 +74,13 @@ def random_graph(n: int, m: int, dtype: Any = np.int32) -> cg.Graph:
 def graphs() -> dict[str, cg.Graph]:
     nothing = np.zeros(0, np.int32)
     return {
-        "path": generators.path(50), "star": generators.star(50), "one edge": cg.Graph.from_edges([0], [1], [7], n=2),
-        "no edge": cg.Graph.from_edges(nothing, nothing, n=3), "random": random_graph(500, 400),
-        "floats": random_graph(300, 900, np.float64), "unweighted": cg.generators.rmat(8, 4, seed=1),
+        "path": generators.path(50),
+        "star": generators.star(50),
+        "one edge": cg.Graph.from_edges([0], [1], [7], n=2),
+        "no edge": cg.Graph.from_edges(nothing, nothing, n=3),
+        "random": random_graph(500, 400),
+        "floats": random_graph(300, 900, np.float64),
+        "unweighted": cg.generators.rmat(8, 4, seed=1),
     }
 
 
@@ -153,8 +158,11 @@ def test_chunks_of_every_kind_are_read_in_segments(
     arrays = (sources, targets, weights)
     monkeypatch.setattr(chunks, "SEGMENT_EDGES", 100)
     kinds: dict[str, tuple[Any, int]] = {
-        "arrays": (arrays, 0), "npz": (tmp_path / "a.npz", 0), "text": (str(tmp_path / "b.txt"), 1),
-        "function": (lambda: arrays, 0), "from 1": ((sources + 1, targets + 1, weights), 1),
+        "arrays": (arrays, 0),
+        "npz": (tmp_path / "a.npz", 0),
+        "text": (str(tmp_path / "b.txt"), 1),
+        "function": (lambda: arrays, 0),
+        "from 1": ((sources + 1, targets + 1, weights), 1),
     }
     for name, (chunk, base) in kinds.items():
         parts = list(chunks.segments(chunk, n=300, base=base))
@@ -394,9 +402,11 @@ def test_the_only_worker_may_be_lost_before_it_describes_its_device(monkeypatch:
 
 
 def test_waits_end_when_no_worker_is_left() -> None:
-    with distributed.LocalCluster(
-        n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0"
-    ) as cluster, distributed.Client(cluster) as client, dask.config.set({"distributed.scheduler.worker-ttl": "1s"}):
+    with (
+        distributed.LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0") as cluster,
+        distributed.Client(cluster) as client,
+        dask.config.set({"distributed.scheduler.worker-ttl": "1s"}),
+    ):
         future = client.submit(pow, 2, 3)
         with pytest.raises(ClusterError, match="has lost all workers"):
             workers.wait_for(client, [future])
@@ -486,9 +496,11 @@ def test_weights_are_there_for_all_edges_or_for_none(client: distributed.Client)
 
 
 def test_a_client_without_workers() -> None:
-    with distributed.LocalCluster(
-        n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0"
-    ) as cluster, distributed.Client(cluster) as client, pytest.raises(ClusterError, match="has no workers"):
+    with (
+        distributed.LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0") as cluster,
+        distributed.Client(cluster) as client,
+        pytest.raises(ClusterError, match="has no workers"),
+    ):
         cgd.connected_components([([0], [1])], client=client)
     with pytest.raises(InputError, match="client = 'here'"):
         cgd.connected_components([([0], [1])], client="here")
@@ -511,10 +523,18 @@ def test_workers_with_other_versions(client: distributed.Client) -> None:
 
 
 def test_a_worker_without_a_device() -> None:
-    with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", memory_limit=None,
-        env={"CLGRAPH_DEVICE": "no such device"},
-    ) as cluster, distributed.Client(cluster) as client, pytest.raises(NoDeviceError, match="no device matches"):
+    with (
+        distributed.LocalCluster(
+            n_workers=1,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            memory_limit=None,
+            env={"CLGRAPH_DEVICE": "no such device"},
+        ) as cluster,
+        distributed.Client(cluster) as client,
+        pytest.raises(NoDeviceError, match="no device matches"),
+    ):
         cgd.connected_components([([0], [1])], client=client)
 
 
@@ -539,7 +559,7 @@ def test_without_dask_the_package_says_what_to_install() -> None:
         "import sys\nsys.modules['distributed'] = None\n"
         "import clgraph\nfrom clgraph.errors import MissingExtraError\n"
         "try:\n    import clgraph.distributed\n"
-        "except MissingExtraError as error:\n    assert \"pip install 'distributed\" in str(error)\n"
+        'except MissingExtraError as error:\n    assert "pip install \'distributed" in str(error)\n'
         "else:\n    raise SystemExit('no error')"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=200)

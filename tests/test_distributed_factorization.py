@@ -1,4 +1,5 @@
 """Factorisation over Dask's workers: the factors of strata on one machine, also when a worker is killed."""
+
 from __future__ import annotations
 
 import os
@@ -22,16 +23,21 @@ from clgraph.errors import ClusterError, InputError
 pytestmark = pytest.mark.xdist_group("distributed")
 SMALL = random_ratings(800)
 OPTIONS: dict[str, Any] = {
-    "n_factors": 4, "n_epochs": 4, "learning_rate": 0.03, "random_state": 0, "strategy": "matching_edge"
+    "n_factors": 4,
+    "n_epochs": 4,
+    "learning_rate": 0.03,
+    "random_state": 0,
+    "strategy": "matching_edge",
 }
 
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[distributed.Client]:
     session_on("pocl")
-    with cgd.LocalOpenCLCluster(["pocl"], workers_per_device=2, memory_limit=None) as cluster, distributed.Client(
-        cluster
-    ) as client:
+    with (
+        cgd.LocalOpenCLCluster(["pocl"], workers_per_device=2, memory_limit=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
         client.wait_for_workers(2)
         yield client
 
@@ -77,9 +83,10 @@ class Killer:
 
 
 def test_a_killed_worker_changes_nothing(wanted: Any) -> None:
-    with cgd.LocalOpenCLCluster(["pocl"], workers_per_device=2, memory_limit=None) as cluster, distributed.Client(
-        cluster
-    ) as client:
+    with (
+        cgd.LocalOpenCLCluster(["pocl"], workers_per_device=2, memory_limit=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
         client.wait_for_workers(2)
         killer = Killer(client)
         model = cgd.SGDMatrixFactorization(client=client, biases=True, **OPTIONS)
@@ -96,7 +103,9 @@ def test_an_estimator_is_cloned_saved_and_refused(client: distributed.Client, tm
     assert np.array_equal(cg.SGDMatrixFactorization.load(tmp_path / "model.npz").item_factors_, model.item_factors_)
     with pytest.raises(InputError, match="no ratings"):
         model.fit(Ratings([], [], np.float32([]), 3, 2))
-    with distributed.LocalCluster(
-        n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0"
-    ) as cluster, distributed.Client(cluster) as empty, pytest.raises(ClusterError, match="has no workers"):
+    with (
+        distributed.LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0") as cluster,
+        distributed.Client(cluster) as empty,
+        pytest.raises(ClusterError, match="has no workers"),
+    ):
         cgd.SGDMatrixFactorization(2, client=empty).fit(few)

@@ -1,4 +1,5 @@
 """Every fenced block of README.md, CONTRIBUTING.md and docs/ runs, and prints what the page shows."""
+
 from __future__ import annotations
 
 import json
@@ -76,7 +77,8 @@ def write_inputs(folder: Path) -> None:
 
 
 INPUTS: dict[str, Callable[[Path], None]] = {
-    "docs/distributed.md": write_chunks, "docs/command_line.md": write_inputs,
+    "docs/distributed.md": write_chunks,
+    "docs/command_line.md": write_inputs,
 }
 
 

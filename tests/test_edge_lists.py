@@ -1,4 +1,5 @@
 """Components of lists of edges: the same as of rows, in any order of lists, and of forests that are merged."""
+
 from __future__ import annotations
 
 import numpy as np

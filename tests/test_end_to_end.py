@@ -1,4 +1,5 @@
 """The benchmark from the user's array to the user's answer."""
+
 from __future__ import annotations
 
 import argparse
@@ -55,7 +56,6 @@ def test_a_new_process_tells_when_it_answered_and_how_much_it_took(tmp_path: Pat
     found = json.loads(subprocess.run(command, env=environment, capture_output=True, check=True).stdout)
     assert started < found["answered"] < time.time() and 0 < found["load_seconds"] < time.time() - started
     assert 0 <= found["peak_bytes"] < 1 << 28 and found["ran"]
-
 
 
 def test_an_answer_that_differs_from_scipys_is_refused(pocl: Session) -> None:

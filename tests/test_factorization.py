@@ -1,4 +1,5 @@
 """What holds for every strategy of matrix factorisation, the choice among them, and the sweeps over blocks."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -38,6 +39,7 @@ LONG_RUNS = some_ratings(*np.divmod(np.arange(150 * 6), 6), n_users=160)
 
 
 # ---- every strategy
+
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("name", ["no vertices", "cross"])
@@ -100,6 +102,7 @@ def test_a_run_trains(session: Session, strategy: str) -> None:
 
 # ---- the choice
 
+
 def test_the_choice(session: Session) -> None:
     ratings = ZOO["513"]
     choice = ALGORITHM.choose(session, as_problem(ratings))
@@ -134,6 +137,7 @@ def test_explain(pocl: Session) -> None:
 
 
 # ---- blocks
+
 
 @pytest.mark.parametrize("strategy", BLOCKS)
 @pytest.mark.parametrize("name", ZOO)
@@ -277,6 +281,7 @@ def _many() -> Ratings:
 
 # ---- wide sub-groups
 
+
 def check_width(session: Session) -> None:
     """What test_sub_group_widths runs in a child."""
     width = session.facts.sub_group_size
@@ -291,7 +296,7 @@ def check_width(session: Session) -> None:
             check_replay(session, "block_grid", ratings, *model, n_groups=3, barrier="launch", **options)
             check_replay(session, "block_grid", ratings, *model, **persistent, **options)
             check_replay(session, "block_diagonal", ratings, *model, shape=(16, 8), checked=width < 64)
-    if width < 64:                                   # no row is so long that 64 lanes can share it
+    if width < 64:  # no row is so long that 64 lanes can share it
         check_replay(session, "block_grid", ZOO["dense"], 128, biases=True, lanes=width, n_groups=3)
     for lanes in (3, 2 * width):
         with pytest.raises(InputError, match="lanes = "):

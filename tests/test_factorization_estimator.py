@@ -1,4 +1,5 @@
 """Training on a device, and the scikit-learn estimator."""
+
 from __future__ import annotations
 
 import json
@@ -566,8 +567,10 @@ def test_pairs_to_evaluate_on_go_with_every_form_and_may_be_unseen(make: Any, fo
 def test_a_loaded_model_knows_the_names_of_its_columns(make: Any, tmp_path: Path, pocl: Session) -> None:
     pandas = pytest.importorskip("pandas")
     X, y = SMALL.to_pairs()
-    frames = (pandas.DataFrame(X, columns=["user", "item"]), y), (pandas.DataFrame(SMALL.to_scipy().toarray()).rename(
-        columns=lambda k: f"item {k}"), None)
+    frames = (
+        (pandas.DataFrame(X, columns=["user", "item"]), y),
+        (pandas.DataFrame(SMALL.to_scipy().toarray()).rename(columns=lambda k: f"item {k}"), None),
+    )
     for frame, values in frames:
         model = make().fit(frame, values)
         model.save(tmp_path / "model")

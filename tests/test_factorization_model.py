@@ -5,6 +5,7 @@ K40 the online strategies win, edge locking before node locking on power-law inp
 before both; on the Radeon R9-290X the schedules by maximal matchings win by about 2; and diagonals beat matchings
 on power-law inputs when the preprocessing is counted, once. The inputs have the study's sizes, scaled down.
 """
+
 from __future__ import annotations
 
 import math

@@ -1,4 +1,5 @@
 """Offline strategies of factorisation: matchings, and sweeps in supersteps without conflicts."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -37,6 +38,7 @@ def matchings_of(
 
 
 # ---- matchings
+
 
 def squares32(key: int, counter: int) -> int:
     """cl/common/random.h: random_uint."""
@@ -83,8 +85,10 @@ def sequential_matchings(rows, columns, n_rows: int, seed: int):
 def test_matchings_are_maximal(session: Session, name: str) -> None:
     ratings = ZOO[name]
     colours = matchings_of(session, ratings)
-    of_user, of_item = ([set(colours[ends == v].tolist()) for v in range(n)] for ends, n in (
-        (ratings.users, ratings.n_users), (ratings.items, ratings.n_items)))
+    of_user, of_item = (
+        [set(colours[ends == v].tolist()) for v in range(n)]
+        for ends, n in ((ratings.users, ratings.n_users), (ratings.items, ratings.n_items))
+    )
     for ends, sets in ((ratings.users, of_user), (ratings.items, of_item)):
         assert sum(map(len, sets)) == ends.size, "two edges of one vertex in a matching"
     for user, item, colour in zip(ratings.users, ratings.items, colours.tolist(), strict=True):
@@ -113,6 +117,7 @@ def test_seeds_change_the_matchings(pocl: Session) -> None:
 
 
 # ---- sweeps
+
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("name", ZOO)

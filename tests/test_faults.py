@@ -3,6 +3,7 @@
 fault/clfault.c is preloaded into a child process and makes the n-th call of one function fail;
 fault/drive.py tries every n, and some n with all later calls of the same function.
 """
+
 from __future__ import annotations
 
 import json
@@ -16,7 +17,12 @@ from conftest import ROOT, require_tool, session_on
 FAULT = ROOT / "tests" / "fault"
 # Failures of these must reach the caller; pyopencl retries some others by itself.
 IN_WORK = {
-    "clCreateKernel", "clSetKernelArg", "clCreateBuffer", "clEnqueueNDRangeKernel", "clEnqueueReadBuffer", "clFlush",
+    "clCreateKernel",
+    "clSetKernelArg",
+    "clCreateBuffer",
+    "clEnqueueNDRangeKernel",
+    "clEnqueueReadBuffer",
+    "clFlush",
 }
 REACH_CALLER = {
     "scan": IN_WORK | {"clBuildProgram", "clCreateContext", "clEnqueueWriteBuffer"},
@@ -35,9 +41,21 @@ REACH_CALLER = {
 def shim(tmp_path_factory) -> str:
     path = tmp_path_factory.mktemp("fault") / "clfault.so"
     built = subprocess.run(
-        [require_tool("cc"), "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", str(path),
-         str(FAULT / "clfault.c"), "-ldl"],
-        capture_output=True, text=True, check=False,
+        [
+            require_tool("cc"),
+            "-shared",
+            "-fPIC",
+            "-O1",
+            "-Wall",
+            "-Werror",
+            "-o",
+            str(path),
+            str(FAULT / "clfault.c"),
+            "-ldl",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if "CL/cl.h" in built.stderr and not os.environ.get("CLGRAPH_REQUIRE_TOOLS"):
         pytest.skip("needs the OpenCL headers (Debian: opencl-c-headers)")
@@ -50,13 +68,18 @@ def test_every_failing_call_is_a_typed_error(shim, work):
     session_on("pocl")
     child = subprocess.run(
         [sys.executable, str(FAULT / "drive.py"), work, shim],
-        env={**os.environ, "LD_PRELOAD": shim}, capture_output=True, text=True, timeout=800, check=False,
+        env={**os.environ, "LD_PRELOAD": shim},
+        capture_output=True,
+        text=True,
+        timeout=800,
+        check=False,
     )
     assert child.returncode == 0, child.stderr[-4000:]
     result = json.loads(child.stdout)
     assert not result["bad"], "\n".join(result["bad"])
     reached = {
-        function for function, outcomes in result["report"].items()
+        function
+        for function, outcomes in result["report"].items()
         if any(outcome.endswith("Error") for outcome in outcomes)
     }
     assert reached >= REACH_CALLER[work]

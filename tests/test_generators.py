@@ -204,9 +204,7 @@ def test_impossible_sizes_are_refused(call: Any, message: str) -> None:
         lambda: Graph.from_edges(range(2**62), [0]), lambda: generators.power_law_ratings(2**31 - 1, 9, 2**31),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_into_memory_is_refused_before_it_is_made(
-    call: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_does_not_fit_into_memory_is_refused_before_it_is_made(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("clgraph.host_memory.free_bytes", lambda: 1 << 30)
     tracemalloc.start()
     try:

@@ -84,9 +84,7 @@ def test_zoo_is_valid_and_survives_conversions(name: str) -> None:
 def test_from_edges_keeps_every_edge_in_both_directions(edges: dict[str, Any]) -> None:
     graph = Graph.from_edges(**edges)
     check(graph)
-    weights = (
-        [()] * edges["src"].size if edges["weight"] is None else [(w,) for w in edges["weight"].tolist()]
-    )
+    weights = [()] * edges["src"].size if edges["weight"] is None else [(w,) for w in edges["weight"].tolist()]
     expected = []
     for u, v, w in zip(edges["src"].tolist(), edges["dst"].tolist(), weights, strict=True):
         expected.append((u, v, *w))
@@ -789,12 +787,7 @@ def test_symmetry_of_a_directed_graph() -> None:
 def test_asymmetry_names_an_entry_that_lacks_its_reverse(edges: dict[str, Any]) -> None:
     graph = Graph.from_edges(**(edges | {"directed": True}))
     matrix = graph.to_scipy().astype(float).toarray()
-    count = (
-        Graph._trusted(graph.row_offsets, graph.column_indices, directed=True)
-        .to_scipy()
-        .astype(int)
-        .toarray()
-    )
+    count = Graph._trusted(graph.row_offsets, graph.column_indices, directed=True).to_scipy().astype(int).toarray()
     if graph.is_symmetric():
         np.testing.assert_allclose(matrix, matrix.T, atol=1e-9)
         np.testing.assert_array_equal(count, count.T)

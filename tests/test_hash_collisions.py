@@ -1,4 +1,5 @@
 """Hash colourings: the functions on host and device, and their collisions by every strategy against the definition."""
+
 from __future__ import annotations
 
 import sys
@@ -36,7 +37,8 @@ DISTANCE_ONE: list[tuple[str, dict[str, object]]] = [
     ("persistent", {"tile": 333}),
 ]  # fmt: skip
 DISTANCE_TWO: list[tuple[str, dict[str, object]]] = [
-    (name, options) for name in STRATEGIES
+    (name, options)
+    for name in STRATEGIES
     for options in ({"distinct": "bitmap"}, {"layout": "padded"}, {"layout": "compact"})
 ] + [("row_per_item", {"tile": 100, "layout": "padded"}), ("row_per_sub_group", {"tile": 100, "layout": "compact"})]
 CASES = [(1, *case) for case in DISTANCE_ONE] + [(2, *case) for case in DISTANCE_TWO]
@@ -144,12 +146,11 @@ def test_every_kind_of_row(session: Session, distance: int, strategy: str, optio
 
 
 @every_case
-def test_long_rows_and_tables_in_parts(
-    pocl: Session, distance: int, strategy: str, options: dict[str, object]
-) -> None:
+def test_long_rows_and_tables_in_parts(pocl: Session, distance: int, strategy: str, options: dict[str, object]) -> None:
     """Rows may be sorted in global memory."""
     for graph, table in (
-        (with_hub(2500), TABLE), (together(*map(with_hub, [2500] * 20)), TABLE),
+        (with_hub(2500), TABLE),
+        (together(*map(with_hub, [2500] * 20)), TABLE),
         (cg.generators.path(50), {"hashes": len(HASHES), "bit_widths": [1, 2, 3, 4]}),
     ):
         assert_right(graph, pocl, distance, strategy, options, **table)

@@ -1,4 +1,5 @@
 """Loads on several devices: right answers under every policy, what fails, and what is refused."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -167,7 +168,9 @@ KERNEL least_and_greatest(long n, __global const int *restrict x, int width, __g
 def least_and_greatest(forbidden: int = -1, **more) -> Work:
     kernel = Kernel(TEXT, "least_and_greatest", {"FORBIDDEN": forbidden})
     given = {
-        "kernels": {"cpu": kernel, "gpu": kernel}, "count": len, "grain": 8,
+        "kernels": {"cpu": kernel, "gpu": kernel},
+        "count": len,
+        "grain": 8,
         "cut": lambda load, start, stop: {"x": load[start:stop].reshape(-1), "width": load.shape[1]},
         "outputs": {"least": Output(np.int32), "greatest": Output(np.int64)},
     }
@@ -186,7 +189,9 @@ def test_rows_of_a_dense_matrix_and_several_inputs(pair):
     load = np.random.default_rng(3).integers(0, 9, (500, 6)).astype(np.int32)
     total = map_rows(
         "result = i; for (int k = 0; k < length; k++) result += row[k] * scale[k];",
-        dtype=np.int64, values=np.int32, shared={"scale": np.arange(6)},
+        dtype=np.int64,
+        values=np.int32,
+        shared={"scale": np.arange(6)},
     )
     for given in (load, np.asfortranarray(load), load[::-1]):
         (found,), _ = cg.HeteroScheduler(pair).run(total, [given])

@@ -1,4 +1,5 @@
 """The rules by which devices share a load, on devices that exist only as speeds: time is counted, not measured."""
+
 from __future__ import annotations
 
 import heapq
@@ -113,8 +114,12 @@ def test_each_item_is_computed_once(name, machine, n, grain):
 
 
 @given(
-    name=st.sampled_from(sorted(POLICIES)), n=st.integers(1, 5000), sub_loads=st.integers(1, 200),
-    grain=st.integers(1, 40), speeds=st.lists(st.floats(1.0, 1e9), min_size=1, max_size=5), seed=st.integers(0, 99),
+    name=st.sampled_from(sorted(POLICIES)),
+    n=st.integers(1, 5000),
+    sub_loads=st.integers(1, 200),
+    grain=st.integers(1, 40),
+    speeds=st.lists(st.floats(1.0, 1e9), min_size=1, max_size=5),
+    seed=st.integers(0, 99),
 )
 def test_any_speeds_and_any_failures(name, n, sub_loads, grain, speeds, seed):
     rng = np.random.default_rng(seed)

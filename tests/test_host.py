@@ -1,4 +1,5 @@
 """The strategy ``host``: when it is picked, what it tells, and the inputs on which scipy's own answer would differ."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -63,9 +64,7 @@ def test_the_rates_decide(pocl: Session, name: str, monkeypatch: pytest.MonkeyPa
     algorithm, graph = find_algorithm(name), weighted(cg.generators.rmat(10, 8))
     problem, rates = algorithm.problem(graph), pocl.profile.rates
     slow = dict.fromkeys(rates.host_items_per_second, Curve({1: 1e5}))
-    prompt = replace(
-        rates, call_seconds=1e-9, read_back_seconds=1e-9, launch_seconds=1e-9, host_items_per_second=slow
-    )
+    prompt = replace(rates, call_seconds=1e-9, read_back_seconds=1e-9, launch_seconds=1e-9, host_items_per_second=slow)
     monkeypatch.setattr(pocl, "profile", replace(pocl.profile, rates=prompt))
     choice = algorithm.choose(pocl, problem)
     assert choice.strategy != "host" and {"host", choice.strategy} <= {*choice.seconds} and not choice.reason
@@ -181,10 +180,14 @@ def test_matrices_that_scipy_takes_as_they_are(pocl: Session) -> None:
     with pytest.raises(GraphError, match="damaged"):  # nobody gets what is unchecked
         engine.given_matrix(wrap_graph(twice))
     for given in (matrix, wide, whole, roomy):
-        assert np.array_equal(cg.sssp(given, 3, session=pocl, strategy="host", verify=True).distances,
-                              cg.sssp(matrix, 3, session=pocl, strategy="frontier").distances)
-        assert np.array_equal(cg.bfs(given, 3, session=pocl, strategy="host", verify=True).distances,
-                              cg.bfs(matrix, 3, session=pocl, strategy="frontier").distances)
+        assert np.array_equal(
+            cg.sssp(given, 3, session=pocl, strategy="host", verify=True).distances,
+            cg.sssp(matrix, 3, session=pocl, strategy="frontier").distances,
+        )
+        assert np.array_equal(
+            cg.bfs(given, 3, session=pocl, strategy="host", verify=True).distances,
+            cg.bfs(matrix, 3, session=pocl, strategy="frontier").distances,
+        )
 
 
 @pytest.mark.parametrize("n", [1, 2, 900, 3500])

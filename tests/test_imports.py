@@ -1,4 +1,5 @@
 """What importing clgraph, and asking its command for help, must not load."""
+
 from __future__ import annotations
 
 import json
@@ -8,8 +9,19 @@ import sys
 import pytest
 from conftest import ROOT
 
-HEAVY = {"numpy", "scipy", "pyopencl", "rich", "tabulate", "networkx", "pyarrow", "matplotlib", "asyncio",
-         "dask", "distributed"}
+HEAVY = {
+    "numpy",
+    "scipy",
+    "pyopencl",
+    "rich",
+    "tabulate",
+    "networkx",
+    "pyarrow",
+    "matplotlib",
+    "asyncio",
+    "dask",
+    "distributed",
+}
 
 
 def loaded_by(code: str) -> set[str]:

@@ -252,9 +252,7 @@ def edges_of(graph: Graph) -> list[tuple[Any, ...]]:
     ],
 )  # fmt: skip
 @pytest.mark.filterwarnings("error")
-def test_heads_of_konect(
-    tmp_path: Path, content: str, n: int, directed: bool, edges: list[tuple[Any, ...]]
-) -> None:
+def test_heads_of_konect(tmp_path: Path, content: str, n: int, directed: bool, edges: list[tuple[Any, ...]]) -> None:
     graph = read(saved(tmp_path, "out.network", content))
     assert (graph.n_vertices, graph.directed, edges_of(graph)) == (n, directed, edges)
 
@@ -370,9 +368,7 @@ def test_edge_list_shorter_than_its_head_says_warns(tmp_path: Path) -> None:
 )
 def test_matrix_market_agrees_with_scipy(tmp_path: Path, field: str, symmetry: str) -> None:
     rng = np.random.default_rng(4)
-    matrix = sp.random_array(
-        (20, 20), density=0.2, rng=rng, data_sampler=lambda size: rng.integers(1, 99, size)
-    )
+    matrix = sp.random_array((20, 20), density=0.2, rng=rng, data_sampler=lambda size: rng.integers(1, 99, size))
     lower = sp.tril(matrix, -1)
     matrix = {"general": matrix, "symmetric": lower + lower.T, "skew-symmetric": lower - lower.T}[symmetry]
     file = tmp_path / "graph.mtx"
@@ -713,9 +709,7 @@ def test_options_that_are_none_are_refused_with_and_without_a_cache(
             read(saved(tmp_path, "a.txt", "0 1 5\n0 1 5\n"), cache=use, **options)
 
 
-def test_damaged_cache_files_are_ignored(
-    tmp_path: Path, cache_dir: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_damaged_cache_files_are_ignored(tmp_path: Path, cache_dir: Path, caplog: pytest.LogCaptureFixture) -> None:
     file = saved(tmp_path, "a.txt", "".join(f"{v} {v + 1}\n" for v in range(500)))
     graph = read(file, cache=True)
     (copy,) = cache_dir.iterdir()
@@ -738,9 +732,7 @@ def with_checksum(content: bytes) -> bytes:
     return content[:16] + b"%08x\n" % zlib.crc32(content[25:]) + content[25:]
 
 
-def test_cache_that_cannot_be_written_is_done_without(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cache_that_cannot_be_written_is_done_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(saved(tmp_path, "file", "x") / "below"))
     assert read(saved(tmp_path, "a.txt", "0 1\n"), cache=True).n_edges == 2
 

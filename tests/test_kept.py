@@ -1,4 +1,5 @@
 """What a session keeps of a call: the next call on the same graph only runs it, and its answer is as right."""
+
 from __future__ import annotations
 
 import gc
@@ -25,7 +26,8 @@ from clgraph.runtime.session import Session
 ON_GRAPHS = sorted(set(MODULES) - {"factorization"})
 ZEROED = {"controls", "versions"}  # arrays of recipes that must be zero before the first run
 SETTINGS: dict[str, tuple[dict[str, Any], ...]] = {
-    "bfs": ({"source": 3}, {"source": 3, "max_depth": 4}), "sssp": ({"source": 3}, {"source": 3, "predecessors": True}),
+    "bfs": ({"source": 3}, {"source": 3, "max_depth": 4}),
+    "sssp": ({"source": 3}, {"source": 3, "predecessors": True}),
     "color": ({}, {"distance": 2}, {"distance": 2, "order": "smallest_last"}, {"order": "smallest_last"}),
     "hash_collisions": ({}, {"distance": 2}),
 }

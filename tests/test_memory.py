@@ -1,4 +1,5 @@
 """What a process holds after many calls."""
+
 from __future__ import annotations
 
 import os

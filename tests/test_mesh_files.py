@@ -1,4 +1,5 @@
 """Files of Triangle are read and written, and written for ParaView."""
+
 from __future__ import annotations
 
 import base64

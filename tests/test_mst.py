@@ -1,4 +1,5 @@
 """Every strategy of minimum spanning forests on every zoo graph and device, against the definition and Kruskal."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -118,9 +119,7 @@ SHAPES: dict[str, Callable[[], Graph]] = {
 
 @every_case
 @pytest.mark.parametrize("name", SHAPES)
-def test_shapes_that_use_every_branch(
-    session: Session, name: str, strategy: str, options: dict[str, object]
-) -> None:
+def test_shapes_that_use_every_branch(session: Session, name: str, strategy: str, options: dict[str, object]) -> None:
     """Long rows, long chains of hooks, few rounds and many, edges enough to filter, no giant tree."""
     assert_right(SHAPES[name](), session, strategy, **options)
 
@@ -220,9 +219,7 @@ def as_on_gpus(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("climb_limit", [8, 1024])
 @pytest.mark.parametrize("strategy", ["edge_list", "two_pass"])
-def test_rounds_in_one_launch(
-    pocl: Session, monkeypatch: pytest.MonkeyPatch, strategy: str, climb_limit: int
-) -> None:
+def test_rounds_in_one_launch(pocl: Session, monkeypatch: pytest.MonkeyPatch, strategy: str, climb_limit: int) -> None:
     """As on GPUs; climbs that meet their limit, too."""
     as_on_gpus(pocl, monkeypatch)
     monkeypatch.setattr(strategies, "_CLIMB_LIMIT", climb_limit)
@@ -515,8 +512,13 @@ def test_a_wait_that_ran_out_is_reported(pocl: Session, monkeypatch: pytest.Monk
     "weights",
     [
         [1.0, -2.0, 0.0, -0.0, np.inf, -np.inf, 3.4e38, 1.5, 1.25, 2.0**-126, -(2.0**-126), 2.0**127],
-        [1e-40, 1.0, 0.0], [0.1, 0.2, 0.15], [1e300, -1e300, 1.0], [2.0**128, 1.0], [2.0**-127, 2.0**-128],
-        [-5, 0, 2**31, 2**32 - 6], [0, 2**32, -(2**63), 2**63 - 1],
+        [1e-40, 1.0, 0.0],
+        [0.1, 0.2, 0.15],
+        [1e300, -1e300, 1.0],
+        [2.0**128, 1.0],
+        [2.0**-127, 2.0**-128],
+        [-5, 0, 2**31, 2**32 - 6],
+        [0, 2**32, -(2**63), 2**63 - 1],
     ],
 )
 def test_keys_of_wide_weights_are_in_their_order(session, weights):

@@ -1,4 +1,5 @@
 """Minimum spanning forests on several devices: the very forests of one."""
+
 from __future__ import annotations
 
 import os

@@ -1,4 +1,5 @@
 """The table of tools/mutate_kernels.py: which lane finds what when a kernel is broken at one place."""
+
 from __future__ import annotations
 
 import sys
@@ -32,7 +33,8 @@ def test_changes_are_what_they_say() -> None:
     kinds = {kind: text[begin:end] for begin, end, kind, *_ in mutate_kernels.places("some.cl", text)}
     assert kinds == {
         "check ignored": "!grid_barrier(control, members, &passed)",
-        "no grid_barrier": "grid_barrier(control, members, &passed)", "fetch_add in steps": "fetch_add(sum, x)",
+        "no grid_barrier": "grid_barrier(control, members, &passed)",
+        "fetch_add in steps": "fetch_add(sum, x)",
     }
 
 

@@ -3,6 +3,7 @@
 Its exit status is always 0, so its log decides. It runs one work-group at a time, so work-groups that wait
 for each other cannot run there; an intended race must be an atomic (LOADS_ATOMIC, runtime/quirks.py).
 """
+
 from __future__ import annotations
 
 import re
@@ -57,8 +58,13 @@ def grind(directory, *arguments: str, checks: tuple[str, ...] = CHECKS) -> str:
     """Run grind.py under Oclgrind; return what its log complains about."""
     log = directory / "oclgrind.log"
     command = [
-        require_tool("oclgrind"), *checks, "--log", str(log),
-        sys.executable, str(ROOT / "tests" / "grind.py"), *arguments,
+        require_tool("oclgrind"),
+        *checks,
+        "--log",
+        str(log),
+        sys.executable,
+        str(ROOT / "tests" / "grind.py"),
+        *arguments,
     ]
     child = subprocess.run(command, capture_output=True, text=True, timeout=800, check=False)
     assert "finished" in child.stdout, f"status {child.returncode}: {_PYOPENCL.sub('', child.stderr)[-4000:]}"
@@ -76,7 +82,6 @@ def test_planted_bug_is_found(tmp_path, name):
     body, message = PLANTS[name]
     kernel = tmp_path / "planted.cl"
     kernel.write_text(
-        '#include "common/types.h"\n'
-        f"KERNEL planted(__global const uint *unset, __global uint *out) {{ {body} }}\n"
+        f'#include "common/types.h"\nKERNEL planted(__global const uint *unset, __global uint *out) {{ {body} }}\n'
     )
     assert message in grind(tmp_path, "planted", str(kernel))

@@ -1,4 +1,5 @@
 """What users install: the wheel, in an environment without the checkout."""
+
 from __future__ import annotations
 
 import json
@@ -20,9 +21,7 @@ from packaging.requirements import Requirement
 
 def run(*command: str, cwd: Path) -> str:
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
-    child = subprocess.run(
-        command, cwd=cwd, env=environment, capture_output=True, text=True, check=False, timeout=800
-    )
+    child = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False, timeout=800)
     assert child.returncode == 0, child.stdout + child.stderr
     return child.stdout
 

@@ -1,4 +1,5 @@
 """Partitions: every variant on every small graph and device, against the definition; levels; what is refused."""
+
 from __future__ import annotations
 
 import sys
@@ -200,8 +201,17 @@ def test_light_edges_of_coarse_levels_are_dropped(session: Session, contraction:
             assert coarse[0].size >= 0.8 * most * n
     assert n_dropped
     for refinement in REFINEMENTS:
-        quiet(graph, 8, session=session, strategy="gpu", contraction=contraction, refinement=refinement,
-              drop_light_edges=True, verify=True, **SMALL)
+        quiet(
+            graph,
+            8,
+            session=session,
+            strategy="gpu",
+            contraction=contraction,
+            refinement=refinement,
+            drop_light_edges=True,
+            verify=True,
+            **SMALL,
+        )
     with pytest.raises(InputError, match="drop_light_edges"):
         partition(graph, 2, session=session, strategy="gpu", drop_light_edges=2)
 
@@ -333,7 +343,9 @@ def test_same_parts_in_every_run_and_on_every_device() -> None:
 
 @pytest.mark.parametrize("width", [8, 16])
 def test_sub_groups_of_several_lanes(width: int) -> None:
-    run_at_width(width, """
+    run_at_width(
+        width,
+        """
 import numpy as np, warnings
 warnings.simplefilter("ignore")
 import clgraph as cg
@@ -343,7 +355,8 @@ for name in ("grid", "scale-free", "star"):
     for deterministic in (False, True):
         cg.partition(UNDIRECTED[name](), 5, session=s, strategy="gpu", coarsest=1, individuals=2, verify=True,
                      deterministic=deterministic)
-""")
+""",
+    )
 
 
 @pytest.mark.parametrize(
@@ -352,7 +365,10 @@ for name in ("grid", "scale-free", "star"):
      (8, [{"matching": "segmented", "refinement": "permutations", "drop_light_edges": True}])],
 )  # fmt: skip
 def test_variants_at_several_lanes(width: int, variants) -> None:
-    run_at_width(width, f"variants = {variants}" + """
+    run_at_width(
+        width,
+        f"variants = {variants}"
+        + """
 import numpy as np, warnings
 warnings.simplefilter("ignore")
 import clgraph as cg
@@ -362,7 +378,8 @@ for name in ("grid", "scale-free"):
         of_widths = [cg.partition(UNDIRECTED[name](), 5, session=on, strategy="gpu", coarsest=1, individuals=2,
                                   verify=True, deterministic=True, **variant).parts for on in (s, "pocl")]
         assert (of_widths[0] == of_widths[1]).all(), (name, variant)
-""")
+""",
+    )
 
 
 def test_hybrid_divides_a_coarse_level_on_the_cpu(session: Session) -> None:
@@ -533,7 +550,8 @@ def test_weights_of_vertices_reach_up_to_2_31(pocl: Session, dtype) -> None:
         result = quiet(cg.generators.grid(2, 2), 2, vertex_weights=given, session=pocl, verify=True)
         assert sorted(result.part_weights.tolist()) == limits
     for weights, words in (
-        ([0, 2**31, 0, 0], r"vertex_weights\[1\]"), ([2**62] * 4, r"vertex_weights\[0\]"),
+        ([0, 2**31, 0, 0], r"vertex_weights\[1\]"),
+        ([2**62] * 4, r"vertex_weights\[0\]"),
         ([2**31 - 1, 1, 0, 0], "sum to 2147483648"),
     ):
         with pytest.raises(InputError, match=words):
@@ -643,9 +661,7 @@ def test_part_graph_refuses_what_it_would_read_wrongly(pocl: Session) -> None:
 @pytest.mark.parametrize("shares", [[1, 0], [0, 1, 0, 2], [1, 1e-46], [0, 0, 3]])
 def test_a_part_without_a_share_stays_empty_by_metis(pocl: Session, shares: list[float]) -> None:
     pytest.importorskip("pymetis")
-    result = quiet(
-        GRID, len(shares), strategy="hybrid", host="metis", target_weights=shares, session=pocl, verify=True
-    )
+    result = quiet(GRID, len(shares), strategy="hybrid", host="metis", target_weights=shares, session=pocl, verify=True)
     expected = 1600 * np.array(shares) / sum(shares)
     assert (result.part_weights[np.array(shares) == 0] == 0).all()
     assert (result.part_weights <= 1.03 * expected + 1).all()
@@ -653,9 +669,7 @@ def test_a_part_without_a_share_stays_empty_by_metis(pocl: Session, shares: list
 
 def test_a_star_shrinks_by_either_matching(pocl: Session, once: None) -> None:
     for matching in MATCHINGS:
-        result = partition(
-            cg.generators.star(40_000), 2, matching=matching, session=pocl, strategy="gpu", verify=True
-        )
+        result = partition(cg.generators.star(40_000), 2, matching=matching, session=pocl, strategy="gpu", verify=True)
         assert result.levels[-1]["vertices"] <= 200 and result.part_weights.max() <= 20_600
 
 

@@ -1,4 +1,5 @@
 """Limits of parts: kept on every path wherever they can be, whatever the graph, the weights and the number of parts."""
+
 from __future__ import annotations
 
 import heapq
@@ -96,7 +97,11 @@ def test_limits_are_kept_whatever_the_parts_were(given_) -> None:
     weights = before["part_weights"].copy()
     growth = keep_limits(problem, parts, weights)
     check_partition(
-        problem.graph, parts, problem.n_parts, before["edge_cut"] + growth, vertex_weights=problem.vertex_weights,
+        problem.graph,
+        parts,
+        problem.n_parts,
+        before["edge_cut"] + growth,
+        vertex_weights=problem.vertex_weights,
         part_weights=weights,
     )
     if problem.apart is None:

@@ -1,4 +1,5 @@
 """What a pick costs, by counts that are the same on every machine."""
+
 from __future__ import annotations
 
 import sys

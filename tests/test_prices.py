@@ -1,4 +1,5 @@
 """Prices of works and calls."""
+
 from __future__ import annotations
 
 import sys

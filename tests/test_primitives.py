@@ -4,6 +4,7 @@ The strategies for GPUs run here on CPUs, with small work-groups: threads of a C
 Intel's CPU runtime has real sub-groups: a part of the file runs again on it in child processes, with 8 to 64
 lanes.
 """
+
 from __future__ import annotations
 
 import os
@@ -39,15 +40,30 @@ SORTS = [(None, None), ("tiles", SMALL_GROUPS), ("onesweep", ODD_GROUPS)]
 SUMS = [
     *(("int32 int32", kind) for kind in ("exclusive", "inclusive", "with total")),
     *(("int64 int64", kind) for kind in ("inclusive", "with total")),
-    ("uint32 uint32", "inclusive"), ("int32 int64", "with total"), ("uint32 int64", "exclusive"),
+    ("uint32 uint32", "inclusive"),
+    ("int32 int64", "with total"),
+    ("uint32 int64", "exclusive"),
 ]
 SORTED = [  # every program costs a compilation
-    *((keys, values, None, None) for keys, values in (
-        ("uint32", None), ("int32", "int64"), ("float32", None), ("uint64", "int32"), ("float64", "int64"),
-    )),
-    *((keys, values, strategy, tuning) for keys, values in (
-        ("uint32", None), ("float32", "int64"), ("int64", "int32"),
-    ) for strategy, tuning in SORTS[1:]),
+    *(
+        (keys, values, None, None)
+        for keys, values in (
+            ("uint32", None),
+            ("int32", "int64"),
+            ("float32", None),
+            ("uint64", "int32"),
+            ("float64", "int64"),
+        )
+    ),
+    *(
+        (keys, values, strategy, tuning)
+        for keys, values in (
+            ("uint32", None),
+            ("float32", "int64"),
+            ("int64", "int32"),
+        )
+        for strategy, tuning in SORTS[1:]
+    ),
 ]
 REDUCED = [
     *((dtype, None) for dtype in ("int32", "uint32", "int64", "float32")),
@@ -122,9 +138,7 @@ def test_scan(session, rng, dtypes, kind, strategy, tuning):
     for n in [*SIZES, *([LARGE] if source_type == "int32" else [])]:
         x = random_items(rng, n, source_type)
         target = session.empty(n + extra, sum_type)
-        plan = Scan(
-            session, session.upload(x), target, inclusive=inclusive, strategy=strategy, tuning=tuning
-        )
+        plan = Scan(session, session.upload(x), target, inclusive=inclusive, strategy=strategy, tuning=tuning)
         for _ in range(3):  # state words of one run are the next one's start
             target.fill(5)
             plan.run()
@@ -181,7 +195,13 @@ def _plan_and_check(session, rng, kind):
     else:
         index = session.upload(np.arange(n, dtype=np.int32))
         plan = Sort(
-            session, source, target, index, order, begin_bit=20, strategy="onesweep",
+            session,
+            source,
+            target,
+            index,
+            order,
+            begin_bit=20,
+            strategy="onesweep",
             tuning={"WG_SIZE": 128, "ITEMS_PER_ITEM": 3, "RADIX_BITS": 6},
         )
 
@@ -265,6 +285,7 @@ def test_a_failed_clearing_is_tried_again(pocl, rng, monkeypatch, kind):
 
 def test_functions_of_one_run_check_it(pocl, monkeypatch):
     """A time-out reaches the caller of a function that hides its plan."""
+
     def time_out(self):
         raise DeviceTimeoutError(self._what)
 
@@ -300,7 +321,13 @@ def test_compact(session, rng, share, strategy, tuning):
         guard = session.empty(n, np.int32)
         arrays = {"x": session.upload(x), "f": session.upload(chosen.astype(np.int32))}
         items = Compact(
-            session, n, target, predicate="f[i] != 0", item="x[i]", arrays=arrays, strategy=strategy,
+            session,
+            n,
+            target,
+            predicate="f[i] != 0",
+            item="x[i]",
+            arrays=arrays,
+            strategy=strategy,
             tuning=tuning,
         )
         indices = Compact(
@@ -388,9 +415,7 @@ def test_few_bits_need_few_passes(session, rng):
 
 
 def test_sort_function(session):
-    keys, values = sort(
-        session, session.upload(np.array([3.0, -1.0, 2.0], np.float32)), session.upload(np.arange(3))
-    )
+    keys, values = sort(session, session.upload(np.array([3.0, -1.0, 2.0], np.float32)), session.upload(np.arange(3)))
     assert keys.get().tolist() == [-1, 2, 3] and values.get().tolist() == [1, 2, 0]
 
 
@@ -428,7 +453,11 @@ def test_segmented_reduce(session, rng, dtype, operation, tuning):
         x = random_items(rng, offsets[-1], dtype)
         result = session.empty(rows, dtype)
         plan = SegmentedReduce(
-            session, session.upload(offsets.astype(offset_type)), session.upload(x), result, operation,
+            session,
+            session.upload(offsets.astype(offset_type)),
+            session.upload(x),
+            result,
+            operation,
             tuning=tuning,
         )
         plan.run()
@@ -451,8 +480,11 @@ def test_segmented_sort(session, rng, dtypes, key_bits):
             keys = (keys & (2**key_bits - 1)).astype(dtype)
         keys[::3] = keys[:1]
         sorted_keys, positions = segmented_sort(
-            session, session.upload(offsets.astype(offset_type)), session.upload(keys),
-            session.upload(np.arange(keys.size)), key_bits=key_bits,
+            session,
+            session.upload(offsets.astype(offset_type)),
+            session.upload(keys),
+            session.upload(np.arange(keys.size)),
+            key_bits=key_bits,
         )
         order = np.lexsort((order_of(keys), np.repeat(np.arange(rows), np.diff(offsets))))
         np.testing.assert_array_equal(sorted_keys.get(), keys[order], f"{kind} {rows}")
@@ -474,9 +506,7 @@ def test_segmented_operations_on_any_offsets(session, lengths, fill_value, data)
         wanted = reduced(x, offsets, operation)
         np.testing.assert_array_equal(segmented_reduce(session, on_device, values, operation).get(), wanted)
         tiled = session.empty(len(lengths), np.int32)
-        SegmentedReduce(
-            session, on_device, values, tiled, operation, tuning={"WG_SIZE": 64, "ITEMS_PER_ITEM": 3}
-        ).run()
+        SegmentedReduce(session, on_device, values, tiled, operation, tuning={"WG_SIZE": 64, "ITEMS_PER_ITEM": 3}).run()
         np.testing.assert_array_equal(tiled.get(), wanted)
     in_order = np.lexsort((x, np.repeat(np.arange(len(lengths)), lengths)))
     np.testing.assert_array_equal(segmented_sort(session, on_device, values)[0].get(), x[in_order])
@@ -548,7 +578,13 @@ def test_one_of_each(session, rng):
     index = session.upload(np.arange(n, dtype=np.int32))
     for strategy in ("tiles", "onesweep"):
         Sort(
-            session, source, sums, index, order, begin_bit=20, strategy=strategy,
+            session,
+            source,
+            sums,
+            index,
+            order,
+            begin_bit=20,
+            strategy=strategy,
             tuning={"WG_SIZE": 128, "ITEMS_PER_ITEM": 3, "RADIX_BITS": 6},
         ).run()
         np.testing.assert_array_equal(order.get(), np.argsort(x >> 20, kind="stable"))
@@ -573,7 +609,11 @@ def test_wide_sub_groups(width):
     environment = {**os.environ, "CLGRAPH_INTEL_SUB_GROUP": str(width), "CLGRAPH_TEST_DEVICES": "intel"}
     child = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"{__file__}::test_one_of_each"],
-        env=environment, cwd=Path(__file__).parents[1], capture_output=True, text=True, timeout=800,
+        env=environment,
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        timeout=800,
     )
     assert child.returncode == 0, child.stdout[-4000:] + child.stderr[-2000:]
     assert "1 passed" in child.stdout

@@ -1,4 +1,5 @@
 """The probe: its rates are plausible, kept, found again, printed and drawn."""
+
 from __future__ import annotations
 
 import importlib.util
@@ -24,9 +25,7 @@ from clgraph.probing.plot import plot_same_address
 from clgraph.probing.trials import Trial
 from clgraph.runtime.session import Session
 
-TINY = replace(
-    QUICK, long_enough=1e-6, items_step=64, words_step=1 << 10, bytes_step=64, cpu_scratch_bytes=1 << 20
-)
+TINY = replace(QUICK, long_enough=1e-6, items_step=64, words_step=1 << 10, bytes_step=64, cpu_scratch_bytes=1 << 20)
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,5 @@
 """The probe's kernels do all they are timed for, and its trials trust no short time."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -34,9 +35,7 @@ def bench(session: Session) -> Iterator[Bench]:
 
 
 @pytest.mark.parametrize("operation", GLOBAL_ATOMICS)
-@pytest.mark.parametrize(
-    ("n_items", "n_words", "turns"), [(1, 1, 37), (700, 1, 5), (700, 13, 5), (256, 1000, 3)]
-)
+@pytest.mark.parametrize(("n_items", "n_words", "turns"), [(1, 1, 37), (700, 1, 5), (700, 13, 5), (256, 1000, 3)])
 def test_atomics_count_exactly(bench: Bench, operation: str, n_items: int, n_words: int, turns: int) -> None:
     if operation == "min_int64" and not bench.session.facts.has_int64_atomics:
         pytest.skip("the device has no 64-bit atomics")

@@ -1,4 +1,5 @@
 """Memory of answers: given again once nobody has it, and never before."""
+
 from __future__ import annotations
 
 import gc

@@ -1,4 +1,5 @@
 """Oracles and checks of breadth-first search and shortest paths, against the words of the textbook."""
+
 from __future__ import annotations
 
 import math

@@ -1,4 +1,5 @@
 """Delaunay refinement: every strategy on every device, checked against the definition."""
+
 from __future__ import annotations
 
 import math
@@ -35,7 +36,9 @@ def ring(n: int, radius: float, first: int) -> tuple[np.ndarray, list[list[int]]
 def with_hole() -> cg.PlanarGraph:
     outer, inner = ring(9, 0.5, 0), ring(17, 0.17, 9)
     return cg.PlanarGraph.from_arrays(
-        np.concatenate([outer[0], inner[0]]), outer[1] + inner[1], holes=[[0.5, 0.5]],
+        np.concatenate([outer[0], inner[0]]),
+        outer[1] + inner[1],
+        holes=[[0.5, 0.5]],
         segment_markers=[3] * 9 + [7] * 17,
     )
 
@@ -52,7 +55,8 @@ def with_slits() -> cg.PlanarGraph:
 def with_regions() -> cg.PlanarGraph:
     whole = square()
     return cg.PlanarGraph.from_arrays(
-        np.concatenate([whole.points, [[0.4, 0], [0.4, 1]]]), [*whole.segments.tolist(), [4, 5]],
+        np.concatenate([whole.points, [[0.4, 0], [0.4, 1]]]),
+        [*whole.segments.tolist(), [4, 5]],
         regions=[[0.1, 0.5, 11, 0.002], [0.9, 0.5, 22, 0.03]],
     )
 
@@ -164,12 +168,15 @@ def test_zoo_in_groups(session: Session, name: str, size: int) -> None:
 @pytest.mark.parametrize("width", [8, 32])
 def test_groups_are_whole_sub_groups(width: int) -> None:
     """Sizes below the width and between its multiples are rounded up; one work-item is a sub-group of its own."""
-    run_at_width(width, """
+    run_at_width(
+        width,
+        """
 import test_refine_mesh as t
 for size in (1, 2, 12):
     for name in ("random", "wedge"):
         t.in_groups(s, t.GRAPHS[name]().triangulate(), size, min_angle=28.0)
-""")
+""",
+    )
 
 
 def test_a_patch_without_progress_is_an_error(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:

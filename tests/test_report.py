@@ -1,4 +1,5 @@
 """Tables of benchmark results."""
+
 from __future__ import annotations
 
 import csv

@@ -1,4 +1,5 @@
 """The OpenCL boundary: sources, devices, programs, memory, timing, and what must not hang or break."""
+
 from __future__ import annotations
 
 import contextlib
@@ -55,8 +56,13 @@ KERNELS = sorted(str(path.relative_to(ROOT / "cl")) for path in (ROOT / "cl").rg
 def python(code: str, **environment: str) -> subprocess.Popen[str]:
     """Start *code* in a new interpreter."""
     return subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(code)], cwd=ROOT, text=True,
-        env={**os.environ, **environment}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        [sys.executable, "-c", textwrap.dedent(code)],
+        cwd=ROOT,
+        text=True,
+        env={**os.environ, **environment},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
 
 
@@ -377,8 +383,13 @@ def test_parts_of_arrays(session):
     assert array.get().tolist() == [0, 0, 0, 0, 7, 8, 0, 0, 3, 3]
     assert array.get(4, 6).tolist() == [7, 8]
     assert array.item(5) == 8
-    for wrong in (lambda: array.get(5, 11), lambda: array.get(-1), lambda: array.set([1], offset=10),
-                  lambda: array.fill(0, 9, 12), lambda: array.get(6, 4)):
+    for wrong in (
+        lambda: array.get(5, 11),
+        lambda: array.get(-1),
+        lambda: array.set([1], offset=10),
+        lambda: array.fill(0, 9, 12),
+        lambda: array.get(6, 4),
+    ):
         with pytest.raises(DeviceError, match="of a device array of 10"):
             wrong()
 
@@ -585,15 +596,13 @@ def test_measure_splits_the_time(session):
     session = Session(session.device)  # that has compiled nothing
     with session.measure() as first:
         out = session.empty(1000, np.float32)
-        session.program(IOTA, {"T": "float", "DEV_UNUSED": time.time_ns()}).bind(
-            "iota", 1000, n=1000, out=out)()
+        session.program(IOTA, {"T": "float", "DEV_UNUSED": time.time_ns()}).bind("iota", 1000, n=1000, out=out)()
         out.fill(1)
         out.get()
     seconds = first.seconds
     assert seconds.compile > 0 and seconds.kernel > 0 and seconds.transfer > 0
     assert seconds.total >= seconds.compile
-    assert seconds.host == pytest.approx(
-        max(0, seconds.total - seconds.compile - seconds.transfer - seconds.kernel))
+    assert seconds.host == pytest.approx(max(0, seconds.total - seconds.compile - seconds.transfer - seconds.kernel))
     assert [(name, launches) for name, (launches, _) in first.kernels().items()] == [("iota", 1), ("fill", 1)]
     iota(session, 10)
     with session.measure() as second:

@@ -1,4 +1,5 @@
 """Drivers and devices that crash or compute wrong are found in a child process, told of, and passed over."""
+
 from __future__ import annotations
 
 import json
@@ -178,9 +179,7 @@ def test_the_child_gets_the_device_in_question(pocl: Session, cold: Path, monkey
         ("KERNEL local_memory", "KERNEL local_memory(", "its self-test fails"),
     ],
 )
-def test_wrong_values_are_told(
-    pocl: Session, monkeypatch: pytest.MonkeyPatch, old: str, new: str, reason: str
-) -> None:
+def test_wrong_values_are_told(pocl: Session, monkeypatch: pytest.MonkeyPatch, old: str, new: str, reason: str) -> None:
     text = self_test.build_input
     monkeypatch.setattr(self_test, "build_input", lambda *of: text(*of).replace(old, new))
     assert old in text(self_test.SOURCE, {})

@@ -1,4 +1,5 @@
 """Every strategy of shortest paths on every zoo graph, weight type and device, against the definition and Dijkstra."""
+
 from __future__ import annotations
 
 import math
@@ -72,7 +73,13 @@ def least_predecessors(graph: Graph, sources: np.ndarray, distances: np.ndarray)
 
 
 def assert_right(
-    graph: Graph, source: Any, session: Session, strategy: str, *, limit: float | None = None, dtype: Any = None,
+    graph: Graph,
+    source: Any,
+    session: Session,
+    strategy: str,
+    *,
+    limit: float | None = None,
+    dtype: Any = None,
     **options: Any,
 ) -> ShortestPaths:
     if dtype is None and graph.weight_dtype == np.float32:
@@ -173,9 +180,7 @@ def test_options_on_a_hub_and_a_mesh(pocl: Session, strategy: str, options: dict
 
 
 @pytest.mark.parametrize("strategy", ["frontier", "delta_stepping"])
-def test_buckets_grow_alike_in_many_launches(
-    pocl: Session, monkeypatch: pytest.MonkeyPatch, strategy: str
-) -> None:
+def test_buckets_grow_alike_in_many_launches(pocl: Session, monkeypatch: pytest.MonkeyPatch, strategy: str) -> None:
     if pocl.facts.dialect.has_grid_barrier:
         pytest.skip("one launch does all")
     for made, delta, least in ((cg.generators.path(2000), 512.0, 1000), (cg.generators.grid(60, 60), 1.0, 50)):

@@ -30,9 +30,7 @@ def test_stats_match_their_definitions(name: str) -> None:
     assert stats.degree_std == pytest.approx(degrees.std())
     assert stats.degree_second_moment == pytest.approx((degrees.astype(float) ** 2).mean())
     assert sum(stats.degree_vertex_counts) == n and sum(stats.degree_edge_counts) == m
-    for k, (vertices, edges) in enumerate(
-        zip(stats.degree_vertex_counts, stats.degree_edge_counts, strict=True)
-    ):
+    for k, (vertices, edges) in enumerate(zip(stats.degree_vertex_counts, stats.degree_edge_counts, strict=True)):
         within = degrees == 0 if k == 0 else (degrees >= 2 ** (k - 1)) & (degrees < 2**k)
         assert vertices == np.count_nonzero(within) and edges == degrees[within].sum()
 

@@ -1,4 +1,5 @@
 """Factorisation on several devices: strata, no lost steps, and errors like those of one device."""
+
 from __future__ import annotations
 
 import math
@@ -20,7 +21,12 @@ from clgraph.hetero import sub_devices
 
 pytestmark = pytest.mark.xdist_group("test_team_training")
 OPTIONS: dict[str, Any] = {
-    "strategy": "auto", "options": None, "deterministic": True, "n_epochs": 1, "storage": "float32", "mean": None,
+    "strategy": "auto",
+    "options": None,
+    "deterministic": True,
+    "n_epochs": 1,
+    "storage": "float32",
+    "mean": None,
 }
 
 
@@ -94,9 +100,7 @@ def test_errors_are_those_of_the_model(
 ) -> None:
     if layouts == "unequal":  # as of a GPU and a CPU
         wide = {devices[0].facts.platform: RowLayout(5, 8, 1, 1)}
-        monkeypatch.setattr(
-            factors, "row_layout", lambda _rank, facts: wide.get(facts.platform, RowLayout(5, 4, 3, 1))
-        )
+        monkeypatch.setattr(factors, "row_layout", lambda _rank, facts: wide.get(facts.platform, RowLayout(5, 4, 3, 1)))
     ratings, others = planted(rank_seed := 60, 50, 0.3, 1), planted(rank_seed, 50, 0.1, 2)
     engine = TeamFactorization(devices, ratings, rank=5, biases=biases, **{**OPTIONS, "storage": storage})
     rng = np.random.default_rng(3)

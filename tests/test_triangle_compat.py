@@ -3,6 +3,7 @@
 Its licence is not free, so it is no dependency, not even of tests: ``CLGRAPH_TRIANGLE_PYTHON`` names an interpreter
 that has the package ``triangle``.
 """
+
 from __future__ import annotations
 
 import json
@@ -40,7 +41,11 @@ def ask_triangle(cases):
     """Return what Triangle makes of each dictionary and options."""
     text = "".join(json.dumps([{key: np.asarray(v).tolist() for key, v in g.items()}, o]) + "\n" for g, o in cases)
     child = subprocess.run(
-        [PYTHON, "-c", ORACLE], input=text, capture_output=True, text=True, check=True,
+        [PYTHON, "-c", ORACLE],
+        input=text,
+        capture_output=True,
+        text=True,
+        check=True,
         env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"},
     )
     for line in child.stdout.splitlines():
@@ -58,8 +63,12 @@ def random_graph(rng, *, crossing):
         segments = np.concatenate([segments, rng.integers(8, 38, (6, 2))])
         segments = segments[segments[:, 0] != segments[:, 1]]
     return {
-        "vertices": points, "segments": segments, "holes": [[1.5, 1.5]], "regions": [[3, 0.5, 7, 0.2]],
-        "segment_markers": rng.integers(0, 3, (len(segments), 1)), "vertex_markers": rng.integers(0, 2, (39, 1)),
+        "vertices": points,
+        "segments": segments,
+        "holes": [[1.5, 1.5]],
+        "regions": [[3, 0.5, 7, 0.2]],
+        "segment_markers": rng.integers(0, 3, (len(segments), 1)),
+        "vertex_markers": rng.integers(0, 2, (39, 1)),
         "vertex_attributes": rng.random((39, 2)),
     }
 
@@ -79,7 +88,9 @@ def check_same(ours, theirs, opts):
     for key in {"vertex_markers", "vertex_attributes"} & set(theirs):
         np.testing.assert_allclose(ours[key], theirs[key], rtol=1e-12)
     for rows, markers in (
-        ("triangles", "triangle_attributes"), ("segments", "segment_markers"), ("edges", "edge_markers")
+        ("triangles", "triangle_attributes"),
+        ("segments", "segment_markers"),
+        ("edges", "edge_markers"),
     ):
         if rows in theirs:
             tables = [by_rows(found[rows], *([found[markers]] if markers in found else [])) for found in (ours, theirs)]
@@ -163,7 +174,8 @@ def test_regions_give_attributes_only_with_option_a_large():
 
 KITE = {"vertices": [[0, 0], [4, -1], [8, 0], [4, 1], [9, 9]], "triangles": [[0, 1, 2], [0, 2, 3]]}  # the long diagonal
 KEPT = [
-    KITE, {**KITE, "triangle_attributes": [[5.0], [6]], "vertex_markers": [[3], [0], [0], [5], [0]]},
+    KITE,
+    {**KITE, "triangle_attributes": [[5.0], [6]], "vertex_markers": [[3], [0], [0], [5], [0]]},
     {**KITE, "segments": [[0, 1], [0, 2], [1, 2]], "segment_markers": [[9], [0], [0]]},
 ]
 
@@ -189,8 +201,11 @@ def test_given_triangles_are_kept_as_by_triangle():
 def test_files_are_triangulated_as_by_triangle():
     graph, mesh = cg.read_planar_graph(SHARED / "la.poly"), cg.read_mesh(SHARED / "greenland.ele.gz")
     city = {
-        "vertices": graph.points, "segments": graph.segments, "segment_markers": graph.segment_markers[:, None],
-        "vertex_markers": graph.point_markers[:, None], "regions": graph.regions,
+        "vertices": graph.points,
+        "segments": graph.segments,
+        "segment_markers": graph.segment_markers[:, None],
+        "vertex_markers": graph.point_markers[:, None],
+        "regions": graph.regions,
     }
     ice = {"vertices": mesh.points, "triangles": mesh.triangles, "vertex_markers": mesh.point_markers[:, None]}
     cases = [(city, opts) for opts in ("", "pAen", "pcj")] + [(ice, "re")]

@@ -1,4 +1,5 @@
 """Exact signs, triangulations of points, and planar graphs with their holes and regions."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -29,9 +30,7 @@ def rational_signs(*points):
     a, b, c, d = ([Fraction(float(x)) for x in p] for p in points)
     turn = (a[0] - c[0]) * (b[1] - c[1]) - (a[1] - c[1]) * (b[0] - c[0])
     a, b, c = ([p[0] - d[0], p[1] - d[1]] for p in (a, b, c))
-    circle = sum(
-        (p[0] ** 2 + p[1] ** 2) * (q[0] * r[1] - q[1] * r[0]) for p, q, r in ((a, b, c), (b, c, a), (c, a, b))
-    )
+    circle = sum((p[0] ** 2 + p[1] ** 2) * (q[0] * r[1] - q[1] * r[0]) for p, q, r in ((a, b, c), (b, c, a), (c, a, b)))
     return (turn > 0) - (turn < 0), (circle > 0) - (circle < 0)
 
 
@@ -184,8 +183,11 @@ def test_holes_and_regions():
     outer = [[0, 0], [3, 0], [3, 3], [0, 3]]
     ring = np.array([[0, 1], [1, 2], [2, 3], [3, 0]])
     graph = PlanarGraph.from_arrays(
-        outer + inner, np.concatenate([ring, ring + 4, [[0, 4], [2, 6]]]), holes=[[1.5, 1.5]],
-        regions=[[2.5, 0.5, 7, 0.25], [0.5, 2.5, 8, 0], [9, 9, 9, 9]], segment_markers=[5] * 4 + [0] * 6,
+        outer + inner,
+        np.concatenate([ring, ring + 4, [[0, 4], [2, 6]]]),
+        holes=[[1.5, 1.5]],
+        regions=[[2.5, 0.5, 7, 0.25], [0.5, 2.5, 8, 0], [9, 9, 9, 9]],
+        segment_markers=[5] * 4 + [0] * 6,
     )
     mesh = graph.triangulate()
     check_delaunay(mesh, holes=graph.holes)
@@ -204,8 +206,10 @@ def test_holes_and_regions():
 def test_segments_cross_and_touch():
     """A point on a segment divides it, and so does a crossing, which gets marker and attributes of the segment."""
     graph = PlanarGraph.from_arrays(
-        [*SQUARE, [0.5, 0], [0.25, 0.25]], [[0, 2], [1, 3], [0, 1], [0, 1], [1, 0], [2, 2]],
-        segment_markers=[4, 6, 8, 9, 9, 9], point_attributes=[0, 1, 2, 3, 4, 5],
+        [*SQUARE, [0.5, 0], [0.25, 0.25]],
+        [[0, 2], [1, 3], [0, 1], [0, 1], [1, 0], [2, 2]],
+        segment_markers=[4, 6, 8, 9, 9, 9],
+        point_attributes=[0, 1, 2, 3, 4, 5],
     )
     mesh = graph.triangulate(convex_hull=True)
     check_triangulation(graph, mesh)

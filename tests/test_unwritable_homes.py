@@ -1,4 +1,5 @@
 """Runs where the home directory, the cache directory or nothing at all can be written."""
+
 from __future__ import annotations
 
 import os
@@ -31,7 +32,9 @@ if "tell-folders" in sys.argv:
     print(*made, sep="\\n")
 """
 HOMES: dict[str, dict[str, str]] = {
-    "a file": {"HOME": "/dev/null"}, "missing": {"HOME": _NOWHERE}, "none": {},
+    "a file": {"HOME": "/dev/null"},
+    "missing": {"HOME": _NOWHERE},
+    "none": {},
     "no cache directory": {"HOME": _NOWHERE, "CLGRAPH_CACHE_DIR": _NOWHERE},
 }
 
@@ -66,9 +69,7 @@ def test_homes_that_cannot_be_written(found_by_wheels: None, device: str, home: 
 
 @pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="there is no shared memory that is a folder")
 @pytest.mark.parametrize("device", DEVICES)
-def test_shared_memory_takes_caches_where_temporary_files_cannot_be_written(
-    found_by_wheels: None, device: str
-) -> None:
+def test_shared_memory_takes_caches_where_temporary_files_cannot_be_written(found_by_wheels: None, device: str) -> None:
     done = run(device, "no-temporary", "tell-folders", HOME=_NOWHERE)
     answer, *made = done.stdout.splitlines()
     assert (done.returncode, answer) == (0, "True"), done.stderr

@@ -3,6 +3,7 @@
 Intel's CPU runtime has real sub-groups: the whole file runs again on it in child processes, with 8 to 64
 lanes. ``CLGRAPH_TEST_DEVICES=nvidia python -m pytest tests/test_vocabulary.py`` runs it on a GPU.
 """
+
 from __future__ import annotations
 
 import itertools
@@ -94,9 +95,21 @@ def test_masks(session, rng):
         x % 64,
         np.full(N, width),
     ]
-    names = ["lane", "in group", "ballot", "any", "all", "lanes below", "lowest lane", "lane count",
-             "any of a 64-bit value", "lowest lane of 64 bits", "highest lane", "highest lane of 64 bits",
-             "the driver's width"]
+    names = [
+        "lane",
+        "in group",
+        "ballot",
+        "any",
+        "all",
+        "lanes below",
+        "lowest lane",
+        "lane count",
+        "any of a 64-bit value",
+        "lowest lane of 64 bits",
+        "highest lane",
+        "highest lane of 64 bits",
+        "the driver's width",
+    ]
     for name, column, value in zip(names, columns, expected, strict=True):
         np.testing.assert_array_equal(column, value, name)
 
@@ -236,15 +249,11 @@ def test_lower_to(session, rng, name):
     kind = INTEGERS[name]
     limits = np.iinfo(kind)
     values = rng.integers(limits.min, limits.max, N, dtype=kind)
-    _, least, lowered = launch(
-        session, f"lower_{name}", values, np.array([limits.max], kind), np.zeros(1, np.uint32)
-    )
+    _, least, lowered = launch(session, f"lower_{name}", values, np.array([limits.max], kind), np.zeros(1, np.uint32))
     assert least[0] == values.min()
     assert 1 <= lowered[0] <= N  # a value lowers the word at most once
     same = np.full(N, 7, kind)
-    _, least, lowered = launch(
-        session, f"lower_{name}", same, np.array([8], kind), np.zeros(1, np.uint32)
-    )
+    _, least, lowered = launch(session, f"lower_{name}", same, np.array([8], kind), np.zeros(1, np.uint32))
     assert (least[0], lowered[0]) == (7, 1)  # exactly one of many equal ones did it
 
 
@@ -295,9 +304,7 @@ def test_locks_lose_nothing(session):
 def test_pushes(session, rng, limit):
     x = rng.integers(0, 1000, N).astype(np.uint32)
     size, room = np.zeros(1, np.uint32), np.full(2 * N, 2**32 - 1, np.uint32)
-    _, size, items, group_size, group_items = launch(
-        session, "pushes", np.uint32(limit), x, size, room, size, room
-    )
+    _, size, items, group_size, group_items = launch(session, "pushes", np.uint32(limit), x, size, room, size, room)
     wanted = np.flatnonzero(x % 7 < limit)
     expected = np.sort(np.concatenate([2 * wanted, 2 * wanted + 1]))
     for count, pushed in ((size[0], items), (group_size[0], group_items)):
@@ -350,8 +357,14 @@ def test_grid_barrier(session):
     units = session.facts.compute_units
     for groups, linger in ((1, 0), (units, 20_000), (8 * units, 20_000), (64 * units, 0)):
         control, told, wrong = launch(
-            session, "grid_rounds", np.uint32(100), np.uint32(linger),
-            np.zeros(8, np.uint32), np.zeros(groups, np.uint32), np.zeros(1, np.uint32), n=groups * WG_SIZE,
+            session,
+            "grid_rounds",
+            np.uint32(100),
+            np.uint32(linger),
+            np.zeros(8, np.uint32),
+            np.zeros(groups, np.uint32),
+            np.zeros(1, np.uint32),
+            n=groups * WG_SIZE,
         )
         members = int(control[2])
         assert control[4] == 0, f"{groups} groups made no progress together"
@@ -369,7 +382,11 @@ def test_all_words_on_wide_sub_groups(width):
     environment = {**os.environ, "CLGRAPH_INTEL_SUB_GROUP": str(width), "CLGRAPH_TEST_DEVICES": "intel"}
     child = subprocess.run(
         [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", __file__],
-        env=environment, cwd=Path(__file__).parents[1], capture_output=True, text=True, timeout=800,
+        env=environment,
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        timeout=800,
     )
     assert child.returncode == 0, child.stdout[-4000:] + child.stderr[-2000:]
     assert " passed" in child.stdout and " failed" not in child.stdout

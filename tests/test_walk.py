@@ -1,4 +1,5 @@
 """How many functions a call enters before its first kernel: a reader of the code goes the same way."""
+
 from __future__ import annotations
 
 import ast

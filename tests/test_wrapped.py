@@ -1,4 +1,5 @@
 """Scipy CSR matrices that are wrapped for a call: what kernels and the host find in them, and what stays of them."""
+
 from __future__ import annotations
 
 import gc
@@ -78,10 +79,15 @@ def unsorted(matrix: Any) -> Any:
 
 
 KINDS = {
-    "symmetric": matrix_of(1), "asymmetric": matrix_of(2, mirrored=False), "repeated": repeated(matrix_of(3)),
-    "unsorted": unsorted(matrix_of(4)), "unsorted-repeats": unsorted(repeated(matrix_of(5))),
-    "several-blocks": matrix_of(6, n=700, n_entries=9000), "no-entries": sp.csr_array((5, 5)),
-    "no-vertices": sp.csr_array((0, 0)), "late-rows": matrix_of(7, n=9000, n_entries=30)[::-1].T.tocsr(),
+    "symmetric": matrix_of(1),
+    "asymmetric": matrix_of(2, mirrored=False),
+    "repeated": repeated(matrix_of(3)),
+    "unsorted": unsorted(matrix_of(4)),
+    "unsorted-repeats": unsorted(repeated(matrix_of(5))),
+    "several-blocks": matrix_of(6, n=700, n_entries=9000),
+    "no-entries": sp.csr_array((5, 5)),
+    "no-vertices": sp.csr_array((0, 0)),
+    "late-rows": matrix_of(7, n=9000, n_entries=30)[::-1].T.tocsr(),
 }
 
 
@@ -96,8 +102,10 @@ def expected(matrix: Any, weights: Any) -> EntryFacts:
     steps = [np.diff(columns[a:b]) for a, b in pairwise(offsets)]
     extremes = (1, 1) if weights is None or not weights.size else (weights.min(), weights.max())
     return EntryFacts(
-        all((step >= 0).all() for step in steps), any((step == 0).any() for step in steps),
-        asymmetric_entry(offsets, columns, weights) is None, extremes,
+        all((step >= 0).all() for step in steps),
+        any((step == 0).any() for step in steps),
+        asymmetric_entry(offsets, columns, weights) is None,
+        extremes,
     )
 
 
@@ -127,9 +135,11 @@ def test_one_entry_without_its_reverse_is_seen(pocl: Session, place: int) -> Non
         is_symmetric = asymmetric_entry(changed.indptr, changed.indices, changed.data) is None
         graph = wrap_graph(changed, weighted=True, merged=False)
         admit(pocl, graph)
-        assert graph.facts.is_symmetric == is_symmetric == entry_facts(
-            changed.indptr, changed.indices, changed.data
-        ).is_symmetric
+        assert (
+            graph.facts.is_symmetric
+            == is_symmetric
+            == entry_facts(changed.indptr, changed.indices, changed.data).is_symmetric
+        )
 
 
 @pytest.mark.parametrize("least", [0, 1 << 14])
@@ -367,9 +377,7 @@ def test_components_between_blocks_are_united(session: Session, kind: str) -> No
     assert found.n_components == expected[0] and found.labels.tolist() == expected[1].tolist()
 
 
-def test_components_are_united_at_once_where_neighbors_are_near(
-    pocl: Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_components_are_united_at_once_where_neighbors_are_near(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where they are anywhere, few cores skip most entries, which is worth a check and statistics first."""
     monkeypatch.setattr(pocl, "facts", replace(pocl.facts, compute_units=2))
     algorithm = find_algorithm("connected_components")

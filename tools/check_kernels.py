@@ -11,6 +11,7 @@ vendor's compiler optimises and allocates registers differently, so nothing is o
 The definitions come from the same device facts and dialects as on a real device. The exit status is 1 if
 anything does not compile, spills or uses scratch, and 2 if a compiler is missing.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -40,14 +41,20 @@ EXTRA_SOURCES = ("tests/kernels/vocabulary.cl",)
 
 # What programs are built with besides the defaults; each is one more row of the table.
 _ROWS: tuple[dict[str, int | str], ...] = (
-    {"OFFSET_T": "long"}, {"SYMMETRIC": 0}, {"SORTED_ROWS": 1, "FIRST_IS_LINKED": 1},
+    {"OFFSET_T": "long"},
+    {"SYMMETRIC": 0},
+    {"SORTED_ROWS": 1, "FIRST_IS_LINKED": 1},
 )
 _WEIGHTS: tuple[dict[str, int | str], ...] = (
-    {"WEIGHT_KIND": 0, "OFFSET_T": "long"}, {"WEIGHT_KIND": 2, "CLIMB_LIMIT": 1024}, {"WEIGHT_KIND": 3, "MAXIMUM": 1},
+    {"WEIGHT_KIND": 0, "OFFSET_T": "long"},
+    {"WEIGHT_KIND": 2, "CLIMB_LIMIT": 1024},
+    {"WEIGHT_KIND": 3, "MAXIMUM": 1},
 )
 _ROWS_OF_FACTORS: tuple[dict[str, int | str], ...] = (
-    {"VECTORS": 1, "LANES": 4, "BIASES": 1}, {"VECTORS": 1, "LANES": 32, "HALF_STORAGE": 1, "OFFSET_T": "long"},
-    {"VECTORS": 5, "LANES": 1, "HALF_STORAGE": 1, "BIASES": 1}, {"VECTORS": 2, "LANES": 16, "CHECK_UPDATES": 1},
+    {"VECTORS": 1, "LANES": 4, "BIASES": 1},
+    {"VECTORS": 1, "LANES": 32, "HALF_STORAGE": 1, "OFFSET_T": "long"},
+    {"VECTORS": 5, "LANES": 1, "HALF_STORAGE": 1, "BIASES": 1},
+    {"VECTORS": 2, "LANES": 16, "CHECK_UPDATES": 1},
 )
 # Scalar registers that kernels of a file may keep in lanes of vector registers, for want of more in waves of 64: it
 # takes no memory, but is a number to bring down.
@@ -56,19 +63,24 @@ MOST_SCALAR_SPILLS = {
     "delaunay/mark.cl": 16, "delaunay/patches.cl": 25, "delaunay/insert.cl": 9, "delaunay/group_patches.cl": 63,
 }  # fmt: skip
 _ROUNDS: tuple[dict[str, int | str], ...] = (
-    {"ATOMIC": 1, "OFFSET_T": "long", "WEIGHT_KIND": 0}, {"WEIGHT_KIND": 4, "BALANCE": 1},
-    {"WEIGHT_KIND": 1, "WIDE": 1, "ATOMIC": 1}, {"WEIGHT_KIND": 3, "WIDE": 1},
+    {"ATOMIC": 1, "OFFSET_T": "long", "WEIGHT_KIND": 0},
+    {"WEIGHT_KIND": 4, "BALANCE": 1},
+    {"WEIGHT_KIND": 1, "WIDE": 1, "ATOMIC": 1},
+    {"WEIGHT_KIND": 3, "WIDE": 1},
 )
 VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     "components/phases.cl": (
-        {"OFFSET_T": "long"}, {"HOOK_FIRST": 0}, {"KEEP_SECOND": 1, "HOOK_STEPS": 2},
+        {"OFFSET_T": "long"},
+        {"HOOK_FIRST": 0},
+        {"KEEP_SECOND": 1, "HOOK_STEPS": 2},
     ),
     "components/hook_compress.cl": _ROWS,
     "components/rem.cl": _ROWS,
     "components/afforest.cl": _ROWS,
     "components/degree_classes.cl": _ROWS,
     "data/check_csr.cl": (
-        {"WEIGHTS": "WEIGHTS_INT"}, {"WEIGHTS": "WEIGHTS_FLOAT", "WEIGHT_T": "ulong", "OFFSET_T": "long"},
+        {"WEIGHTS": "WEIGHTS_INT"},
+        {"WEIGHTS": "WEIGHTS_FLOAT", "WEIGHT_T": "ulong", "OFFSET_T": "long"},
     ),
     "data/graph_stats.cl": ({"OFFSET_T": "long"},),
     "data/slab.cl": ({"WHOLE_OFFSET_T": "long"}, {"WHOLE_OFFSET_T": "long", "OFFSET_T": "long"}),
@@ -83,15 +95,19 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
         {"N_ROWS": 32, "N_COLUMNS": 32, "VECTORS": 1, "LANES": 32, "HALF_STORAGE": 1, "OFFSET_T": "long"},
     ),
     "factorization/block_grid.cl": (
-        {"VECTORS": 2, "LANES": 2}, {"VECTORS": 2, "LANES": 2, "BIASES": 1, "HALF_STORAGE": 1, "OFFSET_T": "long"},
-        {"VECTORS": 6, "LANES": 1, "BIASES": 1}, {"VECTORS": 8, "LANES": 4, "BIASES": 1, "CHAIN": 1},
+        {"VECTORS": 2, "LANES": 2},
+        {"VECTORS": 2, "LANES": 2, "BIASES": 1, "HALF_STORAGE": 1, "OFFSET_T": "long"},
+        {"VECTORS": 6, "LANES": 1, "BIASES": 1},
+        {"VECTORS": 8, "LANES": 4, "BIASES": 1, "CHAIN": 1},
         {"VECTORS": 8, "LANES": 4, "HALF_STORAGE": 1, "CHAIN": 1},
     ),
     "factorization/block_order.cl": ({"OFFSET_T": "long"},),
     "factorization/edge_locked.cl": _ROWS_OF_FACTORS,
     "factorization/hogwild.cl": _ROWS_OF_FACTORS,
     "factorization/node_locked.cl": (
-        *_ROWS_OF_FACTORS, *({"PER_SUB_GROUP": 1, **row} for row in _ROWS_OF_FACTORS), {"DEFER_TO_LIST": 1},
+        *_ROWS_OF_FACTORS,
+        *({"PER_SUB_GROUP": 1, **row} for row in _ROWS_OF_FACTORS),
+        {"DEFER_TO_LIST": 1},
     ),
     "factorization/item_block.cl": (*_ROWS_OF_FACTORS, {"VECTORS": 1, "LANES": 4, "WG_SIZE": 512}),
     "factorization/matchings.cl": ({"OFFSET_T": "long"}, {"WG_SIZE": 512}),
@@ -104,25 +120,32 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     "generators/roads.cl": ({"OFFSET_T": "long"},),
     "generators/rows.cl": ({"KEY_T": "uint"},),
     "generators/weights.cl": (
-        {"WEIGHT_T": "long", "DIRECTED": 1, "OFFSET_T": "long"}, {"WEIGHT_T": "float", "WEIGHTS_ARE_FLOATS": 1},
+        {"WEIGHT_T": "long", "DIRECTED": 1, "OFFSET_T": "long"},
+        {"WEIGHT_T": "float", "WEIGHTS_ARE_FLOATS": 1},
         {"WEIGHT_T": "double", "WEIGHTS_ARE_FLOATS": 1},
     ),
     "hash_collisions/lanes.cl": (
         {"HASH_LANES": 1, "EVALUATE": 1, "OFFSET_T": "long"},
-        *({"METHOD": method, "HASH_LANES": lanes, "WG_SIZE": 64, "OFFSET_T": "long"}
-          for method in ("SORTED", "BITMAP") for lanes in (1, 16)),
+        *(
+            {"METHOD": method, "HASH_LANES": lanes, "WG_SIZE": 64, "OFFSET_T": "long"}
+            for method in ("SORTED", "BITMAP")
+            for lanes in (1, 16)
+        ),
         {"METHOD": "SORTED", "LAYOUT": "COMPACT", "WG_SIZE": 64, "COLOR_T": "uint"},
     ),
     "hash_collisions/planes.cl": (
         {"WG_SIZE": 64, "TILE_STEP": 3838, "LONG_ROW": 255, "SLICES": 8, "OFFSET_T": "long"},
-        {"WG_SIZE": 64, "SIDE_BY_SIDE": 1, "BATCH": 4}, {"LOCAL_SUMS": 0, "BATCH": 4, "SLICES": 3, "LONG_ROW": 7},
+        {"WG_SIZE": 64, "SIDE_BY_SIDE": 1, "BATCH": 4},
+        {"LOCAL_SUMS": 0, "BATCH": 4, "SLICES": 3, "LONG_ROW": 7},
     ),
     "hash_collisions/sorted.cl": ({"OFFSET_T": "long"},),
     "coloring/balance.cl": ({"DISTANCE": 2, "OFFSET_T": "long"},),
     "coloring/edge_rounds.cl": ({"OFFSET_T": "long"},),
     "coloring/jones_plassmann.cl": (
-        {"OFFSET_T": "long", "WIDE": 1, "SMALL_DEGREE": 128, "RETRIES": 100}, {"PASSES": 4},
-        {"ORDER": 3, "SORTED": 1, "BATCH": 8, "MOST_OPEN": 16}, {"ORDER": 2, "RANKED": 0, "RETRIES": 8},
+        {"OFFSET_T": "long", "WIDE": 1, "SMALL_DEGREE": 128, "RETRIES": 100},
+        {"PASSES": 4},
+        {"ORDER": 3, "SORTED": 1, "BATCH": 8, "MOST_OPEN": 16},
+        {"ORDER": 2, "RANKED": 0, "RETRIES": 8},
         {"ORDER": 4, "RANKED": 0, "MARKED": 1, "BATCH": 3, "MOST_OPEN": 24},
     ),
     "coloring/jones_plassmann_large.cl": ({"OFFSET_T": "long"},),
@@ -132,35 +155,46 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     "coloring/speculative_hubs.cl": ({"OFFSET_T": "long"},),
     "coloring/conflicts.cl": ({"TEAM": 32, "OFFSET_T": "long"}, {"TEAM": 4, "CLOSED": 0, "LONG_NET": 128}),
     "coloring/distance_two.cl": (
-        {"TEAM": 32, "OFFSET_T": "long"}, {"TEAM": 4, "CLOSED": 0},
+        {"TEAM": 32, "OFFSET_T": "long"},
+        {"TEAM": 4, "CLOSED": 0},
     ),
     "coloring/distance_two_long.cl": ({"OFFSET_T": "long"},),
     "coloring/distance_two_sized.cl": ({"TEAM": 32, "OFFSET_T": "long"}, {"TEAM": 4, "CLOSED": 0}),
     "coloring/distance_two_sized_long.cl": ({"OFFSET_T": "long"},),
     "coloring/distance_two_claims.cl": (
-        {"TEAM": 32, "OFFSET_T": "long"}, {"TEAM": 4, "CLOSED": 0},
+        {"TEAM": 32, "OFFSET_T": "long"},
+        {"TEAM": 4, "CLOSED": 0},
     ),
     "hash_collisions/tabulate_colors.cl": ({"REVERSED": 1, "OFFSET_T": "long"}, {"COLOR_T": "uint"}),
     "hash_collisions/tabulate_planes.cl": ({"OFFSET_T": "long"},),
     "bfs/frontier.cl": (
-        {"WG_SIZE": 512, "OFFSET_T": "long"}, {"WG_SIZE": 512, "BOTTOM_UP": 0, "ONLY_SHORT_ROWS": 1, "STEPS": 1},
+        {"WG_SIZE": 512, "OFFSET_T": "long"},
+        {"WG_SIZE": 512, "BOTTOM_UP": 0, "ONLY_SHORT_ROWS": 1, "STEPS": 1},
         {"ONE_LAUNCH": 0, "WG_SIZE": 64},
     ),
     "sssp/frontier.cl": (
         {"WG_SIZE": 512, "ONLY_SHORT_ROWS": 1, "STEPS": 1},
-        {"LIGHT_FIRST": 1, "WEIGHT_KIND": 3, "OFFSET_T": "long"}, {"WEIGHT_KIND": 1, "WIDE": 1},
-        {"DROP_LEAVES": 1, "SKIP_LEAVES": 1, "OFFSET_T": "long"}, {"WG_SIZE": 512, "HELD": 128},
-        {"LIGHT_FIRST": 1, "WEIGHT_KIND": 4, "ALONE": 1}, {"WEIGHT_KIND": 0}, {"WEIGHT_KIND": 3, "WIDE": 1},
+        {"LIGHT_FIRST": 1, "WEIGHT_KIND": 3, "OFFSET_T": "long"},
+        {"WEIGHT_KIND": 1, "WIDE": 1},
+        {"DROP_LEAVES": 1, "SKIP_LEAVES": 1, "OFFSET_T": "long"},
+        {"WG_SIZE": 512, "HELD": 128},
+        {"LIGHT_FIRST": 1, "WEIGHT_KIND": 4, "ALONE": 1},
+        {"WEIGHT_KIND": 0},
+        {"WEIGHT_KIND": 3, "WIDE": 1},
     ),
     "sssp/answer.cl": ({"WEIGHT_KIND": 2}, {"WEIGHT_KIND": 3}, {"WEIGHT_KIND": 4}, {"WEIGHT_KIND": 3, "WIDE": 1}),
     "sssp/dijkstra.cl": (
-        {"WEIGHT_KIND": 4, "OFFSET_T": "long"}, {"SKIP_LEAVES": 1}, {"WEIGHT_KIND": 3, "WIDE": 1},
+        {"WEIGHT_KIND": 4, "OFFSET_T": "long"},
+        {"SKIP_LEAVES": 1},
+        {"WEIGHT_KIND": 3, "WIDE": 1},
     ),
     "traversal/child_launch.cl": _ROUNDS,
     "traversal/node_splitting.cl": _ROUNDS,
     "traversal/topology_driven.cl": _ROUNDS,
     "traversal/predecessors.cl": (
-        {"WEIGHT_KIND": 0, "OFFSET_T": "long"}, {"WEIGHT_KIND": 4}, {"WEIGHT_KIND": 3, "WIDE": 1},
+        {"WEIGHT_KIND": 0, "OFFSET_T": "long"},
+        {"WEIGHT_KIND": 4},
+        {"WEIGHT_KIND": 3, "WIDE": 1},
     ),
     "partition/lock_free.cl": ({"UNIT_EDGES": 0, "UNIT_VERTICES": 0},),
     "partition/two_hop.cl": ({"UNIT_EDGES": 0, "UNIT_VERTICES": 0},),
@@ -192,8 +226,16 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     ),
     "primitives/sort.cl": (
         {"HAS_VALUES": 1},
-        {"HAS_VALUES": 1, "KEY_BITS_T": "ulong", "KEY_BYTES": 8, "KEY_KIND": "FLOAT_KEYS", "N_PASSES": 8,
-         "ITEMS_PER_ITEM": 8, "STATE_T": "ulong", "STATE_BITS": 64},
+        {
+            "HAS_VALUES": 1,
+            "KEY_BITS_T": "ulong",
+            "KEY_BYTES": 8,
+            "KEY_KIND": "FLOAT_KEYS",
+            "N_PASSES": 8,
+            "ITEMS_PER_ITEM": 8,
+            "STATE_T": "ulong",
+            "STATE_BITS": 64,
+        },
     ),
 }
 
@@ -224,10 +266,21 @@ class Kernel:
 
 def _facts(name: str, vendor: str, dialect: Dialect, width: int) -> DeviceFacts:
     return DeviceFacts(
-        name=name, vendor=vendor, platform=vendor, platform_version="", driver_version="",
-        is_cpu=False, compute_units=64, sub_group_size=width, max_work_group_size=1024,
-        local_mem_bytes=65536, global_mem_bytes=16 << 30, max_alloc_bytes=4 << 30,
-        has_int64_atomics=True, has_fp64=True, dialect=dialect,
+        name=name,
+        vendor=vendor,
+        platform=vendor,
+        platform_version="",
+        driver_version="",
+        is_cpu=False,
+        compute_units=64,
+        sub_group_size=width,
+        max_work_group_size=1024,
+        local_mem_bytes=65536,
+        global_mem_bytes=16 << 30,
+        max_alloc_bytes=4 << 30,
+        has_int64_atomics=True,
+        has_fp64=True,
+        dialect=dialect,
     )
 
 
@@ -246,18 +299,26 @@ def nvidia_target(sm: int) -> Target:
     return Target(
         f"sm_{sm}",
         _facts(f"sm_{sm}", "NVIDIA", *nvidia_dialect(sm)),
-        ("-target", "nvptx64--", "-Xclang", "-target-cpu", "-Xclang", f"sm_{known}",
-         "-Xclang", "-target-feature", "-Xclang", "+ptx75",
-         "-Xclang", "-cl-ext=+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics"),
+        (
+            "-target",
+            "nvptx64--",
+            "-Xclang",
+            "-target-cpu",
+            "-Xclang",
+            f"sm_{known}",
+            "-Xclang",
+            "-target-feature",
+            "-Xclang",
+            "+ptx75",
+            "-Xclang",
+            "-cl-ext=+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics",
+        ),
         optimisation="-O0",
     )
 
 
 TARGETS = {
-    "amd": [
-        amd_target(gpu, wave)
-        for gpu, wave in (("gfx906", 64), ("gfx90a", 64), ("gfx1030", 32), ("gfx1030", 64))
-    ],
+    "amd": [amd_target(gpu, wave) for gpu, wave in (("gfx906", 64), ("gfx90a", 64), ("gfx1030", 32), ("gfx1030", 64))],
     "nvidia": [nvidia_target(70), nvidia_target(90)],
 }
 
@@ -278,9 +339,19 @@ def compile_program(path: str, defines: dict[str, int | str], target: Target) ->
     """Return the assembly of one program; :class:`RuntimeError` with clang's message if there is none."""
     values = {**target.facts.defines(), "WG_SIZE": WORK_GROUP_SIZE, **defines}
     command = [
-        CLANG, "-x", "cl", f"-cl-std={target.facts.dialect.standard}", *target.arguments,
-        target.optimisation, "-S", "-Werror=implicit-function-declaration", "-Xclang", "-finclude-default-header",
-        "-", "-o", "-",
+        CLANG,
+        "-x",
+        "cl",
+        f"-cl-std={target.facts.dialect.standard}",
+        *target.arguments,
+        target.optimisation,
+        "-S",
+        "-Werror=implicit-function-declaration",
+        "-Xclang",
+        "-finclude-default-header",
+        "-",
+        "-o",
+        "-",
     ]
     text = build_input(path, values)
     run = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
@@ -298,12 +369,18 @@ def amd_kernels(assembly: str) -> list[Kernel]:
         if "vgpr_count" not in fields:
             continue
         number = {key: int(value) for key, value in fields.items() if value.isdigit()}
-        kernels.append(Kernel(
-            fields["name"], number["vgpr_count"], number["sgpr_count"],
-            number["vgpr_spill_count"] + number["sgpr_spill_count"], number["sgpr_spill_count"],
-            number["private_segment_fixed_size"], number["group_segment_fixed_size"],
-            number["wavefront_size"],
-        ))
+        kernels.append(
+            Kernel(
+                fields["name"],
+                number["vgpr_count"],
+                number["sgpr_count"],
+                number["vgpr_spill_count"] + number["sgpr_spill_count"],
+                number["sgpr_spill_count"],
+                number["private_segment_fixed_size"],
+                number["group_segment_fixed_size"],
+                number["wavefront_size"],
+            )
+        )
     return kernels
 
 
@@ -350,10 +427,16 @@ def check_amd(
             ]
             shown = [[k] for k in kernels] if every_kernel else [kernels]
             rows += [
-                [label, target.name, group[0].name if every_kernel else len(group),
-                 max(k.vector_registers for k in group), max(k.scalar_registers for k in group),
-                 sum(k.spills for k in group), max(k.scratch_bytes for k in group),
-                 max(k.local_bytes for k in group)]
+                [
+                    label,
+                    target.name,
+                    group[0].name if every_kernel else len(group),
+                    max(k.vector_registers for k in group),
+                    max(k.scalar_registers for k in group),
+                    sum(k.spills for k in group),
+                    max(k.scratch_bytes for k in group),
+                    max(k.local_bytes for k in group),
+                ]
                 for group in shown
             ]
     return rows, wrong

@@ -4,6 +4,7 @@
 
 Each process of pytest-xdist writes a file. ``read_covering`` puts the files of a folder together.
 """
+
 from __future__ import annotations
 
 import json

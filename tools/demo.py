@@ -3,6 +3,7 @@
 Without a graph file, a scale-free and a road-like graph of about 2**18 vertices are generated,
 written and read back.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -73,8 +74,13 @@ def _show(session: Session, name: str, timed: tuple[Graph, float]) -> None:
     print_table(
         ["", "strategy", "kind", "predicted ms", "measured ms"],
         [
-            ["->" if row["picked"] else "", row["strategy"], row["kind"],
-             milliseconds(row["predicted_seconds"]), milliseconds(row["wall_seconds"])]
+            [
+                "->" if row["picked"] else "",
+                row["strategy"],
+                row["kind"],
+                milliseconds(row["predicted_seconds"]),
+                milliseconds(row["wall_seconds"]),
+            ]
             for row in rows
         ],
     )

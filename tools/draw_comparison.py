@@ -1,4 +1,5 @@
 """Draw docs/comparison.png: how much longer the best public CUDA code takes, from the table in docs/results.md."""
+
 from __future__ import annotations
 
 import re

@@ -9,6 +9,7 @@ passes if it raises a ClgraphError, or a TypeError for a wrong name or number of
 algorithms verify theirs, graphs and ratings are checked again. A child process makes the calls, with limited memory and
 time; one that dies is told with its call, and another goes on. The exit status is 1 if a call failed.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -43,8 +44,16 @@ from clgraph.probing import api as probing  # noqa: E402
 EXTRA_BYTES = 3 << 30  # of address space for the calls
 LONGEST_SECONDS = 60.0  # of a call; a kernel may have to be compiled
 OF_PLANS = {
-    "wait", "wait_aside", "staging_for", "pieces", "program", "check_memory", "run_info", "record_kernel",
-    "record_transfer", "record_compile",
+    "wait",
+    "wait_aside",
+    "staging_for",
+    "pieces",
+    "program",
+    "check_memory",
+    "run_info",
+    "record_kernel",
+    "record_transfer",
+    "record_compile",
 }
 
 

@@ -1,4 +1,5 @@
 """Ways to damage the files of ``fuzz_readers.py``: bytes, words and lines, JSON documents, arrays of archives."""
+
 from __future__ import annotations
 
 import contextlib

@@ -1,4 +1,5 @@
 """The kinds of files of ``fuzz_readers.py``: valid ones, how to read one, and what must hold of what was read."""
+
 from __future__ import annotations
 
 import bz2

@@ -2,6 +2,7 @@
 
 Everything is simple and slow: integers are Python's, a file is a list of lines, and vertices keep their ids.
 """
+
 from __future__ import annotations
 
 import re
@@ -123,4 +124,3 @@ def check_triples(content: bytes, ratings: Ratings) -> None:
     assert all(abs(one[2] - found) <= 1e-6 * abs(found) + 1e-37 for one, found in zip(given, values, strict=True)), (
         "other ratings"
     )
-

@@ -9,6 +9,7 @@ was written) and "refused" (a ClgraphError). Anything else is
 printed with the command that repeats it: a crash, a hang, more than MOST_SECONDS or MOST_BYTES, another exception, an
 invalid result. The exit status is 1 if there was any.
 """
+
 from __future__ import annotations
 
 import argparse

@@ -7,6 +7,7 @@ is turned, two overlap, a link is wrong or an edge is not Delaunay. The exit sta
 
     tools/fuzz_refinements.py [-d DEVICE] [--count 10000] [--seed 0] [--first 0] [--strategy NAME]
 """
+
 from __future__ import annotations
 
 import argparse

@@ -6,6 +6,7 @@ overlap and are there twice; points are equal and on segments; places of holes a
 
     tools/fuzz_triangulations.py [--count 10000] [--seed 0]
 """
+
 from __future__ import annotations
 
 import argparse
@@ -46,7 +47,11 @@ def hostile_graph(rng: np.random.Generator) -> PlanarGraph:
     holes = rng.uniform(low, high, (rng.integers(0, 3), 2))
     regions = np.pad(rng.uniform(low, high, (rng.integers(0, 3), 2)), ((0, 0), (0, 2)), constant_values=1.0)
     return PlanarGraph.from_arrays(
-        points, segments, holes=holes, regions=regions, segment_markers=np.arange(len(segments)) + 2,
+        points,
+        segments,
+        holes=holes,
+        regions=regions,
+        segment_markers=np.arange(len(segments)) + 2,
         point_attributes=rng.random((n, int(rng.integers(0, 3)))),
     )
 

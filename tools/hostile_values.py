@@ -1,4 +1,5 @@
 """Values that nobody should give as arguments."""
+
 from __future__ import annotations
 
 import itertools

@@ -9,6 +9,7 @@ predicted anew, so a change of the model is judged without a device. A line has 
 best of all strategies, and predicted over measured seconds: geometric means, the worst inputs, and the range without
 the outer twentieths.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -115,11 +116,16 @@ def regrets(rows: Sequence[Row], known: Mapping[str, DeviceFacts]) -> str:
         lost = {name: picked[name][1] / min(run[1] for run in runs) for name, runs in by_graph.items()}
         ratios = sorted(run[0] / run[1] for runs in by_graph.values() for run in runs)
         outer, worst = len(ratios) // 20, sorted(lost, key=lost.__getitem__)[-3:][::-1]
-        cells.append([
-            benchmark, device, len(lost), f"{geometric_mean(lost.values()):.3f}",
-            ", ".join(f"{lost[name]:.2f} {name} ({picked[name][2]})" for name in worst),
-            f"{geometric_mean(ratios):.2f} ({ratios[outer]:.2f} … {ratios[-1 - outer]:.2f})",
-        ])
+        cells.append(
+            [
+                benchmark,
+                device,
+                len(lost),
+                f"{geometric_mean(lost.values()):.3f}",
+                ", ".join(f"{lost[name]:.2f} {name} ({picked[name][2]})" for name in worst),
+                f"{geometric_mean(ratios):.2f} ({ratios[outer]:.2f} … {ratios[-1 - outer]:.2f})",
+            ]
+        )
     headers = ["algorithm", "device", "inputs", "pick / best", "worst", "predicted / measured"]
     return tabulate(cells, headers, tablefmt="github", disable_numparse=True)
 

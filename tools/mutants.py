@@ -1,4 +1,5 @@
 """A place to break, a copy of the tree and a run of tests in it, for the tools that break the code place by place."""
+
 from __future__ import annotations
 
 import os

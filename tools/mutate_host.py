@@ -13,6 +13,7 @@ none fails, more tests run.
 If the folder of the tests of each line is missing, the whole suite runs once and fills it. The JSON file has a row for
 every mutation that ran. Mutations that no test finds and that change no answer are in EQUIVALENT, with the reason.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -56,8 +57,16 @@ LEFT_OUT = (
 # The key of a mutation that changes no answer, and the reason.
 EQUIVALENT: dict[str, str] = {}
 _NEGATED: dict[type[ast.cmpop], str] = {
-    ast.Lt: ">=", ast.LtE: ">", ast.Gt: "<=", ast.GtE: "<", ast.Eq: "!=", ast.NotEq: "==", ast.Is: "is not",
-    ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in",
+    ast.Lt: ">=",
+    ast.LtE: ">",
+    ast.Gt: "<=",
+    ast.GtE: "<",
+    ast.Eq: "!=",
+    ast.NotEq: "==",
+    ast.Is: "is not",
+    ast.IsNot: "is",
+    ast.In: "not in",
+    ast.NotIn: "in",
 }
 _MOVED: dict[type[ast.cmpop], str] = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">"}
 
@@ -77,7 +86,9 @@ def places(text: str) -> Iterator[tuple[int, int, str, str]]:
 
     tree = ast.parse(text)
     checks = {
-        id(part) for node in ast.walk(tree) if isinstance(node, ast.If) and isinstance(node.body[-1], ast.Raise)
+        id(part)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and isinstance(node.body[-1], ast.Raise)
         for part in ast.walk(node.test)
     }
     for node in ast.walk(tree):

@@ -11,6 +11,7 @@ a run can be stopped and continued. What no lane finds is written into the table
 reason why nothing depends on it, or as ``unseen`` with the reason why no lane sees it. Rows that have one are tried
 again only with ``--again``.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -40,28 +41,60 @@ THREAD_RUNS = (60, 3)  # later, and at first
 CPU_SECONDS = 20
 # Which run of tests/grind.py has the kernels of a file, or which tests run them.
 ELSEWHERE = {
-    "probe": "test_probing_kernels.py", "sssp/dijkstra": "test_sssp.py", "traversal/child_launch": "test_sssp.py",
-    "hash_collisions": "hash_collisions", "coloring/conflicts": "distance_two", "coloring/nets": "distance_two",
-    "coloring/distance_two": "distance_two", "coloring/net_bitmaps": "distance_two",
-    "coloring": "coloring", "components": "components",
+    "probe": "test_probing_kernels.py",
+    "sssp/dijkstra": "test_sssp.py",
+    "traversal/child_launch": "test_sssp.py",
+    "hash_collisions": "hash_collisions",
+    "coloring/conflicts": "distance_two",
+    "coloring/nets": "distance_two",
+    "coloring/distance_two": "distance_two",
+    "coloring/net_bitmaps": "distance_two",
+    "coloring": "coloring",
+    "components": "components",
     "data": "test_device_graph.py",
     "factorization/block": "factorization_blocks",
-    "factorization/matchings": "factorization_offline", "factorization/superstep": "factorization_offline",
-    "factorization/item_block": "factorization_offline", "factorization": "factorization_online", "mst": "mst",
-    "primitives": "primitives", "bfs": "searches", "sssp": "searches",
-    "traversal/queues": "searches", "traversal/levels": "searches", "traversal/turn": "searches",
-    "traversal": "rounds", "common": "vocabulary", "partition": "partitions", "delaunay": "test_refine_mesh.py",
+    "factorization/matchings": "factorization_offline",
+    "factorization/superstep": "factorization_offline",
+    "factorization/item_block": "factorization_offline",
+    "factorization": "factorization_online",
+    "mst": "mst",
+    "primitives": "primitives",
+    "bfs": "searches",
+    "sssp": "searches",
+    "traversal/queues": "searches",
+    "traversal/levels": "searches",
+    "traversal/turn": "searches",
+    "traversal": "rounds",
+    "common": "vocabulary",
+    "partition": "partitions",
+    "delaunay": "test_refine_mesh.py",
     "hetero": "test_hetero.py",
 }
-_DELETED = ("barrier", "local_barrier", "team_sync", "sg_sync", "fence_device", "fence_locks", "unlock", "drop_lock",
-            "unlock_both", "report_status")
+_DELETED = (
+    "barrier",
+    "local_barrier",
+    "team_sync",
+    "sg_sync",
+    "fence_device",
+    "fence_locks",
+    "unlock",
+    "drop_lock",
+    "unlock_both",
+    "report_status",
+)
 # Calls that wait; without them, they have waited.
 _WAITS = ("grid_barrier", "wait_until_at_least", "wait_for")
 # What an atomic of two steps stores: old_ and the arguments x_ and y_ are at hand.
 _STEPS = {
-    "fetch_add": "old_ + x_", "fetch_min": "x_ < old_ ? x_ : old_", "fetch_max": "x_ > old_ ? x_ : old_",
-    "fetch_and": "old_ & x_", "fetch_or": "old_ | x_", "exchange": "x_", "compare_exchange": "old_ == x_ ? y_ : old_",
-    "lower_to": "x_ < old_ ? x_ : old_", "float_add": "old_ + x_",
+    "fetch_add": "old_ + x_",
+    "fetch_min": "x_ < old_ ? x_ : old_",
+    "fetch_max": "x_ > old_ ? x_ : old_",
+    "fetch_and": "old_ & x_",
+    "fetch_or": "old_ | x_",
+    "exchange": "x_",
+    "compare_exchange": "old_ == x_ ? y_ : old_",
+    "lower_to": "x_ < old_ ? x_ : old_",
+    "float_add": "old_ + x_",
 }
 _CALL = re.compile(
     rf"\b(?P<word>{'|'.join((*_DELETED, *_STEPS, *_WAITS))})(?P<wanted>_if)?"
@@ -139,7 +172,7 @@ def places(file: str, text: str) -> Iterator[tuple[int, int, str, str, str]]:
     first = text.index("#define DEFINE_LOWER_") if file == "common/atomics.h" else 0
     for found in _CALL.finditer(code, first):
         begin, end, word = *found.span(), found["word"]
-        if _DEFINITION.search(code[code.rfind("\n", 0, begin) + 1:begin]):
+        if _DEFINITION.search(code[code.rfind("\n", 0, begin) + 1 : begin]):
             continue
         if word in _DELETED:
             yield begin, end, f"no {word}", "(void)0", "do { if (!mutant_is_(K)) { WAS; } } while (0)"
@@ -147,7 +180,7 @@ def places(file: str, text: str) -> Iterator[tuple[int, int, str, str, str]]:
             yield begin, end, f"no {word}", "1", "(mutant_is_(K) || WAS)"
         else:
             new = _in_steps(
-                word, text[found.start("inside"):found.end("inside")], is_conditional=found["wanted"] is not None
+                word, text[found.start("inside") : found.end("inside")], is_conditional=found["wanted"] is not None
             )
             yield begin, end, f"{word} in steps", new, f"(mutant_is_(K) ? {new} : WAS)"
     for found in _CHECK.finditer(code):
@@ -165,7 +198,7 @@ def mutations() -> list[Mutation]:
             continue
         text, seen = path.read_text(), Counter[tuple[str, str]]()
         for begin, end, kind, new, switch in sorted(places(file, text), key=lambda place: (place[0], -place[1])):
-            around = text[text.rfind("\n", 0, begin) + 1:text.find("\n", end)]
+            around = text[text.rfind("\n", 0, begin) + 1 : text.find("\n", end)]
             line = " ".join(re.sub(r"/\*.*?\*/|/\*.*|\\$", "", around).split())
             seen[line, kind] += 1
             switch = switch.replace("mutant_is_(K)", f"mutant_is_({len(result)})")
@@ -178,8 +211,8 @@ def with_all(text: str, changes: Sequence[Mutation], begin: int = 0, end: int | 
     parts, at, end = [], begin, len(text) if end is None else end
     for k, change in enumerate(changes):
         if change.begin >= at and change.end <= end:  # else it is within one before
-            inner = with_all(text, changes[k + 1:], change.begin, change.end)
-            parts += [text[at:change.begin], change.switch.replace("WAS", inner)]
+            inner = with_all(text, changes[k + 1 :], change.begin, change.end)
+            parts += [text[at : change.begin], change.switch.replace("WAS", inner)]
             at = change.end
     return "".join((*parts, text[at:end]))
 
@@ -213,8 +246,14 @@ class RaceLanes:
         command = ["setarch", "-R", str(program), case, *(("1",) if lane == "scheduler" else ()), str(seeds)]
         limit = (CPU_SECONDS, CPU_SECONDS)
         try:
-            ran = subprocess.run(command, env=environment, capture_output=True, check=False, timeout=4 * CPU_SECONDS,
-                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limit))
+            ran = subprocess.run(
+                command,
+                env=environment,
+                capture_output=True,
+                check=False,
+                timeout=4 * CPU_SECONDS,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limit),
+            )
         except subprocess.TimeoutExpired:  # work-items that wait for each other for ever
             return False
         if mutant < 0:

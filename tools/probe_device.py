@@ -6,6 +6,7 @@ The options are those of ``clgraph probe``, and two more. ``--ship PATH`` names 
 which the file gets the name under which ``clgraph`` looks for it. ``--repeats N`` probes N times and
 takes each rate's median: for machines that others use, too.
 """
+
 from __future__ import annotations
 
 import argparse

@@ -1,4 +1,5 @@
 """Show what the cost model would choose and why, and what its kernels take."""
+
 from __future__ import annotations
 
 import inspect
@@ -147,7 +148,12 @@ class Options(TypedDict, total=False):
 
 
 def explain(
-    algorithm: str, data: Any, *, strategy: str = "auto", measure: bool = False, session: SessionLike = None,
+    algorithm: str,
+    data: Any,
+    *,
+    strategy: str = "auto",
+    measure: bool = False,
+    session: SessionLike = None,
     **options: Unpack[Options],
 ) -> Explanation:
     """Return the candidates for *algorithm* on *data*, their predicted seconds, and why others are out.
@@ -202,8 +208,17 @@ def explain(
         predicted, reasons = entry.predictions(on, admitted)
         kernels = _kernels(entry, on, admitted, choice.strategy) if measure else ()
     return Explanation(
-        choice.strategy, choice.requested, predicted, reasons, choice.reason, choice.reads_unchecked,
-        tuple(choice.predicted), kernels, algorithm, f"{on.facts.name} ({on.facts.platform})", on.profile.origin,
+        choice.strategy,
+        choice.requested,
+        predicted,
+        reasons,
+        choice.reason,
+        choice.reads_unchecked,
+        tuple(choice.predicted),
+        kernels,
+        algorithm,
+        f"{on.facts.name} ({on.facts.platform})",
+        on.profile.origin,
     )
 
 

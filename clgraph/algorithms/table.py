@@ -1,4 +1,5 @@
 """The table of all algorithms, by the names that users give them."""
+
 from __future__ import annotations
 
 import importlib

@@ -1,4 +1,5 @@
 """``clgraph bench NAME …``: run a benchmark of the checkout."""
+
 from __future__ import annotations
 
 import argparse

@@ -1,4 +1,5 @@
 """``clgraph bfs GRAPH --source ID``: breadth-first search."""
+
 from __future__ import annotations
 
 import argparse
@@ -46,9 +47,7 @@ def _show(run: Run) -> Shown:
         plot_balance(profile, args.plot, Path(args.graph).name)
     rounds = {"before": profile.before, "after": profile.after}
     document = {"mda": profile.mda, **{when: [asdict(row) for row in rows] for when, rows in rounds.items()}}
-    return replace(
-        shown, document={**shown.document, "balance_profile": document}, below="\n".join(_balance(profile))
-    )
+    return replace(shown, document={**shown.document, "balance_profile": document}, below="\n".join(_balance(profile)))
 
 
 def _balance(profile: BalanceProfile) -> Iterator[str]:
@@ -63,6 +62,12 @@ def _balance(profile: BalanceProfile) -> Iterator[str]:
 
 
 COMMAND = GraphCommand(
-    "bfs", "find the distances from a vertex in edges", _show, _add_settings, _settings, output=OUTPUT, write=write,
+    "bfs",
+    "find the distances from a vertex in edges",
+    _show,
+    _add_settings,
+    _settings,
+    output=OUTPUT,
+    write=write,
     plot="what --profile-balance counts",
 )

@@ -1,4 +1,5 @@
 """``clgraph cache``: what clgraph keeps in its cache directory, and how to be rid of it."""
+
 from __future__ import annotations
 
 import argparse
@@ -20,9 +21,7 @@ _FILES = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", choices=("show", "clear"), nargs="?", default="show")
-    parser.add_argument(
-        "what", choices=(*_FILES, "all"), nargs="?", default="all", help="part to clear (default: all)"
-    )
+    parser.add_argument("what", choices=(*_FILES, "all"), nargs="?", default="all", help="part to clear (default: all)")
     add_json(parser)
 
 

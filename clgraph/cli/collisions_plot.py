@@ -1,4 +1,5 @@
 """Draw the collisions of hash colourings against the bits of a colour."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,4 +1,5 @@
 """``clgraph color GRAPH``: proper colouring of the vertices."""
+
 from __future__ import annotations
 
 import argparse

@@ -1,4 +1,5 @@
 """``clgraph connected_components GRAPH``: connected components."""
+
 from __future__ import annotations
 
 import argparse
@@ -8,9 +9,7 @@ from clgraph.cli.options import vertex_ids, write_result
 
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--largest", metavar="K", type=int, default=5, help="how many of the largest sizes to show (5)"
-    )
+    parser.add_argument("--largest", metavar="K", type=int, default=5, help="how many of the largest sizes to show (5)")
 
 
 def _write(path: str, run: Run) -> None:

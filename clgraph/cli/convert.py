@@ -1,4 +1,5 @@
 """``clgraph convert IN OUT``: read a graph and write it in another format."""
+
 from __future__ import annotations
 
 import argparse

@@ -1,4 +1,5 @@
 """``clgraph devices``: what OpenCL devices are here."""
+
 from __future__ import annotations
 
 import argparse
@@ -36,4 +37,3 @@ def run(args: argparse.Namespace) -> int:
     if not any(d.facts for d in found):
         select_device()  # raises, and its message says what to install
     return 0
-

@@ -1,4 +1,5 @@
 """``clgraph doctor``: find out why a device does not work."""
+
 from __future__ import annotations
 
 import argparse
@@ -105,11 +106,7 @@ def _advice(drivers: list[dict[str, Any]], error: str | None, devices: list[dict
         for driver in drivers
         if driver.get("error")
     ]
-    advice += [
-        f"{device['id']} {device['platform']}: {device['reason']}"
-        for device in devices
-        if not device["works"]
-    ]
+    advice += [f"{device['id']} {device['platform']}: {device['reason']}" for device in devices if not device["works"]]
     if not devices:
         advice.append(
             "no OpenCL device: pip install pocl-binary-distribution for a CPU device, or install a GPU vendor's driver"

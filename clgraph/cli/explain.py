@@ -1,4 +1,5 @@
 """``clgraph explain ALGORITHM FILE``: what the cost model would pick, and why."""
+
 from __future__ import annotations
 
 import argparse
@@ -42,9 +43,7 @@ def run(args: argparse.Namespace) -> int:
     session = open_session(args)
     with busy("predicting"):
         options = {} if args.distance is None else {"distance": args.distance}
-        choice = explain(
-            args.algorithm, data, strategy=args.strategy, measure=args.measure, session=session, **options
-        )
+        choice = explain(args.algorithm, data, strategy=args.strategy, measure=args.measure, session=session, **options)
     if args.json:
         print_json({
             "algorithm": args.algorithm, kind: args.file, "device": session.facts.name,

@@ -1,4 +1,5 @@
 """``clgraph factorization RATINGS``: low-rank factorisation of a rating matrix."""
+
 from __future__ import annotations
 
 import argparse

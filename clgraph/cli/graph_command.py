@@ -1,4 +1,5 @@
 """What the sub-commands share that run an algorithm on a graph file."""
+
 from __future__ import annotations
 
 import argparse

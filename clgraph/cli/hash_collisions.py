@@ -1,4 +1,5 @@
 """``clgraph hash_collisions GRAPH``: collisions of hash colourings."""
+
 from __future__ import annotations
 
 import argparse

@@ -1,4 +1,5 @@
 """``clgraph info GRAPH``: what the cost model may know of a graph."""
+
 from __future__ import annotations
 
 import argparse
@@ -12,9 +13,7 @@ HELP = "show the statistics of a graph"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_graph(parser)
-    parser.add_argument(
-        "--diameter", action="store_true", help="add a lower bound on the diameter (by two searches)"
-    )
+    parser.add_argument("--diameter", action="store_true", help="add a lower bound on the diameter (by two searches)")
     add_json(parser)
 
 

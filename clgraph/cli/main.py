@@ -3,6 +3,7 @@
 A sub-command is a module with ``HELP``, ``add_arguments(parser)`` and ``run(args) -> int``, or with a ``COMMAND`` that
 has these. It imports what it needs inside ``run``, so that ``clgraph --help`` loads neither numpy nor OpenCL.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -93,9 +94,7 @@ def build_parser() -> argparse.ArgumentParser:
         entry = getattr(module, "COMMAND", module)
         about = entry.help if entry is not module else module.HELP
         command = commands.add_parser(name, help=about, description=f"{about}.", epilog=_EPILOG)
-        command.add_argument(
-            "--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS
-        )
+        command.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
         entry.add_arguments(command)
         command.set_defaults(run=entry.run)
     return parser

@@ -1,4 +1,5 @@
 """``clgraph minimum_spanning_forest GRAPH``: minimum spanning forest."""
+
 from __future__ import annotations
 
 import argparse

@@ -1,4 +1,5 @@
 """Options that several sub-commands share, and what they stand for."""
+
 from __future__ import annotations
 
 import argparse

@@ -1,4 +1,5 @@
 """``clgraph partition GRAPH -k PARTS``: parts of like weight with few edges between them."""
+
 from __future__ import annotations
 
 import argparse

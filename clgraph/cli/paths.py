@@ -1,4 +1,5 @@
 """What the sub-commands that search from sources share."""
+
 from __future__ import annotations
 
 import argparse

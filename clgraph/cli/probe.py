@@ -1,4 +1,5 @@
 """``clgraph probe``: measure a device's atomics, memory and latencies."""
+
 from __future__ import annotations
 
 import argparse
@@ -91,10 +92,7 @@ def _print_memory(profile: DeviceProfile) -> None:
     print("\nrandom 4-byte loads, by working set")
     print_table(
         ["bytes", "independent", "dependent"],
-        [
-            [_binary(size), _cell(gathers, size, "/s"), _cell(chain, size, "s")]
-            for size in sorted({*gathers, *chain})
-        ],
+        [[_binary(size), _cell(gathers, size, "/s"), _cell(chain, size, "s")] for size in sorted({*gathers, *chain})],
     )
     print(
         f"spread: {_percent(profile.spread, 'gathers_per_second')} and "

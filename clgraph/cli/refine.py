@@ -1,4 +1,5 @@
 """``clgraph refine IN``: a Delaunay mesh with bounded angles and areas."""
+
 from __future__ import annotations
 
 import argparse
@@ -21,7 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "meshio reads",
     )  # fmt: skip
     parser.add_argument(
-        "-o", "--output", metavar="OUT",
+        "-o",
+        "--output",
+        metavar="OUT",
         help="write the mesh: .ele or .node (both, and the segments as .poly), .vtu, or what meshio writes",
     )
     parser.add_argument("--min-angle", metavar="DEGREES", type=float, default=30.0, help="least angle (30)")

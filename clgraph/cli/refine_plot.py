@@ -1,4 +1,5 @@
 """Draw a mesh before and after its refinement, the angles of both, and how many triangles were bad in each round."""
+
 from __future__ import annotations
 
 from pathlib import Path

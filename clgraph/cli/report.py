@@ -1,4 +1,5 @@
 """``clgraph report FILE …``: tables of benchmark results."""
+
 from __future__ import annotations
 
 import argparse

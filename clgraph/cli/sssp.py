@@ -1,4 +1,5 @@
 """``clgraph sssp GRAPH --source ID``: shortest paths by the weights of the edges."""
+
 from __future__ import annotations
 
 import argparse
@@ -11,7 +12,8 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     add_sources(parser)
     parser.add_argument("--limit", metavar="DISTANCE", type=number, help="go at most this far")
     parser.add_argument(
-        "--dtype", choices=("int64", "float64", "float32"),
+        "--dtype",
+        choices=("int64", "float64", "float32"),
         help="type of the distances (int64 by integer weights; float64 by others, or float32 by those of a file with "
         "float32 weights, which is less exact)",
     )

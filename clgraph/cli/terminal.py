@@ -1,4 +1,5 @@
 """Text for people on stdout, JSON for programs, progress on stderr."""
+
 from __future__ import annotations
 
 import json

@@ -30,13 +30,10 @@ def check_arrays(offsets: NDArray[Any], columns: NDArray[Any], n_columns: int | 
     """Raise unless the arrays are CSR: offsets from 0 up to n_edges, columns below *n_columns*, else n_vertices."""
     n, m = offsets.size - 1, columns.size
     if not 0 <= n <= MAX_VERTICES:
-        raise GraphError(
-            f"row_offsets has {n + 1} elements; needed: n_vertices + 1, with 0 to {MAX_VERTICES} vertices"
-        )
+        raise GraphError(f"row_offsets has {n + 1} elements; needed: n_vertices + 1, with 0 to {MAX_VERTICES} vertices")
     if offsets[0] != 0 or offsets[-1] != m:
         raise GraphError(
-            f"row_offsets runs from {offsets[0]} to {offsets[-1]}; "
-            f"it must start at 0 and end at n_edges = {m}"
+            f"row_offsets runs from {offsets[0]} to {offsets[-1]}; it must start at 0 and end at n_edges = {m}"
         )
     check_rising(offsets)
     check_range("column_indices", columns, n if n_columns is None else n_columns)

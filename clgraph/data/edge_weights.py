@@ -1,4 +1,5 @@
 """Random weights of edges: a hash of both ends and the seed."""
+
 from __future__ import annotations
 
 import math

@@ -1,4 +1,5 @@
 """What is to be known of the entries of a graph before anything reads them: order, repeats, symmetry, weights."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -2,6 +2,7 @@
 
 A class checks the arguments of a random graph and knows what both the host and a device draw.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -29,9 +30,7 @@ class RMat:
     a multiplication and an addition, each modulo n, before the high half of the bits is added to the low half.
     """
 
-    def __init__(
-        self, scale: int, edge_factor: int, a: float, b: float, c: float, seed: Seed, permute: bool
-    ) -> None:
+    def __init__(self, scale: int, edge_factor: int, a: float, b: float, c: float, seed: Seed, permute: bool) -> None:
         self.scale = checked_count("scale", scale, 30, least=0)
         a, b, c = checked_number("a", a), checked_number("b", b), checked_number("c", c)
         if a + b + c > 1:

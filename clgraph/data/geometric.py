@@ -1,4 +1,5 @@
 """Graphs of random points in the unit square, made on the host."""
+
 from __future__ import annotations
 
 import math

@@ -277,9 +277,7 @@ class Graph(GraphArrays):
         offsets = np.concatenate([(self.row_offsets[:-1] + replica * m).ravel(), [k * m]])
         columns = (self.column_indices + (replica * n).astype(np.int32)).ravel()
         weights = None if self.edge_weights is None else np.tile(self.edge_weights, k)
-        return Graph._trusted(
-            offsets, columns, weights, directed=self.directed, sorted_rows=self.has_sorted_rows
-        )
+        return Graph._trusted(offsets, columns, weights, directed=self.directed, sorted_rows=self.has_sorted_rows)
 
     def permuted(self, seed: Seed) -> Graph:
         """Return the graph with its vertices renumbered at random, rows sorted, labels carried along."""
@@ -294,9 +292,7 @@ class Graph(GraphArrays):
             offsets, columns = csr_from_keys(n, pack(rows, columns), unique=False)
         else:
             offsets, columns, weights = sorted_csr(n, [(rows, columns, weights)])
-        return Graph._trusted(
-            offsets, columns, weights, directed=self.directed, labels=labels, sorted_rows=True
-        )
+        return Graph._trusted(offsets, columns, weights, directed=self.directed, labels=labels, sorted_rows=True)
 
 
 @runtime_checkable

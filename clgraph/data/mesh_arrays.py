@@ -1,4 +1,5 @@
 """Arrays that users give for meshes, checked, and what modules on meshes compute with them."""
+
 from __future__ import annotations
 
 from typing import Any

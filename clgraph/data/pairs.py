@@ -1,4 +1,5 @@
 """Lists of pairs made into CSR arrays whose rows are sorted, on all cores."""
+
 from __future__ import annotations
 
 import os
@@ -24,7 +25,12 @@ CSRArrays: TypeAlias = tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | Non
 
 
 def csr_of_pairs(
-    n: int, rows: NDArray[Any], columns: NDArray[Any], weights: NDArray[Any] | None, *, directed: bool,
+    n: int,
+    rows: NDArray[Any],
+    columns: NDArray[Any],
+    weights: NDArray[Any] | None,
+    *,
+    directed: bool,
     duplicates: Duplicates = "keep",
 ) -> CSRArrays:
     """Return checked vertex numbers as sorted rows, with each entry's reverse unless *directed*; merge duplicates."""
@@ -33,9 +39,7 @@ def csr_of_pairs(
     return csr_of_weighted_blocks(n, [(rows, columns, weights)], directed=directed, duplicates=duplicates)
 
 
-def csr_of_weighted_blocks(
-    n: int, blocks: list[WeightedPairs], *, directed: bool, duplicates: Duplicates
-) -> CSRArrays:
+def csr_of_weighted_blocks(n: int, blocks: list[WeightedPairs], *, directed: bool, duplicates: Duplicates) -> CSRArrays:
     """Return the same of blocks."""
     arrays = sorted_csr(n, blocks, mirror=not directed, unique=duplicates == "first")
     return arrays if duplicates in ("keep", "first") else merge_duplicates(*arrays, duplicates)

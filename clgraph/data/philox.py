@@ -3,6 +3,7 @@
 The function is Philox4x64-10 of J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy
 as 1, 2, 3", SC 2011, which numpy has as a bit generator.
 """
+
 from __future__ import annotations
 
 import os

@@ -1,4 +1,5 @@
 """Planar straight-line graphs: points and segments between them, with holes and regions, to be triangulated."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -58,8 +59,14 @@ class PlanarGraph:
 
     @classmethod
     def from_arrays(
-        cls, points: ArrayLike, segments: ArrayLike = (), *, segment_markers: ArrayLike | None = None,
-        point_markers: ArrayLike | None = None, point_attributes: ArrayLike | None = None, holes: ArrayLike = (),
+        cls,
+        points: ArrayLike,
+        segments: ArrayLike = (),
+        *,
+        segment_markers: ArrayLike | None = None,
+        point_markers: ArrayLike | None = None,
+        point_attributes: ArrayLike | None = None,
+        holes: ArrayLike = (),
         regions: ArrayLike = (),
     ) -> PlanarGraph:
         """Make a planar graph of arrays and check all of them; parameters are as the attributes.
@@ -82,9 +89,13 @@ class PlanarGraph:
         n = len(xy)
         edges = checked_indices("segments", segments, 2, n)
         return cls(
-            xy, edges, checked_column("segment_markers", segment_markers, len(edges), np.int32),
-            checked_column("point_markers", point_markers, n, np.int32), checked_attributes(point_attributes, n),
-            _checked_places("holes", holes, 2), _checked_places("regions", regions, 4),
+            xy,
+            edges,
+            checked_column("segment_markers", segment_markers, len(edges), np.int32),
+            checked_column("point_markers", point_markers, n, np.int32),
+            checked_attributes(point_attributes, n),
+            _checked_places("holes", holes, 2),
+            _checked_places("regions", regions, 4),
         )
 
     def triangulate(self, *, convex_hull: bool = False, keep_points: bool = False) -> TriangleMesh:
@@ -161,8 +172,13 @@ class PlanarGraph:
         return keep, attributes[part][keep], areas[part][keep] if (self.regions[:, 3] > 0).any() else None
 
     def _mesh(
-        self, triangulation: Triangulation, pieces: RecoveredSegments, whole_markers: NDArray[np.int32],
-        numbers: NDArray[np.int64], keep: NDArray[np.bool_], attributes: NDArray[np.float64] | None,
+        self,
+        triangulation: Triangulation,
+        pieces: RecoveredSegments,
+        whole_markers: NDArray[np.int32],
+        numbers: NDArray[np.int64],
+        keep: NDArray[np.bool_],
+        attributes: NDArray[np.float64] | None,
         areas: NDArray[np.float64] | None,
     ) -> TriangleMesh:
         """Return what stays as a mesh; *numbers* has the number of each point of *triangulation*."""
@@ -193,8 +209,15 @@ class PlanarGraph:
             start, end = values[numbers[c.start]], values[numbers[c.end]]
             values[p] = start + c.along * (end - start)
         return TriangleMesh(
-            points, corners.astype(np.int32), neighbors.astype(np.int32), segments.astype(np.int32), markers,
-            point_markers, values, attributes, areas,
+            points,
+            corners.astype(np.int32),
+            neighbors.astype(np.int32),
+            segments.astype(np.int32),
+            markers,
+            point_markers,
+            values,
+            attributes,
+            areas,
         )
 
 

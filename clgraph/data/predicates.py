@@ -7,6 +7,7 @@ change the sign.
 The bounds are those of J. R. Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric
 Predicates", Discrete & Computational Geometry 18, 1997.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -6,6 +6,7 @@ until none does. What is flipped is made Delaunay again afterwards, by :meth:`Tr
 After S. W. Sloan, "A fast algorithm for generating constrained Delaunay triangulations", Computers & Structures 47,
 1993.
 """
+
 from __future__ import annotations
 
 import math
@@ -85,9 +86,7 @@ def _keys(triangulation: Triangulation) -> NDArray[np.int64]:
 class SegmentRecovery(TriangleLists):
     """A triangulation and the segments that it has."""
 
-    def __init__(
-        self, triangulation: Triangulation, segments: NDArray[np.int64], there: NDArray[np.bool_]
-    ) -> None:
+    def __init__(self, triangulation: Triangulation, segments: NDArray[np.int64], there: NDArray[np.bool_]) -> None:
         super().__init__(triangulation)
         ends = np.sort(segments[there], axis=1).tolist()
         self.whole_of: dict[Segment, int] = dict(zip(map(tuple, ends), np.flatnonzero(there).tolist(), strict=True))

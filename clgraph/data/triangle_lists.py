@@ -1,4 +1,5 @@
 """A triangulation as lists of Python, which loops change one triangle at a time."""
+
 from __future__ import annotations
 
 import random
@@ -36,9 +37,7 @@ class TriangleLists:
 
     def store(self, triangulation: Triangulation) -> None:
         """Write the lists back."""
-        triangulation.replace(
-            np.array(self.points), np.array(self.corners, np.int64), np.array(self.twins, np.int64)
-        )
+        triangulation.replace(np.array(self.points), np.array(self.corners, np.int64), np.array(self.twins, np.int64))
 
     def locate(self, p: int, t: int) -> tuple[int, int]:
         """Walk from triangle *t* to that of point *p*; return it, -1 outside, and the half-edge the point is on."""

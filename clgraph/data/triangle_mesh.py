@@ -1,4 +1,5 @@
 """Triangulations of the plane: points, triangles with their neighbours, and edges that must stay."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
@@ -104,9 +105,15 @@ class TriangleMesh:
 
     @classmethod
     def from_arrays(
-        cls, points: ArrayLike, triangles: ArrayLike, segments: ArrayLike | None = None, *,
-        segment_markers: ArrayLike | None = None, point_markers: ArrayLike | None = None,
-        point_attributes: ArrayLike | None = None, region_attributes: ArrayLike | None = None,
+        cls,
+        points: ArrayLike,
+        triangles: ArrayLike,
+        segments: ArrayLike | None = None,
+        *,
+        segment_markers: ArrayLike | None = None,
+        point_markers: ArrayLike | None = None,
+        point_attributes: ArrayLike | None = None,
+        region_attributes: ArrayLike | None = None,
         max_areas: ArrayLike | None = None,
     ) -> TriangleMesh:
         """Make a mesh of arrays and check all of them.
@@ -168,11 +175,15 @@ class TriangleMesh:
         first.sort()
         t = len(corners)
         return cls(
-            xy, corners, neighbors, np.ascontiguousarray(together[first]),
+            xy,
+            corners,
+            neighbors,
+            np.ascontiguousarray(together[first]),
             np.concatenate([markers, np.full(len(hull), BOUNDARY_MARKER, np.int32)])[first],
             checked_column("point_markers", point_markers, n, np.int32),
             checked_attributes(point_attributes, n),
-            None if region_attributes is None
+            None
+            if region_attributes is None
             else checked_column("region_attributes", region_attributes, t, np.float64),
             None if max_areas is None else checked_areas(max_areas, t),
         )
@@ -212,8 +223,12 @@ class TriangleMesh:
         used[self.triangles] = True
         number = np.cumsum(used, dtype=np.int32) - np.int32(1)
         return replace(
-            self, points=self.points[used], triangles=number[self.triangles], segments=number[self.segments],
-            point_markers=self.point_markers[used], point_attributes=self.point_attributes[used],
+            self,
+            points=self.points[used],
+            triangles=number[self.triangles],
+            segments=number[self.segments],
+            point_markers=self.point_markers[used],
+            point_attributes=self.point_attributes[used],
         )
 
     def with_boundary_markers(self) -> Self:
@@ -237,7 +252,8 @@ class TriangleMesh:
         flips.fixed = among(edge_keys(sides, self.n_points).ravel(), segments)
         flips.legalize(np.arange(3 * self.n_triangles))
         return replace(
-            self, triangles=flips.corners.reshape(-1, 3).astype(np.int32),
+            self,
+            triangles=flips.corners.reshape(-1, 3).astype(np.int32),
             neighbors=(flips.twins // 3).reshape(-1, 3).astype(np.int32),
         )
 
@@ -258,9 +274,14 @@ class TriangleMesh:
         angles, areas, empty = self.angles(), self.areas(), self.n_triangles == 0
         least = angles.min(axis=1)
         return MeshQuality(
-            self.n_points, self.n_triangles, np.nan if empty else float(least.min()),
-            np.nan if empty else float(angles.max()), np.nan if empty else float(least.mean()),
-            np.nan if empty else float(areas.min()), float(areas.max(initial=0.0)), float(areas.sum()),
+            self.n_points,
+            self.n_triangles,
+            np.nan if empty else float(least.min()),
+            np.nan if empty else float(angles.max()),
+            np.nan if empty else float(least.mean()),
+            np.nan if empty else float(areas.min()),
+            float(areas.max(initial=0.0)),
+            float(areas.sum()),
             np.histogram(angles, bins=_BINS, range=(0, 180))[0],
         )
 

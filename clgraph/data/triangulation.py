@@ -6,6 +6,7 @@ until all are Delaunay again. All decisions are exact, so no input is degenerate
 After A. Nanjappa, "Delaunay triangulation in R3 on the GPU", PhD thesis, National University of Singapore, 2012, and
 C. L. Lawson, "Software for C1 surface interpolation", 1977.
 """
+
 from __future__ import annotations
 
 from typing import Any

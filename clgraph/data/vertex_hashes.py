@@ -28,6 +28,7 @@ the default:
 ``gray``               the Gray code of the vertex
 =====================  ================================================================================================
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,4 +1,5 @@
 """The vertices of a graph whose edges are elsewhere."""
+
 from __future__ import annotations
 
 from typing import Any, NoReturn

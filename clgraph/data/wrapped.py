@@ -1,4 +1,5 @@
 """A scipy matrix as a graph for the length of one call: its arrays are used where they are, and are not believed."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
@@ -47,8 +48,15 @@ class WrappedGraph(Graph):
             weights = as_weights(weights, m)
         given = (matrix.indptr.astype(np.int32, copy=False), matrix.indices[:m].astype(np.int32, copy=False), weights)
         self.__dict__.update(
-            matrix=matrix, given=given, arrays=given, weighted=weighted, merged=merged, along_rows=along_rows,
-            is_checked=False, n_vertices=given[0].size - 1, n_edges=m,
+            matrix=matrix,
+            given=given,
+            arrays=given,
+            weighted=weighted,
+            merged=merged,
+            along_rows=along_rows,
+            is_checked=False,
+            n_vertices=given[0].size - 1,
+            n_edges=m,
         )
 
     matrix: Any

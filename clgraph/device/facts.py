@@ -1,4 +1,5 @@
 """Static properties of one device, as the driver reports them."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -74,9 +75,20 @@ class DeviceFacts:
 
 
 ANY_DEVICE = DeviceFacts(
-    name="any device", vendor="", platform="", platform_version="", driver_version="", is_cpu=True, compute_units=1,
-    sub_group_size=1, max_work_group_size=1, local_mem_bytes=0, global_mem_bytes=0, max_alloc_bytes=0,
-    has_int64_atomics=False, has_fp64=False,
+    name="any device",
+    vendor="",
+    platform="",
+    platform_version="",
+    driver_version="",
+    is_cpu=True,
+    compute_units=1,
+    sub_group_size=1,
+    max_work_group_size=1,
+    local_mem_bytes=0,
+    global_mem_bytes=0,
+    max_alloc_bytes=0,
+    has_int64_atomics=False,
+    has_fp64=False,
 )
 """The default device before any driver is asked; it has the rates of a generic CPU."""
 

@@ -1,4 +1,5 @@
 """What the processor of this machine says of itself."""
+
 from __future__ import annotations
 
 import platform

@@ -3,6 +3,7 @@
 Look-up order, first hit wins: the user's measurement, the file shipped for this device or the
 one it is a variant of, the platform's, the generic default.
 """
+
 from __future__ import annotations
 
 import json
@@ -34,6 +35,7 @@ _MOST_RATE = 1e30  # far above any device's, and products of it are still finite
 _KINDS = {str: "text", int: "an integer from 1 on", float: "a finite number from 0 on"}
 
 logger = logging.getLogger(__name__)
+
 
 class Curve(dict[int, float]):
     """Rates by x, which does not change; read between the points by :func:`at`."""
@@ -161,7 +163,8 @@ class DeviceProfile:
         factor = per_second / known["cmpxchg_int32"]
         atomics = {operation: factor * rate for operation, rate in known.items()}
         return replace(
-            self, rates=replace(self.rates, group_address_atomics_per_second=atomics),
+            self,
+            rates=replace(self.rates, group_address_atomics_per_second=atomics),
             notes={**self.notes, "group_address_atomics_per_second": "by the self-test's compare-exchanges"},
         )
 

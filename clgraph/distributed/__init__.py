@@ -2,6 +2,7 @@
 
 The names are those of the package; what they take is chunks of edges, and where they run is a Dask client.
 """
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -26,8 +27,15 @@ if TYPE_CHECKING:
     from clgraph.distributed.estimator import SGDMatrixFactorization
 
 __all__ = [
-    "DistributedComponents", "DistributedForest", "DistributedInfo", "HeteroScheduler", "LocalOpenCLCluster",
-    "SGDMatrixFactorization", "connected_components", "edge_chunks", "minimum_spanning_forest",
+    "DistributedComponents",
+    "DistributedForest",
+    "DistributedInfo",
+    "HeteroScheduler",
+    "LocalOpenCLCluster",
+    "SGDMatrixFactorization",
+    "connected_components",
+    "edge_chunks",
+    "minimum_spanning_forest",
 ]
 
 

@@ -1,4 +1,5 @@
 """Chunks of edges: what may be one, and how a worker reads it, a segment at a time."""
+
 from __future__ import annotations
 
 import itertools

@@ -1,4 +1,5 @@
 """A Dask cluster on this machine, with a worker for each device."""
+
 from __future__ import annotations
 
 import logging
@@ -54,8 +55,13 @@ class LocalOpenCLCluster(distributed.SpecCluster):  # type: ignore[misc]
     """
 
     def __init__(
-        self, devices: str | Sequence[str] = "all", *, workers_per_device: int = 1, dashboard_address: str = ":0",
-        memory_limit: str | int | None = "auto", **options: Any,
+        self,
+        devices: str | Sequence[str] = "all",
+        *,
+        workers_per_device: int = 1,
+        dashboard_address: str = ":0",
+        memory_limit: str | int | None = "auto",
+        **options: Any,
     ) -> None:
         most = os.cpu_count() or 1
         count = checked_count("workers_per_device", workers_per_device, most)

@@ -1,4 +1,5 @@
 """Connected components of a graph whose edges are in chunks: a forest on each worker, merged in a tree."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable

@@ -1,4 +1,5 @@
 """The factorisation over Dask's workers as a scikit-learn estimator."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -33,10 +34,23 @@ class SGDMatrixFactorization(_OnOneMachine):
     """
 
     def __init__(
-        self, n_factors: int = 16, *, strategy: str = "auto", strategy_options: Mapping[str, Any] | None = None,
-        n_epochs: int = 20, learning_rate: float = 0.01, schedule: str = "constant", decay: float = 0.1,
-        regularization: float = 0.05, biases: bool = False, storage: Storage = "float32", init_scale: float = 0.2,
-        tol: float | None = None, random_state: Any = None, client: Any = None, verbose: int = 0,
+        self,
+        n_factors: int = 16,
+        *,
+        strategy: str = "auto",
+        strategy_options: Mapping[str, Any] | None = None,
+        n_epochs: int = 20,
+        learning_rate: float = 0.01,
+        schedule: str = "constant",
+        decay: float = 0.1,
+        regularization: float = 0.05,
+        biases: bool = False,
+        storage: Storage = "float32",
+        init_scale: float = 0.2,
+        tol: float | None = None,
+        random_state: Any = None,
+        client: Any = None,
+        verbose: int = 0,
     ) -> None:
         super().__init__(
             n_factors, strategy=strategy, strategy_options=strategy_options, n_epochs=n_epochs,

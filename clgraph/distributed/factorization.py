@@ -1,4 +1,5 @@
 """Factorisation over Dask's workers: each has its users, and the rows of items go from worker to worker as futures."""
+
 from __future__ import annotations
 
 import math

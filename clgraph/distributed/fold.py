@@ -2,6 +2,7 @@
 
 A worker's results are lost with it. Dask knows how they came about, and computes them again on another one.
 """
+
 from __future__ import annotations
 
 import os
@@ -98,8 +99,11 @@ class Part(Generic[Value]):
 
 
 def folded(
-    client: distributed.Client, chunks: Sequence[Any], absorb: Absorb[Part[Value]],
-    merge: Callable[[Part[Value], Part[Value]], Part[Value]], what: str,
+    client: distributed.Client,
+    chunks: Sequence[Any],
+    absorb: Absorb[Part[Value]],
+    merge: Callable[[Part[Value], Part[Value]], Part[Value]],
+    what: str,
     finish: Callable[[Part[Value]], Part[Value]] | None = None,
 ) -> tuple[Part[Value], DistributedInfo]:
     """Return what *absorb*, of a part, places of chunks and these chunks, and *merge*, of two parts, make of all.
@@ -150,7 +154,7 @@ def folded(
             for (address, one), (_, other) in zip(level[::2], level[1::2], strict=False)
         ]
         level = merged + level[2 * len(merged) :]
-    (_, last), = level
+    ((_, last),) = level
     lanes.clear()
     part: Part[Value]
     (part,) = results(client, [last])

@@ -1,4 +1,5 @@
 """Minimum spanning forests of a graph whose edges are in chunks: what no forest of some edges has, no forest has."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -104,8 +105,12 @@ def minimum_spanning_forest(
     found, n, base = checked_arguments(chunks, n_vertices, base)
     options: dict[str, Any] = {"n": n, "base": base, "maximum": checked_flag("maximum", maximum)}
     last, info = folded(
-        as_client(client), found, partial(absorb, **options), partial(merge, maximum=maximum),
-        "minimum spanning forest", finish=partial(finish, maximum=maximum),
+        as_client(client),
+        found,
+        partial(absorb, **options),
+        partial(merge, maximum=maximum),
+        "minimum spanning forest",
+        finish=partial(finish, maximum=maximum),
     )
     forest = last.value
     weight = forest.sources.size if forest.weights is None else total_weight(forest.weights)

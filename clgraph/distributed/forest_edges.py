@@ -1,4 +1,5 @@
 """Edges of a forest, and what goes from worker to worker of them: at most 4 bytes a vertex, and the weights."""
+
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -49,7 +50,11 @@ def _target_bits(n: int) -> int:
 
 
 def _unpacked(
-    places: NDArray[np.uint8], octets: NDArray[np.uint8], planes: list[NDArray[np.uint8]], weights: Weights, n: int,
+    places: NDArray[np.uint8],
+    octets: NDArray[np.uint8],
+    planes: list[NDArray[np.uint8]],
+    weights: Weights,
+    n: int,
     waiting: tuple[Segment, ...],
 ) -> Forest:
     m, n_bytes = octets.shape

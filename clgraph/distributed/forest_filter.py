@@ -1,4 +1,5 @@
 """Edges that a known forest rules out are dropped before anything is made of them."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,4 +1,5 @@
 """Loads of independent items over the workers of a Dask client."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -124,7 +125,12 @@ class HeteroScheduler(_OnOneMachine):
     """
 
     def __init__(
-        self, client: Any = None, *, policy: str = "hass", sub_loads: int = 100, training: float = 0.2,
+        self,
+        client: Any = None,
+        *,
+        policy: str = "hass",
+        sub_loads: int = 100,
+        training: float = 0.2,
         ratios: Sequence[float] | None = None,
     ) -> None:
         self.client = as_client(client)

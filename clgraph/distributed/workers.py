@@ -1,4 +1,5 @@
 """The workers of a Dask client: their devices and versions, the session of each, tasks for them, and every wait."""
+
 from __future__ import annotations
 
 import asyncio
@@ -103,13 +104,15 @@ def _described() -> WorkerDevice:
     except NoDeviceError as error:
         return WorkerDevice(address, "", 0.0, True, 0, _versions(), reason=str(error))
     facts, known = session.facts, member(session)
-    return WorkerDevice(
-        address, facts.name, known.weight, facts.is_cpu, facts.compute_units, _versions(), known.lanes
-    )
+    return WorkerDevice(address, facts.name, known.weight, facts.is_cpu, facts.compute_units, _versions(), known.lanes)
 
 
 def submit(
-    client: distributed.Client, address: str, function: Any, *arguments: Any, key: str | None = None,
+    client: distributed.Client,
+    address: str,
+    function: Any,
+    *arguments: Any,
+    key: str | None = None,
     others: bool = True,
 ) -> Any:
     """Return the future of a task for the worker at *address*; with *others*, one of them takes it if that is lost.
@@ -117,9 +120,7 @@ def submit(
     Arrays among the arguments go with the task, so that it can be run again.
     """
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 PiB"}):
-        return client.submit(
-            function, *arguments, key=key, workers=[address], allow_other_workers=others, pure=False
-        )
+        return client.submit(function, *arguments, key=key, workers=[address], allow_other_workers=others, pure=False)
 
 
 def as_client(client: Any) -> distributed.Client:
@@ -201,7 +202,11 @@ class _Watch:
 
 
 def wait_for(
-    client: distributed.Client, futures: list[distributed.Future], *, first: bool = False, address: str = "",
+    client: distributed.Client,
+    futures: list[distributed.Future],
+    *,
+    first: bool = False,
+    address: str = "",
     ends: float = math.inf,
 ) -> list[distributed.Future]:
     """Wait until all *futures* are done, or the first is, and return those that are, also with errors.

@@ -1,4 +1,5 @@
 """The Algorithm class: the object behind a public function, explain, the command line and benchmarks."""
+
 from __future__ import annotations
 
 import time
@@ -126,7 +127,12 @@ class Algorithm:
         return None
 
     def solve(
-        self, problem: Any, *, strategy: str = "auto", session: SessionLike = None, verify: bool = False,
+        self,
+        problem: Any,
+        *,
+        strategy: str = "auto",
+        session: SessionLike = None,
+        verify: bool = False,
         options: Mapping[str, Any] | None = None,
     ) -> Any:
         """Choose a strategy, make its plan, run it, and return the result with its ``info``.
@@ -185,7 +191,9 @@ class Algorithm:
         chosen = self.strategies[choice.strategy]
         is_unread = choice.reads_unchecked and not given
         with (
-            on.driver, on.measure(started) as recorder, admission(on, problem, checked=not is_unread) as problem,
+            on.driver,
+            on.measure(started) as recorder,
+            admission(on, problem, checked=not is_unread) as problem,
             self._planned(on, problem, choice, given, is_unread=is_unread) as plan,
         ):
             plan.run()

@@ -1,4 +1,5 @@
 """Arrays that grow while a plan runs: a kernel that runs out of room says so, gets more, and runs again."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable

@@ -1,4 +1,5 @@
 """A strategy that runs on the host: compiled routines of numpy and scipy on the graph's own arrays."""
+
 from __future__ import annotations
 
 import math

@@ -1,4 +1,5 @@
 """The options of strategies: list them, and check the options of a call."""
+
 from __future__ import annotations
 
 import inspect

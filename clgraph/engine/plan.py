@@ -1,4 +1,5 @@
 """A recipe on one device: allocated, compiled and bound once, run as often as wanted."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -126,9 +127,7 @@ class Plan:
         key = source, *defines.items()
         if key not in self._programs:
             merged = {**self._defines, **self.setting.file_defines.get(source, {}), **defines}
-            self._programs[key] = self.session.program(
-                source, merged, work_group_size=self.setting.work_group_size
-            )
+            self._programs[key] = self.session.program(source, merged, work_group_size=self.setting.work_group_size)
         return self._programs[key]
 
     def _program_of(self, phase: Phase) -> Program:

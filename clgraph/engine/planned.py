@@ -1,4 +1,5 @@
 """The table's entry of a strategy that is a recipe."""
+
 from __future__ import annotations
 
 import inspect
@@ -45,7 +46,10 @@ class _Planned:
 
 
 def planned(
-    kind: Kind, recipe: Callable[..., Recipe], plan: type[Plan], price: Price,
+    kind: Kind,
+    recipe: Callable[..., Recipe],
+    plan: type[Plan],
+    price: Price,
     unsupported: Callable[[DeviceFacts], str | None] = runs_anywhere,
     unfit: Callable[[Any], str | None] = solves_all,
     answer: Callable[[Any, DeviceFacts], Work] | None = None,

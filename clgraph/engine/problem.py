@@ -1,4 +1,5 @@
 """What problems on graphs share."""
+
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator

@@ -1,4 +1,5 @@
 """The class behind all results of algorithms: how they are shown and pickled."""
+
 from __future__ import annotations
 
 import copy

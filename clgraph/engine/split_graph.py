@@ -1,4 +1,5 @@
 """Graphs whose entries are split over several devices, each of which knows all vertices."""
+
 from __future__ import annotations
 
 import math
@@ -143,7 +144,12 @@ class StreamedGraph:
     """A graph on the host that goes to several devices in segments, so that it may be larger than their memory."""
 
     def __init__(
-        self, graph: Graph, devices: object, *, shares: str = "speed", segment_entries: int | None = None,
+        self,
+        graph: Graph,
+        devices: object,
+        *,
+        shares: str = "speed",
+        segment_entries: int | None = None,
         weights: bool = False,
     ) -> None:
         self.source, self.shares, self._weights = graph, shares, weights
@@ -286,7 +292,14 @@ class Slots:
             rows, offsets = session.empty(stop_row - first_row + 1, whole.dtype), session.empty(n + 1, kind)
             rows.set(whole[first_row : stop_row + 1])
             program.bind(
-                "clip_rows", n + 1, n=n, first_row=first_row, stop_row=stop_row, first_entry=first, stop_entry=stop,
-                rows=rows, row_offsets=offsets,
+                "clip_rows",
+                n + 1,
+                n=n,
+                first_row=first_row,
+                stop_row=stop_row,
+                first_entry=first,
+                stop_entry=stop,
+                rows=rows,
+                row_offsets=offsets,
             )()
         return offsets

@@ -1,4 +1,5 @@
 """Several devices that solve one problem: a thread each, copies between them, and the tree by which results merge."""
+
 from __future__ import annotations
 
 import threading
@@ -127,9 +128,7 @@ class Team:
             with own.driver, to.driver, typed_errors(f"copying from {own.facts.name} to {to.facts.name}"):
                 ready = cl.enqueue_marker(own.queue)
                 own.queue.flush()
-                event = cl.enqueue_copy(
-                    to.queue, copy.buffer, array.buffer, byte_count=array.nbytes, wait_for=[ready]
-                )
+                event = cl.enqueue_copy(to.queue, copy.buffer, array.buffer, byte_count=array.nbytes, wait_for=[ready])
                 to.queue.flush()
             to.wait_aside(event)
             return copy

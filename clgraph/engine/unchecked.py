@@ -1,4 +1,5 @@
 """A run on a CPU of a matrix that nobody has checked, for one call: kernels check what they read."""
+
 from __future__ import annotations
 
 from typing import Any

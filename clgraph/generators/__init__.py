@@ -4,6 +4,7 @@ A seed is what :func:`numpy.random.default_rng` takes. A function with a paramet
 the host if that is ``None``, else on the device for which it stands; such a graph stays there, and each of its arrays
 comes to the host when it is read. :func:`delaunay_points` and the ratings are always made on the host.
 """
+
 from __future__ import annotations
 
 from clgraph.data.geometric import delaunay_points

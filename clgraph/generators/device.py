@@ -1,4 +1,5 @@
 """What makers of graphs on a device share."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -20,8 +21,13 @@ _GROUPS = {True: 4, False: 32}  # work-groups for each compute unit of a CPU, an
 
 
 def launch(
-    session: Session, source: str, kernel: str, n_items: int, defines: Mapping[str, int | str] | None = None,
-    /, **arguments: Any,
+    session: Session,
+    source: str,
+    kernel: str,
+    n_items: int,
+    defines: Mapping[str, int | str] | None = None,
+    /,
+    **arguments: Any,
 ) -> None:
     """Enqueue a kernel of ``cl/generators`` over *n_items*, of which each work-group takes a chunk."""
     is_cpu = session.facts.is_cpu
@@ -76,8 +82,12 @@ def graph_of_keys(session: Session, n: int, keys: DeviceArray, *, merged: bool) 
     if merged:
         largest = f"{(1 << 2 * bits) - 1}ul"
         chosen = Compact(
-            session, count, keys, predicate=f"in_order[i] < {largest} && (i == 0 || in_order[i] != in_order[i - 1])",
-            item="in_order[i]", arrays={"in_order": in_order},
+            session,
+            count,
+            keys,
+            predicate=f"in_order[i] < {largest} && (i == 0 || in_order[i] != in_order[i - 1])",
+            item="in_order[i]",
+            arrays={"in_order": in_order},
         )
         chosen.run_checked()
         count, in_order = chosen.size.item(), keys

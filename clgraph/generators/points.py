@@ -1,4 +1,5 @@
 """Graphs of random points in the unit square."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -35,15 +36,31 @@ def _random_geometric(session: Session, drawn: RandomGeometric) -> Graph:
     cells, numbers = (session.empty(n, np.uint32) for _ in range(2))
     scope: dict[str, Any] = {"n": n, "cell": drawn.cell}
     launch(
-        session, "points", "draw_points", -(-n // 2), key0=key0, key1=key1, points=points, cells=cells, ids=numbers,
+        session,
+        "points",
+        "draw_points",
+        -(-n // 2),
+        key0=key0,
+        key1=key1,
+        points=points,
+        cells=cells,
+        ids=numbers,
         **scope,
     )
     in_order, ids = sort(session, cells, numbers, end_bit=2 * drawn.cell_bits)
     launch(session, "points", "order_points", n, n=n, ids=ids, points=points, ordered=ordered)
     cell_begin = session.empty((1 << 2 * drawn.cell_bits) + 1, np.int32)
     launch(
-        session, "rows", "find_rows", cell_begin.size, {"KEY_T": "uint"}, n_rows=cell_begin.size - 1, count=n, shift=0,
-        keys=in_order, row_offsets=cell_begin,
+        session,
+        "rows",
+        "find_rows",
+        cell_begin.size,
+        {"KEY_T": "uint"},
+        n_rows=cell_begin.size - 1,
+        count=n,
+        shift=0,
+        keys=in_order,
+        row_offsets=cell_begin,
     )
     defines = {"SPATIAL": int(drawn.ids == "spatial")}
     scope |= {"n_cells": -(-SIDE // drawn.cell), "limit": drawn.limit}

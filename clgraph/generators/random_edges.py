@@ -1,4 +1,5 @@
 """Graphs of edges that are drawn one by one."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -13,8 +14,15 @@ from clgraph.runtime.session import Session, SessionLike, as_session
 
 
 def rmat(
-    scale: int, edge_factor: int = 16, *, a: float = 0.57, b: float = 0.19, c: float = 0.19, seed: Seed = 0,
-    permute: bool = True, session: SessionLike = None,
+    scale: int,
+    edge_factor: int = 16,
+    *,
+    a: float = 0.57,
+    b: float = 0.19,
+    c: float = 0.19,
+    seed: Seed = 0,
+    permute: bool = True,
+    session: SessionLike = None,
 ) -> Graph:
     """Return a scale-free undirected R-MAT graph [1]_ of ``2**scale`` vertices.
 
@@ -41,8 +49,16 @@ def _rmat(session: Session, drawn: RMat) -> Graph:
     at_a, at_ab, at_abc = drawn.thresholds
     scramble = session.upload(np.array([*drawn.scramble, (0, 0)], np.uint32).ravel())
     return _drawn(
-        session, drawn, "rmat", 16, scale=drawn.scale, at_a=at_a, at_ab=at_ab, at_abc=at_abc,
-        n_rounds=len(drawn.scramble), scramble=scramble,
+        session,
+        drawn,
+        "rmat",
+        16,
+        scale=drawn.scale,
+        at_a=at_a,
+        at_ab=at_ab,
+        at_abc=at_abc,
+        n_rounds=len(drawn.scramble),
+        scramble=scramble,
     )
 
 
@@ -57,7 +73,15 @@ def _drawn(session: Session, drawn: RMat | UniformRandom, kernel: str, edges_per
     keys = new_keys(session, 2 * edges_per_block * n_blocks)
     key0, key1 = drawn.key
     launch(
-        session, "edges", kernel, n_blocks, n_blocks=n_blocks, n_edges=drawn.n_edges, key0=key0, key1=key1, keys=keys,
+        session,
+        "edges",
+        kernel,
+        n_blocks,
+        n_blocks=n_blocks,
+        n_edges=drawn.n_edges,
+        key0=key0,
+        key1=key1,
+        keys=keys,
         **arguments,
     )
     return graph_of_keys(session, drawn.n, keys, merged=True)

@@ -1,4 +1,5 @@
 """Graphs without chance, of which each entry has a formula."""
+
 from __future__ import annotations
 
 from clgraph.arguments import checked_count, checked_flag

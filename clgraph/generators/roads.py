@@ -1,4 +1,5 @@
 """Graphs like road networks."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -35,8 +36,15 @@ def _road_like(session: Session, drawn: RoadLike) -> Graph:
     first_road = session.empty(n_crossings + 1, np.uint32)
     scope = {"n_crossings": n_crossings, "width": width, "roads": roads}
     launch(
-        session, "roads", "choose_roads", -(-n_crossings // 16), left=drawn.left, upper=drawn.upper, n_roads=n_roads,
-        **key, **scope,
+        session,
+        "roads",
+        "choose_roads",
+        -(-n_crossings // 16),
+        left=drawn.left,
+        upper=drawn.upper,
+        n_roads=n_roads,
+        **key,
+        **scope,
     )
     exclusive_sum(session, n_roads, first_road)
     total = first_road.item(n_crossings)
@@ -57,7 +65,15 @@ def _bends_before(session: Session, n_bends: int, n_roads: int, key: dict[str, i
     in_order, _ = sort(session, drawn, end_bit=n_roads.bit_length())
     before = session.empty(n_roads + 1, np.int32)
     launch(
-        session, "rows", "find_rows", n_roads + 1, {"KEY_T": "uint"}, n_rows=n_roads, count=n_bends, shift=0,
-        keys=in_order, row_offsets=before,
+        session,
+        "rows",
+        "find_rows",
+        n_roads + 1,
+        {"KEY_T": "uint"},
+        n_rows=n_roads,
+        count=n_bends,
+        shift=0,
+        keys=in_order,
+        row_offsets=before,
     )
     return before

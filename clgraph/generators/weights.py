@@ -1,4 +1,5 @@
 """Random weights of edges."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -36,11 +37,24 @@ def _on_device(graph: DeviceGraph, drawn: RandomWeights) -> Graph:
         raise InputError(f"{session.facts.name} has no 64-bit floats; allowed there: int32, int64, float32")
     weights = session.empty(graph.n_edges, kind)
     defines = {
-        **graph.defines(), "WEIGHT_T": _C_NAMES[kind.name], "WEIGHTS_ARE_FLOATS": int(kind.kind == "f"),
+        **graph.defines(),
+        "WEIGHT_T": _C_NAMES[kind.name],
+        "WEIGHTS_ARE_FLOATS": int(kind.kind == "f"),
         "DIRECTED": int(graph.directed),
     }
     launch(
-        session, "weights", "hash_edges", graph.n_edges, defines, n=graph.n_vertices, m=graph.n_edges,
-        start=drawn.start, low=drawn.low, span=drawn.span, most=drawn.most, edge_weights=weights, **graph.scope,
+        session,
+        "weights",
+        "hash_edges",
+        graph.n_edges,
+        defines,
+        n=graph.n_vertices,
+        m=graph.n_edges,
+        start=drawn.start,
+        low=drawn.low,
+        span=drawn.span,
+        most=drawn.most,
+        edge_weights=weights,
+        **graph.scope,
     )
     return replace(graph, edge_weights=weights, _source=None).as_graph()

@@ -1,4 +1,5 @@
 """Loads of independent items on all devices of a machine at once."""
+
 from __future__ import annotations
 
 from clgraph.hetero.report import HeteroReport, RoundReport
@@ -8,6 +9,15 @@ from clgraph.hetero.work import Kernel, Output, Work, elementwise, map_rows
 from clgraph.runtime.devices import sub_devices
 
 __all__ = [
-    "POLICIES", "HeteroReport", "HeteroRun", "HeteroScheduler", "Kernel", "Output", "RoundReport", "Work",
-    "elementwise", "map_rows", "sub_devices",
+    "POLICIES",
+    "HeteroReport",
+    "HeteroRun",
+    "HeteroScheduler",
+    "Kernel",
+    "Output",
+    "RoundReport",
+    "Work",
+    "elementwise",
+    "map_rows",
+    "sub_devices",
 ]

@@ -1,4 +1,5 @@
 """What policies know of the devices that share a load."""
+
 from __future__ import annotations
 
 from clgraph.hetero.policies import Member

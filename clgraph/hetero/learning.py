@@ -1,4 +1,5 @@
 """The policies that measure a device on a small part of a load and give it a share for all that is left."""
+
 from __future__ import annotations
 
 import math
@@ -192,8 +193,10 @@ class HASS(Policy):
         else:
             super().end(items, seconds)
             after = self.ratios()
-            agree = before is not None and after is not None and all(
-                abs(new - old) <= _AGREE for new, old in zip(after, before, strict=True)
+            agree = (
+                before is not None
+                and after is not None
+                and all(abs(new - old) <= _AGREE for new, old in zip(after, before, strict=True))
             )
             if agree or is_slower:
                 cpus = sum(share for d, share in enumerate(after or ()) if self.members[d].is_cpu)

@@ -3,6 +3,7 @@
 A policy hands out ranges of items. :class:`clgraph.hetero.rounds.Round` asks it under a lock, and tells it what has
 been done in which time. A round is one load; a policy lives on from round to round, with what it has measured.
 """
+
 from __future__ import annotations
 
 import heapq

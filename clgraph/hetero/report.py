@@ -1,4 +1,5 @@
 """What a scheduler tells of its rounds."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -63,9 +64,17 @@ class HeteroReport:
     def __str__(self) -> str:
         head = ["round", "device", "items", "ms", "idle", "steals", "planned"]
         body = [
-            [k, name, done.items[d], 1e3 * done.seconds[d], f"{done.idle[d]:.0%}", done.steals[d],
-             "failed" if d in done.dropped else "" if done.ratios is None else f"{done.ratios[d]:.1%}"]
-            for k, done in enumerate(self.rounds) for d, name in enumerate(self.devices)
+            [
+                k,
+                name,
+                done.items[d],
+                1e3 * done.seconds[d],
+                f"{done.idle[d]:.0%}",
+                done.steals[d],
+                "failed" if d in done.dropped else "" if done.ratios is None else f"{done.ratios[d]:.1%}",
+            ]
+            for k, done in enumerate(self.rounds)
+            for d, name in enumerate(self.devices)
         ]
         return str(tabulate(body, head, "github", floatfmt=".3f"))
 

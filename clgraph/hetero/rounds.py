@@ -1,4 +1,5 @@
 """One load on several devices at once: what threads ask a policy, and what becomes of a device that fails."""
+
 from __future__ import annotations
 
 import threading

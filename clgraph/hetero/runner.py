@@ -1,4 +1,5 @@
 """Parts of loads on one device: copied there, computed, and copied back."""
+
 from __future__ import annotations
 
 import contextlib

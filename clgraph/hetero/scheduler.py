@@ -1,4 +1,5 @@
 """Loads of independent items on several devices at once."""
+
 from __future__ import annotations
 
 import threading
@@ -82,8 +83,14 @@ class HeteroScheduler:
     """
 
     def __init__(
-        self, devices: object = "all", *, policy: str = "hass", sub_loads: int = 100, training: float = 0.2,
-        ratios: Sequence[float] | None = None, skip_failed_builds: bool = False,
+        self,
+        devices: object = "all",
+        *,
+        policy: str = "hass",
+        sub_loads: int = 100,
+        training: float = 0.2,
+        ratios: Sequence[float] | None = None,
+        skip_failed_builds: bool = False,
     ) -> None:
         check_choice("policy", policy, POLICIES)
         self.policy = policy
@@ -210,8 +217,12 @@ class HeteroScheduler:
 
 
 def _round(
-    threads: ThreadPoolExecutor, policy: Policy, runners: Sequence[Runner], load: Any,
-    outputs: dict[str, NDArray[Any]], sub_loads: int,
+    threads: ThreadPoolExecutor,
+    policy: Policy,
+    runners: Sequence[Runner],
+    load: Any,
+    outputs: dict[str, NDArray[Any]],
+    sub_loads: int,
 ) -> RoundReport:
     """Compute one load, and tell who did what."""
     n_items, grain = len(next(iter(outputs.values()))), runners[0].work.grain

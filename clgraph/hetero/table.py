@@ -1,4 +1,5 @@
 """All policies by their names."""
+
 from __future__ import annotations
 
 from clgraph.hetero.learning import HASS, Qilin

@@ -1,4 +1,5 @@
 """What is to be computed of each item of a load, and ready-made kinds of it."""
+
 from __future__ import annotations
 
 import hashlib
@@ -126,9 +127,7 @@ def _same_length(arrays: Mapping[str, NDArray[Any]]) -> int:
 def _typed(name: str, values: Any, dtype: np.dtype[Any], n_dims: int) -> NDArray[Any]:
     array = checked_array(name, values)
     if array.ndim != n_dims or array.dtype != dtype:
-        raise InputError(
-            f"{name} has {array.ndim} dimensions and type {array.dtype}; allowed: {n_dims} and {dtype}"
-        )
+        raise InputError(f"{name} has {array.ndim} dimensions and type {array.dtype}; allowed: {n_dims} and {dtype}")
     return array
 
 
@@ -164,7 +163,8 @@ def elementwise(expression: str, *, inputs: Mapping[str, DTypeLike], dtype: DTyp
         types = {name: np.dtype(kind) for name, kind in inputs.items()}
     out = np.dtype(dtype)
     defines = {
-        "T": c_type(out), "EXPRESSION": _one_line("expression", expression),
+        "T": c_type(out),
+        "EXPRESSION": _one_line("expression", expression),
         "PARAMETERS": "".join(f"__global const {c_type(kind)} *restrict {n}_items, " for n, kind in types.items()),
         "LOAD_ITEM": " ".join(f"const {c_type(kind)} {name} = {name}_items[k];" for name, kind in types.items()),
     }
@@ -184,7 +184,11 @@ def elementwise(expression: str, *, inputs: Mapping[str, DTypeLike], dtype: DTyp
 
 
 def map_rows(
-    body: str, *, dtype: DTypeLike, values: DTypeLike = np.float32, sparse: bool = False,
+    body: str,
+    *,
+    dtype: DTypeLike,
+    values: DTypeLike = np.float32,
+    sparse: bool = False,
     shared: Mapping[str, Any] | None = None,
 ) -> Work:
     """Return the work of computing a number of each row of a matrix; a work-item takes a row.
@@ -209,7 +213,10 @@ def map_rows(
     kind, out = np.dtype(values), np.dtype(dtype)
     whole = {name: checked_array(name, array) for name, array in (shared or {}).items()}
     defines = {
-        "T": c_type(out), "VALUE_T": c_type(kind), "BODY": _one_line("body", body), "SHARED": _parameters(whole),
+        "T": c_type(out),
+        "VALUE_T": c_type(kind),
+        "BODY": _one_line("body", body),
+        "SHARED": _parameters(whole),
     }
 
     def cut(load: Any, start: int, stop: int) -> Values:
@@ -217,7 +224,8 @@ def map_rows(
             return {"matrix": np.ascontiguousarray(matrix(load)[start:stop]).reshape(-1), "width": load.shape[1]}
         first, last = load.indptr[start], load.indptr[stop]
         return {
-            "row_offsets": load.indptr[start : stop + 1], "column_indices": load.indices[first:last],
+            "row_offsets": load.indptr[start : stop + 1],
+            "column_indices": load.indices[first:last],
             "row_values": load.data[first:last],
         }
 
@@ -235,7 +243,10 @@ def map_rows(
 
     name = "map_sparse_rows" if sparse else "map_rows"
     return Work(
-        Kernel(f"hetero/{name}.cl", name, defines), count, cut, {"out": Output(out)},
+        Kernel(f"hetero/{name}.cl", name, defines),
+        count,
+        cut,
+        {"out": Output(out)},
         shared=(lambda _load: whole) if whole else None,
     )
 

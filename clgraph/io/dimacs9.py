@@ -50,9 +50,7 @@ def read(
         ):
             edges.add(block, 4, (1, 2, 3), marker=_ARC)
     if edges.n_edges != n_arcs:
-        raise file_error(
-            path, f"as many arcs as there are, {edges.n_edges}, not {n_arcs}", line=line, text=problem
-        )
+        raise file_error(path, f"as many arcs as there are, {edges.n_edges}, not {n_arcs}", line=line, text=problem)
     return settle_direction(edges.graph(n, directed=True, duplicates=duplicates), directed)
 
 

@@ -233,9 +233,7 @@ def read_edges(path: Path, *, base: int = 0) -> Iterator[tuple[NDArray[Any], NDA
             raise file_error(path, expected, line=start.size_at, text=start.size)
 
 
-def _read_start(
-    stream: IO[bytes], path: Path, names: tuple[str, ...] | None, size_line: bool | None
-) -> _Start:
+def _read_start(stream: IO[bytes], path: Path, names: tuple[str, ...] | None, size_line: bool | None) -> _Start:
     """Read up to the first edge; the line before it that may be a size line is kept aside."""
     lead = read_lead(stream)
     head, size, size_at = _read_head(path, lead), b"", 0
@@ -282,9 +280,7 @@ def _read_head(path: Path, lead: Lead) -> _Head:
     return _Head("", directed, False, n_edges, n, None, int(base[1]) if base else None, b"named by id" in text)
 
 
-def _blocks(
-    stream: IO[bytes], path: Path, row: bytes, line: int, progress: Progress | None = None
-) -> Iterator[Block]:
+def _blocks(stream: IO[bytes], path: Path, row: bytes, line: int, progress: Progress | None = None) -> Iterator[Block]:
     return read_blocks(
         stream, path, EXPECTED, comments=COMMENTS, clean=separated, head=row, first_line=line, progress=progress
     )

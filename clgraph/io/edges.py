@@ -45,9 +45,7 @@ class Edges:
         self._pairs: list[tuple[NDArray[Any], NDArray[Any]]] = []
         self._weights: list[NDArray[Any]] = []
 
-    def add(
-        self, block: Block, width: int, columns: tuple[int, ...] = (0, 1, 2), *, marker: int | None = None
-    ) -> None:
+    def add(self, block: Block, width: int, columns: tuple[int, ...] = (0, 1, 2), *, marker: int | None = None) -> None:
         """Take over *block*, whose lines hold *width* numbers.
 
         *columns* has the places of source, target and perhaps weight. With *marker*, each line begins with that number.

@@ -2,6 +2,7 @@
 
 Each region is a surface and each marker a curve, with the region or the marker as its physical group.
 """
+
 from __future__ import annotations
 
 from typing import IO, Any

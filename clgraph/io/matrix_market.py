@@ -51,20 +51,14 @@ def read(
         _, size, line = read_header(stream, b"%", first_line=2)
         numbers = [header_number(word) for word in size.split()]
         if len(numbers) != 3 or min(numbers) < 0 or numbers[0] != numbers[1]:
-            raise file_error(
-                path, "the size line 'rows columns entries' of a square matrix", line=line, text=size
-            )
+            raise file_error(path, "the size line 'rows columns entries' of a square matrix", line=line, text=size)
         n, _, n_entries = numbers
         expected = "'row column'" if field == "pattern" else "'row column value'"
         edges = Edges(path, expected, base=1, n=n)
-        for block in read_blocks(
-            stream, path, expected, comments=b"%", first_line=line + 1, progress=progress
-        ):
+        for block in read_blocks(stream, path, expected, comments=b"%", first_line=line + 1, progress=progress):
             edges.add(block, 2 if field == "pattern" else 3)
     if edges.n_edges != n_entries:
-        raise file_error(
-            path, f"as many entries as there are, {edges.n_edges}, not {n_entries}", line=line, text=size
-        )
+        raise file_error(path, f"as many entries as there are, {edges.n_edges}, not {n_entries}", line=line, text=size)
     if symmetry == "symmetric":
         return as_directed(edges.graph(n, directed=False, duplicates=duplicates), bool(directed))
     if symmetry == "skew-symmetric":

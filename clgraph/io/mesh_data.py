@@ -1,4 +1,5 @@
 """A mesh as other programs hold it: cells, and named columns of numbers for points and for cells."""
+
 from __future__ import annotations
 
 import re

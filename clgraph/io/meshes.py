@@ -1,4 +1,5 @@
 """Files of triangulations and of planar graphs."""
+
 from __future__ import annotations
 
 import contextlib

@@ -38,9 +38,7 @@ def read(path: Path, *, directed: bool | None = None, progress: Progress | None 
         stride = 1 + (fmt[2] == ord("1"))
         n_rows, row_lines = 0, []
         degrees, columns, weights = [], [], []
-        for block in read_blocks(
-            stream, path, EXPECTED, comments=b"%", first_line=line + 1, progress=progress
-        ):
+        for block in read_blocks(stream, path, EXPECTED, comments=b"%", first_line=line + 1, progress=progress):
             is_row = block.counts >= 0
             excess = n_rows + int(np.count_nonzero(is_row)) - n
             if excess > 0:  # blank lines may follow the last vertex

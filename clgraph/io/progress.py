@@ -1,4 +1,5 @@
 """How much of a file there is to read."""
+
 from __future__ import annotations
 
 import os

@@ -219,17 +219,13 @@ def _read_matrix(path: Path, duplicates: DuplicateRatings, progress: Progress | 
             _check_ratings(block, 3, f"{_ENTRY} of a matrix of {n_users} x {n_items}", 2)
             edges.add(block, 3)
     if edges.n_edges != n_ratings:
-        raise file_error(
-            path, f"as many entries as there are, {edges.n_edges}, not {n_ratings}", line=line, text=size
-        )
+        raise file_error(path, f"as many entries as there are, {edges.n_edges}, not {n_ratings}", line=line, text=size)
     if max(n_users, n_items) > edges.spare_vertices:
         raise file_error(path, "fewer rows and columns for so few entries", line=line, text=size)
     users, items = edges.pairs()
     values = edges.weights() if n_ratings else np.zeros(0)
     assert values is not None
-    return Ratings.from_triples(
-        users - 1, items - 1, values, n_users=n_users, n_items=n_items, duplicates=duplicates
-    )
+    return Ratings.from_triples(users - 1, items - 1, values, n_users=n_users, n_items=n_items, duplicates=duplicates)
 
 
 def _read_npz(path: Path, duplicates: DuplicateRatings) -> Ratings:

@@ -45,9 +45,7 @@ _COMPRESSED: dict[bytes, tuple[str, Callable[..., Any]]] = {
 }
 
 
-def file_error(
-    path: Path, expected: str, *, line: int | None = None, text: bytes | None = None
-) -> GraphFileError:
+def file_error(path: Path, expected: str, *, line: int | None = None, text: bytes | None = None) -> GraphFileError:
     """Return the error for *line* (counted from 1) of *path* and its *text*, shortened."""
     place = f"{path}" if line is None else f"{path}, line {line}"
     if text is None:

@@ -3,6 +3,7 @@
 A ``#`` begins a comment. Things are numbered from 0 or from 1; the first point tells. A .poly file without points has
 them in the .node file of the same name.
 """
+
 from __future__ import annotations
 
 import re
@@ -39,7 +40,11 @@ class _Lines:
         counts, numbers = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         with reading(path) as stream:
             for block in read_blocks(
-                stream, path, "numbers", comments=b"", clean=lambda text: _COMMENT.sub(b"", text),
+                stream,
+                path,
+                "numbers",
+                comments=b"",
+                clean=lambda text: _COMMENT.sub(b"", text),
                 progress=reading_progress(path),
             ):
                 some = np.flatnonzero(block.counts > 0)

@@ -1,4 +1,5 @@
 """VTK's unstructured grids (.vtu) for ParaView, with numbers in base 64."""
+
 from __future__ import annotations
 
 import base64

@@ -1,4 +1,5 @@
 """The cost model: seconds predicted from counts of work and measured rates."""
+
 from __future__ import annotations
 
 import math

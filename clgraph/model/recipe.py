@@ -2,6 +2,7 @@
 
 A recipe lists the steps of a run, and makes what they need beside the input: arrays, and values that kernels share.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping

@@ -1,4 +1,5 @@
 """Immutable values that are made by the hundred while a strategy is chosen."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field

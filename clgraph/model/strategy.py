@@ -1,4 +1,5 @@
 """Strategies of an algorithm, and the choice among them."""
+
 from __future__ import annotations
 
 import logging
@@ -124,7 +125,11 @@ class Choice:
 
 
 def choose(
-    strategies: Mapping[str, Strategy], contenders: Iterable[str], requested: str, problem: Any, facts: DeviceFacts,
+    strategies: Mapping[str, Strategy],
+    contenders: Iterable[str],
+    requested: str,
+    problem: Any,
+    facts: DeviceFacts,
     rates: DeviceRates,
 ) -> Choice:
     """Return *requested*, or for ``"auto"`` the contender that is predicted to be the fastest.

@@ -1,4 +1,5 @@
 """Stable compaction: keep what a predicate chooses, in order."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -42,8 +43,15 @@ class Compact(LookBack):
     _what = "compaction"
 
     def __init__(
-        self, session: Session, n: int, target: DeviceArray, *, predicate: str,
-        arrays: Mapping[str, DeviceArray], item: str = "i", strategy: str | None = None,
+        self,
+        session: Session,
+        n: int,
+        target: DeviceArray,
+        *,
+        predicate: str,
+        arrays: Mapping[str, DeviceArray],
+        item: str = "i",
+        strategy: str | None = None,
         tuning: Mapping[str, int] | None = None,
     ) -> None:
         super().__init__()
@@ -53,25 +61,45 @@ class Compact(LookBack):
         self.size = session.zeros(1, np.uint32)
         self.strategy = strategy or ("look_back" if looks_back(session) else "chunks")
         plain = self.strategy == "chunks" and session.facts.is_cpu
-        sizes = tuned(session, SOURCE, {"WG_SIZE": 1, "ITEMS_PER_ITEM": 1} if plain else
-                      {"WG_SIZE": 256, "ITEMS_PER_ITEM": 16}, tuning)
+        sizes = tuned(
+            session,
+            SOURCE,
+            {"WG_SIZE": 1, "ITEMS_PER_ITEM": 1} if plain else {"WG_SIZE": 256, "ITEMS_PER_ITEM": 16},
+            tuning,
+        )
         out_type = c_type(target.dtype)
-        program = session.program(SOURCE, {
-            **sizes, "PREDICATE": predicate, "ITEM": f"({out_type})({item})", "OUT_T": out_type,
-            "PARAMETERS": "".join(
-                f", const __global {c_type(array.dtype)} *restrict {name}" for name, array in arrays.items()
-            ) or " ",
-        })
+        program = session.program(
+            SOURCE,
+            {
+                **sizes,
+                "PREDICATE": predicate,
+                "ITEM": f"({out_type})({item})",
+                "OUT_T": out_type,
+                "PARAMETERS": "".join(
+                    f", const __global {c_type(array.dtype)} *restrict {name}" for name, array in arrays.items()
+                )
+                or " ",
+            },
+        )
         group, tile = sizes["WG_SIZE"], sizes["WG_SIZE"] * sizes["ITEMS_PER_ITEM"]
         n_tiles = -(-n // tile)
         if not n:
             return
         if self.strategy == "look_back":
             control, states = self._new_control(session, program), self._zeros(session, n_tiles, np.uint64)
-            self._look_backs = [program.bind(
-                "compact_look_back", n_tiles * group, arrays, n=n, nothing=0, control=control, states=states,
-                size=self.size, out=target,
-            )]
+            self._look_backs = [
+                program.bind(
+                    "compact_look_back",
+                    n_tiles * group,
+                    arrays,
+                    n=n,
+                    nothing=0,
+                    control=control,
+                    states=states,
+                    size=self.size,
+                    out=target,
+                )
+            ]
         else:
             limit = (4 if plain else 8) * session.facts.compute_units
             chunk = tile * max(-(-4096 // tile), -(-n_tiles // limit))
@@ -98,7 +126,11 @@ def compact(session: Session, items: DeviceArray, flags: DeviceArray) -> tuple[D
     """
     target = session.empty(items.size, items.dtype)
     plan = Compact(
-        session, items.size, target, predicate="flags[i]", item="items[i]",
+        session,
+        items.size,
+        target,
+        predicate="flags[i]",
+        item="items[i]",
         arrays={"items": items, "flags": flags},
     )
     plan.run_checked()

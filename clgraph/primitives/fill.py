@@ -1,4 +1,5 @@
 """Arrays of one value, and of their own indices."""
+
 from __future__ import annotations
 
 from typing import Any

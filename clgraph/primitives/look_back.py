@@ -1,4 +1,5 @@
 """Plans whose work-groups may wait for earlier ones; ``cl/primitives/look_back.h`` tells how."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,4 +1,5 @@
 """Sum, least and greatest of an array."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -49,16 +50,27 @@ class Reduce:
     """
 
     def __init__(
-        self, session: Session, source: DeviceArray, target: DeviceArray, operation: str = "sum", *,
+        self,
+        session: Session,
+        source: DeviceArray,
+        target: DeviceArray,
+        operation: str = "sum",
+        *,
         tuning: Mapping[str, int] | None = None,
     ) -> None:
         check_count(source.size)
         cpu, units = session.facts.is_cpu, session.facts.compute_units
         sizes = tuned(session, SOURCE, {"WG_SIZE": 1 if cpu else 256, "UNROLL": 4}, tuning)
         vec = 16 if cpu else 4
-        program = session.program(SOURCE, {
-            **sizes, **operation_defines(operation, target.dtype), "IN_T": c_type(source.dtype), "VEC": vec,
-        })
+        program = session.program(
+            SOURCE,
+            {
+                **sizes,
+                **operation_defines(operation, target.dtype),
+                "IN_T": c_type(source.dtype),
+                "VEC": vec,
+            },
+        )
         group = sizes["WG_SIZE"]
         worth = max(4096, 4 * group * vec * sizes["UNROLL"])  # items that pay for one more work-group
         groups = max(1, min((4 if cpu else 8) * units, -(-source.size // worth)))

@@ -1,4 +1,5 @@
 """Prefix sums."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -34,8 +35,14 @@ class Scan(LookBack):
     _what = "scan"
 
     def __init__(
-        self, session: Session, source: DeviceArray, target: DeviceArray, *, inclusive: bool = False,
-        strategy: str | None = None, tuning: Mapping[str, int] | None = None,
+        self,
+        session: Session,
+        source: DeviceArray,
+        target: DeviceArray,
+        *,
+        inclusive: bool = False,
+        strategy: str | None = None,
+        tuning: Mapping[str, int] | None = None,
     ) -> None:
         super().__init__()
         n, extra = source.size, target.size - source.size
@@ -47,13 +54,24 @@ class Scan(LookBack):
         in_type, sum_type = c_type(source.dtype, _ALLOWED), c_type(target.dtype, _ALLOWED)
         self.strategy = strategy or ("look_back" if looks_back(session) else "chunks")
         plain = self.strategy == "chunks" and session.facts.is_cpu
-        sizes = tuned(session, SOURCE, {"WG_SIZE": 1, "ITEMS_PER_ITEM": 1} if plain else
-                      {"WG_SIZE": 256, "ITEMS_PER_ITEM": 16}, tuning)
+        sizes = tuned(
+            session,
+            SOURCE,
+            {"WG_SIZE": 1, "ITEMS_PER_ITEM": 1} if plain else {"WG_SIZE": 256, "ITEMS_PER_ITEM": 16},
+            tuning,
+        )
         sizes["VEC"] = min(sizes["ITEMS_PER_ITEM"], 16 // source.dtype.itemsize)
-        program = session.program(SOURCE, {
-            **sizes, "IN_T": in_type, "SUM_T": sum_type, "SUM_BYTES": target.dtype.itemsize,
-            "INCLUSIVE": int(inclusive), "EXTRA_TOTAL": extra,
-        })
+        program = session.program(
+            SOURCE,
+            {
+                **sizes,
+                "IN_T": in_type,
+                "SUM_T": sum_type,
+                "SUM_BYTES": target.dtype.itemsize,
+                "INCLUSIVE": int(inclusive),
+                "EXTRA_TOTAL": extra,
+            },
+        )
         tile = sizes["WG_SIZE"] * sizes["ITEMS_PER_ITEM"]
         n_tiles = max(extra, -(-n // tile))
         if not n_tiles:
@@ -61,10 +79,18 @@ class Scan(LookBack):
         if self.strategy == "look_back":
             control = self._new_control(session, program)
             states = self._zeros(session, n_tiles * target.dtype.itemsize // 4, np.uint64)
-            self._look_backs = [program.bind(
-                "scan_look_back", n_tiles * sizes["WG_SIZE"], n=n, nothing=0, items=source, control=control,
-                states=states, out=target,
-            )]
+            self._look_backs = [
+                program.bind(
+                    "scan_look_back",
+                    n_tiles * sizes["WG_SIZE"],
+                    n=n,
+                    nothing=0,
+                    items=source,
+                    control=control,
+                    states=states,
+                    out=target,
+                )
+            ]
         else:
             units = session.facts.compute_units
             least = -(-4096 // tile)  # tiles worth a work-group

@@ -1,4 +1,5 @@
 """Reductions and sorts of every segment of CSR offsets."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -40,8 +41,14 @@ class SegmentedReduce:
     """
 
     def __init__(
-        self, session: Session, row_offsets: DeviceArray, values: DeviceArray, target: DeviceArray,
-        operation: str = "sum", *, tuning: Mapping[str, int] | None = None,
+        self,
+        session: Session,
+        row_offsets: DeviceArray,
+        values: DeviceArray,
+        target: DeviceArray,
+        operation: str = "sum",
+        *,
+        tuning: Mapping[str, int] | None = None,
     ) -> None:
         n_rows, n = _n_rows(row_offsets), values.size
         check_count(n)
@@ -49,10 +56,14 @@ class SegmentedReduce:
             raise InputError(f"target must have {n_rows} items of {values.dtype}")
         cpu = session.facts.is_cpu
         sizes = tuned(session, REDUCE_SOURCE, {"WG_SIZE": 1 if cpu else 256, "ITEMS_PER_ITEM": 8}, tuning)
-        program = session.program(REDUCE_SOURCE, {
-            **sizes, **operation_defines(operation, values.dtype),
-            "OFFSET_T": c_type(row_offsets.dtype, "int32 int64"),
-        })
+        program = session.program(
+            REDUCE_SOURCE,
+            {
+                **sizes,
+                **operation_defines(operation, values.dtype),
+                "OFFSET_T": c_type(row_offsets.dtype, "int32 int64"),
+            },
+        )
         self.launches = []
         if not n_rows:
             return
@@ -63,17 +74,30 @@ class SegmentedReduce:
         groups = -(-steps // piece)
         carries = session.empty(groups, np.int32), session.empty(groups, values.dtype)
         scope = {"n_rows": n_rows, "n": n, "piece": piece, "row_offsets": row_offsets, "values": values, "out": target}
-        self.launches = [program.bind(
-            "reduce_pieces" if group == 1 else "reduce_tiles", groups * group, scope, carry_rows=carries[0],
-            carries=carries[1],
-        )]
+        self.launches = [
+            program.bind(
+                "reduce_pieces" if group == 1 else "reduce_tiles",
+                groups * group,
+                scope,
+                carry_rows=carries[0],
+                carries=carries[1],
+            )
+        ]
         while groups > 4 * group > 4:
             count, groups = groups, -(-groups // group)
             merged = session.empty(groups, np.int32), session.empty(groups, values.dtype)
-            self.launches.append(program.bind(
-                "merge_carries", groups * group, scope, n_carries=count, rows_in=carries[0], values_in=carries[1],
-                rows_out=merged[0], values_out=merged[1],
-            ))
+            self.launches.append(
+                program.bind(
+                    "merge_carries",
+                    groups * group,
+                    scope,
+                    n_carries=count,
+                    rows_in=carries[0],
+                    values_in=carries[1],
+                    rows_out=merged[0],
+                    values_out=merged[1],
+                )
+            )
             carries = merged
         self.launches.append(
             program.bind("add_carries", groups, scope, n_carries=groups, rows=carries[0], values=carries[1])
@@ -102,8 +126,15 @@ class SegmentedSort:
     """
 
     def __init__(
-        self, session: Session, row_offsets: DeviceArray, keys: DeviceArray, out_keys: DeviceArray,
-        values: DeviceArray | None = None, out_values: DeviceArray | None = None, *, key_bits: int = 32,
+        self,
+        session: Session,
+        row_offsets: DeviceArray,
+        keys: DeviceArray,
+        out_keys: DeviceArray,
+        values: DeviceArray | None = None,
+        out_values: DeviceArray | None = None,
+        *,
+        key_bits: int = 32,
     ) -> None:
         n_rows, n = _n_rows(row_offsets), keys.size
         c_type(keys.dtype, "int32 uint32 float32")
@@ -116,11 +147,16 @@ class SegmentedSort:
         packed, in_order = session.empty(n, packed_type), session.empty(n, packed_type)
         self._sort = Sort(session, packed, in_order, values, out_values, end_bit=bits)
         cpu, units = session.facts.is_cpu, session.facts.compute_units
-        program = session.program(SORT_SOURCE, {
-            "WG_SIZE": 1 if cpu else 256, "KEY_KIND": KINDS[keys.dtype.kind if key_bits == 32 else "u"],
-            "PACKED_T": c_type(packed_type), "PACKED_KEY_BITS": key_bits,
-            "OFFSET_T": c_type(row_offsets.dtype, "int32 int64"),
-        })
+        program = session.program(
+            SORT_SOURCE,
+            {
+                "WG_SIZE": 1 if cpu else 256,
+                "KEY_KIND": KINDS[keys.dtype.kind if key_bits == 32 else "u"],
+                "PACKED_T": c_type(packed_type),
+                "PACKED_KEY_BITS": key_bits,
+                "OFFSET_T": c_type(row_offsets.dtype, "int32 int64"),
+            },
+        )
         group = program.work_group_size
         chunk = max(4096, -(-n // (4 * units))) if cpu else 16 * group
         groups = -(-n // chunk)
@@ -157,7 +193,11 @@ def segmented_reduce(
 
 
 def segmented_sort(
-    session: Session, row_offsets: DeviceArray, keys: DeviceArray, values: DeviceArray | None = None, *,
+    session: Session,
+    row_offsets: DeviceArray,
+    keys: DeviceArray,
+    values: DeviceArray | None = None,
+    *,
     key_bits: int = 32,
 ) -> tuple[DeviceArray, DeviceArray | None]:
     """Return new arrays of each segment's keys, sorted, and of the values; see :class:`SegmentedSort`.

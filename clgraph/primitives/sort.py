@@ -1,4 +1,5 @@
 """Stable radix sort of keys, with values if wanted."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
@@ -43,9 +44,17 @@ class Sort(LookBack):
     _what = "sort"
 
     def __init__(
-        self, session: Session, keys: DeviceArray, out_keys: DeviceArray, values: DeviceArray | None = None,
-        out_values: DeviceArray | None = None, *, begin_bit: int = 0, end_bit: int | None = None,
-        strategy: str | None = None, tuning: Mapping[str, int] | None = None,
+        self,
+        session: Session,
+        keys: DeviceArray,
+        out_keys: DeviceArray,
+        values: DeviceArray | None = None,
+        out_values: DeviceArray | None = None,
+        *,
+        begin_bit: int = 0,
+        end_bit: int | None = None,
+        strategy: str | None = None,
+        tuning: Mapping[str, int] | None = None,
     ) -> None:
         super().__init__()
         n, key_bytes = keys.size, keys.dtype.itemsize
@@ -58,13 +67,15 @@ class Sort(LookBack):
             "chunks" if session.facts.is_cpu else "onesweep" if looks_back(session) else "tiles"
         )
         self._defines: dict[str, int | str] = {
-            "KEY_BITS_T": "uint" if key_bytes == 4 else "ulong", "KEY_BYTES": key_bytes,
+            "KEY_BITS_T": "uint" if key_bytes == 4 else "ulong",
+            "KEY_BYTES": key_bytes,
             "KEY_KIND": KINDS[keys.dtype.kind],
         }
         if values is not None:
             value_bytes = values.dtype.itemsize
             self._defines |= {
-                "HAS_VALUES": 1, "VALUE_BYTES": value_bytes,
+                "HAS_VALUES": 1,
+                "VALUE_BYTES": value_bytes,
                 "VALUE_T": "uint" if value_bytes == 4 else "ulong",
             }
         if not n or begin_bit == last:
@@ -76,8 +87,7 @@ class Sort(LookBack):
         # The bits of a pass and where they begin; buffers alternate so that the last pass writes the target.
         steps = [(bit, min(pass_bits, last - bit)) for bit in range(begin_bit, last, pass_bits)]
         spare = tuple(
-            None if array is None or n_passes == 1 else session.empty(n, array.dtype)
-            for array in self._target
+            None if array is None or n_passes == 1 else session.empty(n, array.dtype) for array in self._target
         )
         buffers = [self._source] + [self._target if (n_passes - i) % 2 else spare for i in range(n_passes)]
         moves = [
@@ -88,8 +98,12 @@ class Sort(LookBack):
 
     @staticmethod
     def _check_arguments(
-        keys: DeviceArray, out_keys: DeviceArray, values: DeviceArray | None, out_values: DeviceArray | None,
-        begin_bit: int, end_bit: int,
+        keys: DeviceArray,
+        out_keys: DeviceArray,
+        values: DeviceArray | None,
+        out_values: DeviceArray | None,
+        begin_bit: int,
+        end_bit: int,
     ) -> None:
         if keys.dtype.kind not in KINDS or keys.dtype.itemsize not in (4, 8):
             raise InputError(f"cannot sort keys of {keys.dtype}; use a 32- or 64-bit integer or float type")
@@ -113,16 +127,31 @@ class Sort(LookBack):
         widest = max(bytes_each)
         if self.strategy == "chunks":
             streams = self.n * sum(bytes_each) > _CACHED_BYTES
-            sizes = tuned(session, SOURCE_CHUNKS, {
-                "WG_SIZE": 1, "RADIX_BITS": 11 if streams else 8, "LINE": 64 // widest if streams else 1,
-            }, tuning)
+            sizes = tuned(
+                session,
+                SOURCE_CHUNKS,
+                {
+                    "WG_SIZE": 1,
+                    "RADIX_BITS": 11 if streams else 8,
+                    "LINE": 64 // widest if streams else 1,
+                },
+                tuning,
+            )
             digit_bytes = sizes["LINE"] * sum(bytes_each) + 16
             while digit_bytes << sizes["RADIX_BITS"] > session.facts.local_mem_bytes:
                 sizes["RADIX_BITS"] -= 1
             return sizes
-        sizes = tuned(session, SOURCE, {
-            "WG_SIZE": 256, "ITEMS_PER_ITEM": 64 // widest, "RADIX_BITS": 8, "HISTOGRAM_COPIES": 2,
-        }, tuning)
+        sizes = tuned(
+            session,
+            SOURCE,
+            {
+                "WG_SIZE": 256,
+                "ITEMS_PER_ITEM": 64 // widest,
+                "RADIX_BITS": 8,
+                "HISTOGRAM_COPIES": 2,
+            },
+            tuning,
+        )
         # A counter per digit and sub-group must fit in local memory; a work-item has at most one digit.
         counter_bytes = 4 * sizes["WG_SIZE"] // session.facts.sub_group_size
         counters = session.facts.local_mem_bytes * 3 // 4 // counter_bytes
@@ -157,24 +186,42 @@ class Sort(LookBack):
     def _bind_onesweep(self, sizes: dict[str, int], pass_bits: int, end_bit: int, moves: list[dict[str, Any]]) -> None:
         session, radix, group = self._session, 1 << pass_bits, sizes["WG_SIZE"]
         wide = self.n >= 1 << 30
-        program = session.program(SOURCE, {
-            **self._defines, **sizes, "RADIX_BITS": pass_bits, "N_PASSES": len(moves),
-            "STATE_T": "ulong" if wide else "uint", "STATE_BITS": 64 if wide else 32,
-        })
+        program = session.program(
+            SOURCE,
+            {
+                **self._defines,
+                **sizes,
+                "RADIX_BITS": pass_bits,
+                "N_PASSES": len(moves),
+                "STATE_T": "ulong" if wide else "uint",
+                "STATE_BITS": 64 if wide else 32,
+            },
+        )
         n_tiles = -(-self.n // (group * sizes["ITEMS_PER_ITEM"]))
         control, totals = self._new_control(session, program), self._zeros(session, len(moves) * radix)
         starts = session.empty(len(moves) * radix, np.uint32)
         states = self._zeros(session, n_tiles * radix, np.uint64 if wide else np.uint32)
         self.launches = [
             program.bind(
-                "histogram", -(-self.n // 8), moves[0], begin_bit=moves[0]["bit"], end_mask=(1 << end_bit) - 1,
-                totals=totals, max_groups=8 * session.facts.compute_units,
+                "histogram",
+                -(-self.n // 8),
+                moves[0],
+                begin_bit=moves[0]["bit"],
+                end_mask=(1 << end_bit) - 1,
+                totals=totals,
+                max_groups=8 * session.facts.compute_units,
             ),
             program.bind("scan_histograms", len(moves) * group, totals=totals, starts=starts),
         ]
         self._look_backs = [
             program.bind(
-                "scatter_look_back", n_tiles * group, move, nothing=0, digit=i, digit_starts=starts, control=control,
+                "scatter_look_back",
+                n_tiles * group,
+                move,
+                nothing=0,
+                digit=i,
+                digit_starts=starts,
+                control=control,
                 states=states,
             )
             for i, move in enumerate(moves)
@@ -196,7 +243,11 @@ def _named(pair: Iterable[DeviceArray | None], prefix: str) -> dict[str, DeviceA
 
 
 def sort(
-    session: Session, keys: DeviceArray, values: DeviceArray | None = None, *, begin_bit: int = 0,
+    session: Session,
+    keys: DeviceArray,
+    values: DeviceArray | None = None,
+    *,
+    begin_bit: int = 0,
     end_bit: int | None = None,
 ) -> tuple[DeviceArray, DeviceArray | None]:
     """Return new arrays of the sorted keys, and of the values moved with them; see :class:`Sort`.

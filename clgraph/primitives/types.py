@@ -1,4 +1,5 @@
 """Types and tuned sizes that the primitives share."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,4 +1,5 @@
 """The probe: measures what the cost model divides work by."""
+
 from clgraph.probing.api import probe
 
 __all__ = ["probe"]

@@ -1,4 +1,5 @@
 """``probe``: measure a device, or return what was measured before."""
+
 from __future__ import annotations
 
 import logging
@@ -115,9 +116,7 @@ class _Measurement:
         self._bench = Bench(session, effort.cpu_scratch_bytes if facts.is_cpu else effort.gpu_scratch_bytes)
         resolution = 1e-9 * session.device.profiling_timer_resolution
         self._long_enough = max(effort.long_enough, 100.0 * resolution)
-        self._operations = [
-            name for name in GLOBAL_ATOMICS if facts.has_int64_atomics or not name.endswith("int64")
-        ]
+        self._operations = [name for name in GLOBAL_ATOMICS if facts.has_int64_atomics or not name.endswith("int64")]
 
     def profile(self) -> DeviceProfile:
         try:
@@ -149,9 +148,7 @@ class _Measurement:
             lock_seconds=self._value("lock_seconds", bench.lock, seconds=True),
             stream_bytes_per_second=self._value("stream_bytes_per_second", bench.stream),
             gathers_per_second=self._curve("gathers_per_second", working_sets, bench.gather),
-            dependent_load_seconds=self._curve(
-                "dependent_load_seconds", working_sets, bench.chase, seconds=True
-            ),
+            dependent_load_seconds=self._curve("dependent_load_seconds", working_sets, bench.chase, seconds=True),
             same_address_atomics_per_second={name: same(name) for name in operations},
             group_address_atomics_per_second={name: self._group_addresses(name) for name in operations},
             spread_atomics_per_second={name: spread(name) for name in operations},
@@ -165,7 +162,9 @@ class _Measurement:
         name = f"same_address_atomics_per_second.{operation}"
         points = _powers(1, self._bench.resident_items, self._effort.items_step)
         return self._curve(
-            name, points, lambda n_items: self._bench.atomics(operation, n_items, 1),
+            name,
+            points,
+            lambda n_items: self._bench.atomics(operation, n_items, 1),
             waiting=lambda n_items: (n_items, n_items),
         )
 
@@ -175,7 +174,8 @@ class _Measurement:
         most = min(self._effort.most_words, self._bench.scratch_bytes // item_bytes)
         n_items = self._bench.resident_items
         curve = self._curve(
-            name, reversed(_powers(1, most, self._effort.words_step)),  # from little to much contention
+            name,
+            reversed(_powers(1, most, self._effort.words_step)),  # from little to much contention
             lambda n_words: self._bench.atomics(operation, n_items, n_words),
             waiting=lambda n_words: (n_items, n_items / n_words),
         )
@@ -201,9 +201,7 @@ class _Measurement:
         facts = self._session.facts
         if not facts.dialect.has_grid_barrier:
             return float("inf")
-        return self._value(
-            "grid_barrier_seconds", lambda: self._bench.grid_barriers(facts.compute_units), seconds=True
-        )
+        return self._value("grid_barrier_seconds", lambda: self._bench.grid_barriers(facts.compute_units), seconds=True)
 
     # ---- measuring with a way out
 

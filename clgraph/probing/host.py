@@ -1,4 +1,5 @@
 """What the probe runs on the host: the compiled routines of numpy and scipy on random input of known size."""
+
 from __future__ import annotations
 
 import time

@@ -1,4 +1,5 @@
 """What the probe runs on a device: each pattern is a trial of ``cl/probe`` with set arguments."""
+
 from __future__ import annotations
 
 import itertools
@@ -108,8 +109,16 @@ class Bench:
     def local_atomics(self, operation: str) -> Trial:
         """Return all work-items of each group on one word of local memory."""
         launch = self.bind(
-            "local_atomics", operation, self.resident_items, turns=0, n_words=1, seed=0, start=start_of(operation),
-            value=1, words=self.words(np.int32, self.resident_items), done=self.out,
+            "local_atomics",
+            operation,
+            self.resident_items,
+            turns=0,
+            n_words=1,
+            seed=0,
+            start=start_of(operation),
+            value=1,
+            words=self.words(np.int32, self.resident_items),
+            done=self.out,
         )
         n_items = launch.n_groups * WORK_GROUP
 
@@ -274,8 +283,17 @@ class AtomicPattern:
         self._n_items = n_items
         self._start = start_of(operation)
         self._launch = bench.bind(
-            "atomics", operation, n_items, n_items=n_items, turns=0, n_words=n_words, group_stride=group_stride,
-            seed=0, value=1, words=self.words, done=self.done,
+            "atomics",
+            operation,
+            n_items,
+            n_items=n_items,
+            turns=0,
+            n_words=n_words,
+            group_stride=group_stride,
+            seed=0,
+            value=1,
+            words=self.words,
+            done=self.done,
         )
         self.words.fill(self._start)
 

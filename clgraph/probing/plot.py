@@ -1,4 +1,5 @@
 """Draw the same-address curve of a device beside those of the profiles that come with the package."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,4 +1,5 @@
 """Timed trials: grown until the clock can be trusted, repeated, and summed up by their median."""
+
 from __future__ import annotations
 
 import math

@@ -156,4 +156,3 @@ def _indicator(colors: NDArray[Any]) -> csr_array:
     """Return the matrix that has a one for each vertex in the column of its colour."""
     n = colors.size
     return coo_array((np.ones(n, np.int32), (np.arange(n), colors)), shape=(n, int(colors.max(initial=0)) + 1)).tocsr()
-

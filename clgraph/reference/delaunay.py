@@ -1,4 +1,5 @@
 """The definition of a constrained Delaunay triangulation, and of a refinement of one; geometry is decided exactly."""
+
 from __future__ import annotations
 
 import math
@@ -36,8 +37,13 @@ class Chains(NamedTuple):
 
 
 def check_delaunay(
-    mesh: TriangleMesh, *, original: TriangleMesh | None = None, min_angle: float = 0.0,
-    max_area: float | None = None, holes: ArrayLike = (), unused_points: bool = False,
+    mesh: TriangleMesh,
+    *,
+    original: TriangleMesh | None = None,
+    min_angle: float = 0.0,
+    max_area: float | None = None,
+    holes: ArrayLike = (),
+    unused_points: bool = False,
 ) -> None:
     """Raise a :class:`VerificationError` unless *mesh* is constrained Delaunay, and refines *original* if there is one.
 
@@ -252,9 +258,7 @@ def segment_chains(mesh: TriangleMesh, n: int) -> Chains:
     return Chains(ends, pairs[np.argsort(edge_keys(pairs, n), kind="stable")])
 
 
-def _check_angles(
-    mesh: TriangleMesh, min_angle: float, original: TriangleMesh | None, chains: Chains | None
-) -> None:
+def _check_angles(mesh: TriangleMesh, min_angle: float, original: TriangleMesh | None, chains: Chains | None) -> None:
     angles = mesh.angles()
     bad = np.flatnonzero(angles.min(axis=1) < min_angle - _ANGLE)
     if chains is not None and original is not None and bad.size:
@@ -284,8 +288,8 @@ def _between_sharp_segments(
         return {(a, b), (b, a)} if a >= 0 else set()
 
     def sharp(v: int, w: int) -> bool:
-        for (apex, one) in segments_at(v):
-            for (same, other) in segments_at(w):
+        for apex, one in segments_at(v):
+            for same, other in segments_at(w):
                 if apex == same and one != other:
                     p, q = mesh.points[[one, other]] - mesh.points[apex]
                     if math.degrees(math.atan2(abs(p[0] * q[1] - p[1] * q[0]), p @ q)) < _SHARP:

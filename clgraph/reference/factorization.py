@@ -1,4 +1,5 @@
 """Sequential oracle and checks of the definition for matrix factorisation by stochastic gradient descent."""
+
 from __future__ import annotations
 
 import math

@@ -1,4 +1,5 @@
 """Oracle of hash colourings' collisions, by the definition."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -40,7 +41,12 @@ def hash_collisions(graph: Graph, hashes: Sequence[str], bit_widths: Sequence[in
 
 
 def check_collisions(
-    graph: Graph, hashes: Sequence[str], bit_widths: Sequence[int], total: NDArray[Any], maximum: NDArray[Any], *,
+    graph: Graph,
+    hashes: Sequence[str],
+    bit_widths: Sequence[int],
+    total: NDArray[Any],
+    maximum: NDArray[Any],
+    *,
     distance: int = 1,
 ) -> None:
     """Raise unless *total* and *maximum* are those of the definition.

@@ -1,4 +1,5 @@
 """Check of the definition for partitions, and what is asked of their quality."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -15,8 +16,14 @@ from clgraph.host_memory import check_host_memory
 
 
 def check_partition(
-    graph: Graph, parts: NDArray[Any], n_parts: int, edge_cut: int, *, vertex_weights: NDArray[Any] | None = None,
-    part_weights: NDArray[Any] | None = None, most_weight: int | None = None,
+    graph: Graph,
+    parts: NDArray[Any],
+    n_parts: int,
+    edge_cut: int,
+    *,
+    vertex_weights: NDArray[Any] | None = None,
+    part_weights: NDArray[Any] | None = None,
+    most_weight: int | None = None,
 ) -> None:
     """Raise unless *parts* divides the vertices as is told.
 
@@ -96,9 +103,11 @@ def partition_quality(
     pairs = distinct(sources[between].astype(np.int64) * n_parts + parts[columns[between]])
     mean = weights.sum() / n_parts
     return {
-        "edge_cut": doubled // 2, "part_weights": weights,
+        "edge_cut": doubled // 2,
+        "part_weights": weights,
         "imbalance": float(weights.max(initial=0) / mean - 1) if mean else 0.0,
-        "n_border": int(distinct(sources[between]).size), "communication": int(pairs.size),
+        "n_border": int(distinct(sources[between]).size),
+        "communication": int(pairs.size),
     }
 
 

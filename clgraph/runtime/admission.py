@@ -1,4 +1,5 @@
 """What is done with a graph before a kernel of an algorithm reads it: it is checked and measured."""
+
 from __future__ import annotations
 
 import weakref
@@ -68,7 +69,8 @@ def _admit_wrapped(session: Session, graph: WrappedGraph) -> None:
         return
     directed, is_sorted = not found.is_symmetric, found.has_sorted_rows
     graph.admit(
-        found, stats.read(words, directed=directed, weighted=weights is not None, has_sorted_rows=is_sorted),
+        found,
+        stats.read(words, directed=directed, weighted=weights is not None, has_sorted_rows=is_sorted),
         missing,
     )
     session.device_graphs[graph] = DeviceGraph(

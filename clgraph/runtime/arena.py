@@ -1,4 +1,5 @@
 """Many arrays in one allocation, given back in the reverse order: the levels of a multilevel run."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable

@@ -1,4 +1,5 @@
 """One-dimensional arrays on a device."""
+
 from __future__ import annotations
 
 import contextlib
@@ -105,7 +106,11 @@ class DeviceArray:
         for first, last in self._session.pieces(source.nbytes):
             with self._session.driver, typed_errors("copying on the device"):
                 event = cl.enqueue_copy(
-                    self._session.queue, self.buffer, source.buffer, byte_count=last - first, src_offset=first,
+                    self._session.queue,
+                    self.buffer,
+                    source.buffer,
+                    byte_count=last - first,
+                    src_offset=first,
                     dst_offset=first,
                 )
             self._session.record_transfer(event)

@@ -4,6 +4,7 @@ A process that dies while compiling leaves a damaged cache, which kills every la
 PoCL). So each builder leaves a marker in the cache while it compiles; a marker that is left makes later
 processes begin another directory. The damaged one is removed once no process uses it.
 """
+
 from __future__ import annotations
 
 import contextlib

@@ -1,4 +1,5 @@
 """CSR arrays that kernels or the user have made, checked where they are."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -32,8 +33,15 @@ class CsrCheck:
     """
 
     def __init__(
-        self, session: Session, n: int, row_offsets: DeviceArray, column_indices: DeviceArray,
-        edge_weights: DeviceArray | None, *, wants_symmetry: bool, wants_order: bool = True,
+        self,
+        session: Session,
+        n: int,
+        row_offsets: DeviceArray,
+        column_indices: DeviceArray,
+        edge_weights: DeviceArray | None,
+        *,
+        wants_symmetry: bool,
+        wants_order: bool = True,
     ) -> None:
         self._n, self._offsets, self._columns, self._weights = n, row_offsets, column_indices, edge_weights
         wants = "WANTS_SYMMETRY" if wants_symmetry else "WANTS_ORDER" if wants_order else "0"
@@ -55,9 +63,18 @@ class CsrCheck:
         n_groups = min(most, max(1, -(-items // program.work_group_size)))
         self._ranges = session.empty(2 * n_groups, f"u{weights.dtype.itemsize}")
         self._launch = program.bind(
-            "check_csr", items, n=n, wants=program.constant(wants), row_offsets=row_offsets,
-            column_indices=column_indices, edge_weights=weights, ranges=self._ranges, state=self.state, max_groups=most,
-            begin=0, end=self._room,
+            "check_csr",
+            items,
+            n=n,
+            wants=program.constant(wants),
+            row_offsets=row_offsets,
+            column_indices=column_indices,
+            edge_weights=weights,
+            ranges=self._ranges,
+            state=self.state,
+            max_groups=most,
+            begin=0,
+            end=self._room,
         )
 
     def run(self, begin: int = 0, end: int | None = None) -> CsrCheck:

@@ -1,4 +1,5 @@
 """Run what may crash or hang in a child process."""
+
 from __future__ import annotations
 
 import json

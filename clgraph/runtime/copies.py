@@ -1,4 +1,5 @@
 """Copies between the host and a device, in the pieces in which the driver makes them soonest."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,13 @@ if TYPE_CHECKING:
 
 
 def enqueue_copies(
-    session: Session, queue: cl.CommandQueue, buffer: Any, first_byte: int, host: NDArray[Any], *, to_host: bool,
+    session: Session,
+    queue: cl.CommandQueue,
+    buffer: Any,
+    first_byte: int,
+    host: NDArray[Any],
+    *,
+    to_host: bool,
     after: tuple[cl.Event, ...] = (),
 ) -> list[cl.Event]:
     """Enqueue copying contiguous *host* to *buffer* from *first_byte* on, or what is there *to_host*."""

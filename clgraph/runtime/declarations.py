@@ -4,6 +4,7 @@ A signature has one origin then, the source, on every driver. OpenCL's own answe
 substitute: not every driver keeps it, and a typedef's name does not tell what it stands for. This module follows as
 much of the preprocessor as ``cl/`` uses: conditions, and macros with and without parameters.
 """
+
 from __future__ import annotations
 
 import re

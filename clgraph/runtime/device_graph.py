@@ -1,4 +1,5 @@
 """Graphs whose arrays are on a device: uploaded once a session, or made there by kernels."""
+
 from __future__ import annotations
 
 import weakref
@@ -72,8 +73,14 @@ class DeviceGraph:
 
     @classmethod
     def from_arrays(
-        cls, session: Session, row_offsets: DeviceArray, column_indices: DeviceArray,
-        edge_weights: DeviceArray | None = None, vertex_weights: DeviceArray | None = None, *, directed: bool,
+        cls,
+        session: Session,
+        row_offsets: DeviceArray,
+        column_indices: DeviceArray,
+        edge_weights: DeviceArray | None = None,
+        vertex_weights: DeviceArray | None = None,
+        *,
+        directed: bool,
         n_vertices: int | DeviceArray | None = None,
     ) -> DeviceGraph:
         """Make a graph of arrays on the device; one kernel checks what is in them.
@@ -125,10 +132,13 @@ class DeviceGraph:
             raise GraphError(f"vertex_weights has {vertex_weights.size} elements; needed: one per vertex, {n}")
         m, found = CsrCheck(session, n, row_offsets, column_indices, edge_weights, wants_symmetry=False).run().read()
         return cls(
-            session, row_offsets.view(0, n + 1), column_indices.view(0, m),
+            session,
+            row_offsets.view(0, n + 1),
+            column_indices.view(0, m),
             None if edge_weights is None else edge_weights.view(0, m),
             None if vertex_weights is None else vertex_weights.view(0, n),
-            checked_flag("directed", directed), found.has_sorted_rows,
+            checked_flag("directed", directed),
+            found.has_sorted_rows,
         )
 
     def __repr__(self) -> str:
@@ -219,8 +229,12 @@ def device_graph(session: Session, graph: Graph, *, weights: bool = False) -> De
     if cached is None:
         session.check_memory({"row offsets": graph.row_offsets.nbytes, "column indices": graph.column_indices.nbytes})
         cached = DeviceGraph(
-            session, session.upload(graph.row_offsets), session.upload(graph.column_indices),
-            directed=graph.directed, has_sorted_rows=graph.has_sorted_rows, labels=graph.labels,
+            session,
+            session.upload(graph.row_offsets),
+            session.upload(graph.column_indices),
+            directed=graph.directed,
+            has_sorted_rows=graph.has_sorted_rows,
+            labels=graph.labels,
             _source=weakref.ref(graph),
         )
     if weights and cached.edge_weights is None and graph.edge_weights is not None:

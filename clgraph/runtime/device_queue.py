@@ -1,4 +1,5 @@
 """The queue from which kernels launch kernels."""
+
 from __future__ import annotations
 
 from typing import Any

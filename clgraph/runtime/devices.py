@@ -1,4 +1,5 @@
 """Which devices work together."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence

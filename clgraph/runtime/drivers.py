@@ -3,6 +3,7 @@
 A driver that crashes or hangs when it is loaded takes the interpreter with it. So before its first use, a set of
 drivers is loaded by a child process; one on which the child dies is left out. The verdict is kept.
 """
+
 from __future__ import annotations
 
 import contextlib

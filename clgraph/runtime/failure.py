@@ -1,4 +1,5 @@
 """Turn OpenCL errors, forks and kernels' status words into clgraph's exceptions."""
+
 from __future__ import annotations
 
 import os

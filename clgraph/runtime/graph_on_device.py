@@ -1,4 +1,5 @@
 """A graph on a device as what algorithms read."""
+
 from __future__ import annotations
 
 from functools import cached_property

@@ -1,4 +1,5 @@
 """Statistics of a graph that is on a device, found there by two kernels and one read-back."""
+
 from __future__ import annotations
 
 import math
@@ -68,8 +69,12 @@ class StatsRun:
         scope = {"n": n, "m": m, "state": self._state, "connected": connected, "checked": checked, **rows}
         program.bind("measure_rows", n_chunks * program.work_group_size, scope)()
         program.bind(
-            "measure_reach", 1 + program.work_group_size, scope, n_chunks=n_chunks,
-            seen=session.zeros(-(-n // 32), np.uint32), list=session.empty(min(n, 33 * NEIGHBORHOOD), np.int32),
+            "measure_reach",
+            1 + program.work_group_size,
+            scope,
+            n_chunks=n_chunks,
+            seen=session.zeros(-(-n // 32), np.uint32),
+            list=session.empty(min(n, 33 * NEIGHBORHOOD), np.int32),
         )()
 
     @property

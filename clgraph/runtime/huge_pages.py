@@ -3,6 +3,7 @@
 A kernel that looks at many rows in turn, as a search of a wide mesh does, touches a page for each and misses the
 processor's table of pages at every look. numpy asks for large pages, so arrays of the user's have them already.
 """
+
 from __future__ import annotations
 
 import ctypes

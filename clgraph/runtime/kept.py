@@ -1,4 +1,5 @@
 """What a session keeps of calls on a graph while the graph lives: choices, and plans to run again."""
+
 from __future__ import annotations
 
 import threading

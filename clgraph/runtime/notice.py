@@ -1,4 +1,5 @@
 """Tell a person at a terminal why nothing seems to happen."""
+
 from __future__ import annotations
 
 import contextlib

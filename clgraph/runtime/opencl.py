@@ -1,4 +1,5 @@
 """pyopencl, imported at the first use of one of its names: a call that the host answers does without it."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,5 @@
 """Memory of the host that is pinned, so that a GPU writes to it by itself, at the full rate of its bus."""
+
 from __future__ import annotations
 
 import threading

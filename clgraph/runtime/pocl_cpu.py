@@ -8,6 +8,7 @@ name ("generic"), every build fails (PoCL issues 512 and 1049). So, as PoCL 5 do
 processor of the built-ins. The name is a ``char *`` in PoCL's device structure, which is read
 through ``/proc/self/mem``: a layout other than the expected one leads to no change, not to a fault.
 """
+
 from __future__ import annotations
 
 import ctypes

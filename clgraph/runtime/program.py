@@ -1,4 +1,5 @@
 """Built programs and launches with pre-set arguments."""
+
 from __future__ import annotations
 
 import contextlib
@@ -59,7 +60,12 @@ class Program:
     """A compiled kernel file."""
 
     def __init__(
-        self, session: Session, source: str, program: cl.Program, work_group_size: int, declarations: Declarations,
+        self,
+        session: Session,
+        source: str,
+        program: cl.Program,
+        work_group_size: int,
+        declarations: Declarations,
         was_kept: bool,
     ) -> None:
         self._session = session
@@ -87,7 +93,13 @@ class Program:
             raise KernelSourceError(f"{self.source} has no kernel {kernel!r}") from None
 
     def bind(
-        self, kernel: str, n_items: int, scope: Mapping[str, Any] | None = None, /, *, max_groups: int | None = None,
+        self,
+        kernel: str,
+        n_items: int,
+        scope: Mapping[str, Any] | None = None,
+        /,
+        *,
+        max_groups: int | None = None,
         **arguments: Any,
     ) -> Launch:
         """Return *kernel* with its arguments set, to be enqueued over at least *n_items* work-items.
@@ -194,7 +206,12 @@ class Launch:
     __slots__ = ("_arguments", "_handle", "_places", "_program", "kernel", "n_groups")
 
     def __init__(
-        self, program: Program, kernel: str, handle: cl.Kernel, groups: int, parameters: Sequence[Parameter],
+        self,
+        program: Program,
+        kernel: str,
+        handle: cl.Kernel,
+        groups: int,
+        parameters: Sequence[Parameter],
         arguments: list[Any],
     ) -> None:
         self._program = program

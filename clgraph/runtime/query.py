@@ -1,4 +1,5 @@
 """Find devices and ask their drivers for facts."""
+
 from __future__ import annotations
 
 import contextlib

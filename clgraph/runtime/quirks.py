@@ -2,6 +2,7 @@
 
 Each rule was measured: see ``docs/lessons`` and the table in ``cl/README.md``.
 """
+
 from __future__ import annotations
 
 import os
@@ -29,7 +30,10 @@ def dialect_of(device: cl.Device) -> tuple[Dialect, int]:
         return amd_dialect(device.name, int(device.wavefront_width_amd))
     if "Intel" in platform and is_gpu:
         return Dialect(
-            standard="CL3.0", sub_group="SUB_GROUP_KHR", atomics="ATOMICS_C11", loads="LOADS_C11",
+            standard="CL3.0",
+            sub_group="SUB_GROUP_KHR",
+            atomics="ATOMICS_C11",
+            loads="LOADS_C11",
             kernel_attribute="__attribute__((intel_reqd_sub_group_size(16)))",
         ), 16
     if "Intel" in platform:
@@ -76,7 +80,10 @@ def _intel_cpu(extensions: list[str]) -> tuple[Dialect, int]:
     width = int(os.environ.get("CLGRAPH_INTEL_SUB_GROUP", "1"))
     if width > 1:
         return Dialect(
-            standard="CL3.0", sub_group="SUB_GROUP_KHR", float_add=float_add, spin_pause=_spin_pause(),
+            standard="CL3.0",
+            sub_group="SUB_GROUP_KHR",
+            float_add=float_add,
+            spin_pause=_spin_pause(),
             kernel_attribute=f"__attribute__((intel_reqd_sub_group_size({width})))",
         ), width
     # Its implicit vectoriser makes irregular kernels 2-10 times slower.

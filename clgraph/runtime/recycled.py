@@ -3,6 +3,7 @@
 The system zeroes each page that a process touches for the first time. On a host whose GPU writes 50 GB/s that takes
 longer than the copy, and for a call that repeats longer than its kernels. Pages that are there already cost nothing.
 """
+
 from __future__ import annotations
 
 import contextlib

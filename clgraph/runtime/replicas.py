@@ -1,4 +1,5 @@
 """Disjoint copies of a graph on a device."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -23,15 +24,16 @@ def expanded(graph: DeviceGraph, k: int, first: int = 0) -> DeviceGraph:
     offsets = np.dtype(offset_dtype(k * m))
     weights = graph.edge_weights
     weight_bytes = 0 if weights is None else weights.dtype.itemsize
-    session.check_memory({
-        "row offsets": (k * n + 1) * offsets.itemsize, "column indices": 4 * k * m, "weights": weight_bytes * k * m
-    })
+    session.check_memory(
+        {"row offsets": (k * n + 1) * offsets.itemsize, "column indices": 4 * k * m, "weights": weight_bytes * k * m}
+    )
     rows = {"out_offsets": session.empty(k * n + 1, offsets), "out_columns": session.empty(k * m, np.int32)}
     is_cpu = session.facts.is_cpu
     program = session.program(
         "generators/replicas.cl",
         {
-            **graph.defines(), "OUT_OFFSET_T": "long" if offsets.itemsize == 8 else "int",
+            **graph.defines(),
+            "OUT_OFFSET_T": "long" if offsets.itemsize == 8 else "int",
             "WEIGHT_T": "ulong" if weight_bytes == 8 else "uint",
         },
         work_group_size=session.facts.group_size(None),
@@ -42,10 +44,13 @@ def expanded(graph: DeviceGraph, k: int, first: int = 0) -> DeviceGraph:
     replicas = None
     if weights is not None:
         replicas = session.empty(k * m, weights.dtype)
-        program.bind(
-            "replicate_weights", k * m, m=m, k=k, weights=weights, out_weights=replicas, max_groups=groups
-        )()
+        program.bind("replicate_weights", k * m, m=m, k=k, weights=weights, out_weights=replicas, max_groups=groups)()
     return replace(
-        graph, row_offsets=rows["out_offsets"], column_indices=rows["out_columns"], edge_weights=replicas,
-        vertex_weights=None, labels=None, _source=None,
+        graph,
+        row_offsets=rows["out_offsets"],
+        column_indices=rows["out_columns"],
+        edge_weights=replicas,
+        vertex_weights=None,
+        labels=None,
+        _source=None,
     )

@@ -1,4 +1,5 @@
 """Which device is meant, and which is the best."""
+
 from __future__ import annotations
 
 import os

@@ -6,6 +6,7 @@ Drivers that crash a process, or whose compilers make wrong code, are seen in th
 Rates of CPUs are shipped by runtime, and processors under one runtime differ most in atomics: by a factor of two
 between servers of two vendors. So the test of a CPU also times one of them.
 """
+
 from __future__ import annotations
 
 import contextlib

@@ -1,4 +1,5 @@
 """One context, one in-order queue for kernels, one memory pool, one program cache."""
+
 from __future__ import annotations
 
 import contextlib

@@ -3,6 +3,7 @@
 The flattened text is the complete build input, so every binary cache below us keys on
 the helper headers too; NVIDIA's and PoCL's own caches would miss a changed header.
 """
+
 from __future__ import annotations
 
 import re

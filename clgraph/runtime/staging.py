@@ -5,6 +5,7 @@ through one small buffer and one thread (7 GB/s up and 3 GB/s down on an H200, w
 copy between the user's memory and pinned chunks while the bus moves other chunks; they also take the page faults of a
 new host array, and begin with that while the host waits for kernels.
 """
+
 from __future__ import annotations
 
 import os
@@ -166,6 +167,7 @@ class Staging:
         queue, last = session.queue if then is None else session.transfers.queue, copies[-1]
 
         with self._copying("copying to the device") as (chunks, copiers):
+
             def fill(i: int) -> None:
                 if (event := self._sending[i % N_CHUNKS]) is not None:
                     self._wait(event)
@@ -215,6 +217,7 @@ class Staging:
         parts, coming = _parts(host), list[cl.Event]()
 
         with self._copying("copying from the device") as (chunks, copiers):
+
             def ask(i: int) -> None:
                 first, part = parts[i]
                 chunk = chunks[i % N_CHUNKS][: part.size]

@@ -1,4 +1,5 @@
 """The queue of one session: what waits for its commands and times them."""
+
 from __future__ import annotations
 
 import contextlib

@@ -1,4 +1,5 @@
 """Where the time of a call went, from OpenCL events and the host clock."""
+
 from __future__ import annotations
 
 import math

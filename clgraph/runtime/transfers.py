@@ -1,4 +1,5 @@
 """Copies between host and device that go on while kernels run, in a queue of their own."""
+
 from __future__ import annotations
 
 import threading

@@ -1,4 +1,5 @@
 """The least and the greatest weight of a graph, found by kernels."""
+
 from __future__ import annotations
 
 from typing import Any

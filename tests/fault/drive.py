@@ -3,6 +3,7 @@
 Prints a JSON object: for each function, how many calls it got and what came of their failures. What must
 not come of one is in ``bad``.
 """
+
 from __future__ import annotations
 
 import ctypes
@@ -90,9 +91,7 @@ def plans(session: Session) -> np.ndarray:
         sizes = {"WG_SIZE": 64, "ITEMS_PER_ITEM": 4}
         PLANS[session] = (
             Scan(session, source, sums, strategy="look_back", tuning=sizes),
-            Compact(
-                session, x.size, kept, predicate="f[i]", arrays={"f": source}, strategy="look_back", tuning=sizes
-            ),
+            Compact(session, x.size, kept, predicate="f[i]", arrays={"f": source}, strategy="look_back", tuning=sizes),
             Sort(session, source, in_order, strategy="onesweep", end_bit=12, tuning={**sizes, "RADIX_BITS": 6}),
             (sums, kept, in_order),
         )
@@ -222,9 +221,15 @@ def main(name: str, shim: str) -> None:
     report: dict[str, object] = {}
     bad = []
     work, rounds = {
-        "scan": (scan, (WORK, SET_UP)), "plans": (plans, (WORK,)), "components": (components, (WORK,)),
-        "mst": (mst, (WORK,)), "factorization": (factorization, (WORK,)), "searches": (searches, (WORK,)),
-        "coloring": (coloring, (WORK,)), "partitions": (partitions, (WORK,)), "devices": (devices, (WORK,)),
+        "scan": (scan, (WORK, SET_UP)),
+        "plans": (plans, (WORK,)),
+        "components": (components, (WORK,)),
+        "mst": (mst, (WORK,)),
+        "factorization": (factorization, (WORK,)),
+        "searches": (searches, (WORK,)),
+        "coloring": (coloring, (WORK,)),
+        "partitions": (partitions, (WORK,)),
+        "devices": (devices, (WORK,)),
     }[name]
     for functions in rounds:
         driver = Driver(work, library, fresh=functions is SET_UP)

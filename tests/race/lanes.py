@@ -1,4 +1,5 @@
 """Builds and runs the cases of this directory: kernels as C++, under ThreadSanitizer or under the seeded scheduler."""
+
 from __future__ import annotations
 
 import os
@@ -16,7 +17,15 @@ ROOT = RACE.parent.parent
 CASES = {
     "vocabulary": ["locks", "pushes", "sub_group_pushes", "lower_to", "float_add"],
     "components": [
-        "hook_compress", "rem", "afforest", "degree_classes", "merge", "message", "lists", "matrix", "damaged",
+        "hook_compress",
+        "rem",
+        "afforest",
+        "degree_classes",
+        "merge",
+        "message",
+        "lists",
+        "matrix",
+        "damaged",
     ],
     "mst": ["edge_list", "flatten", "alone"],
     "mst_segmented": ["min_hook", "transactional"],
@@ -45,8 +54,19 @@ CASES = {
     "block_diagonal": ["blocks", "errors"],
     "stats": ["stats"],
     "partition": [
-        "matching", "segmented", "contraction", "sorted", "light_edges", "refinement", "buffered", "permutations",
-        "alone", "growing", "halving", "leaves", "partners",
+        "matching",
+        "segmented",
+        "contraction",
+        "sorted",
+        "light_edges",
+        "refinement",
+        "buffered",
+        "permutations",
+        "alone",
+        "growing",
+        "halving",
+        "leaves",
+        "partners",
     ],
     "delaunay": ["priority", "three_phase", "two_stage", "checks_by_groups", "urgencies", "finish", "flips"],
     "patches": ["patches"],
@@ -65,18 +85,24 @@ FULL_QUEUES = ("-DSTEPS=1", "-DQUEUE_ROWS=12")  # of which several work-items gi
 BUILDS: dict[str, list[tuple[str, ...]]] = {
     "vocabulary": [(), WIDE],
     "components": [
-        (), ("-DHOOK_FIRST=0",), ("-DSORTED_ROWS=1", "-DHOOK_STEPS=4"), ("-DSYMMETRIC=0", "-DHOOK_FIRST=0"),
+        (),
+        ("-DHOOK_FIRST=0",),
+        ("-DSORTED_ROWS=1", "-DHOOK_STEPS=4"),
+        ("-DSYMMETRIC=0", "-DHOOK_FIRST=0"),
         ("-DWG_SIZE=1",),  # groups interleave in the kernels with barriers, too
         ("-DWG_SIZE=4",),  # an item of a small group is late more often
     ],
     "mst": [
-        (), ("-DSPLIT_KEYS=1",),
-        ONE_LAUNCH, ("-DWG_SIZE=1", "-DCLIMB_LIMIT=1", "-DSPLIT_KEYS=1"),  # with 1, trees take several turns
+        (),
+        ("-DSPLIT_KEYS=1",),
+        ONE_LAUNCH,
+        ("-DWG_SIZE=1", "-DCLIMB_LIMIT=1", "-DSPLIT_KEYS=1"),  # with 1, trees take several turns
         (*WIDE, "-DCLIMB_LIMIT=2"),
     ],
     "mst_segmented": [()],
     "coloring": [
-        ("-DWG_SIZE=1",), *(("-DWG_SIZE=1", f"-D{name}") for name in ("RANKED=0", "WIDE=1", "MARKED=1")),
+        ("-DWG_SIZE=1",),
+        *(("-DWG_SIZE=1", f"-D{name}") for name in ("RANKED=0", "WIDE=1", "MARKED=1")),
         (*WIDE, "-DWORDS_ORDER=1"),
     ],
     "distance_two": [(), ("-DWG_SIZE=4", "-DGROUP_TEAM=1")],
@@ -86,21 +112,32 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
     "supersteps": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",)],
     "rounds": [(), ("-DATOMIC=1", "-DBALANCE=1")],
     "bfs": [
-        ("-DWG_SIZE=1",), SHORT_ROWS, ("-DWG_SIZE=4",), (*WIDE, *FULL_QUEUES), ("-DWG_SIZE=4", "-DONE_LAUNCH=0"),
-        (*WIDE, *HUBS), ("-DWG_SIZE=4", "-DONE_LAUNCH=0", *HUBS),
+        ("-DWG_SIZE=1",),
+        SHORT_ROWS,
+        ("-DWG_SIZE=4",),
+        (*WIDE, *FULL_QUEUES),
+        ("-DWG_SIZE=4", "-DONE_LAUNCH=0"),
+        (*WIDE, *HUBS),
+        ("-DWG_SIZE=4", "-DONE_LAUNCH=0", *HUBS),
     ],
     "queues": [("-DWG_SIZE=1",)],
     "matrices": [("-DWG_SIZE=1",)],
     "sssp": [
-        ("-DWG_SIZE=1",), LIGHT_FIRST, ("-DWG_SIZE=4", "-DLIGHT_FIRST=1"), ("-DWG_SIZE=4", *FULL_QUEUES),
-        ("-DWG_SIZE=4", "-DALONE=1"), ("-DWG_SIZE=4", *FULL_QUEUES, "-DHELD=3"), (*WIDE, *FULL_QUEUES, "-DHELD=3"),
+        ("-DWG_SIZE=1",),
+        LIGHT_FIRST,
+        ("-DWG_SIZE=4", "-DLIGHT_FIRST=1"),
+        ("-DWG_SIZE=4", *FULL_QUEUES),
+        ("-DWG_SIZE=4", "-DALONE=1"),
+        ("-DWG_SIZE=4", *FULL_QUEUES, "-DHELD=3"),
+        (*WIDE, *FULL_QUEUES, "-DHELD=3"),
     ],
     "look_back": [("-DWG_SIZE=1",), ("-DWG_SIZE=1", "-DSUM_BYTES=8")],
     "primitives": [("-DWG_SIZE=4",), ("-DWG_SIZE=64",), WIDE],
     "reductions": [("-DWG_SIZE=4",), WIDE],
     "sorts": [("-DWG_SIZE=4",), WIDE],
     "collisions": [
-        ("-DWG_SIZE=8", "-DMETHOD=PAIRS"), ("-DWG_SIZE=8", "-DMETHOD=SORTED"),
+        ("-DWG_SIZE=8", "-DMETHOD=PAIRS"),
+        ("-DWG_SIZE=8", "-DMETHOD=SORTED"),
         ("-DWG_SIZE=8", "-DMETHOD=SORTED", "-DLAYOUT=COMPACT", "-DHASH_LANES=1"),
         (*WIDE, "-DMETHOD=BITMAP", "-DHASH_LANES=1"),
     ],
@@ -113,7 +150,9 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
     "block_diagonal": [("-DWG_SIZE=4",), ONE_WIDE],
     "stats": [("-DWG_SIZE=4",), WIDE],
     "partition": [
-        ("-DWG_SIZE=1",), ("-DWG_SIZE=1", "-DDEV_IS_CPU=0", "-DSPLIT_CLAIMS=1"), (*WIDE, "-DWORDS_ORDER=1"),
+        ("-DWG_SIZE=1",),
+        ("-DWG_SIZE=1", "-DDEV_IS_CPU=0", "-DSPLIT_CLAIMS=1"),
+        (*WIDE, "-DWORDS_ORDER=1"),
     ],
     "delaunay": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",), CHECKED_LATER],
     "patches": [("-DWG_SIZE=1",)],

@@ -30,6 +30,7 @@ References
 .. [5] J. Wang, S. Yalamanchili. "Characterization and analysis of dynamic parallelism in unstructured GPU
    applications." IISWC 2014.
 """
+
 from __future__ import annotations
 
 from typing import Any, NamedTuple, TypedDict, Unpack
@@ -151,7 +152,10 @@ def bfs(
     ([1, 0, 1, 2], [1, 2, 3])
     """
     result: BFS = ALGORITHM.solve(
-        as_problem(graph, source=source, max_depth=max_depth), strategy=strategy, session=session, verify=verify,
+        as_problem(graph, source=source, max_depth=max_depth),
+        strategy=strategy,
+        session=session,
+        verify=verify,
         options=options,
     )
     return result

@@ -1,4 +1,5 @@
 """Breadth-first search on the host."""
+
 from __future__ import annotations
 
 import numpy as np

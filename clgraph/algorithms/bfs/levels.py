@@ -1,4 +1,5 @@
 """The host drives the levels of a breadth-first search where no kernel may wait for all its work-groups."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -56,7 +57,13 @@ class Levels:
             )
             self._place = session.empty(queues.constant("PLACE_WORDS"), np.uint64)
             self._queue = queues.bind(
-                "search_queue", members, scope, resumed=0, most_rows=most, budget=_BUDGET, place=self._place,
+                "search_queue",
+                members,
+                scope,
+                resumed=0,
+                most_rows=most,
+                budget=_BUDGET,
+                place=self._place,
                 meeting=session.zeros(queues.constant("MEETING_WORDS"), np.uint32),
                 queue=session.empty(members * n, np.int32),
             )

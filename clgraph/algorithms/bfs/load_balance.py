@@ -1,4 +1,5 @@
 """How evenly the edges of a search spread over work-groups, before and after vertices are split."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -41,9 +42,7 @@ class BalanceProfile:
     mda: int
 
 
-def profile_balance(
-    session: Session, problem: SearchProblem, *, mda: int | str = "histogram"
-) -> BalanceProfile:
+def profile_balance(session: Session, problem: SearchProblem, *, mda: int | str = "histogram") -> BalanceProfile:
     """Search breadth-first by ``topology_driven`` and ``node_splitting``; count the edges of every work-group."""
     plain, split = (
         STRATEGIES[name].plan(session, problem, balance=True, **options)
@@ -53,8 +52,13 @@ def profile_balance(
     split.run()
     begin, end = split.arrays["part_begin"].get(), split.arrays["part_end"].get()
     profile = BalanceProfile(
-        plain.balance, split.balance, plain.group_edges, split.group_edges, problem.graph.degrees,
-        end - begin, split.details["mda"],
+        plain.balance,
+        split.balance,
+        plain.group_edges,
+        split.group_edges,
+        problem.graph.degrees,
+        end - begin,
+        split.details["mda"],
     )
     plain.release()
     split.release()

@@ -1,4 +1,5 @@
 """A search on a CPU of a matrix that nobody has checked, for one call: a single launch checks what it reads."""
+
 from __future__ import annotations
 
 from typing import Any

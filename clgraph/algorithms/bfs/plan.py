@@ -1,4 +1,5 @@
 """A breadth-first search on one device, and the levels and predecessors that it found."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -3,6 +3,7 @@
 The constants are fitted to calls on graphs of 131,072 and 524,288 vertices, on two CPUs and two GPUs
 (``benchmarks/results/cost_model-*.json``), so that picks lose the least; kernels are not predicted one by one.
 """
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -43,13 +44,17 @@ def frontier(problem: SearchProblem, facts: DeviceFacts) -> Work:
         guesses = far * min(entries, GUESSES_PER_VERTEX * met)
         loads = VERTEX_LOADS * met + ENTRY_LOADS * entries + GUESS_LOADS * guesses
         return Work(
-            launches=4.0, read_backs=1.0, streamed_bytes=CPU_VERTEX_BYTES * n,
+            launches=4.0,
+            read_backs=1.0,
+            streamed_bytes=CPU_VERTEX_BYTES * n,
             chains=(Chain(loads * _time_share(stats, facts), NEAR_BYTES),),
         )
     barriers = LEVEL_BARRIERS * stats.estimated_depth
     return Work(
-        launches=3.0 if facts.dialect.has_grid_barrier else barriers, streamed_bytes=VERTEX_BYTES * n + 8.0 * entries,
-        gathers=(Gathers(2.0 * entries, 4.0 * n), Gathers(met, 8.0 * n)), atomics=(Atomics(met, max(2.0, n)),),
+        launches=3.0 if facts.dialect.has_grid_barrier else barriers,
+        streamed_bytes=VERTEX_BYTES * n + 8.0 * entries,
+        gathers=(Gathers(2.0 * entries, 4.0 * n), Gathers(met, 8.0 * n)),
+        atomics=(Atomics(met, max(2.0, n)),),
         grid_barriers=barriers if facts.dialect.has_grid_barrier else 0.0,
     )
 
@@ -74,7 +79,8 @@ def direction_optimizing(problem: SearchProblem, facts: DeviceFacts) -> Work:
     entries = min(float(stats.n_edges), PULL_ENTRIES * n)
     steps = _hub_entries(stats, stats.n_edges / facts.compute_units) / HUB_STEP_ENTRIES
     return Work(
-        launches=3.0, streamed_bytes=PULL_VERTEX_BYTES * n + 16.0 * entries,
+        launches=3.0,
+        streamed_bytes=PULL_VERTEX_BYTES * n + 16.0 * entries,
         gathers=(Gathers(2.0 * entries, n / 8), Gathers(n, 8.0 * n)),
         grid_barriers=PULL_BARRIERS if facts.dialect.has_grid_barrier else 0.0,
         chains=(Chain(HUB_STEP_LOADS * steps, 4.0 * stats.n_edges),),

@@ -1,4 +1,5 @@
 """What breadth-first search is asked of."""
+
 from __future__ import annotations
 
 from typing import Any

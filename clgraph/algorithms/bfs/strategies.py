@@ -1,4 +1,5 @@
 """The strategies of breadth-first search; those by rounds are shared with shortest paths."""
+
 from __future__ import annotations
 
 from functools import partial
@@ -52,8 +53,11 @@ def _recipe(problem: SearchProblem, facts: DeviceFacts, *, alpha: int = 0, beta:
     one_launch, bottom_up = facts.dialect.has_grid_barrier, alpha > 0
     group = queues.group_size(facts, 512 if bottom_up else 1024) if one_launch else _LEVEL_GROUP
     search = Phase(
-        f"{SOURCE}:search", 0, groups=queues.group_count(facts, 2 if bottom_up else 1),
-        max_groups="MAX_MEMBERS", status="state[STATE_CONTROL + GRID_STATUS]",
+        f"{SOURCE}:search",
+        0,
+        groups=queues.group_count(facts, 2 if bottom_up else 1),
+        max_groups="MAX_MEMBERS",
+        status="state[STATE_CONTROL + GRID_STATUS]",
     )
     levels = Use(partial(Levels, alpha=alpha, beta=beta))
     steps = Phase(f"{SOURCE}:initialize", n), Phase(f"{SOURCE}:start", 1), search if one_launch else levels

@@ -24,6 +24,7 @@ References
 .. [3] A. H. Gebremedhin, F. Manne. "Scalable parallel graph coloring algorithms." Concurrency: Practice and Experience
    12, 2000.
 """
+
 from __future__ import annotations
 
 from typing import Any, NamedTuple, TypedDict, Unpack
@@ -171,8 +172,14 @@ def color(
     ('identity', 2, 840, 0)
     """
     problem = as_problem(
-        graph, distance=distance, order=order, deterministic=deterministic, seed=seed, bipartite=bipartite,
-        balanced=balanced, prefer=prefer,
+        graph,
+        distance=distance,
+        order=order,
+        deterministic=deterministic,
+        seed=seed,
+        bipartite=bipartite,
+        balanced=balanced,
+        prefer=prefer,
     )
     result: Coloring = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify, options=options)
     return result

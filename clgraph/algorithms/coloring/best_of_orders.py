@@ -8,6 +8,7 @@ References
 .. [1] J. C. Culberson. "Iterated greedy graph coloring and the difficulty landscape." University of Alberta, TR 92-07,
    1992.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -142,7 +143,10 @@ class Tries:
         return problem, jones_plassmann(problem, facts, self._tuning, ranks)
 
     def _colored(
-        self, key: str, name: str, make: Callable[[], tuple[ColoringProblem, Recipe]],
+        self,
+        key: str,
+        name: str,
+        make: Callable[[], tuple[ColoringProblem, Recipe]],
         given: NDArray[np.int32] | None = None,
     ) -> _Found:
         plan = self._plans.get(key)

@@ -1,4 +1,5 @@
 """Colours at distance 2 by claims, the same on every device; ``cl/coloring/distance_two_claims.cl`` tells how."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -91,7 +92,10 @@ class Claims:
         """Make an order of those of the first *n* of an order that have no colour; return its number and size."""
         plan, following = self._plan, 1 + order % 2
         compact = Compact(
-            plan.session, n, self._orders[following], item="items[i]",
+            plan.session,
+            n,
+            self._orders[following],
+            item="items[i]",
             predicate=f"colors[items[i]] == {self._no_color}",
             arrays={"items": self._orders[order], "colors": plan.arrays["colors"]},
         )

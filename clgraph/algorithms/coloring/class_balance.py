@@ -1,4 +1,5 @@
 """Make the classes of a colouring more alike in size; ``cl/coloring/balance.cl`` tells how."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -34,7 +35,8 @@ def balance_classes(
     on_device = device_graph(session, graph)
     width = session.facts.sub_group_size
     program = session.program(
-        "coloring/balance.cl", {**on_device.defines(), "DISTANCE": distance},
+        "coloring/balance.cl",
+        {**on_device.defines(), "DISTANCE": distance},
         work_group_size=width if deterministic else None,
     )
     keys, sizes = session.empty(n, np.int32), session.empty(n_colors, np.uint32)
@@ -44,8 +46,17 @@ def balance_classes(
     Iota(session, vertices).run()
     Sort(session, keys, keys_in_order, vertices, order).run_checked()
     move = program.bind(
-        "move_class", 1, on_device.scope, first=0, last=0, giver=0, cap=cap, n_colors=n_colors, list=order,
-        sizes=sizes, colors=keys,
+        "move_class",
+        1,
+        on_device.scope,
+        first=0,
+        last=0,
+        giver=0,
+        cap=cap,
+        n_colors=n_colors,
+        list=order,
+        sizes=sizes,
+        colors=keys,
     )
     per_group = program.work_group_size // width
     ends = np.cumsum(class_sizes, dtype=np.int64)

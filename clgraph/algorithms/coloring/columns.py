@@ -1,4 +1,5 @@
 """Colourings of a matrix's columns, in which no row has two columns of one colour."""
+
 from __future__ import annotations
 
 from typing import Any, Unpack
@@ -10,8 +11,15 @@ from clgraph.runtime.session import SessionLike
 
 
 def color_columns(
-    matrix: Any, *, strategy: str = "auto", order: str | None = None, deterministic: bool = False,
-    prefer: str = "colors", seed: Seed = 0, session: SessionLike = None, verify: bool = False,
+    matrix: Any,
+    *,
+    strategy: str = "auto",
+    order: str | None = None,
+    deterministic: bool = False,
+    prefer: str = "colors",
+    seed: Seed = 0,
+    session: SessionLike = None,
+    verify: bool = False,
     **options: Unpack[Options],
 ) -> Coloring:
     """Colour the columns of *matrix* with few colours, so that no row has two columns of one colour.

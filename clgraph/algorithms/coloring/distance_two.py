@@ -11,6 +11,7 @@ References
 .. [2] M. K. Taş, K. Kaya, E. Saule. "Greed is good: parallel algorithms for bipartite-graph partial coloring on
    multicore architectures." ICPP 2017.
 """
+
 from __future__ import annotations
 
 from functools import partial
@@ -65,7 +66,11 @@ def from_hash(
 
 
 def _recipe(
-    problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning, *, long_row: int | None = None,
+    problem: ColoringProblem,
+    facts: DeviceFacts,
+    tuning: Tuning,
+    *,
+    long_row: int | None = None,
     hash_bits: tuple[str, int] | None = None,
 ) -> Recipe:
     """Return the recipe of windows of colours, which try the colours *hash_bits* of a hash first if given.
@@ -80,11 +85,20 @@ def _recipe(
     words = max(least, power_of_two_at_most(min(3 * problem.members // 16 + 1, _MOST_WORDS, room)))
     # A lane for a batch of places; words of one number side by side where rows have neighbouring columns.
     batches = -(-(stats.n_edges + closed * n) // (4 * max(1, n)))
-    sizes = tuned_sizes(tuning, _SOURCE, {
-        "WG_SIZE": width if cpu else 256, "TEAM": 1 << (max(1, batches) - 1).bit_length(), "BATCH": 1 if cpu else 4,
-        "PLANES": int(stats.far_neighbor_share < 0.5), "CHUNK": int(order != "natural"),
-        "ITEMS_PER_TEAM": 4, "GROUPS_PER_UNIT": 16 if cpu else 2, "LONG_ROW": _MAX_DEGREE if cpu else 2048,
-    })
+    sizes = tuned_sizes(
+        tuning,
+        _SOURCE,
+        {
+            "WG_SIZE": width if cpu else 256,
+            "TEAM": 1 << (max(1, batches) - 1).bit_length(),
+            "BATCH": 1 if cpu else 4,
+            "PLANES": int(stats.far_neighbor_share < 0.5),
+            "CHUNK": int(order != "natural"),
+            "ITEMS_PER_TEAM": 4,
+            "GROUPS_PER_UNIT": 16 if cpu else 2,
+            "LONG_ROW": _MAX_DEGREE if cpu else 2048,
+        },
+    )
     sizes["TEAM"] = min(width, sizes["TEAM"])
     chunk, items, limit = (sizes.pop(name) for name in ("CHUNK", "ITEMS_PER_TEAM", "LONG_ROW"))
     most_groups = sizes.pop("GROUPS_PER_UNIT") * facts.compute_units

@@ -1,4 +1,5 @@
 """Which hash first colours are of, by a sample of the entries or nets."""
+
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -14,7 +15,6 @@ _CANDIDATES = ("murmur3", "fibonacci", "xorshift", "identity", "gray")
 _N_SAMPLES = 1 << 14
 _SAMPLED_ROWS, _SAMPLED_ENTRIES = 64, 1024
 _MOST_COLORS, _FEW_COLLISIONS = 1.1, 0.01  # times what a net needs; share of the members of nets
-
 
 
 class HashStart(NamedTuple):

@@ -1,4 +1,5 @@
 """Greedy colouring in a given order, in parallel; ``cl/coloring/jones_plassmann.cl`` tells how."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -72,22 +73,27 @@ def jones_plassmann(
         n_hubs = counts.n_hubs if has_hubs else 0
         is_ranked = is_given or has_large or (name == "largest_first" and "MARKED" not in sizes)
         arrays = {
-            "colors": Array(n, np.int32), "ranks": Array(n if is_given else 1, np.uint32),
+            "colors": Array(n, np.int32),
+            "ranks": Array(n if is_given else 1, np.uint32),
             "words": Array(2 * n if is_ranked else order.n_places, np.uint32),
             "controls": Array("CONTROL_WORDS", np.uint32, zeroed=True),
         }
         if has_large:
             arrays |= {
-                "listed": Array(n_large, np.int32), "vertices": Array(n_large, np.int32),
-                "keys": Array(n_large, np.uint32), "keys_in_order": Array(n_large, np.uint32),
-                "before": Array(stats.n_edges, np.int32), "n_before": Array(n_hubs, np.uint32),
+                "listed": Array(n_large, np.int32),
+                "vertices": Array(n_large, np.int32),
+                "keys": Array(n_large, np.uint32),
+                "keys_in_order": Array(n_large, np.uint32),
+                "before": Array(stats.n_edges, np.int32),
+                "n_before": Array(n_hubs, np.uint32),
                 "bitmaps": Array((stats.n_edges >> 5) + n + 1, np.uint32),
             }
         if has_short:
             room = order.n_turns * counts.pieces * facts.sub_group_size + (0 if together else n_items)
             lists_first = sizes.get("SORTED") or sizes.get("MARKED")
             arrays |= {
-                "queues": Array(4 * room, np.uint32), "lists": Array(room if lists_first else 1, np.uint32),
+                "queues": Array(4 * room, np.uint32),
+                "lists": Array(room if lists_first else 1, np.uint32),
                 "sizes": Array(2 * n_items // facts.sub_group_size, np.uint32),
             }
         return Setting(
@@ -144,9 +150,7 @@ class _Counts:
         return -(-pieces // -(-pieces * width // self.most_items)) * width
 
 
-def _short_rows(
-    facts: DeviceFacts, tuning: Tuning, name: str, few: bool, longest: int
-) -> tuple[dict[str, int], int]:
+def _short_rows(facts: DeviceFacts, tuning: Tuning, name: str, few: bool, longest: int) -> tuple[dict[str, int], int]:
     """Return the sizes for short rows, and from how many entries on a row is not short.
 
     *few* tells that the order is ``largest_first`` where that tells only vertices of few neighbours from others.
@@ -173,7 +177,10 @@ def _small(problem: ColoringProblem, facts: DeviceFacts, counts: _Counts, n_grou
     """Return the step for short rows: one launch, or launches until no vertex is open."""
     together = facts.dialect.has_grid_barrier
     phase = Phase(
-        f"{_SOURCE}:color_small", lambda: counts.n_items, values={"round": 1} if together else {}, max_groups=n_groups,
+        f"{_SOURCE}:color_small",
+        lambda: counts.n_items,
+        values={"round": 1} if together else {},
+        max_groups=n_groups,
         status="controls[CONTROL_SMALL + GRID_STATUS]",
     )
     return phase if together else Loop((phase,), "round", "controls[CONTROL_ALIVE]", _MOST_LAUNCHES)
@@ -208,8 +215,12 @@ def _large(
     ]
     if has_hubs:
         steps.append(Phase(f"{_LARGE}:list_hubs", lambda: counts.n_hubs * group))
-    steps.append(Phase(
-        f"{_LARGE}:color_large", (lambda: counts.n_large * facts.sub_group_size) if together else 1,
-        max_groups=limit, status="controls[GRID_STATUS]",
-    ))
+    steps.append(
+        Phase(
+            f"{_LARGE}:color_large",
+            (lambda: counts.n_large * facts.sub_group_size) if together else 1,
+            max_groups=limit,
+            status="controls[GRID_STATUS]",
+        )
+    )
     return steps

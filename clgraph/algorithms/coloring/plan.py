@@ -1,4 +1,5 @@
 """A run of a colouring on one device, and the colours that it found."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping

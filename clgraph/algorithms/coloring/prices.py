@@ -4,6 +4,7 @@ One strategy is the fastest on nearly all graphs for each distance and kind of d
 order of magnitude. They are fitted to calls on 100 graphs of 131,072 vertices on two CPUs
 (``benchmarks/results/cost_model-*.json``), and on 67 of 200,000 on an H100.
 """
+
 from __future__ import annotations
 
 from clgraph.algorithms.coloring.problem import ColoringProblem

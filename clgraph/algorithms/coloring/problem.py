@@ -1,4 +1,5 @@
 """What colourings are asked of."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -128,8 +129,15 @@ class ColoringProblem(GraphProblem):
 
 
 def as_problem(
-    graph: Any, *, distance: int = 1, order: str | None = None, deterministic: bool = False, seed: Seed = 0,
-    bipartite: bool = False, balanced: bool = False, prefer: str = "both",
+    graph: Any,
+    *,
+    distance: int = 1,
+    order: str | None = None,
+    deterministic: bool = False,
+    seed: Seed = 0,
+    bipartite: bool = False,
+    balanced: bool = False,
+    prefer: str = "both",
 ) -> ColoringProblem:
     """Check the arguments of :func:`color`; if *bipartite*, *graph* may be a sparse matrix of any shape."""
     distance = checked_count("distance", distance, 2)

@@ -1,4 +1,5 @@
 """Recipes of colourings at distance 1 that take colours by speculation; ``cl/coloring/speculative.cl`` tells how."""
+
 from __future__ import annotations
 
 import math
@@ -108,8 +109,15 @@ def from_hash(
 
 
 def _recipe(
-    problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning, first: Recipe, *, order: str | None = None,
-    two_buffers: bool = False, assigns_hubs: bool = False, checks: bool = True,
+    problem: ColoringProblem,
+    facts: DeviceFacts,
+    tuning: Tuning,
+    first: Recipe,
+    *,
+    order: str | None = None,
+    two_buffers: bool = False,
+    assigns_hubs: bool = False,
+    checks: bool = True,
 ) -> Recipe:
     """Return the recipe that goes on after *first* colours with a check of them and the rounds.
 
@@ -172,8 +180,11 @@ def _count_above(problem: ColoringProblem, degree: int) -> int:
 
 def _hubs(plan: Plan, degree: int) -> Compact:
     return Compact(
-        plan.session, plan.setting.values["n"], plan.arrays["hubs"],
-        predicate=f"row_offsets[i + 1] - row_offsets[i] > {degree}", arrays={"row_offsets": plan.scope["row_offsets"]},
+        plan.session,
+        plan.setting.values["n"],
+        plan.arrays["hubs"],
+        predicate=f"row_offsets[i + 1] - row_offsets[i] > {degree}",
+        arrays={"row_offsets": plan.scope["row_offsets"]},
     )
 
 

@@ -1,4 +1,5 @@
 """The strategies of colouring, each a function that returns its recipe."""
+
 from __future__ import annotations
 
 from clgraph.algorithms.coloring import best_of_orders as tries
@@ -24,7 +25,11 @@ def jones_plassmann(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning
 
 
 def speculative(
-    problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning = NOT_TUNED, *, by: str = "vertex",
+    problem: ColoringProblem,
+    facts: DeviceFacts,
+    tuning: Tuning = NOT_TUNED,
+    *,
+    by: str = "vertex",
     long_row: int | None = None,
 ) -> Recipe:
     """*by*: who looks for conflicts at distance 1; *long_row*: a work-group takes longer rows at distance 2."""
@@ -39,7 +44,11 @@ def speculative(
 
 
 def hash_repair(
-    problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning = NOT_TUNED, *, hash: str | None = None,
+    problem: ColoringProblem,
+    facts: DeviceFacts,
+    tuning: Tuning = NOT_TUNED,
+    *,
+    hash: str | None = None,
     bits: int | None = None,
 ) -> Recipe:
     """*hash* and its *bits* are those of first colours; the defaults are from a sample of the entries."""

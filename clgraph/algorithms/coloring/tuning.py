@@ -1,4 +1,5 @@
 """Sizes of kernels that a device's profile may have tuned."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -26,6 +26,7 @@ References
 .. [3] W. Hasenplaugh, T. Kaler, T. B. Schardl, C. E. Leiserson. "Ordering heuristics for parallel graph coloring."
    SPAA 2014.
 """
+
 from __future__ import annotations
 
 from functools import lru_cache
@@ -189,8 +190,8 @@ class SmallestLast:
         n_words = program.constant("STATE_WORDS")
         self._state, lists = session.empty(n_words, np.uint32), [session.empty(n, np.int32) for _ in range(2)]
         alone = plan.program(_SOURCE, {"WG_SIZE": facts.sub_group_size} if facts.is_cpu else {})
-        self._widest = MAX_CPU_WAVE if facts.is_cpu else MAX_WAVE_PER_SUB_GROUP * (
-            alone.work_group_size // facts.sub_group_size
+        self._widest = (
+            MAX_CPU_WAVE if facts.is_cpu else MAX_WAVE_PER_SUB_GROUP * (alone.work_group_size // facts.sub_group_size)
         )
         scope = {
             **plan.scope, "n": n, "ranks": plan.arrays[ranks], "degrees": session.empty(n, np.uint32),

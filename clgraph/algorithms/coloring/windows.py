@@ -2,6 +2,7 @@
 
 Where nets are much larger than windows, those that the first window leaves get bitmaps that have room for all of them.
 """
+
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -68,7 +69,10 @@ class Windows:
         for source, comparison in ((_LONG, ">"), (_SOURCE, "<=")):
             vertices = session.empty(self._n, np.int32)
             chosen = Compact(
-                session, self._n, vertices, item="items[i]",
+                session,
+                self._n,
+                vertices,
+                item="items[i]",
                 arrays={"items": plan.scope["vertices"], "row_offsets": plan.scope["row_offsets"]},
                 predicate=f"row_offsets[items[i] + 1] - row_offsets[items[i]] {comparison} {long_row}",
             )
@@ -94,7 +98,10 @@ class Windows:
         ]  # fmt: skip
         return _Part(
             bound(source, "take_preferred", vertices, lists[0]) if self._prefers else None,
-            [bound(source, "color_vertices", *turn) for turn in ((vertices, lists[0]), *turns)], state, size, sized,
+            [bound(source, "color_vertices", *turn) for turn in ((vertices, lists[0]), *turns)],
+            state,
+            size,
+            sized,
         )
 
     def run(self) -> None:

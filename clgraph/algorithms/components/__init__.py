@@ -23,6 +23,7 @@ References
    Sampling." IPDPS 2018.
 .. [4] J. Jaiganesh, M. Burtscher. "A High-Performance Connected Components Implementation for GPUs." HPDC 2018.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

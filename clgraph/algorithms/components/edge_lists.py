@@ -1,4 +1,5 @@
 """Components of edges that arrive list after list: the forest stays on the device, and no rows are ever made."""
+
 from __future__ import annotations
 
 import numpy as np

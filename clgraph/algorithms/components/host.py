@@ -1,4 +1,5 @@
 """Connected components on the host, by scipy's compiled search."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,4 +1,5 @@
 """Components on a CPU of a matrix that nobody has checked, for one call."""
+
 from __future__ import annotations
 
 import numpy as np

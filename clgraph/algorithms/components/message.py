@@ -1,4 +1,5 @@
 """A forest as it goes to another device: short where its labels allow that, and at most a label for each vertex."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -39,7 +40,9 @@ class Message:
         with session.driver:
             program = session.program(_SOURCE)
             scope = {
-                **self._scope, "parent": parent, "chosen": session.empty(n_blocks, np.int32),
+                **self._scope,
+                "parent": parent,
+                "chosen": session.empty(n_blocks, np.int32),
                 **{name: session.empty(n_words, np.uint32) for name in ("same", "other")},
             }
             sizes, offsets = session.empty(n_blocks, np.uint32), session.empty(n_blocks + 1, np.uint32)

@@ -3,6 +3,7 @@
 After the multi-GPU components of T. Ben-Nun, M. Sutton, S. Pai, K. Pingali, "Groute: An Asynchronous Multi-GPU
 Programming Model for Irregular Computations", PPoPP 2017.
 """
+
 from __future__ import annotations
 
 import time
@@ -75,9 +76,7 @@ class _Forest:
         at = self.session.program("components/afforest.cl").constant
         with self.session.driver:
             words = [state.get() for state in self._states]
-        return [
-            int(each[at("STATE_GIANT")]) if each[at("STATE_SHARE")] >= at("SKIP_SHARE") else None for each in words
-        ]
+        return [int(each[at("STATE_GIANT")]) if each[at("STATE_SHARE")] >= at("SKIP_SHARE") else None for each in words]
 
 
 def solve(
@@ -144,9 +143,7 @@ def _picked(graph: SplitGraph | StreamedGraph, strategy: str) -> str:
     return LOCAL[0]
 
 
-def _local_forests(
-    graph: SplitGraph | StreamedGraph, strategy: str, given: Mapping[str, Any]
-) -> list[_Forest | None]:
+def _local_forests(graph: SplitGraph | StreamedGraph, strategy: str, given: Mapping[str, Any]) -> list[_Forest | None]:
     """Return the forest of the entries of each device; ``None`` for a device without any."""
 
     def local(place: int) -> _Forest | None:

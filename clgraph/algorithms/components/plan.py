@@ -1,4 +1,5 @@
 """A run of connected components on one device, and the numbers of what it found."""
+
 from __future__ import annotations
 
 from functools import cached_property

@@ -3,6 +3,7 @@
 The constants are fitted to calls on graphs of 131,072 and 524,288 vertices, on two CPUs and two GPUs
 (``benchmarks/results/cost_model-*.json``), so that picks lose the least; kernels are not predicted one by one.
 """
+
 from __future__ import annotations
 
 from clgraph.algorithms.components.problem import ComponentsProblem
@@ -31,10 +32,12 @@ def rem(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
     late = min(1.0, 2.0 * stats.randomness + stats.first_hook_depth / FLAT_HOOK_DEPTH)
     row = 0.0 if facts.is_cpu else HUB_ROW_LOADS * late * stats.max_degree / facts.sub_group_size
     return Work(
-        launches=4.0, streamed_bytes=VERTEX_BYTES * n + ENTRY_BYTES * entries,
+        launches=4.0,
+        streamed_bytes=VERTEX_BYTES * n + ENTRY_BYTES * entries,
         gathers=(Gathers(far * (entries + n), 4.0 * n),),
         atomics=(Atomics(stats.first_hook_tree_share * n, max(2.0, n)),),
-        host_seconds=GUESS_SECONDS * guesses, chains=(Chain(row, 4.0 * n),),
+        host_seconds=GUESS_SECONDS * guesses,
+        chains=(Chain(row, 4.0 * n),),
     )
 
 
@@ -45,9 +48,11 @@ def afforest(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
     outside = outside_share(stats) * n
     guesses = stats.randomness * outside / facts.compute_units if facts.is_cpu else 0.0
     return Work(
-        launches=4.0, streamed_bytes=VERTEX_BYTES * n + first_entries + 2.0 * SECTOR_BYTES * outside,
+        launches=4.0,
+        streamed_bytes=VERTEX_BYTES * n + first_entries + 2.0 * SECTOR_BYTES * outside,
         gathers=(Gathers(far * (2.0 * n + 4.0 * outside), 4.0 * n), Gathers(4.0 * outside, NEAR_BYTES)),
-        atomics=(Atomics(outside, max(2.0, n)),), host_seconds=GUESS_SECONDS * guesses,
+        atomics=(Atomics(outside, max(2.0, n)),),
+        host_seconds=GUESS_SECONDS * guesses,
     )
 
 
@@ -83,6 +88,7 @@ def matrix_rows(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
     stats = problem.stats
     n, m, far = float(stats.n_vertices), float(stats.n_edges), stats.randomness
     return Work(
-        streamed_bytes=CHECKED_ENTRY_BYTES * m + CHECKED_VERTEX_BYTES * n, gathers=(Gathers(2.0 * far * m, 4.0 * n),),
+        streamed_bytes=CHECKED_ENTRY_BYTES * m + CHECKED_VERTEX_BYTES * n,
+        gathers=(Gathers(2.0 * far * m, 4.0 * n),),
         host_seconds=0.5 * GUESS_SECONDS * far * min(m, 4.0 * n) / facts.compute_units,
     )

@@ -1,4 +1,5 @@
 """What connected components are asked of."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -1,4 +1,5 @@
 """Defaults of the options of connected components, from the statistics of the graph."""
+
 from __future__ import annotations
 
 from clgraph.data.stats import DEEP_HOOKS, GraphStats

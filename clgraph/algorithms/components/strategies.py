@@ -1,4 +1,5 @@
 """The strategies of connected components, each a function that returns its recipe."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,8 +25,13 @@ _PHASES = "components/phases.cl"
 
 
 def _recipe(
-    problem: ComponentsProblem, facts: DeviceFacts, *steps: Step, hook_first: bool,
-    arrays: Callable[[], Mapping[str, Array]] = dict, hook_steps: int = 1, **defines: int,
+    problem: ComponentsProblem,
+    facts: DeviceFacts,
+    *steps: Step,
+    hook_first: bool,
+    arrays: Callable[[], Mapping[str, Array]] = dict,
+    hook_steps: int = 1,
+    **defines: int,
 ) -> Recipe:
     """Return the recipe of *steps* after the start, which hooks every vertex to its first neighbour if wanted."""
     graph = problem.graph
@@ -72,7 +78,10 @@ def rem(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds: int | No
 
 
 def afforest(
-    problem: ComponentsProblem, facts: DeviceFacts, *, strides: Sequence[int] | None = None,
+    problem: ComponentsProblem,
+    facts: DeviceFacts,
+    *,
+    strides: Sequence[int] | None = None,
     hook_steps: int | None = None,
 ) -> Recipe:
     """Round k hooks every *strides*[k]-th vertex to its second neighbour; defaults from the statistics."""

@@ -23,6 +23,7 @@ Strategies
     The same, but each work-group launches a grid for those that it has made. Where kernels cannot launch others, the
     host does it for all of them together.
 """
+
 from __future__ import annotations
 
 import warnings
@@ -151,7 +152,8 @@ def refine_mesh(
         warnings.warn(
             f"{given_up} bad triangles could not be improved: their new points fall together with others when rounded"
             + ("" if whole == "none" else ", or lie behind segments that stay whole"),
-            ConvergenceWarning, stacklevel=2,
+            ConvergenceWarning,
+            stacklevel=2,
         )
     return result
 
@@ -167,7 +169,12 @@ def _answer(problem: RefineProblem, plan: Refinement) -> RefinedMesh:
     history = plan.history
     inserted = np.diff(history[:, 1], append=len(found["points"]))
     refined = RefinedMesh(
-        found["points"], found["triangles"], found["neighbors"], found["segments"], markers, point_markers,
+        found["points"],
+        found["triangles"],
+        found["neighbors"],
+        found["segments"],
+        markers,
+        point_markers,
         np.concatenate([mesh.point_attributes, _interpolated(mesh, found["points"][mesh.n_points :])]),
         None if mesh.region_attributes is None else mesh.region_attributes[origins],
         None if mesh.max_areas is None else mesh.max_areas[origins],
@@ -194,8 +201,10 @@ def _check(problem: RefineProblem, result: RefinedMesh) -> None:
 
     is_done = not result.info.details["stopped"] and not result.info.details["given_up"]
     check_delaunay(
-        result if is_done else replace(result, max_areas=None), original=problem.mesh,
-        min_angle=problem.min_angle if is_done else 0.0, max_area=problem.max_area if is_done else None,
+        result if is_done else replace(result, max_areas=None),
+        original=problem.mesh,
+        min_angle=problem.min_angle if is_done else 0.0,
+        max_area=problem.max_area if is_done else None,
     )
 
 

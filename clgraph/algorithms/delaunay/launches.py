@@ -1,4 +1,5 @@
 """The launches of rounds over the whole mesh."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -81,11 +82,17 @@ class Launches:
         session, n_rows, sizes = self._session, self._n_rows, self._sizes
         exact_items = sizes.exact["WG_SIZE"] * sizes.exact_groups
         scope: dict[str, Any] = {
-            **self._scope, **self._rows(n_rows), "n_rows": n_rows, "most_candidates": n_rows,
-            "keys": session.empty(n_rows, np.uint64), "words": self._words(exact_items),
-            "heads": session.empty(4 * n_rows, np.int32), "spots": session.empty(2 * n_rows, np.float64),
+            **self._scope,
+            **self._rows(n_rows),
+            "n_rows": n_rows,
+            "most_candidates": n_rows,
+            "keys": session.empty(n_rows, np.uint64),
+            "words": self._words(exact_items),
+            "heads": session.empty(4 * n_rows, np.int32),
+            "spots": session.empty(2 * n_rows, np.float64),
             **{name: session.empty(n_rows, np.int32) for name in ("candidates", "unsure", "needs", "ends")},
-            "made": session.empty(1 if checks == "AT_ONCE" else self._slots, np.int32), "n_groups": sizes.groups,
+            "made": session.empty(1 if checks == "AT_ONCE" else self._slots, np.int32),
+            "n_groups": sizes.groups,
         }
         rounds, items = session.program(ROUNDS, sizes.group), sizes.groups * sizes.group["WG_SIZE"]
         looks = {"LISTED": ["check_shares"], "BY_CHILDREN": [] if from_device else ["check_groups"]}.get(checks, [])
@@ -98,8 +105,11 @@ class Launches:
             mark, walkers = session.program(MARK, {**sizes.group, **walks}), sizes.walkers * sizes.group["WG_SIZE"]
             exact = session.program(MARK, {**sizes.exact, **walks, "EXACT": 1})
             return [
-                mark.bind("mark", walkers, scope), exact.bind("mark", exact_items, scope), *written,
-                rounds.bind("judge", items, scope, ring_counts=int(not claim)), *ends,
+                mark.bind("mark", walkers, scope),
+                exact.bind("mark", exact_items, scope),
+                *written,
+                rounds.bind("judge", items, scope, ring_counts=int(not claim)),
+                *ends,
             ]
 
         first = [rounds.bind(kernel, items, scope) for kernel in ("count_bad", "list_bad")]
@@ -120,9 +130,14 @@ class Launches:
             **sizes.exact, "MOST_RIM": self._rim, "EXACT": int(session.facts.is_cpu), "MOST_WAITING": WAITING * keeps,
         })  # fmt: skip
         scope: dict[str, Any] = {
-            **self._scope, **self._rows(workers), "most_candidates": self._slots, "n_workers": workers,
-            "keys": session.empty(self._slots, np.uint64), "candidates": session.empty(self._slots, np.int32),
-            "words": self._words(workers), "waiting": session.empty(workers * WAITING, np.int32),
+            **self._scope,
+            **self._rows(workers),
+            "most_candidates": self._slots,
+            "n_workers": workers,
+            "keys": session.empty(self._slots, np.uint64),
+            "candidates": session.empty(self._slots, np.int32),
+            "words": self._words(workers),
+            "waiting": session.empty(workers * WAITING, np.int32),
         }
         kernels = ("count_urgencies", "count_bad", "list_bad")
         counting, *listing = (rounds.bind(kernel, items, scope) for kernel in kernels)

@@ -1,4 +1,5 @@
 """Refinement of patches, each by a work-group."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -35,8 +36,11 @@ class GroupPatches:
         left, bottom, right, top = problem.bounds
         columns = self._groups * group
         self._scope: dict[str, Any] = {
-            "low_x": left, "low_y": bottom, "scale": _CURVE / max(right - left, top - bottom),
-            "rim": session.empty(4 * rim * columns, np.int32), "cavity": session.empty(2 * rim * columns, np.int32),
+            "low_x": left,
+            "low_y": bottom,
+            "scale": _CURVE / max(right - left, top - bottom),
+            "rim": session.empty(4 * rim * columns, np.int32),
+            "cavity": session.empty(2 * rim * columns, np.int32),
         }
 
     def launch(
@@ -59,12 +63,18 @@ class GroupPatches:
         keys, sorted_keys = (session.empty(n_triangles, np.uint32) for _ in range(2))
         items, order = (session.empty(n_triangles, np.int32) for _ in range(2))
         scope = {
-            **shared, **self._scope, "keys": keys, "items": items, "order": order, "n_triangles": n_triangles,
-            "n_patches": n_patches, "places": session.empty(slots, np.uint32), "shift": _SHIFTS[number % len(_SHIFTS)],
+            **shared,
+            **self._scope,
+            "keys": keys,
+            "items": items,
+            "order": order,
+            "n_triangles": n_triangles,
+            "n_patches": n_patches,
+            "places": session.empty(slots, np.uint32),
+            "shift": _SHIFTS[number % len(_SHIFTS)],
             "least_urgency": least_urgency,
         }
         program.bind("key_places", n_triangles, scope)()
         Sort(session, keys, sorted_keys, items, order).run_checked()
         program.bind("own_patches", n_triangles, scope)()
         program.bind("refine_groups", min(n_patches, self._groups) * self._group, scope)()
-

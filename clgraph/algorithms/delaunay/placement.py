@@ -1,4 +1,5 @@
 """A mesh on the device, with points and triangles in an order that follows the plane."""
+
 from __future__ import annotations
 
 from itertools import count
@@ -44,12 +45,22 @@ class Placement:
         n, t = mesh.n_points, mesh.n_triangles
         left, bottom, right, top = self._problem.bounds
         scope: dict[str, Any] = {
-            **self.given, **arrays, "n_points": n, "n_triangles": t, "n_segments": len(self._segment_order),
-            "given": self._whole(mesh.points), "triangles": self._whole(mesh.triangles),
-            "neighbors": self._whole(mesh.neighbors), "segment_rows": self._rows, "given_ends": self._ends,
-            "low_x": left, "low_y": bottom,
-            "scale": 65536.0 / max(right - left, top - bottom), "ask": self._problem.demands(),
-            "ranks": session.empty(n, np.int32), "slots": session.empty(t, np.int32),
+            **self.given,
+            **arrays,
+            "n_points": n,
+            "n_triangles": t,
+            "n_segments": len(self._segment_order),
+            "given": self._whole(mesh.points),
+            "triangles": self._whole(mesh.triangles),
+            "neighbors": self._whole(mesh.neighbors),
+            "segment_rows": self._rows,
+            "given_ends": self._ends,
+            "low_x": left,
+            "low_y": bottom,
+            "scale": 65536.0 / max(right - left, top - bottom),
+            "ask": self._problem.demands(),
+            "ranks": session.empty(n, np.int32),
+            "slots": session.empty(t, np.int32),
         }
         scope["point_order"] = self._point_order = self._sorted("key_points", n, scope, 32)
         program.bind("place_points", n, scope)()
@@ -70,7 +81,9 @@ class Placement:
         program = session.program(FLIPS, {"WG_SIZE": 1 if cpu else 64})
         items = (32 if cpu else 128) * units
         scope = {
-            **scope, "found": session.zeros(program.constant("FOUND_WORDS"), np.uint32), "round": 0,
+            **scope,
+            "found": session.zeros(program.constant("FOUND_WORDS"), np.uint32),
+            "round": 0,
             "edges": session.empty(t, np.uint8),
             "words": session.empty(items * program.constant("WIDE_WORDS"), np.uint64),
         }
@@ -112,8 +125,10 @@ class Placement:
         session, mesh = self._session, self._problem.mesh
         most_parts = len(self._segment_order) + n - mesh.n_points
         out = {
-            "triangles": session.empty(3 * t, np.int32), "neighbors": session.empty(3 * t, np.int32),
-            "origins": session.empty(t, np.int32), "parts": session.empty(4 * max(most_parts, 1), np.int32),
+            "triangles": session.empty(3 * t, np.int32),
+            "neighbors": session.empty(3 * t, np.int32),
+            "origins": session.empty(t, np.int32),
+            "parts": session.empty(4 * max(most_parts, 1), np.int32),
             "n_parts": session.zeros(1, np.uint32),
         }
         self._program.bind(
@@ -121,8 +136,10 @@ class Placement:
         )()
         n_parts = out["n_parts"].item()
         wanted = {
-            "points": (arrays["points"], 2 * mesh.n_points, 2 * n), "triangles": (out["triangles"], 0, 3 * t),
-            "neighbors": (out["neighbors"], 0, 3 * t), "origins": (out["origins"], 0, t),
+            "points": (arrays["points"], 2 * mesh.n_points, 2 * n),
+            "triangles": (out["triangles"], 0, 3 * t),
+            "neighbors": (out["neighbors"], 0, 3 * t),
+            "origins": (out["origins"], 0, t),
             "parts": (out["parts"], 0, 4 * n_parts),
         }
         found = dict(zip(wanted, session.read(*wanted.values()), strict=True))
@@ -130,7 +147,9 @@ class Placement:
         parts = parts[np.argsort(parts[:, 0])]
         return {
             "points": np.concatenate([mesh.points, found["points"].reshape(-1, 2)]),
-            "triangles": found["triangles"].reshape(-1, 3), "neighbors": found["neighbors"].reshape(-1, 3),
-            "origins": found["origins"], "segments": np.ascontiguousarray(parts[:, 1:3]),
+            "triangles": found["triangles"].reshape(-1, 3),
+            "neighbors": found["neighbors"].reshape(-1, 3),
+            "origins": found["origins"],
+            "segments": np.ascontiguousarray(parts[:, 1:3]),
             "wholes": self._segment_order[parts[:, 3]],
         }

@@ -2,6 +2,7 @@
 
 Claims by atomics stand against independent sets: a claim that fails is an attempt in vain, and a set costs a round.
 """
+
 from __future__ import annotations
 
 import math
@@ -44,7 +45,9 @@ def _refined(
     triangles, tries = problem.mesh.n_triangles + 2 * points, attempts * points
     gathers = ATTEMPT_GATHERS + (0.0 if has_atomics else KEY_GATHERS)
     return Work(
-        launches * rounds, rounds, streamed_bytes=rounds * triangles,
+        launches * rounds,
+        rounds,
+        streamed_bytes=rounds * triangles,
         gathers=(Gathers(gathers * tries, TRIANGLE_BYTES * triangles),),
         atomics=(Atomics(ATTEMPT_CLAIMS * tries, max(1.0, triangles)),) if has_atomics else (),
     )

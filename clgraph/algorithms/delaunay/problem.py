@@ -1,4 +1,5 @@
 """What a refinement is asked of."""
+
 from __future__ import annotations
 
 import math
@@ -84,7 +85,8 @@ class RefineProblem:
             "off_center": 0.475 * math.sqrt((1 + cosine) / (1 - cosine)) if self.min_angle > 0 else math.inf,
             "lens": self._lens(),
             "longest": int(np.float64(diagonal**2).view(np.uint64) >> np.uint64(50)) + 1,
-            "has_caps": int(self.has_caps), "whole": WHOLE.index(self.whole),
+            "has_caps": int(self.has_caps),
+            "whole": WHOLE.index(self.whole),
         }
 
     def _lens(self) -> float:
@@ -129,8 +131,14 @@ class RefineProblem:
 
 
 def as_problem(
-    mesh: Any, *, min_angle: float = 30.0, max_area: float | None = None, max_points: int | None = None,
-    partial: bool = False, whole: str = "none", conforming: bool = False,
+    mesh: Any,
+    *,
+    min_angle: float = 30.0,
+    max_area: float | None = None,
+    max_points: int | None = None,
+    partial: bool = False,
+    whole: str = "none",
+    conforming: bool = False,
 ) -> RefineProblem:
     """Check the arguments of :func:`refine_mesh`."""
     if not isinstance(mesh, TriangleMesh):

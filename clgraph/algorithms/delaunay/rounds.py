@@ -1,4 +1,5 @@
 """Refinement in rounds on one device."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -53,8 +54,14 @@ class Refinement:
     """
 
     def __init__(
-        self, session: Session, problem: RefineProblem, *, method: str = "priority", workers: int = 0,
-        from_device: bool = False, group_size: int | None = None,
+        self,
+        session: Session,
+        problem: RefineProblem,
+        *,
+        method: str = "priority",
+        workers: int = 0,
+        from_device: bool = False,
+        group_size: int | None = None,
     ) -> None:
         self.session, self.problem = session, problem
         self._partial, self._from_device = problem.partial, from_device
@@ -76,10 +83,15 @@ class Refinement:
         self._history = session.zeros(2 * MOST_ROUNDS, np.uint32)
         self._urgency_counts = session.empty(constant("ENCROACHED + 1"), np.uint32)
         self._shared: dict[str, Any] = {
-            "history": self._history, "totals": session.empty(2, np.uint32),
+            "history": self._history,
+            "totals": session.empty(2, np.uint32),
             **{name: session.empty(sizes.groups, np.uint32) for name in _SUMS},
-            "counts": self._urgency_counts, "state": self._state,
-            "round": 0, "least_urgency": 1, "ask": problem.demands(), **self._placement.given,
+            "counts": self._urgency_counts,
+            "state": self._state,
+            "round": 0,
+            "least_urgency": 1,
+            "ask": problem.demands(),
+            **self._placement.given,
         }
         self._patches = GroupPatches(session, problem, group=group_size, rim=self._rim) if in_groups else None
         self.arrays: dict[str, DeviceArray] = {}
@@ -94,9 +106,13 @@ class Refinement:
         mesh, session = self.problem.mesh, self.session
         slots = mesh.n_triangles + 2 * (most_points - mesh.n_points) + 1
         sizes = {
-            "points": (2 * most_points, np.float64), "point_segments": (most_points, np.int32),
-            "corners": (4 * slots, np.int32), "links": (4 * slots, np.int32), "sides": (4 * slots, np.int32),
-            "urgencies": (slots, np.uint8), "owners": (slots, np.uint64),
+            "points": (2 * most_points, np.float64),
+            "point_segments": (most_points, np.int32),
+            "corners": (4 * slots, np.int32),
+            "links": (4 * slots, np.int32),
+            "sides": (4 * slots, np.int32),
+            "urgencies": (slots, np.uint8),
+            "owners": (slots, np.uint64),
         }
         session.check_memory({name: size * np.dtype(kind).itemsize for name, (size, kind) in sizes.items()})
         for name, (size, kind) in sizes.items():

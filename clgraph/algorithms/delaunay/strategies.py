@@ -3,6 +3,7 @@
 They differ in how triangles that would disturb one another are kept apart, and so in which go first; each ends when no
 triangle is left that it can improve.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable

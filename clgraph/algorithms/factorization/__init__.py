@@ -33,6 +33,7 @@ References
 .. [3] Y. Zhuang, W.-S. Chin, Y.-C. Juan, C.-J. Lin. "A Fast Parallel SGD for Matrix Factorization in Shared
    Memory Systems." RecSys 2013.
 """
+
 from __future__ import annotations
 
 from clgraph.algorithms.factorization.factors import Factors

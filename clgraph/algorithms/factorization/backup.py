@@ -1,4 +1,5 @@
 """A model that can be set back to where it was after the last whole epoch."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence

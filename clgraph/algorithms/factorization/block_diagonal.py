@@ -1,4 +1,5 @@
 """Blocks of the matrix, block-diagonal by block-diagonal (BlkDiag; cl/factorization/block_diagonal.cl)."""
+
 from __future__ import annotations
 
 import operator
@@ -66,8 +67,14 @@ class BlockDiagonals:
         per_diagonal = max(1, n_user_blocks * n_waves)
         given = DeviceRatings.upload(plan.session, ratings)
         keys, self.order = sort_by_block(
-            plan, given, "diagonal_keys", n_diagonals * per_diagonal, n_rows=n_rows, n_columns=n_columns,
-            n_user_blocks=n_user_blocks, n_diagonals=n_diagonals,
+            plan,
+            given,
+            "diagonal_keys",
+            n_diagonals * per_diagonal,
+            n_rows=n_rows,
+            n_columns=n_columns,
+            n_user_blocks=n_user_blocks,
+            n_diagonals=n_diagonals,
         )
         self.waves = waves = _chosen(plan, n, "i == 0 || keys[i] != keys[i - 1]", keys=keys)
         is_first = f"i == 0 || keys[waves[i]] / {n_waves} != keys[waves[i - 1]] / {n_waves}"
@@ -82,8 +89,17 @@ class BlockDiagonals:
         self._cuts: list[int] = [*cuts.tolist(), starts.size]
         self._n_ratings: list[int] = np.diff(ends).tolist()
         self._superstep = program.bind(
-            "block_superstep", 1, plan.scope, first_block=0, end_block=0, blocks=blocks, waves=waves,
-            n_blocks_all=blocks.size, n_waves_all=waves.size, n=n, ratings=pack(plan, given, self.order),
+            "block_superstep",
+            1,
+            plan.scope,
+            first_block=0,
+            end_block=0,
+            blocks=blocks,
+            waves=waves,
+            n_blocks_all=blocks.size,
+            n_waves_all=waves.size,
+            n=n,
+            ratings=pack(plan, given, self.order),
         )
 
     def run(self) -> None:
@@ -95,9 +111,7 @@ class BlockDiagonals:
         wait_by_slices(self._plan, launches)
 
 
-def _chosen(
-    plan: FactorizationPlan, n: int, predicate: str, item: str = "i", **arrays: DeviceArray
-) -> DeviceArray:
+def _chosen(plan: FactorizationPlan, n: int, predicate: str, item: str = "i", **arrays: DeviceArray) -> DeviceArray:
     """Return *item* of the indices i below *n* for which *predicate* holds, expressions in *arrays*."""
     found = plan.session.empty(n, plan.problem.offset_type)
     compact = Compact(plan.session, n, found, predicate=predicate, item=item, arrays=arrays)

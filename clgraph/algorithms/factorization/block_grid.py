@@ -1,4 +1,5 @@
 """A grid of blocks: users and items cut into parts, conflict-free parts at a time (cl/factorization/block_grid.cl)."""
+
 from __future__ import annotations
 
 import heapq
@@ -36,8 +37,13 @@ _PLACED_ONE_BY_ONE = 8  # so many of the heaviest vertices for each part are pla
 
 
 def block_grid(
-    problem: FactorizationProblem, facts: DeviceFacts, *, n_groups: int | None = None, lanes: int | None = None,
-    barrier: str = "auto", seed: Seed = 0,
+    problem: FactorizationProblem,
+    facts: DeviceFacts,
+    *,
+    n_groups: int | None = None,
+    lanes: int | None = None,
+    barrier: str = "auto",
+    seed: Seed = 0,
 ) -> Recipe:
     """Sweep over a grid of *n_groups* × *n_groups* blocks, of which *n_groups* share no vertex.
 
@@ -57,7 +63,8 @@ def block_grid(
     n_groups = grid_groups(problem.stats, facts) if n_groups is None else n_groups
     n_groups = checked_count("n_groups", n_groups, _MOST_GROUPS)
     in_one_launch = (
-        clear("control"), clear("done"),
+        clear("control"),
+        clear("done"),
         Phase(f"{_SOURCE}:block_sweep", 0, groups=n_groups, status="control[GRID_STATUS]"),
     )
     return Recipe(
@@ -92,7 +99,13 @@ def _deal(plan: FactorizationPlan, *, seed: int) -> dict[str, DeviceArray]:
     )
     width, n_blocks = max(1, ratings.n_items), n_groups**2
     by_key, order = sort_by_block(
-        plan, given, "grid_keys", n_blocks * width, n_items=width, n_groups=n_groups, user_part=user_part,
+        plan,
+        given,
+        "grid_keys",
+        n_blocks * width,
+        n_items=width,
+        n_groups=n_groups,
+        user_part=user_part,
         item_part=item_part,
     )
     offsets = find_offsets(plan, by_key, n_blocks, width)
@@ -100,8 +113,16 @@ def _deal(plan: FactorizationPlan, *, seed: int) -> dict[str, DeviceArray]:
         # Steps on one item wait for each other, those on four do not: go through four parts of a block in turn.
         in_turn = session.empty(order.size, order.dtype)
         enqueue_order(
-            plan, "block_order", "interleave", n=order.size, width=width, n_streams=_STREAMS, keys=by_key,
-            offsets=offsets, order=order, interleaved=in_turn,
+            plan,
+            "block_order",
+            "interleave",
+            n=order.size,
+            width=width,
+            n_streams=_STREAMS,
+            keys=by_key,
+            offsets=offsets,
+            order=order,
+            interleaved=in_turn,
         )
         order = in_turn
     packed = pack(plan, given, order)

@@ -1,4 +1,5 @@
 """How the block strategies cut users and items: what their plans and the cost model both go by."""
+
 from __future__ import annotations
 
 import math

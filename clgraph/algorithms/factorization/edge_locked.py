@@ -1,4 +1,5 @@
 """A lock on the user and the item of each rating (cl/factorization/edge_locked.cl)."""
+
 from __future__ import annotations
 
 from typing import Any

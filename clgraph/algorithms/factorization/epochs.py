@@ -1,4 +1,5 @@
 """Epochs of training: the rate of each, the error after it, and what to do when it goes wrong."""
+
 from __future__ import annotations
 
 import math

@@ -1,4 +1,5 @@
 """The factorisation as a scikit-learn estimator."""
+
 from __future__ import annotations
 
 import copy
@@ -233,9 +234,7 @@ class SGDMatrixFactorization(FittedFactorization):
         ratings = self._numbered(X, y)
         if X is not known:
             columns = (np.concatenate([getattr(r, name) for r in (known, ratings)]) for name in _TRIPLE)
-            merged = Ratings.from_triples(
-                *columns, n_users=known.n_users, n_items=known.n_items, duplicates="last"
-            )
+            merged = Ratings.from_triples(*columns, n_users=known.n_users, n_items=known.n_items, duplicates="last")
             known = replace(merged, user_ids=known.user_ids, item_ids=known.item_ids)
         return self._train(
             ratings, self._factors(), known, self.history_, n_epochs, eval_set, callback, mean=self.mean_

@@ -1,4 +1,5 @@
 """The model on a device: factor rows, biases, and what a step needs to know."""
+
 from __future__ import annotations
 
 import math
@@ -116,7 +117,9 @@ class DeviceModel:
     def defines(self) -> dict[str, int | str]:
         """Definitions of every program that works on this model."""
         return {
-            **self.layout.defines(), "HALF_STORAGE": int(self._type.itemsize == 2), "BIASES": int(self.biases),
+            **self.layout.defines(),
+            "HALF_STORAGE": int(self._type.itemsize == 2),
+            "BIASES": int(self.biases),
             "CHECK_UPDATES": int(self.checked),
         }
 

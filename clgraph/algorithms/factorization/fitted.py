@@ -1,4 +1,5 @@
 """What a factorisation does once it is fitted: it predicts, folds users in and recommends."""
+
 from __future__ import annotations
 
 from typing import Any

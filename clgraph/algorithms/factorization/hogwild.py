@@ -1,4 +1,5 @@
 """No locks: the baseline that does not keep the serial semantics (cl/factorization/hogwild.cl)."""
+
 from __future__ import annotations
 
 from functools import partial

@@ -1,4 +1,5 @@
 """What a fitted model predicts, computed on the host."""
+
 from __future__ import annotations
 
 import contextlib

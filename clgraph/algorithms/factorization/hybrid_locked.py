@@ -1,4 +1,5 @@
 """One pass of node locking, then edge locking on the ratings that it left."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -17,8 +18,13 @@ from clgraph.model.recipe import Array, Recipe, Setting, Use
 
 
 def hybrid_locked(
-    problem: FactorizationProblem, facts: DeviceFacts, *, per: Team | None = None, locks: int | None = None,
-    shuffle: bool = True, seed: Seed = 0,
+    problem: FactorizationProblem,
+    facts: DeviceFacts,
+    *,
+    per: Team | None = None,
+    locks: int | None = None,
+    shuffle: bool = True,
+    seed: Seed = 0,
 ) -> Recipe:
     """Walk each item's ratings once, locking users; then lock both vertices of each rating that was put off.
 

@@ -1,4 +1,5 @@
 """What an estimator is given as Ratings, in the numbers of the users and items of its fit."""
+
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -91,9 +92,7 @@ def numbered_as(known: Ratings, ratings: Ratings, *, new_users: bool) -> Ratings
     return Ratings.from_triples(users, items, ratings.values, n_users=n_users, n_items=known.n_items)
 
 
-def _matched(
-    kind: str, numbers: NDArray[np.int32], ids: ArrayLike, index: NDArray[np.int32]
-) -> NDArray[np.int32]:
+def _matched(kind: str, numbers: NDArray[np.int32], ids: ArrayLike, index: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the numbers in the fit of users or items (*kind*); *index* gives them by id, -1 if unknown."""
     found: NDArray[np.int32] = index[numbers]
     if found.size and found.min() < 0:

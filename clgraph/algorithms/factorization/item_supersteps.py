@@ -1,4 +1,5 @@
 """Supersteps in which a slot holds an item (cl/factorization/item_block.cl): AGM-N and SGM of the study."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -33,7 +34,11 @@ FindMatchings = Callable[[FactorizationPlan, DeviceRatings, DeviceArray, int], M
 
 
 def matching_node(
-    problem: FactorizationProblem, facts: DeviceFacts, *, seed: Seed = 0, barrier: str = "auto",
+    problem: FactorizationProblem,
+    facts: DeviceFacts,
+    *,
+    seed: Seed = 0,
+    barrier: str = "auto",
     work_group_size: int | None = None,
 ) -> Recipe:
     """Sweep over blocks of items in the order of their numbers; the supersteps are matchings of all ratings.
@@ -64,7 +69,11 @@ def _by_number_and_degree(degrees: NDArray[np.int64], block_size: int) -> NDArra
 
 
 def subgraph_matching(
-    problem: FactorizationProblem, facts: DeviceFacts, *, seed: Seed = 0, barrier: str = "auto",
+    problem: FactorizationProblem,
+    facts: DeviceFacts,
+    *,
+    seed: Seed = 0,
+    barrier: str = "auto",
     work_group_size: int | None = None,
 ) -> Recipe:
     """Sweep over blocks of items of like degree; the supersteps are matchings of a block's ratings alone.
@@ -135,8 +144,15 @@ class ItemSupersteps(Supersteps):
         given = DeviceRatings.upload(session, ratings)
         ranks, blocks = session.empty(n, np.uint32), session.empty(n, np.uint32)
         enqueue_order(
-            plan, "superstep_order", "rank_items", n=n, block_size=block_size, items=given.items,
-            item_ranks=session.upload(item_ranks), ranks=ranks, blocks=blocks,
+            plan,
+            "superstep_order",
+            "rank_items",
+            n=n,
+            block_size=block_size,
+            items=given.items,
+            item_ranks=session.upload(item_ranks),
+            ranks=ranks,
+            blocks=blocks,
         )
         colours, n_matchings = find(plan, given, blocks, -(-ratings.n_items // block_size))
         by_matching, _ = stable_order(plan, colours, n_matchings)
@@ -149,8 +165,15 @@ class ItemSupersteps(Supersteps):
         is_wide = session.zeros(n_steps, np.uint32)
         if n_groups > 1:
             enqueue_order(
-                plan, "superstep_order", "mark_wide", n=n, block_size=block_size, n_slots=slots, ranks=ranks,
-                steps=steps, is_wide=is_wide,
+                plan,
+                "superstep_order",
+                "mark_wide",
+                n=n,
+                block_size=block_size,
+                n_slots=slots,
+                ranks=ranks,
+                steps=steps,
+                is_wide=is_wide,
             )
         block_of = np.searchsorted(block_offsets.get()[1:], self.offsets[:-1], side="right")
         joins = is_wide.get() == 0

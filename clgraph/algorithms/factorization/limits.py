@@ -1,4 +1,5 @@
 """How large ratings, and how long rows of factors may be."""
+
 from __future__ import annotations
 
 import math

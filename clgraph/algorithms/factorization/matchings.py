@@ -1,4 +1,5 @@
 """Maximal matchings, one after the other, until no edge is left (cl/factorization/matchings.cl)."""
+
 from __future__ import annotations
 
 import logging
@@ -98,16 +99,19 @@ class _Search:
         }  # fmt: skip
         program.bind("list_columns", n, self._scope, n=n, columns=columns)()
         program.bind(
-            "start_rows", n_rows, self._scope, n_rows=n_rows, seed=checked_seed(seed) % 2**64, by_degree=by_degree,
+            "start_rows",
+            n_rows,
+            self._scope,
+            n_rows=n_rows,
+            seed=checked_seed(seed) % 2**64,
+            by_degree=by_degree,
             row_offsets=row_offsets,
         )()
 
     def run_many(self, few_rows: int) -> None:
         """Run rounds, a launch for each step, until at most *few_rows* rows have edges left."""
         n_alive = self._n_rows
-        compact = Compact(
-            self._session, n_alive, self._alive, predicate="left_[i] > 0u", arrays={"left_": self._left}
-        )
+        compact = Compact(self._session, n_alive, self._alive, predicate="left_[i] > 0u", arrays={"left_": self._left})
         before, turns = -1, 0
         while n_alive > few_rows:
             turn = self._turn(n_alive)
@@ -133,9 +137,7 @@ class _Search:
     def run_few(self, work_group_size: int | None = None) -> None:
         """Run all other rounds by one work-group."""
         facts = self._session.facts
-        size = work_group_size or (
-            facts.group_size(_GROUP_SIZE if facts.sub_group_size > 1 else _NARROW_GROUP_SIZE)
-        )
+        size = work_group_size or (facts.group_size(_GROUP_SIZE if facts.sub_group_size > 1 else _NARROW_GROUP_SIZE))
         launch = self._session.program(SOURCE, self._defines, work_group_size=size).bind(
             "match_group", 1, self._scope, budget=_CPU_TURNS if facts.is_cpu else _GROUP_TURNS
         )

@@ -1,4 +1,5 @@
 """Fitted models as numpy archives; nothing is pickled."""
+
 from __future__ import annotations
 
 import errno

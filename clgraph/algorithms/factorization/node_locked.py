@@ -1,4 +1,5 @@
 """A lock on each user, while a team of work-items owns an item (cl/factorization/node_locked.cl)."""
+
 from __future__ import annotations
 
 from itertools import pairwise
@@ -22,8 +23,13 @@ Team = Literal["work_item", "sub_group"]
 
 
 def node_locked(
-    problem: FactorizationProblem, facts: DeviceFacts, *, per: Team | None = None, locks: int | None = None,
-    shuffle: bool = True, seed: Seed = 0,
+    problem: FactorizationProblem,
+    facts: DeviceFacts,
+    *,
+    per: Team | None = None,
+    locks: int | None = None,
+    shuffle: bool = True,
+    seed: Seed = 0,
 ) -> Recipe:
     """Walk the ratings of an item with its row at hand and lock the users only; put off who is locked.
 

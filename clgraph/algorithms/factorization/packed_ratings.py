@@ -1,4 +1,5 @@
 """Ratings packed on the device in the order of 64-bit keys (cl/factorization/block_order.cl)."""
+
 from __future__ import annotations
 
 from typing import Any

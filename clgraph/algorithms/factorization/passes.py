@@ -1,4 +1,5 @@
 """Sweeps cut into launches that Ctrl-C need not wait long for, and passes over what such a sweep has put off."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable

@@ -1,4 +1,5 @@
 """A factorisation on one device: preprocessed once, swept as often as wanted."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping

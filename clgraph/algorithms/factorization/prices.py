@@ -8,6 +8,7 @@ The constants are fitted to sweeps on two GPUs and two CPUs (``benchmarks/result
 ``cost_model-*.json``), so that picks lose the least. Those of GPUs also rank the strategies as the study measured them
 on a Tesla K40 and a Radeon R9-290X.
 """
+
 from __future__ import annotations
 
 import math
@@ -92,8 +93,12 @@ def _side_bytes(problem: FactorizationProblem, facts: DeviceFacts) -> tuple[floa
 
 
 def _cpu_steps(
-    problem: FactorizationProblem, facts: DeviceFacts, user_rows: float, item_rows: float,
-    *, loads: float = CPU_STEP_LOADS,
+    problem: FactorizationProblem,
+    facts: DeviceFacts,
+    user_rows: float,
+    item_rows: float,
+    *,
+    loads: float = CPU_STEP_LOADS,
 ) -> Work:
     """Return the work of all steps on a CPU, for which *user_rows* and *item_rows* come from outside its caches."""
     lines, cores = math.ceil(_row_bytes(problem, facts) / 64), facts.compute_units
@@ -145,7 +150,8 @@ def _locks(problem: FactorizationProblem, *sizes: int) -> Work:
 def _hand_overs(problem: FactorizationProblem, facts: DeviceFacts, count: float) -> Work:
     """Return the work of *count* steps on one vertex, each after its lock has been handed over, on a GPU."""
     return Work(
-        locks=count, contended_attempts=HAND_OVER_ATTEMPTS * facts.compute_units * count,
+        locks=count,
+        contended_attempts=HAND_OVER_ATTEMPTS * facts.compute_units * count,
         chains=(Chain(LOCKED_STEP_LOADS * count, sum(_side_bytes(problem, facts))),),
     )
 
@@ -212,7 +218,8 @@ def _walked(problem: FactorizationProblem, facts: DeviceFacts, walk: float, lone
 def _supersteps(problem: FactorizationProblem, facts: DeviceFacts, wide: float, tail: float, *, is_one: bool) -> Work:
     """Return the work of *wide* supersteps with a barrier of the device, and *tail* ones that one work-group does."""
     return Work(
-        grid_barriers=wide if is_one else 0.0, launches=3.0 if is_one else 1 + max(2.0, wide),
+        grid_barriers=wide if is_one else 0.0,
+        launches=3.0 if is_one else 1 + max(2.0, wide),
         chains=(Chain(WIDE_LOADS * wide, sum(_side_bytes(problem, facts))), Chain(TAIL_LOADS * tail, CACHED_BYTES)),
     )
 
@@ -347,7 +354,9 @@ def _matched(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
     begins = _degree_exceeded_by(counts, FEW_ROWS)
     alone = sum(r - begins * c for k, (c, r) in enumerate(zip(counts, ratings, strict=True)) if 2**k > 2 * begins)
     return _sorted(problem, facts).times(1.0, 1.5) + Work(
-        launches=30.0, read_backs=min(20.0, problem.busiest), gathers=(Gathers(20 * problem.n, 8 * problem.n),),
+        launches=30.0,
+        read_backs=min(20.0, problem.busiest),
+        gathers=(Gathers(20 * problem.n, 8 * problem.n),),
         chains=(Chain(ROUND_LOADS * problem.busiest + alone, CACHED_BYTES),),
     )
 

@@ -1,4 +1,5 @@
 """What a factorisation is asked of."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass

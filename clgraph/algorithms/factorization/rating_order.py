@@ -1,4 +1,5 @@
 """Ratings on the device in another order: random, by item, by a key that kernels compute."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -18,8 +19,15 @@ from clgraph.runtime.arrays import DeviceArray
 
 
 def enqueue_order(
-    plan: FactorizationPlan, source: str, kernel: str, scope: Mapping[str, Any] | None = None, /, *, n: int,
-    defines: Mapping[str, str] | None = None, **arguments: Any,
+    plan: FactorizationPlan,
+    source: str,
+    kernel: str,
+    scope: Mapping[str, Any] | None = None,
+    /,
+    *,
+    n: int,
+    defines: Mapping[str, str] | None = None,
+    **arguments: Any,
 ) -> None:
     """Enqueue a kernel of cl/factorization/*source*.cl that takes *n* ratings, or one more."""
     program = plan.session.program(f"factorization/{source}.cl", {"OFFSET_T": plan.offset_name, **(defines or {})})
@@ -30,8 +38,15 @@ def find_offsets(plan: FactorizationPlan, sorted_keys: DeviceArray, n_ranges: in
     """Return where in *sorted_keys* each of *n_ranges* ranges of *width* keys begins, and the end."""
     offsets = plan.session.empty(n_ranges + 1, plan.problem.offset_type)
     enqueue_order(
-        plan, "order", "find_offsets", n=sorted_keys.size, width=width, n_ranges=n_ranges, keys=sorted_keys,
-        offsets=offsets, defines={"KEY_T": c_type(sorted_keys.dtype)},
+        plan,
+        "order",
+        "find_offsets",
+        n=sorted_keys.size,
+        width=width,
+        n_ranges=n_ranges,
+        keys=sorted_keys,
+        offsets=offsets,
+        defines={"KEY_T": c_type(sorted_keys.dtype)},
     )
     return offsets
 

@@ -1,4 +1,5 @@
 """Supersteps in which a slot takes a rating (cl/factorization/superstep.cl): matchings (AGM-E) and diagonals (Diag)."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -7,6 +7,7 @@ References
 .. [2] H. Robbins, S. Monro. "A stochastic approximation method." Annals of Mathematical Statistics 22, 1951
    (rates that fall like 1/t).
 """
+
 from __future__ import annotations
 
 import math

@@ -1,4 +1,5 @@
 """What the estimator takes from scikit-learn, or an error that tells how to get it."""
+
 from __future__ import annotations
 
 from clgraph.errors import MissingExtraError

@@ -4,6 +4,7 @@ Blocks of a stratum have no user and no item in common, so steps on different bl
 After R. Gemulla, E. Nijkamp, P. J. Haas, Y. Sismanis, "Large-Scale Matrix Factorization with Distributed Stochastic
 Gradient Descent", KDD 2011.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -89,6 +90,7 @@ class Strata:
 
     def whole(self, parts: list[Factors]) -> Factors:
         """Return the factors of all, of which ``parts[d]`` has block d of users and items."""
+
         def joined(arrays: list[NDArray[np.float32] | None], side: Cut) -> NDArray[np.float32] | None:
             there = [array for array in arrays if array is not None]
             if not there:

@@ -1,4 +1,5 @@
 """The strategies of factorization: the recipe of each prepares the ratings once, and is run for each sweep."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

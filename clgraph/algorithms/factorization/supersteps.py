@@ -1,4 +1,5 @@
 """Sweeps in supersteps: ratings of which no two share a vertex, then a barrier."""
+
 from __future__ import annotations
 
 from itertools import pairwise
@@ -78,8 +79,13 @@ class Supersteps:
         """Bind a kernel of *n_groups* work-groups that runs a range of segments by itself."""
         self._control = self.session.zeros(program.constant("GRID_CONTROL_WORDS"), np.uint32)
         self.persistent = program.bind(
-            kernel, n_groups * program.work_group_size, {**self.plan.scope, **scope}, first=0, last=0,
-            control=self._control, segments=self.session.upload(self.segments.astype(np.uint32)),
+            kernel,
+            n_groups * program.work_group_size,
+            {**self.plan.scope, **scope},
+            first=0,
+            last=0,
+            control=self._control,
+            segments=self.session.upload(self.segments.astype(np.uint32)),
         )
 
     def run(self) -> None:

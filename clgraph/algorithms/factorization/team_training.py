@@ -1,4 +1,5 @@
 """Training on several devices: each keeps its users, and blocks of items go round."""
+
 from __future__ import annotations
 
 import math
@@ -36,7 +37,11 @@ class Cell:
     choice: Choice | None
 
     def __init__(
-        self, session: Session, problem: FactorizationProblem, strategy: str, options: Mapping[str, Any] | None,
+        self,
+        session: Session,
+        problem: FactorizationProblem,
+        strategy: str,
+        options: Mapping[str, Any] | None,
         deterministic: bool,
     ) -> None:
         self.session, self.plan, self.choice = session, None, None
@@ -141,8 +146,10 @@ class TeamFactorization(Training):
 
     def errors_on(self, ratings: Ratings) -> list[list[Errors]]:
         blocks = self._strata.blocks_of(ratings)
-        return [[Errors(cell.session, each, cell.model) for cell, each in zip(*row, strict=True)]
-                for row in zip(self._cells, blocks, strict=True)]
+        return [
+            [Errors(cell.session, each, cell.model) for cell, each in zip(*row, strict=True)]
+            for row in zip(self._cells, blocks, strict=True)
+        ]
 
     def save(self, epochs: list[Epoch]) -> None:
         for backup in self._backups:

@@ -1,4 +1,5 @@
 """Training on one device: sweeps of a strategy's plan, and the error after each."""
+
 from __future__ import annotations
 
 import math
@@ -44,8 +45,12 @@ class Errors:
         groups = min(most, max(1, -(-n_items // self.program.work_group_size)))
         self._partial = session.empty(groups, np.float32)
         self._launch = self.program.bind(
-            "squared_errors", n_items, {**model.scope, **DeviceRatings.upload(session, ratings).scope}, n=self.n,
-            partial=self._partial, max_groups=groups,
+            "squared_errors",
+            n_items,
+            {**model.scope, **DeviceRatings.upload(session, ratings).scope},
+            n=self.n,
+            partial=self._partial,
+            max_groups=groups,
         )
 
     def rmse(self) -> float:
@@ -65,7 +70,10 @@ class Errors:
 
 
 def planned_by(
-    session: Session, problem: FactorizationProblem, strategy: str, options: Mapping[str, Any] | None,
+    session: Session,
+    problem: FactorizationProblem,
+    strategy: str,
+    options: Mapping[str, Any] | None,
     deterministic: bool,
 ) -> tuple[Choice, FactorizationPlan]:
     """Return what is chosen, for ``"auto"`` among offline strategies if it is to be *deterministic*, and its plan."""
@@ -178,7 +186,12 @@ class Factorization(Training):
         predictions = self.session.empty(users.size, np.float32)
         of_users, of_items = (self.session.upload(np.ascontiguousarray(array, np.int32)) for array in (users, items))
         self._errors.program.bind(
-            "predict", users.size * self.plan.lanes, self.model.scope, n=users.size, users=of_users, items=of_items,
+            "predict",
+            users.size * self.plan.lanes,
+            self.model.scope,
+            n=users.size,
+            users=of_users,
+            items=of_items,
             predictions=predictions,
         )()
         return predictions.get()

@@ -18,6 +18,7 @@ Strategies
 At distance 2 the colours of a row are marked in bitmaps that are folded in half from width to width, or sorted by a
 network so that those with most low bits in common stand side by side.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable

@@ -1,4 +1,5 @@
 """A work-item one hash of a row at a time: ``cl/hash_collisions/lanes.cl``."""
+
 from __future__ import annotations
 
 from functools import partial
@@ -22,8 +23,15 @@ BITMAP_BITS = 12  # widest colours whose bitmap is faster than a sort
 
 
 def lanes(
-    problem: CollisionProblem, facts: DeviceFacts, *, side_by_side: bool, persistent: bool, tile: int | None,
-    distinct: str | None, layout: str | None, tuning: Tuning,
+    problem: CollisionProblem,
+    facts: DeviceFacts,
+    *,
+    side_by_side: bool,
+    persistent: bool,
+    tile: int | None,
+    distinct: str | None,
+    layout: str | None,
+    tuning: Tuning,
 ) -> Recipe:
     """Count one hash of a row in a work-item; with *side_by_side* lanes take the hashes of one row."""
     return Recipe(tuple(
@@ -33,7 +41,12 @@ def lanes(
 
 
 def _part(
-    part: Part, side_by_side: bool, persistent: bool, tile: int | None, distinct: str | None, layout: str | None,
+    part: Part,
+    side_by_side: bool,
+    persistent: bool,
+    tile: int | None,
+    distinct: str | None,
+    layout: str | None,
     tuning: Tuning,
 ) -> Recipe:
     problem, facts, bits = part.problem, part.facts, max(part.widths)
@@ -49,17 +62,31 @@ def _part(
     elif distinct == "bitmap" and (bitmap_words + 1) * least > room:
         raise InputError(f"distinct='bitmap' of {bits} bits needs more local memory than there is; take 'sort'")
     method = "PAIRS" if problem.distance == 1 else {"bitmap": "BITMAP", "sort": "SORTED"}[distinct]
-    tuned = sizes(facts, tuning, SOURCE, {
-        "WG_SIZE": least if facts.is_cpu else max(least, 128), "LONG_ROW": 1023, "TILE_STEP": 4096,
-        "GROUPS_PER_UNIT": 8,
-    })
+    tuned = sizes(
+        facts,
+        tuning,
+        SOURCE,
+        {
+            "WG_SIZE": least if facts.is_cpu else max(least, 128),
+            "LONG_ROW": 1023,
+            "TILE_STEP": 4096,
+            "GROUPS_PER_UNIT": 8,
+        },
+    )
     n_groups = tuned["GROUPS_PER_UNIT"] * facts.compute_units if persistent else None
     group, step, long_row = tuned["WG_SIZE"], tuned["TILE_STEP"], tuned["LONG_ROW"]
     own_words = (bitmap_words if method == "BITMAP" else bits + 1) + 1
     layout_defines: dict[str, int | str] = {}
     if method == "SORTED":
         group, step, long_row, layout_defines = _workspace(
-            room, own_words, group, least, hash_lanes, max(_BANKS - 1, longest_row(problem)), tile, layout or "padded",
+            room,
+            own_words,
+            group,
+            least,
+            hash_lanes,
+            max(_BANKS - 1, longest_row(problem)),
+            tile,
+            layout or "padded",
             step,
         )
     else:
@@ -76,10 +103,15 @@ def _part(
             steps.append(Phase(f"{SOURCE}:count_split_rows", 0, groups=groups, defines=counting))
     short = bits <= 16
     return part.recipe(
-        *steps, tabulate="hash_collisions/tabulate_colors.cl:tabulate_colors",
+        *steps,
+        tabulate="hash_collisions/tabulate_colors.cl:tabulate_colors",
         table=lambda: {"colors": Array(stride * problem.stats.n_vertices, np.uint16 if short else np.uint32)},
-        step=step, long_row=long_row, defines=lambda: {
-            "HASH_STRIDE": stride, "COLOR_T": "ushort" if short else "uint", "REVERSED": int(method == "SORTED"),
+        step=step,
+        long_row=long_row,
+        defines=lambda: {
+            "HASH_STRIDE": stride,
+            "COLOR_T": "ushort" if short else "uint",
+            "REVERSED": int(method == "SORTED"),
         },
     )
 
@@ -116,7 +148,14 @@ class _SortedRows:
 
 
 def _workspace(
-    room: int, own_words: int, group: int, least: int, hash_lanes: int, longest: int, tile: int | None, layout: str,
+    room: int,
+    own_words: int,
+    group: int,
+    least: int,
+    hash_lanes: int,
+    longest: int,
+    tile: int | None,
+    layout: str,
     step: int,
 ) -> tuple[int, int, int, dict[str, int | str]]:
     """Return work-group size, tile step, longest row and definitions by which work-items sort in local memory."""

@@ -1,4 +1,5 @@
 """What the recipes of hash collisions share: parts that each count some hashes and widths of the table."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -55,8 +56,13 @@ class Part:
         return min(n_rows, 8 * self.facts.compute_units)
 
     def recipe(
-        self, *steps: Step, tabulate: str, table: Callable[[], Mapping[str, Array]], step: int,
-        long_row: int, defines: Callable[[], Mapping[str, int | str]],
+        self,
+        *steps: Step,
+        tabulate: str,
+        table: Callable[[], Mapping[str, Array]],
+        step: int,
+        long_row: int,
+        defines: Callable[[], Mapping[str, int | str]],
     ) -> Recipe:
         """Return the recipe that fills *table*, cuts rows into tiles of *step*, and takes the *steps* that count."""
         graph, bits, n, n_tiles = self.problem.graph, self.widths, self.problem.stats.n_vertices, self._n_tiles(step)

@@ -1,4 +1,5 @@
 """A run of hash collisions on one device, and the table that it counted."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,4 +1,5 @@
 """Distance 1, a work-item a row, by bit planes: ``cl/hash_collisions/planes.cl``."""
+
 from __future__ import annotations
 
 from functools import lru_cache
@@ -23,16 +24,24 @@ def planes(
         "WG_SIZE": facts.sub_group_size, "FLUSH_LOG": 8, "TILE_ENTRIES": 8189, "GROUPS_PER_UNIT": 4, "LOCAL_SUMS": 0,
         "SIDE_BY_SIDE": 0,
     }  # fmt: skip
-    tuned = sizes(facts, tuning, SOURCE, {
-        "WG_SIZE": 64, "BATCH": 8 if stats.mean_degree >= 12 else 4, "FLUSH_LOG": 3, "LONG_ROW": long_row,
-        "TILE_ENTRIES": 4093, "GROUPS_PER_UNIT": 48, "LOCAL_SUMS": 1,
-        # The words of far neighbours come from DRAM, but for those of the few that have the long rows.
-        "SIDE_BY_SIDE": int(stats.far_neighbor_share >= 0.5 and stats.max_degree <= long_row),
-        **(cpu if facts.is_cpu else {}),
-    })
-    return Recipe(tuple(
-        _part(part, persistent, tile, tuned) for part in parts(problem, facts, MAX_HASHES, MAX_WIDTHS)
-    ))
+    tuned = sizes(
+        facts,
+        tuning,
+        SOURCE,
+        {
+            "WG_SIZE": 64,
+            "BATCH": 8 if stats.mean_degree >= 12 else 4,
+            "FLUSH_LOG": 3,
+            "LONG_ROW": long_row,
+            "TILE_ENTRIES": 4093,
+            "GROUPS_PER_UNIT": 48,
+            "LOCAL_SUMS": 1,
+            # The words of far neighbours come from DRAM, but for those of the few that have the long rows.
+            "SIDE_BY_SIDE": int(stats.far_neighbor_share >= 0.5 and stats.max_degree <= long_row),
+            **(cpu if facts.is_cpu else {}),
+        },
+    )
+    return Recipe(tuple(_part(part, persistent, tile, tuned) for part in parts(problem, facts, MAX_HASHES, MAX_WIDTHS)))
 
 
 def _part(part: Part, persistent: bool, tile: int | None, tuned: dict[str, int]) -> Recipe:
@@ -52,8 +61,12 @@ def _part(part: Part, persistent: bool, tile: int | None, tuned: dict[str, int])
         row = problem.stats.mean_degree + 1
         step = min(step, max(1, int((max(1, step // int(row * group)) * group - 1) * row)))
     counting = {
-        "WG_SIZE": group, "BATCH": tuned["BATCH"], "FLUSH_LOG": tuned["FLUSH_LOG"], "LOCAL_SUMS": tuned["LOCAL_SUMS"],
-        "TILE_STEP": step, "LONG_ROW": long_row,
+        "WG_SIZE": group,
+        "BATCH": tuned["BATCH"],
+        "FLUSH_LOG": tuned["FLUSH_LOG"],
+        "LOCAL_SUMS": tuned["LOCAL_SUMS"],
+        "TILE_STEP": step,
+        "LONG_ROW": long_row,
         "SLICES": max(long_row.bit_length(), tuned["BATCH"].bit_length() - 1),
     }
     steps = [part.tiles(f"{SOURCE}:count_tiles", step, n_groups, counting)]
@@ -66,9 +79,12 @@ def _part(part: Part, persistent: bool, tile: int | None, tuned: dict[str, int])
         return {"LAYERS": layers, "SIDE_BY_SIDE": tuned["SIDE_BY_SIDE"], "PLANE_LIST(X)": planes}
 
     return part.recipe(
-        *steps, tabulate="hash_collisions/tabulate_planes.cl:tabulate_planes",
-        step=step, long_row=long_row,
-        table=lambda: {"planes": Array(f"STORED_WORDS * {problem.stats.n_vertices}", np.uint32)}, defines=defines,
+        *steps,
+        tabulate="hash_collisions/tabulate_planes.cl:tabulate_planes",
+        step=step,
+        long_row=long_row,
+        table=lambda: {"planes": Array(f"STORED_WORDS * {problem.stats.n_vertices}", np.uint32)},
+        defines=defines,
     )
 
 
@@ -80,5 +96,6 @@ def _plane_list(bits: tuple[int, ...], words: int, layers: int) -> str:
         planes[j][: width - below] = range(below, width)
     return " ".join(
         f"X({i * layers + layer}, {planes[i][layer]}, {planes[i + words][layer]})"
-        for i in range(words) for layer in range(layers)
+        for i in range(words)
+        for layer in range(layers)
     )

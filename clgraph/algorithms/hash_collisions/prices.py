@@ -4,6 +4,7 @@ Integer instructions limit these kernels. Probes measure no rate of those, so th
 are streamed: medians over 100 calls on two CPUs, and 48 on two GPUs, with 15 hashes of 10 widths
 (``benchmarks/results/cost_model-*.json``).
 """
+
 from __future__ import annotations
 
 from clgraph.algorithms.hash_collisions.problem import CollisionProblem

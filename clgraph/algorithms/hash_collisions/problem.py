@@ -1,4 +1,5 @@
 """What collisions of hash colourings are asked of."""
+
 from __future__ import annotations
 
 import operator

@@ -1,4 +1,5 @@
 """The table of the strategies of hash collisions."""
+
 from __future__ import annotations
 
 from functools import partial
@@ -20,15 +21,28 @@ _UNTUNED: Tuning = {}
 
 
 def count(
-    problem: CollisionProblem, facts: DeviceFacts, *, side_by_side: bool, persistent: bool, tile: int | None = None,
-    distinct: str | None = None, layout: str | None = None, tuning: Tuning = _UNTUNED,
+    problem: CollisionProblem,
+    facts: DeviceFacts,
+    *,
+    side_by_side: bool,
+    persistent: bool,
+    tile: int | None = None,
+    distinct: str | None = None,
+    layout: str | None = None,
+    tuning: Tuning = _UNTUNED,
 ) -> Recipe:
     """*tile* words of rows a work-group; at distance 2 *distinct* ``"bitmap"`` or ``"sort"``, and its *layout*."""
     distinct = _method(problem, distinct, layout)
     if problem.distance == 1 and not side_by_side:
         return planes(problem, facts, persistent=persistent, tile=tile, tuning=tuning)
     return lanes(
-        problem, facts, side_by_side=side_by_side, persistent=persistent, tile=tile, distinct=distinct, layout=layout,
+        problem,
+        facts,
+        side_by_side=side_by_side,
+        persistent=persistent,
+        tile=tile,
+        distinct=distinct,
+        layout=layout,
         tuning=tuning,
     )
 

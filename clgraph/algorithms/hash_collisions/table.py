@@ -1,4 +1,5 @@
 """The table that hash collisions are counted into."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable

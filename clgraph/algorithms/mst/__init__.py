@@ -20,6 +20,7 @@ References
 .. [3] S. Manoochehri, B. Goodarzi, D. Goswami. "An efficient transaction-based GPU implementation of minimum
    spanning forest algorithm." HPCS 2017.
 """
+
 from __future__ import annotations
 
 from functools import cached_property
@@ -202,7 +203,13 @@ def minimum_spanning_forest(
 
 
 def _on_devices(
-    graph: Any, devices: object, session: SessionLike, options: dict[str, Any], *, strategy: str, maximum: bool,
+    graph: Any,
+    devices: object,
+    session: SessionLike,
+    options: dict[str, Any],
+    *,
+    strategy: str,
+    maximum: bool,
     weight: Weight,
 ) -> SpanningForest:
     if not is_among(strategy, ("auto", "edge_list")):

@@ -1,4 +1,5 @@
 """What the user gets of a forest, made by kernels of its edges in order; ``cl/mst/answer.cl``."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,5 @@
 """Forests of edges in a list: each edge gets one entry, in the row of its lesser end."""
+
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,4 +1,5 @@
 """Minimum spanning forests on the host, by scipy's compiled Kruskal."""
+
 from __future__ import annotations
 
 from copy import copy

@@ -1,4 +1,5 @@
 """Default number of light edges that are joined before the others (filter-Borůvka)."""
+
 from __future__ import annotations
 
 from clgraph.algorithms.mst.problem import ForestProblem

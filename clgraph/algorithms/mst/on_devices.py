@@ -3,6 +3,7 @@
 An edge that is not in the forest of some edges is not in that of more of them. So what two devices have found together
 holds the forest of both; it is found in the union of the two as in a graph.
 """
+
 from __future__ import annotations
 
 import time
@@ -88,7 +89,11 @@ class Solver:
             for mine, other in (lists, lists[::-1]):
                 n_edges, n_others = mine["entries"].size, other["entries"].size
                 program.bind(
-                    "merge_edges", n_edges, {**mine, **out}, n_edges=n_edges, n_others=n_others,
+                    "merge_edges",
+                    n_edges,
+                    {**mine, **out},
+                    n_edges=n_edges,
+                    n_others=n_others,
                     other_entries=other["entries"],
                 )()
             offsets = session.empty(n + 1, np.int32)

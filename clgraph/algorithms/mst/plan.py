@@ -1,4 +1,5 @@
 """A run of a minimum spanning forest on one device, and the edges that it found."""
+
 from __future__ import annotations
 
 from functools import cached_property

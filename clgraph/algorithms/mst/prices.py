@@ -3,6 +3,7 @@
 The constants are fitted to calls on graphs of 131,072 and 524,288 vertices, on two CPUs and two GPUs
 (``benchmarks/results/cost_model-*.json``), so that picks lose the least; kernels are not predicted one by one.
 """
+
 from __future__ import annotations
 
 import math
@@ -41,12 +42,14 @@ def edge_list(problem: ForestProblem, facts: DeviceFacts) -> Work:
         equal = problem.graph.least_share
         listed *= 1.0 - equal + equal * min(1.0, TREES_PER_ROOT * stats.first_hook_tree_share)
     return Work(
-        launches=10.0, streamed_bytes=ENTRY_BYTES * m + VERTEX_BYTES * n + VISIT_BYTES * listed,
+        launches=10.0,
+        streamed_bytes=ENTRY_BYTES * m + VERTEX_BYTES * n + VISIT_BYTES * listed,
         gathers=(
             Gathers(far * (VISIT_GATHERS * listed + 2.0 * n), 8.0 * n),
             Gathers((1.0 - far) * VISIT_GATHERS * listed, NEAR_BYTES),
         ),
-        atomics=(Atomics(listed, max(2.0, n)),), grid_barriers=0.0 if facts.is_cpu else 3.0 * rounds(stats),
+        atomics=(Atomics(listed, max(2.0, n)),),
+        grid_barriers=0.0 if facts.is_cpu else 3.0 * rounds(stats),
     )
 
 
@@ -60,8 +63,11 @@ def segmented(problem: ForestProblem, _facts: DeviceFacts) -> Work:
     stats, n, m = problem.stats, float(problem.stats.n_vertices), float(problem.stats.n_edges)
     far = stats.far_neighbor_share
     a_round = Work(
-        launches=3.0, read_backs=1.0, streamed_bytes=VERTEX_BYTES * n + 0.1 * ENTRY_BYTES * m,
-        gathers=(Gathers(far * m, 8.0 * n), Gathers((1.0 - far) * m, NEAR_BYTES)), atomics=(Atomics(n, max(2.0, n)),),
+        launches=3.0,
+        read_backs=1.0,
+        streamed_bytes=VERTEX_BYTES * n + 0.1 * ENTRY_BYTES * m,
+        gathers=(Gathers(far * m, 8.0 * n), Gathers((1.0 - far) * m, NEAR_BYTES)),
+        atomics=(Atomics(n, max(2.0, n)),),
     )
     return a_round.times(rounds(stats))
 
@@ -70,7 +76,8 @@ def answer(problem: ForestProblem, _facts: DeviceFacts) -> Work:
     """Return the work of kernels that sort the edges of the forest and bring them to the host."""
     n, digits = float(problem.stats.n_vertices), math.ceil(problem.stats.n_edges.bit_length() / DIGIT_BITS)
     return Work(
-        launches=3.0 + DIGIT_LAUNCHES * digits, gathers=(Gathers(digits * n, NEAR_BYTES),),
+        launches=3.0 + DIGIT_LAUNCHES * digits,
+        gathers=(Gathers(digits * n, NEAR_BYTES),),
         streamed_bytes=(EDGE_BYTES + KEY_BYTES * digits) * n,
     )
 

@@ -1,4 +1,5 @@
 """What spanning forests are asked of."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass, replace

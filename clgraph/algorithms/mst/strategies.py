@@ -1,4 +1,5 @@
 """The strategies of minimum spanning forests, each a function that returns its recipe."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -33,8 +34,13 @@ _LINGER = 100  # turns; groups that come too late leave their segments to the ot
 
 
 def _recipe(
-    problem: ForestProblem, facts: DeviceFacts, *steps: Step, arrays: Callable[[], Mapping[str, Array]],
-    values: Callable[[], Mapping[str, int]] = dict, split_keys: bool = False, **defines: int,
+    problem: ForestProblem,
+    facts: DeviceFacts,
+    *steps: Step,
+    arrays: Callable[[], Mapping[str, Array]],
+    values: Callable[[], Mapping[str, int]] = dict,
+    split_keys: bool = False,
+    **defines: int,
 ) -> Recipe:
     """Return the recipe of *steps* after the start; a graph without edges needs only the start."""
     graph, stats = problem.graph, problem.stats
@@ -81,16 +87,12 @@ def segmented(problem: ForestProblem, facts: DeviceFacts, *, merge: str = "min_h
     return _recipe(problem, facts, _rounds(a_round), arrays=arrays)
 
 
-def edge_list(
-    problem: ForestProblem, facts: DeviceFacts, *, light_edges: float | None = None
-) -> Recipe:
+def edge_list(problem: ForestProblem, facts: DeviceFacts, *, light_edges: float | None = None) -> Recipe:
     """*light_edges* a vertex are joined first, 0 for all at once; the default is from the statistics."""
     return _edge_list(problem, facts, light_edges, split_keys=False)
 
 
-def two_pass(
-    problem: ForestProblem, facts: DeviceFacts, *, light_edges: float | None = None
-) -> Recipe:
+def two_pass(problem: ForestProblem, facts: DeviceFacts, *, light_edges: float | None = None) -> Recipe:
     """*light_edges* a vertex are joined first, 0 for all at once; the default is from the statistics."""
     return _edge_list(problem, facts, light_edges, split_keys=True)
 
@@ -172,9 +174,11 @@ def _edge_list(
     def all_rounds(number: int) -> Phase:
         control = f"STATE_CONTROLS + {number} * STATE_CONTROL_WORDS"
         return Phase(
-            f"{_EDGE_LIST}:rounds", by_segment,
+            f"{_EDGE_LIST}:rounds",
+            by_segment,
             values={"base": f"{number} * MAX_ROUNDS", "control_at": control},
-            max_groups=_RESIDENT_GROUPS * facts.compute_units, status=f"state[{control} + GRID_STATUS]",
+            max_groups=_RESIDENT_GROUPS * facts.compute_units,
+            status=f"state[{control} + GRID_STATUS]",
         )
 
     def rounds_of_launches() -> Loop:

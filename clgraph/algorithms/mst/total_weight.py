@@ -1,4 +1,5 @@
 """What the edges of a forest weigh, by sums in one order, which kernels and the host make alike."""
+
 from __future__ import annotations
 
 from typing import Any

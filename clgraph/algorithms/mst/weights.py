@@ -1,4 +1,5 @@
 """Weights of every type as 32 bits an entry that order the edges as the weights do."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -35,9 +36,7 @@ def upload_weights(session: Session, graph: Graph) -> DeviceArray:
     if graph.weight_dtype.kind == "i":
         least, greatest = map(int, weight_range(session, graph))
         if greatest - least < 2**32:
-            program.bind(
-                "narrow_longs", m, m=m, least=least, edge_weights=on_device, keys=keys, max_groups=most
-            )()
+            program.bind("narrow_longs", m, m=m, least=least, edge_weights=on_device, keys=keys, max_groups=most)()
             return keys
     else:
         lost = session.zeros(1, np.uint32)

@@ -25,6 +25,7 @@ References
    units." SIAM J. Scientific Computing 46, 2024.
 .. [4] G. Goodarzi, M. Burtscher, D. Goswami. "Parallel graph partitioning on a CPU-GPU architecture." IPDPSW 2016.
 """
+
 from __future__ import annotations
 
 import warnings
@@ -177,8 +178,16 @@ def partition(
     (1, True)
     """
     problem = as_problem(
-        graph, n_parts=n_parts, imbalance=imbalance, vertex_weights=vertex_weights, target_weights=target_weights,
-        matching=matching, contraction=contraction, refinement=refinement, effort=effort, seed=seed,
+        graph,
+        n_parts=n_parts,
+        imbalance=imbalance,
+        vertex_weights=vertex_weights,
+        target_weights=target_weights,
+        matching=matching,
+        contraction=contraction,
+        refinement=refinement,
+        effort=effort,
+        seed=seed,
         deterministic=deterministic,
     )
     result: Partition = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify, options=options)
@@ -187,7 +196,8 @@ def partition(
         warnings.warn(
             f"a part is {100 * result.imbalance:.1f} % heavier than its share; allowed: {100 * imbalance:g} %"
             + (f". A vertex weighs {problem.heaviest}" if problem.heaviest > problem.limits.max() else ""),
-            RuntimeWarning, stacklevel=2,
+            RuntimeWarning,
+            stacklevel=2,
         )
     return result
 
@@ -218,7 +228,11 @@ def _check(problem: PartitionProblem, result: Partition) -> None:
 
     problem = whole_of(problem)
     check_partition(
-        problem.graph, result.parts, problem.n_parts, result.edge_cut, vertex_weights=problem.vertex_weights,
+        problem.graph,
+        result.parts,
+        problem.n_parts,
+        result.edge_cut,
+        vertex_weights=problem.vertex_weights,
         part_weights=result.part_weights,
     )
 

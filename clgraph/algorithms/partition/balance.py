@@ -3,6 +3,7 @@
 A part that is over its limit gives vertices away, those first that cost the cut least. Nothing is done, and no entry is
 read, where all parts keep their limits and none is empty.
 """
+
 from __future__ import annotations
 
 import heapq

@@ -1,4 +1,5 @@
 """A multilevel partition whose coarse levels are the work of the CPU: METIS, or a CPU's OpenCL runtime."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -40,9 +41,7 @@ class Hybrid(Multilevel):
         pymetis is not installed, or no CPU has an OpenCL runtime.
     """
 
-    def __init__(
-        self, plan: Any, *, recipe: Callable[..., Recipe], move_at: int | None, host: str | None
-    ) -> None:
+    def __init__(self, plan: Any, *, recipe: Callable[..., Recipe], move_at: int | None, host: str | None) -> None:
         super().__init__(plan)
         self._host = host or ("metis" if has_metis() else "cpu")
         self._recipe, self._cpu, self._moved = recipe, None, 0
@@ -91,7 +90,11 @@ class Hybrid(Multilevel):
         graph = Graph._trusted(rows, columns, edges)
         problem: PartitionProblem = self.plan.problem
         return replace(
-            problem, graph=graph, vertex_weights=vertices, matching=MATCHINGS[0], contraction=CONTRACTIONS[0],
+            problem,
+            graph=graph,
+            vertex_weights=vertices,
+            matching=MATCHINGS[0],
+            contraction=CONTRACTIONS[0],
             refinement=REFINEMENTS[0],
         )
 
@@ -123,7 +126,9 @@ def _by_metis(problem: PartitionProblem) -> NDArray[np.int32]:
     if hasattr(pymetis, "CSRAdjacency"):  # from 2025 on, when the other way became deprecated
         rows = {"adjacency": pymetis.CSRAdjacency(graph.row_offsets, graph.column_indices)}
     _, parts = pymetis.part_graph(
-        parts_used.size, **rows, vweights=problem.vertex_weights,
+        parts_used.size,
+        **rows,
+        vweights=problem.vertex_weights,
         eweights=None if graph.edge_weights is None else np.maximum(graph.edge_weights, 1),
         tpwgts=shares,
         options=pymetis.Options(seed=problem.seed % 2**31, ufactor=max(1, round(1000 * problem.imbalance))),

@@ -1,4 +1,5 @@
 """Which level of a partition the CPU divides, and whether METIS is there to do it."""
+
 from __future__ import annotations
 
 from functools import cache

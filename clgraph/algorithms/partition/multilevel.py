@@ -1,4 +1,5 @@
 """The run of a multilevel partition: coarsen, partition the coarsest level, and refine on the way back."""
+
 from __future__ import annotations
 
 import time
@@ -95,7 +96,9 @@ class Multilevel:
         ended = time.perf_counter()
         self.levels = self._found(sizes)
         self.seconds = {
-            "coarsening": coarsened - started, "initial": partitioned - coarsened, "refinement": ended - partitioned,
+            "coarsening": coarsened - started,
+            "initial": partitioned - coarsened,
+            "refinement": ended - partitioned,
         }
 
     def _cycles(self, sizes: list[tuple[int, int]]) -> tuple[int, int]:

@@ -1,4 +1,5 @@
 """A run of a partition on one device, and the parts that it found."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -37,7 +38,8 @@ class PartitionPlan(Plan):
         first, at = constant("BEST") * self.setting.values["room"], constant("REFINE_BEST_CUT")
         sizes = constant("BEST_SIZES")
         parts, cut, weights = self.read(
-            (self.arrays["work"], first, first + n), (self.arrays["state"], at, at + 1),
+            (self.arrays["work"], first, first + n),
+            (self.arrays["state"], at, at + 1),
             (self.scope["parts_work"], sizes * k, (sizes + 1) * k),
         )
         whole = weights.astype(np.int64)

@@ -1,4 +1,5 @@
 """Many partitions of the coarse levels at once, of which the best goes on."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -4,6 +4,7 @@ The constants are fitted to partitions into 2, 16 and 64 parts of grids, roads, 
 2^18 vertices on two CPUs (PoCL, Intel), and to meshes on an H200 (``benchmarks/results/partition-h200.json``), so that
 picks lose the least; kernels are not predicted one by one.
 """
+
 from __future__ import annotations
 
 import math
@@ -67,5 +68,6 @@ def _on_device(problem: PartitionProblem, facts: DeviceFacts, last: float, refin
         launches=LEVEL_LAUNCHES * levels + (0.0 if is_whole else TURN_LAUNCHES * turns),
         read_backs=levels + (0.0 if is_whole else turns / TURNS_A_READ),
         grid_barriers=TURN_BARRIERS * turns if is_whole else 0.0,
-        streamed_bytes=made * (ENTRY_BYTES * m + VERTEX_BYTES * n), gathers=(Gathers(made * LOOKS * m, 4.0 * n),),
+        streamed_bytes=made * (ENTRY_BYTES * m + VERTEX_BYTES * n),
+        gathers=(Gathers(made * LOOKS * m, 4.0 * n),),
     )

@@ -1,4 +1,5 @@
 """What partitions are asked of."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -149,9 +150,17 @@ def whole_of(problem: PartitionProblem) -> PartitionProblem:
 
 
 def as_problem(
-    graph: Any, *, n_parts: int = 2, imbalance: float = 0.03, vertex_weights: Any = None,
-    target_weights: Sequence[float] | NDArray[Any] | None = None, matching: str = MATCHINGS[0],
-    contraction: str = CONTRACTIONS[0], refinement: str = REFINEMENTS[0], effort: str = EFFORTS[0], seed: Seed = 0,
+    graph: Any,
+    *,
+    n_parts: int = 2,
+    imbalance: float = 0.03,
+    vertex_weights: Any = None,
+    target_weights: Sequence[float] | NDArray[Any] | None = None,
+    matching: str = MATCHINGS[0],
+    contraction: str = CONTRACTIONS[0],
+    refinement: str = REFINEMENTS[0],
+    effort: str = EFFORTS[0],
+    seed: Seed = 0,
     deterministic: bool = False,
 ) -> PartitionProblem:
     """Check the arguments of :func:`partition`."""

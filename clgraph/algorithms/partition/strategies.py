@@ -1,4 +1,5 @@
 """The strategies of partitions, each a function that returns its recipe."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -39,8 +40,13 @@ _SAME_EVERYWHERE = 8  # individuals of a deterministic partition, whatever the d
 
 
 def gpu(
-    problem: PartitionProblem, facts: DeviceFacts, *, coarsest: int | None = None, individuals: int | None = None,
-    top_k: int = 11, drop_light_edges: bool = False,
+    problem: PartitionProblem,
+    facts: DeviceFacts,
+    *,
+    coarsest: int | None = None,
+    individuals: int | None = None,
+    top_k: int = 11,
+    drop_light_edges: bool = False,
 ) -> Recipe:
     """*coarsest* vertices for each part are left when coarsening ends; the best of *individuals* partitions is kept.
 
@@ -110,8 +116,14 @@ def _setting(
 
 
 def hybrid(
-    problem: PartitionProblem, facts: DeviceFacts, *, coarsest: int | None = None, top_k: int = 11,
-    drop_light_edges: bool = False, move_at: int | None = None, host: str | None = None,
+    problem: PartitionProblem,
+    facts: DeviceFacts,
+    *,
+    coarsest: int | None = None,
+    top_k: int = 11,
+    drop_light_edges: bool = False,
+    move_at: int | None = None,
+    host: str | None = None,
 ) -> Recipe:
     """As ``gpu``, but the level that has at most *move_at* vertices is divided on the CPU.
 
@@ -122,9 +134,7 @@ def hybrid(
         checked_count("move_at", move_at, 2**31 - 1)
     if host is not None:
         check_choice("host", host, HOSTS)
-    whole = gpu(
-        problem, facts, coarsest=coarsest, individuals=1, top_k=top_k, drop_light_edges=drop_light_edges
-    )
+    whole = gpu(problem, facts, coarsest=coarsest, individuals=1, top_k=top_k, drop_light_edges=drop_light_edges)
     if not whole.steps:
         return whole
     make = partial(Hybrid, recipe=gpu, move_at=move_at, host=host)

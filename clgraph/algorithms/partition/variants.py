@@ -1,4 +1,5 @@
 """Variants of the phases of a multilevel partition: what they launch, and what that needs."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -11,8 +12,14 @@ from clgraph.model.recipe import Array
 from clgraph.primitives.sort import Sort
 
 BUFFERED, PERMUTATIONS, SEGMENTED, SORTED, LIGHT_EDGES, _REFINING = (
-    f"partition/{name}.cl" for name in (
-        "buffered", "permutations", "segmented", "sorted", "light_edges", "label_propagation",
+    f"partition/{name}.cl"
+    for name in (
+        "buffered",
+        "permutations",
+        "segmented",
+        "sorted",
+        "light_edges",
+        "label_propagation",
     )
 )
 _ACCEPTING = {

@@ -37,6 +37,7 @@ References
 .. [7] E. Dijkstra. "A note on two problems in connexion with graphs." Numerische Mathematik 1, 1959, with the buckets
    of E. Denardo, B. Fox. "Shortest-route methods: 1. Reaching, pruning, and buckets." Operations Research 27, 1979.
 """
+
 from __future__ import annotations
 
 from typing import Any, NamedTuple, TypedDict, Unpack
@@ -188,12 +189,8 @@ def sssp(
     >>> paths.distances.tolist(), paths.path_to(2)
     ([0, 2, 5], [0, 1, 2])
     """
-    problem = as_problem(
-        graph, source=source, limit=limit, predecessors=predecessors, weight=weight, dtype=dtype
-    )
-    result: ShortestPaths = ALGORITHM.solve(
-        problem, strategy=strategy, session=session, verify=verify, options=options
-    )
+    problem = as_problem(graph, source=source, limit=limit, predecessors=predecessors, weight=weight, dtype=dtype)
+    result: ShortestPaths = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify, options=options)
     return result
 
 
@@ -207,7 +204,11 @@ def _check(problem: SearchProblem, result: ShortestPaths) -> None:
     from clgraph.reference.sssp import check_sssp
 
     check_sssp(
-        problem.graph, problem.sources, result.distances, result.predecessors, limit=problem.limit,
+        problem.graph,
+        problem.sources,
+        result.distances,
+        result.predecessors,
+        limit=problem.limit,
         dtype=problem.held.answer_dtype,
     )
 

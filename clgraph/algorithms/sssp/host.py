@@ -1,4 +1,5 @@
 """Shortest paths on the host, by scipy's compiled Dijkstra."""
+
 from __future__ import annotations
 
 import math

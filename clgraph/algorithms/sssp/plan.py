@@ -1,4 +1,5 @@
 """Shortest paths on one device: their distances, with more bits if need be, and predecessors."""
+
 from __future__ import annotations
 
 from dataclasses import replace

@@ -4,6 +4,7 @@ The constants are fitted to calls on graphs of 131,072 and 524,288 vertices, on 
 (``benchmarks/results/cost_model-*.json``). Dijkstra's search is faster than the others on CPUs of few cores, and the
 frontier on GPUs, so these need no better prices than tell them from the host.
 """
+
 from __future__ import annotations
 
 from clgraph.algorithms.traversal.prices import NEAR_BYTES, reached
@@ -36,7 +37,8 @@ def frontier(problem: SearchProblem, facts: DeviceFacts) -> Work:
     n, relaxed = float(stats.n_vertices), entries * (1.0 + uneven)
     barriers = TURN_BARRIERS * (LEVEL_TURNS * stats.estimated_depth + TURNS + UNEVEN_TURNS * uneven)
     return predecessors(problem) + Work(
-        launches=3.0, grid_barriers=barriers if facts.dialect.has_grid_barrier else 0.0,
+        launches=3.0,
+        grid_barriers=barriers if facts.dialect.has_grid_barrier else 0.0,
         streamed_bytes=(20.0 + size) * n + 12.0 * relaxed,
         gathers=(Gathers(2.0 * relaxed, size * n), Gathers(4.0 * met, 8.0 * n)),
         atomics=(Atomics(3.0 * met, max(2.0, n)),),

@@ -1,4 +1,5 @@
 """What shortest paths are asked of."""
+
 from __future__ import annotations
 
 import sys
@@ -37,8 +38,13 @@ class PathsProblem(SearchProblem):
 
 
 def as_problem(
-    graph: Any, *, source: Any = LARGEST_DEGREE, limit: float | None = None, predecessors: bool = False,
-    weight: Weight = "weight", dtype: DTypeLike | None = None,
+    graph: Any,
+    *,
+    source: Any = LARGEST_DEGREE,
+    limit: float | None = None,
+    predecessors: bool = False,
+    weight: Weight = "weight",
+    dtype: DTypeLike | None = None,
 ) -> PathsProblem:
     """Check the arguments of :func:`sssp`; a limit above the greatest distance is none."""
     predecessors = checked_flag("predecessors", predecessors)
@@ -73,8 +79,7 @@ def _negative_weight(graph: Graph) -> GraphError:
     u = int(np.searchsorted(graph.row_offsets, at, "right")) - 1
     source, target = vertex_ids(graph, [u, int(graph.column_indices[at])])
     return GraphError(
-        f"edge ({source!r}, {target!r}) has weight {weights[at]}; shortest paths "
-        "need weights of at least 0"
+        f"edge ({source!r}, {target!r}) has weight {weights[at]}; shortest paths need weights of at least 0"
     )
 
 

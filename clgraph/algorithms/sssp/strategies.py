@@ -1,4 +1,5 @@
 """The strategies of shortest paths; those by rounds are shared with breadth-first search."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -49,8 +50,12 @@ def _bucketed(problem: SearchProblem, facts: DeviceFacts, delta: float | None, *
     alone, is_deep = not facts.dialect.has_grid_barrier, stats.estimated_depth > _DEEP
     group = queues.group_size(facts, 1024)
     search = Phase(
-        f"{_FRONTIER}:search", 0, values={} if alone else {"round": 0}, groups=queues.group_count(facts),
-        max_groups="MAX_MEMBERS", status="state[STATE_CONTROL + GRID_STATUS]",
+        f"{_FRONTIER}:search",
+        0,
+        values={} if alone else {"round": 0},
+        groups=queues.group_count(facts),
+        max_groups="MAX_MEMBERS",
+        status="state[STATE_CONTROL + GRID_STATUS]",
     )
 
     def setting() -> Setting:
@@ -78,7 +83,8 @@ def _bucketed(problem: SearchProblem, facts: DeviceFacts, delta: float | None, *
         )  # fmt: skip
 
     return _recipe(
-        problem, setting,
+        problem,
+        setting,
         Phase(f"{_FRONTIER}:initialize", n),
         Phase(f"{_FRONTIER}:start", 1, values={"delta": partial(_default_delta, problem) if delta is None else delta}),
         # A bucket takes at most a turn for each vertex that it settles, and six.
@@ -110,7 +116,8 @@ def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
         )  # fmt: skip
 
     return _recipe(
-        problem, setting,
+        problem,
+        setting,
         Phase(f"{_DIJKSTRA}:start", 1, values={"n_chunks": n_chunks}),
         # An entry of the heap is put once for each edge at most, and moves at most once a level, of 16.
         Loop((search,), "round", "state[STATE_ALIVE]", 32 * (n + stats.n_edges) // _BUDGET + 2),

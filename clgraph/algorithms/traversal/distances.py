@@ -1,4 +1,5 @@
 """Weights and distances as kernels hold them: cl/traversal/distances.h."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -1,4 +1,5 @@
 """Breadth-first search on the host, by scipy's compiled one."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

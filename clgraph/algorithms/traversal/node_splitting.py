@@ -1,4 +1,5 @@
 """How many edges vertices may keep that are split, and how many parts that makes; cl/traversal/node_splitting.cl."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,4 +1,5 @@
 """Paths that predecessors show."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,4 +1,5 @@
 """A search on one device."""
+
 from __future__ import annotations
 
 from typing import Any

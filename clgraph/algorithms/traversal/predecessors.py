@@ -1,4 +1,5 @@
 """Predecessors on shortest paths, from the distances; cl/traversal/predecessors.cl."""
+
 from __future__ import annotations
 
 import numpy as np

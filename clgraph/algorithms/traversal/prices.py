@@ -3,6 +3,7 @@
 ``distance_bytes`` is the size of one distance on the device, 4 or 8. The constants are fitted to calls on graphs of
 131,072 and 524,288 vertices, on two CPUs and two GPUs (``benchmarks/results/cost_model-*.json``).
 """
+
 from __future__ import annotations
 
 import math

@@ -1,4 +1,5 @@
 """What searches are asked of."""
+
 from __future__ import annotations
 
 from collections.abc import Hashable

@@ -1,4 +1,5 @@
 """Frontiers on a device: lists of vertices and of pieces of long rows, and queues of work-groups."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,4 +1,5 @@
 """Searches as a fixed point: rounds over all vertices, until one lowers no distance; cl/traversal/rounds.h."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,4 +1,5 @@
 """Sources of searches: from the user's ids to vertex numbers, and back."""
+
 from __future__ import annotations
 
 import contextlib

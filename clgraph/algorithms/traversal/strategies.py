@@ -1,4 +1,5 @@
 """The strategies by rounds over all vertices: baselines of breadth-first search and of shortest paths."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -32,10 +33,17 @@ _PIECE = 256  # edges of a long row that a sub-group takes
 
 
 def _recipe(
-    problem: SearchProblem, body: tuple[Phase, ...], *, atomic: bool, balance: bool,
-    before: tuple[Step, ...] = (), n_words: int | Callable[[], int] | None = None,
-    arrays: Callable[[], Mapping[str, Array]] = dict, defines: Mapping[str, int] | None = None,
-    details: Mapping[str, Any] | None = None, rounds: Callable[..., Rounds] = Rounds,
+    problem: SearchProblem,
+    body: tuple[Phase, ...],
+    *,
+    atomic: bool,
+    balance: bool,
+    before: tuple[Step, ...] = (),
+    n_words: int | Callable[[], int] | None = None,
+    arrays: Callable[[], Mapping[str, Array]] = dict,
+    defines: Mapping[str, int] | None = None,
+    details: Mapping[str, Any] | None = None,
+    rounds: Callable[..., Rounds] = Rounds,
 ) -> Recipe:
     """Return the recipe of rounds of *body* after what comes *before*; *n_words* distances, by default one a vertex."""
     n, held = problem.graph.n_vertices, problem.held
@@ -70,8 +78,12 @@ def topology_driven(
 
 
 def node_splitting(
-    problem: SearchProblem, _facts: DeviceFacts, *, mda: int | Literal["histogram", "model"] = "model",
-    atomic: bool = False, balance: bool = False,
+    problem: SearchProblem,
+    _facts: DeviceFacts,
+    *,
+    mda: int | Literal["histogram", "model"] = "model",
+    atomic: bool = False,
+    balance: bool = False,
 ) -> Recipe:
     """Vertices keep *mda* edges: a number, :func:`histogram_mda`, or what is likely to be best."""
     graph, stats, n = problem.graph, problem.stats, problem.graph.n_vertices
@@ -116,8 +128,13 @@ def _part_count(graph: ref[Graph], mda: int) -> int:
 
 
 def child_launch(
-    problem: SearchProblem, facts: DeviceFacts, *, threshold: int | None = None, from_device: bool = False,
-    atomic: bool = False, balance: bool = False,
+    problem: SearchProblem,
+    facts: DeviceFacts,
+    *,
+    threshold: int | None = None,
+    from_device: bool = False,
+    atomic: bool = False,
+    balance: bool = False,
 ) -> Recipe:
     """Rows longer than *threshold*, by default 32 times the mean degree, get a grid of their own."""
     stats, n = problem.stats, problem.graph.n_vertices
@@ -136,7 +153,10 @@ def child_launch(
             values={"first_group": f"({n} + WG_SIZE - 1) / WG_SIZE"}, max_groups=32 * facts.compute_units,
         ))  # fmt: skip
     return _recipe(
-        problem, tuple(body), atomic=atomic, balance=balance,
+        problem,
+        tuple(body),
+        atomic=atomic,
+        balance=balance,
         arrays=lambda: {"pieces": Array(2 if from_device else lambda: 2 * n_pieces(), np.int32)},
         defines={"FROM_DEVICE": int(from_device), "PIECE": _PIECE},
         details={"threshold": threshold, "launched_by": "device" if from_device else "host"},
@@ -157,8 +177,13 @@ def rounds_strategies(kind: type[SearchPlan]) -> dict[str, Strategy]:
 
 
 def _plan_splitting(
-    plan: Callable[..., Any], session: Session, problem: SearchProblem, *, mda: int | str = "model",
-    atomic: bool = False, balance: bool = False,
+    plan: Callable[..., Any],
+    session: Session,
+    problem: SearchProblem,
+    *,
+    mda: int | str = "model",
+    atomic: bool = False,
+    balance: bool = False,
 ) -> Any:
     """Have the cost model choose *mda* by the rates of the session's device."""
     if isinstance(mda, str) and mda == "model":
@@ -167,8 +192,13 @@ def _plan_splitting(
 
 
 def _plan_launches(
-    plan: Callable[..., Any], session: Session, problem: SearchProblem, *, threshold: int | None = None,
-    atomic: bool = False, balance: bool = False,
+    plan: Callable[..., Any],
+    session: Session,
+    problem: SearchProblem,
+    *,
+    threshold: int | None = None,
+    atomic: bool = False,
+    balance: bool = False,
 ) -> Any:
     """Have kernels launch the grids of long rows where the session's device can."""
     from_device = has_device_queue(session)
