@@ -41,9 +41,12 @@ class UncheckedPlan:
         ``row_offsets``, ``column_indices``, ``words`` and the answers, which the host shares with the device.
     n_bytes : int
         How many bytes of the device it holds between two runs, at most.
+    reads : tuple of str
+        Attributes of the problem that kernels read beside the matrix, arrays of the same names there.
     """
 
     n_bytes = 0
+    reads: tuple[str, ...] = ()
 
     def __init__(self, session: Session, problem: Any, n_words: int, answers: tuple[str, ...]) -> None:
         self._session, self._n_words, self._answers = session, n_words, answers
@@ -64,20 +67,19 @@ class UncheckedPlan:
         """Take the matrix of *problem*, and new memory for the answer."""
         self._graph, n, share = problem.graph, problem.graph.n_vertices, self._session.share
         self._hosts = {"words": np.zeros(self._n_words, np.uint32)}
-        self.lent: dict[str, DeviceArray] = {}
         for name in self._answers:
             self._hosts[name] = recycled.lent(n, _INT32)[0]
+        row_offsets, column_indices, _ = self._graph.arrays
+        self.lent: dict[str, DeviceArray] = {
+            "row_offsets": share(row_offsets, read_only=True),
+            "column_indices": share(column_indices, read_only=True),
+        }
         for name, host in self._hosts.items():
             self.lent[name] = share(host)
-        for name, host in self.inputs(problem).items():
-            self.lent[name] = share(host, read_only=True)
+        for name in self.reads:
+            self.lent[name] = share(getattr(problem, name), read_only=True)
         for launch in self.launches:
             launch.lend(self.lent)
-
-    def inputs(self, problem: Any) -> dict[str, NDArray[Any]]:
-        """Return the arrays of *problem* that kernels read, by their names there."""
-        row_offsets, column_indices, _ = problem.graph.arrays
-        return {"row_offsets": row_offsets, "column_indices": column_indices}
 
     def detach(self) -> None:
         """Let go of the matrix and the answer until :meth:`attach`; the launches stay."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,6 +17,8 @@ _SOURCE, _KERNEL = "bfs/matrix.cl", "search_matrix"
 class MatrixSearch(UncheckedPlan):
     """Finds levels and predecessors."""
 
+    reads = ("sources",)
+
     def __init__(self, session: Session, problem: SearchProblem) -> None:
         n, members = problem.graph.n_vertices, queue_members(session.facts)
         program = session.program(_SOURCE, {"OFFSET_T": "int", "MEMBERS": members}, work_group_size=1)
@@ -30,9 +30,6 @@ class MatrixSearch(UncheckedPlan):
             _KERNEL, members, self.lent, n=n, max_depth=limit, n_sources=problem.sources.size,
             queue=session.empty(members * n, np.int32),
         ))  # fmt: skip
-
-    def inputs(self, problem: SearchProblem) -> dict[str, NDArray[Any]]:
-        return {**super().inputs(problem), "sources": problem.sources}
 
     def result(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return distances and predecessors after ``run()``.
