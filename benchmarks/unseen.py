@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -543,10 +544,10 @@ JUDGE: Mapping[str, Callable[[int, Generator], Pairs]] = {
 WEIGHTS = ("uniform", "equal", "heavy")  # which of them a kind has, its name decides
 
 
-def load(kind: str, n: int, seed: int = 0) -> Graph:
+def load(kind: str, n: int, seed: int = 0, makers: Mapping[str, Any] = MappingProxyType({**TUNE, **JUDGE})) -> Graph:
     """Return a graph of *kind* with about *n* vertices, without loops and repeats, and with weights 1 … 2^20."""
     rng = np.random.default_rng([seed, zlib.crc32(kind.encode())])
-    size, a, b = {**TUNE, **JUDGE}[kind](n, rng)
+    size, a, b = makers[kind](n, rng)
     graph = Graph.from_edges(a, b, n=size, duplicates="first", self_loops="drop")
     src, dst, _ = graph.edge_list()
     how = WEIGHTS[zlib.crc32(kind.encode()) % len(WEIGHTS)]
@@ -702,16 +703,20 @@ JUDGE_MESHES: Mapping[str, Callable[[int, Generator], Points]] = {
 }
 
 
-def load_mesh(kind: str, n: int, seed: int = 0) -> TriangleMesh:
+def load_mesh(
+    kind: str, n: int, seed: int = 0, makers: Mapping[str, Any] = MappingProxyType({**TUNE_MESHES, **JUDGE_MESHES})
+) -> TriangleMesh:
     """Return the Delaunay mesh of about *n* points of *kind*."""
     rng = np.random.default_rng([seed, zlib.crc32(kind.encode())])
-    return PlanarGraph.from_arrays({**TUNE_MESHES, **JUDGE_MESHES}[kind](n, rng), []).triangulate()
+    return PlanarGraph.from_arrays(makers[kind](n, rng), []).triangulate()
 
 
-def load_ratings(kind: str, n: int, seed: int = 0) -> Ratings:
+def load_ratings(
+    kind: str, n: int, seed: int = 0, makers: Mapping[str, Any] = MappingProxyType({**TUNE_RATINGS, **JUDGE_RATINGS})
+) -> Ratings:
     """Return ratings of *kind* by about *n* users, each pair once."""
     rng = np.random.default_rng([seed, zlib.crc32(kind.encode())])
-    users, items = {**TUNE_RATINGS, **JUDGE_RATINGS}[kind](n, rng)
+    users, items = makers[kind](n, rng)
     n_items = int(items.max()) + 1
     keys = np.unique(users * n_items + items)
     users, items = np.divmod(keys, n_items)

@@ -104,3 +104,10 @@ def _widened(graph: Graph) -> Graph:
     )
     wide.__dict__["row_offsets"] = graph.row_offsets.astype(np.int64)
     return wide
+
+
+def hubs_and_leaves(n_hubs: int, n: int) -> Graph:
+    """Return hubs that are all tied to each other, and as many leaves at each."""
+    a, b = np.triu_indices(n_hubs, 1)
+    leaves = np.arange(n_hubs, n)
+    return Graph.from_edges(np.append(a, leaves), np.append(b, leaves % n_hubs), n=n)

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from graphs import DIRECTED, UNDIRECTED
+from graphs import DIRECTED, UNDIRECTED, hubs_and_leaves
 
 import clgraph as cg
 from clgraph import DeviceGraph, Graph, generators
@@ -313,6 +313,7 @@ LARGE = {
     "road": lambda: generators.road_like(200, seed=3),
     "star": lambda: generators.star(200_001),
     "path": lambda: generators.path(30_000),
+    "hubs-and-leaves": lambda: hubs_and_leaves(200, 1 << 15),
 }
 
 

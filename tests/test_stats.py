@@ -6,7 +6,7 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import pytest
-from graphs import GRAPHS, UNDIRECTED
+from graphs import GRAPHS, UNDIRECTED, hubs_and_leaves
 
 from clgraph import generators
 from clgraph.data.graph import Graph
@@ -135,6 +135,10 @@ def test_short_searches_see_small_components(kind: str, k: int, is_seen: bool) -
     shares = [0.75] * 7 + ([0.25] * 2 if is_seen else [0.75] * 2)
     unseen = 0.25  # the weight of a search that reaches everything
     assert Graph.from_edges(src, dst).stats.reached_share == pytest.approx((sum(shares) + unseen) / (9 + unseen))
+
+
+def test_a_search_that_has_read_parts_of_rows_has_not_seen_its_component() -> None:
+    assert hubs_and_leaves(200, 1 << 15).stats.reached_share == 1.0
 
 
 def test_thin_graphs_have_two_entries_a_vertex() -> None:

@@ -41,6 +41,9 @@
 #ifndef SHORT_LOOKS
 #define SHORT_LOOKS 512
 #endif
+#ifndef ROW_PARTS
+#define ROW_PARTS 8              /* of long rows, which the long search reads one after another until it finds something */
+#endif
 #define TURNS 4                  /* counters of a bin, where one waits for what was added last */
 #define N_BINS 33                /* by degree: 0, 1, 2 to 3, 4 to 7 … */
 #define PAIR_VERTICES 0
@@ -229,7 +232,7 @@ KERNEL measure_reach(int n, int n_chunks, const __global uint *restrict checked,
                      const __global offset_t *restrict row_offsets, const __global int *restrict column_indices,
                      const __global uint *restrict connected, volatile __global uint *seen, volatile __global int *list,
                      __global uint *state) {
-  LOCAL_ARRAY uint counts[WG_SIZE], chosen, rank, size;
+  LOCAL_ARRAY uint counts[WG_SIZE], chosen, rank, size, cut_step;
   LOCAL_ARRAY int lists[N_STARTS * SHORT_SEEN];
   if ((checked[0] & checked[1] & checked[2]) != ~0u) return;
   if (get_group_id(0) > 0) {
@@ -245,6 +248,7 @@ KERNEL measure_reach(int n, int n_chunks, const __global uint *restrict checked,
     for (total /= 2u; size && total >= connected[c]; c++) total -= connected[c];
     chosen = c;
     rank = total;
+    cut_step = 0u;               /* the last step in which a row was longer than what was read of it */
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   uint begin = 0u, end = size;
@@ -266,23 +270,28 @@ KERNEL measure_reach(int n, int n_chunks, const __global uint *restrict checked,
     seen[v >> 5] = 1u << (v & 31);
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  uint step = 0u;
   while (begin < end && end < NEIGHBORHOOD) {
     const long most = NEIGHBORHOOD / max(1u, (end - begin) / 16u);
-    for (uint row = begin + sg_in_group(); row < end; row += SUB_GROUPS_PER_GROUP) {
-      const int v = load_relaxed(list + row);
-      const long first = row_offsets[v], stop = min((long)row_offsets[v + 1], first + most);
-      for (long k = first + (long)sg_lane(); k < stop; k += SUB_GROUP_SIZE) {
-        const int u = column_indices[k];
-        const uint bit = 1u << (u & 31);
-        if (load_relaxed(seen + (u >> 5)) & bit) continue;
-        if (!(fetch_or(seen + (u >> 5), bit) & bit)) store_relaxed(list + fetch_add(&size, 1u), u);
+    for (uint part = 0u; part == 0u || (part < ROW_PARTS && size == end && cut_step == step); part++) {
+      barrier(CLK_LOCAL_MEM_FENCE);  /* all have read size and cut_step */
+      step++;
+      for (uint row = begin + sg_in_group(); row < end; row += SUB_GROUPS_PER_GROUP) {
+        const int v = load_relaxed(list + row);
+        const long first = row_offsets[v] + part * most, row_end = row_offsets[v + 1], stop = min(row_end, first + most);
+        if (sg_lane() == 0 && stop < row_end) fetch_max(&cut_step, step);
+        for (long k = first + (long)sg_lane(); k < stop; k += SUB_GROUP_SIZE) {
+          const int u = column_indices[k];
+          const uint bit = 1u << (u & 31);
+          if (load_relaxed(seen + (u >> 5)) & bit) continue;
+          if (!(fetch_or(seen + (u >> 5), bit) & bit)) store_relaxed(list + fetch_add(&size, 1u), u);
+        }
       }
+      barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     }
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     begin = end;
     end = size;
     growth = grown(growth, end);
-    barrier(CLK_LOCAL_MEM_FENCE);
   }
   if (get_local_id(0) == 0) write_search(state + STATE_SEARCHES, growth, end, end - begin);
 }

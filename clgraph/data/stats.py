@@ -27,6 +27,7 @@ FAR_DISTANCE = 1 << 15
 _COUNTED_DEGREE = 1 << 16
 MAX_CLIMB = 128
 DEEP_HOOKS = 0.75 * MAX_CLIMB  # climbs of such a mean have not come to their tops, so these do not tell trees apart
+ROW_PARTS = 8  # most parts of long rows that the search from the middle vertex reads to find a new one
 NEIGHBORHOOD = 1 << 12
 N_STARTS, SHORT_SEEN, SHORT_LOOKS = 8, 64, 512  # short searches, and the most vertices and entries of each
 _UNSEEN = 0.25  # searches beside those made that reach all: sources are often chosen in large components
@@ -216,10 +217,14 @@ def _reach(graph: GraphArrays) -> dict[str, float]:
     seen, sizes = np.zeros(n, bool), [1]
     seen[frontier] = True
     while frontier.size and sizes[-1] < NEIGHBORHOOD:
-        rows = frontier[:NEIGHBORHOOD]
-        ends = np.minimum(offsets[rows + 1], offsets[rows] + NEIGHBORHOOD // max(1, rows.size // 16))
-        reached = np.unique(np.concatenate([columns[a:b] for a, b in zip(offsets[rows], ends, strict=True)]))
-        frontier = reached[~seen[reached]]
+        rows, most = frontier[:NEIGHBORHOOD], NEIGHBORHOOD // max(1, frontier.size // 16)
+        starts, ends = offsets[rows], offsets[rows + 1]
+        for _ in range(ROW_PARTS):  # of long rows, until one leads on
+            stops = np.minimum(ends, starts + most)
+            reached = np.unique(np.concatenate([columns[a:b] for a, b in zip(starts, stops, strict=True)]))
+            frontier, starts = reached[~seen[reached]], stops
+            if frontier.size or (stops == ends).all():
+                break
         seen[frontier] = True
         sizes.append(sizes[-1] + frontier.size)
     return reach([_search(sizes), *shortly], connected.size)

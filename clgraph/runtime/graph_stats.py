@@ -15,6 +15,7 @@ from clgraph.data.stats import (
     N_SAMPLES,
     N_STARTS,
     NEIGHBORHOOD,
+    ROW_PARTS,
     SHORT_LOOKS,
     SHORT_SEEN,
     GraphStats,
@@ -52,7 +53,7 @@ class StatsRun:
             {
                 "OFFSET_T": "long" if rows["row_offsets"].dtype.itemsize == 8 else "int", "N_SAMPLES": N_SAMPLES,
                 "FAR_DISTANCE": FAR_DISTANCE, "MAX_CLIMB": MAX_CLIMB, "NEIGHBORHOOD": NEIGHBORHOOD,
-                "N_STARTS": N_STARTS, "SHORT_SEEN": SHORT_SEEN, "SHORT_LOOKS": SHORT_LOOKS,
+                "ROW_PARTS": ROW_PARTS, "N_STARTS": N_STARTS, "SHORT_SEEN": SHORT_SEEN, "SHORT_LOOKS": SHORT_LOOKS,
             },
             work_group_size=session.facts.group_size(None),
         )  # fmt: skip
