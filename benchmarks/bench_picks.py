@@ -1,0 +1,166 @@
+"""What the picks of the cost model cost users: time of a call that leaves the choice to it over that of the best call.
+
+    benchmarks/bench_picks.py -d pocl --vertices 131072 --json results.json   # on kinds that no price was fitted to
+    benchmarks/bench_picks.py -d nvidia --kinds judge --algorithms bfs sssp   # on the judged half of unseen.py
+    benchmarks/bench_picks.py --results results.json                          # the table of rows measured before
+
+An input goes in as a graph that later calls find on the device, and as a scipy matrix. Calls of all strategies are made
+in turns, after two that compile and allocate, and the least time of each counts. A strategy that is predicted to take
+both more than ``--patience`` seconds and ``--hopeless`` times as long as the pick is left out. A row has the seconds of
+all calls by strategy; ``auto`` is the call without a name, and ``pick`` what it has run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from itertools import repeat
+from multiprocessing import get_context
+from typing import Any
+
+import fresh
+import harness
+import unseen
+from bench_factorization import RACY
+from tabulate import tabulate
+
+from clgraph.algorithms.delaunay import ALGORITHM as REFINE_MESH
+from clgraph.algorithms.table import find_algorithm
+from clgraph.cli.main import guarded
+from clgraph.engine.algorithm import Algorithm
+from clgraph.report import Row, geometric_mean, read_rows, write_rows
+from clgraph.runtime.session import Session
+
+CASES: Mapping[str, Sequence[dict[str, Any]]] = {
+    "connected_components": [{}],
+    "minimum_spanning_forest": [{}],
+    "bfs": [{}],
+    "sssp": [{}],
+    "color": [{"distance": 1, "prefer": "time"}, {"distance": 2, "prefer": "time"}],
+    "hash_collisions": [{"distance": 1}, {"distance": 2}],
+    "partition": [{"n_parts": 8}],
+    "factorization": [{"rank": 16, "n_sweeps": 20}],
+    "refine_mesh": [{"min_angle": 25.0}],
+}
+KINDS = {
+    "fresh": (fresh.GRAPHS, fresh.RATINGS, fresh.MESHES),
+    "judge": (unseen.JUDGE, unseen.JUDGE_RATINGS, unseen.JUDGE_MESHES),
+}
+LOADERS = unseen.load, unseen.load_ratings, unseen.load_mesh
+
+
+def inputs_of(args: argparse.Namespace) -> Iterator[tuple[str, str, Any, list[str]]]:
+    """Yield the name of each input, its form, the input, and the algorithms that take it."""
+    with ProcessPoolExecutor(args.workers, get_context("spawn")) as pool:
+        for place, takes in enumerate(("graph", "ratings", "mesh")):
+            algorithms = [name for name in args.algorithms if _algorithm(name).takes == takes]
+            makers = KINDS[args.kinds][place] if algorithms else {}
+            kinds = list(makers)
+            given = kinds, repeat(args.vertices), repeat(args.seed), repeat(dict(makers))
+            made = list(pool.map(LOADERS[place], *given))
+            for kind, data in zip(kinds, made, strict=True):
+                yield kind, takes, data, algorithms
+                if takes == "graph":
+                    yield kind, "matrix", data.to_scipy(), algorithms
+
+
+def _algorithm(name: str) -> Algorithm:
+    return REFINE_MESH if name == "refine_mesh" else find_algorithm(name)
+
+
+def measured(
+    session: Session, algorithm: Algorithm, data: Any, settings: Mapping[str, Any], args: argparse.Namespace
+) -> tuple[str, dict[str, float]]:
+    """Return what ``auto`` picks, and the least seconds of a call by strategy."""
+    problem = algorithm.problem(data, **settings)
+    predicted, _ = algorithm.predictions(session, problem)
+    pick = algorithm.choose(session, problem).strategy
+    most = max(args.patience, args.hopeless * predicted[pick].seconds)
+    names = ["auto", *(name for name, found in predicted.items() if found.seconds <= most and name != RACY)]
+
+    def call(name: str) -> tuple[str, float]:
+        started = time.perf_counter()
+        asked = algorithm.problem(data, **settings)
+        found = algorithm.solve(asked, strategy=name, session=session)
+        return found.info.strategy, time.perf_counter() - started
+
+    picks, spent, least = set[str](), dict.fromkeys(names, 0.0), dict.fromkeys(names, math.inf)
+    for turn in range(2 + args.repeats):
+        for name in names:
+            if turn > 1 and spent[name] > args.budget:
+                continue
+            ran, seconds = call(name)
+            if name == "auto":
+                picks.add(ran)
+            if turn:
+                spent[name] += seconds
+            if turn > 1 or spent[name] > args.budget:
+                least[name] = min(least[name], seconds)
+    return "/".join(sorted(picks)), least
+
+
+def measured_rows(args: argparse.Namespace) -> list[Row]:
+    """Measure, and write the rows of each input when it is done."""
+    session, rows, began = Session(args.device), list[Row](), time.perf_counter()
+    origin = harness.provenance(session)
+    for kind, form, data, algorithms in inputs_of(args):
+        for name in algorithms:
+            for settings in CASES[name]:
+                if time.perf_counter() - began > args.seconds:
+                    print(f"not measured: {name} of {kind}, {form}")
+                    continue
+                pick, seconds = measured(session, _algorithm(name), data, settings, args)
+                case = ", ".join([f"{kind}-{args.vertices}", form, *(f"{k} {v}" for k, v in settings.items())])
+                found = {"benchmark": f"picks of {name}", "graph": case, "strategy": "auto", "pick": pick,
+                         "form": form, "wall_seconds": seconds["auto"], "seconds": seconds}  # fmt: skip
+                rows.append({**found, **origin})
+                print(f"{name} {case}: {pick} {lost(found):.2f}", flush=True)
+        if args.json:
+            write_rows(args.json, rows)
+        session.release()
+    return rows
+
+
+def lost(row: Row) -> float:
+    """Return the time of the call that left the choice to the model over that of the best call."""
+    return float(row["seconds"]["auto"] / min(row["seconds"].values()))
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Return the mean and the worst of each algorithm, device and form of input."""
+    groups: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[row["benchmark"].removeprefix("picks of "), row["device"], row["form"]].append(row)
+    cells = []
+    for key, group in groups.items():
+        worst = max(group, key=lost)
+        best = min(worst["seconds"], key=worst["seconds"].__getitem__)
+        told = f"{lost(worst):.2f} ({worst['graph']}: {worst['pick']} for {best})"
+        cells.append([*key, len(group), f"{geometric_mean(map(lost, group)):.3f}", told])
+    headers = ["algorithm", "device", "form", "inputs", "auto / best", "worst"]
+    return str(tabulate(cells, headers, tablefmt="github", disable_numparse=True))
+
+
+def run(args: argparse.Namespace) -> int:
+    rows = [row for path in args.results for row in read_rows(path)] if args.results else measured_rows(args)
+    print(table(rows))
+    return 0
+
+
+if __name__ == "__main__":
+    parser = harness.parser(str(__doc__).partition("\n")[0])
+    parser.add_argument("--results", nargs="+", metavar="FILE", help="use these rows; measure nothing")
+    parser.add_argument("--kinds", choices=KINDS, default="fresh", help="(default: fresh)")
+    parser.add_argument("--vertices", type=int, default=1 << 17, metavar="N", help="size of each (default 131072)")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--algorithms", nargs="+", choices=CASES, default=[*CASES], help="(default: all)")
+    parser.add_argument("--patience", type=float, default=0.5, help="seconds that any may be predicted to take")
+    parser.add_argument("--hopeless", type=float, default=20.0, help="times as long as the pick that any may be, too")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="begin nothing later")
+    parser.set_defaults(budget=1.0)
+    sys.exit(guarded(run, parser.parse_args()))
