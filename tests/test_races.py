@@ -368,8 +368,8 @@ PLANTS = {
     ),
     "moves-before-all-are-confirmed": Plant(
         "partition/refining.h",
-        "confirm(&r, &on); arrive",
-        "confirm(&r, &on);",
+        "confirm(r, &on);\n      if (!meet_all(r, passed)) return;",
+        "confirm(r, &on);",
         "scheduler",
         "refinement",
         ("-DWG_SIZE=1",),

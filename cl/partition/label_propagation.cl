@@ -96,8 +96,5 @@ KERNEL refine_levels(uint level, uint last_level, int has_coarser, REFINEMENT_PA
   LOCAL_ARRAY int passed;
   GRID_ENTER(state)
   REFINED(member, members)
-#define ALL_ARRIVE                                                                                    \
-  if (members == 1u) { GROUP_BARRIER(); }                                                             \
-  else if (!grid_barrier(state, members, &passed)) return;
-  REFINE_LEVELS(ALL_ARRIVE, levels + l * LEVEL_WORDS)
+  refine(&r, level, last_level, has_coarser, 1, desk, &passed, LEVELS_ARGUMENTS);
 }

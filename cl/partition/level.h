@@ -35,7 +35,8 @@
 #define LEVELS_PARAMETERS                                                                             \
   __global const int *row_offsets, __global const int *column_indices, __global const int *edge_weights, \
   __global const int *vertex_weights, __global long *levels, __global int *arena
-#define LEVEL(l) level_of(l, row_offsets, column_indices, edge_weights, vertex_weights, levels, arena)
+#define LEVELS_ARGUMENTS row_offsets, column_indices, edge_weights, vertex_weights, levels, arena
+#define LEVEL(l) level_of(l, LEVELS_ARGUMENTS)
 
 typedef struct {
   uint n;

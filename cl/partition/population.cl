@@ -26,7 +26,6 @@
   LOCAL_ARRAY uint desk[DESK_WORDS];                                                                  \
   LOCAL_ARRAY int counters[SUB_GROUPS_PER_GROUP * PARTS_ROOM];                                        \
   const uint individual = get_group_id(0);                                                            \
-  const int has_coarser = 0;                                                                          \
   refined_t r;                                                                                        \
   r.n_parts = n_parts; r.room = room_each; r.member = 0u; r.members = 1u; r.counters = counters;      \
   r.work = population + individual * ((size_t)VERTEX_ARRAYS * room_each +                             \
@@ -38,7 +37,6 @@
   for (uint i = get_local_id(0); i < PART_ARRAYS * n_parts; i += WG_SIZE) r.parts_work[i] = parts_work[i]; \
   GROUP_BARRIER();
 #define FOR_ITEMS(i, n) for (uint i = get_local_id(0); i < (n); i += WG_SIZE)
-#define GROUP_ARRIVES GROUP_BARRIER();
 INLINE ulong score_of(const refined_t *r) {
   return ((ulong)r->state[REFINE_BEST_OVER] << 32) | r->state[REFINE_BEST_CUT];
 }
@@ -50,7 +48,7 @@ KERNEL refine_individuals(POPULATION_PARAMETERS, __global const int *blocks, uin
   FOR_ITEMS(p, n_parts) OF_PARTS(&r, BEST_SIZES)[p] = blocks[individual * n_parts + p];
   FOR_ITEMS(v, LEVEL(level).n) ARRAY(&r, BEST)[v] = grown[(size_t)individual * grown_each + v];
   GROUP_BARRIER();
-  REFINE_LEVELS(GROUP_ARRIVES, 0)
+  refine(&r, level, last_level, 0, 0, desk, 0, LEVELS_ARGUMENTS);
   if (get_local_id(0) == 0) scores[individual] = score_of(&r);
 }
 
@@ -108,7 +106,7 @@ KERNEL cross_individuals(POPULATION_PARAMETERS, uint seed, __global const int *p
     if (child[v] != NOBODY) fetch_add(sizes + child[v], vertex_weight(&coarse, (int)v));
   }
   GROUP_BARRIER();
-  REFINE_LEVELS(GROUP_ARRIVES, 0)
+  refine(&r, level, last_level, 0, 0, desk, 0, LEVELS_ARGUMENTS);
   if (get_local_id(0) == 0) scores[individual] = score_of(&r);
 }
 

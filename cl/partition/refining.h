@@ -1,5 +1,9 @@
 /* The first step of label propagation, which decides what is next, and the loop over all four.
- */
+ * docs/kernels/label_propagation.md draws it.
+ *
+ * Races: one work-group runs the first step, between two meetings of all groups, and only it writes the words of the state,
+ * the sizes of parts and the histogram there.  Its work-items share `desk` in local memory: all read the words before the
+ * second barrier, one writes them after it, and all copy them back after the third. */
 #ifndef CLGRAPH_REFINING_H
 #define CLGRAPH_REFINING_H
 #include "partition/moving.h"
@@ -55,16 +59,21 @@ INLINE uint patience(const level_t *on, uint round) {
   return is_sparse(on) ? SPARSE_PATIENCE : PATIENCE;
 }
 
-/* One work-group.  desk: local memory for the words of the state, for each part, and for sums over all parts. */
-INLINE void direct(const refined_t *r, const level_t *on, __local uint *desk) {
-  __global int *sizes = OF_PARTS(r, SIZES), *limits = OF_PARTS(r, LIMITS);
-  __local uint *free = desk + REFINE_WORDS, *over = desk + DESK_OVER, *total = desk + DESK_TOTAL;
-  if (r->state[REFINE_MODE] == MODE_DONE) return;
-  for (uint i = GRID_CONTROL_WORDS + get_local_id(0); i < REFINE_WORDS; i += WG_SIZE) desk[i] = r->state[i];
-  if (get_local_id(0) == 0) *over = *total = 0u;
-  GROUP_BARRIER();
-  const uint turn = desk[REFINE_TURN], best_over = desk[REFINE_BEST_OVER];
-  const int cut = (int)desk[REFINE_CUT] + (int)desk[REFINE_CHANGE] / 2, best_cut = (int)desk[REFINE_BEST_CUT];
+/* A turn: its number, the cut that it has left and the weight beyond limits, as far as that is not tolerated; and those of
+ * the best partition before it. */
+typedef struct { uint number, too_much, best_over; int cut, best_cut, is_better; } turn_t;
+
+/* Every work-item calls, before one of them changes the words. */
+INLINE turn_t turn_of(const __local uint *desk) {
+  const int cut = (int)desk[REFINE_CUT] + (int)desk[REFINE_CHANGE] / 2;
+  const turn_t turn = {desk[REFINE_TURN], 0u, desk[REFINE_BEST_OVER], cut, (int)desk[REFINE_BEST_CUT], 0};
+  return turn;
+}
+
+/* Every work-item calls: the room that each part has left, in `free`, and the sums of shares and of the weight beyond
+ * limits, which other work-items may read behind a barrier. */
+INLINE void weigh_parts(const refined_t *r, __local uint *free, __local uint *over, __local uint *total) {
+  __global const int *sizes = OF_PARTS(r, SIZES), *limits = OF_PARTS(r, LIMITS);
   uint own_total = 0u, own_over = 0u;
   for (uint p = get_local_id(0); p < r->n_parts; p += WG_SIZE) {
     free[p] = (uint)max(0, limits[p] - DEAD_ZONE(limits[p]) - sizes[p]);
@@ -75,92 +84,149 @@ INLINE void direct(const refined_t *r, const level_t *on, __local uint *desk) {
   own_over = sg_sum(own_over);
   if (sg_lane() == 0 && own_total) fetch_add(total, own_total);
   if (sg_lane() == 0 && own_over) fetch_add(over, own_over);
+}
+
+/* Every work-item calls: compare the partition with the best so far. */
+INLINE void compare_with_best(const refined_t *r, const level_t *on, uint over, uint total, turn_t *turn) {
+  const uint tolerated = r->is_finest ? 0u : total / max(TOLERANCE, on->n / r->n_parts);
+  turn->too_much = over > tolerated ? over : 0u;
+  turn->is_better = turn->number == 0u || turn->too_much < turn->best_over ||
+                    (turn->too_much == turn->best_over && turn->cut < turn->best_cut);
+}
+
+/* Whether the best partition of this turn is better by enough to go on. */
+INLINE int is_fruitful(turn_t turn) {
+  return turn.is_better && (turn.number == 0u || turn.too_much < turn.best_over ||
+                            (long)turn.cut * 1000 < (long)turn.best_cut * 999);
+}
+
+/* The first sub-group calls: the room of all parts before each one, by which evicted vertices are dealt to parts. */
+INLINE void sum_room(uint n_parts, __local uint *free) {
+  for (uint first = 0u, sum = 0u; first <= n_parts; first += SUB_GROUP_SIZE) {
+    const uint p = first + sg_lane(), own = p < n_parts ? free[p] : 0u, before = sg_exclusive_sum(own);
+    if (p <= n_parts) free[p] = sum + before;
+    sum += sg_sum(own);
+  }
+}
+
+/* One work-item calls: keep the cut of a partition that is better, and its journal, which is copied in the next step. */
+INLINE void keep_best(turn_t turn, __local uint *desk) {
+  desk[REFINE_CUT] = (uint)turn.cut;
+  desk[REFINE_CHANGE] = desk[REFINE_COPIED] = 0u;
+  if (!turn.is_better) return;
+  desk[REFINE_BEST_CUT] = (uint)turn.cut;
+  desk[REFINE_BEST_OVER] = turn.too_much;
+  desk[REFINE_COPIED] = desk[REFINE_JOURNAL];  /* also in the last turn */
+  desk[REFINE_JOURNAL] = 0u;
+}
+
+/* One work-item calls: choose what the next turn does, and end the round after too many turns that won little. */
+INLINE uint next_mode(const level_t *on, turn_t turn, __local uint *desk) {
+  uint fruitless = desk[REFINE_FRUITLESS] + !turn.too_much, heavy = turn.too_much ? desk[REFINE_HEAVY] + 1u : 0u;
+  uint mode = !turn.too_much ? MODE_SPREAD : heavy > 2u ? MODE_STRONG : MIXES && is_sparse(on) ? MODE_MIXED : MODE_WEAK;
+  if (is_fruitful(turn)) fruitless = 0u;
+  if (turn.number == 0u && only_polishes(on, desk[REFINE_LENGTH])) desk[REFINE_ROUND] = ROUNDS - 1u;
+  if (fruitless > patience(on, desk[REFINE_ROUND]) || heavy > MOST_HEAVY || turn.number >= MOST_TURNS) {
+    mode = ++desk[REFINE_ROUND] < ROUNDS && turn.number < MOST_TURNS ? MODE_BACK : MODE_DONE;
+    fruitless = heavy = 0u;
+  }
+  desk[REFINE_FRUITLESS] = fruitless;
+  desk[REFINE_HEAVY] = heavy;
+  return mode;
+}
+
+/* One work-item calls: go back to the best partition, whose journal tells which vertices have moved since. */
+INLINE void return_to_best(__local uint *desk) {
+  desk[REFINE_BACK] = desk[REFINE_JOURNAL];
+  desk[REFINE_JOURNAL] = 0u;
+  desk[REFINE_CUT] = desk[REFINE_BEST_CUT];
+}
+
+/* One work-item calls: the border is read from the list that was written; a list that has grown by a quarter is written
+ * anew, without the vertices that have left the border. */
+INLINE void turn_lists(uint mode, __local uint *desk) {
+  const uint write = desk[REFINE_WRITE], length = desk[REFINE_LENGTH + write];
+  if (desk[REFINE_READ] != write) desk[REFINE_FULL] = length + length / 4u;
+  desk[REFINE_READ] = write;
+  desk[REFINE_LISTED] = length;
+  if (mode == MODE_SPREAD && length > desk[REFINE_FULL]) {
+    desk[REFINE_WRITE] = 1u - write;
+    desk[REFINE_LENGTH + 1u - write] = 0u;
+  }
+}
+
+/* One work-group calls: decide what the next turn does.  Other groups wait, so the state is copied to local memory and back.
+ * desk: for the words of the state, for the room of each part, and for two sums. */
+INLINE void direct(const refined_t *r, const level_t *on, __local uint *desk) {
+  __local uint *free = desk + REFINE_WORDS, *over = desk + DESK_OVER, *total = desk + DESK_TOTAL;
+  if (r->state[REFINE_MODE] == MODE_DONE) return;
+  for (uint i = GRID_CONTROL_WORDS + get_local_id(0); i < REFINE_WORDS; i += WG_SIZE) desk[i] = r->state[i];
+  if (get_local_id(0) == 0) *over = *total = 0u;
   GROUP_BARRIER();
-  const uint tolerated = r->is_finest ? 0u : *total / max(TOLERANCE, on->n / r->n_parts);
-  const uint too_much = *over > tolerated ? *over : 0u;
-  const int is_better = turn == 0u || too_much < best_over || (too_much == best_over && cut < best_cut);
-  if (too_much && sg_in_group() == 0)
-    for (uint first = 0u, sum = 0u; first <= r->n_parts; first += SUB_GROUP_SIZE) {
-      const uint p = first + sg_lane(), own = p < r->n_parts ? free[p] : 0u, before = sg_exclusive_sum(own);
-      if (p <= r->n_parts) free[p] = sum + before;
-      sum += sg_sum(own);
-    }
+  turn_t turn = turn_of(desk);
+  weigh_parts(r, free, over, total);
+  GROUP_BARRIER();
+  compare_with_best(r, on, *over, *total, &turn);
+  if (turn.too_much && sg_in_group() == 0) sum_room(r->n_parts, free);
   if (get_local_id(0) == 0) {
-    uint fruitless = desk[REFINE_FRUITLESS] + !too_much, heavy = too_much ? desk[REFINE_HEAVY] + 1u : 0u;
-    uint mode = !too_much ? MODE_SPREAD : heavy > 2u ? MODE_STRONG : MIXES && is_sparse(on) ? MODE_MIXED : MODE_WEAK;
-    desk[REFINE_CUT] = (uint)cut;
-    if (turn == 0u && only_polishes(on, desk[REFINE_LENGTH])) desk[REFINE_ROUND] = ROUNDS - 1u;
-    desk[REFINE_CHANGE] = 0u;
-    desk[REFINE_COPIED] = 0u;
-    if (is_better) {
-      if (turn == 0u || too_much < best_over || (long)cut * 1000 < (long)best_cut * 999) fruitless = 0u;
-      desk[REFINE_BEST_CUT] = (uint)cut;
-      desk[REFINE_BEST_OVER] = too_much;
-      desk[REFINE_COPIED] = desk[REFINE_JOURNAL];  /* also in the last turn */
-      desk[REFINE_JOURNAL] = 0u;
-    }
-    if (fruitless > patience(on, desk[REFINE_ROUND]) || heavy > MOST_HEAVY || turn >= MOST_TURNS) {
-      mode = ++desk[REFINE_ROUND] < ROUNDS && turn < MOST_TURNS ? MODE_BACK : MODE_DONE;
-      fruitless = heavy = 0u;
-    }
-    if (mode == MODE_BACK) {
-      desk[REFINE_BACK] = desk[REFINE_JOURNAL];
-      desk[REFINE_JOURNAL] = 0u;
-      desk[REFINE_CUT] = desk[REFINE_BEST_CUT];
-    }
-    const uint write = desk[REFINE_WRITE], length = desk[REFINE_LENGTH + write];
-    if (desk[REFINE_READ] != write) desk[REFINE_FULL] = length + length / 4u;
-    desk[REFINE_READ] = write;
-    desk[REFINE_LISTED] = length;
-    if (mode == MODE_SPREAD && length > desk[REFINE_FULL]) {
-      desk[REFINE_WRITE] = 1u - write;
-      desk[REFINE_LENGTH + 1u - write] = 0u;
-    }
-    desk[REFINE_FRUITLESS] = fruitless;
-    desk[REFINE_HEAVY] = heavy;
-    desk[REFINE_TURN] = turn + 1u;
+    keep_best(turn, desk);
+    const uint mode = next_mode(on, turn, desk);
+    if (mode == MODE_BACK) return_to_best(desk);
+    turn_lists(mode, desk);
+    desk[REFINE_TURN] = turn.number + 1u;
     desk[REFINE_STAMP]++;
     desk[REFINE_CANDIDATES] = desk[REFINE_MOVERS] = 0u;
     desk[REFINE_MODE] = mode;
     if (r->level) {
       r->level[LEVEL_CUT] = desk[REFINE_BEST_CUT];
-      r->level[LEVEL_TURNS] = turn + 1u;
+      r->level[LEVEL_TURNS] = turn.number + 1u;
     }
   }
   GROUP_BARRIER();
   for (uint i = GRID_CONTROL_WORDS + get_local_id(0); i < REFINE_WORDS; i += WG_SIZE) r->state[i] = desk[i];
+  __global int *sizes = OF_PARTS(r, SIZES), *best_sizes = OF_PARTS(r, BEST_SIZES);
   for (uint p = get_local_id(0); p < r->n_parts; p += WG_SIZE) {
-    if (is_better) OF_PARTS(r, BEST_SIZES)[p] = sizes[p];
-    else if (desk[REFINE_MODE] == MODE_BACK) sizes[p] = OF_PARTS(r, BEST_SIZES)[p];
+    if (turn.is_better) best_sizes[p] = sizes[p];
+    else if (desk[REFINE_MODE] == MODE_BACK) sizes[p] = best_sizes[p];
   }
-  if (!too_much) return;
+  if (!turn.too_much) return;
   for (uint p = get_local_id(0); p <= r->n_parts; p += WG_SIZE) OF_PARTS(r, FREE)[p] = (int)free[p];
   for (uint i = get_local_id(0); i < r->n_parts * BUCKETS; i += WG_SIZE) r->histogram[i] = 0;
 }
 
-/* Levels from the first to the last, which is finer; the coarsest has its partition.  arrive is a barrier, and what is
- * found is told in the words of a level. */
-#define REFINE_LEVELS(arrive, words)                                                                  \
-  for (uint i = get_local_id(0); i < SUB_GROUPS_PER_GROUP * PARTS_ROOM; i += WG_SIZE) counters[i] = 0; \
-  for (uint l = level + 1u; l-- > last_level;) {                                                      \
-    const level_t on = LEVEL(l);                                                                      \
-    const int is_projected = has_coarser || l != level;                                               \
-    r.is_finest = l == 0u;                                                                            \
-    r.level = words;                                                                                  \
-    project_parts(&r, &on, is_projected);                                                             \
-    arrive                                                                                            \
-    list_border(&r, &on, !is_projected);                                                              \
-    arrive                                                                                            \
-    for (;;) {                                                                                        \
-      if (r.member == 0u) direct(&r, &on, desk);                                                      \
-      arrive                                                                                          \
-      const uint mode = r.state[REFINE_MODE];  /* who is ahead may begin the next level soon */       \
-      ask(&r, &on);                                                                                   \
-      arrive                                                                                          \
-      if (mode == MODE_DONE) break;                                                                   \
-      confirm(&r, &on); arrive                                                                        \
-      apply(&r, &on);                                                                                 \
-      arrive                                                                                          \
-    }                                                                                                 \
+/* Every work-item of every group that refines calls; 0 ends the kernel, after a time-out.  A group alone needs no `passed`. */
+INLINE int meet_all(const refined_t *r, __local int *passed) {
+  if (r->members > 1u) return grid_barrier(r->state, r->members, passed);
+  GROUP_BARRIER();
+  return 1;
+}
+
+/* Levels from the first to the last, which is finer; the coarsest has its partition.  tells: what is found is told in the
+ * words of each level. */
+INLINE void refine(refined_t *r, uint level, uint last_level, int has_coarser, int tells, __local uint *desk,
+                   __local int *passed, LEVELS_PARAMETERS) {
+  for (uint i = get_local_id(0); i < SUB_GROUPS_PER_GROUP * PARTS_ROOM; i += WG_SIZE) r->counters[i] = 0;
+  for (uint l = level + 1u; l-- > last_level;) {
+    const level_t on = LEVEL(l);
+    const int is_projected = has_coarser || l != level;
+    r->is_finest = l == 0u;
+    r->level = tells ? levels + l * LEVEL_WORDS : 0;
+    project_parts(r, &on, is_projected);
+    if (!meet_all(r, passed)) return;
+    list_border(r, &on, !is_projected);
+    if (!meet_all(r, passed)) return;
+    for (;;) {
+      if (r->member == 0u) direct(r, &on, desk);
+      if (!meet_all(r, passed)) return;
+      const uint mode = r->state[REFINE_MODE];  /* who is ahead may begin the next level soon */
+      ask(r, &on);
+      if (!meet_all(r, passed)) return;
+      if (mode == MODE_DONE) break;
+      confirm(r, &on);
+      if (!meet_all(r, passed)) return;
+      apply(r, &on);
+      if (!meet_all(r, passed)) return;
+    }
   }
+}
 #endif

@@ -1,7 +1,8 @@
 /* The turns of a search in one launch; a breadth-first search makes one for each level.
  *
  * In a turn a work-group expands its share of the frontier, closes its queue of the next one, arrives at the barrier,
- * looks up the edges of the first rows that it keeps, and only then waits for the others.
+ * looks up the edges of the first rows that it keeps, and only then waits for the others.  docs/kernels/bfs_queues.md draws
+ * this.
  */
 #ifndef CLGRAPH_TRAVERSAL_TURN_H
 #define CLGRAPH_TRAVERSAL_TURN_H
