@@ -1,13 +1,13 @@
-"""What the picks of the cost model cost users: time of a call that leaves the choice to it over that of the best call.
+"""The time that users lose by the cost model's picks: a call with strategy="auto" over the fastest call with a name.
 
     benchmarks/bench_picks.py -d pocl --vertices 131072 --json results.json   # on kinds that no price was fitted to
     benchmarks/bench_picks.py -d nvidia --kinds judge --algorithms bfs sssp   # on the judged half of unseen.py
     benchmarks/bench_picks.py --results results.json                          # the table of rows measured before
 
 An input goes in as a graph that later calls find on the device, and as a scipy matrix. Calls of all strategies are made
-in turns, after two that compile and allocate, and the least time of each counts. A strategy that is predicted to take
-both more than ``--patience`` seconds and ``--hopeless`` times as long as the pick is left out. A row has the seconds of
-all calls by strategy; ``auto`` is the call without a name, and ``pick`` what it has run.
+in turns, after two that compile and allocate, and the least time of each counts. A strategy is left out if its
+prediction is above ``--patience`` seconds and above ``--hopeless`` predictions of the pick. A row has the seconds of
+all calls by strategy; ``auto`` is the call without a name, and ``pick`` the strategy that it has run.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def measured_rows(args: argparse.Namespace) -> list[Row]:
 
 
 def lost(row: Row) -> float:
-    """Return the time of the call that left the choice to the model over that of the best call."""
+    """Return the time of the call with ``auto`` over the time of the fastest call."""
     return float(row["seconds"]["auto"] / min(row["seconds"].values()))
 
 

@@ -42,7 +42,7 @@
 #define SHORT_LOOKS 512
 #endif
 #ifndef ROW_PARTS
-#define ROW_PARTS 8              /* of long rows, which the long search reads one after another until it finds something */
+#define ROW_PARTS 8              /* the long search reads long rows in parts, at most as many, until one has a new vertex */
 #endif
 #define TURNS 4                  /* counters of a bin, where one waits for what was added last */
 #define N_BINS 33                /* by degree: 0, 1, 2 to 3, 4 to 7 … */

@@ -59,8 +59,8 @@ INLINE uint patience(const level_t *on, uint round) {
   return is_sparse(on) ? SPARSE_PATIENCE : PATIENCE;
 }
 
-/* A turn: its number, the cut that it has left and the weight beyond limits, as far as that is not tolerated; and those of
- * the best partition before it. */
+/* The result of a turn: its number, the cut, and the weight beyond limits, 0 if it is tolerated; and both of the best
+ * partition before it. */
 typedef struct { uint number, too_much, best_over; int cut, best_cut, is_better; } turn_t;
 
 /* Every work-item calls, before one of them changes the words. */
@@ -218,7 +218,7 @@ INLINE void refine(refined_t *r, uint level, uint last_level, int has_coarser, i
     for (;;) {
       if (r->member == 0u) direct(r, &on, desk);
       if (!meet_all(r, passed)) return;
-      const uint mode = r->state[REFINE_MODE];  /* who is ahead may begin the next level soon */
+      const uint mode = r->state[REFINE_MODE];  /* a group that is ahead may change it soon */
       ask(r, &on);
       if (!meet_all(r, passed)) return;
       if (mode == MODE_DONE) break;
