@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-import numpy as np
-
 from clgraph.algorithms.factorization.factors import row_layout
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.problem import FactorizationProblem
@@ -16,7 +14,6 @@ from clgraph.runtime import opencl as cl
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.program import Launch
-from clgraph.runtime.session import Session
 
 _CPU_SLICE, _GPU_SLICE = 1 << 20, 1 << 28  # ratings of a launch; a popular item must not hold up the next one
 _SHORT_ROW = 64  # with rows of so many numbers a launch of a slice takes 0.2 s at most
@@ -41,14 +38,6 @@ def by_slices(
     )  # fmt: skip
 
 
-def launch_slices(session: Session, launches: Iterable[Launch]) -> None:
-    """Enqueue *launches*; on a CPU, where each takes long, wait for one before the next."""
-    for launch in launches:
-        event = launch()
-        if session.facts.is_cpu:
-            session.wait(event)
-
-
 def wait_by_slices(plan: FactorizationPlan, enqueued: Iterable[tuple[cl.Event, int]]) -> None:
     """Take from *enqueued* the events of launches, made as they are asked for, and how many ratings each takes.
 
@@ -61,11 +50,6 @@ def wait_by_slices(plan: FactorizationPlan, enqueued: Iterable[tuple[cl.Event, i
             if in_flight >= slice_size(plan.problem, plan.session.facts):
                 plan.session.wait(event)
                 in_flight = 0
-
-
-def list_sizes(plan: FactorizationPlan, source: str) -> DeviceArray:
-    """Return room for the lengths of the lists that the kernels of *source* fill."""
-    return plan.session.empty(plan.program(source).constant("N_LISTS"), np.uint32)
 
 
 class Passes:
