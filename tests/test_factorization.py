@@ -23,8 +23,13 @@ from factorization_cases import (
 
 import clgraph as cg
 from clgraph.algorithms.factorization import ALGORITHM, STRATEGIES, as_problem, passes, prices, problem, supersteps
-from clgraph.algorithms.factorization.block_grid import _chain, _checked_lanes, _default_lanes, balanced_parts
-from clgraph.algorithms.factorization.block_sizes import grid_groups
+from clgraph.algorithms.factorization.block_grid import (
+    _chain,
+    _checked_lanes,
+    _default_lanes,
+    balanced_parts,
+    grid_groups,
+)
 from clgraph.algorithms.factorization.factors import row_layout
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.data.ratings import Ratings

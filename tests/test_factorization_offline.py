@@ -7,8 +7,8 @@ import pytest
 from conftest import run_at_width
 from factorization_cases import ZOO, assert_each_once, check_replay, plan_on, problem_of, sweep_order
 
-from clgraph.algorithms.factorization import matchings, rating_supersteps, supersteps
-from clgraph.algorithms.factorization.factors import DeviceRatings
+from clgraph.algorithms.factorization import matchings, supersteps
+from clgraph.algorithms.factorization.factors import upload_ratings
 from clgraph.algorithms.factorization.matchings import find_matchings
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.data.ratings import Ratings
@@ -25,8 +25,8 @@ def matchings_of(
 ):
     """Return the matching of each rating, by one work-group, or with launches until *few_rows* items are left."""
     plan = FactorizationPlan(session, problem_of(ratings, 1, checked=False), Recipe(()))
-    given = DeviceRatings.upload(session, ratings)
-    sides = (given.items, ratings.n_items), (given.users, ratings.n_users)
+    given = upload_ratings(session, ratings)
+    sides = (given["items"], ratings.n_items), (given["users"], ratings.n_users)
     if few_rows is None:
         found = find_matchings(plan, *sides, seed=seed)
         assert found.n_matchings == (found.colours.get().max() + 1 if ratings.n_ratings else 0)
@@ -130,7 +130,7 @@ def test_small_ranges(session: Session, strategy, monkeypatch) -> None:
     """Launches that end inside blocks and between small supersteps, and supersteps with a launch each."""
     for module, name, value in (
         (supersteps, "_CPU_TURNS", 100), (supersteps, "_TURNS", 20), (supersteps, "CPU_TAIL_RATINGS", 3),
-        (rating_supersteps, "_TAIL_TURNS", 0),
+        (supersteps, "_TAIL_TURNS", 0),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, value)
     plan = check_replay(session, strategy, ZOO["skewed"])

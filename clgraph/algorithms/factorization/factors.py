@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -167,22 +167,10 @@ class DeviceModel:
         return counts, conflicts
 
 
-class DeviceRatings:
-    """Users, items and values of ratings in device memory, in the order in which they are visited."""
+RatingArrays: TypeAlias = dict[str, DeviceArray]
+"""``users``, ``items`` and ``values`` of ratings in device memory, in the order in which they are visited."""
 
-    def __init__(self, users: DeviceArray, items: DeviceArray, values: DeviceArray) -> None:
-        self.users, self.items, self.values = users, items, values
 
-    @property
-    def scope(self) -> dict[str, DeviceArray]:
-        """The arrays by their names in the kernels."""
-        return {"users": self.users, "items": self.items, "values": self.values}
-
-    def __len__(self) -> int:
-        return self.values.size
-
-    @classmethod
-    def upload(cls, session: Session, ratings: Ratings, order: NDArray[Any] | None = None) -> DeviceRatings:
-        """Copy *ratings* in *order* (positions), or as they are: by user, then item."""
-        arrays = (ratings.users, ratings.items, ratings.values)
-        return cls(*(session.upload(a if order is None else a[order]) for a in arrays))
+def upload_ratings(session: Session, ratings: Ratings) -> RatingArrays:
+    """Copy *ratings* as they are: by user, then item."""
+    return {name: session.upload(getattr(ratings, name)) for name in ("users", "items", "values")}

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization import supersteps
-from clgraph.algorithms.factorization.factors import DeviceRatings
+from clgraph.algorithms.factorization.factors import RatingArrays, upload_ratings
 from clgraph.algorithms.factorization.matchings import Matchings, find_matchings
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.problem import FactorizationProblem
@@ -30,7 +30,7 @@ from clgraph.runtime.arrays import DeviceArray
 _SOURCE = "factorization/item_block.cl"
 
 RankItems = Callable[[NDArray[np.int64], int], NDArray[np.int64]]
-FindMatchings = Callable[[FactorizationPlan, DeviceRatings, DeviceArray, int], Matchings]
+FindMatchings = Callable[[FactorizationPlan, RatingArrays, DeviceArray, int], Matchings]
 
 
 def matching_node(
@@ -53,9 +53,9 @@ def matching_node(
     multiple of the sub-group size.
     """
 
-    def find(plan: FactorizationPlan, given: DeviceRatings, _blocks: DeviceArray, _n_blocks: int) -> Matchings:
+    def find(plan: FactorizationPlan, given: RatingArrays, _blocks: DeviceArray, _n_blocks: int) -> Matchings:
         n_users, n_items = problem.ratings.shape
-        return find_matchings(plan, (given.items, n_items), (given.users, n_users), seed=seed)
+        return find_matchings(plan, (given["items"], n_items), (given["users"], n_users), seed=seed)
 
     return _recipe(facts, _by_number_and_degree, find, barrier, work_group_size)
 
@@ -82,11 +82,11 @@ def subgraph_matching(
     :func:`matching_node`.
     """
 
-    def find(plan: FactorizationPlan, given: DeviceRatings, blocks: DeviceArray, n_blocks: int) -> Matchings:
+    def find(plan: FactorizationPlan, given: RatingArrays, blocks: DeviceArray, n_blocks: int) -> Matchings:
         # Each block gets a copy of each user: then the matchings of one graph are those of all blocks.
         by_block, _ = stable_order(plan, blocks, n_blocks)  # ratings come sorted by user
-        copies, offsets = number_runs(plan, by_block, blocks, given.users)
-        return find_matchings(plan, (given.items, problem.ratings.n_items), (copies, offsets.size - 1), seed=seed)
+        copies, offsets = number_runs(plan, by_block, blocks, given["users"])
+        return find_matchings(plan, (given["items"], problem.ratings.n_items), (copies, offsets.size - 1), seed=seed)
 
     return _recipe(facts, _by_degree, find, barrier, work_group_size)
 
@@ -141,15 +141,14 @@ class ItemSupersteps(Supersteps):
         by_rank = rank_items(degrees, block_size)
         item_ranks = np.zeros(ratings.n_items, np.uint32)
         item_ranks[by_rank] = np.arange(n_rated)
-        given = DeviceRatings.upload(session, ratings)
+        given = upload_ratings(session, ratings)
         ranks, blocks = session.empty(n, np.uint32), session.empty(n, np.uint32)
         enqueue_order(
             plan,
             "superstep_order",
             "rank_items",
-            n=n,
             block_size=block_size,
-            items=given.items,
+            items=given["items"],
             item_ranks=session.upload(item_ranks),
             ranks=ranks,
             blocks=blocks,
@@ -161,14 +160,13 @@ class ItemSupersteps(Supersteps):
         self.offsets = offsets.get().astype(np.int64)
         n_steps = self.offsets.size - 1
         by_item, item_offsets = stable_order(plan, ranks, n_rated, self.order)
-        ordered = gather_ratings(plan, DeviceRatings(given.users, steps, given.values), by_item)
+        ordered = gather_ratings(plan, given | {"items": steps}, by_item)
         is_wide = session.zeros(n_steps, np.uint32)
         if n_groups > 1:
             enqueue_order(
                 plan,
                 "superstep_order",
                 "mark_wide",
-                n=n,
                 block_size=block_size,
                 n_slots=slots,
                 ranks=ranks,
@@ -182,5 +180,5 @@ class ItemSupersteps(Supersteps):
         self.bind_persistent(program, "item_blocks", n_groups, {
             "n_groups": n_groups, "n_ranks": n_rated, "by_rank": session.upload(by_rank.astype(np.int32)),
             "offsets": item_offsets, "blocks": session.upload(block_of[self.segments[:-1]].astype(np.uint32)),
-            "users": ordered.users, "steps": ordered.items, "values": ordered.values,
+            "users": ordered["users"], "steps": ordered["items"], "values": ordered["values"],
         })  # fmt: skip

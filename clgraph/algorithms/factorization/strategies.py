@@ -12,7 +12,7 @@ from clgraph.algorithms.factorization.locked import edge_locked, hogwild, hybrid
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.prices import Priced
 from clgraph.algorithms.factorization.problem import FactorizationProblem
-from clgraph.algorithms.factorization.rating_supersteps import diagonal, matching_edge
+from clgraph.algorithms.factorization.supersteps import diagonal, matching_edge
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.planned import planned
 from clgraph.model.cost import Part

@@ -11,14 +11,12 @@ from typing import Any
 import numpy as np
 
 from clgraph.algorithms.factorization import STRATEGIES, as_problem
-from clgraph.algorithms.factorization.backup import Backup
 from clgraph.algorithms.factorization.epochs import Epoch, Training
 from clgraph.algorithms.factorization.factors import DeviceModel, Factors
-from clgraph.algorithms.factorization.limits import check_memory, check_squares
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.strata import Strata
-from clgraph.algorithms.factorization.training import Errors, planned_by
+from clgraph.algorithms.factorization.training import Backup, Errors, check_memory, check_squares, planned_by
 from clgraph.data.ratings import Ratings
 from clgraph.engine.team import Team
 from clgraph.errors import InputError

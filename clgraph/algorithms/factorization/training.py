@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,26 +12,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization import ALGORITHM, STRATEGIES, as_problem
-from clgraph.algorithms.factorization.backup import Backup
 from clgraph.algorithms.factorization.epochs import Callback, Epoch, Training
-from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings
-from clgraph.algorithms.factorization.limits import check_memory, check_squares
+from clgraph.algorithms.factorization.factors import DeviceModel, row_layout, upload_ratings
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.problem import MAX_RANK, FactorizationProblem, Storage, offset_type
 from clgraph.arguments import checked_count
 from clgraph.data.ratings import Ratings
 from clgraph.engine.options import checked_options
-from clgraph.errors import InputError
+from clgraph.errors import DeviceMemoryError, InputError
 from clgraph.model.strategy import Choice
 from clgraph.primitives.types import c_type
 from clgraph.runtime import opencl as cl
+from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.session import Session
 from clgraph.runtime.timing import Recorder, RunInfo, Seconds
 
-__all__ = ["Callback", "Epoch", "Errors", "Factorization", "planned_by"]
+__all__ = ["Backup", "Callback", "Epoch", "Errors", "Factorization", "check_memory", "check_squares", "planned_by"]
 
 _EVALUATE = "factorization/evaluate.cl"
 _GROUPS_PER_UNIT = 8
+_LARGEST_RATING = math.sqrt(float(np.finfo(np.float32).max))
+_BYTES_PER_RATING = {  # while the plan is made of the strategy that needs most
+    "ratings": 12, "ratings in order": 16, "positions": 12, "keys to sort": 8, "sorted keys": 8, "keys in between": 8,
+}  # fmt: skip
 
 
 class Errors:
@@ -47,7 +50,7 @@ class Errors:
         self._launch = self.program.bind(
             "squared_errors",
             n_items,
-            {**model.scope, **DeviceRatings.upload(session, ratings).scope},
+            {**model.scope, **upload_ratings(session, ratings)},
             n=self.n,
             partial=self._partial,
             max_groups=groups,
@@ -67,6 +70,83 @@ class Errors:
     def squares(self) -> float:
         """Return the sum of the squared errors that :meth:`begin` has computed."""
         return float(self._partial.get().sum(dtype=np.float64))
+
+
+def check_squares(ratings: Ratings) -> None:
+    """Raise unless the squares of the ratings are finite in float32, in which errors are summed up."""
+    largest = max(float(ratings.values.max()), float(ratings.values.min()), key=abs)
+    if abs(largest) > _LARGEST_RATING:
+        raise InputError(
+            f"a rating of {largest:.3g}; the square of a rating must be finite in float32, so allowed are numbers up "
+            f"to {_LARGEST_RATING:.3g} and down to minus that. Scale the ratings"
+        )
+
+
+def check_memory(session: Session, problem: FactorizationProblem) -> None:
+    """Raise unless ratings, factors and their copy fit on the device; name the largest rank that does.
+
+    What the ratings need is an estimate: 64 bytes each at the peak, while the plan sorts them, and on a CPU, which
+    reads them where they are, 52.
+    """
+    per_rating = {k: b for k, b in _BYTES_PER_RATING.items() if not (k == "ratings" and session.facts.is_cpu)}
+    needed = {name: n_bytes * problem.n for name, n_bytes in per_rating.items()}
+
+    def check(rank: int) -> None:
+        row_bytes = row_layout(rank, session.facts).padded * problem.number_type.itemsize
+        n_users, n_items = problem.ratings.shape
+        factors = {"user factors": n_users * row_bytes, "item factors": n_items * row_bytes}
+        copies = {f"copy of the {name}": size for name, size in factors.items()}
+        session.check_memory({**factors, **copies, **needed})
+
+    def fits(rank: int) -> bool:
+        try:
+            check(rank)
+        except DeviceMemoryError:
+            return False
+        return True
+
+    try:
+        check(problem.rank)
+    except DeviceMemoryError as error:
+        largest = next(filter(fits, range(problem.rank - 1, 0, -1)), 0)
+        if not largest:
+            raise
+        raise InputError(f"n_factors={problem.rank}: {error}; the largest possible here is {largest}") from error
+
+
+class Backup:
+    """A copy of a model in device memory, and the epochs that led to it.
+
+    Where the whole factors are and which epochs led to them is one reference: an interrupt finds it as it was
+    before :meth:`save` or as it is after. While the copy is made, the model itself is whole: nobody sweeps.
+    """
+
+    def __init__(self, model: DeviceModel) -> None:
+        self._session = model.session
+        self._live = list(model.arrays.values())
+        self._copies = [self._session.empty(array.size, array.dtype) for array in self._live]
+        self._whole: tuple[list[Any], list[Any]] = self._live, []
+
+    def save(self, epochs: list[Any]) -> None:
+        """Keep the model as it is now, after *epochs*."""
+        self._whole = self._live, epochs
+        self._copy(self._live, self._copies)
+        self._whole = self._copies, epochs
+
+    def restore(self) -> list[Any]:
+        """Set the model back to what was saved last; return the epochs."""
+        arrays, epochs = self._whole
+        if arrays is not self._live:
+            self._copy(arrays, self._live)
+        return epochs
+
+    def _copy(self, sources: Sequence[Any], targets: Sequence[Any]) -> None:
+        with typed_errors("copying factors on the device"):
+            for source, target in zip(sources, targets, strict=True):
+                with self._session.driver:
+                    event = cl.enqueue_copy(self._session.queue, target.buffer, source.buffer, byte_count=source.nbytes)
+                self._session.record_transfer(event)
+        self._session.finish()
 
 
 def planned_by(
