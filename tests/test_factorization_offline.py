@@ -1,4 +1,4 @@
-"""Offline strategies of factorisation: matchings, and sweeps in supersteps without conflicts."""
+"""Offline strategies of factorisation: matchings, and sweeps without conflicts."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from clgraph.algorithms.factorization.factors import upload_ratings
 from clgraph.algorithms.factorization.matchings import find_matchings
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.data.ratings import Ratings
-from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError
+from clgraph.errors import DeviceTimeoutError, InputError
 from clgraph.model.recipe import Recipe
 from clgraph.runtime.session import Session
 
 BY_RATING, BY_ITEM = ("matching_edge", "diagonal"), ("matching_node", "subgraph_matching")
 STRATEGIES = (*BY_RATING, *BY_ITEM)
+BLOCKS = ("block_grid", "block_diagonal")  # test_factorization.py has their options
 
 
 def matchings_of(
@@ -28,9 +29,9 @@ def matchings_of(
     given = upload_ratings(session, ratings)
     sides = (given["items"], ratings.n_items), (given["users"], ratings.n_users)
     if few_rows is None:
-        found = find_matchings(plan, *sides, seed=seed)
-        assert found.n_matchings == (found.colours.get().max() + 1 if ratings.n_ratings else 0)
-        return found.colours.get()
+        colours, n_matchings = find_matchings(plan, *sides, seed=seed)
+        assert n_matchings == (colours.get().max() + 1 if ratings.n_ratings else 0)
+        return colours.get()
     search = matchings._Search(plan, *sides, seed)
     search.run_many(few_rows)
     search.run_few(work_group_size)
@@ -119,10 +120,10 @@ def test_seeds_change_the_matchings(pocl: Session) -> None:
 # ---- sweeps
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", [*STRATEGIES, *BLOCKS])
 @pytest.mark.parametrize("name", ZOO)
 def test_sweeps_without_conflicts(session: Session, strategy, name: str) -> None:
-    check_replay(session, strategy, ZOO[name])
+    check_replay(session, strategy, ZOO[name], **({"shape": (16, 32)} if strategy == "block_diagonal" else {}))
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -139,10 +140,17 @@ def test_small_ranges(session: Session, strategy, monkeypatch) -> None:
 
 @pytest.mark.parametrize(
     "model",
-    [(1,), (16,), (20, "float16"), (5, "float32", True), (128, "float16", True)],
+    [
+        (1, "float32", True),
+        (16,),
+        (16, "float16", True),
+        (20, "float32", True),
+        (64, "float16"),
+        (128, "float16", True),
+    ],
     ids=lambda model: "-".join(map(str, model)),
 )
-@pytest.mark.parametrize("strategy", ["matching_edge", "subgraph_matching"])
+@pytest.mark.parametrize("strategy", ["matching_edge", "subgraph_matching", *BLOCKS])
 def test_models(session: Session, strategy, model) -> None:
     check_replay(session, strategy, ZOO["512"], *model, checked=False)
 
@@ -190,19 +198,6 @@ def test_subgraph_matching_takes_fewer_steps(pocl: Session) -> None:
         sweep_order(plan_on(pocl, strategy, problem_of(ratings), work_group_size=16))[1].size for strategy in BY_ITEM
     )
     assert by_block < by_node
-
-
-def test_options_are_checked(pocl: Session) -> None:
-    problem = problem_of(ZOO["one"], 1)
-    for strategy in STRATEGIES:
-        with pytest.raises(InputError, match="barrier = 'fence'"):
-            plan_on(pocl, strategy, problem, barrier="fence")
-        with pytest.raises(UnsupportedStrategyError, match="has no device-wide barrier"):
-            plan_on(pocl, strategy, problem, barrier="grid")
-    for strategy in BY_ITEM:
-        for size in (0, -1, 2.5, "a", 2 * pocl.facts.max_work_group_size):
-            with pytest.raises(InputError, match="work_group_size = "):
-                plan_on(pocl, strategy, problem, work_group_size=size)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

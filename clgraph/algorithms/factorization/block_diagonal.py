@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from clgraph.algorithms.factorization.factors import row_layout, upload_ratings
-from clgraph.algorithms.factorization.passes import slice_size, wait_by_slices
-from clgraph.algorithms.factorization.plan import FactorizationPlan
+from clgraph.algorithms.factorization.plan import FactorizationPlan, slice_size, wait_by_slices
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.rating_order import pack, sort_by_block
 from clgraph.algorithms.factorization.supersteps import launch_over

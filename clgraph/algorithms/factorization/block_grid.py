@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization import supersteps
 from clgraph.algorithms.factorization.factors import RowLayout, row_layout, upload_ratings
-from clgraph.algorithms.factorization.passes import slice_size, wait_by_slices
-from clgraph.algorithms.factorization.plan import FactorizationPlan, clear
+from clgraph.algorithms.factorization.plan import FactorizationPlan, clear, slice_size, wait_by_slices
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.rating_order import enqueue_order, find_offsets, pack, sort_by_block
 from clgraph.algorithms.factorization.supersteps import checked_barrier, launch_over
@@ -152,19 +151,14 @@ class BlockSteps:
 
     def _steps(self) -> Iterator[tuple[Any, int]]:
         """Enqueue the steps; yield the events and, about, how many ratings they take."""
-        problem, all_groups = self._plan.problem, self._n_groups
-        together = _together(problem, self._plan.session.facts, all_groups)
+        problem, facts, all_groups = self._plan.problem, self._plan.session.facts, self._n_groups
+        n_cuts, units = -(-problem.n // (all_groups * slice_size(problem, facts))), facts.compute_units
+        together = all_groups if n_cuts <= 1 else max(1, all_groups // (n_cuts * units)) * units
         for step in range(all_groups):
             for first in range(0, all_groups, together):
                 n_groups = min(together, all_groups - first)
                 event = launch_over(self._step, n_groups, step=step, first_group=first)
                 yield event, n_groups * problem.n // all_groups**2
-
-
-def _together(problem: FactorizationProblem, facts: DeviceFacts, n_groups: int) -> int:
-    """Return how many groups are in a launch of a step."""
-    n_cuts, units = -(-problem.n // (n_groups * slice_size(problem, facts))), facts.compute_units
-    return n_groups if n_cuts <= 1 else max(1, n_groups // (n_cuts * units)) * units
 
 
 def _chain(vectors: int) -> int:

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization.host_model import predict_pairs
-from clgraph.algorithms.factorization.schedules import Schedule, capped, check_regularization
+from clgraph.algorithms.factorization.schedules import Schedule, capped
+from clgraph.arguments import checked_number
 from clgraph.data.ratings import Ratings
 from clgraph.errors import ConvergenceWarning
 from clgraph.progress import begin
@@ -128,7 +129,7 @@ class Training(ABC):
         ConvergenceWarning
             The error became infinite or NaN: the training ends, the last finite factors are restored.
         """
-        check_regularization(regularization)
+        checked_number("regularization", regularization)
         n_seen = 0 if eval_ratings is None else eval_ratings.n_ratings
         evaluation = None if eval_ratings is None or not n_seen else self.errors_on(eval_ratings)
         self.epochs = list(history)

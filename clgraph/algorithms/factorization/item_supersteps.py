@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization import supersteps
 from clgraph.algorithms.factorization.factors import RatingArrays, upload_ratings
-from clgraph.algorithms.factorization.matchings import Matchings, find_matchings
+from clgraph.algorithms.factorization.matchings import find_matchings
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.rating_order import (
@@ -30,7 +30,8 @@ from clgraph.runtime.arrays import DeviceArray
 _SOURCE = "factorization/item_block.cl"
 
 RankItems = Callable[[NDArray[np.int64], int], NDArray[np.int64]]
-FindMatchings = Callable[[FactorizationPlan, RatingArrays, DeviceArray, int], Matchings]
+Found = tuple[DeviceArray, int]
+FindMatchings = Callable[[FactorizationPlan, RatingArrays, DeviceArray, int], Found]
 
 
 def matching_node(
@@ -53,7 +54,7 @@ def matching_node(
     multiple of the sub-group size.
     """
 
-    def find(plan: FactorizationPlan, given: RatingArrays, _blocks: DeviceArray, _n_blocks: int) -> Matchings:
+    def find(plan: FactorizationPlan, given: RatingArrays, _blocks: DeviceArray, _n_blocks: int) -> Found:
         n_users, n_items = problem.ratings.shape
         return find_matchings(plan, (given["items"], n_items), (given["users"], n_users), seed=seed)
 
@@ -82,7 +83,7 @@ def subgraph_matching(
     :func:`matching_node`.
     """
 
-    def find(plan: FactorizationPlan, given: RatingArrays, blocks: DeviceArray, n_blocks: int) -> Matchings:
+    def find(plan: FactorizationPlan, given: RatingArrays, blocks: DeviceArray, n_blocks: int) -> Found:
         # Each block gets a copy of each user: then the matchings of one graph are those of all blocks.
         by_block, _ = stable_order(plan, blocks, n_blocks)  # ratings come sorted by user
         copies, offsets = number_runs(plan, by_block, blocks, given["users"])

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 
-from clgraph.algorithms.factorization.passes import Passes, by_slices, slice_size, wait_by_slices
-from clgraph.algorithms.factorization.plan import FactorizationPlan, clear
+from clgraph.algorithms.factorization.factors import row_layout
+from clgraph.algorithms.factorization.plan import FactorizationPlan, clear, slice_size, wait_by_slices
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.rating_order import by_descending_degree, ordered_ratings
 from clgraph.arguments import Seed, check_choice, checked_count
 from clgraph.device.facts import DeviceFacts
-from clgraph.model.recipe import Array, Recipe, Setting, Use
+from clgraph.errors import DeviceTimeoutError
+from clgraph.model.recipe import Array, Phase, Recipe, Setting, Use
 from clgraph.primitives.types import MAX_ITEMS
+from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.program import Launch
 
 _EDGES, _NODES = "factorization/edge_locked.cl", "factorization/node_locked.cl"
 _RATINGS_PER_SLOT = 32  # a slot takes so many in a pass, if enough slots are left to fill the device
 _GROUPS_PER_UNIT = 8  # a later pass has at most so many work-groups for each compute unit
 _MANY_RATINGS = 8  # a mean item must have so many if a sub-group is to own it
+_MOST_AHEAD = 16
+_MOST_STALLS = 40  # an item stays in the list until its last rating is done, so its length may stay a while
 Team = Literal["work_item", "sub_group"]
 
 
@@ -32,7 +37,7 @@ def hogwild(problem: FactorizationProblem, facts: DeviceFacts, *, shuffle: bool 
     This baseline does not keep the serial semantics.
     """
     return Recipe(
-        by_slices(problem, facts, "factorization/hogwild.cl:hogwild"),
+        _by_slices(problem, facts, "factorization/hogwild.cl:hogwild"),
         lambda: Setting(prepare=partial(ordered_ratings, shuffle=shuffle, seed=seed)),
     )
 
@@ -43,7 +48,7 @@ def edge_locked(problem: FactorizationProblem, facts: DeviceFacts, *, shuffle: b
     With *shuffle* the ratings are visited in the order that *seed* draws; else by user, then item, where neighbours
     wait for one lock.
     """
-    first_pass = by_slices(problem, facts, f"{_EDGES}:lock_all", _RATINGS_PER_SLOT)
+    first_pass = _by_slices(problem, facts, f"{_EDGES}:lock_all", _RATINGS_PER_SLOT)
     return Recipe(
         (clear("sizes"), *first_pass, Use(_deferred_edges)),
         lambda: Setting(
@@ -138,7 +143,7 @@ def _edge_arrays(problem: FactorizationProblem) -> dict[str, Array]:
     }
 
 
-def _deferred_edges(plan: FactorizationPlan) -> Passes:
+def _deferred_edges(plan: FactorizationPlan) -> _Passes:
     """Return the passes over the ratings that pass 0 has put off."""
     program = plan.program(_EDGES)
     lists = plan.arrays["deferred"], plan.arrays["deferred_again"]
@@ -152,7 +157,66 @@ def _deferred_edges(plan: FactorizationPlan) -> Passes:
     def n_groups(n_left: int) -> int:
         return max(1, min(most, -(-n_left // ratings_per_group)))
 
-    return Passes(plan, launches, n_groups, plan.problem.n)
+    return _Passes(plan, launches, n_groups, plan.problem.n)
+
+
+def _by_slices(
+    problem: FactorizationProblem, facts: DeviceFacts, kernel: str, ratings_per_slot: int = 1
+) -> tuple[Phase, ...]:
+    """Return launches of *kernel* over all ratings."""
+    n, size, lanes = problem.n, slice_size(problem, facts), row_layout(problem.rank, facts).lanes
+    return tuple(
+        Phase(kernel, -(-(end - begin) // ratings_per_slot) * lanes, {"begin": begin, "end": end})
+        for begin, end in ((begin, min(n, begin + size)) for begin in range(0, n, size))
+    )  # fmt: skip
+
+
+class _Passes:
+    """Passes 1, 2, … over lists that shrink, enqueued several at a time before the host looks whether all is done.
+
+    Pass k reads the list whose length is ``sizes[k % 3]``, appends what it leaves to the next one and clears the length
+    of the one after that. Two buffers hold the lists in turn: ``launches[k % 2]`` runs pass k, its ``pass_number``.
+
+    Parameters
+    ----------
+    plan : FactorizationPlan
+        Its scope has the ``sizes``.
+    launches : pair of Launch
+    n_groups : callable
+        Work-groups for a list of some length. A list is not longer than any before it.
+    most : int
+        The first list is at most so long.
+    """
+
+    def __init__(
+        self, plan: FactorizationPlan, launches: tuple[Launch, ...], n_groups: Callable[[int], int], most: int
+    ) -> None:
+        self._sizes: DeviceArray = plan.scope["sizes"]
+        self._launches, self._n_groups, self._most = launches, n_groups, most
+
+    def run(self) -> None:
+        """Run passes until the list is empty.
+
+        Raises
+        ------
+        DeviceTimeoutError
+            Hundreds of passes left the list as long as it was.
+        """
+        number, ahead, left, stalls = 0, 2, self._most, 0
+        while left:
+            groups = self._n_groups(left)
+            for _ in range(ahead):
+                number += 1
+                launch = self._launches[number % 2]
+                launch.set(pass_number=number)
+                launch(groups)
+            before, left = left, self._sizes.item((number + 1) % self._sizes.size)
+            stalls = stalls + 1 if left == before else 0
+            if stalls == _MOST_STALLS:
+                raise DeviceTimeoutError(
+                    f"{launch.kernel}: {left} entries are left after {number} passes, no fewer than before"
+                )
+            ahead = min(2 * ahead, _MOST_AHEAD)
 
 
 class _ItemTeams:
@@ -184,9 +248,9 @@ class _ItemTeams:
         launches = zip(self._launches, self._n_ratings, strict=True)
         wait_by_slices(self._plan, ((launch(), n_ratings) for launch, n_ratings in launches))
 
-    def later_passes(self) -> Passes:
+    def later_passes(self) -> _Passes:
         """Return the passes over the items that still have ratings."""
         lists = self._plan.arrays["next_list"], self._plan.arrays["list_after"]
         launches = tuple(self._bind(list=read, next_list=written) for written, read in (lists, lists[::-1]))
         group = self._program.work_group_size
-        return Passes(self._plan, launches, lambda n_left: max(1, -(-n_left * self._team // group)), self._n_items)
+        return _Passes(self._plan, launches, lambda n_left: max(1, -(-n_left * self._team // group)), self._n_items)

@@ -19,7 +19,7 @@ from clgraph.algorithms.factorization.block_diagonal import block_shape
 from clgraph.algorithms.factorization.block_grid import grid_groups
 from clgraph.algorithms.factorization.factors import row_layout
 from clgraph.algorithms.factorization.matchings import FEW_ROWS
-from clgraph.algorithms.factorization.passes import slice_size
+from clgraph.algorithms.factorization.plan import slice_size
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.supersteps import has_grid_barrier, slots
 from clgraph.data.ratings_stats import RatingsStats

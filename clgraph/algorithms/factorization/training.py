@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization import ALGORITHM, STRATEGIES, as_problem
 from clgraph.algorithms.factorization.epochs import Callback, Epoch, Training
-from clgraph.algorithms.factorization.factors import DeviceModel, row_layout, upload_ratings
+from clgraph.algorithms.factorization.factors import Backup, DeviceModel, row_layout, upload_ratings
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.problem import MAX_RANK, FactorizationProblem, Storage, offset_type
 from clgraph.arguments import checked_count
@@ -27,7 +27,7 @@ from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.session import Session
 from clgraph.runtime.timing import Recorder, RunInfo, Seconds
 
-__all__ = ["Backup", "Callback", "Epoch", "Errors", "Factorization", "check_memory", "check_squares", "planned_by"]
+__all__ = ["Callback", "Cell", "Epoch", "Errors", "Factorization", "check_squares", "finish_aside"]
 
 _EVALUATE = "factorization/evaluate.cl"
 _GROUPS_PER_UNIT = 8
@@ -114,56 +114,58 @@ def check_memory(session: Session, problem: FactorizationProblem) -> None:
         raise InputError(f"n_factors={problem.rank}: {error}; the largest possible here is {largest}") from error
 
 
-class Backup:
-    """A copy of a model in device memory, and the epochs that led to it.
+class Cell:
+    """Some ratings on a device: a model of their users and items, and a plan if there are any.
 
-    Where the whole factors are and which epochs led to them is one reference: an interrupt finds it as it was
-    before :meth:`save` or as it is after. While the copy is made, the model itself is whole: nobody sweeps.
+    ``"auto"`` chooses among offline strategies if the result is to be *deterministic*. ``choice.strategy`` is the one
+    that runs.
     """
 
-    def __init__(self, model: DeviceModel) -> None:
-        self._session = model.session
-        self._live = list(model.arrays.values())
-        self._copies = [self._session.empty(array.size, array.dtype) for array in self._live]
-        self._whole: tuple[list[Any], list[Any]] = self._live, []
+    plan: FactorizationPlan | None
+    choice: Choice | None
 
-    def save(self, epochs: list[Any]) -> None:
-        """Keep the model as it is now, after *epochs*."""
-        self._whole = self._live, epochs
-        self._copy(self._live, self._copies)
-        self._whole = self._copies, epochs
+    def __init__(
+        self,
+        session: Session,
+        problem: FactorizationProblem,
+        strategy: str,
+        options: Mapping[str, Any] | None,
+        deterministic: bool,
+    ) -> None:
+        self.session, self.plan, self.choice = session, None, None
+        if problem.n:
+            check_memory(session, problem)
+            choice = ALGORITHM.choose(session, problem, strategy)
+            if deterministic and strategy == "auto":
+                offline = (name for name in choice.predicted if STRATEGIES[name].kind == "offline")
+                choice = replace(choice, strategy=next(offline, choice.strategy))
+            chosen = checked_options(STRATEGIES, choice, {} if options is None else options)
+            self.choice, self.plan = choice, STRATEGIES[choice.strategy].plan(session, problem, **chosen)
+        self.model = DeviceModel(session, problem) if self.plan is None else self.plan.model
+        self.errors = Errors(session, problem.ratings, self.model)
 
-    def restore(self) -> list[Any]:
-        """Set the model back to what was saved last; return the epochs."""
-        arrays, epochs = self._whole
-        if arrays is not self._live:
-            self._copy(arrays, self._live)
-        return epochs
+    def sweep(self, rate: float, regularization: float) -> None:
+        """Step once on each rating."""
+        if self.plan is not None:
+            self.model.set_hyper(rate, regularization)
+            self.plan.sweep()
+            finish_aside(self.session)
+            self.plan.check()
 
-    def _copy(self, sources: Sequence[Any], targets: Sequence[Any]) -> None:
-        with typed_errors("copying factors on the device"):
-            for source, target in zip(sources, targets, strict=True):
-                with self._session.driver:
-                    event = cl.enqueue_copy(self._session.queue, target.buffer, source.buffer, byte_count=source.nbytes)
-                self._session.record_transfer(event)
-        self._session.finish()
+    def squares(self, errors: Errors) -> float:
+        """Return the sum of squared errors, on the ratings of this cell or on others."""
+        if not errors.n:
+            return 0.0
+        self.session.wait_aside(errors.begin())
+        return errors.squares()
 
 
-def planned_by(
-    session: Session,
-    problem: FactorizationProblem,
-    strategy: str,
-    options: Mapping[str, Any] | None,
-    deterministic: bool,
-) -> tuple[Choice, FactorizationPlan]:
-    """Return what is chosen, for ``"auto"`` among offline strategies if it is to be *deterministic*, and its plan."""
-    choice = ALGORITHM.choose(session, problem, strategy)
-    if deterministic and strategy == "auto":
-        offline = (name for name in choice.predicted if STRATEGIES[name].kind == "offline")
-        choice = replace(choice, strategy=next(offline, choice.strategy))
-    chosen = checked_options(STRATEGIES, choice, {} if options is None else options)
-    plan: FactorizationPlan = STRATEGIES[choice.strategy].plan(session, problem, **chosen)
-    return choice, plan
+def finish_aside(session: Session) -> None:
+    """Wait for what is enqueued, and let other threads use the driver meanwhile."""
+    with session.driver, typed_errors("waiting for the device"):
+        marker = cl.enqueue_marker(session.queue)
+        session.queue.flush()
+    session.wait_aside(marker)
 
 
 class Factorization(Training):
@@ -226,16 +228,16 @@ class Factorization(Training):
         checked_count("n_factors", rank, MAX_RANK)
         problem = as_problem(ratings, rank=rank, n_sweeps=n_epochs, storage=storage, biases=biases)
         check_squares(ratings)
-        check_memory(session, problem)
         self.session, self.ratings = session, ratings
         self.epochs: list[Epoch] = []
         self._started = time.perf_counter()
         self._parts = np.zeros(3)  # seconds: compile, transfer, kernel
         self._kernels: dict[str, tuple[int, float]] = {}
         with session.measure() as recorder:
-            self.choice, self.plan = planned_by(session, replace(problem, mean=mean), strategy, options, deterministic)
-            self.strategy, self.model = self.choice.strategy, self.plan.model
-            self._errors = Errors(session, ratings, self.model)
+            cell = Cell(session, replace(problem, mean=mean), strategy, options, deterministic)
+            assert cell.choice is not None and cell.plan is not None  # there are ratings
+            self.choice, self.plan, self.model, self._errors = cell.choice, cell.plan, cell.model, cell.errors
+            self.strategy = self.choice.strategy
             self._backup = Backup(self.model)
         self._account(recorder)
 
