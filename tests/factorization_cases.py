@@ -13,6 +13,7 @@ from clgraph.algorithms.factorization import STRATEGIES, FactorizationProblem
 from clgraph.algorithms.factorization.factors import Factors
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.data.ratings import Ratings
+from clgraph.reference.factorization import check_factorization
 from clgraph.runtime.session import Session
 
 RATE, REGULARIZATION, MEAN = 0.02, 0.1, 0.5  # at a rate of 0.05 a few rows overshoot, in some orders
@@ -128,14 +129,6 @@ def replay(ratings: Ratings, factors: Factors, order, offsets) -> Factors:
     return Factors(p, q, *biases)
 
 
-def assert_conflict_free(ratings: Ratings, order, offsets) -> None:
-    assert np.array_equal(np.sort(order), np.arange(ratings.n_ratings))
-    assert offsets[0] == 0 and offsets[-1] == ratings.n_ratings and (np.diff(offsets) > 0).all()
-    step = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
-    for ends in (ratings.users, ratings.items):
-        assert np.unique(np.stack((step, ends[order])), axis=1).shape[1] == ratings.n_ratings
-
-
 def check_replay(
     session: Session,
     strategy: str,
@@ -154,7 +147,8 @@ def check_replay(
         plan = change(plan) or plan
     model, begin = plan.model, start(plan)
     order, offsets = sweep_order(plan)
-    assert_conflict_free(ratings, order, offsets)
+    check_factorization(ratings, supersteps=(order, offsets))
+    assert (np.diff(offsets) > 0).all()
     expected, results = begin, []
     for _ in range(2):
         expected = replay(ratings, expected, order, offsets)

@@ -27,7 +27,7 @@ from conftest import ROOT
 
 from clgraph import generators
 from clgraph.algorithms import factorization, mst
-from clgraph.algorithms.factorization.edge_locked import edge_locked
+from clgraph.algorithms.factorization.locked import edge_locked
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.hash_collisions import as_problem
 from clgraph.data.graph import Graph

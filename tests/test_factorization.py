@@ -22,9 +22,15 @@ from factorization_cases import (
 )
 
 import clgraph as cg
-from clgraph.algorithms.factorization import ALGORITHM, STRATEGIES, as_problem, passes, prices, problem, supersteps
-from clgraph.algorithms.factorization.block_grid import _chain, _checked_lanes, _default_lanes, balanced_parts
-from clgraph.algorithms.factorization.block_sizes import grid_groups
+from clgraph.algorithms.factorization import ALGORITHM, STRATEGIES, as_problem, prices, problem, supersteps
+from clgraph.algorithms.factorization import plan as plans
+from clgraph.algorithms.factorization.block_grid import (
+    _chain,
+    _checked_lanes,
+    _default_lanes,
+    balanced_parts,
+    grid_groups,
+)
 from clgraph.algorithms.factorization.factors import row_layout
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.data.ratings import Ratings
@@ -34,6 +40,9 @@ from clgraph.runtime.session import Session
 
 OFFLINE = [name for name, strategy in STRATEGIES.items() if strategy.kind == "offline"]
 BLOCKS = ["block_grid", "block_diagonal"]
+BY_ITEM = ["matching_node", "subgraph_matching"]
+SUPERSTEPS = ["matching_edge", "diagonal", *BY_ITEM]
+WALKS = ["node_locked", "hybrid_locked"]
 # Runs of an item longer than a tile, users of one tile again in the next one.
 LONG_RUNS = some_ratings(*np.divmod(np.arange(150 * 6), 6), n_users=160)
 
@@ -42,29 +51,10 @@ LONG_RUNS = some_ratings(*np.divmod(np.arange(150 * 6), 6), n_users=160)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("name", ["no vertices", "cross"])
-def test_each_rating_once(session: Session, strategy: str, name: str) -> None:
-    check_sweeps(session, strategy, ZOO[name], 16)
-
-
-@pytest.mark.parametrize("strategy", OFFLINE)
-def test_offline_sweeps_are_the_same_in_every_run(session: Session, strategy: str) -> None:
-    """Another plan with the same seed makes the same bits."""
-    results = []
-    for _ in range(2):
-        plan = plan_on(session, strategy, problem_of(ZOO["513"], 16), seed=3)
-        for _ in range(2):
-            plan.sweep()
-        results.append(plan.model.get())
-    for first, second in zip(*(result[:2] for result in results), strict=True):
-        np.testing.assert_array_equal(first, second)
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
 def test_int64_offsets(session: Session, strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What near 2**31 ratings are swept with."""
     monkeypatch.setattr(problem, "_INT32_RATINGS", 0)
-    check_sweeps(session, strategy, ZOO["skewed"], 16)
+    check_sweeps(session, strategy, ZOO["skewed"], 16, seed=3)
 
 
 def test_too_many_ratings(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,12 +105,6 @@ def test_the_choice(session: Session) -> None:
         ALGORITHM.choose(session, as_problem(ratings), "nonsense")
 
 
-@pytest.mark.parametrize("n_sweeps", [1, 20, 1000])
-@pytest.mark.parametrize("name", ZOO)
-def test_auto_never_picks_hogwild(pocl: Session, name: str, n_sweeps: int) -> None:
-    assert ALGORITHM.choose(pocl, as_problem(ZOO[name], n_sweeps=n_sweeps)).strategy != "hogwild"
-
-
 def test_explain(pocl: Session) -> None:
     ratings = ZOO["513"]
     options = {"rank": 64, "n_sweeps": 3}
@@ -137,22 +121,6 @@ def test_explain(pocl: Session) -> None:
 
 
 # ---- blocks
-
-
-@pytest.mark.parametrize("strategy", BLOCKS)
-@pytest.mark.parametrize("name", ZOO)
-def test_blocks_are_the_replay(session: Session, strategy, name: str) -> None:
-    check_replay(session, strategy, ZOO[name], **({"shape": (16, 32)} if strategy == "block_diagonal" else {}))
-
-
-@pytest.mark.parametrize("strategy", BLOCKS)
-@pytest.mark.parametrize(
-    "model",
-    [(1, "float32", True), (16, "float32"), (16, "float16", True), (20, "float32", True), (64, "float16"), (128,)],
-    ids=lambda model: "-".join(map(str, model)),
-)
-def test_models(session: Session, strategy, model) -> None:
-    check_replay(session, strategy, ZOO["512"], *model, checked=False)
 
 
 @pytest.mark.parametrize("n_groups", [1, 3, 7, 40])
@@ -199,7 +167,7 @@ def test_the_seed_deals_the_parts(pocl: Session) -> None:
 @pytest.mark.parametrize("strategy", BLOCKS)
 def test_long_sweeps_are_waited_for(pocl: Session, strategy, monkeypatch: pytest.MonkeyPatch) -> None:
     """Launches take about a slice of the ratings, and not many slices are in flight."""
-    monkeypatch.setattr(passes, "_CPU_SLICE", 100)
+    monkeypatch.setattr(plans, "_CPU_SLICE", 100)
     ratings = random_ratings(2000)
     options = {"n_groups": 10} if strategy == "block_grid" else {}
     plan = plan_on(pocl, strategy, problem_of(ratings), **options)
@@ -212,16 +180,27 @@ def test_long_sweeps_are_waited_for(pocl: Session, strategy, monkeypatch: pytest
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("strategies", "options", "message"),
     [
-        ({"n_groups": 0}, "n_groups = 0; allowed: 1 to"), ({"n_groups": 5000}, "4096"), ({"n_groups": 2.5}, "integer"),
-        ({"lanes": 2}, "lanes = 2; allowed: 1 to 1"), ({"lanes": 0}, "lanes = 0"),
-        ({"barrier": "group"}, "'launch', 'grid'"),
+        (["block_grid"], {"n_groups": 0}, "n_groups = 0; allowed: 1 to"),
+        (["block_grid"], {"n_groups": 5000}, "4096"),
+        (["block_grid"], {"n_groups": 2.5}, "integer"),
+        (["block_grid"], {"lanes": 2}, "lanes = 2; allowed: 1 to 1"),
+        (["block_grid"], {"lanes": 0}, "lanes = 0"),
+        (["block_grid"], {"barrier": "group"}, "'launch', 'grid'"),
+        *((["block_diagonal"], {"shape": s}, "shape = ") for s in [(0, 4), (10**6, 4), 7, (1, 2, 3), ("a", "b"), ()]),
+        (SUPERSTEPS, {"barrier": "fence"}, "barrier = 'fence'"),
+        ([*SUPERSTEPS, "block_grid"], {"barrier": "grid"}, "has no device-wide barrier"),
+        *((BY_ITEM, {"work_group_size": n}, "work_group_size = ") for n in [0, -1, 2.5, "a", 10**6]),
+        (WALKS, {"per": "group"}, "per = 'group'"),
+        *((WALKS, {"locks": n}, "locks = ") for n in [0, 2.5, "a"]),
     ],
-)  # fmt: skip
-def test_options_of_the_grid_are_checked(pocl: Session, options: dict[str, object], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        plan_on(pocl, "block_grid", problem_of(ZOO["one"]), **options)
+)
+def test_options_are_checked(pocl: Session, strategies: list[str], options: dict[str, object], message: str) -> None:
+    error = UnsupportedStrategyError if options == {"barrier": "grid"} else InputError
+    for strategy in strategies:
+        with pytest.raises(error, match=message):
+            plan_on(pocl, strategy, problem_of(ZOO["one"]), **options)
 
 
 def test_lanes_that_local_memory_holds(pocl: Session) -> None:
@@ -239,17 +218,6 @@ def test_rows_fit_the_registers(vectors: int, lanes: int, chain: int) -> None:
     assert _default_lanes(vectors, 32) == lanes
     assert _chain(vectors // lanes) == chain
     assert _default_lanes(vectors, 1) == 1
-
-
-def test_a_grid_barrier_is_asked_of_the_device(pocl: Session) -> None:
-    with pytest.raises(UnsupportedStrategyError, match="has no device-wide barrier"):
-        plan_on(pocl, "block_grid", problem_of(ZOO["one"]), barrier="grid")
-
-
-@pytest.mark.parametrize("shape", [(0, 4), (10**6, 4), 7, (1, 2, 3), ("a", "b"), ()])
-def test_shapes_are_checked(pocl: Session, shape: object) -> None:
-    with pytest.raises(InputError, match="shape = "):
-        plan_on(pocl, "block_diagonal", problem_of(ZOO["one"]), shape=shape)
 
 
 @pytest.mark.parametrize("n_parts", [1, 2, 5, 30])

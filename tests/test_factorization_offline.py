@@ -1,4 +1,4 @@
-"""Offline strategies of factorisation: matchings, and sweeps in supersteps without conflicts."""
+"""Offline strategies of factorisation: matchings, and sweeps without conflicts."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ import pytest
 from conftest import run_at_width
 from factorization_cases import ZOO, assert_each_once, check_replay, plan_on, problem_of, sweep_order
 
-from clgraph.algorithms.factorization import matchings, rating_supersteps, supersteps
-from clgraph.algorithms.factorization.factors import DeviceRatings
+from clgraph.algorithms.factorization import matchings, supersteps
+from clgraph.algorithms.factorization.factors import upload_ratings
 from clgraph.algorithms.factorization.matchings import find_matchings
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.data.ratings import Ratings
-from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError
+from clgraph.errors import DeviceTimeoutError, InputError
 from clgraph.model.recipe import Recipe
 from clgraph.runtime.session import Session
 
 BY_RATING, BY_ITEM = ("matching_edge", "diagonal"), ("matching_node", "subgraph_matching")
 STRATEGIES = (*BY_RATING, *BY_ITEM)
+BLOCKS = ("block_grid", "block_diagonal")  # test_factorization.py has their options
 
 
 def matchings_of(
@@ -25,12 +26,12 @@ def matchings_of(
 ):
     """Return the matching of each rating, by one work-group, or with launches until *few_rows* items are left."""
     plan = FactorizationPlan(session, problem_of(ratings, 1, checked=False), Recipe(()))
-    given = DeviceRatings.upload(session, ratings)
-    sides = (given.items, ratings.n_items), (given.users, ratings.n_users)
+    given = upload_ratings(session, ratings)
+    sides = (given["items"], ratings.n_items), (given["users"], ratings.n_users)
     if few_rows is None:
-        found = find_matchings(plan, *sides, seed=seed)
-        assert found.n_matchings == (found.colours.get().max() + 1 if ratings.n_ratings else 0)
-        return found.colours.get()
+        colours, n_matchings = find_matchings(plan, *sides, seed=seed)
+        assert n_matchings == (colours.get().max() + 1 if ratings.n_ratings else 0)
+        return colours.get()
     search = matchings._Search(plan, *sides, seed)
     search.run_many(few_rows)
     search.run_few(work_group_size)
@@ -119,10 +120,10 @@ def test_seeds_change_the_matchings(pocl: Session) -> None:
 # ---- sweeps
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", [*STRATEGIES, *BLOCKS])
 @pytest.mark.parametrize("name", ZOO)
 def test_sweeps_without_conflicts(session: Session, strategy, name: str) -> None:
-    check_replay(session, strategy, ZOO[name])
+    check_replay(session, strategy, ZOO[name], **({"shape": (16, 32)} if strategy == "block_diagonal" else {}))
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -130,7 +131,7 @@ def test_small_ranges(session: Session, strategy, monkeypatch) -> None:
     """Launches that end inside blocks and between small supersteps, and supersteps with a launch each."""
     for module, name, value in (
         (supersteps, "_CPU_TURNS", 100), (supersteps, "_TURNS", 20), (supersteps, "CPU_TAIL_RATINGS", 3),
-        (rating_supersteps, "_TAIL_TURNS", 0),
+        (supersteps, "_TAIL_TURNS", 0),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, value)
     plan = check_replay(session, strategy, ZOO["skewed"])
@@ -139,10 +140,17 @@ def test_small_ranges(session: Session, strategy, monkeypatch) -> None:
 
 @pytest.mark.parametrize(
     "model",
-    [(1,), (16,), (20, "float16"), (5, "float32", True), (128, "float16", True)],
+    [
+        (1, "float32", True),
+        (16,),
+        (16, "float16", True),
+        (20, "float32", True),
+        (64, "float16"),
+        (128, "float16", True),
+    ],
     ids=lambda model: "-".join(map(str, model)),
 )
-@pytest.mark.parametrize("strategy", ["matching_edge", "subgraph_matching"])
+@pytest.mark.parametrize("strategy", ["matching_edge", "subgraph_matching", *BLOCKS])
 def test_models(session: Session, strategy, model) -> None:
     check_replay(session, strategy, ZOO["512"], *model, checked=False)
 
@@ -190,19 +198,6 @@ def test_subgraph_matching_takes_fewer_steps(pocl: Session) -> None:
         sweep_order(plan_on(pocl, strategy, problem_of(ratings), work_group_size=16))[1].size for strategy in BY_ITEM
     )
     assert by_block < by_node
-
-
-def test_options_are_checked(pocl: Session) -> None:
-    problem = problem_of(ZOO["one"], 1)
-    for strategy in STRATEGIES:
-        with pytest.raises(InputError, match="barrier = 'fence'"):
-            plan_on(pocl, strategy, problem, barrier="fence")
-        with pytest.raises(UnsupportedStrategyError, match="has no device-wide barrier"):
-            plan_on(pocl, strategy, problem, barrier="grid")
-    for strategy in BY_ITEM:
-        for size in (0, -1, 2.5, "a", 2 * pocl.facts.max_work_group_size):
-            with pytest.raises(InputError, match="work_group_size = "):
-                plan_on(pocl, strategy, problem, work_group_size=size)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

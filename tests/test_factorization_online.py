@@ -21,10 +21,11 @@ from factorization_cases import (
     some_ratings,
 )
 
-from clgraph.algorithms.factorization import FactorizationProblem, passes
+from clgraph.algorithms.factorization import FactorizationProblem
+from clgraph.algorithms.factorization import plan as plans
 from clgraph.algorithms.factorization.factors import Factors
 from clgraph.data.ratings import Ratings
-from clgraph.errors import DeviceTimeoutError, InputError
+from clgraph.errors import DeviceTimeoutError
 from clgraph.reference.factorization import rmse, sgd_sweep
 from clgraph.runtime.session import Session
 
@@ -138,18 +139,10 @@ def test_options(session: Session, strategy, per: str) -> None:
         check_sweeps(session, strategy, random_ratings(600), 12, per=per, locks=locks)
 
 
-@pytest.mark.parametrize("options", [{"per": "group"}, {"locks": 0}, {"locks": 2.5}, {"locks": "a"}])
-def test_bad_options(pocl: Session, options: dict[str, object]) -> None:
-    ratings = ZOO["one"]
-    for strategy in ("node_locked", "hybrid_locked"):
-        with pytest.raises(InputError):
-            plan_on(pocl, strategy, problem_of(ratings), **options)
-
-
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_slices(pocl: Session, strategy, monkeypatch: pytest.MonkeyPatch) -> None:
     """Long sweeps are several launches."""
-    monkeypatch.setattr(passes, "_CPU_SLICE", 100)
+    monkeypatch.setattr(plans, "_CPU_SLICE", 100)
     check_sweeps(pocl, strategy, random_ratings(999), 8)
 
 

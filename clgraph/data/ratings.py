@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,7 +42,6 @@ from clgraph.data.sparse import checked_matrix
 from clgraph.errors import InputError
 
 Numbers: TypeAlias = Literal[False, "compact"]
-_T = TypeVar("_T", bound=np.generic)
 
 DUPLICATES = ("error", "mean", "sum", "last")
 
@@ -162,23 +161,26 @@ class Ratings:
     @cached_property
     def user_offsets(self) -> NDArray[np.int64]:
         """The ratings of user ``u`` are ``user_offsets[u]:user_offsets[u + 1]``; int64, shape (n_users + 1,)."""
-        return _frozen(np.searchsorted(self.users, np.arange(self.n_users + 1, dtype=np.int32)))
+        offsets: NDArray[np.int64] = read_only(np.searchsorted(self.users, np.arange(self.n_users + 1, dtype=np.int32)))
+        return offsets
 
     @cached_property
     def item_offsets(self) -> NDArray[np.int64]:
         """The ratings of item ``i`` are ``item_order[item_offsets[i]:item_offsets[i + 1]]``; shape (n_items + 1,)."""
-        offsets = np.zeros(self.n_items + 1, np.int64)
+        counts = np.zeros(self.n_items + 1, np.int64)
         for chunk in chunks(self.n_ratings, at_least=2 * self.n_items):
-            counts = np.bincount(self.items[chunk])
-            offsets[1 : 1 + counts.size] += counts
-        return _frozen(np.cumsum(offsets, out=offsets))
+            of_chunk = np.bincount(self.items[chunk])
+            counts[1 : 1 + of_chunk.size] += of_chunk
+        offsets: NDArray[np.int64] = read_only(np.cumsum(counts, out=counts))
+        return offsets
 
     @cached_property
     def item_order(self) -> NDArray[Any]:
         """Positions of the ratings sorted by item, then user; int32 (int64 from 2**31 on), shape (n_ratings,)."""
         positions = np.arange(self.n_ratings, dtype=np.int32 if self.n_ratings < 2**31 else np.int64)
-        order: NDArray[Any] = csr_array((positions, self.items, self.user_offsets), shape=self.shape).tocsc().data
-        return _frozen(order)
+        by_item = csr_array((positions, self.items, self.user_offsets), shape=self.shape).tocsc()
+        order: NDArray[Any] = read_only(by_item.data)
+        return order
 
     @cached_property
     def stats(self) -> RatingsStats:
@@ -401,8 +403,3 @@ def as_ratings(source: Any) -> Ratings:
         f"{type(source).__module__}.{type(source).__qualname__} is not a rating matrix; accepted: "
         "clgraph.Ratings, a scipy sparse array, a tuple (users, items, values)"
     )
-
-
-def _frozen(array: NDArray[_T]) -> NDArray[_T]:
-    array.setflags(write=False)
-    return array

@@ -92,7 +92,7 @@ def power_law_ratings(
     plan = _Plan(user_degrees, user_order, chances, rank, noise, seed)
     items, values = np.empty(n_ratings, np.int32), np.empty(n_ratings, np.float32)
     tell, n_drawn = begin("generating ratings", n_ratings, "ratings"), 0
-    for users, degrees, task_items, task_values in plan.drawn(min(workers, plan.n_tasks)):
+    for users, degrees, task_items, task_values in plan.drawn(workers):
         starts = np.cumsum(degrees) - degrees
         places = np.repeat(offsets[users] - starts, degrees)
         places += np.arange(places.size)
@@ -273,18 +273,14 @@ class _Plan:
         total = int(ends[-1]) if ends.size else 0
         return np.unique(np.append(np.searchsorted(ends, np.arange(0, total, _TASK), "right"), ends.size))
 
-    @property
-    def n_tasks(self) -> int:
-        return max(1, self.cuts.size - 1)
-
     @cached_property
     def factors(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         return planted_factors(self.user_order.size, self.chances.weights.size, self.rank, self.seed)
 
     def drawn(self, workers: int) -> Iterator[tuple[NDArray[Any], ...]]:
-        """Yield users, degrees, items and values of each task, drawn by so many processes."""
+        """Yield users, degrees, items and values of each task, drawn by at most so many processes."""
         tasks = range(self.cuts.size - 1)
-        if workers == 1:
+        if (workers := min(workers, len(tasks))) <= 1:
             yield from map(self.draw, tasks)
             return
         with ProcessPoolExecutor(workers, get_context("spawn"), _keep, (self,)) as pool:

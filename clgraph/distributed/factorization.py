@@ -15,11 +15,9 @@ import numpy as np
 from clgraph.algorithms.factorization import STRATEGIES, as_problem
 from clgraph.algorithms.factorization.epochs import Epoch, Training
 from clgraph.algorithms.factorization.factors import Factors
-from clgraph.algorithms.factorization.limits import check_squares
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.strata import Strata
-from clgraph.algorithms.factorization.team_training import Cell
-from clgraph.algorithms.factorization.training import Errors
+from clgraph.algorithms.factorization.training import Cell, Errors, check_squares
 from clgraph.data.ratings import Ratings
 from clgraph.distributed.workers import devices_of, on_device, results, submit, wait_for, worker_session
 from clgraph.errors import InputError

@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from clgraph.algorithms.factorization.block_sizes import block_shape, local_row_bytes, most_local_rows
-from clgraph.algorithms.factorization.factors import DeviceRatings, row_layout
-from clgraph.algorithms.factorization.packed_ratings import pack, sort_by_block
-from clgraph.algorithms.factorization.passes import slice_size, wait_by_slices
-from clgraph.algorithms.factorization.plan import FactorizationPlan
+from clgraph.algorithms.factorization.factors import row_layout, upload_ratings
+from clgraph.algorithms.factorization.plan import FactorizationPlan, slice_size, wait_by_slices
 from clgraph.algorithms.factorization.problem import FactorizationProblem
+from clgraph.algorithms.factorization.rating_order import pack, sort_by_block
 from clgraph.algorithms.factorization.supersteps import launch_over
 from clgraph.arguments import Seed, checked_seed, refusing
 from clgraph.device.facts import DeviceFacts
@@ -23,6 +21,9 @@ from clgraph.primitives.compact import Compact
 from clgraph.runtime.arrays import DeviceArray
 
 _SOURCE = "factorization/block_diagonal.cl"
+_LOCAL_SHARE = 0.9  # drivers keep the rest of the local memory for themselves
+_CPU_LOCAL_BYTES = 1 << 18  # so many bytes of rows stay in a core's cache
+_BLOCKS_PER_UNIT = 4  # a block-diagonal should have so many blocks for each compute unit
 
 
 def block_diagonal(
@@ -34,17 +35,11 @@ def block_diagonal(
     block-diagonal has blocks for every compute unit. There is one such order, so nothing depends on *seed*.
     """
     checked_seed(seed)
-    row_bytes = local_row_bytes(row_layout(problem.rank, facts).padded)
-    shape = (
-        block_shape(*problem.ratings.shape, facts, row_bytes) if shape is None
-        else _checked_shape(shape, facts, row_bytes)
-    )  # fmt: skip
+    shape = block_shape(problem, facts) if shape is None else _checked_shape(shape, problem, facts)
     return Recipe(
         (Use(BlockDiagonals),),
-        lambda: Setting(
-            defines={"N_ROWS": shape[0], "N_COLUMNS": shape[1]}, work_group_size=facts.sub_group_size,
-        ),
-    )  # fmt: skip
+        lambda: Setting(defines={"N_ROWS": shape[0], "N_COLUMNS": shape[1]}, work_group_size=facts.sub_group_size),
+    )
 
 
 class BlockDiagonals:
@@ -65,7 +60,7 @@ class BlockDiagonals:
         n_user_blocks, n_item_blocks = -(-ratings.n_users // n_rows), -(-ratings.n_items // n_columns)
         n_diagonals, n_waves = max(n_user_blocks, n_item_blocks), max(n_rows, n_columns)
         per_diagonal = max(1, n_user_blocks * n_waves)
-        given = DeviceRatings.upload(plan.session, ratings)
+        given = upload_ratings(plan.session, ratings)
         keys, self.order = sort_by_block(
             plan,
             given,
@@ -120,10 +115,24 @@ def _chosen(plan: FactorizationPlan, n: int, predicate: str, item: str = "i", **
     return found
 
 
-def _checked_shape(shape: Any, facts: DeviceFacts, row_bytes: int) -> tuple[int, int]:
+def block_shape(problem: FactorizationProblem, facts: DeviceFacts) -> tuple[int, int]:
+    """Choose the sides of blocks: powers of two that local memory holds."""
+    most, wanted = _most_rows(problem, facts), _BLOCKS_PER_UNIT * facts.compute_units
+    rows, columns = (1 << max(4, min(most // 2, n // wanted)).bit_length() - 1 for n in problem.ratings.shape)
+    return rows, columns
+
+
+def _most_rows(problem: FactorizationProblem, facts: DeviceFacts) -> int:
+    """Return how many rows of users and items together fit the local memory, where they are float32."""
+    room = min(facts.local_mem_bytes, _CPU_LOCAL_BYTES) if facts.is_cpu else facts.local_mem_bytes
+    row_bytes = 4 * row_layout(problem.rank, facts).padded + 8  # with the bias and a flag
+    return max(8, int(_LOCAL_SHARE * room) // row_bytes)
+
+
+def _checked_shape(shape: Any, problem: FactorizationProblem, facts: DeviceFacts) -> tuple[int, int]:
     with refusing("shape", shape, "two integers"):
         rows, columns = map(operator.index, shape)
-    most = most_local_rows(facts, row_bytes)
+    most = _most_rows(problem, facts)
     if rows < 1 or columns < 1 or rows + columns > most:
         raise InputError(
             f"shape = {shape}; at least 1 each, and together at most {most} rows fit the local memory of {facts.name}"

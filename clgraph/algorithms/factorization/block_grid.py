@@ -12,15 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization import supersteps
-from clgraph.algorithms.factorization.block_sizes import grid_groups
-from clgraph.algorithms.factorization.factors import DeviceRatings, RowLayout, row_layout
-from clgraph.algorithms.factorization.packed_ratings import pack, sort_by_block
-from clgraph.algorithms.factorization.passes import slice_size, wait_by_slices
-from clgraph.algorithms.factorization.plan import FactorizationPlan, clear
+from clgraph.algorithms.factorization.factors import RowLayout, row_layout, upload_ratings
+from clgraph.algorithms.factorization.plan import FactorizationPlan, clear, slice_size, wait_by_slices
 from clgraph.algorithms.factorization.problem import FactorizationProblem
-from clgraph.algorithms.factorization.rating_order import enqueue_order, find_offsets
+from clgraph.algorithms.factorization.rating_order import enqueue_order, find_offsets, pack, sort_by_block
 from clgraph.algorithms.factorization.supersteps import checked_barrier, launch_over
 from clgraph.arguments import Seed, checked_count, checked_seed
+from clgraph.data.ratings_stats import RatingsStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
 from clgraph.model.recipe import Array, Phase, Recipe, Setting, Use
@@ -92,7 +90,7 @@ def _deal(plan: FactorizationPlan, *, seed: int) -> dict[str, DeviceArray]:
         The packed ``ratings``, their positions in that ``order``, and where in it blocks begin, ``offsets``.
     """
     session, ratings, n_groups = plan.session, plan.problem.ratings, plan.setting.values["n_groups"]
-    rng, given = np.random.default_rng(seed), DeviceRatings.upload(session, ratings)
+    rng, given = np.random.default_rng(seed), upload_ratings(session, ratings)
     user_part, item_part = (
         session.upload(balanced_parts(np.diff(offsets), n_groups, rng))
         for offsets in (ratings.user_offsets, ratings.item_offsets)
@@ -116,7 +114,6 @@ def _deal(plan: FactorizationPlan, *, seed: int) -> dict[str, DeviceArray]:
             plan,
             "block_order",
             "interleave",
-            n=order.size,
             width=width,
             n_streams=_STREAMS,
             keys=by_key,
@@ -128,6 +125,17 @@ def _deal(plan: FactorizationPlan, *, seed: int) -> dict[str, DeviceArray]:
     packed = pack(plan, given, order)
     plan.program(_SOURCE).bind("cut_tiles", n_blocks, n_blocks=n_blocks, offsets=offsets, ratings=packed)()
     return {"ratings": packed, "order": order, "offsets": offsets}
+
+
+def grid_groups(stats: RatingsStats, facts: DeviceFacts) -> int:
+    """Choose into how many parts block_grid cuts users and items.
+
+    Each step costs a wait, each group walks its share of the ratings: the best number is near the square root of
+    n_ratings over the ratings that a wait is worth. More than the device has room for does not help.
+    """
+    wait, most = (2000, 8 * facts.compute_units) if facts.is_cpu else (60, 4 * facts.compute_units)
+    wanted = math.isqrt(stats.n_ratings // wait)
+    return max(1, min(most, max(wanted, facts.compute_units if facts.is_cpu else 1), stats.n_users, stats.n_items))
 
 
 class BlockSteps:
@@ -143,19 +151,14 @@ class BlockSteps:
 
     def _steps(self) -> Iterator[tuple[Any, int]]:
         """Enqueue the steps; yield the events and, about, how many ratings they take."""
-        problem, all_groups = self._plan.problem, self._n_groups
-        together = _together(problem, self._plan.session.facts, all_groups)
+        problem, facts, all_groups = self._plan.problem, self._plan.session.facts, self._n_groups
+        n_cuts, units = -(-problem.n // (all_groups * slice_size(problem, facts))), facts.compute_units
+        together = all_groups if n_cuts <= 1 else max(1, all_groups // (n_cuts * units)) * units
         for step in range(all_groups):
             for first in range(0, all_groups, together):
                 n_groups = min(together, all_groups - first)
                 event = launch_over(self._step, n_groups, step=step, first_group=first)
                 yield event, n_groups * problem.n // all_groups**2
-
-
-def _together(problem: FactorizationProblem, facts: DeviceFacts, n_groups: int) -> int:
-    """Return how many groups are in a launch of a step."""
-    n_cuts, units = -(-problem.n // (n_groups * slice_size(problem, facts))), facts.compute_units
-    return n_groups if n_cuts <= 1 else max(1, n_groups // (n_cuts * units)) * units
 
 
 def _chain(vectors: int) -> int:

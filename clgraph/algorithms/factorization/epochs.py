@@ -6,14 +6,14 @@ import math
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from clgraph.algorithms.factorization.factors import Factors
 from clgraph.algorithms.factorization.host_model import predict_pairs
-from clgraph.algorithms.factorization.inputs import UnseenPairs
-from clgraph.algorithms.factorization.schedules import Schedule, capped, check_regularization
+from clgraph.algorithms.factorization.schedules import Schedule, capped
+from clgraph.arguments import checked_number
 from clgraph.data.ratings import Ratings
 from clgraph.errors import ConvergenceWarning
 from clgraph.progress import begin
@@ -47,16 +47,19 @@ Callback = Callable[[int, Epoch], object]
 """``callback(number, epoch)`` after each epoch, numbered from 1; a true result stops the training."""
 
 
-class Model(Protocol):
-    """Factors and biases, wherever they are; *mean* is added to every prediction."""
+class UnseenPairs(NamedTuple):
+    """Pairs to evaluate on whose user or item has no number in the fit, and their ratings.
 
-    mean: float
+    Attributes
+    ----------
+    users, items : int32 array, shape (n,)
+        Numbers in the fit, -1 if unknown.
+    values : float32 array, shape (n,)
+    """
 
-    def set(self, factors: Factors) -> None:
-        """Take over copies of *factors*."""
-
-    def get(self) -> Factors:
-        """Return copies of the factors and biases as they are now."""
+    users: NDArray[np.int32]
+    items: NDArray[np.int32]
+    values: NDArray[np.float32]
 
 
 class Training(ABC):
@@ -64,14 +67,15 @@ class Training(ABC):
 
     Attributes
     ----------
-    model : Model
+    model : object
+        Factors and biases, wherever they are: ``set`` and ``get`` copy them, and ``mean`` is added to every prediction.
     strategy : str
         The one that runs.
     epochs : list of Epoch
         What the last ``train`` did, after its *history*.
     """
 
-    model: Model
+    model: Any
     strategy: str
     epochs: list[Epoch]
 
@@ -125,7 +129,7 @@ class Training(ABC):
         ConvergenceWarning
             The error became infinite or NaN: the training ends, the last finite factors are restored.
         """
-        check_regularization(regularization)
+        checked_number("regularization", regularization)
         n_seen = 0 if eval_ratings is None else eval_ratings.n_ratings
         evaluation = None if eval_ratings is None or not n_seen else self.errors_on(eval_ratings)
         self.epochs = list(history)

@@ -16,8 +16,7 @@ import numpy as np
 from clgraph.algorithms.factorization.epochs import Callback, Epoch, Training
 from clgraph.algorithms.factorization.factors import Factors, initial_factors
 from clgraph.algorithms.factorization.fitted import FittedFactorization
-from clgraph.algorithms.factorization.host_model import check_factors
-from clgraph.algorithms.factorization.model_file import check_model, read_model, write_model
+from clgraph.algorithms.factorization.model_file import check_factors, check_model, read_model, write_model
 from clgraph.algorithms.factorization.problem import MAX_RANK, Storage
 from clgraph.algorithms.factorization.schedules import make_schedule
 from clgraph.algorithms.factorization.scikit_learn import BaseEstimator, check_is_fitted, check_random_state

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,9 @@ from clgraph.arguments import checked_flag, checked_number
 from clgraph.data.ratings import Ratings
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
+from clgraph.runtime import opencl as cl
 from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.session import Session
 
 _MAX_PADDING = 1.25
@@ -167,22 +170,45 @@ class DeviceModel:
         return counts, conflicts
 
 
-class DeviceRatings:
-    """Users, items and values of ratings in device memory, in the order in which they are visited."""
+class Backup:
+    """A copy of a model in device memory, and the epochs that led to it.
 
-    def __init__(self, users: DeviceArray, items: DeviceArray, values: DeviceArray) -> None:
-        self.users, self.items, self.values = users, items, values
+    Where the whole factors are and which epochs led to them is one reference: an interrupt finds it as it was
+    before :meth:`save` or as it is after. While the copy is made, the model itself is whole: nobody sweeps.
+    """
 
-    @property
-    def scope(self) -> dict[str, DeviceArray]:
-        """The arrays by their names in the kernels."""
-        return {"users": self.users, "items": self.items, "values": self.values}
+    def __init__(self, model: DeviceModel) -> None:
+        self._session = model.session
+        self._live = list(model.arrays.values())
+        self._copies = [self._session.empty(array.size, array.dtype) for array in self._live]
+        self._whole: tuple[list[Any], list[Any]] = self._live, []
 
-    def __len__(self) -> int:
-        return self.values.size
+    def save(self, epochs: list[Any]) -> None:
+        """Keep the model as it is now, after *epochs*."""
+        self._whole = self._live, epochs
+        self._copy(self._live, self._copies)
+        self._whole = self._copies, epochs
 
-    @classmethod
-    def upload(cls, session: Session, ratings: Ratings, order: NDArray[Any] | None = None) -> DeviceRatings:
-        """Copy *ratings* in *order* (positions), or as they are: by user, then item."""
-        arrays = (ratings.users, ratings.items, ratings.values)
-        return cls(*(session.upload(a if order is None else a[order]) for a in arrays))
+    def restore(self) -> list[Any]:
+        """Set the model back to what was saved last; return the epochs."""
+        arrays, epochs = self._whole
+        if arrays is not self._live:
+            self._copy(arrays, self._live)
+        return epochs
+
+    def _copy(self, sources: Sequence[Any], targets: Sequence[Any]) -> None:
+        with typed_errors("copying factors on the device"):
+            for source, target in zip(sources, targets, strict=True):
+                with self._session.driver:
+                    event = cl.enqueue_copy(self._session.queue, target.buffer, source.buffer, byte_count=source.nbytes)
+                self._session.record_transfer(event)
+        self._session.finish()
+
+
+RatingArrays: TypeAlias = dict[str, DeviceArray]
+"""``users``, ``items`` and ``values`` of ratings in device memory, in the order in which they are visited."""
+
+
+def upload_ratings(session: Session, ratings: Ratings) -> RatingArrays:
+    """Copy *ratings* as they are: by user, then item."""
+    return {name: session.upload(getattr(ratings, name)) for name in ("users", "items", "values")}

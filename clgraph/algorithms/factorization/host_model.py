@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization.factors import Factors
-from clgraph.algorithms.factorization.problem import MAX_RANK
 from clgraph.data.ratings import Ratings
 from clgraph.data.ratings_stats import chunks
 
@@ -75,21 +74,3 @@ def _least_squares(a: NDArray[Any], b: NDArray[Any], weight: float) -> NDArray[A
             return np.linalg.solve(a.T @ a + weight * np.eye(a.shape[1]), a.T @ b)
     shortest: NDArray[Any] = np.linalg.lstsq(a, b, rcond=None)[0]
     return shortest
-
-
-def check_factors(factors: Factors) -> tuple[int, int]:
-    """Return the numbers of users and items; raise ValueError if shapes, types or values are wrong."""
-    users, items, *biases = factors
-    if np.ndim(users) != 2 or np.ndim(items) != 2 or not 1 <= users.shape[1] <= MAX_RANK:
-        found = f"{np.shape(users)} and {np.shape(items)}"
-        raise ValueError(f"factors of shapes {found}; needed: (n_users, rank) and (n_items, rank), rank 1 … {MAX_RANK}")
-    rank = users.shape[1]
-    shapes = [(len(users), rank), (len(items), rank), (len(users),), (len(items),)]
-    if (biases[0] is None) != (biases[1] is None):
-        raise ValueError("biases of one side only")
-    for name, array, shape in zip(factors._fields, factors, shapes, strict=True):
-        if array is None:
-            continue
-        if array.shape != shape or array.dtype != np.float32 or not np.isfinite(array).all():
-            raise ValueError(f"{name} is {array.dtype} {array.shape}; needed: finite float32 {shape}")
-    return len(users), len(items)

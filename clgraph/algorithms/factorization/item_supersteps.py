@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization import supersteps
-from clgraph.algorithms.factorization.factors import DeviceRatings
-from clgraph.algorithms.factorization.matchings import Matchings, find_matchings
+from clgraph.algorithms.factorization.factors import upload_ratings
+from clgraph.algorithms.factorization.matchings import find_matchings
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.rating_order import (
@@ -25,12 +24,8 @@ from clgraph.arguments import Seed, checked_count
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
 from clgraph.model.recipe import Recipe, Setting, Use
-from clgraph.runtime.arrays import DeviceArray
 
 _SOURCE = "factorization/item_block.cl"
-
-RankItems = Callable[[NDArray[np.int64], int], NDArray[np.int64]]
-FindMatchings = Callable[[FactorizationPlan, DeviceRatings, DeviceArray, int], Matchings]
 
 
 def matching_node(
@@ -52,20 +47,7 @@ def matching_node(
     time: no parallelism is left, but the row stays in registers for all of an item's ratings. *work_group_size* is a
     multiple of the sub-group size.
     """
-
-    def find(plan: FactorizationPlan, given: DeviceRatings, _blocks: DeviceArray, _n_blocks: int) -> Matchings:
-        n_users, n_items = problem.ratings.shape
-        return find_matchings(plan, (given.items, n_items), (given.users, n_users), seed=seed)
-
-    return _recipe(facts, _by_number_and_degree, find, barrier, work_group_size)
-
-
-def _by_number_and_degree(degrees: NDArray[np.int64], block_size: int) -> NDArray[np.int64]:
-    order = by_descending_degree(degrees)
-    # numpy sorts int16 by radix, ten times as fast
-    block = np.empty(degrees.size, np.int16 if order.size < 2**15 * block_size else np.int32)
-    block[np.flatnonzero(degrees)] = np.arange(order.size) // block_size
-    return order[np.argsort(block[order], kind="stable")]
+    return _recipe(facts, barrier, work_group_size, seed=seed, by_degree=False)
 
 
 def subgraph_matching(
@@ -81,23 +63,10 @@ def subgraph_matching(
     Items are sorted by degree, so blocks of rare items take few supersteps. The options are those of
     :func:`matching_node`.
     """
-
-    def find(plan: FactorizationPlan, given: DeviceRatings, blocks: DeviceArray, n_blocks: int) -> Matchings:
-        # Each block gets a copy of each user: then the matchings of one graph are those of all blocks.
-        by_block, _ = stable_order(plan, blocks, n_blocks)  # ratings come sorted by user
-        copies, offsets = number_runs(plan, by_block, blocks, given.users)
-        return find_matchings(plan, (given.items, problem.ratings.n_items), (copies, offsets.size - 1), seed=seed)
-
-    return _recipe(facts, _by_degree, find, barrier, work_group_size)
+    return _recipe(facts, barrier, work_group_size, seed=seed, by_degree=True)
 
 
-def _by_degree(degrees: NDArray[np.int64], _block_size: int) -> NDArray[np.int64]:
-    return by_descending_degree(degrees)
-
-
-def _recipe(
-    facts: DeviceFacts, rank_items: RankItems, find: FindMatchings, barrier: str, work_group_size: int | None
-) -> Recipe:
+def _recipe(facts: DeviceFacts, barrier: str, work_group_size: int | None, *, seed: Seed, by_degree: bool) -> Recipe:
     barrier = checked_barrier(facts, barrier, ("auto", "grid", "group"))
     if barrier == "auto":
         barrier = "grid" if supersteps.has_grid_barrier(facts) else "group"
@@ -106,8 +75,16 @@ def _recipe(
         size = checked_count("work_group_size", work_group_size, facts.max_work_group_size)
         if size % facts.sub_group_size:
             raise InputError(f"work_group_size = {size}; needed: a multiple of {facts.sub_group_size}")
-    step = Use(lambda plan: ItemSupersteps(plan, rank_items, find, barrier, size))
+    step = Use(lambda plan: ItemSupersteps(plan, barrier, size, seed=seed, by_degree=by_degree))
     return Recipe((step,), partial(Setting, arrays=STATUS))
+
+
+def _by_number_and_degree(degrees: NDArray[np.int64], block_size: int) -> NDArray[np.int64]:
+    order = by_descending_degree(degrees)
+    # numpy sorts int16 by radix, ten times as fast
+    block = np.empty(degrees.size, np.int16 if order.size < 2**15 * block_size else np.int32)
+    block[np.flatnonzero(degrees)] = np.arange(order.size) // block_size
+    return order[np.argsort(block[order], kind="stable")]
 
 
 class ItemSupersteps(Supersteps):
@@ -115,19 +92,12 @@ class ItemSupersteps(Supersteps):
 
     Inside a block the matchings that have ratings of it are the supersteps.
 
-    Parameters
-    ----------
-    plan : FactorizationPlan
-    rank_items : callable
-        ``rank_items(degrees, block_size)`` returns the items that have ratings, in the order in which they fill blocks.
-    find : callable
-        ``find(plan, ratings, blocks, n_blocks)`` returns matchings of the ratings, whose items are in *blocks*.
-    barrier : {"grid", "group"}
-    work_group_size : int
+    With *by_degree* items fill blocks by falling degree, and each block has matchings of its own; else items fill them
+    in the order of their numbers, and the matchings are those of all ratings.
     """
 
     def __init__(
-        self, plan: FactorizationPlan, rank_items: RankItems, find: FindMatchings, barrier: str, work_group_size: int
+        self, plan: FactorizationPlan, barrier: str, work_group_size: int, *, seed: Seed, by_degree: bool
     ) -> None:
         super().__init__(plan, barrier)
         session, ratings = plan.session, plan.problem.ratings
@@ -138,37 +108,41 @@ class ItemSupersteps(Supersteps):
         most_groups = supersteps.GROUPS_PER_UNIT * session.facts.compute_units if barrier == "grid" else 1
         n_groups = max(1, min(most_groups, -(-n_rated // slots)))
         block_size = n_groups * slots
-        by_rank = rank_items(degrees, block_size)
+        by_rank = by_descending_degree(degrees) if by_degree else _by_number_and_degree(degrees, block_size)
         item_ranks = np.zeros(ratings.n_items, np.uint32)
         item_ranks[by_rank] = np.arange(n_rated)
-        given = DeviceRatings.upload(session, ratings)
+        given = upload_ratings(session, ratings)
         ranks, blocks = session.empty(n, np.uint32), session.empty(n, np.uint32)
         enqueue_order(
             plan,
             "superstep_order",
             "rank_items",
-            n=n,
             block_size=block_size,
-            items=given.items,
+            items=given["items"],
             item_ranks=session.upload(item_ranks),
             ranks=ranks,
             blocks=blocks,
         )
-        colours, n_matchings = find(plan, given, blocks, -(-ratings.n_items // block_size))
+        users, n_users = given["users"], ratings.n_users
+        if by_degree:
+            # Each block gets a copy of each user: then the matchings of one graph are those of all blocks.
+            by_block, _ = stable_order(plan, blocks, -(-ratings.n_items // block_size))  # ratings come sorted by user
+            users, copies = number_runs(plan, by_block, blocks, users)
+            n_users = copies.size - 1
+        colours, n_matchings = find_matchings(plan, (given["items"], ratings.n_items), (users, n_users), seed=seed)
         by_matching, _ = stable_order(plan, colours, n_matchings)
         self.order, block_offsets = stable_order(plan, blocks, -(-n_rated // block_size), by_matching)
         steps, offsets = number_runs(plan, self.order, blocks, colours)
         self.offsets = offsets.get().astype(np.int64)
         n_steps = self.offsets.size - 1
         by_item, item_offsets = stable_order(plan, ranks, n_rated, self.order)
-        ordered = gather_ratings(plan, DeviceRatings(given.users, steps, given.values), by_item)
+        ordered = gather_ratings(plan, given | {"items": steps}, by_item)
         is_wide = session.zeros(n_steps, np.uint32)
         if n_groups > 1:
             enqueue_order(
                 plan,
                 "superstep_order",
                 "mark_wide",
-                n=n,
                 block_size=block_size,
                 n_slots=slots,
                 ranks=ranks,
@@ -182,5 +156,5 @@ class ItemSupersteps(Supersteps):
         self.bind_persistent(program, "item_blocks", n_groups, {
             "n_groups": n_groups, "n_ranks": n_rated, "by_rank": session.upload(by_rank.astype(np.int32)),
             "offsets": item_offsets, "blocks": session.upload(block_of[self.segments[:-1]].astype(np.uint32)),
-            "users": ordered.users, "steps": ordered.items, "values": ordered.values,
+            "users": ordered["users"], "steps": ordered["items"], "values": ordered["values"],
         })  # fmt: skip

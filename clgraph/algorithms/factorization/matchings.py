@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from typing import NamedTuple
 
 import numpy as np
 
@@ -30,14 +29,7 @@ _TURNS = 16  # the many-row kernels make so many between two read-backs
 Side = tuple[DeviceArray, int]
 
 
-class Matchings(NamedTuple):
-    """The matching of each edge, uint32, and how many there are."""
-
-    colours: DeviceArray
-    n_matchings: int
-
-
-def find_matchings(plan: FactorizationPlan, a: Side, b: Side, *, seed: Seed, few_rows: int = FEW_ROWS) -> Matchings:
+def find_matchings(plan: FactorizationPlan, a: Side, b: Side, *, seed: Seed) -> tuple[DeviceArray, int]:
     """Split the edges of a bipartite graph without parallel edges into maximal matchings.
 
     Matching t is maximal among the edges that are in none of the matchings before it. The result depends on the
@@ -50,19 +42,23 @@ def find_matchings(plan: FactorizationPlan, a: Side, b: Side, *, seed: Seed, few
     a, b : (DeviceArray of int32, int)
         The ends of the edges on either side, and the number of vertices there.
     seed : int
-    few_rows : int
-        With so many vertices left one work-group goes on alone; on CPUs it always does.
+
+    Returns
+    -------
+    colours : DeviceArray
+        The matching of each edge, uint32.
+    n_matchings : int
     """
     session, n = plan.session, a[0].size
     if not n:
-        return Matchings(session.zeros(0, np.uint32), 0)
+        return session.zeros(0, np.uint32), 0
     search = _Search(plan, a, b, seed)
     if not session.facts.is_cpu:
-        search.run_many(few_rows)
+        search.run_many(FEW_ROWS)
     search.run_few()
     n_matchings = int(reduce(session, search.colours, "max").item()) + 1
     logger.debug("%d edges in %d matchings; the largest degree is %d", n, n_matchings, search.max_degree)
-    return Matchings(search.colours, n_matchings)
+    return search.colours, n_matchings
 
 
 class _Search:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization.factors import Factors
+from clgraph.algorithms.factorization.problem import MAX_RANK
 from clgraph.arguments import checked_path
 from clgraph.data.csr import as_integers
 from clgraph.errors import InputError
@@ -111,6 +112,24 @@ def check_model(
     most = math.sqrt(math.prod(r.max(initial=0.0) for r in rows)) + sum(float(abs(b).max(initial=0)) for b in biases)
     if not isinstance(mean, (int, float)) or not abs(mean) < _MOST - most:
         raise InputError(f"mean = {mean!r}; predictions up to {most} away from it are not finite in float32")
+
+
+def check_factors(factors: Factors) -> tuple[int, int]:
+    """Return the numbers of users and items; raise ValueError if shapes, types or values are wrong."""
+    users, items, *biases = factors
+    if np.ndim(users) != 2 or np.ndim(items) != 2 or not 1 <= users.shape[1] <= MAX_RANK:
+        found = f"{np.shape(users)} and {np.shape(items)}"
+        raise ValueError(f"factors of shapes {found}; needed: (n_users, rank) and (n_items, rank), rank 1 … {MAX_RANK}")
+    rank = users.shape[1]
+    shapes = [(len(users), rank), (len(items), rank), (len(users),), (len(items),)]
+    if (biases[0] is None) != (biases[1] is None):
+        raise ValueError("biases of one side only")
+    for name, array, shape in zip(factors._fields, factors, shapes, strict=True):
+        if array is None:
+            continue
+        if array.shape != shape or array.dtype != np.float32 or not np.isfinite(array).all():
+            raise ValueError(f"{name} is {array.dtype} {array.shape}; needed: finite float32 {shape}")
+    return len(users), len(items)
 
 
 def _plain(value: Any) -> Any:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from clgraph.algorithms.factorization.factors import DeviceModel, initial_factors
+from clgraph.algorithms.factorization.factors import DeviceModel, initial_factors, row_layout
 from clgraph.algorithms.factorization.problem import FactorizationProblem
+from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
 from clgraph.model.recipe import Recipe, Use
 from clgraph.primitives.fill import Fill
 from clgraph.primitives.types import c_type
-from clgraph.runtime.failure import check_status
+from clgraph.runtime import opencl as cl
+from clgraph.runtime.failure import check_status, typed_errors
 from clgraph.runtime.program import Program
 from clgraph.runtime.session import Session
+
+_CPU_SLICE, _GPU_SLICE = 1 << 20, 1 << 28  # ratings of a launch; a popular item must not hold up the next one
+_SHORT_ROW = 64  # with rows of so many numbers a launch of a slice takes 0.2 s at most
 
 
 class FactorizationPlan(Plan):
@@ -80,3 +85,23 @@ class FactorizationPlan(Plan):
 def clear(array: str) -> Use:
     """Return the step that sets *array* of the scope to zeros."""
     return Use(lambda plan: Fill(plan.session, plan.scope[array], 0))
+
+
+def slice_size(problem: FactorizationProblem, facts: DeviceFacts) -> int:
+    """Return how many ratings a launch takes, about; longer rows take longer."""
+    most = _CPU_SLICE if facts.is_cpu else _GPU_SLICE
+    return most * _SHORT_ROW // max(_SHORT_ROW, row_layout(problem.rank, facts).padded)
+
+
+def wait_by_slices(plan: FactorizationPlan, enqueued: Iterable[tuple[cl.Event, int]]) -> None:
+    """Take from *enqueued* the events of launches, made as they are asked for, and how many ratings each takes.
+
+    Launches stay in flight together until they take a slice; then the last one is waited for.
+    """
+    in_flight = 0
+    with typed_errors("enqueueing a sweep"):
+        for event, n_ratings in enqueued:
+            in_flight += n_ratings
+            if in_flight >= slice_size(plan.problem, plan.session.facts):
+                plan.session.wait(event)
+                in_flight = 0

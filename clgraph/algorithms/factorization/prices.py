@@ -15,10 +15,11 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from clgraph.algorithms.factorization.block_sizes import block_shape, grid_groups, local_row_bytes
+from clgraph.algorithms.factorization.block_diagonal import block_shape
+from clgraph.algorithms.factorization.block_grid import grid_groups
 from clgraph.algorithms.factorization.factors import row_layout
 from clgraph.algorithms.factorization.matchings import FEW_ROWS
-from clgraph.algorithms.factorization.passes import slice_size
+from clgraph.algorithms.factorization.plan import slice_size
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.supersteps import has_grid_barrier, slots
 from clgraph.data.ratings_stats import RatingsStats
@@ -288,7 +289,7 @@ def _by_items(problem: FactorizationProblem, facts: DeviceFacts, n_supersteps: f
 
 def block_diagonal(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
     """Return the work of waves of ratings in the blocks of a block-diagonal; rows are copied in and out."""
-    shape = block_shape(*problem.ratings.shape, facts, local_row_bytes(row_layout(problem.rank, facts).padded))
+    shape = block_shape(problem, facts)
     n_blocks = [-(-n // side) for n, side in zip(problem.ratings.shape, shape, strict=True)]
     supersteps = min(float(max(n_blocks)), 1 + 0.2 * problem.stats.n_diagonals)
     if facts.is_cpu:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.factorization.factors import DeviceRatings
+from clgraph.algorithms.factorization.factors import RatingArrays, upload_ratings
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.arguments import Seed, checked_flag, checked_seed
 from clgraph.primitives.fill import iota
@@ -25,11 +25,11 @@ def enqueue_order(
     scope: Mapping[str, Any] | None = None,
     /,
     *,
-    n: int,
     defines: Mapping[str, str] | None = None,
     **arguments: Any,
 ) -> None:
-    """Enqueue a kernel of cl/factorization/*source*.cl that takes *n* ratings, or one more."""
+    """Enqueue a kernel of cl/factorization/*source*.cl that takes the ratings of *plan*, or one more."""
+    n = plan.problem.n
     program = plan.session.program(f"factorization/{source}.cl", {"OFFSET_T": plan.offset_name, **(defines or {})})
     program.bind(kernel, n + 1, scope, n=n, **arguments)()
 
@@ -37,18 +37,28 @@ def enqueue_order(
 def find_offsets(plan: FactorizationPlan, sorted_keys: DeviceArray, n_ranges: int, width: int = 1) -> DeviceArray:
     """Return where in *sorted_keys* each of *n_ranges* ranges of *width* keys begins, and the end."""
     offsets = plan.session.empty(n_ranges + 1, plan.problem.offset_type)
-    enqueue_order(
-        plan,
-        "order",
-        "find_offsets",
-        n=sorted_keys.size,
-        width=width,
-        n_ranges=n_ranges,
-        keys=sorted_keys,
-        offsets=offsets,
-        defines={"KEY_T": c_type(sorted_keys.dtype)},
-    )
+    scope = {"width": width, "n_ranges": n_ranges, "keys": sorted_keys, "offsets": offsets}
+    enqueue_order(plan, "order", "find_offsets", scope, defines={"KEY_T": c_type(sorted_keys.dtype)})
     return offsets
+
+
+def sort_positions(
+    plan: FactorizationPlan, keys: DeviceArray, n_keys: int, positions: DeviceArray | None = None
+) -> tuple[DeviceArray, DeviceArray]:
+    """Return *keys*, which are below *n_keys*, in order, and *positions*, by default all, sorted along with them."""
+    if positions is None:
+        positions = plan.session.empty(keys.size, plan.problem.offset_type)
+        iota(plan.session, positions)
+    by_key, order = sort(plan.session, keys, positions, end_bit=max(n_keys - 1, 0).bit_length())
+    assert order is not None
+    return by_key, order
+
+
+def gather_keys(plan: FactorizationPlan, keys: DeviceArray, order: DeviceArray) -> DeviceArray:
+    """Return 32-bit *keys* in *order*."""
+    gathered = plan.session.empty(keys.size, np.uint32)
+    enqueue_order(plan, "order", "gather_keys", order=order, items=keys, keys=gathered)
+    return gathered
 
 
 def stable_order(
@@ -63,15 +73,9 @@ def stable_order(
     offsets : DeviceArray
         Those with key ``c`` are ``order[offsets[c]:offsets[c + 1]]``.
     """
-    session, n = plan.session, keys.size
-    if positions is None:
-        positions = session.empty(n, plan.problem.offset_type)
-        iota(session, positions)
-    else:
-        given, keys = keys, session.empty(n, keys.dtype)
-        enqueue_order(plan, "order", "gather_keys", n=n, order=positions, items=given, keys=keys)
-    by_key, order = sort(session, keys, positions, end_bit=max(n_keys - 1, 0).bit_length())
-    assert order is not None
+    if positions is not None:
+        keys = gather_keys(plan, keys, positions)
+    by_key, order = sort_positions(plan, keys, n_keys, positions)
     return order, find_offsets(plan, by_key, n_keys)
 
 
@@ -89,24 +93,22 @@ def number_runs(
     """
     session, n = plan.session, order.size
     begins, ascending, numbers = (session.empty(n, np.uint32) for _ in range(3))
-    enqueue_order(plan, "superstep_order", "mark_runs", n=n, order=order, a=a, b=b, begins=begins)
+    enqueue_order(plan, "superstep_order", "mark_runs", order=order, a=a, b=b, begins=begins)
     Scan(session, begins, ascending, inclusive=True).run_checked()
-    enqueue_order(plan, "superstep_order", "scatter_numbers", n=n, order=order, sorted=ascending, numbers=numbers)
+    enqueue_order(plan, "superstep_order", "scatter_numbers", order=order, sorted=ascending, numbers=numbers)
     return numbers, find_offsets(plan, ascending, int(ascending.item(n - 1)) + 1 if n else 0)
 
 
-def gather_ratings(plan: FactorizationPlan, given: DeviceRatings, order: DeviceArray) -> DeviceRatings:
+def gather_ratings(plan: FactorizationPlan, given: RatingArrays, order: DeviceArray) -> RatingArrays:
     """Return the ratings in *order* (positions)."""
-    gathered = {name: plan.session.empty(len(given), array.dtype) for name, array in given.scope.items()}
-    scope = given.scope | {f"out_{name}": array for name, array in gathered.items()}
-    enqueue_order(plan, "order", "gather_ratings", scope, n=len(given), order=order)
-    return DeviceRatings(**gathered)
+    gathered = {name: plan.session.empty(array.size, array.dtype) for name, array in given.items()}
+    scope = given | {f"out_{name}": array for name, array in gathered.items()}
+    enqueue_order(plan, "order", "gather_ratings", scope, order=order)
+    return gathered
 
 
-def ordered_ratings(
-    plan: FactorizationPlan, *, shuffle: bool, seed: Seed, by_item: bool = False
-) -> dict[str, DeviceArray]:
-    """Copy the ratings of *plan* to the device, by user, then item, or in another order; return the arrays by name.
+def ordered_ratings(plan: FactorizationPlan, *, shuffle: bool, seed: Seed, by_item: bool = False) -> RatingArrays:
+    """Copy the ratings of *plan* to the device, by user, then item, or in another order.
 
     Parameters
     ----------
@@ -119,25 +121,33 @@ def ordered_ratings(
         Sort them by item; equal items keep their order.
     """
     shuffle, seed = checked_flag("shuffle", shuffle), checked_seed(seed)
-    session, n = plan.session, plan.problem.n
-    given = DeviceRatings.upload(session, plan.problem.ratings)
-    if not n or not (shuffle or by_item):
-        return given.scope
-    order, keys = session.empty(n, plan.problem.offset_type), session.empty(n, np.uint32)
-    iota(session, order)
+    given, order = upload_ratings(plan.session, plan.problem.ratings), None
+    if not plan.problem.n:
+        return given
     if shuffle:
-        enqueue_order(plan, "order", "draw_keys", n=n, seed=seed % 2**64, keys=keys)
-        order = _sorted(plan, keys, order, 32)
+        drawn = plan.session.empty(plan.problem.n, np.uint32)
+        enqueue_order(plan, "order", "draw_keys", seed=seed % 2**64, keys=drawn)
+        _, order = sort_positions(plan, drawn, 2**32)
     if by_item:
-        enqueue_order(plan, "order", "gather_keys", n=n, order=order, items=given.items, keys=keys)
-        order = _sorted(plan, keys, order, (plan.problem.ratings.n_items - 1).bit_length())
-    return gather_ratings(plan, given, order).scope
+        keys = given["items"] if order is None else gather_keys(plan, given["items"], order)
+        _, order = sort_positions(plan, keys, plan.problem.ratings.n_items, order)
+    return given if order is None else gather_ratings(plan, given, order)
 
 
-def _sorted(plan: FactorizationPlan, keys: DeviceArray, order: DeviceArray, end_bit: int) -> DeviceArray:
-    _, values = sort(plan.session, keys, order, end_bit=end_bit)
-    assert values is not None
-    return values
+def sort_by_block(
+    plan: FactorizationPlan, given: RatingArrays, kernel: str, n_keys: int, **arguments: Any
+) -> tuple[DeviceArray, DeviceArray]:
+    """Sort the ratings by the keys below *n_keys* that *kernel* gives them; return the sorted keys and the order."""
+    keys = plan.session.empty(plan.problem.n, np.uint64)
+    enqueue_order(plan, "block_order", kernel, {**given, **arguments}, keys=keys)
+    return sort_positions(plan, keys, n_keys)
+
+
+def pack(plan: FactorizationPlan, given: RatingArrays, order: DeviceArray) -> DeviceArray:
+    """Return user, item, bits of the value, and 0, four int32 for each rating in *order*."""
+    ratings = plan.session.empty(4 * plan.problem.n, np.int32)
+    enqueue_order(plan, "block_order", "pack_ratings", given, order=order, ratings=ratings)
+    return ratings
 
 
 def by_descending_degree(degrees: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -48,7 +48,7 @@ def make_schedule(name: str, learning_rate: float, decay: float = 0.0, regulariz
     check_choice("schedule", name, SCHEDULES)
     learning_rate = checked_number("learning_rate", learning_rate, above=True)
     decay = checked_number("decay", decay)
-    check_regularization(regularization)
+    checked_number("regularization", regularization)
     if capped(learning_rate, regularization) < learning_rate:
         raise InputError(
             f"learning_rate={learning_rate!r} times regularization={regularization!r} is above {MOST_SHRINKING}: a "
@@ -69,11 +69,6 @@ def make_schedule(name: str, learning_rate: float, decay: float = 0.0, regulariz
         return rates[-1] * (_GROW if losses[-1] < losses[-2] else _SHRINK)
 
     return {"constant": constant, "inverse": inverse, "bold_driver": bold_driver}[name]
-
-
-def check_regularization(regularization: float) -> None:
-    """Raise InputError unless *regularization* is finite and at least 0."""
-    checked_number("regularization", regularization)
 
 
 def capped(rate: float, regularization: float) -> float:

@@ -7,15 +7,12 @@ from collections.abc import Callable
 from clgraph.algorithms.factorization import prices
 from clgraph.algorithms.factorization.block_diagonal import block_diagonal
 from clgraph.algorithms.factorization.block_grid import block_grid
-from clgraph.algorithms.factorization.edge_locked import edge_locked
-from clgraph.algorithms.factorization.hogwild import hogwild
-from clgraph.algorithms.factorization.hybrid_locked import hybrid_locked
 from clgraph.algorithms.factorization.item_supersteps import matching_node, subgraph_matching
-from clgraph.algorithms.factorization.node_locked import node_locked
+from clgraph.algorithms.factorization.locked import edge_locked, hogwild, hybrid_locked, node_locked
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.prices import Priced
 from clgraph.algorithms.factorization.problem import FactorizationProblem
-from clgraph.algorithms.factorization.rating_supersteps import diagonal, matching_edge
+from clgraph.algorithms.factorization.supersteps import diagonal, matching_edge
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.planned import planned
 from clgraph.model.cost import Part

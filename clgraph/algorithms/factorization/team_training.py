@@ -11,60 +11,15 @@ from typing import Any
 import numpy as np
 
 from clgraph.algorithms.factorization import STRATEGIES, as_problem
-from clgraph.algorithms.factorization.backup import Backup
 from clgraph.algorithms.factorization.epochs import Epoch, Training
-from clgraph.algorithms.factorization.factors import DeviceModel, Factors
-from clgraph.algorithms.factorization.limits import check_memory, check_squares
-from clgraph.algorithms.factorization.plan import FactorizationPlan
-from clgraph.algorithms.factorization.problem import FactorizationProblem
+from clgraph.algorithms.factorization.factors import Backup, DeviceModel, Factors
 from clgraph.algorithms.factorization.strata import Strata
-from clgraph.algorithms.factorization.training import Errors, planned_by
+from clgraph.algorithms.factorization.training import Cell, Errors, check_squares, finish_aside
 from clgraph.data.ratings import Ratings
 from clgraph.engine.team import Team
 from clgraph.errors import InputError
-from clgraph.model.strategy import Choice
-from clgraph.runtime import opencl as cl
 from clgraph.runtime.arrays import DeviceArray
-from clgraph.runtime.failure import typed_errors
-from clgraph.runtime.session import Session
 from clgraph.runtime.timing import RunInfo, Seconds
-
-
-class Cell:
-    """One block of ratings on its device: a model of its users and items, and a plan if it has ratings."""
-
-    plan: FactorizationPlan | None
-    choice: Choice | None
-
-    def __init__(
-        self,
-        session: Session,
-        problem: FactorizationProblem,
-        strategy: str,
-        options: Mapping[str, Any] | None,
-        deterministic: bool,
-    ) -> None:
-        self.session, self.plan, self.choice = session, None, None
-        if problem.n:
-            check_memory(session, problem)
-            self.choice, self.plan = planned_by(session, problem, strategy, options, deterministic)
-        self.model = DeviceModel(session, problem) if self.plan is None else self.plan.model
-        self.errors = Errors(session, problem.ratings, self.model)
-
-    def sweep(self, rate: float, regularization: float) -> None:
-        """Step once on each rating."""
-        if self.plan is not None:
-            self.model.set_hyper(rate, regularization)
-            self.plan.sweep()
-            _wait(self.session)
-            self.plan.check()
-
-    def squares(self, errors: Errors) -> float:
-        """Return the sum of squared errors, on the ratings of this cell or on others."""
-        if not errors.n:
-            return 0.0
-        self.session.wait_aside(errors.begin())
-        return errors.squares()
 
 
 class TeamModel:
@@ -197,7 +152,7 @@ class TeamFactorization(Training):
                 new[name].copy_from(array)
             for name in self._users:
                 new[name].copy_from(old[name])
-            _wait(self.team.sessions[d])
+            finish_aside(self.team.sessions[d])
 
         items = self.team.each(fetch, range(n))  # all copies are made before any array is written to
         self.team.each(place, range(n))
@@ -216,11 +171,3 @@ class TeamFactorization(Training):
         seconds = Seconds(time.perf_counter() - self._started, math.nan, math.nan, math.nan)
         names, kind = "; ".join(self.team.names()[: self._n]), STRATEGIES[self.strategy].kind
         return RunInfo(self.strategy, kind, names, "devices= names them", seconds, self._choice.seconds, {})
-
-
-def _wait(session: Session) -> None:
-    """Wait for what is enqueued, and let other threads use the driver meanwhile."""
-    with session.driver, typed_errors("waiting for the device"):
-        marker = cl.enqueue_marker(session.queue)
-        session.queue.flush()
-    session.wait_aside(marker)

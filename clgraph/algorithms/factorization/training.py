@@ -12,26 +12,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization import ALGORITHM, STRATEGIES, as_problem
-from clgraph.algorithms.factorization.backup import Backup
 from clgraph.algorithms.factorization.epochs import Callback, Epoch, Training
-from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings
-from clgraph.algorithms.factorization.limits import check_memory, check_squares
+from clgraph.algorithms.factorization.factors import Backup, DeviceModel, row_layout, upload_ratings
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.problem import MAX_RANK, FactorizationProblem, Storage, offset_type
 from clgraph.arguments import checked_count
 from clgraph.data.ratings import Ratings
 from clgraph.engine.options import checked_options
-from clgraph.errors import InputError
+from clgraph.errors import DeviceMemoryError, InputError
 from clgraph.model.strategy import Choice
 from clgraph.primitives.types import c_type
 from clgraph.runtime import opencl as cl
+from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.session import Session
 from clgraph.runtime.timing import Recorder, RunInfo, Seconds
 
-__all__ = ["Callback", "Epoch", "Errors", "Factorization", "planned_by"]
+__all__ = ["Callback", "Cell", "Epoch", "Errors", "Factorization", "check_squares", "finish_aside"]
 
 _EVALUATE = "factorization/evaluate.cl"
 _GROUPS_PER_UNIT = 8
+_LARGEST_RATING = math.sqrt(float(np.finfo(np.float32).max))
+_BYTES_PER_RATING = {  # while the plan is made of the strategy that needs most
+    "ratings": 12, "ratings in order": 16, "positions": 12, "keys to sort": 8, "sorted keys": 8, "keys in between": 8,
+}  # fmt: skip
 
 
 class Errors:
@@ -47,7 +50,7 @@ class Errors:
         self._launch = self.program.bind(
             "squared_errors",
             n_items,
-            {**model.scope, **DeviceRatings.upload(session, ratings).scope},
+            {**model.scope, **upload_ratings(session, ratings)},
             n=self.n,
             partial=self._partial,
             max_groups=groups,
@@ -69,21 +72,100 @@ class Errors:
         return float(self._partial.get().sum(dtype=np.float64))
 
 
-def planned_by(
-    session: Session,
-    problem: FactorizationProblem,
-    strategy: str,
-    options: Mapping[str, Any] | None,
-    deterministic: bool,
-) -> tuple[Choice, FactorizationPlan]:
-    """Return what is chosen, for ``"auto"`` among offline strategies if it is to be *deterministic*, and its plan."""
-    choice = ALGORITHM.choose(session, problem, strategy)
-    if deterministic and strategy == "auto":
-        offline = (name for name in choice.predicted if STRATEGIES[name].kind == "offline")
-        choice = replace(choice, strategy=next(offline, choice.strategy))
-    chosen = checked_options(STRATEGIES, choice, {} if options is None else options)
-    plan: FactorizationPlan = STRATEGIES[choice.strategy].plan(session, problem, **chosen)
-    return choice, plan
+def check_squares(ratings: Ratings) -> None:
+    """Raise unless the squares of the ratings are finite in float32, in which errors are summed up."""
+    largest = max(float(ratings.values.max()), float(ratings.values.min()), key=abs)
+    if abs(largest) > _LARGEST_RATING:
+        raise InputError(
+            f"a rating of {largest:.3g}; the square of a rating must be finite in float32, so allowed are numbers up "
+            f"to {_LARGEST_RATING:.3g} and down to minus that. Scale the ratings"
+        )
+
+
+def check_memory(session: Session, problem: FactorizationProblem) -> None:
+    """Raise unless ratings, factors and their copy fit on the device; name the largest rank that does.
+
+    What the ratings need is an estimate: 64 bytes each at the peak, while the plan sorts them, and on a CPU, which
+    reads them where they are, 52.
+    """
+    per_rating = {k: b for k, b in _BYTES_PER_RATING.items() if not (k == "ratings" and session.facts.is_cpu)}
+    needed = {name: n_bytes * problem.n for name, n_bytes in per_rating.items()}
+
+    def check(rank: int) -> None:
+        row_bytes = row_layout(rank, session.facts).padded * problem.number_type.itemsize
+        n_users, n_items = problem.ratings.shape
+        factors = {"user factors": n_users * row_bytes, "item factors": n_items * row_bytes}
+        copies = {f"copy of the {name}": size for name, size in factors.items()}
+        session.check_memory({**factors, **copies, **needed})
+
+    def fits(rank: int) -> bool:
+        try:
+            check(rank)
+        except DeviceMemoryError:
+            return False
+        return True
+
+    try:
+        check(problem.rank)
+    except DeviceMemoryError as error:
+        largest = next(filter(fits, range(problem.rank - 1, 0, -1)), 0)
+        if not largest:
+            raise
+        raise InputError(f"n_factors={problem.rank}: {error}; the largest possible here is {largest}") from error
+
+
+class Cell:
+    """Some ratings on a device: a model of their users and items, and a plan if there are any.
+
+    ``"auto"`` chooses among offline strategies if the result is to be *deterministic*. ``choice.strategy`` is the one
+    that runs.
+    """
+
+    plan: FactorizationPlan | None
+    choice: Choice | None
+
+    def __init__(
+        self,
+        session: Session,
+        problem: FactorizationProblem,
+        strategy: str,
+        options: Mapping[str, Any] | None,
+        deterministic: bool,
+    ) -> None:
+        self.session, self.plan, self.choice = session, None, None
+        if problem.n:
+            check_memory(session, problem)
+            choice = ALGORITHM.choose(session, problem, strategy)
+            if deterministic and strategy == "auto":
+                offline = (name for name in choice.predicted if STRATEGIES[name].kind == "offline")
+                choice = replace(choice, strategy=next(offline, choice.strategy))
+            chosen = checked_options(STRATEGIES, choice, {} if options is None else options)
+            self.choice, self.plan = choice, STRATEGIES[choice.strategy].plan(session, problem, **chosen)
+        self.model = DeviceModel(session, problem) if self.plan is None else self.plan.model
+        self.errors = Errors(session, problem.ratings, self.model)
+
+    def sweep(self, rate: float, regularization: float) -> None:
+        """Step once on each rating."""
+        if self.plan is not None:
+            self.model.set_hyper(rate, regularization)
+            self.plan.sweep()
+            finish_aside(self.session)
+            self.plan.check()
+
+    def squares(self, errors: Errors) -> float:
+        """Return the sum of squared errors, on the ratings of this cell or on others."""
+        if not errors.n:
+            return 0.0
+        self.session.wait_aside(errors.begin())
+        return errors.squares()
+
+
+def finish_aside(session: Session) -> None:
+    """Wait for what is enqueued, and let other threads use the driver meanwhile."""
+    with session.driver, typed_errors("waiting for the device"):
+        marker = cl.enqueue_marker(session.queue)
+        session.queue.flush()
+    session.wait_aside(marker)
 
 
 class Factorization(Training):
@@ -146,16 +228,16 @@ class Factorization(Training):
         checked_count("n_factors", rank, MAX_RANK)
         problem = as_problem(ratings, rank=rank, n_sweeps=n_epochs, storage=storage, biases=biases)
         check_squares(ratings)
-        check_memory(session, problem)
         self.session, self.ratings = session, ratings
         self.epochs: list[Epoch] = []
         self._started = time.perf_counter()
         self._parts = np.zeros(3)  # seconds: compile, transfer, kernel
         self._kernels: dict[str, tuple[int, float]] = {}
         with session.measure() as recorder:
-            self.choice, self.plan = planned_by(session, replace(problem, mean=mean), strategy, options, deterministic)
-            self.strategy, self.model = self.choice.strategy, self.plan.model
-            self._errors = Errors(session, ratings, self.model)
+            cell = Cell(session, replace(problem, mean=mean), strategy, options, deterministic)
+            assert cell.choice is not None and cell.plan is not None  # there are ratings
+            self.choice, self.plan, self.model, self._errors = cell.choice, cell.plan, cell.model, cell.errors
+            self.strategy = self.choice.strategy
             self._backup = Backup(self.model)
         self._account(recorder)
 
