@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -123,7 +124,7 @@ class _Measurement:
             rates = self._rates()
         finally:
             self._bench.release()
-        if not any(not name.startswith(_HOST_RATE) for name in self._spread):
+        if all(name.startswith(_HOST_RATE) for name in self._spread):
             reason = next(iter(self._notes.values()), "no reason given")
             raise DeviceError(f"nothing could be measured on {self._session.facts.name}: {reason}")
         facts = self._session.facts
@@ -150,9 +151,13 @@ class _Measurement:
             gathers_per_second=self._curve("gathers_per_second", working_sets, bench.gather),
             dependent_load_seconds=self._curve("dependent_load_seconds", working_sets, bench.chase, seconds=True),
             same_address_atomics_per_second={name: same(name) for name in operations},
-            group_address_atomics_per_second={name: self._group_addresses(name) for name in operations},
+            group_address_atomics_per_second=self._by_operation(
+                "group_address_atomics_per_second",
+                operations,
+                lambda name: bench.atomics(name, bench.resident_items, 1, LINE_WORDS),
+            ),
             spread_atomics_per_second={name: spread(name) for name in operations},
-            local_atomics_per_second={name: self._local(name) for name in LOCAL_ATOMICS},
+            local_atomics_per_second=self._by_operation("local_atomics_per_second", LOCAL_ATOMICS, bench.local_atomics),
             host_items_per_second={way: self._host(way) for way in HOST_WAYS},
         )
 
@@ -181,15 +186,6 @@ class _Measurement:
         )
         return Curve(sorted(curve.items()))
 
-    def _group_addresses(self, operation: str) -> float:
-        name = f"group_address_atomics_per_second.{operation}"
-        n_items = self._bench.resident_items
-        return self._value(name, lambda: self._bench.atomics(operation, n_items, 1, LINE_WORDS))
-
-    def _local(self, operation: str) -> float:
-        name = f"local_atomics_per_second.{operation}"
-        return self._value(name, lambda: self._bench.local_atomics(operation))
-
     def _host(self, way: str) -> Curve:
         """Measure what the host does in caches; beyond them it slows down as hosts do."""
         name = f"{_HOST_RATE}.{way}"
@@ -216,6 +212,9 @@ class _Measurement:
         if reading.note:
             self._notes[name] = reading.note
         return reading.seconds if seconds else reading.per_second
+
+    def _by_operation(self, rate: str, operations: Iterable[str], start: Callable[[str], Trial]) -> dict[str, float]:
+        return {name: self._value(f"{rate}.{name}", partial(start, name)) for name in operations}
 
     def _curve(
         self,

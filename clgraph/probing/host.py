@@ -43,17 +43,12 @@ def _seconds(turns: int, call: Callable[[], Any]) -> list[float]:
 
 
 def _call(way: str, working_set_bytes: int) -> tuple[int, Callable[[], Any]]:
-    return _scan(working_set_bytes) if way == "scan" else _search(way, working_set_bytes // _VERTEX_BYTES)
-
-
-def _scan(working_set_bytes: int) -> tuple[int, Callable[[], Any]]:
-    items = working_set_bytes // 8
-    numbers, sums = np.ones(items), np.empty(items)
-    return items, lambda: np.add(numbers, 1.0, out=sums)
-
-
-def _search(way: str, n: int) -> tuple[int, Callable[[], Any]]:
-    """Return how many vertices and entries, or keys, a routine takes, and the call."""
+    """Return how many numbers, vertices and entries, or keys, a routine takes, and the call."""
+    if way == "scan":
+        numbers = np.ones(working_set_bytes // 8)
+        sums = np.empty_like(numbers)
+        return numbers.size, lambda: np.add(numbers, 1.0, out=sums)
+    n = working_set_bytes // _VERTEX_BYTES
     rng = np.random.default_rng(_SEED)
     degree = 1 if way == "sort" else _DEGREE
     columns = rng.integers(0, n, degree * n, dtype=np.int32)
