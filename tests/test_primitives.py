@@ -147,25 +147,20 @@ def _check_scan(session, x, sum_type, kind, **options):
 def test_a_wait_that_runs_out_is_an_error(session):
     source, target = session.zeros(5000, np.int32), session.empty(5000, np.int32)
     plan = Scan(session, source, target, strategy="look_back", tuning={**SMALL_GROUPS, "SPIN_LIMIT": 1000})
-    control = plan._control
-    control.set(np.array([1, 0], np.uint32))  # as if another work-group had drawn tile 0 and died
+    plan._control.set(np.array([1, 0], np.uint32))  # as if another work-group had drawn tile 0 and died
     plan.run()
     with pytest.raises(DeviceTimeoutError, match="scan"):
         plan.check()
 
 
 def test_a_plan_recovers_from_a_time_out(session, rng):
-    x = random_items(rng, 3000, "int32")
-    target = session.empty(3000, np.int32)
-    plan = Scan(session, session.upload(x), target, strategy="look_back", tuning=SMALL_GROUPS)
-    plan.run()
+    plan, run_and_compare = _plan_and_check(session, rng, "scan")
+    run_and_compare()
     plan._control.set(np.array([3, 2], np.uint32))  # tickets left over, a time-out
     with pytest.raises(DeviceTimeoutError, match="scan"):
         plan.check()
-    for _ in range(2):
-        plan.run()
-        plan.check()
-        np.testing.assert_array_equal(target.get(), np.cumsum(x, dtype=np.int32) - x)
+    run_and_compare()
+    run_and_compare()
 
 
 SORT_BY_LOOK_BACK = {
