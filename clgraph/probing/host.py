@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from itertools import pairwise
+from timeit import repeat
 from typing import Any
 
 import numpy as np
@@ -24,22 +23,13 @@ def host_trial(way: str, working_set_bytes: int) -> Trial:
     """Return the trial of one way of :attr:`DeviceRates.host_items_per_second` in so many bytes."""
     items, call = _call(way, working_set_bytes)
     _, lesser = _call(way, _LESSER_BYTES)
-    beside = min(_seconds(_LESSER_CALLS, lesser))  # what a call takes beside its items
+    beside = min(repeat(lesser, number=1, repeat=_LESSER_CALLS))  # what a call takes beside its items
 
     def run(turns: int) -> tuple[float, float]:
-        least = min(_seconds(turns, call))  # the host has other work, too, which is not to be counted
+        least = min(repeat(call, number=1, repeat=turns))  # the host has other work, too, which is not to be counted
         return float(turns * items), turns * max(least - beside, _LEAST_SHARE * least)
 
     return Trial(run)
-
-
-def _seconds(turns: int, call: Callable[[], Any]) -> list[float]:
-    """Return the seconds of each of several calls."""
-    times = [time.perf_counter()]
-    for _ in range(turns):
-        call()
-        times.append(time.perf_counter())
-    return [end - start for start, end in pairwise(times)]
 
 
 def _call(way: str, working_set_bytes: int) -> tuple[int, Callable[[], Any]]:
