@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -48,8 +48,6 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("hash_repair", {}),
     ("hash_repair", {"deterministic": True, "hash": "gray", "bits": 3}),
 ]
-_JONES_PLASSMANN = "jones_plassmann", "jones_plassmann_large"
-_SPECULATIVE = "speculative", "speculative_hubs"
 _PHASE_SIZE = order_constant("PHASE_SIZE")
 every_case = pytest.mark.parametrize(("strategy", "options"), CASES, ids=str)
 
@@ -71,6 +69,19 @@ def greedy(graph: Graph, priorities: NDArray[np.uint32]) -> list[int]:
         colors[v] = next(c for c in range(len(used) + 1) if c not in used)
     found: list[int] = colors.tolist()
     return found
+
+
+def assert_greedy(graph: Graph, session: Session, order: str, seed: int = 0) -> None:
+    """Check that colours are those of the sequential algorithm in the order of the device's priorities."""
+    expected = greedy(graph, ranks(session, graph, order, seed).get())
+    found = color(graph, strategy="jones_plassmann", order=order, seed=seed, session=session).colors
+    assert found.tolist() == expected
+
+
+def tune(monkeypatch: pytest.MonkeyPatch, session: Session, **sizes: dict[str, int]) -> None:
+    """Give kernel files of colouring other sizes."""
+    tuning = {f"coloring/{name}.cl": each for name, each in sizes.items()}
+    monkeypatch.setattr(session, "profile", replace(session.profile, tuning=tuning))
 
 
 def assert_right(graph: Graph, session: Session, strategy: str, **options: Any) -> Coloring:
@@ -95,42 +106,35 @@ def test_zoo(session: Session, name: str, strategy: str, options: dict[str, Any]
 def test_jones_plassmann_is_greedy(session: Session, order: str) -> None:
     names = "scale-free", "random-dense", "grid", "duplicates-self-loops", "two-cliques", "star-last-centre"
     for graph in (*(UNDIRECTED[name]() for name in names), SHAPES["complete"]()):
-        expected = greedy(graph, ranks(session, graph, order, 3).get())
-        found = color(graph, strategy="jones_plassmann", order=order, seed=3, session=session).colors
-        assert found.tolist() == expected
+        assert_greedy(graph, session, order, 3)
 
 
 def test_colors_beyond_a_bitmap(monkeypatch: pytest.MonkeyPatch, session: Session) -> None:
     """Of more colours than a bitmap in local memory holds, the rest is in global memory, or in another window."""
-    tuning = {f"coloring/{name}.cl": {"BITMAP_WORDS": 1} for name in ("jones_plassmann_large", *_SPECULATIVE)}
-    monkeypatch.setattr(session, "profile", replace(session.profile, tuning=tuning))
+    files = "jones_plassmann_large", "speculative", "speculative_hubs"
+    tune(monkeypatch, session, **{name: {"BITMAP_WORDS": 1} for name in files})
     for name in ("dense", "complete"):
         graph = SHAPES[name]()
-        expected = greedy(graph, ranks(session, graph, "largest_first", 0).get())
-        found = assert_right(graph, session, "jones_plassmann", order="largest_first").colors
-        assert found.tolist() == expected
+        assert_greedy(graph, session, "largest_first")
         assert_right(graph, session, "speculative")
 
 
-def test_wide_rows(monkeypatch: pytest.MonkeyPatch, session: Session) -> None:
+@pytest.mark.parametrize("order", ["interleaved", "smallest_last"])
+def test_wide_rows(monkeypatch: pytest.MonkeyPatch, session: Session, order: str) -> None:
     """A work-item may take longer rows and more colours than its words have bits, as it does on GPUs."""
-    tuning = {"coloring/jones_plassmann.cl": {"WIDE_DEGREE": 128}}
-    monkeypatch.setattr(session, "profile", replace(session.profile, tuning=tuning))
+    tune(monkeypatch, session, jones_plassmann={"WIDE_DEGREE": 128})
     for graph in (SHAPES["complete"](), cg.generators.uniform_random(3000, 60000)):
-        for order in ("interleaved", "smallest_last"):
-            expected = greedy(graph, ranks(session, graph, order, 0).get())
-            assert color(graph, strategy="jones_plassmann", order=order, session=session).colors.tolist() == expected
+        assert_greedy(graph, session, order)
 
 
 def test_few_neighbors_in_short_rows(monkeypatch: pytest.MonkeyPatch, pocl: Session) -> None:
     """Where vertices of many neighbours have no order by degree, none is taken for large."""
-    tuning = {f"coloring/{name}.cl": {"SMALL_DEGREE": 5, "SPIN_LIMIT": 9999} for name in _JONES_PLASSMANN}
-    monkeypatch.setattr(pocl, "profile", replace(pocl.profile, tuning=tuning))
+    short = {"SMALL_DEGREE": 5, "SPIN_LIMIT": 9999}
+    tune(monkeypatch, pocl, jones_plassmann=short, jones_plassmann_large=short)
     src, dst = np.random.default_rng(1).integers(60, size=(2, 200))
     graph = Graph.from_edges(np.append(src, np.arange(999)), np.append(dst, np.arange(1, 1000)))
     assert most_need_few(graph) and graph.degrees.max() > 9
-    expected = greedy(graph, ranks(pocl, graph, "largest_first", 0).get())
-    assert color(graph, strategy="jones_plassmann", order="largest_first", session=pocl).colors.tolist() == expected
+    assert_greedy(graph, pocl, "largest_first")
 
 
 def test_suitable_order() -> None:
@@ -202,17 +206,19 @@ def test_number_of_colors(pocl: Session, strategy: str, options: dict[str, Any])
     assert n_colors <= (1.05 if in_degree_order else 1.4 if races_in_degree_order else 1.5) * expected
 
 
-@every_case
-def test_plans_run_again(session: Session, strategy: str, options: dict[str, Any]) -> None:
-    graph = cg.generators.rmat(9, 8)
+def run_twice(graph: Graph, session: Session, strategy: str, options: dict[str, Any]) -> None:
     chosen = {name: options[name] for name in ("order", "deterministic") if name in options}
     rest = {name: value for name, value in options.items() if name not in chosen}
-    plan = STRATEGIES[strategy].plan(session, ColoringProblem(graph, **chosen), **rest)
+    plan: Any = STRATEGIES[strategy].plan(session, as_problem(graph, **chosen), **rest)
     for _ in range(2):
         plan.run()
         _, colors = plan.result()
         check_coloring(graph, colors)
-    assert colors.dtype == np.int32
+
+
+@every_case
+def test_plans_run_again(session: Session, strategy: str, options: dict[str, Any]) -> None:
+    run_twice(cg.generators.rmat(9, 8), session, strategy, options)
 
 
 def test_numbers_of_colors(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,20 +243,11 @@ def test_numbers_of_colors(session: Session, monkeypatch: pytest.MonkeyPatch) ->
 ALSO_INTERLEAVED: list[tuple[str, dict[str, Any]]] = [*CASES[2:], ("jones_plassmann", {"order": "interleaved"})]
 
 
-@pytest.mark.parametrize("in_one_launch", [False, True])
 @pytest.mark.parametrize(("strategy", "options"), ALSO_INTERLEAVED, ids=str)
 @pytest.mark.parametrize("name", ["scale-free", "star", "grid"])
-def test_one_sub_group_as_on_gpus(
-    pocl: Session, strategy: str, options: dict[str, Any], name: str, in_one_launch: bool
-) -> None:
-    graph = (UNDIRECTED | SHAPES)[name]()
-    chosen = {name: options[name] for name in ("order", "deterministic") if name in options}
-    rest = {name: value for name, value in options.items() if name not in chosen}
-    with one_sub_group(pocl) if in_one_launch else nullcontext():
-        plan: Any = STRATEGIES[strategy].plan(pocl, as_problem(graph, **chosen), **rest)
-        for _ in range(2):
-            plan.run()
-            check_coloring(graph, plan.result()[1])
+def test_one_sub_group_as_on_gpus(pocl: Session, strategy: str, options: dict[str, Any], name: str) -> None:
+    with one_sub_group(pocl):
+        run_twice((UNDIRECTED | SHAPES)[name](), pocl, strategy, options)
 
 
 DETERMINISTIC: list[tuple[str, dict[str, Any]]] = [
@@ -294,14 +291,6 @@ def test_balanced(session: Session, deterministic: bool) -> None:
     star = cg.generators.star(50)  # the centre's class cannot take anyone
     assert assert_right(star, session, "jones_plassmann", balanced=True).class_sizes.tolist() == [1, 49]
     assert color(Graph.from_edges([], []), balanced=True, session=session).n_colors == 0
-
-
-def test_balanced_at_distance_two(pocl: Session) -> None:
-    graph = cg.generators.delaunay_points(800)
-    plain = color(graph, distance=2, session=pocl)
-    result = color(graph, distance=2, balanced=True, session=pocl)
-    check_coloring(graph, result.colors, distance=2)
-    assert result.n_colors <= plain.n_colors + 2 and result.class_sizes.std() < 0.5 * plain.class_sizes.std()
 
 
 def test_inputs(pocl: Session) -> None:
@@ -357,18 +346,17 @@ def test_graphs_that_are_too_large(monkeypatch: pytest.MonkeyPatch, limit: str, 
         as_problem(cg.generators.star(10))
 
 
-def test_choice(pocl: Session) -> None:
+@pytest.mark.parametrize("deterministic", [False, True])
+@pytest.mark.parametrize("distance", [1, 2])
+def test_choice(pocl: Session, distance: int, deterministic: bool) -> None:
     """Few colours: the best of several tries, or greedy colours where an order is asked for."""
-    rmat = cg.generators.rmat(10)
-    for distance in (1, 2):
-        for deterministic in (False, True):
-            asked = {"distance": distance, "deterministic": deterministic, "session": pocl}
-            assert cg.explain("color", rmat, **asked).contenders == ("best_of_two",)
-            assert cg.explain("color", rmat, prefer="colors", **asked).contenders == ("best_of_orders",)
-            in_order = cg.explain("color", rmat, order="natural", prefer="colors", **asked)
-            assert in_order.contenders == ("jones_plassmann",)
-    choice = cg.explain("color", cg.generators.road_like(1000), prefer="time", session=pocl)
-    assert choice.contenders == ("speculative",) and set(choice.seconds) == set(STRATEGIES)
+    for expected, options in (
+        ("best_of_two", {}),
+        ("best_of_orders", {"prefer": "colors"}),
+        ("jones_plassmann", {"prefer": "colors", "order": "natural"}),
+    ):
+        asked: dict[str, Any] = {"distance": distance, "deterministic": deterministic, **options}
+        assert cg.explain("color", cg.generators.rmat(10), session=pocl, **asked).contenders == (expected,)
 
 
 def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -427,11 +415,8 @@ def check_one_sub_group(session: Session, n_cases: int | None = None) -> None:
     for graph, order in cases[:n_cases]:
         order = order or suitable_order(graph)
         assert graph.degrees.max() <= 30 or order == "interleaved"
-        expected = greedy(graph, ranks(session, graph, order, 0).get())
         with one_sub_group(session):
-            plan = STRATEGIES["jones_plassmann"].plan(session, ColoringProblem(graph, order=order))
-            plan.run()
-            assert plan.result()[1].tolist() == expected
+            assert_greedy(graph, session, order)
 
 
 def test_one_sub_group(session: Session) -> None:
@@ -480,6 +465,8 @@ def test_prefer_says_whether_auto_looks_for_few_colors(session: Session) -> None
     graph = cg.generators.rmat(10, 8, seed=1)
     fast = cg.explain("color", graph, prefer="time", session=session)
     assert fast.contenders == (fast.strategy,) and fast.strategy != "best_of_orders"
+    assert set(fast.seconds) == set(STRATEGIES)
+    assert fast.strategy == "speculative" or not session.facts.is_cpu
     result = cg.color(graph, prefer="time", session=session, verify=True)
     assert result.info.strategy == fast.strategy
     assert fast.strategy in color(graph, prefer="colors", session=session).info.details["n_colors_of"]

@@ -154,14 +154,9 @@ def test_hubs_have_bitmaps_of_their_own(session: Session) -> None:
         assert graph.stats.max_degree < result.n_colors
         assert 2 <= result.info.details["windows"] <= 8
         if strategy == "speculative":
-            assert result.n_colors <= 1.25 * two_hop_clique(graph)
+            assert result.n_colors <= 1.25 * (greedy_coloring(graph, 2).max() + 1)
         n_colors, _ = cg.color_columns(matrix, strategy=strategy, session=session, verify=True, **options)
         assert n_colors >= int(np.diff(matrix.indptr).max())
-
-
-def two_hop_clique(graph: Graph) -> int:
-    """Return how many colours a sequential greedy colouring at distance 2 takes."""
-    return int(greedy_coloring(graph, 2).max()) + 1
 
 
 def test_deterministic() -> None:
@@ -314,8 +309,6 @@ def test_rows_too_long_for_a_square(pocl: Session, monkeypatch: pytest.MonkeyPat
 
 def test_explain(pocl: Session) -> None:
     for data, options, expected in (
-        (cg.generators.grid(20, 30), {}, "best_of_two"),
-        (cg.generators.grid(20, 30), {"prefer": "colors"}, "best_of_orders"),
         (sp.random_array((60, 90), density=0.1), {"bipartite": True, "prefer": "colors"}, "best_of_orders"),
         (DIRECTED["directed-path"](), {"bipartite": True, "order": "random", "prefer": "colors"}, "jones_plassmann"),
     ):
@@ -330,12 +323,13 @@ def test_explain(pocl: Session) -> None:
             cg.explain("color", DIRECTED["directed-path"](), session=pocl, **wrong)
 
 
-def test_balanced(pocl: Session) -> None:
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_balanced(pocl: Session, deterministic: bool) -> None:
     graph = cg.generators.delaunay_points(900)
-    options = {"distance": 2, "deterministic": True, "session": pocl, "verify": True}
+    options = {"distance": 2, "deterministic": deterministic, "session": pocl, "verify": True}
     plain, balanced = (cg.color(graph, balanced=b, **options) for b in (False, True))
-    assert balanced.n_colors == plain.n_colors
-    assert np.ptp(balanced.class_sizes) < np.ptp(plain.class_sizes)
+    assert balanced.n_colors <= plain.n_colors + (0 if deterministic else 2)
+    assert balanced.class_sizes.std() < 0.5 * plain.class_sizes.std()
 
 
 def test_errors(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -363,14 +357,12 @@ def test_errors(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         with pytest.raises(error, match=why):
             call()
-    damaged = sp.csr_array(np.ones((2, 3)))
+    damaged, wrapping = sp.csr_array(np.ones((2, 3))), sp.csr_array(np.eye(6))
     damaged.indices[1] = 7
-    with pytest.raises(GraphError, match="damaged"):
-        cg.color_columns(damaged, session=pocl)
-    wrapping = sp.csr_array(np.eye(6))
     wrapping.indptr = np.array([0, *range(1, 6), 0], np.uint64) * 2**60
-    with pytest.raises(GraphError, match="damaged"):
-        cg.color_columns(wrapping, session=pocl)
+    for broken in (damaged, wrapping):
+        with pytest.raises(GraphError, match="damaged"):
+            cg.color_columns(broken, session=pocl)
     # Kernels that colour nothing.
     monkeypatch.setattr(windows, "_PATIENCE", 3)
     monkeypatch.setattr(windows.Windows, "_step", lambda self, *_: len([p.state.fill(9) for p in self._parts]))

@@ -202,12 +202,6 @@ def test_entries_of_the_closed_row_are_a_set() -> None:
         assert [table.tolist() for table in found] == [[[total]], [[maximum]]]
 
 
-def test_complete_graph_needs_all_its_colors(pocl: Session) -> None:
-    table = hash_collisions(complete(32), hashes=["identity"], bit_widths=range(1, 7), session=pocl)
-    assert table.total.tolist() == [[32 * (2 ** (5 - b) - 1) for b in range(1, 6)] + [0]]
-    assert table.best() == ("identity", 5, 0, 0)
-
-
 def test_unsorted_rows_with_parallel_edges(pocl: Session) -> None:
     graph = cg.generators.rmat(8, 8)
     shuffled = with_unsorted_rows(Graph(2 * graph.row_offsets, np.repeat(graph.column_indices, 2)))
@@ -375,11 +369,6 @@ def test_auto_is_the_fastest_prediction(pocl: Session, options: dict[str, Any]) 
 def test_bad_arguments(pocl: Session, arguments: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
         hash_collisions(cg.generators.path(10), session=pocl, **arguments)
-
-
-def test_bad_graph(pocl: Session) -> None:
-    with pytest.raises(InputError):
-        hash_collisions([1, 2, 3], session=pocl)
 
 
 @pytest.mark.parametrize("distance", [1, 2])

@@ -40,10 +40,15 @@ from numpy.typing import NDArray
 Words: TypeAlias = Any  # uint32 arrays; the stubs of numpy take them for signed once they are shifted
 
 
+def _mixed(x: Words, *steps: tuple[int, int], last: int) -> Words:
+    """Return *x* after steps that each take a shift by exclusive or and multiply, and after a last such shift."""
+    for shift, factor in steps:
+        x = (x ^ (x >> shift)) * np.uint32(factor)
+    return x ^ (x >> last)
+
+
 def _murmur3(x: Words) -> Words:
-    x = (x ^ (x >> 16)) * np.uint32(0x85EBCA6B)
-    x = (x ^ (x >> 13)) * np.uint32(0xC2B2AE35)
-    return x ^ (x >> 16)
+    return _mixed(x, (16, 0x85EBCA6B), (13, 0xC2B2AE35), last=16)
 
 
 def _reversed_bits(x: Words) -> Words:
@@ -70,9 +75,7 @@ def _tabulation(x: Words) -> Words:
 
 
 def _lowbias32(x: Words) -> Words:
-    x = (x ^ (x >> 16)) * np.uint32(0x7FEB352D)
-    x = (x ^ (x >> 15)) * np.uint32(0x846CA68B)
-    return x ^ (x >> 16)
+    return _mixed(x, (16, 0x7FEB352D), (15, 0x846CA68B), last=16)
 
 
 def _splitmix64(x: Words) -> Words:
@@ -99,9 +102,7 @@ def _wang(x: Words) -> Words:
 
 
 def _mueller(x: Words) -> Words:
-    x = (x ^ (x >> 16)) * np.uint32(0x45D9F3B)
-    x = (x ^ (x >> 16)) * np.uint32(0x45D9F3B)
-    return x ^ (x >> 16)
+    return _mixed(x, (16, 0x45D9F3B), (16, 0x45D9F3B), last=16)
 
 
 def _pcg(x: Words) -> Words:
@@ -145,10 +146,7 @@ def _bit_reversal(x: Words) -> Words:
 
 
 def _triple32(x: Words) -> Words:
-    x = (x ^ (x >> 17)) * np.uint32(0xED5AD4BB)
-    x = (x ^ (x >> 11)) * np.uint32(0xAC4C1B51)
-    x = (x ^ (x >> 15)) * np.uint32(0x31848BAB)
-    return x ^ (x >> 14)
+    return _mixed(x, (17, 0xED5AD4BB), (11, 0xAC4C1B51), (15, 0x31848BAB), last=14)
 
 
 def _crc32c(x: Words) -> Words:

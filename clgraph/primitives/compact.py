@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from clgraph.errors import InputError
-from clgraph.primitives.look_back import LookBack, looks_back
-from clgraph.primitives.types import c_type, check_count, tuned
+from clgraph.primitives.look_back import LookBack
+from clgraph.primitives.types import c_type, check_count
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
@@ -59,79 +59,24 @@ class Compact(LookBack):
         if any(array.overlaps(target) for array in arrays.values()):
             raise InputError("compaction cannot write one of its sources")
         self.size = session.zeros(1, np.uint32)
-        self.strategy = strategy or ("look_back" if looks_back(session) else "chunks")
-        plain = self.strategy == "chunks" and session.facts.is_cpu
-        sizes = tuned(
-            session,
-            SOURCE,
-            {"WG_SIZE": 1, "ITEMS_PER_ITEM": 1} if plain else {"WG_SIZE": 256, "ITEMS_PER_ITEM": 16},
-            tuning,
-        )
+        sizes = self._tuned(session, SOURCE, strategy, tuning)
         out_type = c_type(target.dtype)
-        program = session.program(
-            SOURCE,
-            {
-                **sizes,
-                "PREDICATE": predicate,
-                "ITEM": f"({out_type})({item})",
-                "OUT_T": out_type,
-                "PARAMETERS": "".join(
-                    f", const __global {c_type(array.dtype)} *restrict {name}" for name, array in arrays.items()
-                )
-                or " ",
-            },
-        )
-        group, tile = sizes["WG_SIZE"], sizes["WG_SIZE"] * sizes["ITEMS_PER_ITEM"]
-        n_tiles = -(-n // tile)
+        sources = "".join(f", const __global {c_type(array.dtype)} *restrict {name}" for name, array in arrays.items())
+        texts = {"PREDICATE": predicate, "ITEM": f"({out_type})({item})", "PARAMETERS": sources or " "}
+        program = session.program(SOURCE, {**sizes, "OUT_T": out_type, **texts})
         if not n:
             return
+        group, scope = sizes["WG_SIZE"], {**arrays, "n": n, "size": self.size, "out": target}
+        tile = group * sizes["ITEMS_PER_ITEM"]
         if self.strategy == "look_back":
+            n_tiles = -(-n // tile)
             control, states = self._new_control(session, program), self._zeros(session, n_tiles, np.uint64)
-            self._look_backs = [
-                program.bind(
-                    "compact_look_back",
-                    n_tiles * group,
-                    arrays,
-                    n=n,
-                    nothing=0,
-                    control=control,
-                    states=states,
-                    size=self.size,
-                    out=target,
-                )
-            ]
+            scope |= {"nothing": 0, "control": control, "states": states}
+            self._look_backs = [program.bind("compact_look_back", n_tiles * group, scope)]
         else:
-            limit = (4 if plain else 8) * session.facts.compute_units
-            chunk = tile * max(-(-4096 // tile), -(-n_tiles // limit))
-            groups = -(-n // chunk)
-            counts = session.empty(groups, np.uint32)
-            scope = {**arrays, "n": n, "chunk": chunk, "counts": counts}
+            chunk, groups = self._chunks(session, n, tile)
+            scope |= {"chunk": chunk, "counts": session.empty(groups, np.uint32)}
             self.launches = [
                 program.bind("count_chunks", groups * group, scope),
-                program.bind("compact_chunks", groups * group, scope, size=self.size, out=target),
+                program.bind("compact_chunks", groups * group, scope),
             ]
-
-
-def compact(session: Session, items: DeviceArray, flags: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
-    """Keep the items whose flag is not zero.
-
-    On devices where work-groups wait for each other it waits for the result, to see that none gave up.
-
-    Returns
-    -------
-    kept : DeviceArray
-        As long as *items*; those kept come first.
-    size : DeviceArray
-        One uint32: how many were kept.
-    """
-    target = session.empty(items.size, items.dtype)
-    plan = Compact(
-        session,
-        items.size,
-        target,
-        predicate="flags[i]",
-        item="items[i]",
-        arrays={"items": items, "flags": flags},
-    )
-    plan.run_checked()
-    return target, plan.size

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from clgraph.primitives.types import Launches, tuned
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.failure import check_status
 from clgraph.runtime.program import Launch, Program
 from clgraph.runtime.session import Session
+
+_CHUNK_ITEMS = 4096  # items worth a work-group that does not look back
 
 
 def looks_back(session: Session) -> bool:
@@ -19,7 +22,7 @@ def looks_back(session: Session) -> bool:
     return session.facts.dialect.has_grid_barrier and session.facts.has_int64_atomics
 
 
-class LookBack:
+class LookBack(Launches):
     """Launches, then launches that look back. A plan of the primitives is one, with or without the latter.
 
     The state words are not cleared between runs: what a launch leaves is the next one's "nothing". That holds
@@ -43,6 +46,21 @@ class LookBack:
         self._parity = 0
         self._is_known = True  # whether the words are what the last launch of a whole run leaves
         self._was_known = True  # ... when the status word was asked for
+
+    def _tuned(
+        self, session: Session, source: str, strategy: str | None, tuning: Mapping[str, int] | None
+    ) -> dict[str, int]:
+        """Set the strategy, by default that of the device, and return its sizes in kernel file *source*."""
+        self.strategy = strategy or ("look_back" if looks_back(session) else "chunks")
+        self._is_plain = self.strategy == "chunks" and session.facts.is_cpu
+        size, items = (1, 1) if self._is_plain else (256, 16)
+        return tuned(session, source, {"WG_SIZE": size, "ITEMS_PER_ITEM": items}, tuning)
+
+    def _chunks(self, session: Session, n: int, tile: int) -> tuple[int, int]:
+        """Return the items of a work-group that does not look back, in whole tiles, and the number of work-groups."""
+        limit = (4 if self._is_plain else 8) * session.facts.compute_units
+        chunk = tile * max(-(-_CHUNK_ITEMS // tile), -(-n // (tile * limit)))
+        return chunk, max(1, -(-n // chunk))
 
     def _zeros(self, session: Session, size: int, dtype: DTypeLike = np.uint32) -> DeviceArray:
         """Allocate words that are zero before the first run and again after a failed one."""

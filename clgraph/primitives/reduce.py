@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from clgraph.errors import InputError
-from clgraph.primitives.types import c_type, check_count, tuned
+from clgraph.primitives.types import Launches, c_type, check_count, tuned
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
@@ -32,7 +32,7 @@ def operation_defines(operation: str, dtype: np.dtype[Any]) -> dict[str, int | s
     return {"T": name, "T_LOWEST": lowest, "T_HIGHEST": highest, "OPERATION": OPERATIONS[operation]}
 
 
-class Reduce:
+class Reduce(Launches):
     """The sum, least or greatest item of an array, left on the device.
 
     Parameters
@@ -62,15 +62,8 @@ class Reduce:
         cpu, units = session.facts.is_cpu, session.facts.compute_units
         sizes = tuned(session, SOURCE, {"WG_SIZE": 1 if cpu else 256, "UNROLL": 4}, tuning)
         vec = 16 if cpu else 4
-        program = session.program(
-            SOURCE,
-            {
-                **sizes,
-                **operation_defines(operation, target.dtype),
-                "IN_T": c_type(source.dtype),
-                "VEC": vec,
-            },
-        )
+        types = operation_defines(operation, target.dtype)
+        program = session.program(SOURCE, {**sizes, **types, "IN_T": c_type(source.dtype), "VEC": vec})
         group = sizes["WG_SIZE"]
         worth = max(4096, 4 * group * vec * sizes["UNROLL"])  # items that pay for one more work-group
         groups = max(1, min((4 if cpu else 8) * units, -(-source.size // worth)))
@@ -81,11 +74,6 @@ class Reduce:
         ]
         if groups > 1:
             self.launches.append(program.bind("reduce_partials", group, n=groups, partials=partials, out=target))
-
-    def run(self) -> None:
-        """Enqueue the reduction."""
-        for launch in self.launches:
-            launch()
 
 
 def reduce(session: Session, source: DeviceArray, operation: str = "sum") -> DeviceArray:

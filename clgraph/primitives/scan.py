@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from clgraph.errors import InputError
-from clgraph.primitives.look_back import LookBack, looks_back
-from clgraph.primitives.types import c_type, check_count, tuned
+from clgraph.primitives.look_back import LookBack
+from clgraph.primitives.types import c_type, check_count
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
@@ -51,56 +51,34 @@ class Scan(LookBack):
             raise InputError(f"target has {target.size} items, source {n}; it may have one more if exclusive")
         if source.overlaps(target):
             raise InputError("a scan cannot write its source")
-        in_type, sum_type = c_type(source.dtype, _ALLOWED), c_type(target.dtype, _ALLOWED)
-        self.strategy = strategy or ("look_back" if looks_back(session) else "chunks")
-        plain = self.strategy == "chunks" and session.facts.is_cpu
-        sizes = tuned(
-            session,
-            SOURCE,
-            {"WG_SIZE": 1, "ITEMS_PER_ITEM": 1} if plain else {"WG_SIZE": 256, "ITEMS_PER_ITEM": 16},
-            tuning,
-        )
+        sizes = self._tuned(session, SOURCE, strategy, tuning)
         sizes["VEC"] = min(sizes["ITEMS_PER_ITEM"], 16 // source.dtype.itemsize)
-        program = session.program(
-            SOURCE,
-            {
-                **sizes,
-                "IN_T": in_type,
-                "SUM_T": sum_type,
-                "SUM_BYTES": target.dtype.itemsize,
-                "INCLUSIVE": int(inclusive),
-                "EXTRA_TOTAL": extra,
-            },
-        )
-        tile = sizes["WG_SIZE"] * sizes["ITEMS_PER_ITEM"]
+        defines: dict[str, int | str] = {
+            "IN_T": c_type(source.dtype, _ALLOWED),
+            "SUM_T": c_type(target.dtype, _ALLOWED),
+            "SUM_BYTES": target.dtype.itemsize,
+            "INCLUSIVE": int(inclusive),
+            "EXTRA_TOTAL": extra,
+        }
+        program = session.program(SOURCE, {**sizes, **defines})
+        group = sizes["WG_SIZE"]
+        tile = group * sizes["ITEMS_PER_ITEM"]
         n_tiles = max(extra, -(-n // tile))
         if not n_tiles:
             return
         if self.strategy == "look_back":
-            control = self._new_control(session, program)
-            states = self._zeros(session, n_tiles * target.dtype.itemsize // 4, np.uint64)
-            self._look_backs = [
-                program.bind(
-                    "scan_look_back",
-                    n_tiles * sizes["WG_SIZE"],
-                    n=n,
-                    nothing=0,
-                    items=source,
-                    control=control,
-                    states=states,
-                    out=target,
-                )
-            ]
+            states = {
+                "control": self._new_control(session, program),
+                "states": self._zeros(session, n_tiles * target.dtype.itemsize // 4, np.uint64),
+            }
+            scope = {"n": n, "nothing": 0, "items": source, **states}
+            self._look_backs = [program.bind("scan_look_back", n_tiles * group, scope, out=target)]
         else:
-            units = session.facts.compute_units
-            least = -(-4096 // tile)  # tiles worth a work-group
-            chunk = tile * max(least, -(-n_tiles // ((4 if plain else 8) * units)))
-            groups = max(1, -(-n // chunk))
-            sums = session.empty(groups, target.dtype)
-            scope = {"n": n, "chunk": chunk, "items": source, "sums": sums}
+            chunk, groups = self._chunks(session, n, tile)
+            scope = {"n": n, "chunk": chunk, "items": source, "sums": session.empty(groups, target.dtype)}
             self.launches = [
-                program.bind("sum_chunks", groups * sizes["WG_SIZE"], scope),
-                program.bind("scan_chunks", groups * sizes["WG_SIZE"], scope, out=target),
+                program.bind("sum_chunks", groups * group, scope),
+                program.bind("scan_chunks", groups * group, scope, out=target),
             ]
 
 
@@ -110,8 +88,3 @@ def exclusive_sum(session: Session, source: DeviceArray, target: DeviceArray) ->
     On devices where work-groups wait for each other it waits for the result, to see that none gave up.
     """
     Scan(session, source, target).run_checked()
-
-
-def inclusive_sum(session: Session, source: DeviceArray, target: DeviceArray) -> None:
-    """Write the sums up to and including each item of *source* to *target*; see :func:`exclusive_sum`."""
-    Scan(session, source, target, inclusive=True).run_checked()

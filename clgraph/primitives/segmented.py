@@ -9,7 +9,7 @@ import numpy as np
 from clgraph.errors import InputError
 from clgraph.primitives.reduce import operation_defines
 from clgraph.primitives.sort import KINDS, Sort
-from clgraph.primitives.types import c_type, check_count, tuned
+from clgraph.primitives.types import Launches, c_type, check_count, tuned
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
@@ -24,7 +24,7 @@ def _n_rows(row_offsets: DeviceArray) -> int:
     return row_offsets.size - 1
 
 
-class SegmentedReduce:
+class SegmentedReduce(Launches):
     """The sum, least or greatest item of each segment.
 
     Parameters
@@ -56,14 +56,8 @@ class SegmentedReduce:
             raise InputError(f"target must have {n_rows} items of {values.dtype}")
         cpu = session.facts.is_cpu
         sizes = tuned(session, REDUCE_SOURCE, {"WG_SIZE": 1 if cpu else 256, "ITEMS_PER_ITEM": 8}, tuning)
-        program = session.program(
-            REDUCE_SOURCE,
-            {
-                **sizes,
-                **operation_defines(operation, values.dtype),
-                "OFFSET_T": c_type(row_offsets.dtype, "int32 int64"),
-            },
-        )
+        types = {**operation_defines(operation, values.dtype), "OFFSET_T": c_type(row_offsets.dtype, "int32 int64")}
+        program = session.program(REDUCE_SOURCE, {**sizes, **types})
         self.launches = []
         if not n_rows:
             return
@@ -72,41 +66,17 @@ class SegmentedReduce:
         if group == 1:
             piece = max(4096, -(-steps // (4 * session.facts.compute_units)))
         groups = -(-steps // piece)
-        carries = session.empty(groups, np.int32), session.empty(groups, values.dtype)
+        rows, carries = session.empty(groups, np.int32), session.empty(groups, values.dtype)
         scope = {"n_rows": n_rows, "n": n, "piece": piece, "row_offsets": row_offsets, "values": values, "out": target}
-        self.launches = [
-            program.bind(
-                "reduce_pieces" if group == 1 else "reduce_tiles",
-                groups * group,
-                scope,
-                carry_rows=carries[0],
-                carries=carries[1],
-            )
-        ]
+        kernel = "reduce_pieces" if group == 1 else "reduce_tiles"
+        self.launches.append(program.bind(kernel, groups * group, scope, carry_rows=rows, carries=carries))
         while groups > 4 * group > 4:
-            count, groups = groups, -(-groups // group)
-            merged = session.empty(groups, np.int32), session.empty(groups, values.dtype)
-            self.launches.append(
-                program.bind(
-                    "merge_carries",
-                    groups * group,
-                    scope,
-                    n_carries=count,
-                    rows_in=carries[0],
-                    values_in=carries[1],
-                    rows_out=merged[0],
-                    values_out=merged[1],
-                )
-            )
-            carries = merged
-        self.launches.append(
-            program.bind("add_carries", groups, scope, n_carries=groups, rows=carries[0], values=carries[1])
-        )
-
-    def run(self) -> None:
-        """Enqueue the reduction."""
-        for launch in self.launches:
-            launch()
+            merged = {**scope, "n_carries": groups, "rows_in": rows, "values_in": carries}
+            groups = -(-groups // group)
+            rows, carries = session.empty(groups, np.int32), session.empty(groups, values.dtype)
+            merged |= {"rows_out": rows, "values_out": carries}
+            self.launches.append(program.bind("merge_carries", groups * group, merged))
+        self.launches.append(program.bind("add_carries", groups, scope, n_carries=groups, rows=rows, values=carries))
 
 
 class SegmentedSort:
@@ -166,11 +136,6 @@ class SegmentedSort:
         )
         self._unpack = program.bind("unpack_rows", items, scope, packed=in_order, keys=out_keys)
 
-    @property
-    def n_passes(self) -> int:
-        """How many digits the keys are sorted by, one after the other."""
-        return self._sort.n_passes
-
     def run(self) -> None:
         """Enqueue the sort."""
         if self._sort.n:
@@ -181,32 +146,3 @@ class SegmentedSort:
     def check(self) -> None:
         """Raise if a wait on the device ran out; see :meth:`LookBack.check`."""
         self._sort.check()
-
-
-def segmented_reduce(
-    session: Session, row_offsets: DeviceArray, values: DeviceArray, operation: str = "sum"
-) -> DeviceArray:
-    """Enqueue a reduction of each segment; return an item per segment. See :class:`SegmentedReduce`."""
-    target = session.empty(_n_rows(row_offsets), values.dtype)
-    SegmentedReduce(session, row_offsets, values, target, operation).run()
-    return target
-
-
-def segmented_sort(
-    session: Session,
-    row_offsets: DeviceArray,
-    keys: DeviceArray,
-    values: DeviceArray | None = None,
-    *,
-    key_bits: int = 32,
-) -> tuple[DeviceArray, DeviceArray | None]:
-    """Return new arrays of each segment's keys, sorted, and of the values; see :class:`SegmentedSort`.
-
-    On devices where work-groups wait for each other it waits for the result, to see that none gave up.
-    """
-    out_keys = session.empty(keys.size, keys.dtype)
-    out_values = None if values is None else session.empty(values.size, values.dtype)
-    plan = SegmentedSort(session, row_offsets, keys, out_keys, values, out_values, key_bits=key_bits)
-    plan.run()
-    plan.check()
-    return out_keys, out_values

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -60,60 +60,49 @@ class Sort(LookBack):
         n, key_bytes = keys.size, keys.dtype.itemsize
         check_count(n)
         last = 8 * key_bytes if end_bit is None else end_bit
-        self._check_arguments(keys, out_keys, values, out_values, begin_bit, last)
+        if (values is None) != (out_values is None):
+            raise InputError("values and out_values go together")
+        self._source, self._target = {"keys": keys}, {"keys": out_keys}
+        if values is not None and out_values is not None:
+            self._source["values"], self._target["values"] = values, out_values
+        self._check_arguments(begin_bit, last)
         self._session, self.n, self.n_passes = session, n, 0
-        self._source, self._target = (keys, values), (out_keys, out_values)
         self.strategy = strategy or (
             "chunks" if session.facts.is_cpu else "onesweep" if looks_back(session) else "tiles"
         )
+        words = {4: "uint", 8: "ulong"}
         self._defines: dict[str, int | str] = {
-            "KEY_BITS_T": "uint" if key_bytes == 4 else "ulong",
+            "KEY_BITS_T": words[key_bytes],
             "KEY_BYTES": key_bytes,
             "KEY_KIND": KINDS[keys.dtype.kind],
         }
         if values is not None:
-            value_bytes = values.dtype.itemsize
-            self._defines |= {
-                "HAS_VALUES": 1,
-                "VALUE_BYTES": value_bytes,
-                "VALUE_T": "uint" if value_bytes == 4 else "ulong",
-            }
+            size = values.dtype.itemsize
+            self._defines |= {"HAS_VALUES": 1, "VALUE_BYTES": size, "VALUE_T": words[size]}
         if not n or begin_bit == last:
             return
         sizes = self._sizes(tuning)
-        n_passes = -(-(last - begin_bit) // sizes["RADIX_BITS"])
-        pass_bits = -(-(last - begin_bit) // n_passes)
-        self.n_passes = n_passes
-        # The bits of a pass and where they begin; buffers alternate so that the last pass writes the target.
-        steps = [(bit, min(pass_bits, last - bit)) for bit in range(begin_bit, last, pass_bits)]
-        spare = tuple(
-            None if array is None or n_passes == 1 else session.empty(n, array.dtype) for array in self._target
-        )
+        self.n_passes = n_passes = -(-(last - begin_bit) // sizes["RADIX_BITS"])
+        sizes["RADIX_BITS"] = -(-(last - begin_bit) // n_passes)
+        # Buffers alternate so that the last pass writes the target.
+        spare = {name: session.empty(n, array.dtype) for name, array in self._target.items() if n_passes > 1}
         buffers = [self._source] + [self._target if (n_passes - i) % 2 else spare for i in range(n_passes)]
-        moves = [
-            {"n": n, "bit": bit, "mask": (1 << bits) - 1, **_named(buffers[i], ""), **_named(buffers[i + 1], "out_")}
-            for i, (bit, bits) in enumerate(steps)
-        ]
-        getattr(self, f"_bind_{self.strategy}")(sizes, pass_bits, last, moves)
+        moves: list[dict[str, Any]] = []
+        for i, bit in enumerate(range(begin_bit, last, sizes["RADIX_BITS"])):
+            bits = min(sizes["RADIX_BITS"], last - bit)
+            written = {f"out_{name}": array for name, array in buffers[i + 1].items()}
+            moves.append({"n": n, "bit": bit, "mask": (1 << bits) - 1, **buffers[i], **written})
+        self._end_mask = (1 << last) - 1
+        getattr(self, f"_bind_{self.strategy}")(sizes, moves)
 
-    @staticmethod
-    def _check_arguments(
-        keys: DeviceArray,
-        out_keys: DeviceArray,
-        values: DeviceArray | None,
-        out_values: DeviceArray | None,
-        begin_bit: int,
-        end_bit: int,
-    ) -> None:
+    def _check_arguments(self, begin_bit: int, end_bit: int) -> None:
+        keys = self._source["keys"]
         if keys.dtype.kind not in KINDS or keys.dtype.itemsize not in (4, 8):
             raise InputError(f"cannot sort keys of {keys.dtype}; use a 32- or 64-bit integer or float type")
         if not 0 <= begin_bit <= end_bit <= 8 * keys.dtype.itemsize:
             raise InputError(f"bits {begin_bit} to {end_bit} of keys of {8 * keys.dtype.itemsize} bits")
-        if (values is None) != (out_values is None):
-            raise InputError("values and out_values go together")
-        for source, target in ((keys, out_keys), (values, out_values)):
-            if source is None or target is None:
-                continue
+        for name, source in self._source.items():
+            target = self._target[name]
             if source.size != keys.size or target.size != keys.size or source.dtype != target.dtype:
                 raise InputError("keys, values and outputs must have one size, and each its output's type")
             if source.dtype.itemsize not in (4, 8):
@@ -123,35 +112,18 @@ class Sort(LookBack):
 
     def _sizes(self, tuning: Mapping[str, int] | None) -> dict[str, int]:
         session = self._session
-        bytes_each = [array.dtype.itemsize for array in self._source if array is not None]
+        bytes_each = [array.dtype.itemsize for array in self._source.values()]
         widest = max(bytes_each)
         if self.strategy == "chunks":
             streams = self.n * sum(bytes_each) > _CACHED_BYTES
-            sizes = tuned(
-                session,
-                SOURCE_CHUNKS,
-                {
-                    "WG_SIZE": 1,
-                    "RADIX_BITS": 11 if streams else 8,
-                    "LINE": 64 // widest if streams else 1,
-                },
-                tuning,
-            )
+            radix_bits, line = (11, 64 // widest) if streams else (8, 1)
+            sizes = tuned(session, SOURCE_CHUNKS, {"WG_SIZE": 1, "RADIX_BITS": radix_bits, "LINE": line}, tuning)
             digit_bytes = sizes["LINE"] * sum(bytes_each) + 16
             while digit_bytes << sizes["RADIX_BITS"] > session.facts.local_mem_bytes:
                 sizes["RADIX_BITS"] -= 1
             return sizes
-        sizes = tuned(
-            session,
-            SOURCE,
-            {
-                "WG_SIZE": 256,
-                "ITEMS_PER_ITEM": 64 // widest,
-                "RADIX_BITS": 8,
-                "HISTOGRAM_COPIES": 2,
-            },
-            tuning,
-        )
+        defaults = {"WG_SIZE": 256, "ITEMS_PER_ITEM": 64 // widest, "RADIX_BITS": 8, "HISTOGRAM_COPIES": 2}
+        sizes = tuned(session, SOURCE, defaults, tuning)
         # A counter per digit and sub-group must fit in local memory; a work-item has at most one digit.
         counter_bytes = 4 * sizes["WG_SIZE"] // session.facts.sub_group_size
         counters = session.facts.local_mem_bytes * 3 // 4 // counter_bytes
@@ -159,21 +131,19 @@ class Sort(LookBack):
         sizes["RADIX_BITS"] = min(sizes["RADIX_BITS"], limit.bit_length() - 1)
         return sizes
 
-    def _bind_chunks(self, sizes: dict[str, int], pass_bits: int, end_bit: int, moves: list[dict[str, Any]]) -> None:
-        del end_bit
-        program = self._session.program(SOURCE_CHUNKS, {**self._defines, **sizes, "RADIX_BITS": pass_bits})
+    def _bind_chunks(self, sizes: dict[str, int], moves: list[dict[str, Any]]) -> None:
+        program = self._session.program(SOURCE_CHUNKS, {**self._defines, **sizes})
         groups = max(1, min(2 * self._session.facts.compute_units, self.n >> 12))
         chunk = -(-self.n // groups)
-        counts = self._session.empty(groups << pass_bits, np.uint32)
+        counts = self._session.empty(groups << sizes["RADIX_BITS"], np.uint32)
         for move in moves:
             scope = {**move, "chunk": chunk, "counts": counts}
             self.launches += [program.bind(kernel, groups, scope) for kernel in ("count_chunks", "scatter_chunks")]
 
-    def _bind_tiles(self, sizes: dict[str, int], pass_bits: int, end_bit: int, moves: list[dict[str, Any]]) -> None:
-        del end_bit
-        program = self._session.program(SOURCE, {**self._defines, **sizes, "RADIX_BITS": pass_bits})
+    def _bind_tiles(self, sizes: dict[str, int], moves: list[dict[str, Any]]) -> None:
+        program = self._session.program(SOURCE, {**self._defines, **sizes})
         n_tiles = -(-self.n // (sizes["WG_SIZE"] * sizes["ITEMS_PER_ITEM"]))
-        counts, begins = (self._session.empty(n_tiles << pass_bits, np.uint32) for _ in range(2))
+        counts, begins = (self._session.empty(n_tiles << sizes["RADIX_BITS"], np.uint32) for _ in range(2))
         scan = Scan(self._session, counts, begins, strategy="chunks")
         items = n_tiles * sizes["WG_SIZE"]
         for move in moves:
@@ -183,47 +153,23 @@ class Sort(LookBack):
                 program.bind("scatter_tiles", items, move, begins=begins),
             ]
 
-    def _bind_onesweep(self, sizes: dict[str, int], pass_bits: int, end_bit: int, moves: list[dict[str, Any]]) -> None:
-        session, radix, group = self._session, 1 << pass_bits, sizes["WG_SIZE"]
-        wide = self.n >= 1 << 30
-        program = session.program(
-            SOURCE,
-            {
-                **self._defines,
-                **sizes,
-                "RADIX_BITS": pass_bits,
-                "N_PASSES": len(moves),
-                "STATE_T": "ulong" if wide else "uint",
-                "STATE_BITS": 64 if wide else 32,
-            },
-        )
+    def _bind_onesweep(self, sizes: dict[str, int], moves: list[dict[str, Any]]) -> None:
+        session, radix, group = self._session, 1 << sizes["RADIX_BITS"], sizes["WG_SIZE"]
+        word, state_type = (64, "ulong") if self.n >= 1 << 30 else (32, "uint")
+        states_of: dict[str, int | str] = {"STATE_T": state_type, "STATE_BITS": word}
+        program = session.program(SOURCE, {**self._defines, **sizes, "N_PASSES": len(moves), **states_of})
         n_tiles = -(-self.n // (group * sizes["ITEMS_PER_ITEM"]))
         control, totals = self._new_control(session, program), self._zeros(session, len(moves) * radix)
         starts = session.empty(len(moves) * radix, np.uint32)
-        states = self._zeros(session, n_tiles * radix, np.uint64 if wide else np.uint32)
+        states = self._zeros(session, n_tiles * radix, f"uint{word}")
+        first = {**moves[0], "begin_bit": moves[0]["bit"], "end_mask": self._end_mask, "totals": totals}
         self.launches = [
-            program.bind(
-                "histogram",
-                -(-self.n // 8),
-                moves[0],
-                begin_bit=moves[0]["bit"],
-                end_mask=(1 << end_bit) - 1,
-                totals=totals,
-                max_groups=8 * session.facts.compute_units,
-            ),
+            program.bind("histogram", -(-self.n // 8), first, max_groups=8 * session.facts.compute_units),
             program.bind("scan_histograms", len(moves) * group, totals=totals, starts=starts),
         ]
+        scope = {"nothing": 0, "digit_starts": starts, "control": control, "states": states}
         self._look_backs = [
-            program.bind(
-                "scatter_look_back",
-                n_tiles * group,
-                move,
-                nothing=0,
-                digit=i,
-                digit_starts=starts,
-                control=control,
-                states=states,
-            )
+            program.bind("scatter_look_back", n_tiles * group, {**move, **scope}, digit=i)
             for i, move in enumerate(moves)
         ]
 
@@ -231,15 +177,8 @@ class Sort(LookBack):
         """Enqueue the sort."""
         super().run()
         if not self.launches and self.n:
-            for source, target in zip(self._source, self._target, strict=True):
-                if source is not None and target is not None:
-                    target.copy_from(source)
-
-
-def _named(pair: Iterable[DeviceArray | None], prefix: str) -> dict[str, DeviceArray]:
-    """Return keys and, if there are any, values under the names of the kernels' parameters."""
-    names = f"{prefix}keys", f"{prefix}values"
-    return {name: array for name, array in zip(names, pair, strict=True) if array is not None}
+            for name, source in self._source.items():
+                self._target[name].copy_from(source)
 
 
 def sort(

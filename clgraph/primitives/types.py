@@ -1,17 +1,40 @@
-"""Types and tuned sizes that the primitives share."""
+"""What the primitives share: launches in a row, names of types, and tuned sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
+from clgraph.runtime.program import Launch
 from clgraph.runtime.session import Session
 
+Tuning: TypeAlias = Mapping[str, Mapping[str, int]]
+"""The tunables of each kernel file."""
+
+NOT_TUNED: Tuning = MappingProxyType({})
 MAX_ITEMS = 2**31 - 1
 _C_NAMES = {"int32": "int", "uint32": "uint", "int64": "long", "uint64": "ulong", "float32": "float"}
+
+
+class Launches:
+    """A plan that only enqueues its launches.
+
+    Attributes
+    ----------
+    launches : list of Launch
+    """
+
+    launches: list[Launch]
+
+    def run(self) -> None:
+        """Enqueue the operation."""
+        for launch in self.launches:
+            launch()
 
 
 def c_type(dtype: np.dtype[Any], allowed: str = " ".join(_C_NAMES)) -> str:
@@ -27,14 +50,24 @@ def check_count(n: int) -> None:
         raise InputError(f"{n} items; a primitive takes at most {MAX_ITEMS}")
 
 
-def tuned(
-    session: Session, source: str, defaults: Mapping[str, int], given: Mapping[str, int] | None
+def tuned_sizes(
+    facts: DeviceFacts, tuning: Tuning, source: str, defaults: Mapping[str, int], given: Mapping[str, int] | None = None
 ) -> dict[str, int]:
-    """Return the tunables of kernel file *source*: *given*, else the profile's, else *defaults*."""
-    profile = {k: v for k, v in session.profile.tuning.get(source, {}).items() if k in defaults}
-    sizes = {**defaults, **profile, **(given or {})}
-    sizes["WG_SIZE"] = min(sizes["WG_SIZE"], session.facts.max_work_group_size)
+    """Return the tunables of kernel file *source*: *given*, else tuned ones, else *defaults*; a group fits the device.
+
+    *tuning* may have tunables for the kernels alone, which no default names.
+    """
+    found = {name: size for name, size in tuning.get(source, {}).items() if name in defaults}
+    sizes = {**defaults, **found, **(given or {})}
+    sizes["WG_SIZE"] = min(sizes["WG_SIZE"], facts.max_work_group_size)
     return sizes
+
+
+def tuned(
+    session: Session, source: str, defaults: Mapping[str, int], given: Mapping[str, int] | None = None
+) -> dict[str, int]:
+    """Return :func:`tuned_sizes` by the profile of *session*."""
+    return tuned_sizes(session.facts, session.profile.tuning, source, defaults, given)
 
 
 def power_of_two_at_most(n: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from clgraph.device.profile import HOST_WAYS, Curve, DeviceProfile, DeviceRates,
 from clgraph.errors import ClgraphError, DeviceError
 from clgraph.probing.host import host_trial
 from clgraph.probing.patterns import GLOBAL_ATOMICS, LINE_WORDS, LOCAL_ATOMICS, Bench
-from clgraph.probing.trials import Trial, read
+from clgraph.probing.trials import Reading, Trial, read
 from clgraph.runtime.session import Session, SessionLike, as_session
 
 logger = logging.getLogger(__name__)
@@ -123,7 +124,7 @@ class _Measurement:
             rates = self._rates()
         finally:
             self._bench.release()
-        if not any(not name.startswith(_HOST_RATE) for name in self._spread):
+        if all(name.startswith(_HOST_RATE) for name in self._spread):
             reason = next(iter(self._notes.values()), "no reason given")
             raise DeviceError(f"nothing could be measured on {self._session.facts.name}: {reason}")
         facts = self._session.facts
@@ -138,21 +139,29 @@ class _Measurement:
         )
 
     def _rates(self) -> DeviceRates:
-        bench, operations = self._bench, self._operations
+        bench, operations, facts = self._bench, self._operations, self._session.facts
         working_sets = _powers(1 << 12, bench.scratch_bytes, self._effort.bytes_step)
         same, spread = self._same_address, self._spread_addresses
         return DeviceRates(
-            launch_seconds=self._value("launch_seconds", bench.launches, seconds=True),
-            read_back_seconds=self._value("read_back_seconds", bench.read_backs, seconds=True),
-            grid_barrier_seconds=self._grid_barrier(),
-            lock_seconds=self._value("lock_seconds", bench.lock, seconds=True),
+            launch_seconds=self._value("launch_seconds", bench.launches),
+            read_back_seconds=self._value("read_back_seconds", bench.read_backs),
+            grid_barrier_seconds=(
+                self._value("grid_barrier_seconds", partial(bench.grid_barriers, facts.compute_units))
+                if facts.dialect.has_grid_barrier
+                else float("inf")
+            ),
+            lock_seconds=self._value("lock_seconds", bench.lock),
             stream_bytes_per_second=self._value("stream_bytes_per_second", bench.stream),
             gathers_per_second=self._curve("gathers_per_second", working_sets, bench.gather),
-            dependent_load_seconds=self._curve("dependent_load_seconds", working_sets, bench.chase, seconds=True),
+            dependent_load_seconds=self._curve("dependent_load_seconds", working_sets, bench.chase),
             same_address_atomics_per_second={name: same(name) for name in operations},
-            group_address_atomics_per_second={name: self._group_addresses(name) for name in operations},
+            group_address_atomics_per_second=self._by_operation(
+                "group_address_atomics_per_second",
+                operations,
+                lambda name: bench.atomics(name, bench.resident_items, 1, LINE_WORDS),
+            ),
             spread_atomics_per_second={name: spread(name) for name in operations},
-            local_atomics_per_second={name: self._local(name) for name in LOCAL_ATOMICS},
+            local_atomics_per_second=self._by_operation("local_atomics_per_second", LOCAL_ATOMICS, bench.local_atomics),
             host_items_per_second={way: self._host(way) for way in HOST_WAYS},
         )
 
@@ -161,12 +170,8 @@ class _Measurement:
     def _same_address(self, operation: str) -> Curve:
         name = f"same_address_atomics_per_second.{operation}"
         points = _powers(1, self._bench.resident_items, self._effort.items_step)
-        return self._curve(
-            name,
-            points,
-            lambda n_items: self._bench.atomics(operation, n_items, 1),
-            waiting=lambda n_items: (n_items, n_items),
-        )
+        start = partial(self._bench.atomics, operation, n_words=1)
+        return self._curve(name, points, start, waiting=lambda n_items: (n_items, n_items))
 
     def _spread_addresses(self, operation: str) -> Curve:
         name = f"spread_atomics_per_second.{operation}"
@@ -181,15 +186,6 @@ class _Measurement:
         )
         return Curve(sorted(curve.items()))
 
-    def _group_addresses(self, operation: str) -> float:
-        name = f"group_address_atomics_per_second.{operation}"
-        n_items = self._bench.resident_items
-        return self._value(name, lambda: self._bench.atomics(operation, n_items, 1, LINE_WORDS))
-
-    def _local(self, operation: str) -> float:
-        name = f"local_atomics_per_second.{operation}"
-        return self._value(name, lambda: self._bench.local_atomics(operation))
-
     def _host(self, way: str) -> Curve:
         """Measure what the host does in caches; beyond them it slows down as hosts do."""
         name = f"{_HOST_RATE}.{way}"
@@ -197,15 +193,9 @@ class _Measurement:
         last, known = max(curve), self._fallback(name)
         return Curve(curve | {x: rate * curve[last] / at(known, last) for x, rate in known.items() if x > last})
 
-    def _grid_barrier(self) -> float:
-        facts = self._session.facts
-        if not facts.dialect.has_grid_barrier:
-            return float("inf")
-        return self._value("grid_barrier_seconds", lambda: self._bench.grid_barriers(facts.compute_units), seconds=True)
-
     # ---- measuring with a way out
 
-    def _value(self, name: str, start: Callable[[], Trial], *, seconds: bool = False) -> float:
+    def _value(self, name: str, start: Callable[[], Trial]) -> float:
         self._announce(name)
         try:
             reading = read(start(), self._long_enough)
@@ -215,7 +205,10 @@ class _Measurement:
         self._spread[name] = reading.spread
         if reading.note:
             self._notes[name] = reading.note
-        return reading.seconds if seconds else reading.per_second
+        return _asked_for(name, reading)
+
+    def _by_operation(self, rate: str, operations: Iterable[str], start: Callable[[str], Trial]) -> dict[str, float]:
+        return {name: self._value(f"{rate}.{name}", partial(start, name)) for name in operations}
 
     def _curve(
         self,
@@ -223,7 +216,6 @@ class _Measurement:
         points: Iterable[int],
         start: Callable[[int], Trial],
         *,
-        seconds: bool = False,
         waiting: Callable[[int], tuple[int, float]] = lambda _: (0, 0.0),
     ) -> Curve:
         """Measure *start* at *points*.
@@ -248,7 +240,7 @@ class _Measurement:
             except (ClgraphError, MemoryError) as error:
                 self._notes[name] = f"ends at {last}: {_first_line(error)}"
                 break
-            curve[x] = reading.seconds if seconds else reading.per_second
+            curve[x] = _asked_for(name, reading)
             worst, last = max(worst, reading.spread), x
         if not curve:
             self._notes[name] = self._notes[name].replace("ends at 0", "not measured, generic values")
@@ -269,6 +261,11 @@ class _Measurement:
             total = 6 + barrier + 3 * len(self._operations) + len(LOCAL_ATOMICS) + len(HOST_WAYS)
             self._progress(self._done, total, name)
         self._done += 1
+
+
+def _asked_for(name: str, reading: Reading) -> float:
+    """Return what the rate *name* is given in: seconds of one operation, or operations per second."""
+    return reading.seconds if name.endswith("_seconds") else reading.per_second
 
 
 def _powers(first: int, last: int, step: int) -> list[int]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from itertools import pairwise
+from timeit import repeat
 from typing import Any
 
 import numpy as np
@@ -24,36 +23,22 @@ def host_trial(way: str, working_set_bytes: int) -> Trial:
     """Return the trial of one way of :attr:`DeviceRates.host_items_per_second` in so many bytes."""
     items, call = _call(way, working_set_bytes)
     _, lesser = _call(way, _LESSER_BYTES)
-    beside = min(_seconds(_LESSER_CALLS, lesser))  # what a call takes beside its items
+    beside = min(repeat(lesser, number=1, repeat=_LESSER_CALLS))  # what a call takes beside its items
 
     def run(turns: int) -> tuple[float, float]:
-        least = min(_seconds(turns, call))  # the host has other work, too, which is not to be counted
+        least = min(repeat(call, number=1, repeat=turns))  # the host has other work, too, which is not to be counted
         return float(turns * items), turns * max(least - beside, _LEAST_SHARE * least)
 
     return Trial(run)
 
 
-def _seconds(turns: int, call: Callable[[], Any]) -> list[float]:
-    """Return the seconds of each of several calls."""
-    times = [time.perf_counter()]
-    for _ in range(turns):
-        call()
-        times.append(time.perf_counter())
-    return [end - start for start, end in pairwise(times)]
-
-
 def _call(way: str, working_set_bytes: int) -> tuple[int, Callable[[], Any]]:
-    return _scan(working_set_bytes) if way == "scan" else _search(way, working_set_bytes // _VERTEX_BYTES)
-
-
-def _scan(working_set_bytes: int) -> tuple[int, Callable[[], Any]]:
-    items = working_set_bytes // 8
-    numbers, sums = np.ones(items), np.empty(items)
-    return items, lambda: np.add(numbers, 1.0, out=sums)
-
-
-def _search(way: str, n: int) -> tuple[int, Callable[[], Any]]:
-    """Return how many vertices and entries, or keys, a routine takes, and the call."""
+    """Return how many numbers, vertices and entries, or keys, a routine takes, and the call."""
+    if way == "scan":
+        numbers = np.ones(working_set_bytes // 8)
+        sums = np.empty_like(numbers)
+        return numbers.size, lambda: np.add(numbers, 1.0, out=sums)
+    n = working_set_bytes // _VERTEX_BYTES
     rng = np.random.default_rng(_SEED)
     degree = 1 if way == "sort" else _DEGREE
     columns = rng.integers(0, n, degree * n, dtype=np.int32)

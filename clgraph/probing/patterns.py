@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from clgraph.errors import DeviceError
-from clgraph.probing.trials import Trial
+from clgraph.probing.trials import MAX_TURNS, Trial
 from clgraph.runtime import opencl as cl
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.failure import check_status, typed_errors
@@ -94,6 +96,17 @@ class Bench:
         program = self.session.program(f"probe/{source}.cl", work_group_size=WORK_GROUP)
         return program.bind(kernel, items, **arguments)
 
+    def _loop(
+        self, launch: Launch, n_items: int, verify: Callable[[int], str], most_operations: int = _MOST_OPERATIONS
+    ) -> Trial:
+        """Return *launch* as a trial, each of whose *n_items* work-items makes as many operations as it has turns."""
+
+        def run(turns: int) -> tuple[float, float]:
+            launch.set(turns=turns, seed=self.seed())
+            return n_items * turns, self.timed(launch)
+
+        return Trial(run, max(1, most_operations // n_items), verify)
+
     def _check_out(self, item: int, expected: int) -> str:
         if (got := self.out.item(item)) != expected:
             raise DeviceError(f"a kernel of the probe returned {got} instead of {expected}")
@@ -101,36 +114,42 @@ class Bench:
 
     # ---- atomics
 
+    def _check_done(self, operation: str, n_items: int, turns: int) -> str:
+        """Raise unless the last run did its work; return which share of the attempts took effect."""
+        done, attempts = int(self.out.get(0, n_items).sum(dtype=np.int64)), n_items * turns
+        if not operation.startswith(("cmpxchg", "min")):
+            if done != attempts:
+                raise DeviceError(f"{done} of {attempts} operations were done")
+            return ""
+        if not 0 < done <= attempts:
+            raise DeviceError(f"{done} of {attempts} attempts took effect")
+        return f"attempts; {done / attempts:.3g} of them took effect with {n_items} work-items"
+
     def atomics(self, operation: str, n_items: int, n_words: int, group_stride: int = 0) -> Trial:
         """Return *n_items* work-items on *n_words* words, or on as many for each group."""
-        pattern = AtomicPattern(self, operation, n_items, n_words, group_stride)
-        return Trial(pattern.run, pattern.most_turns, pattern.verify)
+        dtype, start = GLOBAL_ATOMICS[operation], start_of(operation)
+        words = self.words(dtype, n_words + group_stride * (-(-n_items // WORK_GROUP) - 1))
+        sizes = {"n_items": n_items, "n_words": n_words, "group_stride": group_stride}
+        arguments = {"turns": 0, "seed": 0, "value": 1, "words": words, "done": self.out}
+        launch = self.bind("atomics", operation, n_items, **sizes, **arguments)
+        most = min(_MOST_OPERATIONS, _EXACT_FLOAT * n_words) if dtype is np.float32 else _MOST_OPERATIONS
+        trial = self._loop(launch, n_items, partial(self._check_done, operation, n_items), most)
+        words.fill(start)
+
+        def run(turns: int) -> tuple[float, float]:
+            if words.size <= _RESET_WORDS:
+                words.fill(start)
+            return trial.run(turns)
+
+        return replace(trial, run=run)
 
     def local_atomics(self, operation: str) -> Trial:
         """Return all work-items of each group on one word of local memory."""
-        launch = self.bind(
-            "local_atomics",
-            operation,
-            self.resident_items,
-            turns=0,
-            n_words=1,
-            seed=0,
-            start=start_of(operation),
-            value=1,
-            words=self.words(np.int32, self.resident_items),
-            done=self.out,
-        )
+        words, start = self.words(np.int32, self.resident_items), start_of(operation)
+        arguments = {"turns": 0, "n_words": 1, "seed": 0, "value": 1, "words": words, "done": self.out}
+        launch = self.bind("local_atomics", operation, self.resident_items, start=start, **arguments)
         n_items = launch.n_groups * WORK_GROUP
-
-        def run(turns: int) -> tuple[float, float]:
-            launch.set(turns=turns, seed=self.seed())
-            return n_items * turns, self.timed(launch)
-
-        def verify(turns: int) -> str:
-            done = int(self.out.get(0, n_items).sum(dtype=np.int64))
-            return _check_done(operation, done, n_items * turns, n_items)
-
-        return Trial(run, _MOST_OPERATIONS // n_items, verify)
+        return self._loop(launch, n_items, partial(self._check_done, operation, n_items))
 
     # ---- memory
 
@@ -151,16 +170,10 @@ class Bench:
         """Return random 4-byte loads out of *working_set_bytes*."""
         words = self.words(np.uint32, working_set_bytes // 4)
         words.fill(1)
-        launch = self.bind(
-            "memory", "gather", self.resident_items, turns=0, n_words=words.size, seed=0, items=words, out=self.out
-        )
+        arguments = {"turns": 0, "n_words": words.size, "seed": 0, "items": words, "out": self.out}
+        launch = self.bind("memory", "gather", self.resident_items, **arguments)
         n_items = launch.n_groups * WORK_GROUP
-
-        def run(turns: int) -> tuple[float, float]:
-            launch.set(turns=turns, seed=self.seed())
-            return n_items * turns, self.timed(launch)
-
-        return Trial(run, _MOST_OPERATIONS // n_items, lambda turns: self._check_out(n_items - 1, turns))
+        return self._loop(launch, n_items, lambda turns: self._check_out(n_items - 1, turns))
 
     def chase(self, working_set_bytes: int) -> Trial:
         """Return a chain of dependent loads through a random cycle over *working_set_bytes*."""
@@ -188,12 +201,7 @@ class Bench:
         locks = self.words(np.uint32, 1024)
         locks.fill(0)
         launch = self.bind("latency", "lock", 1, turns=0, n_locks=locks.size, seed=0, locks=locks, out=self.out)
-
-        def run(turns: int) -> tuple[float, float]:
-            launch.set(turns=turns, seed=self.seed())
-            return turns, self.timed(launch)
-
-        return Trial(run, verify=lambda turns: self._check_out(0, turns))
+        return self._loop(launch, 1, lambda turns: self._check_out(0, turns), MAX_TURNS)
 
     def launches(self) -> Trial:
         """Return launches in a row, by the host's clock: what it costs to enqueue them counts, too."""
@@ -256,71 +264,6 @@ class Bench:
             return f"among {n_members} work-groups"
 
         return Trial(run, verify=verify)
-
-
-class AtomicPattern:
-    """Atomics of one kind in global memory.
-
-    Attributes
-    ----------
-    words, done : DeviceArray
-        What the kernel changed, and how many operations of each work-item took effect.
-    most_turns : int
-        Beyond it a counter would wrap.
-    """
-
-    def __init__(self, bench: Bench, operation: str, n_items: int, n_words: int, group_stride: int) -> None:
-        dtype = GLOBAL_ATOMICS[operation]
-        n_groups = -(-n_items // WORK_GROUP)
-        self.words = bench.words(dtype, n_words + group_stride * (n_groups - 1))
-        self.done = bench.out
-        most = _MOST_OPERATIONS
-        if dtype is np.float32:
-            most = min(most, _EXACT_FLOAT * n_words)
-        self.most_turns = max(1, most // n_items)
-        self._bench = bench
-        self._operation = operation
-        self._n_items = n_items
-        self._start = start_of(operation)
-        self._launch = bench.bind(
-            "atomics",
-            operation,
-            n_items,
-            n_items=n_items,
-            turns=0,
-            n_words=n_words,
-            group_stride=group_stride,
-            seed=0,
-            value=1,
-            words=self.words,
-            done=self.done,
-        )
-        self.words.fill(self._start)
-
-    def run(self, turns: int) -> tuple[float, float]:
-        """Run once; return operations and seconds."""
-        if self.words.size <= _RESET_WORDS:
-            self.words.fill(self._start)
-        self._launch.set(turns=turns, seed=self._bench.seed())
-        return self._n_items * turns, self._bench.timed(self._launch)
-
-    def n_done(self) -> int:
-        """Return how many operations of the last run took effect."""
-        return int(self.done.get(0, self._n_items).sum(dtype=np.int64))
-
-    def verify(self, turns: int) -> str:
-        """Raise unless the last run did its work; return which share of the attempts took effect."""
-        return _check_done(self._operation, self.n_done(), self._n_items * turns, self._n_items)
-
-
-def _check_done(operation: str, done: int, attempts: int, n_items: int) -> str:
-    if not operation.startswith(("cmpxchg", "min")):
-        if done != attempts:
-            raise DeviceError(f"{done} of {attempts} operations were done")
-        return ""
-    if not 0 < done <= attempts:
-        raise DeviceError(f"{done} of {attempts} attempts took effect")
-    return f"attempts; {done / attempts:.3g} of them took effect with {n_items} work-items"
 
 
 def cycle_word(index: int, bits: int) -> int:

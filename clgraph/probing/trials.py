@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from clgraph.errors import DeviceError
 
 TRIALS = 5
+MAX_TURNS = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Trial:
     """
 
     run: Callable[[int], tuple[float, float]]
-    most_turns: int = 1 << 22
+    most_turns: int = MAX_TURNS
     verify: Callable[[int], str] = lambda _: ""
 
 

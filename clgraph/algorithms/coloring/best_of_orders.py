@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,21 +21,18 @@ from numpy.typing import NDArray
 from clgraph.algorithms.coloring.jones_plassmann import jones_plassmann
 from clgraph.algorithms.coloring.plan import ColoringPlan
 from clgraph.algorithms.coloring.problem import ColoringProblem
-from clgraph.algorithms.coloring.tuning import Tuning
-from clgraph.algorithms.coloring.vertex_orders import rank_steps
+from clgraph.algorithms.coloring.vertex_orders import rank_steps, sorting
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
 from clgraph.errors import DeviceMemoryError
-from clgraph.model.recipe import Array, Phase, Recipe, Setting, Step, Use
+from clgraph.model.recipe import Array, Phase, Recipe, Setting, Use
 from clgraph.primitives.fill import Iota
-from clgraph.primitives.sort import Sort
-from clgraph.runtime.session import Session
+from clgraph.primitives.types import Tuning
 
 ORDERS = ("largest_first", "smallest_last")
 MAX_REPEATS = 4  # colourings of the best one's classes. Each costs one greedy colouring; a fruitless one ends them.
+_AGAIN = "again"
 _SOURCE, _ORDERS = "coloring/in_order.cl", "coloring/orders.cl"
-
-Others = Callable[[Session, ColoringProblem], "dict[str, Recipe]"]
 
 
 class _Found(NamedTuple):
@@ -45,18 +41,19 @@ class _Found(NamedTuple):
     name: str
 
 
-def in_turn(problem: ColoringProblem, facts: DeviceFacts, ranks: tuple[Step, ...] | None = None) -> Recipe:
+def in_turn(problem: ColoringProblem, facts: DeviceFacts, *, ranks_given: bool = False) -> Recipe:
     """Return the recipe that colours the vertices one after the other, on one core of a CPU.
 
-    The order is that of *problem*; the steps *ranks*, if given, write other priorities to the array ``ranks``.
+    The order is that of *problem*, unless the priorities in the array ``ranks`` are given before a run.
     """
     stats, n = problem.stats, problem.stats.n_vertices
     n_words = stats.max_degree + 2
+    order = problem.order or problem.suitable_order
     steps = (
-        *(rank_steps(problem.graph, problem.order or problem.suitable_order, problem.seed) if ranks is None else ranks),
+        *(() if ranks_given else rank_steps(problem.graph, order, problem.seed)),
         Phase(f"{_ORDERS}:invert_ranks", n),
         Use(lambda plan: Iota(plan.session, plan.arrays["numbers"])),
-        Use(_sorted),
+        sorting("ranks", "keys", "numbers", "vertices"),
         Phase(f"{_SOURCE}:color_in_order", 1, values={"n_words": n_words}),
     )
     words = Array(n, np.uint32)
@@ -69,19 +66,17 @@ def in_turn(problem: ColoringProblem, facts: DeviceFacts, ranks: tuple[Step, ...
     ))  # fmt: skip
 
 
-def _sorted(plan: Plan) -> Sort:
-    return Sort(plan.session, *(plan.arrays[name] for name in ("ranks", "keys", "numbers", "vertices")))
-
-
-class _GivenRanks:
-    """Writes colours as priorities: the vertices of the last colour go first."""
-
-    def __init__(self, plan: Plan) -> None:
-        self._ranks = plan.arrays["ranks"]
-        self.colors = np.empty(0, np.int32)
-
-    def run(self) -> None:
-        self._ranks.set(self.colors)
+def tries(
+    problem: ColoringProblem,
+    tuning: Tuning,
+    orders: tuple[str, ...],
+    others: tuple[Callable[..., Recipe], ...] = (),
+    repeats: int = 0,
+) -> Recipe:
+    """Return the recipe that takes the best of *others*, of greedy colourings in *orders*, and of *repeats* of it."""
+    n = problem.stats.n_vertices
+    steps = (Use(lambda plan: Tries(plan, tuning, orders, others, repeats)),) if n else ()
+    return Recipe(steps, lambda: Setting(arrays={"colors": Array(n, np.int32)}, values={"n": n}))
 
 
 class Tries:
@@ -96,74 +91,68 @@ class Tries:
     """
 
     def __init__(
-        self, plan: Plan, tuning: Tuning, orders: tuple[str, ...], others: Others | None = None, repeats: int = 0
+        self,
+        plan: Plan,
+        tuning: Tuning,
+        orders: tuple[str, ...],
+        others: tuple[Callable[..., Recipe], ...],
+        repeats: int,
     ) -> None:
-        self._plan, self._tuning, self._orders = plan, tuning, orders
-        self._others, self._repeats = others, repeats
+        self._plan, self._tuning, self._orders, self._repeats = plan, tuning, orders, repeats
+        self._others = {each.__name__: each for each in others}
         self._plans: dict[str, ColoringPlan] = {}
-        self._names: list[str] | None = None  # of the others
-        self._least = 0
+        self._least: int | None = None
         self.details: dict[str, Any] = {}
 
     def run(self) -> None:
-        plan, problem, found = self._plan, self._plan.problem, list[_Found]()
-        if self._names is None:
-            self._names, self._least = list(self._recipes()), problem.least_colors
-        for name in self._names:
-            found.append(self._colored(name, name, partial(self._other, name)))
-        least = self._least
+        plan = self._plan
+        if self._least is None:
+            self._least = plan.problem.least_colors
+        found, least = [self._colored(name, name) for name in self._others], self._least
         for order in self._orders:
             if found and _fewest(found).n_colors <= least:
                 break
-            found.append(self._colored(order, order, partial(self._greedy, problem, order)))
+            found.append(self._colored(order, order))
             least = max(least, 2)  # greedy colours are more than one only if there is an edge
         for _ in range(self._repeats):
             best = _fewest(found)
             if best.n_colors <= least:
                 break
-            found.append(self._colored("again", f"{best.name}, again", partial(self._greedy, problem), best.colors))
+            found.append(self._colored(_AGAIN, f"{best.name}, again", best.colors))
             if found[-1].n_colors >= best.n_colors:
                 break
         best = _fewest(found)
         self.details = {"best": best.name, "n_colors_of": {each.name: each.n_colors for each in found}}
         plan.arrays["colors"].set(best.colors)
 
-    def _recipes(self) -> dict[str, Recipe]:
-        return {} if self._others is None else self._others(self._plan.session, self._plan.problem)
-
-    def _other(self, name: str) -> tuple[ColoringProblem, Recipe]:
-        return self._plan.problem, self._recipes()[name]
-
-    def _greedy(self, problem: ColoringProblem, order: str | None = None) -> tuple[ColoringProblem, Recipe]:
-        """Return the greedy recipe in *order*, or in that of given priorities, and the problem that it solves."""
-        problem, facts = replace(problem.on_square, order=order), self._plan.session.facts
-        ranks = (Use(_GivenRanks),) if order is None else None
-        if facts.is_cpu:
-            return problem, in_turn(problem, facts, ranks)
-        return problem, jones_plassmann(problem, facts, self._tuning, ranks)
-
-    def _colored(
-        self,
-        key: str,
-        name: str,
-        make: Callable[[], tuple[ColoringProblem, Recipe]],
-        given: NDArray[np.int32] | None = None,
-    ) -> _Found:
-        plan = self._plans.get(key)
+    def _colored(self, way: str, name: str, ranks: NDArray[np.int32] | None = None) -> _Found:
+        """Colour in one *way*: another strategy, an order, or :data:`_AGAIN`, where the highest *ranks* go first."""
+        plan = self._plans.get(way)
         if plan is None:
             try:
-                plan = ColoringPlan(self._plan.session, *make())
+                plan = self._made(way)
             except DeviceMemoryError:
                 if not self._plans:
                     raise
                 self._release()
-                plan = ColoringPlan(self._plan.session, *make())
-            self._plans[key] = plan
+                plan = self._made(way)
+            self._plans[way] = plan
             self._plan.used.append(plan)
-        if given is not None:
-            plan.used[0].colors = given
+        if ranks is not None:
+            plan.arrays["ranks"].set(ranks)
         plan.run()
         return _Found(*plan.result(), name)
+
+    def _made(self, way: str) -> ColoringPlan:
+        session, problem = self._plan.session, self._plan.problem
+        if way in self._others:
+            return ColoringPlan(session, problem, self._others[way](problem, session.facts, self._tuning))
+        again = way == _AGAIN
+        problem = replace(problem.on_square, order=None if again else way)
+        if session.facts.is_cpu:
+            return ColoringPlan(session, problem, in_turn(problem, session.facts, ranks_given=again))
+        recipe = jones_plassmann(problem, session.facts, self._tuning, ranks_given=again)
+        return ColoringPlan(session, problem, recipe)
 
     def _release(self) -> None:
         for plan in self._plans.values():
@@ -174,26 +163,3 @@ class Tries:
 
 def _fewest(found: list[_Found]) -> _Found:
     return min(found, key=lambda each: each.n_colors)
-
-
-def on_square(problem: ColoringProblem, tuning: Tuning) -> Recipe:
-    """Return the recipe of the greedy colouring at distance 2 in the order of *problem*."""
-    order = problem.order or "largest_first"
-    return _recipe(problem, lambda plan: Tries(plan, tuning, (order,)))
-
-
-def best_of_orders(problem: ColoringProblem, tuning: Tuning, others: Others) -> Recipe:
-    """Return the recipe that takes the best of two orders and of the recipes ``others(session, problem)``."""
-    return _recipe(problem, lambda plan: Tries(plan, tuning, ORDERS, others, MAX_REPEATS))
-
-
-def best_of_two(problem: ColoringProblem, tuning: Tuning, others: Others) -> Recipe:
-    """Return the recipe that takes the best of ``others(session, problem)`` and, at distance 1, of greedy by degree."""
-    orders = ORDERS[:1] if problem.distance == 1 else ()
-    return _recipe(problem, lambda plan: Tries(plan, tuning, orders, others))
-
-
-def _recipe(problem: ColoringProblem, make: Callable[[Plan], Tries]) -> Recipe:
-    n = problem.stats.n_vertices
-    steps = (Use(make),) if n else ()
-    return Recipe(steps, lambda: Setting(arrays={"colors": Array(n, np.int32)}, values={"n": n}))

@@ -21,18 +21,11 @@ _OFFERED = 4  # shares of what is left that are offered a window, if it has colo
 _WHAT = "colouring at distance 2"
 
 
-def _slices(members: int, n: int) -> int:
-    """Return in how many rounds of the first window the vertices come: few of a round have a net in common."""
-    return max(1, min(_MOST_SLICES, 8 * members, n // _LEAST_SLICE))
-
-
 class Claims:
     """In each round some vertices claim colours, and the winners take them.
 
     Attributes
     ----------
-    rounds : int
-        How many the last run made.
     details : dict
     """
 
@@ -40,11 +33,12 @@ class Claims:
         self._plan, session, n, program = plan, plan.session, plan.setting.values["n"], plan.program(_SOURCE)
         self._n, self._words, self._prefers, self._members = n, words, prefers, plan.problem.members
         self._no_color, self._n_lists = map(program.constant, ("NO_COLOR", "N_LISTS"))
-        self.rounds, self.details = 0, dict[str, Any]()
+        self._rounds, self.details = 0, dict[str, Any]()
         key_bits = (n - 1).bit_length()
         self._epoch_shift = key_bits + program.constant("CLASS_BITS")
         self._n_epochs = 1 << max(0, 32 - self._epoch_shift)
-        self._slices = _slices(self._members, n)
+        # The vertices come in so many rounds of the first window: few of a round have a net in common.
+        self._slices = max(1, min(_MOST_SLICES, 8 * self._members, n // _LEAST_SLICE))
         # Long nets have many members in a round.
         slots = min(32 * words, _CLAIM_BYTES // (4 * n)) if self._members > _LONG_NET else 0
         slots = power_of_two_at_most(max(_LEAST_SLOTS, slots))
@@ -72,7 +66,7 @@ class Claims:
         plan.arrays["colors"].fill(self._no_color)
         self._state.fill(0)
         plan.arrays["used"].fill(0)
-        self.rounds, self._spread = 0, 1
+        self._rounds, self._spread = 0, 1
         if self._prefers:
             self._claim(0, 0, (0, 1, left), prefer=True)
             self._state.fill(0)  # the losers are what is left
@@ -86,19 +80,14 @@ class Claims:
             if left == before and window:  # hash colours may fill the first one
                 check_status(STATUS_STUCK, _WHAT)
             window += 1
-        self.details = {"rounds": self.rounds, "windows": window, "window_colors": 32 * self._words}
+        self.details = {"rounds": self._rounds, "windows": window, "window_colors": 32 * self._words}
 
     def _uncolored(self, order: int, n: int) -> tuple[int, int]:
         """Make an order of those of the first *n* of an order that have no colour; return its number and size."""
         plan, following = self._plan, 1 + order % 2
-        compact = Compact(
-            plan.session,
-            n,
-            self._orders[following],
-            item="items[i]",
-            predicate=f"colors[items[i]] == {self._no_color}",
-            arrays={"items": self._orders[order], "colors": plan.arrays["colors"]},
-        )
+        arrays = {"items": self._orders[order], "colors": plan.arrays["colors"]}
+        predicate, target = f"colors[items[i]] == {self._no_color}", self._orders[following]
+        compact = Compact(plan.session, n, target, item="items[i]", predicate=predicate, arrays=arrays)
         compact.run_checked()
         return following, compact.size.item()
 
@@ -121,11 +110,11 @@ class Claims:
 
     def _repeat(self, order: int, base: int, most: int) -> None:
         """Let losers claim again until at most so many are left."""
-        losers, at_once = self._state.item(self.rounds % self._n_lists), 1
+        losers, at_once = self._state.item(self._rounds % self._n_lists), 1
         while losers > most:
             for _ in range(at_once):
                 self._claim(order, base, (0, 1, 0))
-            before, losers = losers, self._state.item(self.rounds % self._n_lists)
+            before, losers = losers, self._state.item(self._rounds % self._n_lists)
             if losers >= before:  # the highest key wins in every round
                 check_status(STATUS_STUCK, _WHAT)
             is_slow = 2 * losers > before
@@ -133,18 +122,18 @@ class Claims:
             self._spread = min(2 * self._spread, 32 * self._words) if is_slow else max(1, self._spread // 2)
 
     def _claim(self, order: int, base: int, items: tuple[int, int, int], prefer: bool = False) -> None:
-        epoch = self.rounds % self._n_epochs
+        epoch = self._rounds % self._n_epochs
         if not epoch:
             self._claims.fill(0)
         first, stride, count = items
         key = epoch << self._epoch_shift & 0xFFFFFFFF
-        claim, settle = self._launches[order, self.rounds % 2]
+        claim, settle = self._launches[order, self._rounds % 2]
         if prefer:
             claim = self._prefer
         else:
             claim.set(spread=self._spread)
         settle.set(base=base)
         for launch in (claim, settle):
-            launch.set(round={"step": self.rounds, "first": first, "stride": stride, "count": count, "key": key})
+            launch.set(round={"step": self._rounds, "first": first, "stride": stride, "count": count, "key": key})
             launch()
-        self.rounds += 1
+        self._rounds += 1

@@ -34,30 +34,19 @@ def balance_classes(
     cap = -(-n // n_colors)
     on_device = device_graph(session, graph)
     width = session.facts.sub_group_size
-    program = session.program(
-        "coloring/balance.cl",
-        {**on_device.defines(), "DISTANCE": distance},
-        work_group_size=width if deterministic else None,
-    )
-    keys, sizes = session.empty(n, np.int32), session.empty(n_colors, np.uint32)
-    keys_in_order, vertices, order = (session.empty(n, np.int32) for _ in range(3))
+    defines, group = {**on_device.defines(), "DISTANCE": distance}, width if deterministic else None
+    program = session.program("coloring/balance.cl", defines, work_group_size=group)
+    sizes = session.empty(n_colors, np.uint32)
+    keys, keys_in_order, vertices, order = (session.empty(n, np.int32) for _ in range(4))
     keys.set(colors)
     sizes.set(class_sizes)
     Iota(session, vertices).run()
     Sort(session, keys, keys_in_order, vertices, order).run_checked()
-    move = program.bind(
-        "move_class",
-        1,
-        on_device.scope,
-        first=0,
-        last=0,
-        giver=0,
-        cap=cap,
-        n_colors=n_colors,
-        list=order,
-        sizes=sizes,
-        colors=keys,
-    )
+    scope = {
+        **on_device.scope, "first": 0, "last": 0, "giver": 0, "cap": cap, "n_colors": n_colors,
+        "list": order, "sizes": sizes, "colors": keys,
+    }  # fmt: skip
+    move = program.bind("move_class", 1, scope)
     per_group = program.work_group_size // width
     ends = np.cumsum(class_sizes, dtype=np.int64)
     for c in np.flatnonzero(class_sizes > cap).tolist():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from clgraph.algorithms.coloring.problem import columns_graph
 from clgraph.arguments import checked_array, checked_count, checked_flag
@@ -87,47 +87,30 @@ def count_conflicts(
     return _count(on, data, padded, distance, closed=not bipartite)
 
 
-def _count(session: Session, graph: Graph, colors: np.ndarray[Any, Any], distance: int, closed: bool) -> int:
+def _count(session: Session, graph: Graph, colors: NDArray[np.int32], distance: int, closed: bool) -> int:
     facts, n = session.facts, graph.n_vertices
     cpu, width = facts.is_cpu, facts.sub_group_size
-    sizes = tuned(
-        session,
-        _SOURCE,
-        {
-            "WG_SIZE": width if cpu else 256,
-            "LONG_NET": 16 if cpu else 128,
-            "GROUPS_PER_UNIT": 8,
-            "TEAM": min(width, power_of_two_at_most(max(1, int(graph.stats.mean_degree)))),
-        },
-        None,
-    )
+    defaults = {
+        "WG_SIZE": width if cpu else 256,
+        "LONG_NET": 16 if cpu else 128,
+        "GROUPS_PER_UNIT": 8,
+        "TEAM": min(width, power_of_two_at_most(max(1, int(graph.stats.mean_degree)))),
+    }
+    sizes = tuned(session, _SOURCE, defaults)
     most_groups = sizes.pop("GROUPS_PER_UNIT") * facts.compute_units
     if not cpu:  # local memory of work-groups that run together
         sizes["LONG_NET"] = min(sizes["LONG_NET"], facts.local_mem_bytes * sizes["TEAM"] // (8 * sizes["WG_SIZE"]))
     on_device = device_graph(session, graph)
-    program = session.program(
-        _SOURCE,
-        {
-            **on_device.defines(),
-            **sizes,
-            "CLOSED": int(closed),
-            "BITMAP_WORDS": min(8192, facts.local_mem_bytes // 8),
-        },
-    )
+    defines = {**on_device.defines(), "CLOSED": int(closed), "BITMAP_WORDS": min(8192, facts.local_mem_bytes // 8)}
+    program = session.program(_SOURCE, {**sizes, **defines})
     total = session.zeros(2, np.uint32)
     scope = {**on_device.scope, "n": n, "colors": session.upload(colors), "total": total}
     kernel = "count_entries" if distance == 1 else "count_short_nets"
     program.bind(kernel, n * sizes["TEAM"], scope, max_groups=most_groups)()
     long_nets = np.flatnonzero(graph.degrees + closed > sizes["LONG_NET"]).astype(np.int32)
     if distance == 2 and long_nets.size:
-        program.bind(
-            "count_long_nets",
-            long_nets.size * program.work_group_size,
-            scope,
-            max_groups=most_groups,
-            n_long=long_nets.size,
-            n_colors=int(colors.max()) + 1,
-            long_nets=session.upload(long_nets),
-        )()
+        scope |= {"n_long": long_nets.size, "n_colors": int(colors.max()) + 1, "long_nets": session.upload(long_nets)}
+        items = long_nets.size * program.work_group_size
+        program.bind("count_long_nets", items, scope, max_groups=most_groups)()
     low, high = total.get().tolist()
     return int(low) + (int(high) << 32)

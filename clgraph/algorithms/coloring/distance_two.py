@@ -20,10 +20,9 @@ from typing import Any
 import numpy as np
 
 from clgraph.algorithms.coloring.claims import Claims
-from clgraph.algorithms.coloring.hash_choice import MOST_BITS_AT_DISTANCE_TWO, checked_hash, hash_start, least_bits
+from clgraph.algorithms.coloring.hash_choice import MOST_BITS_AT_DISTANCE_TWO, hash_start, least_bits
 from clgraph.algorithms.coloring.plan import ranks
 from clgraph.algorithms.coloring.problem import ColoringProblem
-from clgraph.algorithms.coloring.tuning import Tuning, tuned_sizes
 from clgraph.algorithms.coloring.windows import Windows
 from clgraph.arguments import checked_count
 from clgraph.device.facts import DeviceFacts
@@ -31,7 +30,7 @@ from clgraph.engine.plan import Plan
 from clgraph.model.recipe import Array, Recipe, Setting, Use
 from clgraph.primitives.fill import Iota
 from clgraph.primitives.sort import Sort
-from clgraph.primitives.types import power_of_two_at_most
+from clgraph.primitives.types import Tuning, power_of_two_at_most, tuned_sizes
 
 _SOURCE, _LONG, _CLAIMS = (f"coloring/distance_two{part}.cl" for part in ("", "_long", "_claims"))
 _ORDERS, _HASHES = "coloring/orders.cl", "coloring/hash_colors.cl"
@@ -43,11 +42,6 @@ _LARGE_NET = 2  # windows: the vertices that the first one leaves of larger nets
 _MEMBERS_PER_WORD = (1, 2, 4, 8)  # the fewest for which there is room
 _LONG_GROUP = 256
 _USED_BYTES = 1 << 28  # of the words of all nets, if that leaves them one
-
-
-def first_fit(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning, long_row: int | None) -> Recipe:
-    """Return the recipe in which a work-group takes each vertex of more than *long_row* entries."""
-    return _recipe(problem, facts, tuning, long_row=long_row)
 
 
 def from_hash(
@@ -62,10 +56,10 @@ def from_hash(
     bits = least_bits(problem.members) if bits is None else checked_count("bits", bits, MOST_BITS_AT_DISTANCE_TWO)
     if name is None:
         name = hash_start(problem.graph, closed=not problem.bipartite, bits=bits).hash
-    return _recipe(problem, facts, tuning, hash_bits=(checked_hash(name), bits))
+    return recipe(problem, facts, tuning, hash_bits=(name, bits))
 
 
-def _recipe(
+def recipe(
     problem: ColoringProblem,
     facts: DeviceFacts,
     tuning: Tuning,
@@ -74,6 +68,8 @@ def _recipe(
     hash_bits: tuple[str, int] | None = None,
 ) -> Recipe:
     """Return the recipe of windows of colours, which try the colours *hash_bits* of a hash first if given.
+
+    A work-group takes each vertex of more than *long_row* entries.
 
     Windows drive their launches themselves, since the host looks less and less often whether vertices are left, and so
     do claims, whose next round depends on how many lost.
@@ -85,20 +81,17 @@ def _recipe(
     words = max(least, power_of_two_at_most(min(3 * problem.members // 16 + 1, _MOST_WORDS, room)))
     # A lane for a batch of places; words of one number side by side where rows have neighbouring columns.
     batches = -(-(stats.n_edges + closed * n) // (4 * max(1, n)))
-    sizes = tuned_sizes(
-        tuning,
-        _SOURCE,
-        {
-            "WG_SIZE": width if cpu else 256,
-            "TEAM": 1 << (max(1, batches) - 1).bit_length(),
-            "BATCH": 1 if cpu else 4,
-            "PLANES": int(stats.far_neighbor_share < 0.5),
-            "CHUNK": int(order != "natural"),
-            "ITEMS_PER_TEAM": 4,
-            "GROUPS_PER_UNIT": 16 if cpu else 2,
-            "LONG_ROW": _MAX_DEGREE if cpu else 2048,
-        },
-    )
+    defaults = {
+        "WG_SIZE": width if cpu else 256,
+        "TEAM": 1 << (max(1, batches) - 1).bit_length(),
+        "BATCH": 1 if cpu else 4,
+        "PLANES": int(stats.far_neighbor_share < 0.5),
+        "CHUNK": int(order != "natural"),
+        "ITEMS_PER_TEAM": 4,
+        "GROUPS_PER_UNIT": 16 if cpu else 2,
+        "LONG_ROW": _MAX_DEGREE if cpu else 2048,
+    }
+    sizes = tuned_sizes(facts, tuning, _SOURCE, defaults)
     sizes["TEAM"] = min(width, sizes["TEAM"])
     chunk, items, limit = (sizes.pop(name) for name in ("CHUNK", "ITEMS_PER_TEAM", "LONG_ROW"))
     most_groups = sizes.pop("GROUPS_PER_UNIT") * facts.compute_units
@@ -112,26 +105,22 @@ def _recipe(
         step = Use(partial(Claims, team=sizes["TEAM"], **machine))
     else:
         step = Use(partial(Windows, long_row=limit, items=items, sized=sized, **machine))
-
-    def setting() -> Setting:
-        per_word, n_words = _sized(problem) if sized else (1, 0)
-        for_long = {**defines, "WG_SIZE": min(facts.max_work_group_size, _LONG_GROUP)}
-        return Setting(
-            arrays={"colors": Array(n, np.int32), "used": Array(max(n * words, n_words), np.uint32)},
-            values={
-                "n": n, "seed": problem.seed, "chunk": chunk,
-                "layout": {"words": words, "net_stride": net_stride, "word_stride": word_stride},
-            },
-            file_defines={
-                _SOURCE: defines, _CLAIMS: defines, _LONG: for_long, _SIZED: defines, _SIZED_LONG: for_long,
-                _BITMAPS: {"MEMBERS_PER_WORD": per_word},
-                _HASHES: {"N_HASHES": 1, "HASH_LIST(X)": f"X(0, {hash_bits[0]})"} if hash_bits else {},
-            },
-            prepare=partial(_prepared, order=order, hash_bits=hash_bits) if n else None,
-            details=dict(zip(("hash", "bits"), hash_bits, strict=True)) if hash_bits else {},
-        )  # fmt: skip
-
-    return Recipe((step,) if n else (), setting)
+    per_word, n_words = _sized(problem) if sized else (1, 0)
+    for_long = {**defines, "WG_SIZE": min(facts.max_work_group_size, _LONG_GROUP)}
+    return Recipe((step,) if n else (), lambda: Setting(
+        arrays={"colors": Array(n, np.int32), "used": Array(max(n * words, n_words), np.uint32)},
+        values={
+            "n": n, "seed": problem.seed, "chunk": chunk,
+            "layout": {"words": words, "net_stride": net_stride, "word_stride": word_stride},
+        },
+        file_defines={
+            _SOURCE: defines, _CLAIMS: defines, _LONG: for_long, _SIZED: defines, _SIZED_LONG: for_long,
+            _BITMAPS: {"MEMBERS_PER_WORD": per_word},
+            _HASHES: {"N_HASHES": 1, "HASH_LIST(X)": f"X(0, {hash_bits[0]})"} if hash_bits else {},
+        },
+        prepare=partial(_prepared, order=order, hash_bits=hash_bits) if n else None,
+        details=dict(zip(("hash", "bits"), hash_bits, strict=True)) if hash_bits else {},
+    ))  # fmt: skip
 
 
 def _sized(problem: ColoringProblem) -> tuple[int, int]:

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clgraph.arguments import check_choice
 from clgraph.data.graph import Graph
 from clgraph.data.vertex_hashes import HASHES
 
@@ -66,26 +65,14 @@ def default_bits(graph: Graph) -> int:
 
 
 def best_hash(graph: Graph, bits: int) -> str:
-    """Return the hash with the fewest collisions at this many bits, in a sample of the entries."""
-    shares = _collisions(graph, bits, _N_SAMPLES)
-    return min(shares, key=shares.__getitem__)
-
-
-def _collisions(graph: Graph, bits: int, n_samples: int) -> dict[str, float]:
-    """Return the share of sampled entries whose ends have one colour, by hash."""
+    """Return the hash with which the fewest entries of a sample have ends of one colour, at this many bits."""
     m = graph.n_edges
-    drawn = np.random.default_rng(0).integers(m, size=n_samples) if m > n_samples else np.arange(m)
+    drawn = np.random.default_rng(0).integers(m, size=_N_SAMPLES) if m > _N_SAMPLES else np.arange(m)
     entries = np.sort(drawn)  # a search for numbers in no order misses caches at every step
     rows = np.searchsorted(graph.row_offsets, entries, "right") - 1
     ends = rows.astype(np.uint32), graph.column_indices[entries].astype(np.uint32)
-    mask, shares = np.uint32((1 << bits) - 1), dict[str, float]()
+    mask, collisions = np.uint32((1 << bits) - 1), dict[str, int]()
     for name in _CANDIDATES:
         a, b = (HASHES[name](vertices) & mask for vertices in ends)
-        shares[name] = np.count_nonzero(a == b) / max(1, entries.size)
-    return shares
-
-
-def checked_hash(name: str) -> str:
-    """Return *name* if it is that of a hash."""
-    check_choice("hash", name, HASHES)
-    return name
+        collisions[name] = int(np.count_nonzero(a == b))
+    return min(collisions, key=collisions.__getitem__)

@@ -22,8 +22,11 @@ GPU_ENTRY_BYTES = {"jones_plassmann": (80.0, 80.0), "speculative": (130.0, 200.0
 GPU_ROW_LOADS = 1 / 128, 1 / 16  # dependent loads per entry of the longest row, by distance
 
 
-def _colored(strategy: str, problem: ColoringProblem, facts: DeviceFacts) -> Work:
+def work(problem: ColoringProblem, facts: DeviceFacts, *, strategy: str) -> Work:
+    """Return the work of one colouring; for a greedy one at distance 2 the host makes the square of the graph."""
     stats, at = problem.stats, problem.distance - 1
+    if strategy == "jones_plassmann" and problem.distance == 2:
+        return Work(host_seconds=PAIR_SECONDS * problem.n_pairs)
     n, m = float(stats.n_vertices), float(stats.n_edges)
     if facts.is_cpu:
         far = CPU_FAR_LOADS * stats.far_neighbor_share * m
@@ -33,29 +36,13 @@ def _colored(strategy: str, problem: ColoringProblem, facts: DeviceFacts) -> Wor
     return Work(launches=10.0, read_backs=2.0, streamed_bytes=GPU_ENTRY_BYTES[strategy][at] * m, chains=(row,))
 
 
-def speculative(problem: ColoringProblem, facts: DeviceFacts) -> Work:
-    """Return the work of taking the least free colours, and of rounds that repair conflicts."""
-    return _colored("speculative", problem, facts)
-
-
-def hash_repair(problem: ColoringProblem, facts: DeviceFacts) -> Work:
-    """Return the work of checking the colours of a hash, and of rounds that repair conflicts."""
-    return _colored("hash_repair", problem, facts)
-
-
-def jones_plassmann(problem: ColoringProblem, facts: DeviceFacts) -> Work:
-    """Return the work of a greedy colouring; at distance 2 the host makes the square of the graph."""
-    if problem.distance == 2:
-        return Work(host_seconds=PAIR_SECONDS * problem.n_pairs)
-    return _colored("jones_plassmann", problem, facts)
-
-
 def best_of_two(problem: ColoringProblem, facts: DeviceFacts) -> Work:
     """Return the work of a fast colouring and a greedy one, or of two fast ones."""
-    other = hash_repair if problem.distance == 2 else jones_plassmann
-    return speculative(problem, facts) + other(problem, facts)
+    other = "hash_repair" if problem.distance == 2 else "jones_plassmann"
+    return work(problem, facts, strategy="speculative") + work(problem, facts, strategy=other)
 
 
 def best_of_orders(problem: ColoringProblem, facts: DeviceFacts) -> Work:
     """Return the work of several greedy colourings."""
-    return jones_plassmann(problem, facts).times(GREEDY_TRIES if problem.distance == 1 else 2.0)
+    tries = GREEDY_TRIES if problem.distance == 1 else 2.0
+    return work(problem, facts, strategy="jones_plassmann").times(tries)

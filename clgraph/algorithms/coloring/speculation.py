@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import math
-from functools import cache, partial
 
 import numpy as np
 
-from clgraph.algorithms.coloring.hash_choice import (
-    MOST_BITS,
-    best_hash,
-    checked_hash,
-    default_bits,
-)
+from clgraph.algorithms.coloring.hash_choice import MOST_BITS, best_hash, default_bits
 from clgraph.algorithms.coloring.problem import ColoringProblem
-from clgraph.algorithms.coloring.tuning import Tuning, tuned_sizes
-from clgraph.algorithms.coloring.vertex_orders import first_fit_suffices, order_constant, rank_steps, vertex_order
+from clgraph.algorithms.coloring.vertex_orders import listing_rows, order_constant, rank_steps, sorting, vertex_order
 from clgraph.arguments import checked_count
 from clgraph.device.facts import DeviceFacts
-from clgraph.engine.plan import Plan
 from clgraph.model.recipe import Array, Loop, Phase, Recipe, Setting, Step, Use
-from clgraph.primitives.compact import Compact
 from clgraph.primitives.fill import Iota
-from clgraph.primitives.sort import Sort
+from clgraph.primitives.types import Tuning, tuned_sizes
 
 _SOURCE, _HUBS, _EDGES = (f"coloring/{name}.cl" for name in ("speculative", "speculative_hubs", "edge_rounds"))
 _HASHES = "coloring/hash_colors.cl"
 _SIZES = {"WG_SIZE": 256, "SMALL_DEGREE": 64, "HUB_DEGREE": 4096, "GROUPS_PER_UNIT": 4, "LINGER": 100}
 _CPU_GROUP, _HUB_GROUP = 64, 256
+_FEW_NEIGHBORS = 4.0  # mean degree of roads and grids
 
 
 def tile_stride(facts: DeviceFacts, n: int) -> int:
@@ -42,20 +34,21 @@ def tile_stride(facts: DeviceFacts, n: int) -> int:
 def by_vertex(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning) -> Recipe:
     """Return the recipe in which first colours are the least that vertices see free: hubs first, or in an order.
 
-    The default is an order for few colours on CPUs, where few vertices are coloured at a time, so that it matters; but
-    there is none if colours are to be the same on every device.
+    The default is an order for few colours on CPUs, where few vertices are coloured at a time, so that it matters, but
+    not on grids and roads, where colours taken by number are as few. A GPU colours so many at once that roads take a
+    colour more. There is none if colours are to be the same on every device.
     """
     stats, n = problem.stats, problem.stats.n_vertices
     order = problem.order
-    if order is None and not problem.deterministic and facts.is_cpu and not first_fit_suffices(stats, facts):
+    if order is None and not problem.deterministic and facts.is_cpu and stats.mean_degree >= _FEW_NEIGHBORS:
         order = problem.suitable_order
     if order is None:
-        assign = Phase(f"{_SOURCE}:assign_all", n, values={"stride": partial(tile_stride, facts, n)})
+        assign = Phase(f"{_SOURCE}:assign_all", n, values={"stride": tile_stride(facts, n)})
         return _recipe(problem, facts, tuning, Recipe((assign,)), assigns_hubs=True)
     steps = (
         Use(lambda plan: Iota(plan.session, plan.arrays["one_list"])),
         Phase(f"{_SOURCE}:order_keys", n),
-        Use(_sorted_by_keys),
+        sorting("keys", "keys_in_order", "one_list", "other_list"),
         Phase(f"{_SOURCE}:assign_listed", n, values={"list": "other_list"}),
     )
     first = Recipe(steps, lambda: Setting({name: Array(n, np.uint32) for name in ("keys", "keys_in_order")}))
@@ -96,7 +89,7 @@ def from_hash(
     """
     graph = problem.graph
     bits = default_bits(graph) if bits is None else checked_count("bits", bits, MOST_BITS)
-    name = best_hash(graph, bits) if name is None else checked_hash(name)
+    name = best_hash(graph, bits) if name is None else name
     values = {"mask": (1 << bits) - 1, "colors": "tentative"}
     first = Recipe(
         (Phase(f"{_HASHES}:hash_vertices", graph.n_vertices, values=values),),
@@ -126,44 +119,40 @@ def _recipe(
     """
     stats, n = problem.stats, problem.stats.n_vertices
     order = order or problem.order or "largest_first"
-    group = max(_CPU_GROUP, facts.sub_group_size) if facts.is_cpu else None
-    sizes = tuned_sizes(tuning, _SOURCE, _SIZES, WG_SIZE=group)
+    group = {"WG_SIZE": max(_CPU_GROUP, facts.sub_group_size)} if facts.is_cpu else {}
+    sizes = tuned_sizes(facts, tuning, _SOURCE, _SIZES, group)
     limit = sizes.pop("GROUPS_PER_UNIT") * facts.compute_units
     hub_group, hub_degree = min(_HUB_GROUP, facts.max_work_group_size), sizes["HUB_DEGREE"]
-    n_hubs = cache(partial(_count_above, problem, hub_degree))
-    per_hub = partial(Phase, items=lambda: n_hubs() * hub_group)
+    has_hubs = stats.max_degree > hub_degree
+    n_hubs = int(np.count_nonzero(problem.graph.degrees > hub_degree)) if has_hubs else 0
     steps: list[Step] = [Phase(f"{_SOURCE}:start", n)]
     if order == "smallest_last" and not two_buffers:  # else the first steps have ranked the vertices
         steps += rank_steps(problem.graph, order, problem.seed)
-    if has_hubs := stats.max_degree > hub_degree:
-        steps.append(Use(lambda plan: _hubs(plan, hub_degree)))
+    if has_hubs:
+        steps.append(listing_rows(n, "hubs", f"> {hub_degree}"))
         if assigns_hubs:
-            steps.append(per_hub(f"{_HUBS}:assign_hubs"))
+            steps.append(Phase(f"{_HUBS}:assign_hubs", n_hubs * hub_group))
     steps += first.steps
     if has_hubs and checks:
-        steps.append(per_hub(f"{_HUBS}:check_hubs"))
+        steps.append(Phase(f"{_HUBS}:check_hubs", n_hubs * hub_group))
     if checks:
         steps.append(Phase(f"{_SOURCE}:check_all", n))
     steps.append(_rounds(n, facts, limit))
-
-    def setting() -> Setting:
-        of_first, own_buffer = first.setting(), two_buffers or problem.deterministic
-        by = vertex_order(problem.graph, order, problem.seed)
-        return Setting(
-            arrays={
-                "colors": Array(n, np.int32), "state": Array("STATE_WORDS", np.uint32), "one_list": Array(n, np.int32),
-                "other_list": Array(n, np.int32), "hubs": Array(n_hubs(), np.int32),
-                "ranks": Array(n if order == "smallest_last" else 1, np.uint32),
-                **({"tentative": Array(n, np.int32)} if own_buffer else {}), **of_first.arrays,
-            },
-            values={"n": n, "m": stats.n_edges, "n_hubs": n_hubs(), **by.values},
-            file_defines={_SOURCE: sizes, _HUBS: {"WG_SIZE": hub_group}, **of_first.file_defines},
-            prepare=None if own_buffer else lambda plan: {"tentative": plan.arrays["colors"]},
-            details=of_first.details,
-            found={"conflicts": "state[STATE_CONFLICTS]", "rounds": "state[STATE_ROUNDS]", **of_first.found},
-        )  # fmt: skip
-
-    return Recipe(tuple(steps) if n else (), setting)
+    own_buffer, by = two_buffers or problem.deterministic, vertex_order(problem.graph, order, problem.seed)
+    of_first = first.setting()
+    return Recipe(tuple(steps) if n else (), lambda: Setting(
+        arrays={
+            "colors": Array(n, np.int32), "state": Array("STATE_WORDS", np.uint32), "one_list": Array(n, np.int32),
+            "other_list": Array(n, np.int32), "hubs": Array(n_hubs, np.int32),
+            "ranks": Array(n if order == "smallest_last" else 1, np.uint32),
+            **({"tentative": Array(n, np.int32)} if own_buffer else {}), **of_first.arrays,
+        },
+        values={"n": n, "m": stats.n_edges, "n_hubs": n_hubs, "order": by._asdict()},
+        file_defines={_SOURCE: sizes, _HUBS: {"WG_SIZE": hub_group}, **of_first.file_defines},
+        prepare=None if own_buffer else lambda plan: {"tentative": plan.arrays["colors"]},
+        details=of_first.details,
+        found={"conflicts": "state[STATE_CONFLICTS]", "rounds": "state[STATE_ROUNDS]", **of_first.found},
+    ))  # fmt: skip
 
 
 def _rounds(n: int, facts: DeviceFacts, limit: int) -> Step:
@@ -172,21 +161,3 @@ def _rounds(n: int, facts: DeviceFacts, limit: int) -> Step:
         return Phase(f"{_SOURCE}:rounds", n, max_groups=limit, status="state[STATE_STATUS]")
     assign, check = (Phase(f"{_SOURCE}:{name}", n, max_groups=limit) for name in ("assign_round", "check_round"))
     return Loop((assign, check), "round", "state[STATE_ALIVE]", max(1, n))
-
-
-def _count_above(problem: ColoringProblem, degree: int) -> int:
-    return int(np.count_nonzero(problem.graph.degrees > degree)) if problem.stats.max_degree > degree else 0
-
-
-def _hubs(plan: Plan, degree: int) -> Compact:
-    return Compact(
-        plan.session,
-        plan.setting.values["n"],
-        plan.arrays["hubs"],
-        predicate=f"row_offsets[i + 1] - row_offsets[i] > {degree}",
-        arrays={"row_offsets": plan.scope["row_offsets"]},
-    )
-
-
-def _sorted_by_keys(plan: Plan) -> Sort:
-    return Sort(plan.session, *(plan.arrays[name] for name in ("keys", "keys_in_order", "one_list", "other_list")))

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from clgraph.algorithms.coloring import best_of_orders as tries
+from collections.abc import Callable
+from functools import partial
+
 from clgraph.algorithms.coloring import distance_two, prices, speculation
 from clgraph.algorithms.coloring import jones_plassmann as at_distance_one
+from clgraph.algorithms.coloring.best_of_orders import MAX_REPEATS, ORDERS, tries
 from clgraph.algorithms.coloring.plan import ColoringPlan
 from clgraph.algorithms.coloring.problem import MAX_PAIRS, ColoringProblem
-from clgraph.algorithms.coloring.tuning import NOT_TUNED, Tuning
 from clgraph.arguments import check_choice
+from clgraph.data.vertex_hashes import HASHES
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.planned import planned
 from clgraph.errors import InputError
 from clgraph.model.recipe import Recipe
 from clgraph.model.strategy import Strategy
-from clgraph.runtime.session import Session
+from clgraph.primitives.types import NOT_TUNED, Tuning
 
 
 def jones_plassmann(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning = NOT_TUNED) -> Recipe:
     """At distance 2 the square of the graph is coloured."""
     if problem.distance == 2:
-        return tries.on_square(problem, tuning)
+        return tries(problem, tuning, (problem.order or "largest_first",))
     return at_distance_one.jones_plassmann(problem, facts, tuning)
 
 
@@ -37,7 +40,7 @@ def speculative(
     if problem.distance == 2:
         if by == "edge":
             raise InputError("by='edge' is of distance 1; at distance 2 vertices are coloured one by one")
-        return distance_two.first_fit(problem, facts, tuning, long_row)
+        return distance_two.recipe(problem, facts, tuning, long_row=long_row)
     if long_row is not None:
         raise InputError("long_row is of distance 2")
     return (speculation.by_edge if by == "edge" else speculation.by_vertex)(problem, facts, tuning)
@@ -52,32 +55,32 @@ def hash_repair(
     bits: int | None = None,
 ) -> Recipe:
     """*hash* and its *bits* are those of first colours; the defaults are from a sample of the entries."""
+    if hash is not None:
+        check_choice("hash", hash, HASHES)
     from_hash = distance_two.from_hash if problem.distance == 2 else speculation.from_hash
     return from_hash(problem, facts, tuning, hash, bits)
 
 
-def best_of_orders(problem: ColoringProblem, _facts: DeviceFacts, tuning: Tuning = NOT_TUNED) -> Recipe:
+def best_of_orders(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning = NOT_TUNED) -> Recipe:
     """It also runs the fastest strategy at distance 1, and both others at distance 2."""
-    return tries.best_of_orders(problem, tuning, _others)
+    return tries(problem, tuning, ORDERS, _others(problem, facts), MAX_REPEATS)
 
 
-def best_of_two(problem: ColoringProblem, _facts: DeviceFacts, tuning: Tuning = NOT_TUNED) -> Recipe:
+def best_of_two(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning = NOT_TUNED) -> Recipe:
     """At distance 1 it runs the fastest strategy and a greedy one by degree, at distance 2 both fast strategies."""
-    return tries.best_of_two(problem, tuning, _others)
+    return tries(problem, tuning, ORDERS[:1] if problem.distance == 1 else (), _others(problem, facts))
 
 
-def _others(session: Session, problem: ColoringProblem) -> dict[str, Recipe]:
+def _others(problem: ColoringProblem, facts: DeviceFacts) -> tuple[Callable[..., Recipe], ...]:
     """Return the recipes whose colours may be fewer than greedy ones.
 
     At distance 1 the fastest depends on the device, so it is left out if colours are to be the same on every one.
     """
-    if problem.distance == 1 and problem.deterministic:
-        return {}
-    facts, tuning = session.facts, session.profile.tuning
     if problem.distance == 2:
-        return {each.__name__: each(problem, facts, tuning) for each in (speculative, hash_repair)}
-    fastest = speculative if facts.is_cpu else jones_plassmann
-    return {fastest.__name__: fastest(problem, facts, tuning)}
+        return speculative, hash_repair
+    if problem.deterministic:
+        return ()
+    return (speculative if facts.is_cpu else jones_plassmann,)
 
 
 def _has_square(problem: ColoringProblem) -> str | None:
@@ -99,12 +102,16 @@ def _knows_order(problem: ColoringProblem) -> str | None:
     return "jones_plassmann alone takes columns in the order smallest_last" if is_of_square else None
 
 
+def _one(recipe: Callable[..., Recipe], unfit: Callable[[ColoringProblem], str | None]) -> Strategy:
+    return planned("online", recipe, ColoringPlan, partial(prices.work, strategy=recipe.__name__), unfit=unfit)
+
+
 STRATEGIES: dict[str, Strategy] = {
     "best_of_orders": planned("online", best_of_orders, ColoringPlan, prices.best_of_orders, unfit=_tries_orders),
     "best_of_two": planned("online", best_of_two, ColoringPlan, prices.best_of_two, unfit=_has_no_order),
-    "jones_plassmann": planned("online", jones_plassmann, ColoringPlan, prices.jones_plassmann, unfit=_has_square),
-    "speculative": planned("online", speculative, ColoringPlan, prices.speculative, unfit=_knows_order),
-    "hash_repair": planned("online", hash_repair, ColoringPlan, prices.hash_repair, unfit=_knows_order),
+    "jones_plassmann": _one(jones_plassmann, unfit=_has_square),
+    "speculative": _one(speculative, unfit=_knows_order),
+    "hash_repair": _one(hash_repair, unfit=_knows_order),
 }
 
 

@@ -30,22 +30,21 @@ References
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.data.graph import Graph
-from clgraph.data.stats import GraphStats
-from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
 from clgraph.model.recipe import Phase, Step, Use
+from clgraph.primitives.compact import Compact
+from clgraph.primitives.sort import Sort
 from clgraph.runtime.declarations import read_declarations
 from clgraph.runtime.failure import STATUS_STUCK, check_status
 from clgraph.runtime.source import build_input
 
 ORDERS = ("natural", "random", "interleaved", "largest_first", "smallest_last")
-FEW_NEIGHBORS = 4.0  # mean degree of roads and grids
 SHORT_ROW = 128  # the longest row that a work-item looks at in orders that are not by degree
 _N_BLOCKS = 4096  # there are at least so many; as many on every device, so that results are the same
 _MANY_ENTRIES, _ALIKE = 30, 4  # of a row, on the average; the longest is less than so many times that
@@ -62,14 +61,6 @@ def order_constant(expression: str) -> int:
     """Return what *expression* stands for in the kernels that know orders; words are ``MARKED``."""
     text = build_input("coloring/orders.h", {}) + build_input("coloring/possible.h", {"MARKED": 1})
     return read_declarations(text).constant(expression)
-
-
-def first_fit_suffices(stats: GraphStats, facts: DeviceFacts) -> bool:
-    """Return whether colours taken by number are about as few as with the largest degrees first: grids, roads.
-
-    A GPU colours many vertices at once, so that roads take a colour more.
-    """
-    return facts.is_cpu and stats.mean_degree < FEW_NEIGHBORS
 
 
 def suitable_order(graph: Graph) -> str:
@@ -116,11 +107,6 @@ class VertexOrder(NamedTuple):
     key: int
 
     @property
-    def values(self) -> dict[str, Any]:
-        """What kernels have parameters for."""
-        return {"order": self._asdict()}
-
-    @property
     def n_turns(self) -> int:
         """How many turns places make."""
         return 1 << self.tile_bits + self.phase_bits
@@ -161,40 +147,53 @@ def _hash_key(seed: int) -> int:
     return (seed + 9) * order_constant("GOLDEN") & 0xFFFFFFFF
 
 
-def rank_steps(graph: Graph, order: str, seed: int, ranks: str = "ranks") -> tuple[Step, ...]:
-    """Return the steps that write the priority of each vertex of a symmetric graph to the array *ranks*, uint32.
+def rank_steps(graph: Graph, order: str, seed: int) -> tuple[Step, ...]:
+    """Return the steps that write the priority of each vertex of a symmetric graph to the array ``ranks``, uint32.
 
     Higher ones go first, of equals the vertex of the lower number.
     """
     n = graph.n_vertices
-    if order != "smallest_last":
-        of_order = vertex_order(graph, order, seed).values
-        return (Phase(f"{_SOURCE}:rank_vertices", n, values=of_order),)
-    return (Use(lambda plan: SmallestLast(plan, n, seed, ranks)),)
+    if order == "smallest_last":
+        return (Use(lambda plan: SmallestLast(plan, n, seed)),)
+    of_order = vertex_order(graph, order, seed)._asdict()
+    return (Phase(f"{_SOURCE}:rank_vertices", n, values={"order": of_order}),)
+
+
+def sorting(*arrays: str) -> Use:
+    """Return the step that sorts these arrays of the plan: keys, sorted keys, and values before and after."""
+    return Use(lambda plan: Sort(plan.session, *(plan.arrays[name] for name in arrays)))
+
+
+def listing_rows(n: int, target: str, comparison: str) -> Use:
+    """Return the step that writes the vertices whose number of entries fits *comparison* (``"> 9"``) to an array."""
+
+    def compact(plan: Plan) -> Compact:
+        rows = {"row_offsets": plan.scope["row_offsets"]}
+        predicate = f"row_offsets[i + 1] - row_offsets[i] {comparison}"
+        return Compact(plan.session, n, plan.arrays[target], predicate=predicate, arrays=rows)
+
+    return Use(compact)
 
 
 class SmallestLast:
-    """Removes the vertices wave after wave, those of few entries first; the host decides by what a wave has found.
+    """Removes the vertices wave after wave, those of few entries first; the host decides by what a wave has found."""
 
-    Attributes
-    ----------
-    rounds : int
-        Launches of the waves of the last run.
-    """
-
-    def __init__(self, plan: Plan, n: int, seed: int, ranks: str) -> None:
-        program, session = plan.program(_SOURCE), plan.session
-        facts = session.facts
+    def __init__(self, plan: Plan, n: int, seed: int) -> None:
+        program, session, facts = plan.program(_SOURCE), plan.session, plan.session.facts
         self._word = {name: program.constant(f"STATE_{name}") for name in ("LISTED", "LEAST", "WAVES", "REMOVED")}
         self._n, self._first = n, plan.problem.stats.min_degree
-        n_words = program.constant("STATE_WORDS")
-        self._state, lists = session.empty(n_words, np.uint32), [session.empty(n, np.int32) for _ in range(2)]
+        self._nothing = np.zeros(program.constant("STATE_WORDS"), np.uint32)
+        self._nothing[self._word["LEAST"]] = _NO_DEGREE
+        self._state, lists = (
+            session.empty(self._nothing.size, np.uint32),
+            [session.empty(n, np.int32) for _ in range(2)],
+        )
         alone = plan.program(_SOURCE, {"WG_SIZE": facts.sub_group_size} if facts.is_cpu else {})
         self._widest = (
             MAX_CPU_WAVE if facts.is_cpu else MAX_WAVE_PER_SUB_GROUP * (alone.work_group_size // facts.sub_group_size)
         )
         scope = {
-            **plan.scope, "n": n, "ranks": plan.arrays[ranks], "degrees": session.empty(n, np.uint32),
+            **plan.scope, "n": n, "ranks": plan.arrays["ranks"], "degrees": session.empty(n, np.uint32),
             "state": self._state, "key": _hash_key(seed), "wave": 0, "threshold": 0, "widest": self._widest,
         }  # fmt: skip
         self._start = program.bind("start_degrees", n, scope)
@@ -206,53 +205,50 @@ class SmallestLast:
         ] for of in (program, alone))  # fmt: skip
         self._most_groups = 32 * facts.compute_units
         self._per_group = program.work_group_size // facts.sub_group_size
-        self._nothing = np.zeros(n_words, np.uint32)
-        self._nothing[self._word["LEAST"]] = _NO_DEGREE
-        self.rounds = 0
 
     def run(self) -> None:
-        threshold, wave, n_left, self.rounds = self._first, 1, self._n, 0
+        threshold, wave, self._left = self._first, 1, self._n
         self._start()
-        while n_left:
+        while self._left:
             self._state.set(self._nothing)
             self._remove.set(wave=wave, threshold=threshold)
             self._remove()
-            self.rounds += 1
             found = self._state.get().tolist()
-            n_listed, turn = found[self._word["LISTED"]], 0
-            if not n_listed and found[self._word["LEAST"]] > threshold:
-                threshold = found[self._word["LEAST"]]
+            n_listed, least = found[self._word["LISTED"]], found[self._word["LEAST"]]
+            if not n_listed and least > threshold:
+                threshold = least
                 continue
             if not n_listed:
-                check_status(STATUS_STUCK, f"remove_small, with {n_left} vertices left")
-            n_left = _left_after(n_left, n_listed, "remove_small")
+                check_status(STATUS_STUCK, f"remove_small, with {self._left} vertices left")
+            self._count(n_listed, "remove_small")
+            turn = 0
             while n_listed:
-                n_waves, n_removed, n_listed, turn = self._wave(n_listed, 1 - turn, wave + 1, threshold)
-                wave, n_left = wave + n_waves, _left_after(n_left, n_removed, "remove_neighbors")
-                self.rounds += 1
+                n_waves, n_listed, turn = self._wave(n_listed, 1 - turn, wave + 1, threshold)
+                wave += n_waves
             wave += 1
             threshold += 1
         self._finish.set(shift=32 - wave.bit_length())
         self._finish()
 
-    def _wave(self, n_listed: int, turn: int, wave: int, threshold: int) -> tuple[int, int, int, int]:
-        """Remove neighbours of the listed; return the waves, the vertices removed, those of the last wave, its turn."""
+    def _wave(self, n_listed: int, turn: int, wave: int, threshold: int) -> tuple[int, int, int]:
+        """Remove neighbours of the listed; return the number of waves, the vertices of the last one, and its turn."""
         is_small = n_listed <= self._widest
         launch = (self._alone if is_small else self._spread)[turn]
         launch.set(size=n_listed, wave=wave, threshold=threshold)
         if not is_small:
             launch(min(self._most_groups, max(2, -(-n_listed // self._per_group))))
-            n_removed = self._state.item(self._word["LISTED"] + turn)
-            return 1, n_removed, n_removed, turn
+            n_listed = self._state.item(self._word["LISTED"] + turn)
+            self._count(n_listed, "remove_neighbors")
+            return 1, n_listed, turn
         launch(1)
         found = self._state.get().tolist()
         n_waves = found[self._word["WAVES"]]
         turn ^= (n_waves - 1) & 1
-        return n_waves, found[self._word["REMOVED"]], found[self._word["LISTED"] + turn], turn
+        self._count(found[self._word["REMOVED"]], "remove_neighbors")
+        return n_waves, found[self._word["LISTED"] + turn], turn
 
-
-def _left_after(n_left: int, n_removed: int, kernel: str) -> int:
-    """Return how many vertices are left; if more were removed than there were, the kernel is at fault."""
-    if n_removed > n_left:
-        check_status(STATUS_STUCK, f"{kernel}, with {n_left} vertices left")
-    return n_left - n_removed
+    def _count(self, n_removed: int, kernel: str) -> None:
+        """Take removed vertices off those that are left; if there were not so many, the kernel is at fault."""
+        if n_removed > self._left:
+            check_status(STATUS_STUCK, f"{kernel}, with {self._left} vertices left")
+        self._left -= n_removed

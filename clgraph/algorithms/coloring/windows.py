@@ -37,8 +37,6 @@ class Windows:
 
     Attributes
     ----------
-    rounds : int
-        How many windows the last run had; those after the first one, if nets get bitmaps then.
     details : dict
     """
 
@@ -48,7 +46,7 @@ class Windows:
         self._plan, self._n, self._colors = plan, plan.setting.values["n"], 32 * words
         self._items, self._most_groups, self._prefers = items, most_groups, prefers
         self._no_color, self._n_lists = map(plan.program(_SOURCE).constant, ("NO_COLOR", "N_LISTS"))
-        self.rounds, self.details = 0, dict[str, Any]()
+        self.details: dict[str, Any] = {}
         self._bitmaps = self._bitmaps_of_nets() if sized else None
         self._parts = self._all_parts(long_row)
 
@@ -68,14 +66,9 @@ class Windows:
         parts = []
         for source, comparison in ((_LONG, ">"), (_SOURCE, "<=")):
             vertices = session.empty(self._n, np.int32)
-            chosen = Compact(
-                session,
-                self._n,
-                vertices,
-                item="items[i]",
-                arrays={"items": plan.scope["vertices"], "row_offsets": plan.scope["row_offsets"]},
-                predicate=f"row_offsets[items[i] + 1] - row_offsets[items[i]] {comparison} {long_row}",
-            )
+            arrays = {"items": plan.scope["vertices"], "row_offsets": plan.scope["row_offsets"]}
+            predicate = f"row_offsets[items[i] + 1] - row_offsets[items[i]] {comparison} {long_row}"
+            chosen = Compact(session, self._n, vertices, item="items[i]", arrays=arrays, predicate=predicate)
             chosen.run_checked()
             if size := chosen.size.item():
                 parts.append(self._part(source, vertices, size))
@@ -128,7 +121,6 @@ class Windows:
             idle = idle + 1 if left == before else 0
             if idle > _PATIENCE:
                 check_status(STATUS_STUCK, "colouring at distance 2")
-        self.rounds = window - (self._bitmaps is not None)
         self.details = {"windows": window, "window_colors": self._colors}
 
     def _step(self, step: int, base: int) -> int:

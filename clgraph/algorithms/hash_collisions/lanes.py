@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
-from clgraph.algorithms.hash_collisions.parts import MAX_HASHES, Part, Tuning, longest_row, parts, sizes
-from clgraph.algorithms.hash_collisions.problem import MOST_BITS, CollisionProblem
+from clgraph.algorithms.hash_collisions.parts import Part, longest_row
 from clgraph.arguments import checked_count
-from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
 from clgraph.errors import InputError
 from clgraph.model.recipe import Array, Phase, Recipe, Step, Use
 from clgraph.primitives.segmented import SegmentedSort
+from clgraph.primitives.types import Tuning, tuned_sizes
 
 SOURCE = "hash_collisions/lanes.cl"
 _SORTED = "hash_collisions/sorted.cl"
@@ -23,8 +22,7 @@ BITMAP_BITS = 12  # widest colours whose bitmap is faster than a sort
 
 
 def lanes(
-    problem: CollisionProblem,
-    facts: DeviceFacts,
+    part: Part,
     *,
     side_by_side: bool,
     persistent: bool,
@@ -34,21 +32,6 @@ def lanes(
     tuning: Tuning,
 ) -> Recipe:
     """Count one hash of a row in a work-item; with *side_by_side* lanes take the hashes of one row."""
-    return Recipe(tuple(
-        _part(part, side_by_side, persistent, tile, distinct, layout, tuning)
-        for part in parts(problem, facts, MAX_HASHES, MOST_BITS)
-    ))  # fmt: skip
-
-
-def _part(
-    part: Part,
-    side_by_side: bool,
-    persistent: bool,
-    tile: int | None,
-    distinct: str | None,
-    layout: str | None,
-    tuning: Tuning,
-) -> Recipe:
     problem, facts, bits = part.problem, part.facts, max(part.widths)
     n_hashes = len(part.hashes)
     stride = 1 << (n_hashes - 1).bit_length()
@@ -62,32 +45,17 @@ def _part(
     elif distinct == "bitmap" and (bitmap_words + 1) * least > room:
         raise InputError(f"distinct='bitmap' of {bits} bits needs more local memory than there is; take 'sort'")
     method = "PAIRS" if problem.distance == 1 else {"bitmap": "BITMAP", "sort": "SORTED"}[distinct]
-    tuned = sizes(
-        facts,
-        tuning,
-        SOURCE,
-        {
-            "WG_SIZE": least if facts.is_cpu else max(least, 128),
-            "LONG_ROW": 1023,
-            "TILE_STEP": 4096,
-            "GROUPS_PER_UNIT": 8,
-        },
-    )
+    group = least if facts.is_cpu else max(least, 128)
+    defaults = {"WG_SIZE": group, "LONG_ROW": 1023, "TILE_STEP": 4096, "GROUPS_PER_UNIT": 8}
+    tuned = tuned_sizes(facts, tuning, SOURCE, defaults)
     n_groups = tuned["GROUPS_PER_UNIT"] * facts.compute_units if persistent else None
     group, step, long_row = tuned["WG_SIZE"], tuned["TILE_STEP"], tuned["LONG_ROW"]
     own_words = (bitmap_words if method == "BITMAP" else bits + 1) + 1
     layout_defines: dict[str, int | str] = {}
     if method == "SORTED":
+        longest = max(_BANKS - 1, longest_row(problem))
         group, step, long_row, layout_defines = _workspace(
-            room,
-            own_words,
-            group,
-            least,
-            hash_lanes,
-            max(_BANKS - 1, longest_row(problem)),
-            tile,
-            layout or "padded",
-            step,
+            room, own_words, group, least, hash_lanes, longest, tile, layout or "padded", step
         )
     else:
         step = step if tile is None else checked_count("tile", tile, room, least=2)
@@ -95,48 +63,42 @@ def _part(
             group //= 2
     counting = {"WG_SIZE": group, "METHOD": method, "HASH_LANES": hash_lanes, "LONG_ROW": long_row, **layout_defines}
     steps: list[Step] = [part.tiles(f"{SOURCE}:count_rows", step, n_groups, counting)]
-    if n_long := part.most_long_rows(long_row):
-        groups = part.row_groups(n_long)
+    long_rows = part.long_rows(long_row)
+    if long_rows.size:
+        groups = part.row_groups(long_rows.size)
         if method == "SORTED":
-            steps.append(Use(partial(_SortedRows, limit=long_row, groups=groups)))
+            steps.append(Use(lambda plan: _SortedRows(plan, long_rows, groups)))
         else:
             steps.append(Phase(f"{SOURCE}:count_split_rows", 0, groups=groups, defines=counting))
-    short = bits <= 16
+    color, dtype = ("ushort", np.uint16) if bits <= 16 else ("uint", np.uint32)
     return part.recipe(
         *steps,
         tabulate="hash_collisions/tabulate_colors.cl:tabulate_colors",
-        table=lambda: {"colors": Array(stride * problem.stats.n_vertices, np.uint16 if short else np.uint32)},
+        table={"colors": Array(stride * problem.stats.n_vertices, dtype)},
         step=step,
-        long_row=long_row,
-        defines=lambda: {
-            "HASH_STRIDE": stride,
-            "COLOR_T": "ushort" if short else "uint",
-            "REVERSED": int(method == "SORTED"),
-        },
+        long_rows=long_rows,
+        defines={"HASH_STRIDE": stride, "COLOR_T": color, "REVERSED": int(method == "SORTED")},
     )
 
 
 class _SortedRows:
-    """Counts the rows that no work-item's workspace holds: their colours are sorted in global memory.
+    """Counts the rows that no work-item's workspace holds: their colours are sorted in global memory."""
 
-    A round is one pass of a sort, and each hash needs a sort. How many passes it has depends on how many rows are long.
-    """
-
-    def __init__(self, plan: Plan, *, limit: int, groups: int) -> None:
+    def __init__(self, plan: Plan, rows: NDArray[np.int32], groups: int) -> None:
         session, graph = plan.session, plan.problem.graph
-        ends = np.cumsum(graph.degrees[graph.degrees > limit] + 1, dtype=np.int64)
+        ends = np.cumsum(graph.degrees[rows] + 1, dtype=np.int64)
         starts = session.upload(np.concatenate([[0], ends]).astype(graph.offset_dtype))
         keys, in_order = session.empty(int(ends[-1]), np.uint32), session.empty(int(ends[-1]), np.uint32)
         size = max(1, session.facts.sub_group_size) if session.facts.is_cpu else 256
         program = plan.program(_SORTED, {"WG_SIZE": size})
         self._sort = SegmentedSort(session, starts, keys, in_order, key_bits=program.constant("MAX_BITS"))
-        self._launches: list[Any] = []
-        self.rounds = self._sort.n_passes * program.constant("N_HASHES")
+        self._launches: list[Callable[[], object]] = []
         for k in range(program.constant("N_HASHES")):
+            scope = {**plan.scope, "k": k, "starts": starts}
             self._launches += [
-                program.bind("write_keys", groups * size, plan.scope, k=k, starts=starts, keys=keys),
+                program.bind("write_keys", groups * size, scope, keys=keys),
                 self._sort.run,
-                program.bind("count_sorted", groups * size, plan.scope, k=k, starts=starts, keys=in_order),
+                program.bind("count_sorted", groups * size, scope, keys=in_order),
             ]
 
     def run(self) -> None:

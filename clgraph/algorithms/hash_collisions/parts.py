@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clgraph.algorithms.hash_collisions.problem import CollisionProblem
-from clgraph.data.graph import Graph
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.recipe import Array, Phase, Recipe, Setting, Step
 from clgraph.model.record import record
-from clgraph.runtime.arrays import DeviceArray
-from clgraph.runtime.session import Session
 
-Tuning = Mapping[str, Mapping[str, int]]
 _Item = TypeVar("_Item")
 _CPU_LOCAL_BYTES = 48 << 10
 MAX_HASHES, MAX_WIDTHS = 16, 12  # counted by one launch
@@ -46,10 +42,11 @@ class Part:
         groups = -(-n_tiles // each)
         return Phase(kernel, 0, values={"tiles_per_group": each}, groups=groups, defines=defines)
 
-    def most_long_rows(self, limit: int) -> int:
-        """How many rows may have more than *limit* entries; 0 only if none has."""
-        stats = self.problem.stats
-        return sum(stats.degree_vertex_counts[(limit + 1).bit_length() :]) if stats.max_degree > limit else 0
+    def long_rows(self, limit: int) -> NDArray[np.int32]:
+        """Rows of more than *limit* entries."""
+        if self.problem.stats.max_degree <= limit:
+            return np.empty(0, np.int32)
+        return np.flatnonzero(self.problem.graph.degrees > limit).astype(np.int32)
 
     def row_groups(self, n_rows: int) -> int:
         """Work-groups that take so many long rows, one at a time."""
@@ -59,28 +56,25 @@ class Part:
         self,
         *steps: Step,
         tabulate: str,
-        table: Callable[[], Mapping[str, Array]],
+        table: Mapping[str, Array],
         step: int,
-        long_row: int,
-        defines: Callable[[], Mapping[str, int | str]],
+        long_rows: NDArray[np.int32],
+        defines: Mapping[str, int | str],
     ) -> Recipe:
         """Return the recipe that fills *table*, cuts rows into tiles of *step*, and takes the *steps* that count."""
-        graph, bits, n, n_tiles = self.problem.graph, self.widths, self.problem.stats.n_vertices, self._n_tiles(step)
+        bits, n, n_tiles = self.widths, self.problem.stats.n_vertices, self._n_tiles(step)
         first = Phase(tabulate, n + 1, defines={"TILE_STEP": step})
         return Recipe((first, *steps), lambda: Setting(
             arrays={
                 "counters": Array(3 * len(self.hashes) * len(bits), np.uint32),
-                "tile_rows": Array(n_tiles + 1, np.int32), **table(),
+                "tile_rows": Array(n_tiles + 1, np.int32), **table,
             },
-            values={"n": n, "n_tiles": n_tiles},
-            inputs={
-                "n_long": lambda _session: int(np.count_nonzero(graph.degrees > long_row)),
-                "long_rows": partial(_upload_long_rows, graph=graph, limit=long_row),
-            } if self.most_long_rows(long_row) else {},
+            values={"n": n, "n_tiles": n_tiles, "n_long": long_rows.size},
+            inputs={"long_rows": lambda session: session.upload(long_rows)} if long_rows.size else {},
             defines={
                 "N_HASHES": len(self.hashes), "N_WIDTHS": len(bits), "MAX_BITS": bits[-1],
                 "HASH_LIST(X)": " ".join(f"X({k}, {name})" for k, name in enumerate(self.hashes)),
-                "WIDTH_MASK": f"{sum(1 << b for b in bits)}u", **defines(),
+                "WIDTH_MASK": f"{sum(1 << b for b in bits)}u", **defines,
             },
         ))  # fmt: skip
 
@@ -89,12 +83,12 @@ class Part:
         return (stats.n_edges + stats.n_vertices) // step + 1
 
 
-def parts(problem: CollisionProblem, facts: DeviceFacts, most_hashes: int, most_widths: int) -> list[Part]:
-    """Cut the table of *problem* into parts of at most so many hashes and widths; a graph without entries has none."""
+def parts(problem: CollisionProblem, facts: DeviceFacts, most_widths: int) -> list[Part]:
+    """Cut the table of *problem* into parts for one launch each; a graph without entries has none."""
     if not problem.stats.n_edges:
         return []
     all_widths = _cut(problem.bit_widths, most_widths)
-    return [Part(problem, facts, hashes, each) for hashes in _cut(problem.hashes, most_hashes) for each in all_widths]
+    return [Part(problem, facts, hashes, each) for hashes in _cut(problem.hashes, MAX_HASHES) for each in all_widths]
 
 
 def longest_row(problem: CollisionProblem) -> int:
@@ -102,20 +96,7 @@ def longest_row(problem: CollisionProblem) -> int:
     return max(7, (1 << problem.stats.max_degree.bit_length()) - 1)
 
 
-def sizes(facts: DeviceFacts, tuning: Tuning, source: str, defaults: Mapping[str, int]) -> dict[str, int]:
-    """Return the tunables of kernel file *source* by which the host computes."""
-    found = {**defaults, **tuning.get(source, {})}
-    found["WG_SIZE"] = min(found["WG_SIZE"], facts.max_work_group_size)
-    return found
-
-
 def _cut(items: tuple[_Item, ...], most: int) -> list[tuple[_Item, ...]]:
     """Cut *items* into the fewest parts of at most *most*, of similar size."""
     n, n_parts = len(items), -(-len(items) // most)
-    if n_parts == 1:
-        return [items]
     return [items[k * n // n_parts : (k + 1) * n // n_parts] for k in range(n_parts)]
-
-
-def _upload_long_rows(session: Session, graph: Graph, limit: int) -> DeviceArray:
-    return session.upload(np.flatnonzero(graph.degrees > limit).astype(np.int32))

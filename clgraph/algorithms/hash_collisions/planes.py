@@ -2,50 +2,37 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
-from clgraph.algorithms.hash_collisions.parts import MAX_HASHES, MAX_WIDTHS, Part, Tuning, longest_row, parts, sizes
-from clgraph.algorithms.hash_collisions.problem import CollisionProblem
+from clgraph.algorithms.hash_collisions.parts import Part, longest_row
 from clgraph.arguments import checked_count
-from clgraph.device.facts import DeviceFacts
 from clgraph.model.recipe import Array, Phase, Recipe
+from clgraph.primitives.types import Tuning, tuned_sizes
 
 SOURCE = "hash_collisions/planes.cl"
 
 
-def planes(
-    problem: CollisionProblem, facts: DeviceFacts, *, persistent: bool, tile: int | None, tuning: Tuning
-) -> Recipe:
+def planes(part: Part, *, persistent: bool, tile: int | None, tuning: Tuning) -> Recipe:
     """Count all hashes and widths of a part at once."""
-    stats, long_row = problem.stats, 255
-    cpu = {
-        "WG_SIZE": facts.sub_group_size, "FLUSH_LOG": 8, "TILE_ENTRIES": 8189, "GROUPS_PER_UNIT": 4, "LOCAL_SUMS": 0,
-        "SIDE_BY_SIDE": 0,
-    }  # fmt: skip
-    tuned = sizes(
-        facts,
-        tuning,
-        SOURCE,
-        {
-            "WG_SIZE": 64,
-            "BATCH": 8 if stats.mean_degree >= 12 else 4,
-            "FLUSH_LOG": 3,
-            "LONG_ROW": long_row,
-            "TILE_ENTRIES": 4093,
-            "GROUPS_PER_UNIT": 48,
-            "LOCAL_SUMS": 1,
-            # The words of far neighbours come from DRAM, but for those of the few that have the long rows.
-            "SIDE_BY_SIDE": int(stats.far_neighbor_share >= 0.5 and stats.max_degree <= long_row),
-            **(cpu if facts.is_cpu else {}),
-        },
-    )
-    return Recipe(tuple(_part(part, persistent, tile, tuned) for part in parts(problem, facts, MAX_HASHES, MAX_WIDTHS)))
-
-
-def _part(part: Part, persistent: bool, tile: int | None, tuned: dict[str, int]) -> Recipe:
-    problem, facts, bits = part.problem, part.facts, part.widths
+    problem, facts, stats, bits = part.problem, part.facts, part.problem.stats, part.widths
+    long_row = 255
+    defaults = {
+        "WG_SIZE": 64,
+        "BATCH": 8 if stats.mean_degree >= 12 else 4,
+        "FLUSH_LOG": 3,
+        "LONG_ROW": long_row,
+        "TILE_ENTRIES": 4093,
+        "GROUPS_PER_UNIT": 48,
+        "LOCAL_SUMS": 1,
+        # The words of far neighbours come from DRAM, but for those of the few that have the long rows.
+        "SIDE_BY_SIDE": int(stats.far_neighbor_share >= 0.5 and stats.max_degree <= long_row),
+    }
+    if facts.is_cpu:
+        defaults |= {
+            "WG_SIZE": facts.sub_group_size, "FLUSH_LOG": 8, "TILE_ENTRIES": 8189, "GROUPS_PER_UNIT": 4,
+            "LOCAL_SUMS": 0, "SIDE_BY_SIDE": 0,
+        }  # fmt: skip
+    tuned = tuned_sizes(facts, tuning, SOURCE, defaults)
     words = -(-len(bits) // 2)
     group, n_groups = tuned["WG_SIZE"], tuned["GROUPS_PER_UNIT"] * facts.compute_units if persistent else None
     room = part.local_words
@@ -58,37 +45,31 @@ def _part(part: Part, persistent: bool, tile: int | None, tuned: dict[str, int])
     long_row = max(1, min(tuned["LONG_ROW"], longest, size // 2))
     step = size - long_row
     if tile is None and group > 1:  # as many rows as work-items, or a multiple
-        row = problem.stats.mean_degree + 1
+        row = stats.mean_degree + 1
         step = min(step, max(1, int((max(1, step // int(row * group)) * group - 1) * row)))
     counting = {
-        "WG_SIZE": group,
-        "BATCH": tuned["BATCH"],
-        "FLUSH_LOG": tuned["FLUSH_LOG"],
-        "LOCAL_SUMS": tuned["LOCAL_SUMS"],
+        **{name: tuned[name] for name in ("WG_SIZE", "BATCH", "FLUSH_LOG", "LOCAL_SUMS")},
         "TILE_STEP": step,
         "LONG_ROW": long_row,
         "SLICES": max(long_row.bit_length(), tuned["BATCH"].bit_length() - 1),
     }
     steps = [part.tiles(f"{SOURCE}:count_tiles", step, n_groups, counting)]
-    if n_long := part.most_long_rows(long_row):
-        steps.append(Phase(f"{SOURCE}:count_long_rows", 0, groups=part.row_groups(n_long), defines=counting))
-
-    def defines() -> dict[str, int | str]:
-        layers = max(b - a for a, b in zip((0, *bits), bits, strict=False))
-        planes = _plane_list(bits, words, layers)
-        return {"LAYERS": layers, "SIDE_BY_SIDE": tuned["SIDE_BY_SIDE"], "PLANE_LIST(X)": planes}
-
+    long_rows = part.long_rows(long_row)
+    if long_rows.size:
+        groups = part.row_groups(long_rows.size)
+        steps.append(Phase(f"{SOURCE}:count_long_rows", 0, groups=groups, defines=counting))
+    layers = max(b - a for a, b in zip((0, *bits), bits, strict=False))
+    planes = _plane_list(bits, words, layers)
     return part.recipe(
         *steps,
         tabulate="hash_collisions/tabulate_planes.cl:tabulate_planes",
+        table={"planes": Array(f"STORED_WORDS * {stats.n_vertices}", np.uint32)},
         step=step,
-        long_row=long_row,
-        table=lambda: {"planes": Array(f"STORED_WORDS * {problem.stats.n_vertices}", np.uint32)},
-        defines=defines,
+        long_rows=long_rows,
+        defines={"LAYERS": layers, "SIDE_BY_SIDE": tuned["SIDE_BY_SIDE"], "PLANE_LIST(X)": planes},
     )
 
 
-@lru_cache
 def _plane_list(bits: tuple[int, ...], words: int, layers: int) -> str:
     """Return which bits of the colours the halves of each word hold: PLANE_LIST of cl/hash_collisions/planes.h."""
     planes = [[-1] * layers for _ in range(2 * words)]

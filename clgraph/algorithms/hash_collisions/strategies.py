@@ -6,18 +6,17 @@ from functools import partial
 
 from clgraph.algorithms.hash_collisions import prices
 from clgraph.algorithms.hash_collisions.lanes import lanes
-from clgraph.algorithms.hash_collisions.parts import Tuning
+from clgraph.algorithms.hash_collisions.parts import MAX_WIDTHS, parts
 from clgraph.algorithms.hash_collisions.plan import CollisionPlan
 from clgraph.algorithms.hash_collisions.planes import planes
-from clgraph.algorithms.hash_collisions.problem import CollisionProblem
+from clgraph.algorithms.hash_collisions.problem import MOST_BITS, CollisionProblem
 from clgraph.arguments import check_choice
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.planned import planned
 from clgraph.errors import InputError
 from clgraph.model.recipe import Recipe
 from clgraph.model.strategy import Strategy
-
-_UNTUNED: Tuning = {}
+from clgraph.primitives.types import NOT_TUNED, Tuning
 
 
 def count(
@@ -29,32 +28,26 @@ def count(
     tile: int | None = None,
     distinct: str | None = None,
     layout: str | None = None,
-    tuning: Tuning = _UNTUNED,
+    tuning: Tuning = NOT_TUNED,
 ) -> Recipe:
     """*tile* words of rows a work-group; at distance 2 *distinct* ``"bitmap"`` or ``"sort"``, and its *layout*."""
     distinct = _method(problem, distinct, layout)
     if problem.distance == 1 and not side_by_side:
-        return planes(problem, facts, persistent=persistent, tile=tile, tuning=tuning)
-    return lanes(
-        problem,
-        facts,
-        side_by_side=side_by_side,
-        persistent=persistent,
-        tile=tile,
-        distinct=distinct,
-        layout=layout,
-        tuning=tuning,
-    )
+        of_part = partial(planes, persistent=persistent, tile=tile, tuning=tuning)
+        return Recipe(tuple(map(of_part, parts(problem, facts, MAX_WIDTHS))))
+    by_lanes = partial(lanes, side_by_side=side_by_side, persistent=persistent, tile=tile, tuning=tuning)
+    return Recipe(tuple(by_lanes(part, distinct=distinct, layout=layout) for part in parts(problem, facts, MOST_BITS)))
 
 
 def _method(problem: CollisionProblem, distinct: str | None, layout: str | None) -> str | None:
     """Check both; return how distinct colours are found, if that is asked for."""
     known = ("distinct", distinct, ("bitmap", "sort")), ("layout", layout, ("padded", "compact"))
     for name, value, allowed in known:
-        if value is not None and problem.distance == 1:
+        if value is None:
+            continue
+        if problem.distance == 1:
             raise InputError(f"{name} is an option of distance 2")
-        if value is not None:
-            check_choice(name, value, allowed)
+        check_choice(name, value, allowed)
     if layout is None:
         return distinct
     if distinct == "bitmap":
