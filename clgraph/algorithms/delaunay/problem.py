@@ -24,24 +24,7 @@ _LEAST_LENS = 20.0  # degrees of the bound; with less, points come very close to
 
 @dataclass(frozen=True)
 class RefineProblem:
-    """A mesh, and what its triangles must be like.
-
-    Attributes
-    ----------
-    mesh : TriangleMesh
-    min_angle : float
-        In degrees.
-    max_area : float or None
-        A bound beside those of the mesh.
-    max_points : int or None
-        How many points the result may have.
-    partial : bool
-        Whether Ctrl-C ends the refinement, but not with an error.
-    whole : {"none", "boundary", "segments"}
-        What stays in one piece.
-    conforming : bool
-        Whether triangles are to be Delaunay without regard to segments.
-    """
+    """A mesh, and what its triangles must be like: the checked arguments of :func:`refine_mesh`."""
 
     mesh: TriangleMesh
     min_angle: float
