@@ -24,12 +24,8 @@ _SHARP = 60.0  # degrees; segments that meet at less may have bad triangles betw
 class Chains(NamedTuple):
     """The segments of a mesh as parts of those of the mesh that was refined.
 
-    Attributes
-    ----------
-    ends : int64 array, shape (n_points, 2)
-        The ends of the whole segment on which a new point is, -1 for other points.
-    whole : int64 array, shape (n, 2)
-        The ends of each whole segment, the lesser first.
+    ``ends`` has the ends of the whole segment on which a new point is, -1 for other points; ``whole`` those of each
+    whole segment, the lesser first.
     """
 
     ends: NDArray[np.int64]
@@ -69,7 +65,9 @@ def check_delaunay(
         needed[: original.n_points] &= _used(original)[: mesh.n_points]
     _check_circles(mesh, _check_topology(mesh, needed))
     if original is None or _overlap(original) is None:  # a mesh that users give may overlap; to refine it mends nothing
-        _check_overlaps(mesh)
+        found = _overlap(mesh)
+        if found is not None:
+            raise VerificationError(found)
     _check_holes(mesh, np.asarray(holes, np.float64).reshape(-1, 2))
     if max_area is not None or original is not None:
         _check_areas(mesh, max_area)
@@ -116,11 +114,6 @@ def _check_topology(mesh: TriangleMesh, needed: NDArray[np.bool_]) -> NDArray[np
     if (free := (mesh.neighbors < 0) & ~fixed).any():
         raise VerificationError(f"{free.sum()} edges at the boundary are no segments")
     return fixed
-
-
-def _check_overlaps(mesh: TriangleMesh) -> None:
-    if (found := _overlap(mesh)) is not None:
-        raise VerificationError(found)
 
 
 def _overlap(mesh: TriangleMesh) -> str | None:
@@ -219,9 +212,7 @@ def _check_refinement(mesh: TriangleMesh, original: TriangleMesh) -> Chains:
     if (far := distance > off).any():
         raise VerificationError(f"point {inner[far.argmax()]} is off its segment by {distance[far.argmax()]}")
     # A chain that turns back is longer. Sums of coordinates do not grow by rounding: each point is between others.
-    lengths, wholes = (math.fsum(np.abs(p[s[:, 0]] - p[s[:, 1]]).ravel()) for p, s in (
-        (mesh.points, mesh.segments), (original.points, original.segments)
-    ))  # fmt: skip
+    lengths, wholes = (math.fsum(np.abs(np.diff(m.points[m.segments], axis=1)).ravel()) for m in (mesh, original))
     if abs(lengths - wholes) > _LENGTH * wholes:
         raise VerificationError(f"the segments have length {lengths}, those of the mesh that was refined {wholes}")
     return chains
