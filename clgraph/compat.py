@@ -187,7 +187,7 @@ def triangulate(tri: Mapping[str, Any], opts: str = "", *, session: SessionLike 
         key: _integers(values) if key in _TRIANGLE_INTEGERS else values
         for key, values in tri.items() if "p" in letters or key not in _SEGMENT_KEYS
     }  # fmt: skip
-    points = {
+    points: dict[str, Any] = {
         "point_markers": known.get("vertex_markers"),
         "point_attributes": known.get("vertex_attributes"),
         "segment_markers": known.get("segment_markers"),

@@ -144,7 +144,8 @@ def test_every_level_is_the_contraction_of_the_one_before(
         found = csr_array(coarse, shape=(n_coarse, n_coarse))
         np.testing.assert_array_equal(found.toarray(), expected)
         assert (found.toarray() == found.toarray().T).all()
-        assert found.nnz == np.unique(np.repeat(np.arange(n_coarse), np.diff(coarse[2])) * n_coarse + coarse[1]).size
+        places = np.repeat(np.arange(n_coarse), np.diff(coarse[2])) * n_coarse + coarse[1]
+        assert found.nnz == np.unique(places).size and (contraction == "hashed" or (np.diff(places) > 0).all())
 
 
 def test_claims_in_two_halves_are_the_same(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,18 +156,6 @@ def test_claims_in_two_halves_are_the_same(pocl: Session, monkeypatch: pytest.Mo
         found.append(quiet(graph, 4, session=pocl, strategy="gpu", matching="segmented", deterministic=True, **SMALL))
         assert ("break_ties" in found[-1].info.kernels) is not has_atomics
     assert (found[0].parts == found[1].parts).all()
-
-
-def test_both_contractions_make_the_same_graph(session: Session, once: None) -> None:
-    rng = np.random.default_rng(5)
-    graph = Graph.from_edges(*rng.integers(300, size=(2, 900)), rng.integers(1, 9, 900))
-    of_each = [levels_of(session, graph, matching="lock_free", contraction=name)[1][:3] for name in CONTRACTIONS]
-    for hashed, by_sort in zip(*of_each, strict=True):
-        np.testing.assert_array_equal(hashed[1], by_sort[1])
-        one, other = (csr_array(level[0], shape=(level[1].size,) * 2) for level in (hashed, by_sort))
-        assert (one != other).nnz == 0 and one.nnz == other.nnz
-    (_, columns, rows), weights, _ = of_each[1][1]
-    assert all((np.diff(columns[rows[v] : rows[v + 1]]) > 0).all() for v in range(weights.size))
 
 
 @pytest.mark.parametrize("contraction", CONTRACTIONS)
