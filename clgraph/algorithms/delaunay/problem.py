@@ -35,11 +35,6 @@ class RefineProblem:
     conforming: bool = False
 
     @property
-    def settings(self) -> tuple[Any, ...]:
-        """What is asked of the mesh."""
-        return self.min_angle, self.max_area, self.max_points, self.whole, self.conforming
-
-    @property
     def has_caps(self) -> bool:
         """Whether areas are bounded."""
         return self.max_area is not None or self.mesh.max_areas is not None

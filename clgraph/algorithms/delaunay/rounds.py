@@ -20,7 +20,7 @@ _BY_CLAIMS = {"patches", "atomic"}
 _CHECKS = {"two_stage_balanced": "LISTED", "child_launch": "BY_CHILDREN"}  # who looks at the new triangles of a round
 _UNREAD_ROUNDS = 8  # so many are launched before the host looks how far they came
 _SUMS = ("leaders", "bads", "winners", "slots", "rims")  # a number for each work-group
-_STEP, _FIRST_SHARE = 1, 0.05
+_FIRST_SHARE = 0.05
 _MOST_PASSES, _LEAST_GAIN = 8, 16  # of patches in groups; a pass ends them that puts in so much less than the first
 MOST_RIM = 1 << 15  # edges of a cavity's rim that are tried
 
@@ -176,7 +176,7 @@ class Refinement:
         while not self.stopped:
             for _ in range(unread if level == 1 else _UNREAD_ROUNDS):
                 self._round(method, level)
-                level = max(1, level - _STEP)
+                level = max(1, level - 1)
             state = self._read()
             tell(state["N_BAD"])
             if state["N_BAD"] == 0:
