@@ -26,16 +26,9 @@ from clgraph.runtime.session import SessionLike
 
 _SEGMENT_KEYS = {"segments", "segment_markers", "holes", "regions"}
 _TRIANGLE_KEYS = _SEGMENT_KEYS | {
-    "vertices",
-    "vertex_attributes",
-    "vertex_markers",
-    "triangles",
-    "triangle_attributes",
-    "triangle_max_area",
-    "neighbors",
-    "edges",
-    "edge_markers",
-}
+    "vertices", "vertex_attributes", "vertex_markers", "triangles", "triangle_attributes", "triangle_max_area",
+    "neighbors", "edges", "edge_markers",
+}  # fmt: skip
 _TRIANGLE_INTEGERS = {"segments", "segment_markers", "vertex_markers", "triangles"}
 _TRIANGLE_OPTIONS = r"(q[\d.]*|a[\d.]*|S\d*|V+|[prcADYjneBzQXiFlCgkNPEI])*"
 _ADDS_POINTS = {"q", "a", "D"}
@@ -143,16 +136,6 @@ def _csr_of(adjacency: Any) -> tuple[Any, Any]:
         return np.cumsum([0, *map(len, rows)], dtype=np.int64), as_integers("adjacency", [*chain.from_iterable(rows)])
 
 
-class _Options(NamedTuple):
-    """What Triangle's options ask for; a number is ``None`` where there is none."""
-
-    letters: frozenset[str]
-    has_areas: bool
-    min_angle: float
-    max_area: float | None
-    most_new_points: int | None
-
-
 def triangulate(tri: Mapping[str, Any], opts: str = "", *, session: SessionLike = None) -> dict[str, NDArray[Any]]:
     """Triangulate points or a planar graph as ``triangle.triangulate`` does.
 
@@ -195,8 +178,7 @@ def triangulate(tri: Mapping[str, Any], opts: str = "", *, session: SessionLike 
     >>> sorted(triangulate(square, "pc")["segments"].tolist())
     [[0, 1], [0, 2], [1, 2], [2, 3], [3, 0]]
     """
-    options = _triangle_options(opts)
-    letters = options.letters
+    letters, numbers, has_areas = _triangle_options(opts)
     needed = {"vertices", "triangles"} if "r" in letters else {"vertices"}
     if not isinstance(tri, Mapping) or needed - set(tri) or set(tri) - _TRIANGLE_KEYS:
         given = list(tri) if isinstance(tri, Mapping) else shown(tri)
@@ -205,43 +187,33 @@ def triangulate(tri: Mapping[str, Any], opts: str = "", *, session: SessionLike 
         key: _integers(values) if key in _TRIANGLE_INTEGERS else values
         for key, values in tri.items() if "p" in letters or key not in _SEGMENT_KEYS
     }  # fmt: skip
-    points = {
+    points: dict[str, Any] = {
         "point_markers": known.get("vertex_markers"),
         "point_attributes": known.get("vertex_attributes"),
         "segment_markers": known.get("segment_markers"),
     }
     if "r" in letters:
         attributes, areas = (_column(known.get(f"triangle_{name}")) for name in ("attributes", "max_area"))
-        mesh = TriangleMesh.from_arrays(
-            known["vertices"],
-            known["triangles"],
-            known.get("segments"),
-            region_attributes=attributes,
-            max_areas=areas,
-            **points,
-        ).with_boundary_markers()
+        arrays = known["vertices"], known["triangles"], known.get("segments")
+        mesh = TriangleMesh.from_arrays(*arrays, region_attributes=attributes, max_areas=areas, **points)
+        mesh = mesh.with_boundary_markers()
         mesh = mesh.to_delaunay() if letters & _ADDS_POINTS else mesh
     else:
-        graph = PlanarGraph.from_arrays(
-            known["vertices"],
-            known.get("segments", ()),
-            holes=known.get("holes", ()),
-            regions=known.get("regions", ()),
-            **points,
-        )
+        segments, holes, regions = (known.get(key, ()) for key in ("segments", "holes", "regions"))
+        graph = PlanarGraph.from_arrays(known["vertices"], segments, holes=holes, regions=regions, **points)
         mesh = graph.triangulate(convex_hull="c" in letters, keep_points=True)
-    if not options.has_areas:
+    if not has_areas:
         mesh = replace(mesh, max_areas=None)
     if letters & _ADDS_POINTS:
         whole = "segments" if opts.count("Y") > 1 else "boundary" if "Y" in letters else "none"
-        most = None if options.most_new_points is None else mesh.n_points + options.most_new_points
+        most = mesh.n_points + int(numbers["S"]) if "S" in letters else None
         with warnings.catch_warnings():
             if whole != "none":  # what stays bad then is as the user wants it
                 warnings.filterwarnings("ignore", ".*segments that stay whole", ConvergenceWarning)
             mesh = refine_mesh(
                 mesh,
-                min_angle=options.min_angle,
-                max_area=options.max_area,
+                min_angle=numbers["q"] if "q" in letters else 0.0,
+                max_area=numbers.get("a"),
                 max_points=most,
                 whole=whole,
                 conforming="D" in letters,
@@ -251,24 +223,22 @@ def triangulate(tri: Mapping[str, Any], opts: str = "", *, session: SessionLike 
     return _as_dictionary(mesh, tri, letters)
 
 
-def _triangle_options(opts: object) -> _Options:
+def _triangle_options(opts: object) -> tuple[frozenset[str], dict[str, float], bool]:
+    """Return the letters, the numbers behind q, a and S, and whether areas are those of regions or triangles."""
     allowed = "allowed: Triangle's p r q a A c D Y S j n e B P N E, and Q V z X i F l C"
     if not isinstance(opts, str):
         raise InputError(f"opts = {shown(opts)}; {allowed}")
     opts = "".join(opts.split()).removeprefix("-")
     if rest := re.sub("^" + _TRIANGLE_OPTIONS, "", opts):
         raise InputError(f"opts = {shown(opts)}; {rest[0]!r} is unknown; {allowed}")
-    numbers = {"S": 0.0} if "S" in opts else {}
+    numbers = {"S": 0.0, "q": _TRIANGLE_ANGLE}
     found = re.findall(r"([qaS])([\d.]*)", opts)
     for letter, digits in found:
         try:
             numbers |= {letter: float(digits)} if digits else {}
         except ValueError:
             raise InputError(f"opts = {shown(opts)}; {letter} is followed by {digits!r}, which is no number") from None
-    letters = frozenset(re.sub(r"[\d.]", "", opts))
-    angle = numbers.get("q", _TRIANGLE_ANGLE) if "q" in letters else 0.0
-    most = int(numbers["S"]) if "S" in numbers else None
-    return _Options(letters, ("a", "") in found, angle, numbers.get("a"), most)
+    return frozenset(re.sub(r"[\d.]", "", opts)), numbers, ("a", "") in found
 
 
 def _integers(values: Any) -> Any:

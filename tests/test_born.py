@@ -88,19 +88,8 @@ def test_words_are_the_same_on_every_device(session: Session) -> None:
     """Points that are drawn are two words each, cut to their highest bits."""
     points, unused = session.empty(2000, np.uint64), session.empty(2000, np.uint32)
     for key in ((0, 0), (2**64 - 1, 2**64 - 1), (0x452821E638D01377, 0xBE5466CF34E90C6C)):
-        launch(
-            session,
-            "points",
-            "draw_points",
-            1000,
-            n=2000,
-            cell=1 << 20,
-            key0=key[0],
-            key1=key[1],
-            points=points,
-            cells=unused,
-            ids=unused,
-        )
+        given = {"n": 2000, "cell": 1 << 20, "key0": key[0], "key1": key[1]}
+        launch(session, "points", "draw_points", 1000, points=points, cells=unused, ids=unused, **given)
         words = random_words(key, 0, 0, 4000) >> np.uint64(40)
         np.testing.assert_array_equal(points.get(), words[::2] << np.uint64(32) | words[1::2])
 

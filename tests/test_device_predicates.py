@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from test_triangulation import rational_signs
 
 from clgraph.runtime.session import Session
 
@@ -20,34 +20,14 @@ def decided(session: Session, quads: NDArray[np.float64]) -> NDArray[np.int32]:
     if not session.facts.has_fp64:
         pytest.skip("no doubles")
     program, n = session.program(SOURCE), len(quads)
-    answers = session.empty(4 * n, np.int32)
-    program.bind(
-        "decide",
-        n,
-        n=n,
-        points=session.upload(np.ascontiguousarray(quads.ravel())),
-        answers=answers,
-        words=session.empty(n * program.constant("WIDE_WORDS"), np.uint64),
-    )()
+    points, answers = session.upload(np.ascontiguousarray(quads.ravel())), session.empty(4 * n, np.int32)
+    words = session.empty(n * program.constant("WIDE_WORDS"), np.uint64)
+    program.bind("decide", n, n=n, points=points, answers=answers, words=words)()
     return answers.get().reshape(n, 4)
 
 
-def expected(quads: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Return the signs of orient2d and incircle by rational numbers."""
-    found = []
-    for quad in quads:
-        a, b, c, d = ([Fraction(float(x)) for x in point] for point in quad)
-        turn = (a[0] - c[0]) * (b[1] - c[1]) - (a[1] - c[1]) * (b[0] - c[0])
-        p, q, r = ([u - v for u, v in zip(point, d, strict=True)] for point in (a, b, c))
-        inside = sum(
-            (u[0] ** 2 + u[1] ** 2) * (v[0] * w[1] - v[1] * w[0]) for u, v, w in ((p, q, r), (q, r, p), (r, p, q))
-        )
-        found.append(((turn > 0) - (turn < 0), (inside > 0) - (inside < 0)))
-    return np.array(found, np.int32)
-
-
 def check(session: Session, quads: NDArray[np.float64]) -> NDArray[np.int32]:
-    found, right = decided(session, quads), expected(quads)
+    found, right = decided(session, quads), np.array([rational_signs(*quad) for quad in quads])
     np.testing.assert_array_equal(found[:, [1, 3]], right)
     for filtered, sign in ((0, 0), (2, 1)):
         sure = found[:, filtered] != 0

@@ -96,14 +96,8 @@ def test_limits_are_kept_whatever_the_parts_were(given_) -> None:
     before = partition_quality(problem.graph, parts, problem.n_parts, vertex_weights=problem.vertex_weights)
     weights = before["part_weights"].copy()
     growth = keep_limits(problem, parts, weights)
-    check_partition(
-        problem.graph,
-        parts,
-        problem.n_parts,
-        before["edge_cut"] + growth,
-        vertex_weights=problem.vertex_weights,
-        part_weights=weights,
-    )
+    cut, given_weights = before["edge_cut"] + growth, {"vertex_weights": problem.vertex_weights}
+    check_partition(problem.graph, parts, problem.n_parts, cut, part_weights=weights, **given_weights)
     if problem.apart is None:
         check_balance(problem, parts, weights)
     elif surely_fit(problem):

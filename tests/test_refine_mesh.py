@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
 
 import numpy as np
 import pytest
@@ -13,7 +15,15 @@ from conftest import run_at_width
 import clgraph as cg
 from clgraph.algorithms.delaunay import ALGORITHM, STRATEGIES, RefinedMesh, _answer, refine_mesh
 from clgraph.algorithms.delaunay.rounds import Refinement
-from clgraph.errors import ConvergenceWarning, InputError, MeshError, NoProgressError, UnsupportedStrategyError
+from clgraph.data.mesh_arrays import triangle_sides
+from clgraph.errors import (
+    ConvergenceWarning,
+    InputError,
+    MeshError,
+    NoProgressError,
+    UnsupportedStrategyError,
+    VerificationError,
+)
 from clgraph.progress import Progress, listening
 from clgraph.reference.delaunay import check_delaunay
 from clgraph.runtime.session import Session
@@ -35,12 +45,8 @@ def ring(n: int, radius: float, first: int) -> tuple[np.ndarray, list[list[int]]
 
 def with_hole() -> cg.PlanarGraph:
     outer, inner = ring(9, 0.5, 0), ring(17, 0.17, 9)
-    return cg.PlanarGraph.from_arrays(
-        np.concatenate([outer[0], inner[0]]),
-        outer[1] + inner[1],
-        holes=[[0.5, 0.5]],
-        segment_markers=[3] * 9 + [7] * 17,
-    )
+    points, segments, markers = np.concatenate([outer[0], inner[0]]), outer[1] + inner[1], [3] * 9 + [7] * 17
+    return cg.PlanarGraph.from_arrays(points, segments, holes=[[0.5, 0.5]], segment_markers=markers)
 
 
 def with_slits() -> cg.PlanarGraph:
@@ -138,8 +144,8 @@ def test_only_sharp_corners_excuse_thin_triangles(session: Session, strategy: st
 def test_all_triangles_may_become_delaunay(session: Session, min_angle: float, strategy: str) -> None:
     """Without regard to segments, which takes more points than the angles alone."""
     mesh = with_slits().triangulate()
-    plain = refine_mesh(mesh, min_angle=min_angle, strategy=strategy, session=session, verify=True)
-    refined = refine_mesh(mesh, min_angle=min_angle, conforming=True, strategy=strategy, session=session, verify=True)
+    asked = {"min_angle": min_angle, "strategy": strategy, "session": session, "verify": True}
+    plain, refined = (refine_mesh(mesh, conforming=conforming, **asked) for conforming in (False, True))
     check_delaunay(cg.TriangleMesh.from_arrays(refined.points, refined.triangles), min_angle=min_angle)
     assert refined.n_points > 1.1 * plain.n_points
 
@@ -259,19 +265,16 @@ def test_most_points(session: Session, strategy: str) -> None:
 @pytest.mark.parametrize("name", ["hole", "slits", "regions"])
 def test_segments_that_stay_whole(session: Session, name: str, strategy: str) -> None:
     mesh = GRAPHS[name]().triangulate()
-    given = set(map(tuple, np.sort(mesh.segments, axis=1).tolist()))
+    given, boundary = pairs(mesh.segments), pairs(triangle_sides(mesh.triangles)[mesh.neighbors < 0])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         for whole in ("boundary", "segments"):
             refined = refine_mesh(mesh, max_area=0.01, whole=whole, strategy=strategy, session=session, verify=True)
-            found = set(map(tuple, np.sort(refined.segments, axis=1).tolist()))
-            outer = {pair for pair in given if pair in _boundary(mesh)}
-            assert outer <= found and (given == found or whole == "boundary") and refined.n_points > mesh.n_points
+            assert boundary <= (found := pairs(refined.segments)) and refined.n_points > mesh.n_points
+            assert given == found or whole == "boundary"
 
 
-def _boundary(mesh: cg.TriangleMesh) -> set[tuple[int, ...]]:
-    triangle, side = np.nonzero(mesh.neighbors < 0)
-    ends = mesh.triangles[triangle[:, None], (side[:, None] + [1, 2]) % 3]
+def pairs(ends: np.ndarray) -> set[tuple[int, ...]]:
     return set(map(tuple, np.sort(ends, axis=1).tolist()))
 
 
@@ -321,8 +324,6 @@ def shuffled_triangulation(seed: int) -> cg.TriangleMesh:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_what_is_not_delaunay_is_flipped_first(session: Session, seed: int) -> None:
-    from clgraph.errors import VerificationError
-
     mesh = shuffled_triangulation(seed)
     with pytest.raises(VerificationError, match="circle"):
         check_delaunay(mesh)
@@ -347,24 +348,23 @@ def test_who_listens_hears_how_many_bad_triangles_are_left(pocl: Session) -> Non
     assert [state.unit for state in heard] == ["bad triangles"] * len(heard) and heard[-1].done == 0
 
 
-class Interrupting:
-    """A listener that acts as Ctrl-C does, after some rounds."""
+def interrupting() -> Callable[[Progress], None]:
+    """Return a listener that acts as Ctrl-C does, after some rounds."""
+    calls = count(1)
 
-    def __init__(self) -> None:
-        self.calls = 0
-
-    def __call__(self, state: Progress) -> None:
-        self.calls += 1
-        if self.calls == 4:
+    def listen(_state: Progress) -> None:
+        if next(calls) == 4:
             raise KeyboardInterrupt
+
+    return listen
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_interrupts_give_a_valid_mesh_if_wanted(pocl: Session, strategy: str) -> None:
     mesh = square(3000).triangulate()
-    with pytest.raises(KeyboardInterrupt), listening(Interrupting()):
+    with pytest.raises(KeyboardInterrupt), listening(interrupting()):
         refine_mesh(mesh, strategy=strategy, session=pocl)
-    with pytest.warns(ConvergenceWarning, match="interrupted"), listening(Interrupting()):
+    with pytest.warns(ConvergenceWarning, match="interrupted"), listening(interrupting()):
         refined = refine_mesh(mesh, strategy=strategy, session=pocl, partial=True, verify=True)
     assert mesh.n_points < refined.n_points
 
@@ -422,8 +422,6 @@ def test_arguments() -> None:
 
 
 def test_devices_without_doubles_or_wide_atomics_are_told(pocl: Session) -> None:
-    from dataclasses import replace
-
     for strategy in STRATEGIES.values():
         assert strategy.unsupported(pocl.facts) is None
         assert "64-bit floats" in str(strategy.unsupported(replace(pocl.facts, has_fp64=False)))

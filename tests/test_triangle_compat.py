@@ -34,20 +34,15 @@ for line in sys.stdin:
 SHARED = ROOT.parent / "shared" / "data"
 PYTHON = os.environ.get("CLGRAPH_TRIANGLE_PYTHON", sys.executable)
 HAS_TRIANGLE = subprocess.run([PYTHON, "-c", "import triangle"], capture_output=True, check=False).returncode == 0
+needs_triangle = pytest.mark.skipif(not HAS_TRIANGLE, reason="the package triangle is not installed")
 SQUARE = {"vertices": [[0, 0], [1, 0], [1, 1], [0, 1]], "segments": [[0, 1], [1, 2], [2, 3], [3, 0]]}
 
 
 def ask_triangle(cases):
     """Return what Triangle makes of each dictionary and options."""
     text = "".join(json.dumps([{key: np.asarray(v).tolist() for key, v in g.items()}, o]) + "\n" for g, o in cases)
-    child = subprocess.run(
-        [PYTHON, "-c", ORACLE],
-        input=text,
-        capture_output=True,
-        text=True,
-        check=True,
-        env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"},
-    )
+    env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    child = subprocess.run([PYTHON, "-c", ORACLE], input=text, capture_output=True, text=True, check=True, env=env)
     for line in child.stdout.splitlines():
         yield {k: np.array(values, kind).reshape(shape) for k, (kind, shape, values) in json.loads(line).items()}
 
@@ -87,17 +82,14 @@ def check_same(ours, theirs, opts):
     np.testing.assert_allclose(ours["vertices"], theirs["vertices"], rtol=1e-14)
     for key in {"vertex_markers", "vertex_attributes"} & set(theirs):
         np.testing.assert_allclose(ours[key], theirs[key], rtol=1e-12)
-    for rows, markers in (
-        ("triangles", "triangle_attributes"),
-        ("segments", "segment_markers"),
-        ("edges", "edge_markers"),
-    ):
+    of_rows = {"triangles": "triangle_attributes", "segments": "segment_markers", "edges": "edge_markers"}
+    for rows, markers in of_rows.items():
         if rows in theirs:
             tables = [by_rows(found[rows], *([found[markers]] if markers in found else [])) for found in (ours, theirs)]
             assert np.array_equal(*tables), (opts, rows)
 
 
-@pytest.mark.skipif(not HAS_TRIANGLE, reason="the package triangle is not installed")
+@needs_triangle
 def test_random_graphs_are_triangulated_as_by_triangle():
     rng = np.random.default_rng(0)
     options = ["p", "pc", "pe", "pAn", "pAj", "", "c", "e"]
@@ -106,7 +98,7 @@ def test_random_graphs_are_triangulated_as_by_triangle():
         check_same(triangulate(given, opts), theirs, opts)
 
 
-@pytest.mark.skipif(not HAS_TRIANGLE, reason="the package triangle is not installed")
+@needs_triangle
 def test_crossings_are_those_of_triangle():
     """Triangle may number them otherwise, and rounds them otherwise; there are as many, in the same places."""
     rng = np.random.default_rng(1)
@@ -136,7 +128,7 @@ def test_keys(opts, keys):
     assert set(triangulate(SQUARE, opts)) == keys
 
 
-@pytest.mark.skipif(not HAS_TRIANGLE, reason="the package triangle is not installed")
+@needs_triangle
 def test_keys_are_those_of_triangle():
     given = {**SQUARE, "vertex_attributes": [1.0, 2, 3, 4], "regions": [[0.5, 0.5, 1, 2]], "holes": [[9.0, 9]]}
     cases = [(given, "pAen" + left_out) for left_out in ("", "B", "P", "N", "E", "PNE", "BN")]
@@ -190,7 +182,7 @@ def test_given_triangles_are_flipped_only_if_points_may_be_added(session, opts, 
     assert found["vertex_markers"].ravel().tolist() == [1, 1, 1, 1, 0]
 
 
-@pytest.mark.skipif(not HAS_TRIANGLE, reason="the package triangle is not installed")
+@needs_triangle
 def test_given_triangles_are_kept_as_by_triangle():
     cases = [(given, opts) for given in KEPT for opts in ("r", "rp", "re", "rpen", "rpc", "rpA", "rB")]
     for (given, opts), theirs in zip(cases, ask_triangle(cases), strict=True):
@@ -264,7 +256,7 @@ def test_points_to_add_may_be_few(session):
         assert len(triangulate(SQUARE, "pa0.0001S", session=session)["vertices"]) == 4
 
 
-@pytest.mark.skipif(not HAS_TRIANGLE, reason="the package triangle is not installed")
+@needs_triangle
 def test_refined_meshes_are_about_as_large_as_those_of_triangle(session):
     rng = np.random.default_rng(2)
     cases = [(random_graph(rng, crossing=False), "pq28a0.01") for _ in range(5)]
@@ -286,7 +278,7 @@ def layers(rng):
     return {"vertices": np.column_stack([np.tile(x, 6), y.ravel()]), "segments": np.concatenate([across, down])}
 
 
-@pytest.mark.skipif(not HAS_TRIANGLE, reason="the package triangle is not installed")
+@needs_triangle
 def test_thin_layers_take_no_more_points_than_by_triangle(session):
     cases = [(layers(np.random.default_rng(seed)), opts) for seed in range(4) for opts in ("pq", "pq28", "pq30", "pa1")]
     counts = [

@@ -12,8 +12,7 @@ from conftest import ROOT
 from scipy.spatial import Delaunay
 
 from clgraph.data.planar_graph import PlanarGraph, unique_points
-from clgraph.data.predicates import incircle, orient2d
-from clgraph.data.triangle_lists import TriangleLists
+from clgraph.data.predicates import incircle, orient2d, turn
 from clgraph.data.triangle_mesh import TriangleMesh
 from clgraph.data.triangulation import Triangulation, convex_hull
 from clgraph.errors import GraphError, InputError, MeshError, VerificationError
@@ -61,20 +60,7 @@ def test_signs_are_those_of_rational_numbers(name):
     expected = np.array([rational_signs(*query) for query in zip(*points, strict=True)])
     assert (orient2d(*points[:3]) == expected[:, 0]).all()
     assert (incircle(*points) == expected[:, 1]).all()
-    lists = TriangleLists.__new__(TriangleLists)
-    lists.points = np.stack(points, axis=1).reshape(-1, 2).tolist()
-    found = [lists.turn(4 * k, 4 * k + 1, 4 * k + 2) for k in range(1500)]
-    assert found == expected[:, 0].tolist()
-
-
-def test_signs_broadcast():
-    a, b = np.array([0.0, 0]), np.array([1.0, 0])
-    assert orient2d(a, b, np.array([[0.0, 1], [0, -1], [5, 0]])).tolist() == [1, -1, 0]
-    assert orient2d(np.zeros((0, 2)), np.zeros((0, 2)), np.zeros((0, 2))).size == 0
-
-
-def line_and_point(n):
-    return np.concatenate([np.column_stack([np.arange(n), np.arange(n)]), [[0.0, 1.0]]])
+    assert [turn(*query) for query in zip(*(p.tolist() for p in points[:3]), strict=True)] == expected[:, 0].tolist()
 
 
 POINTS = {
@@ -82,7 +68,7 @@ POINTS = {
     "grid": lambda: np.argwhere(np.ones((40, 30))).astype(float),
     "rounded grid": lambda: np.argwhere(np.ones((30, 40))) / [3.0, 7.0],
     "circle": lambda: np.unique(np.round([(np.cos(x), np.sin(x)) for x in range(300)], 12), axis=0),
-    "fan": lambda: line_and_point(500),
+    "fan": lambda: np.append(np.repeat(np.arange(500.0), 2).reshape(-1, 2), [[0, 1]], axis=0),
     "clusters": lambda: np.random.default_rng(1).normal(size=(2000, 2)) * 10.0 ** np.arange(-8, 12, 0.01)[:, None],
     "1e-300": lambda: np.unique(np.random.default_rng(2).integers(0, 50, (500, 2)), axis=0) * 1e-300,
     "last bits": lambda: np.unique(0.5 + np.random.default_rng(2).integers(-9, 9, (200, 2)) * 2.0**-53, axis=0),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from clgraph.arguments import Seed, check_choice, checked_count, checked_number,
 from clgraph.data.csr import MAX_VERTICES
 from clgraph.data.generators import BYTES_PER_EDGE, BYTES_PER_VERTEX, tree
 from clgraph.data.graph import Graph
+from clgraph.data.mesh_arrays import interleaved
 from clgraph.data.philox import key_of, random_words
 from clgraph.host_memory import check_host_memory
 from clgraph.progress import begin
@@ -41,8 +42,8 @@ class Points:
         words = random_words(self.key, 0, 0, 2 * self.n).reshape(-1, 2)
         if self.ids == "random":
             return words
-        column, row = (_spread((words >> np.uint64(40)) // np.uint64(self.cell))).T
-        return words[np.argsort(column | row << np.uint64(1), kind="stable")]
+        column, row = ((words >> np.uint64(40)) // np.uint64(self.cell)).T
+        return words[np.argsort(interleaved(column, row), kind="stable")]
 
 
 class RandomGeometric(Points):
@@ -76,11 +77,3 @@ def delaunay_points(n: int, seed: Seed = 0, *, ids: Ids = "random") -> Graph:
     tell(n)
     src, dst = corners[:, [0, 1, 2]].ravel(), corners[:, [1, 2, 0]].ravel()
     return Graph.from_edges(src, dst, n=n, duplicates="first")
-
-
-def _spread(x: Any) -> Any:
-    """Return the low 24 bits of each number with a zero bit before each of them."""
-    for shift, mask in ((16, 0x0000FFFF0000FFFF), (8, 0x00FF00FF00FF00FF), (4, 0x0F0F0F0F0F0F0F0F),
-                        (2, 0x3333333333333333), (1, 0x5555555555555555)):  # fmt: skip
-        x = (x | x << np.uint64(shift)) & np.uint64(mask)
-    return x

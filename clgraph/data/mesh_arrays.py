@@ -38,27 +38,48 @@ def cross(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.fl
     return areas
 
 
+def interleaved(x: NDArray[np.uint64], y: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return numbers below 2**32 with their bits in turns, the lowest one of *x* first: places on Morton's curve."""
+    spread = np.stack([x, y])
+    for shift in (16, 8, 4, 2, 1):  # put a zero between the bits
+        spread = (spread | spread << np.uint64(shift)) & np.uint64((2**64 - 1) // (2**shift + 1))
+    places: NDArray[np.uint64] = spread[0] | spread[1] << np.uint64(1)
+    return places
+
+
+def _checked_rows(name: str, values: ArrayLike, widths: range, kinds: str = "iuf") -> NDArray[Any]:
+    """Return a table of numbers that has one of the *widths*, the last one if it is empty."""
+    rows = checked_array(name, values, MeshError)
+    if rows.size == 0:
+        rows = rows.reshape(0, widths[-1]).astype(rows.dtype if "f" in kinds else np.int32)
+    if rows.ndim != 2 or rows.shape[1] not in widths or rows.dtype.kind not in kinds:
+        needed = f"{'numbers' if 'f' in kinds else 'integers'}, shape (n, {widths[-1]})"
+        raise MeshError(f"{name} has shape {rows.shape} and type {rows.dtype}; needed: {needed}")
+    return rows
+
+
+def checked_places(name: str, values: ArrayLike, width: int = 2) -> NDArray[np.float64]:
+    """Return rows of *width* that begin with finite coordinates, as an array of its own; others may be left out."""
+    given = _checked_rows(name, values, range(2, width + 1))
+    rows = np.zeros((len(given), width))
+    rows[:, : given.shape[1]] = given
+    if not (finite := np.isfinite(rows[:, :2])).all() or np.isnan(rows).any():
+        at = int((~finite.all(axis=1) | np.isnan(rows).any(axis=1)).argmax())
+        raise MeshError(f"{name}[{at}] = {rows[at, : given.shape[1]].tolist()}; allowed: finite coordinates")
+    return rows
+
+
 def checked_points(values: ArrayLike) -> NDArray[np.float64]:
     """Return finite coordinates of points as an array of its own."""
-    points = checked_array("points", values, MeshError)
-    points = points.reshape(0, 2) if points.size == 0 else points
-    if points.ndim != 2 or points.shape[1] != 2 or points.dtype.kind not in "iuf":
-        raise MeshError(f"points has shape {points.shape} and type {points.dtype}; needed: numbers, shape (n, 2)")
+    points = checked_places("points", values)
     if len(points) >= 2**31:
         raise MeshError(f"{len(points)} points; allowed: fewer than 2**31")
-    points = np.array(points, np.float64, order="C")
-    if not (finite := np.isfinite(points)).all():
-        at = int(finite.all(axis=1).argmin())
-        raise MeshError(f"points[{at}] = {points[at].tolist()}; allowed: finite coordinates")
     return points
 
 
 def checked_indices(name: str, values: ArrayLike, width: int, n: int) -> NDArray[np.int32]:
     """Return rows of *width* numbers of *n* points as an array of its own; those of a triangle are different."""
-    rows = checked_array(name, values, MeshError)
-    rows = rows.reshape(0, width).astype(np.int32) if rows.size == 0 else rows
-    if rows.ndim != 2 or rows.shape[1] != width or rows.dtype.kind not in "iu":
-        raise MeshError(f"{name} has shape {rows.shape} and type {rows.dtype}; needed: integers, shape (n, {width})")
+    rows = _checked_rows(name, values, range(width, width + 1), "iu")
     if (bad := ((rows < 0) | (rows >= n)).any(axis=1)).any():
         at = int(bad.argmax())
         raise MeshError(f"{name}[{at}] = {rows[at].tolist()}; allowed: the numbers of points, 0 to {n - 1}")
@@ -94,9 +115,3 @@ def checked_attributes(values: ArrayLike | None, n: int) -> NDArray[np.float64]:
     if rows.ndim != 2 or len(rows) != n or rows.dtype.kind not in "iuf":
         raise MeshError(f"point_attributes has shape {rows.shape} and type {rows.dtype}; needed: numbers, ({n}, a)")
     return np.array(rows, np.float64, order="C")
-
-
-def checked_areas(values: ArrayLike, t: int) -> NDArray[np.float64]:
-    """Return the largest allowed area for each of *t* triangles, infinity where the user's is not positive."""
-    areas = checked_column("max_areas", values, t, np.float64)
-    return np.where(areas > 0, areas, np.inf)

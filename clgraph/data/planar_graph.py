@@ -9,16 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from clgraph.arguments import checked_array, checked_flag
-from clgraph.data.mesh_arrays import (
-    among,
-    checked_attributes,
-    checked_column,
-    checked_indices,
-    checked_points,
-    edge_keys,
-    triangle_sides,
-)
+from clgraph.arguments import checked_flag
+from clgraph.data import mesh_arrays
+from clgraph.data.mesh_arrays import among, edge_keys, triangle_sides
 from clgraph.data.segment_recovery import RecoveredSegments, recover_segments
 from clgraph.data.triangle_mesh import BOUNDARY_MARKER, TriangleMesh
 from clgraph.data.triangulation import Triangulation
@@ -85,17 +78,17 @@ class PlanarGraph:
         >>> square.triangulate(convex_hull=True).points.tolist()[4:]
         [[0.5, 0.5]]
         """
-        xy = checked_points(points)
+        xy = mesh_arrays.checked_points(points)
         n = len(xy)
-        edges = checked_indices("segments", segments, 2, n)
+        edges = mesh_arrays.checked_indices("segments", segments, 2, n)
         return cls(
             xy,
             edges,
-            checked_column("segment_markers", segment_markers, len(edges), np.int32),
-            checked_column("point_markers", point_markers, n, np.int32),
-            checked_attributes(point_attributes, n),
-            _checked_places("holes", holes, 2),
-            _checked_places("regions", regions, 4),
+            mesh_arrays.checked_column("segment_markers", segment_markers, len(edges), np.int32),
+            mesh_arrays.checked_column("point_markers", point_markers, n, np.int32),
+            mesh_arrays.checked_attributes(point_attributes, n),
+            mesh_arrays.checked_places("holes", holes),
+            mesh_arrays.checked_places("regions", regions, 4),
         )
 
     def triangulate(self, *, convex_hull: bool = False, keep_points: bool = False) -> TriangleMesh:
@@ -223,15 +216,11 @@ class PlanarGraph:
 
 def unique_points(points: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the first of each class of equal points in ascending order, and the place of each point's class in it."""
-    order = np.lexsort(points.T)
-    new = np.ones(len(points), bool)
-    new[1:] = (points[order[1:]] != points[order[:-1]]).any(axis=1)
-    first = order[new]  # lexsort is stable
-    place = np.empty(first.size, np.int64)
-    place[np.argsort(first)] = np.arange(first.size)
-    number = np.empty(len(points), np.int64)
-    number[order] = place[np.cumsum(new) - 1]
-    return np.sort(first), number
+    _, first, place = np.unique(points.view(np.complex128), return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(first.size, np.int64)
+    rank[order] = np.arange(first.size)
+    return first[order], rank[place.ravel()]
 
 
 def _triangles_at(triangulation: Triangulation, places: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -241,15 +230,3 @@ def _triangles_at(triangulation: Triangulation, places: NDArray[np.float64]) -> 
     found, _ = triangulation.locate(np.arange(len(points), len(triangulation.points)), np.zeros(len(places), np.int64))
     triangulation.points = points
     return found
-
-
-def _checked_places(name: str, values: ArrayLike, width: int) -> NDArray[np.float64]:
-    """Return rows that begin with coordinates; width 4 is for regions, of which the last two may be left out."""
-    rows = checked_array(name, values, MeshError)
-    rows = rows.reshape(0, width) if rows.size == 0 else rows
-    if rows.ndim != 2 or not 2 <= rows.shape[1] <= width or rows.dtype.kind not in "iuf":
-        raise MeshError(f"{name} has shape {rows.shape} and type {rows.dtype}; needed: numbers, shape (n, {width})")
-    if not (finite := np.isfinite(rows[:, :2])).all() or np.isnan(rows).any():
-        at = int((~finite.all(axis=1) | np.isnan(rows).any(axis=1)).argmax())
-        raise MeshError(f"{name}[{at}] = {rows[at].tolist()}; allowed: finite coordinates")
-    return np.ascontiguousarray(np.pad(rows.astype(np.float64), ((0, 0), (0, width - rows.shape[1]))))

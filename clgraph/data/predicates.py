@@ -29,17 +29,9 @@ _CHUNK = 1 << 15  # queries at a time, which stay in the cache
 
 
 def orient2d(a: Points, b: Points, c: Points) -> Signs:
-    """Return on which side of the line from *a* to *b* the point *c* is.
+    """Return 1 where the points *a*, *b*, *c* turn counter-clockwise, -1 clockwise, 0 where they are collinear.
 
-    Parameters
-    ----------
-    a, b, c : float64 arrays, shape (n, 2)
-        Finite coordinates; the shapes may be broadcast.
-
-    Returns
-    -------
-    int8 array, shape (n,)
-        1 if a, b, c turn counter-clockwise, -1 if clockwise, 0 if they are collinear.
+    Each is a float64 array of finite coordinates, shape (n, 2); the shapes may be broadcast.
     """
     return _signs((a, b, c), _orient_float, _orient_exact)
 
@@ -59,17 +51,9 @@ def turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float])
 
 
 def incircle(a: Points, b: Points, c: Points, d: Points) -> Signs:
-    """Return whether *d* is inside the circle through *a*, *b* and *c*, which turn counter-clockwise.
+    """Return 1 where *d* is inside the circle through *a*, *b* and *c*, -1 outside, 0 on the circle.
 
-    Parameters
-    ----------
-    a, b, c, d : float64 arrays, shape (n, 2)
-        Finite coordinates; the shapes may be broadcast.
-
-    Returns
-    -------
-    int8 array, shape (n,)
-        1 inside, -1 outside, 0 on the circle; the other way round where a, b, c turn clockwise.
+    It is the other way round where *a*, *b*, *c* turn clockwise. The arrays are as in :func:`orient2d`.
     """
     return _signs((a, b, c, d), _incircle_float, _incircle_exact)
 

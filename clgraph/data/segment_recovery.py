@@ -50,14 +50,8 @@ def recover_segments(triangulation: Triangulation, segments: NDArray[np.int64]) 
     """Make *segments* fixed edges of *triangulation*, perhaps in pieces.
 
     Points on a segment divide it. Crossing segments divide each other at a point that is added, rounded to float64. A
-    piece of several segments is counted for the first.
-
-    Parameters
-    ----------
-    triangulation : Triangulation
-        It is changed.
-    segments : int64 array, shape (s, 2)
-        Pairs of different points, none twice.
+    piece of several segments is counted for the first. *segments* are pairs of different points, none twice; shape
+    (s, 2).
 
     Raises
     ------

@@ -15,14 +15,7 @@ from clgraph.errors import MeshError
 class TriangleLists:
     """The half-edges of a :class:`Triangulation`, numbered as there.
 
-    Attributes
-    ----------
-    points : list of (float, float)
-    corners, twins : list of int
-    a_corner : list of int
-        A half-edge opposite each point.
-    touched : set of int
-        The triangles that were changed.
+    ``a_corner`` has a half-edge opposite each point, and ``touched`` the triangles that were changed.
     """
 
     def __init__(self, triangulation: Triangulation) -> None:

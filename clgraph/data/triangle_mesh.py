@@ -9,17 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clgraph.arguments import refusing
-from clgraph.data.mesh_arrays import (
-    among,
-    checked_areas,
-    checked_attributes,
-    checked_column,
-    checked_indices,
-    checked_points,
-    cross,
-    edge_keys,
-    triangle_sides,
-)
+from clgraph.data import mesh_arrays
+from clgraph.data.mesh_arrays import among, cross, edge_keys, triangle_sides
 from clgraph.data.predicates import orient2d
 from clgraph.data.triangulation import Triangulation
 from clgraph.errors import MeshError
@@ -146,9 +137,9 @@ class TriangleMesh:
         >>> mesh.neighbors.tolist(), len(mesh.segments)
         ([[-1, 1, -1], [-1, -1, 0]], 4)
         """
-        xy = checked_points(points)
+        xy = mesh_arrays.checked_points(points)
         n = len(xy)
-        corners = checked_indices("triangles", triangles, 3, n)
+        corners = mesh_arrays.checked_indices("triangles", triangles, 3, n)
         if len(corners) > MAX_TRIANGLES:
             raise MeshError(f"{len(corners)} triangles; allowed: at most {MAX_TRIANGLES}")
         turns = orient2d(*xy[corners.T])
@@ -159,8 +150,8 @@ class TriangleMesh:
         neighbors = triangle_neighbors(corners)
         edges, markers = np.zeros((0, 2), np.int32), np.zeros(0, np.int32)
         if segments is not None:
-            edges = checked_indices("segments", segments, 2, n)
-            markers = checked_column("segment_markers", segment_markers, len(edges), np.int32)
+            edges = mesh_arrays.checked_indices("segments", segments, 2, n)
+            markers = mesh_arrays.checked_column("segment_markers", segment_markers, len(edges), np.int32)
             sides = edge_keys(triangle_sides(corners), n).ravel()
             keys = edge_keys(edges, n)
             if not (known := among(keys, sides[among(sides, keys)])).all():
@@ -173,19 +164,20 @@ class TriangleMesh:
         together = np.concatenate([edges, hull])
         _, first = np.unique(edge_keys(together, n), return_index=True)
         first.sort()
-        t = len(corners)
+        regions, areas = (
+            None if column is None else mesh_arrays.checked_column(name, column, len(corners), np.float64)
+            for name, column in (("region_attributes", region_attributes), ("max_areas", max_areas))
+        )
         return cls(
             xy,
             corners,
             neighbors,
             np.ascontiguousarray(together[first]),
             np.concatenate([markers, np.full(len(hull), BOUNDARY_MARKER, np.int32)])[first],
-            checked_column("point_markers", point_markers, n, np.int32),
-            checked_attributes(point_attributes, n),
-            None
-            if region_attributes is None
-            else checked_column("region_attributes", region_attributes, t, np.float64),
-            None if max_areas is None else checked_areas(max_areas, t),
+            mesh_arrays.checked_column("point_markers", point_markers, n, np.int32),
+            mesh_arrays.checked_attributes(point_attributes, n),
+            regions,
+            None if areas is None else np.where(areas > 0, areas, np.inf),
         )
 
     @classmethod
@@ -208,13 +200,10 @@ class TriangleMesh:
         """Return each edge once, shape (e, 2), and its marker, shape (e,), 0 where it is no segment."""
         once = self.neighbors < np.arange(self.n_triangles)[:, None]
         found = triangle_sides(self.triangles)[once]
-        keys = edge_keys(self.segments, self.n_points)
-        order = np.argsort(keys)
-        place = np.minimum(np.searchsorted(keys, edge_keys(found, self.n_points), sorter=order), max(0, keys.size - 1))
+        keys, sides = edge_keys(self.segments, self.n_points), edge_keys(found, self.n_points)
+        _, segment, place = np.intersect1d(keys, sides, return_indices=True)
         markers = np.zeros(len(found), np.int32)
-        if keys.size:
-            is_segment = keys[order[place]] == edge_keys(found, self.n_points)
-            markers[is_segment] = self.segment_markers[order[place[is_segment]]]
+        markers[place] = self.segment_markers[segment]
         return found, markers
 
     def without_unused_points(self) -> Self:

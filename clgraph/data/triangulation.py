@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.data.mesh_arrays import interleaved
 from clgraph.data.predicates import Points, incircle, orient2d, turn
 from clgraph.errors import MeshError
 
@@ -107,14 +108,9 @@ class Triangulation:
             new, place = new[~chosen], place[~chosen]
 
     def locate(self, points: Indices, start: Indices) -> tuple[Indices, Indices]:
-        """Walk from triangles *start* to those that hold *points*.
+        """Walk from triangles *start* to those that hold *points*; return them, and the sides that points are on.
 
-        Returns
-        -------
-        triangles : int64 array, shape (k,)
-            -1 for points outside of the convex hull.
-        sides : int64 array, shape (k,)
-            The side of its triangle on which a point is, else -1.
+        A triangle is -1 for a point outside of the convex hull, a side -1 for a point on none.
         """
         found = [
             self._walk(points[i : i + _CHUNK], start[i : i + _CHUNK]) for i in range(0, max(1, points.size), _CHUNK)
@@ -255,9 +251,7 @@ def z_order(points: Points) -> Indices:
     ranks = np.empty((2, len(points)), np.uint64)
     for axis in range(2):
         ranks[axis, np.argsort(points[:, axis], kind="stable")] = np.arange(len(points))
-    for shift in (16, 8, 4, 2, 1):  # put a zero between the bits
-        ranks = (ranks | ranks << np.uint64(shift)) & np.uint64((2**64 - 1) // (2**shift + 1))
-    return np.argsort(ranks[0] | ranks[1] << np.uint64(1), kind="stable")
+    return np.argsort(interleaved(*ranks), kind="stable")
 
 
 def convex_hull(points: Points) -> Indices:

@@ -21,8 +21,9 @@ from clgraph.arguments import checked_flag, checked_path, shown
 from clgraph.data.planar_graph import PlanarGraph
 from clgraph.data.triangle_mesh import TriangleMesh
 from clgraph.errors import GraphFileError, GraphFileWarning, InputError, MeshError, MissingExtraError
-from clgraph.io import gmsh, suffix_of, triangle_files, vtu
+from clgraph.io import suffix_of, triangle_files
 from clgraph.io.mesh_data import MeshData, beyond_triangles, checked_cell_data, made_mesh, mesh_data
+from clgraph.io.mesh_formats import write_gmsh, write_vtu
 from clgraph.io.text import reading, writing
 
 _TRIANGLE = (".node", ".ele")
@@ -124,11 +125,11 @@ def write_mesh(
     elif suffix == ".vtu":
         quality = {"min_angle": mesh.angles().min(axis=1), "area": mesh.areas()}
         with writing(target) as stream:
-            vtu.write(mesh_data(mesh, quality | columns), stream)
+            write_vtu(mesh_data(mesh, quality | columns), stream)
         return
     elif suffix == ".msh":
         with writing(target) as stream:
-            gmsh.write(mesh_data(mesh, columns), stream)
+            write_gmsh(mesh_data(mesh, columns), stream)
         return
     else:
         has_columns = suffix == ".vtk"
@@ -197,15 +198,11 @@ def _read_by_meshio(source: Path) -> MeshData:
             counts = Counter[str]()
             for block in found.cells:
                 counts[block.type] += len(block.data)
-            triangles, lines = (
-                np.concatenate([np.zeros((0, width), int), *(b.data for b in found.cells if b.type == kind)])
-                for kind, width in (("triangle", 3), ("line", 2))
-            )
+            triangles, lines = (found.get_cells_type(kind) for kind in ("triangle", "line"))
+            kinds = [kind for kind in ("triangle", "line") if kind in counts] if counts["triangle"] else []
             columns = {
-                name: np.concatenate([
-                    values[k] for kind in ("triangle", "line") for k, b in enumerate(found.cells) if b.type == kind
-                ])
-                for name, values in found.cell_data.items() if counts["triangle"]
+                name: np.concatenate([found.get_cell_data(name, kind) for kind in kinds])
+                for name in found.cell_data if kinds
             }  # fmt: skip
             data = MeshData(points, triangles, lines, dict(found.point_data), columns)
         except SystemExit as error:  # so meshio ends where it knows no reader

@@ -7,9 +7,10 @@ them in the .node file of the same name.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import IO, Any, NamedTuple, TypeVar
+from typing import IO, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,14 +40,8 @@ class _Lines:
         values: list[NDArray[np.float64]] = [np.zeros(0)]
         counts, numbers = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         with reading(path) as stream:
-            for block in read_blocks(
-                stream,
-                path,
-                "numbers",
-                comments=b"",
-                clean=lambda text: _COMMENT.sub(b"", text),
-                progress=reading_progress(path),
-            ):
+            clean, progress = partial(_COMMENT.sub, b""), reading_progress(path)
+            for block in read_blocks(stream, path, "numbers", comments=b"", clean=clean, progress=progress):
                 some = np.flatnonzero(block.counts > 0)
                 values.append(block.values.astype(np.float64))
                 counts.append(block.counts[some])
@@ -82,7 +77,7 @@ class _Lines:
         self.at += 1
         return found
 
-    def rows(self, n: int, widths: range, expected: str, base: int) -> NDArray[np.float64]:
+    def rows(self, n: int, widths: Sequence[int], expected: str, base: int) -> NDArray[np.float64]:
         """Return *n* lines as rows without their numbers, which count from *base*; all have one of the *widths*."""
         if n > self.left:
             self.at = self.counts.size
@@ -103,7 +98,8 @@ class _Lines:
         """Return *rows*, those taken last, as numbers of *n* points, from 0 on."""
         bad = (rows != np.floor(rows)) | (rows < base) | (rows >= base + n)
         if bad.any():
-            raise self.error(f"{expected}, numbers from {base} to {base + n - 1}", self.at - len(rows) + _row(bad))
+            at = self.at - len(rows) + int(bad.any(axis=1).argmax())
+            raise self.error(f"{expected}, numbers from {base} to {base + n - 1}", at)
         return (rows - base).astype(np.int32)
 
     def markers_of(self, column: NDArray[np.float64]) -> NDArray[np.int32]:
@@ -129,7 +125,7 @@ def read_mesh(path: Path) -> TriangleMesh:
     if width not in (3, 6):
         raise lines.error(expected, lines.at - 1)
     form = f"the number of a triangle, {width} corners and {n_attributes} attributes"
-    rows = lines.rows(t, range(width + n_attributes, width + n_attributes + 1), form, base)
+    rows = lines.rows(t, [width + n_attributes], form, base)
     triangles = lines.numbers_of(rows[:, :3], base, n, form)
     segments, markers = None, None
     if (poly := beside(path, ".poly")) is not None:
@@ -140,7 +136,7 @@ def read_mesh(path: Path) -> TriangleMesh:
     if (area := beside(path, ".area")) is not None:
         lines = _Lines(area)
         (count,) = lines.header("the number of triangles", lines.left - 1, ())
-        areas = lines.rows(count, range(1, 2), "the number of a triangle and its largest area", base)[:, 0]
+        areas = lines.rows(count, [1], "the number of a triangle and its largest area", base)[:, 0]
     return _made(path, lambda: TriangleMesh.from_arrays(
         points.points, triangles, segments, segment_markers=markers, point_markers=points.markers,
         point_attributes=points.attributes, region_attributes=rows[:, width] if n_attributes else None,
@@ -166,9 +162,9 @@ def read_planar_graph(path: Path) -> PlanarGraph:
     holes, regions = np.zeros((0, 2)), np.zeros((0, 4))
     if is_poly:
         segments, markers = _read_segments(lines, points.base, len(points.points))
-        holes = _read_places(lines, "holes", range(2, 3))
+        holes = _read_places(lines, "holes", [2])
         if lines.left:
-            regions = _read_places(lines, "regions", range(3, 5))
+            regions = _read_places(lines, "regions", [3, 4])
             # As in Triangle, one number stands for the attribute and for the largest area.
             regions = np.pad(regions, ((0, 0), (0, 4 - regions.shape[1])), mode="edge")
     return _made(path, lambda: PlanarGraph.from_arrays(
@@ -177,34 +173,37 @@ def read_planar_graph(path: Path) -> PlanarGraph:
     ))  # fmt: skip
 
 
-def write_mesh(mesh: TriangleMesh, path: Path, base: int = 1) -> None:
+def write_mesh(mesh: TriangleMesh, path: Path) -> None:
     """Write the .node, .ele and .poly files of the name of *path*, and the .area file if triangles have bounds."""
-    triangles = np.arange(base, base + mesh.n_triangles)
-    with writing(_stem(path).with_suffix(".node" + _packing(path))) as stream:
-        _write_points(stream, mesh.points, mesh.point_attributes, mesh.point_markers, base)
-    with writing(_stem(path).with_suffix(".ele" + _packing(path))) as stream:
+    triangles = 1 + np.arange(mesh.n_triangles)
+    node, ele, poly, area = (
+        _stem(path).with_suffix(suffix + _packing(path)) for suffix in (".node", ".ele", ".poly", ".area")
+    )
+    with writing(node) as stream:
+        _write_points(stream, mesh)
+    with writing(ele) as stream:
         attributes = [] if mesh.region_attributes is None else [mesh.region_attributes]
         stream.write(f"{mesh.n_triangles} 3 {len(attributes)}\n".encode())
         form = "%d %d %d %d" + " %.17g" * len(attributes) + "\n"
-        write_rows(stream, form, triangles, *(mesh.triangles + base).T, *attributes)
-    with writing(_stem(path).with_suffix(".poly" + _packing(path))) as stream:
+        write_rows(stream, form, triangles, *(mesh.triangles + 1).T, *attributes)
+    with writing(poly) as stream:
         stream.write(b"0 2 0 1\n")
-        _write_segments(stream, mesh.segments, mesh.segment_markers, base)
+        _write_segments(stream, mesh)
         stream.write(b"0\n")
     if mesh.max_areas is not None:
-        with writing(_stem(path).with_suffix(".area" + _packing(path))) as stream:
+        with writing(area) as stream:
             stream.write(f"{mesh.n_triangles}\n".encode())
             write_rows(stream, "%d %.17g\n", triangles, np.where(np.isinf(mesh.max_areas), -1, mesh.max_areas))
 
 
-def write_planar_graph(graph: PlanarGraph, path: Path, base: int = 1) -> None:
+def write_planar_graph(graph: PlanarGraph, path: Path) -> None:
     """Write a .poly file."""
     with writing(path) as stream:
-        _write_points(stream, graph.points, graph.point_attributes, graph.point_markers, base)
-        _write_segments(stream, graph.segments, graph.segment_markers, base)
+        _write_points(stream, graph)
+        _write_segments(stream, graph)
         for places, form in ((graph.holes, "%d %.17g %.17g\n"), (graph.regions, "%d %.17g %.17g %.17g %.17g\n")):
             stream.write(f"{len(places)}\n".encode())
-            write_rows(stream, form, np.arange(base, base + len(places)), *places.T)
+            write_rows(stream, form, 1 + np.arange(len(places)), *places.T)
 
 
 def _read_points(lines: _Lines, known: _Points | None = None) -> _Points:
@@ -217,9 +216,8 @@ def _read_points(lines: _Lines, known: _Points | None = None) -> _Points:
     base = int(lines.values[lines.starts[lines.at]]) if n else 1
     if base not in (0, 1):
         raise lines.error("a point with the number 0 or 1")
-    width = 2 + n_attributes + has_markers
     form = f"the number of a point, 2 coordinates, {n_attributes} attributes and {has_markers} markers"
-    rows = lines.rows(n, range(width, width + 1), form, base)
+    rows = lines.rows(n, [2 + n_attributes + has_markers], form, base)
     markers = lines.markers_of(rows[:, -1]) if has_markers else np.zeros(n, np.int32)
     return _Points(base, rows[:, :2], rows[:, 2 : 2 + n_attributes], markers)
 
@@ -230,28 +228,28 @@ def _read_segments(lines: _Lines, base: int, n: int) -> tuple[NDArray[np.int32],
     if has_markers > 1:
         raise lines.error(expected, lines.at - 1)
     form = f"the number of a segment, 2 points and {has_markers} markers"
-    rows = lines.rows(s, range(2 + has_markers, 3 + has_markers), form, base)
+    rows = lines.rows(s, [2 + has_markers], form, base)
     segments = lines.numbers_of(rows[:, :2], base, n, form)
     return segments, lines.markers_of(rows[:, 2]) if has_markers else np.zeros(s, np.int32)
 
 
-def _read_places(lines: _Lines, name: str, widths: range) -> NDArray[np.float64]:
+def _read_places(lines: _Lines, name: str, widths: Sequence[int]) -> NDArray[np.float64]:
     (n,) = lines.header(f"the number of {name}", lines.left - 1, ())
     base = int(lines.values[lines.starts[lines.at]]) if n and lines.values[lines.starts[lines.at]] == 0 else 1
     return lines.rows(n, widths, f"the number of one of the {name} and {' or '.join(map(str, widths))} numbers", base)
 
 
-def _write_points(
-    stream: IO[bytes], points: NDArray[Any], attributes: NDArray[Any], markers: NDArray[Any], base: int
-) -> None:
+def _write_points(stream: IO[bytes], given: TriangleMesh | PlanarGraph) -> None:
+    points, attributes = given.points, given.point_attributes
     stream.write(f"{len(points)} 2 {attributes.shape[1]} 1\n".encode())
     form = "%d %.17g %.17g" + " %.17g" * attributes.shape[1] + " %d\n"
-    write_rows(stream, form, np.arange(base, base + len(points)), *points.T, *attributes.T, markers)
+    write_rows(stream, form, 1 + np.arange(len(points)), *points.T, *attributes.T, given.point_markers)
 
 
-def _write_segments(stream: IO[bytes], segments: NDArray[Any], markers: NDArray[Any], base: int) -> None:
-    stream.write(f"{len(segments)} 1\n".encode())
-    write_rows(stream, "%d %d %d %d\n", np.arange(base, base + len(segments)), *(segments + base).T, markers)
+def _write_segments(stream: IO[bytes], given: TriangleMesh | PlanarGraph) -> None:
+    s = len(given.segments)
+    stream.write(f"{s} 1\n".encode())
+    write_rows(stream, "%d %d %d %d\n", 1 + np.arange(s), *(given.segments + 1).T, given.segment_markers)
 
 
 def _made(path: Path, make: Callable[[], Made]) -> Made:
@@ -280,7 +278,3 @@ def beside(path: Path, suffix: str) -> Path | None:
 def _needed(path: Path, suffix: str) -> Path:
     """Return the same, or the name that is missing."""
     return beside(path, suffix) or _stem(path).with_suffix(suffix)
-
-
-def _row(bad: NDArray[np.bool_]) -> int:
-    return int(bad.any(axis=1).argmax())

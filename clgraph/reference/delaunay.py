@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from clgraph.data.mesh_arrays import among, edge_keys, triangle_sides
 from clgraph.data.predicates import incircle, orient2d
@@ -24,12 +26,8 @@ _SHARP = 60.0  # degrees; segments that meet at less may have bad triangles betw
 class Chains(NamedTuple):
     """The segments of a mesh as parts of those of the mesh that was refined.
 
-    Attributes
-    ----------
-    ends : int64 array, shape (n_points, 2)
-        The ends of the whole segment on which a new point is, -1 for other points.
-    whole : int64 array, shape (n, 2)
-        The ends of each whole segment, the lesser first.
+    ``ends`` has the ends of the whole segment on which a new point is, -1 for other points; ``whole`` those of each
+    whole segment, the lesser first.
     """
 
     ends: NDArray[np.int64]
@@ -69,7 +67,9 @@ def check_delaunay(
         needed[: original.n_points] &= _used(original)[: mesh.n_points]
     _check_circles(mesh, _check_topology(mesh, needed))
     if original is None or _overlap(original) is None:  # a mesh that users give may overlap; to refine it mends nothing
-        _check_overlaps(mesh)
+        found = _overlap(mesh)
+        if found is not None:
+            raise VerificationError(found)
     _check_holes(mesh, np.asarray(holes, np.float64).reshape(-1, 2))
     if max_area is not None or original is not None:
         _check_areas(mesh, max_area)
@@ -116,11 +116,6 @@ def _check_topology(mesh: TriangleMesh, needed: NDArray[np.bool_]) -> NDArray[np
     if (free := (mesh.neighbors < 0) & ~fixed).any():
         raise VerificationError(f"{free.sum()} edges at the boundary are no segments")
     return fixed
-
-
-def _check_overlaps(mesh: TriangleMesh) -> None:
-    if (found := _overlap(mesh)) is not None:
-        raise VerificationError(found)
 
 
 def _overlap(mesh: TriangleMesh) -> str | None:
@@ -219,9 +214,7 @@ def _check_refinement(mesh: TriangleMesh, original: TriangleMesh) -> Chains:
     if (far := distance > off).any():
         raise VerificationError(f"point {inner[far.argmax()]} is off its segment by {distance[far.argmax()]}")
     # A chain that turns back is longer. Sums of coordinates do not grow by rounding: each point is between others.
-    lengths, wholes = (math.fsum(np.abs(p[s[:, 0]] - p[s[:, 1]]).ravel()) for p, s in (
-        (mesh.points, mesh.segments), (original.points, original.segments)
-    ))  # fmt: skip
+    lengths, wholes = (math.fsum(np.abs(np.diff(m.points[m.segments], axis=1)).ravel()) for m in (mesh, original))
     if abs(lengths - wholes) > _LENGTH * wholes:
         raise VerificationError(f"the segments have length {lengths}, those of the mesh that was refined {wholes}")
     return chains
@@ -229,33 +222,25 @@ def _check_refinement(mesh: TriangleMesh, original: TriangleMesh) -> Chains:
 
 def segment_chains(mesh: TriangleMesh, n: int) -> Chains:
     """Return which segments of *mesh* are parts of one segment between two of its first *n* points."""
-    s = len(mesh.segments)
-    start = np.concatenate([mesh.segments[:, 0], mesh.segments[:, 1]]).astype(np.int64)
-    end = np.concatenate([mesh.segments[:, 1], mesh.segments[:, 0]]).astype(np.int64)
-    degree = np.bincount(start, minlength=mesh.n_points)
+    s, points = len(mesh.segments), mesh.segments.astype(np.int64).ravel()
+    degree = np.bincount(points, minlength=mesh.n_points)
     if (wrong := (degree[n:] != 2) & (degree[n:] != 0)).any():
         at = n + int(wrong.argmax())
         raise VerificationError(f"the new point {at} is on {degree[at]} segments; needed: 0 or 2")
-    order = np.argsort(start, kind="stable")
-    first = np.cumsum(degree) - degree
-    back = np.concatenate([np.arange(s, 2 * s), np.arange(s)])
-    step = np.arange(2 * s)  # from each half of a segment to the one that goes on behind its end
-    new = end >= n
-    one, two = order[first[end[new]]], order[np.minimum(first[end[new]] + 1, 2 * s - 1)]
-    step[new] = np.where(one == back[new], two, one)
-    for _ in range(1 + (2 * s).bit_length()):
-        step = step[step]
-    final = end[step]
-    if (final >= n).any():
-        raise VerificationError(f"the segment at the new point {start[(final >= n).argmax()]} is a circle")
+    is_new, segment = points >= n, np.repeat(np.arange(s), 2)
+    one, other = (
+        segment[is_new][np.argsort(points[is_new], kind="stable")].reshape(-1, 2).T
+    )  # the two at each new point
+    links = coo_array((np.ones(one.size, np.int8), (one, other)), shape=(s, s))
+    n_chains, chain = connected_components(links, directed=False)
+    of_old = chain[segment[~is_new]]
+    if (is_circle := np.bincount(of_old, minlength=n_chains) == 0).any():
+        at = points[2 * int(is_circle[chain].argmax())]
+        raise VerificationError(f"the segment at the new point {at} is a circle")
+    whole = np.sort(points[~is_new][np.argsort(of_old, kind="stable")].reshape(-1, 2), axis=1)
     ends = np.full((mesh.n_points, 2), -1, np.int64)
-    out = np.flatnonzero(start >= n)
-    out = out[np.argsort(start[out], kind="stable")]
-    ends[start[out[::2]]] = np.sort(np.column_stack([final[out[::2]], final[out[1::2]]]), axis=1)
-    begins = start < n
-    pairs = np.column_stack([start[begins], final[begins]])
-    pairs = pairs[pairs[:, 0] < pairs[:, 1]]
-    return Chains(ends, pairs[np.argsort(edge_keys(pairs, n), kind="stable")])
+    ends[points[is_new]] = whole[chain[segment[is_new]]]
+    return Chains(ends, whole[np.argsort(edge_keys(whole, n), kind="stable")])
 
 
 def _check_angles(mesh: TriangleMesh, min_angle: float, original: TriangleMesh | None, chains: Chains | None) -> None:

@@ -1,4 +1,4 @@
-/* Refinement by work-groups that take patches, launched as clgraph/algorithms/delaunay/patches.py does. */
+/* Refinement by work-groups that take patches, launched as clgraph/algorithms/delaunay/launches.py does. */
 #pragma once
 #define MOST_RIM 24
 #define PATCH 24

@@ -1,4 +1,4 @@
-"""The launches of rounds over the whole mesh."""
+"""The launches of a refinement: rounds over the whole mesh, and passes over patches, each by a work-group."""
 
 from __future__ import annotations
 
@@ -7,26 +7,27 @@ from typing import Any
 
 import numpy as np
 
+from clgraph.algorithms.delaunay.problem import RefineProblem
 from clgraph.device.facts import DeviceFacts
+from clgraph.primitives.sort import Sort
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.program import Launch
 from clgraph.runtime.session import Session
 
-MARK, ROUNDS, INSERT, PATCHES = (f"delaunay/{file}.cl" for file in ("mark", "rounds", "insert", "patches"))
+MARK, ROUNDS, INSERT, PATCHES, GROUP_PATCHES = (
+    f"delaunay/{file}.cl" for file in ("mark", "rounds", "insert", "patches", "group_patches")
+)
 WAITING = 32  # new bad triangles that a worker remembers; the next round finds others
+_CURVE = 49152.0  # steps of the curve over the mesh; the rest of 2^16 is room to move it
+_SHIFTS = (0.0, 9362.0, 3277.0, 14043.0, 6242.0)
 
 
 class Sizes:
-    """How many work-items there are of each kind on a device.
+    """Work-items of each kind on a device.
 
-    Attributes
-    ----------
-    group, exact : dict
-        The definition of the work-group's size, and the same where arithmetic is exact.
-    groups, walkers, exact_groups : int
-        Work-groups of most kernels, of walks, and of exact walks.
-    workers : int
-        Work-items that refine patches.
+    ``group`` and ``exact`` define the work-group's size, the second where arithmetic is exact. ``groups``, ``walkers``
+    and ``exact_groups`` are work-groups of most kernels, of walks and of exact walks; ``workers`` are work-items that
+    refine patches.
     """
 
     def __init__(self, facts: DeviceFacts) -> None:
@@ -38,17 +39,9 @@ class Sizes:
 
 
 class Launches:
-    """Binds rounds to arrays of one size.
+    """Binds rounds to the arrays of the mesh, which *scope* has beside what the kernels share.
 
-    Parameters
-    ----------
-    session : Session
-    scope : mapping
-        The arrays of the mesh, and what the kernels share.
-    rim : int
-        How many edges the rim of a cavity may have.
-    n_rows, workers : int
-        How many candidates, and how many workers there may be.
+    The rim of a cavity may have *rim* edges. There are at most *n_rows* candidates, or *workers*.
     """
 
     def __init__(self, session: Session, scope: Mapping[str, Any], *, rim: int, n_rows: int, workers: int) -> None:
@@ -68,16 +61,9 @@ class Launches:
     ) -> list[list[Launch]]:
         """Bind rounds in which candidates without conflicts are found before any goes in.
 
-        Parameters
-        ----------
-        claim : bool
-            Whether candidates claim triangles by atomics; else they write keys.
-        again : int
-            How many times those that have lost try once more, by atomics.
-        checks : {"AT_ONCE", "LISTED", "BY_CHILDREN"}
-            Who finds which of the new triangles are bad, as cl/delaunay/insert.cl tells.
-        from_device : bool
-            Whether children are launched by kernels; else the host does it.
+        Candidates *claim* triangles by atomics, or else write keys. Those that have lost try *again* so many times by
+        atomics. *checks* tells who finds which of the new triangles are bad: "AT_ONCE", "LISTED" or "BY_CHILDREN", as
+        in cl/delaunay/insert.cl. Kernels launch the children if this is *from_device*, else the host does.
         """
         session, n_rows, sizes = self._session, self._n_rows, self._sizes
         exact_items = sizes.exact["WG_SIZE"] * sizes.exact_groups
@@ -119,10 +105,7 @@ class Launches:
     def claims(self, keeps: bool) -> tuple[list[list[Launch]], Launch]:
         """Bind rounds in which points go in as soon as their triangles are claimed, and a count of urgencies.
 
-        Parameters
-        ----------
-        keeps : bool
-            Whether a worker goes on with the bad triangles that it has made.
+        A worker that *keeps* what it has made goes on with the bad triangles among it.
         """
         session, sizes, workers = self._session, self._sizes, self._workers
         rounds, items = session.program(ROUNDS, {**sizes.group, "SIFTED": 0}), sizes.groups * sizes.group["WG_SIZE"]
@@ -142,3 +125,46 @@ class Launches:
         kernels = ("count_urgencies", "count_bad", "list_bad")
         counting, *listing = (rounds.bind(kernel, items, scope) for kernel in kernels)
         return [[*listing, patches.bind("refine_patches", workers, scope)]], counting
+
+
+class GroupPatches:
+    """Divides a mesh into patches along a Hilbert curve and has a work-group refine each.
+
+    Cavities whose rims have more than *rim* edges are left out.
+    """
+
+    def __init__(self, session: Session, problem: RefineProblem, *, group: int, rim: int) -> None:
+        self._session, self._group = session, group
+        self._program = session.program(GROUP_PATCHES, {"WG_SIZE": group, "MOST_RIM": rim})
+        self._groups = 8 * session.facts.compute_units
+        left, bottom, right, top = problem.bounds
+        columns = self._groups * group
+        self._scope: dict[str, Any] = {
+            "low_x": left,
+            "low_y": bottom,
+            "scale": _CURVE / max(right - left, top - bottom),
+            "rim": session.empty(4 * rim * columns, np.int32),
+            "cavity": session.empty(2 * rim * columns, np.int32),
+        }
+
+    def launch(self, number: int, shared: Mapping[str, Any], n_triangles: int) -> None:
+        """Enqueue one pass over all patches of the mesh in *shared*; each *number* has other borders between them."""
+        session, program = self._session, self._program
+        n_patches = -(-n_triangles // program.constant("PATCH"))
+        keys, sorted_keys = (session.empty(n_triangles, np.uint32) for _ in range(2))
+        items, order = (session.empty(n_triangles, np.int32) for _ in range(2))
+        scope = {
+            **shared,
+            **self._scope,
+            "keys": keys,
+            "items": items,
+            "order": order,
+            "n_triangles": n_triangles,
+            "n_patches": n_patches,
+            "places": session.empty(shared["urgencies"].size, np.uint32),
+            "shift": _SHIFTS[number % len(_SHIFTS)],
+        }
+        program.bind("key_places", n_triangles, scope)()
+        Sort(session, keys, sorted_keys, items, order).run_checked()
+        program.bind("own_patches", n_triangles, scope)()
+        program.bind("refine_groups", min(n_patches, self._groups) * self._group, scope)()

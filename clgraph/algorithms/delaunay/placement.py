@@ -20,12 +20,8 @@ START, FLIPS = "delaunay/start.cl", "delaunay/flips.cl"
 class Placement:
     """Writes the mesh of a problem to the arrays of cl/delaunay/mesh.h, and reads what has become of it.
 
-    Attributes
-    ----------
-    given : dict of str to DeviceArray
-        What the kernels need that does not change: segments and areas.
-    flips : int
-        How many times an edge was not Delaunay, in all rounds of flips.
+    ``given`` has what the kernels need that does not change, segments and areas; ``flips`` counts how many times an
+    edge was not Delaunay, in all rounds of flips.
     """
 
     def __init__(self, session: Session, problem: RefineProblem) -> None:
@@ -44,15 +40,19 @@ class Placement:
         mesh, session, program = self._problem.mesh, self._session, self._program
         n, t = mesh.n_points, mesh.n_triangles
         left, bottom, right, top = self._problem.bounds
+        whole: dict[str, NDArray[Any]] = {
+            "given": mesh.points,
+            "triangles": mesh.triangles,
+            "neighbors": mesh.neighbors,
+        }
         scope: dict[str, Any] = {
             **self.given,
             **arrays,
+            # A CPU reads these in place, since this function waits for the end.
+            **{name: session.upload(array.ravel(), in_place=True) for name, array in whole.items()},
             "n_points": n,
             "n_triangles": t,
             "n_segments": len(self._segment_order),
-            "given": self._whole(mesh.points),
-            "triangles": self._whole(mesh.triangles),
-            "neighbors": self._whole(mesh.neighbors),
             "segment_rows": self._rows,
             "given_ends": self._ends,
             "low_x": left,
@@ -104,10 +104,6 @@ class Placement:
         if number > 1:
             scope["owners"].fill(0)
 
-    def _whole(self, array: NDArray[Any]) -> DeviceArray:
-        """Return *array* on the device; a CPU reads it in place, since :meth:`place` waits for the end."""
-        return self._session.upload(array.ravel(), in_place=True)
-
     def _sorted(self, kernel: str, n: int, scope: dict[str, Any], bits: int) -> DeviceArray:
         """Return the numbers 0 … *n* − 1 by the keys that *kernel* gives them."""
         session = self._session
@@ -134,22 +130,20 @@ class Placement:
         self._program.bind(
             "finish", t, {**arrays, **out}, n_triangles=t, n_given=mesh.n_points, point_order=self._point_order
         )()
-        n_parts = out["n_parts"].item()
-        wanted = {
-            "points": (arrays["points"], 2 * mesh.n_points, 2 * n),
-            "triangles": (out["triangles"], 0, 3 * t),
-            "neighbors": (out["neighbors"], 0, 3 * t),
-            "origins": (out["origins"], 0, t),
-            "parts": (out["parts"], 0, 4 * n_parts),
-        }
-        found = dict(zip(wanted, session.read(*wanted.values()), strict=True))
-        parts = found.pop("parts").reshape(-1, 4)
+        new_points, triangles, neighbors, origins, parts = session.read(
+            (arrays["points"], 2 * mesh.n_points, 2 * n),
+            (out["triangles"], 0, 3 * t),
+            (out["neighbors"], 0, 3 * t),
+            (out["origins"], 0, t),
+            (out["parts"], 0, 4 * out["n_parts"].item()),
+        )
+        parts = parts.reshape(-1, 4)
         parts = parts[np.argsort(parts[:, 0])]
         return {
-            "points": np.concatenate([mesh.points, found["points"].reshape(-1, 2)]),
-            "triangles": found["triangles"].reshape(-1, 3),
-            "neighbors": found["neighbors"].reshape(-1, 3),
-            "origins": found["origins"],
+            "points": np.concatenate([mesh.points, new_points.reshape(-1, 2)]),
+            "triangles": triangles.reshape(-1, 3),
+            "neighbors": neighbors.reshape(-1, 3),
+            "origins": origins,
             "segments": np.ascontiguousarray(parts[:, 1:3]),
             "wholes": self._segment_order[parts[:, 3]],
         }

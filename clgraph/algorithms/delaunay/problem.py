@@ -24,24 +24,7 @@ _LEAST_LENS = 20.0  # degrees of the bound; with less, points come very close to
 
 @dataclass(frozen=True)
 class RefineProblem:
-    """A mesh, and what its triangles must be like.
-
-    Attributes
-    ----------
-    mesh : TriangleMesh
-    min_angle : float
-        In degrees.
-    max_area : float or None
-        A bound beside those of the mesh.
-    max_points : int or None
-        How many points the result may have.
-    partial : bool
-        Whether Ctrl-C ends the refinement, but not with an error.
-    whole : {"none", "boundary", "segments"}
-        What stays in one piece.
-    conforming : bool
-        Whether triangles are to be Delaunay without regard to segments.
-    """
+    """A mesh, and what its triangles must be like: the checked arguments of :func:`refine_mesh`."""
 
     mesh: TriangleMesh
     min_angle: float
@@ -50,11 +33,6 @@ class RefineProblem:
     partial: bool = False
     whole: str = "none"
     conforming: bool = False
-
-    @property
-    def settings(self) -> tuple[Any, ...]:
-        """What is asked of the mesh."""
-        return self.min_angle, self.max_area, self.max_points, self.whole, self.conforming
 
     @property
     def has_caps(self) -> bool:

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.delaunay.launches import MARK, Launches, Sizes
-from clgraph.algorithms.delaunay.patches import GroupPatches
+from clgraph.algorithms.delaunay.launches import MARK, GroupPatches, Launches, Sizes
 from clgraph.algorithms.delaunay.placement import Placement
 from clgraph.algorithms.delaunay.problem import RefineProblem
 from clgraph.progress import begin
@@ -21,7 +20,7 @@ _BY_CLAIMS = {"patches", "atomic"}
 _CHECKS = {"two_stage_balanced": "LISTED", "child_launch": "BY_CHILDREN"}  # who looks at the new triangles of a round
 _UNREAD_ROUNDS = 8  # so many are launched before the host looks how far they came
 _SUMS = ("leaders", "bads", "winners", "slots", "rims")  # a number for each work-group
-_STEP, _FIRST_SHARE = 1, 0.05
+_FIRST_SHARE = 0.05
 _MOST_PASSES, _LEAST_GAIN = 8, 16  # of patches in groups; a pass ends them that puts in so much less than the first
 MOST_RIM = 1 << 15  # edges of a cavity's rim that are tried
 
@@ -31,12 +30,10 @@ class Refinement:
 
     Parameters
     ----------
-    session : Session
-    problem : RefineProblem
-    method : {"patches", "atomic", "priority", "three_phase", "two_stage", "two_stage_balanced", "child_launch"}
+    method : str
         A strategy.
     workers : int
-        How many work-items there are for "patches" and "atomic"; 0 leaves it to the device.
+        Work-items of "patches" and "atomic"; 0 leaves it to the device.
     from_device : bool
         Whether kernels of "child_launch" launch others; else the host does.
     group_size : int, optional
@@ -63,8 +60,7 @@ class Refinement:
         from_device: bool = False,
         group_size: int | None = None,
     ) -> None:
-        self.session, self.problem = session, problem
-        self._partial, self._from_device = problem.partial, from_device
+        self.session, self.problem, self._from_device = session, problem, from_device
         mesh, facts = problem.mesh, session.facts
         sizes, cpu = Sizes(facts), facts.is_cpu
         self._workers = workers or sizes.workers
@@ -120,13 +116,16 @@ class Refinement:
             if name in self.arrays:
                 new.copy_from(self.arrays[name])
             self.arrays[name] = new
-        self._most_points, self._slots = most_points, slots
+        self._most_points = most_points
         self._bind()
+
+    def _scope(self) -> dict[str, Any]:
+        """Return all that kernels have parameters for."""
+        return {**self._shared, **self.arrays, "most_points": self._most_points}
 
     def _bind(self) -> None:
         """Bind the launches of rounds; "priority" is there for all, since none of its rounds ends without a winner."""
-        scope = {**self._shared, **self.arrays, "most_points": self._most_points}
-        launches = Launches(self.session, scope, rim=self._rim, n_rows=self._n_rows, workers=self._workers)
+        launches = Launches(self.session, self._scope(), rim=self._rim, n_rows=self._n_rows, workers=self._workers)
         self._launches, method = {"priority": launches.sets()}, self._method
         if method in _BY_CLAIMS:
             self._launches[method], self._count_urgencies = launches.claims(method == "patches")
@@ -148,7 +147,7 @@ class Refinement:
             self._refine_patches()
             self._refine()
         except KeyboardInterrupt:
-            if not self._partial:
+            if not self.problem.partial:
                 raise
             self.session.finish()
             self.stopped = "it was interrupted"
@@ -163,8 +162,7 @@ class Refinement:
             for launch in self._launches["priority"][0][:2]:
                 launch.set(round=self._number)
                 launch()
-            shared = {**self._shared, **self.arrays, "most_points": self._most_points}
-            self._patches.launch(len(gains), shared, state["N_TRIANGLES"], self._slots)
+            self._patches.launch(len(gains), self._scope(), state["N_TRIANGLES"])
             before, state = state["N_POINTS"], self._read()
             tell(state["N_BAD"])
             gains.append(state["N_POINTS"] - before)
@@ -178,7 +176,7 @@ class Refinement:
         while not self.stopped:
             for _ in range(unread if level == 1 else _UNREAD_ROUNDS):
                 self._round(method, level)
-                level = max(1, level - _STEP)
+                level = max(1, level - 1)
             state = self._read()
             tell(state["N_BAD"])
             if state["N_BAD"] == 0:
@@ -257,12 +255,15 @@ class Refinement:
     @property
     def details(self) -> dict[str, Any]:
         """What the last run tells of itself."""
-        given_up = self._read()["N_GIVEN_UP"]
-        launched_by = {"launched_by": "device" if self._from_device else "host"}
-        return {
-            "rounds": self._number, "flips": self._placement.flips, "given_up": given_up, "stopped": self.stopped,
-            **(launched_by if self._method == "child_launch" else {}),
-        }  # fmt: skip
+        told: dict[str, Any] = {
+            "rounds": self._number,
+            "flips": self._placement.flips,
+            "given_up": self._read()["N_GIVEN_UP"],
+            "stopped": self.stopped,
+        }
+        if self._method == "child_launch":
+            told["launched_by"] = "device" if self._from_device else "host"
+        return told
 
     def release(self) -> None:
         """Let go of all arrays."""

@@ -51,15 +51,8 @@ def keep_limits(problem: PartitionProblem, parts: Parts, weights: Sums) -> int:
     Vertices of weight 1 always fit. Other vertices fit if the heaviest weighs at most the free weight of all limits
     over n_parts - 1, or if they fit when each, the heaviest first, goes to the part with the most room. Where neither
     holds, moves reduce the weight over the limits as far as they can. An empty part gets a vertex if any part can
-    spare one, unless its share of the vertices is below half a vertex.
-
-    Parameters
-    ----------
-    problem : PartitionProblem
-    parts : int32 array, shape (n_vertices,)
-        The part of each vertex, which changes in place.
-    weights : int64 array, shape (n_parts,)
-        The weight of each part, which changes in place.
+    spare one, unless its share of the vertices is below half a vertex. The part of each vertex and the weight of each
+    part change in place.
     """
     is_over = bool((weights > problem.limits).any())
     if not is_over and not _hollow(problem, weights).any():

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.partition.moved_level import has_metis, moved_vertices
-from clgraph.algorithms.partition.multilevel import REFINING, Multilevel
-from clgraph.algorithms.partition.plan import PartitionPlan
+from clgraph.algorithms.partition.multilevel import Multilevel, PartitionPlan
+from clgraph.algorithms.partition.prices import has_metis, moved_vertices
 from clgraph.algorithms.partition.problem import CONTRACTIONS, MATCHINGS, REFINEMENTS, PartitionProblem
 from clgraph.data.graph import Graph
 from clgraph.errors import NoDeviceError, UnsupportedStrategyError
@@ -25,15 +24,8 @@ HOSTS = ("metis", "cpu")
 class Hybrid(Multilevel):
     """Coarsens on the device, partitions a coarse level on the CPU, and refines on the device.
 
-    Parameters
-    ----------
-    plan : Plan
-    recipe : callable
-        ``recipe(problem, facts)`` is what the CPU's runtime runs.
-    move_at : int or None
-        The level that moves has at most so many vertices; ``None`` goes by the kind of device.
-    host : str or None
-        One of :data:`HOSTS`; ``None`` is METIS if pymetis is installed.
+    ``recipe(problem, facts)`` is what the CPU's runtime runs. The level that moves has at most *move_at* vertices; with
+    ``None`` the kind of device decides. *host* is one of :data:`HOSTS`; ``None`` is METIS if pymetis is installed.
 
     Raises
     ------
@@ -56,8 +48,8 @@ class Hybrid(Multilevel):
         most = moved_vertices(self._session.facts, self._host) if move_at is None else move_at
         self._coarsest = max(self._coarsest, most)
 
-    def _partition_coarsest(self, sizes: list[tuple[int, int]]) -> int:
-        level, (n, m) = len(sizes) - 1, sizes[-1]
+    def _partition_coarsest(self) -> int:
+        level, (n, m) = len(self.sizes) - 1, self.sizes[-1]
         problem, arrays, n_parts = self.plan.problem, self.plan.arrays, self.plan.problem.n_parts
         coarse = problem if level == 0 else self._read(level, n, m)
         if n <= n_parts or not m:
@@ -65,38 +57,31 @@ class Hybrid(Multilevel):
         else:
             parts = _by_metis(coarse) if self._cpu is None else self._by_runtime(coarse)
         sizes_found = np.bincount(parts, coarse.vertex_weights, n_parts).astype(np.int32)
-        constant = self._programs[REFINING].constant
-        arrays["work"].set(parts, offset=constant("BEST") * self.plan.setting.values["room"])
-        self.plan.scope["parts_work"].set(sizes_found, offset=constant("BEST_SIZES") * n_parts)
+        arrays["work"].set(parts, offset=self._constant("BEST") * self.plan.setting.values["room"])
+        self.plan.scope["parts_work"].set(sizes_found, offset=self._constant("BEST_SIZES") * n_parts)
         self._moved = n
         return level
 
-    def _cycles(self, sizes: list[tuple[int, int]]) -> tuple[int, int]:
+    def _cycles(self) -> tuple[int, int]:
         """The levels stay, so that what the CPU gave is what is refined."""
         return 0, 0
 
     def _read(self, level: int, n: int, m: int) -> PartitionProblem:
         """Return what is asked of a level, with copies of its arrays."""
-        constant, arena = self._programs[REFINING].constant, self.plan.arrays["arena"]
+        arena = self.plan.arrays["arena"]
         words = self.plan.arrays["levels"].get(self._words * level, self._words * (level + 1))
 
         def part(name: str, size: int) -> tuple[Any, int, int]:
-            begin = int(words[constant(f"LEVEL_{name}")])
+            begin = int(words[self._constant(f"LEVEL_{name}")])
             return arena, begin, begin + size
 
         rows, columns, edges, vertices = self._session.read(
             part("ROWS", n + 1), part("COLUMNS", m), part("EDGE_WEIGHTS", m), part("VERTEX_WEIGHTS", n)
         )
+        usual = {"matching": MATCHINGS[0], "contraction": CONTRACTIONS[0], "refinement": REFINEMENTS[0]}
         graph = Graph._trusted(rows, columns, edges)
-        problem: PartitionProblem = self.plan.problem
-        return replace(
-            problem,
-            graph=graph,
-            vertex_weights=vertices,
-            matching=MATCHINGS[0],
-            contraction=CONTRACTIONS[0],
-            refinement=REFINEMENTS[0],
-        )
+        problem: PartitionProblem = replace(self.plan.problem, graph=graph, vertex_weights=vertices, **usual)
+        return problem
 
     def _by_runtime(self, problem: PartitionProblem) -> NDArray[np.int32]:
         assert self._cpu is not None

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from typing import Any
 
-from clgraph.algorithms.partition.population import POPULATION, first_level, refine_individuals
-from clgraph.algorithms.partition.variants import (
-    drop_light_edges,
-    is_hasty,
-    match_segments,
-    sort_entries,
-    sources_of,
-    turn_of,
-)
-from clgraph.arguments import checked_count
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.partition import variants
+from clgraph.algorithms.partition.balance import keep_limits, place
+from clgraph.engine.plan import Plan
 from clgraph.runtime.failure import check_status
 from clgraph.runtime.program import Launch
 
@@ -31,13 +28,45 @@ _GROUPS_A_UNIT = 2
 _CYCLES = {"normal": (1, 1 << 16), "max": (16, 1 << 18)}
 
 
+class PartitionPlan(Plan):
+    """Divides the vertices of a graph."""
+
+    def result(self) -> tuple[NDArray[np.int32], int, NDArray[np.int64]]:
+        """Return the part of each vertex, the weight of the edges between parts, and that of each part.
+
+        The parts keep their limits wherever they can.
+        """
+        parts, cut, weights = self.found()
+        cut += keep_limits(self.problem, parts, weights)
+        return parts, cut, weights
+
+    def found(self) -> tuple[NDArray[np.int32], int, NDArray[np.int64]]:
+        """Return the same as the device has left it, with parts that may be over their limits."""
+        n, k = self.problem.graph.n_vertices, self.problem.n_parts
+        if not self.arrays:  # all is in the first part, if there is anything
+            return np.zeros(n, np.int32), 0, np.array([self.problem.total_weight, *[0] * (k - 1)])
+        constant = self.program(REFINING).constant
+        first, at = constant("BEST") * self.setting.values["room"], constant("REFINE_BEST_CUT")
+        sizes = constant("BEST_SIZES")
+        parts, cut, weights = self.read(
+            (self.arrays["work"], first, first + n),
+            (self.arrays["state"], at, at + 1),
+            (self.scope["parts_work"], sizes * k, (sizes + 1) * k),
+        )
+        whole = weights.astype(np.int64)
+        place(self.problem, parts, whole)
+        return parts, int(cut[0]), whole
+
+    @property
+    def levels(self) -> list[dict[str, Any]]:
+        """What the last run found on each level."""
+        return [] if not self.used else self.used[0].levels
+
+
 class Multilevel:
     """Drives the launches; ``run()`` leaves the parts in the plan's array ``work``.
 
-    Parameters
-    ----------
-    plan : Plan
-        Its recipe is that of :func:`clgraph.algorithms.partition.strategies.multilevel`.
+    ``sizes`` has the vertices and the entries of each level, the finest first.
     """
 
     def __init__(self, plan: Any) -> None:
@@ -45,109 +74,101 @@ class Multilevel:
         values = plan.setting.values
         self._coarsest, self._individuals = values["coarsest"], values["individuals"]
         self._drops = bool(values["drop_light_edges"])
-        names = (LOCK_FREE, TWO_HOP, HASHED, GROWING, POPULATION, REFINING, *sources_of(plan.problem, self._drops))
-        self._programs = {name: plan.program(name) for name in names}
-        self._turn = turn_of(plan.problem)
+        own = LOCK_FREE, TWO_HOP, HASHED, GROWING, variants.POPULATION, REFINING
+        for source in (*own, *variants.sources_of(plan.problem, self._drops)):
+            plan.program(source)  # so that no run waits for a compiler
+        self._turn = variants.turn_of(plan.problem)
         self._launches: dict[str, Launch] = {}
-        constant = self._programs[REFINING].constant
-        self._words, self._most_levels = constant("LEVEL_WORDS"), constant("MAX_LEVELS")
-        self._word = {
-            name: constant(name) for name in (
-                "LEVEL_VERTICES", "LEVEL_ENTRIES", "LEVEL_END", "LEVEL_CUT", "LEVEL_TURNS", "REFINE_MODE",
-                "MODE_DONE", "GRID_STATUS", "BEST", "TARGET",
-            )
-        }  # fmt: skip
+        self._constant = plan.program(REFINING).constant
+        self._words = self._constant("LEVEL_WORDS")
         self.levels: list[dict[str, Any]] = []
 
     def launch(self, source: str, kernel: str, items: int, groups: int | None = None, **values: Any) -> None:
+        plan, program, facts = self.plan, self.plan.program(source), self._session.facts
         launch = self._launches.get(kernel)
         if launch is None:
-            program, plan = self._programs[source], self.plan
             defaults = dict.fromkeys(set(program.parameters(kernel)) - plan.scope.keys(), 0)
             launch = self._launches[kernel] = program.bind(kernel, 1, {**plan.scope, **defaults})
         launch.set(**values)
-        group = self._programs[source].work_group_size
-        facts = self._session.facts
         if groups is None:
-            most = 4 * facts.compute_units if facts.is_cpu else 8 * facts.compute_units
-            least = 2048 if facts.is_cpu else group
-            groups = max(1, min(most, -(-items // least)))
+            most, least = (4, 2048) if facts.is_cpu else (8, program.work_group_size)
+            groups = max(1, min(most * facts.compute_units, -(-items // least)))
         launch(groups)
 
     def run(self) -> None:
         """Make the partition."""
-        self.levels, self._peak = [], 0
         n, m = self.plan.problem.graph.n_vertices, self.plan.problem.graph.n_edges
-        self._seconds: dict[int, float] = {}  # of coarsening, by level, ...
-        self._refined: dict[int, float] = {}  # ... and of refinement, where the host drives it
-        sizes = [(n, m)]
+        self.sizes = [(n, m)]
+        self.levels, self._peak = [], 0
+        self._coarsening: dict[int, float] = defaultdict(float)  # seconds by level
+        self._refinement: dict[int, float] = defaultdict(float)  # the same, where the host drives it
         started = time.perf_counter()
         if n > self._coarsest:
-            self._coarsen(sizes)
+            self._coarsen()
         coarsened = time.perf_counter()
-        next_level = self._partition_coarsest(sizes)
+        next_level = self._partition_coarsest()
         partitioned = time.perf_counter()
-        cycles, first = self._cycles(sizes)
-        self._uncoarsen(next_level, sizes, first)
+        cycles, first = self._cycles()
+        self._uncoarsen(next_level, first)
         for cycle in range(1, cycles + 1):
-            del sizes[first + 1 :]
-            self._coarsen(sizes, cycle)
-            self._uncoarsen(len(sizes) - 1, sizes, first if cycle < cycles else 0)
+            del self.sizes[first + 1 :]
+            self._coarsen(cycle)
+            self._uncoarsen(len(self.sizes) - 1, first if cycle < cycles else 0)
         ended = time.perf_counter()
-        self.levels = self._found(sizes)
+        self.levels = self._found()
         self.seconds = {
             "coarsening": coarsened - started,
             "initial": partitioned - coarsened,
             "refinement": ended - partitioned,
         }
 
-    def _cycles(self, sizes: list[tuple[int, int]]) -> tuple[int, int]:
+    def _cycles(self) -> tuple[int, int]:
         """Return how often levels are made anew, and the finest level that stays."""
-        problem = self.plan.problem
+        problem, coarsest = self.plan.problem, len(self.sizes) - 1
         cycles, most = _CYCLES[problem.effort]
-        if problem.effort == "normal" and not is_hasty(problem, self._session.facts):
+        is_wanted = problem.effort == "max" or variants.is_hasty(problem, self._session.facts)
+        has_individuals = variants.first_level(problem, self.sizes) is not None
+        if not (cycles and is_wanted and has_individuals and coarsest):
             return 0, 0
-        has_individuals = problem.refinement == "label_propagation" and first_level(problem.effort, sizes) is not None
-        if not cycles or not has_individuals or len(sizes) == 1:
-            return 0, 0
-        return cycles, next(level for level, (n, _) in enumerate(sizes) if n <= most or level == len(sizes) - 2)
+        return cycles, next(level for level, (n, _) in enumerate(self.sizes) if n <= most or level == coarsest - 1)
 
-    def _found(self, sizes: list[tuple[int, int]]) -> list[dict[str, Any]]:
+    def _found(self) -> list[dict[str, Any]]:
         """Return what became of each level."""
         words, found = self.plan.arrays["levels"].get().reshape(-1, self._words), []
-        for level, (n, m) in enumerate(sizes):
-            own: dict[str, Any] = {"vertices": n, "edges": m // 2}
-            for name, of in (("coarsening_seconds", self._seconds), ("refinement_seconds", self._refined)):
-                own |= {name: of[level]} if level in of else {}
-            for name in ("cut", "turns"):
-                value = int(words[level][self._word[f"LEVEL_{name.upper()}"]])
-                own |= {name: value} if value else {}
-            found.append(own)
+        for level, (n, m) in enumerate(self.sizes):
+            cut, turns = (int(words[level, self._constant(name)]) for name in ("LEVEL_CUT", "LEVEL_TURNS"))
+            own = {
+                "vertices": n,
+                "edges": m // 2,
+                "coarsening_seconds": self._coarsening.get(level),
+                "refinement_seconds": self._refinement.get(level),
+                "cut": cut or None,
+                "turns": turns or None,
+            }
+            found.append({name: value for name, value in own.items() if value is not None})
         return found
 
     @property
     def details(self) -> dict[str, Any]:
-        return {
-            "levels": self.levels, "arena_bytes": 4 * self._peak,
-            **{f"{name}_seconds": s for name, s in self.seconds.items()},
-        }  # fmt: skip
+        seconds = {f"{name}_seconds": seconds for name, seconds in self.seconds.items()}
+        return {"levels": self.levels, "arena_bytes": 4 * self._peak, **seconds}
 
-    def _coarsen(self, sizes: list[tuple[int, int]], cycle: int = 0) -> None:
+    def _coarsen(self, cycle: int = 0) -> None:
         """Make levels of the last one; in a later *cycle* only within the parts of BEST, which they have then, too."""
-        problem, best, other = self.plan.problem, self._word["BEST"], self._word["TARGET"]
+        problem, sizes, constant = self.plan.problem, self.sizes, self._constant
+        best, other = constant("BEST"), constant("TARGET")
         most_weight = max(1, 3 * problem.total_weight // (2 * self._coarsest))
         within, at_hubs = best if cycle else -1, problem.matching == "two_hop"
-        level = len(sizes) - 1
-        end = int(self.plan.arrays["levels"].item(self._words * level + self._word["LEVEL_END"]))
-        while sizes[-1][0] > self._coarsest and len(sizes) < self._most_levels - 1:
+        end = int(self.plan.arrays["levels"].item(self._words * (len(sizes) - 1) + constant("LEVEL_END")))
+        while sizes[-1][0] > self._coarsest and len(sizes) < constant("MAX_LEVELS") - 1:
             started, level, (n, m) = time.perf_counter(), len(sizes) - 1, sizes[-1]
             seed = (problem.seed + 0x9E3779B9 * level + 0xC2B2AE35 * cycle) % 2**32
-            self._match(level, n, at_hubs, seed=seed, most_weight=most_weight, within=within)
+            self._match(level, n, at_hubs, seed, most_weight, within)
             # A level never needs more than the one before.
             self.reserve("arena", end + 3 * n + 1 + 2 * m, keeps=True)
             self._contract(level, n, m)
             words = self.plan.arrays["levels"].get(self._words * (level + 1), self._words * (level + 2))
-            coarse = int(words[self._word["LEVEL_VERTICES"]]), int(words[self._word["LEVEL_ENTRIES"]])
+            coarse = int(words[constant("LEVEL_VERTICES")]), int(words[constant("LEVEL_ENTRIES")])
             if coarse[0] > _LEAST_SHRINKING * n:
                 if at_hubs:
                     break
@@ -158,8 +179,8 @@ class Multilevel:
                 target = other if within == best else best
                 self.launch(HASHED, "carry_parts", coarse[0], level=level, is_coarser=1, before=within, after=target)
                 within = target
-            self._seconds[level] = self._seconds.get(level, 0.0) + time.perf_counter() - started
-            end = int(words[self._word["LEVEL_END"]])
+            self._coarsening[level] += time.perf_counter() - started
+            end = int(words[constant("LEVEL_END")])
             self._peak = max(self._peak, end)
         if within == other:
             level, n = len(sizes) - 1, sizes[-1][0]
@@ -180,17 +201,17 @@ class Multilevel:
         for launch in self._launches.values():
             launch.replace(old, new)
 
-    def _match(self, level: int, n: int, at_hubs: bool, *, within: int, **values: int) -> None:
-        seed, most_weight = values["seed"], values["most_weight"]
+    def _match(self, level: int, n: int, at_hubs: bool, seed: int, most_weight: int, within: int) -> None:
+        values = {"level": level, "seed": seed, "within": within}
         if self.plan.problem.matching == "segmented" and within < 0:
-            match_segments(self, level, n, seed, most_weight)
+            variants.match_segments(self, level, n, seed, most_weight)
         else:
             self.launch(LOCK_FREE, "start_matching", n, level=level)
             for _ in range(_ROUNDS):
-                self.launch(LOCK_FREE, "choose_mates", n, level=level, within=within, **values)
+                self.launch(LOCK_FREE, "choose_mates", n, most_weight=most_weight, **values)
                 self.launch(LOCK_FREE, "match_mutual", n, level=level)
         if at_hubs:
-            self.launch(TWO_HOP, "choose_hubs", n, level=level, seed=seed, within=within)
+            self.launch(TWO_HOP, "choose_hubs", n, **values)
             self.launch(TWO_HOP, "match_at_hubs", n, level=level, most_weight=most_weight)
         if at_hubs and within < 0:
             self.launch(TWO_HOP, "match_lonely", n, level=level, most_weight=most_weight)
@@ -199,69 +220,57 @@ class Multilevel:
         for kernel in ("count_leaders", "number_leaders"):
             self.launch(HASHED, kernel, n, level=level)
         if self.plan.problem.contraction == "sorted":
-            sort_entries(self, level, n, m)
+            variants.sort_entries(self, level, n, m)
         else:
             self.launch(HASHED, "insert_entries", n, level=level)
         if self._drops:
-            drop_light_edges(self, level, n, m)
+            variants.drop_light_edges(self, level, n, m)
         for kernel in ("count_chunks", "place_rows", "write_entries"):
             self.launch(HASHED, kernel, n, level=level)
 
-    def _partition_coarsest(self, sizes: list[tuple[int, int]]) -> int:
+    def _partition_coarsest(self) -> int:
         """Leave a partition; return the level to refine next."""
-        level, n = len(sizes) - 1, sizes[-1][0]
-        refinement = self.plan.problem.refinement
-        constant, n_parts = self._programs[GROWING].constant, self.plan.problem.n_parts
+        level, n = len(self.sizes) - 1, self.sizes[-1][0]
+        constant, n_parts = self.plan.program(GROWING).constant, self.plan.problem.n_parts
         each = constant("VERTEX_WORDS") * (n + n % 2) + constant("PART_WORDS") * n_parts
         individuals = max(1, min(self._individuals, _MOST_GROWN // each))
         self.reserve("grown", individuals * each)
         self.launch(GROWING, "grow_parts", 0, individuals, level=level)
-        last = first_level(self.plan.problem.effort, sizes)
-        if refinement != "label_propagation" or last is None:
+        last = variants.first_level(self.plan.problem, self.sizes)
+        if last is None:
             self.launch(GROWING, "keep_best", 0, 1, level=level, n_groups=individuals)
             return level
-        refine_individuals(self, last, sizes, individuals, each)
+        variants.refine_individuals(self, last, individuals, each)
         return last - 1
 
-    def _uncoarsen(self, level: int, sizes: list[tuple[int, int]], last: int = 0) -> None:
+    def _uncoarsen(self, level: int, last: int = 0) -> None:
         """Refine levels from *level* to *last*; on a coarser one than *level*, if there is one, is the partition."""
-        facts, coarsest = self._session.facts, len(sizes) - 1
+        facts, coarsest = self._session.facts, len(self.sizes) - 1
         refinement = self.plan.problem.refinement
         if facts.dialect.has_grid_barrier and refinement == "label_propagation" and level >= 0:
-            groups = _GROUPS_A_UNIT * facts.compute_units
+            groups, given = _GROUPS_A_UNIT * facts.compute_units, {"level": level, "has_coarser": int(level < coarsest)}
             self.launch(REFINING, "open_grid", 0, 1)
-            self.launch(
-                REFINING, "refine_levels", 0, groups, level=level, last_level=last, has_coarser=int(level < coarsest)
-            )
-            level = last - 1
-        for level in range(level, last - 1, -1):  # noqa: B020
-            n = sizes[level][0]
+            self.launch(REFINING, "refine_levels", 0, groups, last_level=last, **given)
+            return
+        while level >= last:
+            n = self.sizes[level][0]
             for kernel in ("project", "start_level"):
                 self.launch(REFINING, kernel, n, level=level, has_coarser=int(level < coarsest))
             if refinement == "noop":
                 self.launch(REFINING, "direct_turn", 0, 1, level=level)
             else:
                 self._refine(level, n)
+            level -= 1
 
     def _refine(self, level: int, n: int) -> None:
         state, started = self.plan.arrays["state"], time.perf_counter()
-        while state.item(self._word["REFINE_MODE"]) != self._word["MODE_DONE"]:
+        while state.item(self._constant("REFINE_MODE")) != self._constant("MODE_DONE"):
             for _ in range(_TURNS_A_READ):
                 self.launch(REFINING, "direct_turn", 0, 1, level=level)
                 for source, kernel in self._turn:
                     self.launch(source, kernel, n, level=level)
-        self._refined[level] = self._refined.get(level, 0.0) + time.perf_counter() - started
+        self._refinement[level] += time.perf_counter() - started
 
     def check(self) -> None:
         """Raise if a wait on the device ran out."""
-        check_status(int(self.plan.arrays["state"].item(self._word["GRID_STATUS"])), "refine_levels")
-
-
-def checked_individuals(value: int) -> int:
-    """Return how many partitions of the coarsest level are tried."""
-    return checked_count("individuals", value, 1024)
-
-
-def padded(n: int) -> int:
-    """Return the length of arrays that stand behind each other in one buffer."""
-    return -(-max(1, n) // 1024) * 1024
+        check_status(int(self.plan.arrays["state"].item(self._constant("GRID_STATUS"))), "refine_levels")

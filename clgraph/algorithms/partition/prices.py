@@ -8,8 +8,9 @@ picks lose the least; kernels are not predicted one by one.
 from __future__ import annotations
 
 import math
+from functools import cache
+from importlib.util import find_spec
 
-from clgraph.algorithms.partition.moved_level import moved_vertices
 from clgraph.algorithms.partition.problem import PartitionProblem
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Chain, Gathers, Work
@@ -23,11 +24,33 @@ BORDER_LOADS = 40_000.0  # to refine all levels, per vertex at the border of a p
 AFTER_METIS = 0.3  # of these, where METIS has divided a coarse level, so that few turns better the cut
 # METIS on one core.
 METIS_ENTRY_SECONDS, METIS_VERTEX_SECONDS, METIS_BORDER_SECONDS = 6e-8, 5e-7, 1e-6  # the last per entry at the border
+# Vertices of the largest level that moves to the CPU. METIS divides grids, roads and points of 2^14 vertices in less
+# time than two cores refine their levels. For 2^18 it takes longer than the cores need for a level of an eighth, and
+# METIS for that one (PoCL and Intel, 2 to 64 parts). A GPU's time on coarse levels is that of barriers, 7 ms on an
+# H200, and METIS divides some 2^12 vertices meanwhile.
+CPU_MOVED_VERTICES, GPU_MOVED_VERTICES = 1 << 15, 1 << 12
 # A GPU.
 LOOKS = 42.0  # at each entry of the graph, on all levels
 ENTRY_BYTES, VERTEX_BYTES = 340.0, 230.0  # streamed, on all levels
 LEVEL_LAUNCHES = 20.0  # to make a level
 TURNS_A_LEVEL, TURN_BARRIERS, TURN_LAUNCHES, TURNS_A_READ = 60.0, 12.0, 4.0, 4.0  # to refine a level
+
+
+def moved_vertices(facts: DeviceFacts, host: str = "metis") -> int:
+    """Return the most vertices of a level that *host*, METIS or the CPU's OpenCL runtime, divides.
+
+    Beside a GPU the runtime divides the coarsest level alone: PoCL on 16 cores took 190 ms for a level of 2^12
+    vertices, for which an H200 needs some 10 ms.
+    """
+    if facts.is_cpu:
+        return CPU_MOVED_VERTICES
+    return GPU_MOVED_VERTICES if host == "metis" else 0
+
+
+@cache
+def has_metis() -> bool:
+    """Return whether pymetis is installed."""
+    return find_spec("pymetis") is not None
 
 
 def gpu(problem: PartitionProblem, facts: DeviceFacts) -> Work:

@@ -36,20 +36,11 @@ _MAX_WEIGHT = 2**31 - 1
 
 @dataclass(frozen=True, eq=False)
 class Apart:
-    """Vertices heavier than any limit, each with a part of its own, and the problem that has them.
+    """Vertices heavier than any limit, each with a part of its own.
 
-    The problem without them has the same vertices. These have no entries there, and weigh 0.
-
-    Attributes
-    ----------
-    whole : PartitionProblem
-        The problem of all vertices and parts.
-    vertices, parts : int array
-        The vertices, and the part of each.
-    others : int array
-        The parts that the problem without them numbers from 0.
-    edge_cut : int
-        The weight of their edges, which all lead to other parts.
+    The problem without them has the same vertices. These have no entries there, and weigh 0. It numbers the *others*
+    of the parts of the *whole* problem from 0. The edges of the heavy vertices weigh *edge_cut* together, since all of
+    them lead to other parts.
     """
 
     whole: PartitionProblem
@@ -61,22 +52,12 @@ class Apart:
 
 @dataclass(frozen=True, eq=False)
 class PartitionProblem(GraphProblem):
-    """A symmetric graph, and what its parts are to be.
+    """A symmetric graph, and what its parts are to be: the checked arguments of :func:`partition`.
 
     Attributes
     ----------
-    n_parts : int
-    imbalance : float
-        A part may weigh so much more than its share, as a fraction of the share.
-    vertex_weights : int32 array or None
-        ``None`` is 1 for each.
     target_weights : float64 array or None
         The share of each part of the whole weight; ``None`` is the same for each.
-    matching, contraction, refinement : str
-        The variant of each phase.
-    seed : int
-    deterministic : bool
-    effort : str
     apart : Apart or None
         The vertices that are no longer in the problem, since each has a part of its own.
     """

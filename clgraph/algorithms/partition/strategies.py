@@ -10,19 +10,9 @@ import numpy as np
 
 from clgraph.algorithms.partition import prices, variants
 from clgraph.algorithms.partition.hybrid import HOSTS, Hybrid
-from clgraph.algorithms.partition.moved_level import has_metis
-from clgraph.algorithms.partition.multilevel import (
-    GROWING,
-    HASHED,
-    REFINING,
-    Multilevel,
-    checked_individuals,
-    padded,
-)
-from clgraph.algorithms.partition.plan import PartitionPlan
-from clgraph.algorithms.partition.population import POPULATION
+from clgraph.algorithms.partition.multilevel import GROWING, HASHED, REFINING, Multilevel, PartitionPlan
+from clgraph.algorithms.partition.prices import has_metis
 from clgraph.algorithms.partition.problem import PartitionProblem
-from clgraph.algorithms.partition.variants import SEGMENTED
 from clgraph.arguments import check_choice, checked_count, checked_flag
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.planned import planned
@@ -59,13 +49,11 @@ def gpu(
     if individuals is None:
         individuals = _SAME_EVERYWHERE if problem.deterministic else facts.compute_units * (2 if facts.is_cpu else 1)
         individuals = max(32, individuals) if problem.effort == "max" else individuals
-    individuals = checked_individuals(individuals)
+    individuals = checked_count("individuals", individuals, 1024)
     drops = checked_flag("drop_light_edges", drop_light_edges)
     n, m = problem.graph.n_vertices, problem.graph.n_edges
-    steps = (
-        Phase(f"{REFINING}:begin", 1, values={"n": n, "m": m}),
-        Use(Multilevel),
-    ) if n and problem.n_parts > 1 else ()  # fmt: skip
+    begin = Phase(f"{REFINING}:begin", 1, values={"n": n, "m": m})
+    steps = (begin, Use(Multilevel)) if n and problem.n_parts > 1 else ()
     top_k = checked_count("top_k", top_k, 16)
     return Recipe(steps, lambda: _setting(problem, facts, coarsest, individuals, top_k, drops))
 
@@ -74,7 +62,7 @@ def _setting(
     problem: PartitionProblem, facts: DeviceFacts, coarsest: int, individuals: int, top_k: int, drops: bool
 ) -> Setting:
     n, m, k = problem.graph.n_vertices, problem.graph.n_edges, problem.n_parts
-    room = padded(n)
+    room = variants.padded(n)
     parts_room = 1 << max(6, (k - 1).bit_length())
     words = Array(n, np.int32)
     arrays = {
@@ -98,12 +86,12 @@ def _setting(
                  "WG_SIZE": _group(facts, parts_room)},
         file_defines={
             GROWING: {"WG_SIZE": _group(facts, _FEW_COUNTERS, _ALONE)},
-            POPULATION: {
+            variants.POPULATION: {
                 "PARTS_ROOM": parts_room, "WG_SIZE": _group(facts, parts_room, _ALONE), "RECOUNTS": int(drops),
                 **variants.individual_defines(problem, facts),
             },
             HASHED: {"TEAM": 1} if problem.deterministic else {},
-            SEGMENTED: {"SPLIT_CLAIMS": int(not facts.has_int64_atomics)},
+            variants.SEGMENTED: {"SPLIT_CLAIMS": int(not facts.has_int64_atomics)},
             **variants.defines_of(problem, facts, parts_room, top_k, drops),
         },
         inputs={

@@ -11,29 +11,33 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.model.recipe import Array
 from clgraph.primitives.sort import Sort
 
-BUFFERED, PERMUTATIONS, SEGMENTED, SORTED, LIGHT_EDGES, _REFINING = (
+BUFFERED, PERMUTATIONS, SEGMENTED, SORTED, LIGHT_EDGES, POPULATION, _REFINING = (
     f"partition/{name}.cl"
     for name in (
-        "buffered",
-        "permutations",
-        "segmented",
-        "sorted",
-        "light_edges",
-        "label_propagation",
+        "buffered", "permutations", "segmented", "sorted", "light_edges", "population", "label_propagation",
     )
-)
+)  # fmt: skip
+_REQUESTS = (BUFFERED, "count_requests"), (BUFFERED, "place_requests")
 _ACCEPTING = {
     "label_propagation": ((_REFINING, "confirm_candidates"),),
-    "buffered": tuple((BUFFERED, kernel) for kernel in ("count_requests", "place_requests", "accept_requests")),
-    "permutations": (
-        (BUFFERED, "count_requests"), (BUFFERED, "place_requests"), (PERMUTATIONS, "permute_requests"),
-    ),
+    "buffered": (*_REQUESTS, (BUFFERED, "accept_requests")),
+    "permutations": (*_REQUESTS, (PERMUTATIONS, "permute_requests")),
     "noop": (),
-}  # fmt: skip
+}
 _ANY_GAIN = -(2**30)
 _MOST_ROUNDS = 256  # of matching, which expects some twenty
 _ROUNDS_A_READ = 4
 _DENSER = 2  # times the mean degree of the graph, which levels without light edges have at most
+_SHORT = 8  # entries of a row; longer ones are the work of sub-groups, of which a group has few
+# Vertices and entries of the levels that individuals have.
+_SMALL = {"normal": (1 << 12, 1 << 15), "max": (1 << 13, 1 << 17)}
+_GENERATIONS = {"normal": 0, "max": 10}
+_MOST_WORDS = 1 << 27  # of an array of all individuals
+
+
+def padded(n: int) -> int:
+    """Return the length of arrays that stand behind each other in one buffer."""
+    return -(-max(1, n) // 1024) * 1024
 
 
 def turn_of(problem: PartitionProblem) -> tuple[tuple[str, str], ...]:
@@ -103,16 +107,9 @@ def defines_of(
 
 
 def match_segments(run: Any, level: int, n: int, seed: int, most_weight: int) -> None:
-    """Match until each vertex is matched or has no neighbour that could be its mate.
+    """Match until each of the *n* vertices is matched or has no neighbour that could be its mate.
 
-    Parameters
-    ----------
-    run : Multilevel
-    level, n : int
-        The level, and how many vertices it has.
-    seed : int
-    most_weight : int
-        The most that a pair may weigh.
+    A pair weighs at most *most_weight*.
     """
     given = {"open_room": run.plan.problem.graph.n_vertices}
     lengths, has_atomics = run.plan.arrays["open_lengths"], run.plan.session.facts.has_int64_atomics
@@ -129,14 +126,7 @@ def match_segments(run: Any, level: int, n: int, seed: int, most_weight: int) ->
 
 
 def sort_entries(run: Any, level: int, n: int, m: int) -> None:
-    """Fill the slots of coarse vertices with their entries, by a sort.
-
-    Parameters
-    ----------
-    run : Multilevel
-    level, n, m : int
-        The level that is contracted, and how many vertices and entries it has.
-    """
+    """Fill the slots of coarse vertices with their *m* entries, by a sort; *level* is the one that is contracted."""
     shift, arrays = n.bit_length(), run.plan.arrays
     run.launch(SORTED, "gather_entries", n, level=level, shift=shift)
     names = ("packed", "packed_sorted", "entry_weights", "entry_weights_sorted")
@@ -147,9 +137,45 @@ def sort_entries(run: Any, level: int, n: int, m: int) -> None:
 
 
 def drop_light_edges(run: Any, level: int, n: int, m: int) -> None:
-    """Leave the lightest edges out of what will be the next level; see :func:`sort_entries` for the parameters."""
+    """Leave the lightest edges out of what will be the next level."""
     problem = run.plan.problem
     degree = -(-_DENSER * problem.graph.n_edges // max(1, problem.graph.n_vertices))
     run.plan.arrays["class_counts"].fill(0)
     run.launch(LIGHT_EDGES, "count_weights", m, level=level)
     run.launch(LIGHT_EDGES, "drop_light", n, level=level, seed=problem.seed, n_per_vertex=degree)
+
+
+def first_level(problem: PartitionProblem, sizes: list[tuple[int, int]]) -> int | None:
+    """Return the finest level on which individuals are refined, if there is one."""
+    if problem.refinement != "label_propagation":
+        return None
+    most_vertices, most_entries = _SMALL[problem.effort]
+    fits = (n <= most_vertices and m <= min(most_entries, _SHORT * n) for n, m in sizes)
+    return next((level for level, is_small in enumerate(fits) if is_small), None)
+
+
+def refine_individuals(run: Any, last: int, individuals: int, grown_each: int) -> None:
+    """Refine individuals from the coarsest level to *last*, cross them there, and leave the best as the partition.
+
+    The array ``grown`` has their partitions of the coarsest level, *grown_each* words each.
+    """
+    problem, constant = run.plan.problem, run.plan.program(POPULATION).constant
+    n_parts, room = problem.n_parts, padded(run.sizes[last][0])
+    generations = _GENERATIONS[problem.effort]
+    each = constant("VERTEX_ARRAYS") * room + constant("INDIVIDUAL_PART_WORDS") * n_parts + constant("REFINE_WORDS")
+    shared = (n_parts + 1) * n_parts if generations else 1
+    individuals = max(1, min(individuals, _MOST_WORDS // max(each, shared)))
+    run.reserve("population", individuals * each)
+    run.reserve("parents", individuals * (room + n_parts))
+    run.reserve("shared_all", individuals * shared)
+
+    def launch(kernel: str, groups: int = individuals, **values: int) -> None:
+        run.launch(POPULATION, kernel, 0, groups, room_each=room, **values)
+
+    launch("refine_individuals", level=len(run.sizes) - 1, last_level=last, grown_each=grown_each)
+    launch("keep_children", level=last, is_first=1)
+    for generation in range(generations if individuals > 1 else 0):
+        seed = (problem.seed + 0x85EBCA6B * (generation + 1)) % 2**32
+        launch("cross_individuals", level=last, last_level=last, seed=seed)
+        launch("keep_children", level=last, is_first=0)
+    launch("keep_best_individual", 1, level=last, n_groups=individuals)

@@ -1,10 +1,8 @@
-"""Gmsh's files (.msh) of version 4.1, written as text.
-
-Each region is a surface and each marker a curve, with the region or the marker as its physical group.
-"""
+"""Meshes written without meshio: Gmsh's files (.msh) of version 4.1 as text, and VTK's unstructured grids (.vtu)."""
 
 from __future__ import annotations
 
+import base64
 from typing import IO, Any
 
 import numpy as np
@@ -14,13 +12,16 @@ from clgraph.errors import InputError
 from clgraph.io.mesh_data import MARKER, REGION, MeshData, whole
 from clgraph.io.text import write_rows
 
-_LINE, _TRIANGLE = 1, 2  # Gmsh's numbers of the kinds of elements, which are also their dimensions
+_GMSH_LINE, _GMSH_TRIANGLE = 1, 2  # Gmsh's numbers of the kinds of elements, which are also their dimensions
+_VTK_LINE, _VTK_TRIANGLE = 3, 5  # VTK's numbers of the kinds of cells
+_VTK_KINDS = {"f": "Float", "i": "Int", "u": "UInt"}
 
 
-def write(data: MeshData, stream: IO[bytes]) -> None:
-    """Write a mesh. Triangles are grouped by region; their element tags are row numbers from 1 on.
+def write_gmsh(data: MeshData, stream: IO[bytes]) -> None:
+    """Write a mesh in which each region is a surface and each marker a curve, with it as the physical group.
 
-    Gmsh's data are float64, so an integer that this cannot hold is an :class:`InputError`.
+    Triangles are grouped by region; their element tags are row numbers from 1 on. Gmsh's data are float64, so an
+    integer that this cannot hold is an :class:`InputError`.
     """
     t, s, n = len(data.triangles), len(data.segments), len(data.points)
     regions = whole(data.of_cells.get(REGION, np.zeros(t + s))[:t])
@@ -39,7 +40,7 @@ def write(data: MeshData, stream: IO[bytes]) -> None:
     write_rows(stream, "%.17g %.17g %.17g\n", *data.points.T)
     stream.write(f"$EndNodes\n$Elements\n{curves.size + surfaces.size} {t + s} 1 {t + s}\n".encode())
     for dimension, cells, number, order, first in (
-        (_LINE, data.segments, curve, lines, t), (_TRIANGLE, data.triangles, surface, triangles, 0),
+        (_GMSH_LINE, data.segments, curve, lines, t), (_GMSH_TRIANGLE, data.triangles, surface, triangles, 0),
     ):  # fmt: skip
         ends = np.cumsum(np.bincount(number))
         for k, rows in enumerate(np.split(order, ends[:-1]) if ends.size else []):
@@ -48,10 +49,10 @@ def write(data: MeshData, stream: IO[bytes]) -> None:
             write_rows(stream, " ".join(["%d"] * len(columns)) + "\n", *columns)
     stream.write(b"$EndElements\n")
     for name, column in data.of_points.items():
-        _write_data(stream, "NodeData", name, np.arange(n), column)
+        _write_gmsh_data(stream, "NodeData", name, np.arange(n), column)
     for name, column in data.of_cells.items():
         if name != MARKER:
-            _write_data(stream, "ElementData", name, np.concatenate([t + lines, triangles]), column)
+            _write_gmsh_data(stream, "ElementData", name, np.concatenate([t + lines, triangles]), column)
 
 
 def _are_groups(values: NDArray[Any]) -> bool:
@@ -68,7 +69,7 @@ def _boxes(corners: NDArray[Any], number: NDArray[Any], n: int) -> tuple[NDArray
     return low, high
 
 
-def _write_data(stream: IO[bytes], kind: str, name: str, rows: NDArray[Any], column: NDArray[Any]) -> None:
+def _write_gmsh_data(stream: IO[bytes], kind: str, name: str, rows: NDArray[Any], column: NDArray[Any]) -> None:
     values = column.astype(np.float64)
     if column.dtype.kind in "iu" and (wrong := values.astype(column.dtype) != column).any():
         at = int(wrong.argmax())
@@ -76,3 +77,34 @@ def _write_data(stream: IO[bytes], kind: str, name: str, rows: NDArray[Any], col
     stream.write(f'${kind}\n1\n"{name}"\n1\n0\n3\n0\n1\n{rows.size}\n'.encode())
     write_rows(stream, "%d %.17g\n", 1 + rows, values[rows])
     stream.write(f"$End{kind}\n".encode())
+
+
+def write_vtu(data: MeshData, stream: IO[bytes]) -> None:
+    """Write a mesh: its triangles, behind them its segments, and all columns."""
+    t, s = len(data.triangles), len(data.segments)
+    parts: dict[str, dict[str, NDArray[Any]]] = {
+        "PointData": data.of_points,
+        "CellData": data.of_cells,
+        "Points": {"Points": data.points},
+        "Cells": {
+            "connectivity": np.concatenate([data.triangles.ravel(), data.segments.ravel()]),
+            "offsets": np.cumsum(np.repeat([3, 2], [t, s])),
+            "types": np.repeat(np.array([_VTK_TRIANGLE, _VTK_LINE], np.uint8), [t, s]),
+        },
+    }
+    stream.write(
+        b'<?xml version="1.0"?>\n<VTKFile type="UnstructuredGrid" version="1.0" byte_order="LittleEndian" '
+        b'header_type="UInt64"><UnstructuredGrid>\n'
+        + f'<Piece NumberOfPoints="{len(data.points)}" NumberOfCells="{t + s}">\n'.encode()
+    )
+    for part, arrays in parts.items():
+        stream.write(f"<{part}>\n".encode())
+        for name, array in arrays.items():
+            little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+            components = f' NumberOfComponents="{array.shape[1]}"' if array.ndim > 1 else ""
+            kind = f"{_VTK_KINDS[array.dtype.kind]}{8 * array.itemsize}"
+            stream.write(f'<DataArray type="{kind}" Name="{name}"{components} format="binary">'.encode())
+            stream.write(base64.b64encode(np.uint64(little.nbytes).tobytes() + little.tobytes()))
+            stream.write(b"</DataArray>\n")
+        stream.write(f"</{part}>\n".encode())
+    stream.write(b"</Piece></UnstructuredGrid></VTKFile>\n")
