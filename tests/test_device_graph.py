@@ -19,10 +19,9 @@ from clgraph.data.wrapped import wrap_graph
 from clgraph.errors import GraphError, InputError
 from clgraph.primitives.scan import Scan
 from clgraph.runtime.admission import admit
-from clgraph.runtime.device_graph import device_graph
+from clgraph.runtime.device_graph import device_graph, weight_range
 from clgraph.runtime.graph_on_device import GraphOnDevice
 from clgraph.runtime.session import Session, as_session
-from clgraph.runtime.weight_range import weight_range
 
 ZOO = {**UNDIRECTED, **DIRECTED}
 

@@ -18,13 +18,11 @@ from numpy.typing import DTypeLike, NDArray
 from clgraph.arguments import checked_array, checked_count, checked_flag, shown
 from clgraph.device.profile import DeviceProfile
 from clgraph.errors import DeviceMemoryError, InputError
-from clgraph.runtime import huge_pages, recycled
 from clgraph.runtime import opencl as cl
-from clgraph.runtime.arrays import DeviceArray, number_type
-from clgraph.runtime.copies import enqueue_copies
+from clgraph.runtime import recycled
+from clgraph.runtime.arrays import DeviceArray, enqueue_copies, number_type
 from clgraph.runtime.failure import check_fork, typed_errors
 from clgraph.runtime.kept import Kept
-from clgraph.runtime.pinned import Pinned
 from clgraph.runtime.program import Program, build_program
 from clgraph.runtime.query import available_bytes, platforms, query_facts
 from clgraph.runtime.quirks import (
@@ -120,7 +118,7 @@ class Session(TimedQueue):
         self._lock = threading.RLock()
         self.transfers = Transfers(self)
         self._staging = None if self.facts.is_cpu else Staging(self)
-        self._pinned = Pinned(self.context) if copies_to_pinned_memory(self.device) else None
+        self._pinned = recycled.Pinned(self.context) if copies_to_pinned_memory(self.device) else None
         self.device_graphs: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
         self.kept = Kept(self.facts.global_mem_bytes)
 
@@ -274,8 +272,8 @@ class Session(TimedQueue):
         self._recording.allocated_bytes += n_bytes
         with self.driver, typed_errors(f"allocating {n_bytes:,} bytes"):
             buffer = self._pool.allocate(n_bytes)
-            if self.facts.is_cpu and n_bytes >= huge_pages.LEAST_BYTES:
-                huge_pages.ask_for(self._queue, buffer, n_bytes)
+            if self.facts.is_cpu and n_bytes >= recycled.LEAST_HUGE_BYTES:
+                recycled.ask_for_huge_pages(self._queue, buffer, n_bytes)
             return DeviceArray(self, buffer, kind, size)
 
     def zeros(self, size: int, dtype: DTypeLike) -> DeviceArray:

@@ -42,6 +42,8 @@ class Recording(threading.local):
 class TimedQueue:
     """What a :class:`Session`, which makes all that is here, knows of its queue."""
 
+    context: cl.Context
+    device: cl.Device
     facts: DeviceFacts
     why: str
     driver: AbstractContextManager[Any]
@@ -60,6 +62,23 @@ class TimedQueue:
     def takes_times(self) -> bool:
         """Whether commands are timed on the device; on a queue of the user's they may not be."""
         return bool(self._queue.properties & cl.command_queue_properties.PROFILING_ENABLE)
+
+    @cached_property
+    def has_device_queue(self) -> bool:
+        """Whether kernels may launch others; the first look makes the queue that they use.
+
+        Only where the device says so in the list of features of OpenCL 3.0: PoCL answers the older queries at random.
+        """
+        kinds = cl.command_queue_properties
+        try:
+            features = {feature.name for feature in self.device.opencl_c_features}
+            if self.facts.dialect.standard != "CL3.0" or "__opencl_c_device_enqueue" not in features:
+                return False
+            properties: Any = kinds.ON_DEVICE | kinds.ON_DEVICE_DEFAULT | kinds.OUT_OF_ORDER_EXEC_MODE_ENABLE
+            self._device_queue = cl.CommandQueue(self.context, self.device, properties=properties)
+        except (cl.Error, AttributeError):
+            return False
+        return True
 
     def wait(self, event: cl.Event) -> None:
         """Wait for *event*; Ctrl-C ends the wait once what is in flight has finished."""

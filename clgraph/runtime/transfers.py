@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from clgraph.arguments import checked_array
 from clgraph.runtime import opencl as cl
-from clgraph.runtime.arrays import DeviceArray, number_type
-from clgraph.runtime.copies import enqueue_copies
+from clgraph.runtime.arrays import DeviceArray, enqueue_copies, number_type
 from clgraph.runtime.failure import check_fork, typed_errors
 from clgraph.runtime.staging import Staging, beside_kernels
 
