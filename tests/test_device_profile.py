@@ -30,11 +30,7 @@ def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def facts_of(platform: str, name: str, *, is_cpu: bool = False) -> DeviceFacts:
-    return DeviceFacts(
-        name=name, vendor="", platform=platform, platform_version="", driver_version="1", is_cpu=is_cpu,
-        compute_units=1, sub_group_size=1, max_work_group_size=1, local_mem_bytes=1, global_mem_bytes=1,
-        max_alloc_bytes=1, has_int64_atomics=False, has_fp64=False,
-    )  # fmt: skip
+    return DeviceFacts(name, platform=platform, driver_version="1", is_cpu=is_cpu)
 
 
 @pytest.mark.parametrize(

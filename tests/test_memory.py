@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
-from conftest import ROOT
-
-from clgraph.runtime.child import search_path
+from conftest import run_python
 
 CHILD = """
 from first_answer import resident_bytes
@@ -31,7 +25,6 @@ print((resident_bytes("VmRSS") - before) / first.nbytes)
 
 
 def test_a_process_does_not_grow_with_the_graphs_that_it_has_solved() -> None:
-    path = os.pathsep.join([search_path(), str(ROOT / "benchmarks")])
-    command, environment = [sys.executable, "-c", CHILD], {**os.environ, "PYTHONPATH": path}
-    found = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+    found = run_python(CHILD)
+    assert found.returncode == 0, found.stderr
     assert float(found.stdout) < 5  # of the thirty graphs

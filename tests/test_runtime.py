@@ -41,7 +41,7 @@ from clgraph.errors import (
 )
 from clgraph.primitives.scan import Scan
 from clgraph.probing import probe
-from clgraph.runtime import cache, notice, opencl, query, selection, source, timed_queue
+from clgraph.runtime import cache, opencl, query, selection, source, timed_queue
 from clgraph.runtime import session as session_module
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.failure import check_status
@@ -820,16 +820,16 @@ def test_compilers_do_not_talk_to_the_user(session, tmp_path):
 
 
 def test_long_builds_announce_themselves_on_a_terminal(monkeypatch, capsys):
-    monkeypatch.setattr(notice, "_told", set())
-    line, said, tell = "clgraph: building, first run\n", threading.Event(), notice._tell
-    monkeypatch.setattr(notice, "_tell", lambda what: tell(what) or said.set())
+    monkeypatch.setattr(cache, "_told", set())
+    line, said, tell = "clgraph: building, first run\n", threading.Event(), cache._tell
+    monkeypatch.setattr(cache, "_tell", lambda what: tell(what) or said.set())
     for terminal, after, seconds, shown in (
         (False, 0.01, 0.1, ""), (True, 60.0, 0.0, ""), (True, 0.01, 60.0, line), (True, 0.01, 0.1, ""),
     ):  # fmt: skip
         said.clear()
-        monkeypatch.setattr(notice, "_AFTER_SECONDS", after)
+        monkeypatch.setattr(cache, "_AFTER_SECONDS", after)
         monkeypatch.setattr(sys.stderr, "isatty", lambda terminal=terminal: terminal)
-        with notice.announced("building"):
+        with cache.announced("building"):
             assert said.wait(seconds) == bool(shown)
         assert capsys.readouterr().err == shown
 

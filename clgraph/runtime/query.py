@@ -22,7 +22,11 @@ def platforms() -> list[cl.Platform]:
     except cl.Error:  # the loader reports "no platform" as an error
         return []
     unique = {_identity(p): p for p in reversed(found)}
-    _repair(*unique.values())
+    for platform in unique.values():
+        with contextlib.suppress(cl.Error, OSError):
+            if "Portable Computing Language" in platform.name:
+                for device in platform.get_devices():
+                    name_processor(device)
     return list(reversed(unique.values()))
 
 
@@ -31,14 +35,6 @@ def _identity(platform: cl.Platform) -> object:
         return platform.name, platform.version
     except cl.Error:  # a broken driver; devices() gives the reason
         return platform.int_ptr
-
-
-def _repair(*found: cl.Platform) -> None:
-    for platform in found:
-        with contextlib.suppress(cl.Error, OSError):
-            if "Portable Computing Language" in platform.name:
-                for device in platform.get_devices():
-                    name_processor(device)
 
 
 def query_facts(device: cl.Device) -> DeviceFacts:

@@ -37,25 +37,15 @@ _n_forks = 0
 
 
 class Memory:
-    """Whole pages that one answer after the other gets.
-
-    Attributes
-    ----------
-    bytes : uint8 array
-    n_uses : int
-        How many answers have had it.
-    pinned_by : callable
-        Returns who has pinned it, while that lives.
-    """
-
-    pinned_by: Callable[[], object]
+    """Whole pages that one answer after the other gets."""
 
     def __init__(self, n_bytes: int) -> None:
         whole = np.empty(n_bytes + mmap.PAGESIZE, np.uint8)
         first = -whole.ctypes.data % mmap.PAGESIZE
         self.bytes = whole[first : first + n_bytes]
-        self.pinned_by = lambda: None
-        self.n_uses = self._n_passed = 0
+        self.pinned_by: Callable[[], object] = lambda: None  # returns who has pinned it, while that lives
+        self.n_uses = 0  # answers that have had it
+        self._n_passed = 0
         self._n_forks = _n_forks
 
     def fits(self, n_bytes: int) -> bool:

@@ -23,7 +23,7 @@ from clgraph.runtime import recycled
 from clgraph.runtime.arrays import DeviceArray, enqueue_copies, number_type
 from clgraph.runtime.failure import check_fork, typed_errors
 from clgraph.runtime.kept import Kept
-from clgraph.runtime.program import Program, build_program
+from clgraph.runtime.program import Program
 from clgraph.runtime.query import available_bytes, platforms, query_facts
 from clgraph.runtime.quirks import (
     copies_to_pinned_memory,
@@ -158,7 +158,7 @@ class Session(TimedQueue):
                 key = (source, *sorted(seen.items()))
                 if key not in self._programs:
                     started = time.perf_counter()
-                    self._programs[key] = build_program(self, source, seen)
+                    self._programs[key] = Program(self, source, seen)
                     self.record_compile(time.perf_counter() - started)
                 self._programs[asked] = self._programs[key]
             return self._programs[asked]

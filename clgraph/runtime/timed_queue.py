@@ -25,18 +25,10 @@ _COMPLETE = 0  # OpenCL's CL_COMPLETE; a smaller status is an error
 
 
 class Recording(threading.local):
-    """What each thread records of its own calls.
+    """What each thread records of its own calls."""
 
-    Attributes
-    ----------
-    recorder : Recorder or None
-        That of the innermost :meth:`TimedQueue.measure`.
-    allocated_bytes : int
-        In all, those included that are free again.
-    """
-
-    recorder: Recorder | None = None
-    allocated_bytes = 0
+    recorder: Recorder | None = None  # that of the innermost TimedQueue.measure
+    allocated_bytes = 0  # in all, those included that are free again
 
 
 class TimedQueue:
