@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -93,6 +94,15 @@ def session_on(device: str) -> Session:
 def session(request: pytest.FixtureRequest) -> Session:
     """A session on each device in turn."""
     return session_on(request.param)
+
+
+@pytest.fixture
+def no_collection() -> Iterator[None]:
+    """Let nothing that is in a circle of references be freed."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
