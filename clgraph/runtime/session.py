@@ -45,7 +45,6 @@ _CHECKED_BYTES = 1 << 24  # for less it is not worth asking how much memory is f
 _SHARED_ALIGNMENT = 16  # bytes; kernels read vectors of so many
 _FEW_BYTES = 64  # that are read into a page which is there
 _LINE_BYTES, _MANY_LINES = 64, 1 << 17  # bytes; the latter are worth a second command
-_wrapping = typed_errors("wrapping a host array")
 _one_thread = threading.RLock()  # for all sessions of the driver that wants one: several devices have one driver
 
 
@@ -92,9 +91,10 @@ class Session(TimedQueue):
         kinds = cl.command_queue_properties
         with typed_errors("creating a session"):
             platforms()  # sets up what the drivers read from the environment
-            if isinstance(device, cl.CommandQueue):
-                self.context, self.device, self.why = device.context, device.device, "given as a queue"
-                if device.properties & kinds.OUT_OF_ORDER_EXEC_MODE_ENABLE:
+            queue = device if isinstance(device, cl.CommandQueue) else None
+            if queue is not None:
+                self.context, self.device, self.why = queue.context, queue.device, "given as a queue"
+                if queue.properties & kinds.OUT_OF_ORDER_EXEC_MODE_ENABLE:
                     raise InputError("the queue runs out of order; make one without OUT_OF_ORDER_EXEC_MODE_ENABLE")
             elif isinstance(device, cl.Context):
                 self.context, self.device, self.why = device, device.devices[0], "given as a context"
@@ -102,11 +102,7 @@ class Session(TimedQueue):
                 self.device, self.why = select_device(device)
                 self.context = cl.Context([self.device])
             check_works(self.device)
-            self._queue = (
-                device
-                if isinstance(device, cl.CommandQueue)
-                else cl.CommandQueue(self.context, self.device, properties=kinds.PROFILING_ENABLE)
-            )
+            self._queue = queue or cl.CommandQueue(self.context, self.device, properties=kinds.PROFILING_ENABLE)
             self.facts = query_facts(self.device)
         self.profile: DeviceProfile = profile_of(self.device, self.facts)
         self.driver = _one_thread if wants_one_thread(self.device) else contextlib.nullcontext()
@@ -206,10 +202,7 @@ class Session(TimedQueue):
             if in_place and not host.ctypes.data % _SHARED_ALIGNMENT:
                 return self.share(host, read_only=True)
             if not host.flags.writeable and not host.ctypes.data % 64:  # else it may change while kernels read it
-                with _wrapping:
-                    flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
-                    buffer = cl.Buffer(self.context, flags, hostbuf=host)
-                return DeviceArray(self, buffer, host.dtype, host.size, host)
+                return self._wrapped(host, read_only=True)
         array = self.empty(host.size, host.dtype)
         if host.size:
             array.set(host)
@@ -230,13 +223,16 @@ class Session(TimedQueue):
             raise InputError(f"host = {shown(host)}; allowed: {allowed}")
         if read_only and (not host.size or host.ctypes.data % _SHARED_ALIGNMENT):
             return self.upload(host)
-        with _wrapping:
-            if self._shares_memory:  # pyopencl shares no array that is read-only
+        return self._wrapped(host, read_only=read_only, by_address=True)
+
+    def _wrapped(self, host: NDArray[Any], *, read_only: bool, by_address: bool = False) -> DeviceArray:
+        with typed_errors("wrapping a host array"):
+            if by_address and self._shares_memory:  # pyopencl shares no array that is read-only
                 words: Any = (ctypes.c_char * host.nbytes).from_address(host.ctypes.data)
                 buffer: Any = cl.SVM(np.frombuffer(words, np.uint8))
             else:
-                flags = cl.mem_flags.READ_ONLY if read_only else cl.mem_flags.READ_WRITE
-                buffer = cl.Buffer(self.context, flags | cl.mem_flags.USE_HOST_PTR, hostbuf=host)
+                access = cl.mem_flags.READ_ONLY if read_only else cl.mem_flags.READ_WRITE
+                buffer = cl.Buffer(self.context, access | cl.mem_flags.USE_HOST_PTR, hostbuf=host)
         return DeviceArray(self, buffer, host.dtype, host.size, host)
 
     def settle(self, *shared: DeviceArray) -> None:

@@ -59,23 +59,18 @@ class _Copiers:
             threading.Thread(target=_copy_all, args=(self._tasks,), name=name, daemon=True).start()
         weakref.finalize(self, _stop, self._tasks, n_threads)
 
-    def submit(self, target: NDArray[np.uint8], source: NDArray[np.uint8]) -> None:
-        """Let the threads copy a part."""
-        step = -(-target.size // _SLICES)
-        self._give((target[at : at + step], source[at : at + step]) for at in range(0, target.size, step))
-
-    def touch(self, target: NDArray[np.uint8]) -> None:
-        """Let the threads write to each page of a part."""
-        step = -(-target.size // _SLICES)
-        self._give((target[at : at + step : _PAGE_BYTES], _ZERO) for at in range(0, target.size, step))
-
-    def _give(self, copies: Iterator[tuple[NDArray[np.uint8], NDArray[np.uint8]]]) -> None:
+    def submit(self, target: NDArray[np.uint8], source: NDArray[np.uint8] | None = None) -> None:
+        """Let the threads copy *source* to *target*, or without it write to each page of *target*."""
         ends: list[threading.Lock] = []
         self._parts.append(ends)
-        for target, source in copies:
+        step = -(-target.size // _SLICES)
+        for at in range(0, target.size, step):
             end = threading.Lock()
             end.acquire()
-            self._tasks.put((target, source, end))
+            slices = target[at : at + step : _PAGE_BYTES], _ZERO
+            if source is not None:
+                slices = target[at : at + step], source[at : at + step]
+            self._tasks.put((*slices, end))
             ends.append(end)
 
     def wait(self) -> None:
@@ -238,7 +233,7 @@ class Staging:
                 with self._session.driver:
                     if coming[0].command_execution_status <= cl.command_execution_status.COMPLETE:
                         break
-                copiers.touch(part)
+                copiers.submit(part)
                 copiers.finish(left=_TOUCHED)
             copiers.finish()
             for i, (_, part) in enumerate(parts):
