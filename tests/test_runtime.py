@@ -260,15 +260,15 @@ def test_environment_chooses_the_device(pocl, monkeypatch):
 
 
 def test_listing_devices_never_raises(pocl, monkeypatch):
+    def raising(*_):
+        raise cl.RuntimeError("driver and kernel module differ")
+
     class Nameless:
-        int_ptr = 7
+        int_ptr, get_devices = 7, raising
 
         @property
         def name(self):
             raise cl.RuntimeError("no name")
-
-    def raising(*_):
-        raise cl.RuntimeError("driver and kernel module differ")
 
     broken = SimpleNamespace(name="Broken platform", version="1", get_devices=raising)
     half = SimpleNamespace(name="Another", version="1", get_devices=lambda: [Nameless(), pocl.device])
