@@ -38,7 +38,7 @@ from clgraph.engine.split_graph import SplitGraph
 from clgraph.errors import VerificationError
 from clgraph.report import write_rows
 from clgraph.runtime.device_graph import DeviceGraph
-from clgraph.runtime.replicas import expanded
+from clgraph.runtime.graph_on_device import expanded
 from clgraph.runtime.session import Session, as_session
 
 KINDS = ("strong", "weak", "host", "forest")

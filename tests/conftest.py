@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -94,6 +96,15 @@ def session(request: pytest.FixtureRequest) -> Session:
     return session_on(request.param)
 
 
+@pytest.fixture
+def no_collection() -> Iterator[None]:
+    """Let nothing that is in a circle of references be freed."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
 @pytest.fixture(scope="session")
 def pocl() -> Session:
     """A session on PoCL, for tests that need only one device."""
@@ -126,8 +137,17 @@ def run_at_width(width: int, script: str) -> None:
     """
     intel_session()
     head = f"import conftest; s = conftest.session_on('intel'); assert s.facts.sub_group_size == {width};"
-    path = os.pathsep.join([str(ROOT / "tests"), *sys.path])
-    environment = {**os.environ, "CLGRAPH_INTEL_SUB_GROUP": str(width), "PYTHONPATH": path}
-    command = [sys.executable, "-c", head + script]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=800)
+    done = run_python(head + script, CLGRAPH_INTEL_SUB_GROUP=str(width))
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+def run_python(
+    code: str, *arguments: str, base: Mapping[str, str] = os.environ, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run *code* in a new interpreter that finds this checkout, and has *base* and *environment* as its environment."""
+    given = environment.get("PYTHONPATH", os.environ.get("PYTHONPATH", ""))
+    path = os.pathsep.join([*filter(None, [given]), *(str(ROOT / part) for part in ("", "tests", "benchmarks"))])
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments], cwd=ROOT, env={**base, **environment, "PYTHONPATH": path},
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=800,
+    )  # fmt: skip

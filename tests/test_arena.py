@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,14 +15,15 @@ from clgraph.runtime.arena import Arena, Room
 TAKES = [(1000, np.int32), (1, np.uint8), (0, np.int64), (77, np.float64), (3, np.uint32)]
 
 
-def test_arrays_stand_apart_and_in_the_arena(session):
-    arena = Arena(session, Arena.size_of(session, TAKES))
-    arrays = [arena.take(*each) for each in TAKES]
+@pytest.mark.parametrize("takes", [TAKES, [(0, np.float64)]])
+def test_arrays_stand_apart_and_in_the_arena(session, takes):
+    arena = Arena(session, Arena.size_of(session, takes))
+    arrays = [arena.take(*each) for each in takes]
     assert arena.used_bytes == arena.peak_bytes == arena.n_bytes
     for k, array in enumerate(arrays):
         array.fill(k)
     for k, array in enumerate(arrays):
-        assert array.get().tolist() == [k] * TAKES[k][0] and array.dtype == TAKES[k][1]
+        assert array.get().tolist() == [k] * takes[k][0] and array.dtype == takes[k][1]
     assert not any(a.overlaps(b) for k, a in enumerate(arrays) for b in arrays[:k])
 
 
@@ -93,13 +93,3 @@ def test_wrong_marks_and_sizes(session):
             arena.release(wrong)
     with pytest.raises(InputError, match="size = -1"):
         arena.take(-1, np.int32)
-
-
-def test_an_arena_of_nothing_has_room_for_arrays_of_nothing(session):
-    assert Arena(session, 0).take(0, np.float64).get().size == 0
-
-
-def test_an_arena_that_the_device_does_not_hold(session, monkeypatch):
-    monkeypatch.setattr(session, "facts", replace(session.facts, max_alloc_bytes=1 << 20))
-    with pytest.raises(DeviceMemoryError, match="in one buffer"):
-        Arena(session, 1 << 24)

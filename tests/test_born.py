@@ -77,9 +77,10 @@ def test_work_groups_of_many_lanes_make_the_same(groups_of_lanes: Session, name:
 @pytest.mark.parametrize("name", ["grid-7x11", "tree-300-3", "cycle-301", "cliques-30-True", "road-1001"])
 def test_graphs_of_more_entries_than_int32_counts(pocl: Session, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = generators.random_weights(BORN[name]()).expanded(2)
-    for module in ("generators.device", "runtime.replicas"):
-        monkeypatch.setattr(f"clgraph.{module}.offset_dtype", lambda n_edges: np.int64)
-    made = generators.random_weights(BORN[name](session=pocl)).expanded(2)
+    with monkeypatch.context() as patch:
+        for module in ("generators.device", "runtime.graph_on_device"):
+            patch.setattr(f"clgraph.{module}.offset_dtype", lambda n_edges: np.int64)
+        made = generators.random_weights(BORN[name](session=pocl)).expanded(2)
     assert made.on_device.row_offsets.dtype == np.int64  # type: ignore[attr-defined]
     assert_same(made, wanted)
 

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import DEVICES, PLATFORMS, ROOT, session_on
-
-from clgraph.runtime.child import search_path
+from conftest import DEVICES, PLATFORMS, run_python, session_on
 
 DEVICE = PLATFORMS.get(DEVICES[0], DEVICES[0])
 _SMALL = """
@@ -47,15 +42,10 @@ print(json.dumps({
 """
 
 
-def child(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env={**os.environ, "PYTHONPATH": search_path(), **environment},
-        capture_output=True, text=True, timeout=600, check=False,
-    )  # fmt: skip
-
-
 def test_small_graphs_are_answered_without_a_driver(tmp_path: Path) -> None:
-    done = child(_SMALL + _ASK, OCL_ICD_VENDORS=str(tmp_path), HOME="/dev/null", CLGRAPH_CACHE_DIR="/dev/null/none")
+    done = run_python(
+        _SMALL + _ASK, OCL_ICD_VENDORS=str(tmp_path), HOME="/dev/null", CLGRAPH_CACHE_DIR="/dev/null/none"
+    )
     assert (done.returncode, done.stderr) == (0, "")
     found: dict[str, Any] = json.loads(done.stdout)
     assert found["picked"] == [["host", "host"]] and found["shown"] > 0 and found["loaded"] == []
@@ -65,7 +55,7 @@ def test_small_graphs_are_answered_without_a_driver(tmp_path: Path) -> None:
 def test_a_device_or_its_strategy_that_is_named_is_asked(chosen: str) -> None:
     session_on(DEVICES[0])  # else skip
     code = f"{_SMALL}\ninfos.append(cg.sssp(given, 0, {chosen}, verify=True).info)\n{_ASK}"
-    done = child(code)
+    done = run_python(code)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert "pyopencl" in found["loaded"]
@@ -75,5 +65,5 @@ def test_a_device_or_its_strategy_that_is_named_is_asked(chosen: str) -> None:
 def test_larger_graphs_go_to_the_device() -> None:
     session_on(DEVICES[0])
     code = "import clgraph as cg; print(cg.connected_components(cg.generators.rmat(16, 16), verify=True).info.device)"
-    done = child(code)
+    done = run_python(code)
     assert done.returncode == 0 and done.stdout.strip() not in ("", "host"), done.stderr

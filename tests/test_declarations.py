@@ -10,7 +10,7 @@ import pytest
 
 from clgraph.errors import KernelSourceError
 from clgraph.runtime.declarations import Declarations
-from clgraph.runtime.program import build_program
+from clgraph.runtime.program import Program
 from clgraph.runtime.session import Session
 from clgraph.runtime.source import build_input, kernel_root
 
@@ -55,7 +55,7 @@ def test_structures_of_numbers_are_read_and_given(pocl: Session, monkeypatch: py
     assert kernels["fill"][0].dtype == np.dtype([("least", np.int32), ("step", np.uint64)], align=True)
     assert kernels["other"][0].dtype is None
     monkeypatch.setattr("clgraph.runtime.program.build_input", lambda *_: text)
-    program, out = build_program(pocl, "series.cl", {"WG_SIZE": 1}), pocl.zeros(3, np.uint64)
+    program, out = Program(pocl, "series.cl", {"WG_SIZE": 1}), pocl.zeros(3, np.uint64)
     launch = program.bind("fill", 3, series={"least": 5, "step": 2**40}, n=3, out=out)
     launch()
     assert out.get().tolist() == [5, 5 + 2**40, 5 + 2**41]

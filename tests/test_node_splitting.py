@@ -18,7 +18,6 @@ from clgraph.algorithms.bfs import STRATEGIES, as_problem, bfs
 from clgraph.algorithms.bfs.load_balance import plot_balance, profile_balance
 from clgraph.algorithms.sssp import ALGORITHM as SSSP
 from clgraph.algorithms.sssp import sssp
-from clgraph.algorithms.traversal import strategies
 from clgraph.algorithms.traversal.node_splitting import histogram_mda, model_mda
 from clgraph.algorithms.traversal.plan import SearchPlan
 from clgraph.cli.main import main
@@ -28,7 +27,6 @@ from clgraph.generators import random_weights
 from clgraph.reference.bfs import bfs_distances
 from clgraph.reference.sssp import check_sssp
 from clgraph.report import read_rows
-from clgraph.runtime.device_queue import has_device_queue
 from clgraph.runtime.session import Session
 
 ROUNDS = ("topology_driven", "node_splitting", "child_launch")
@@ -154,14 +152,14 @@ def test_rounds(session: Session) -> None:
 def test_children_from_the_device() -> None:
     """Where the driver can; elsewhere the host launches them."""
     session = intel_session()
-    assert has_device_queue(session) and has_device_queue(session)
+    assert session.has_device_queue
     info = bfs(cg.generators.star(3000), 4, strategy="child_launch", session=session, verify=True).info
     assert info.details["launched_by"] == "device" and "relax_pieces" not in info.kernels
 
 
 def test_children_from_the_host(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not has_device_queue(session) or session.facts.dialect.standard == "CL3.0"
-    monkeypatch.setattr(strategies, "has_device_queue", lambda _: False)
+    assert not session.has_device_queue or session.facts.dialect.standard == "CL3.0"
+    monkeypatch.setitem(vars(session), "has_device_queue", False)
     graph = random_weights(cg.generators.rmat(13, 16), dtype=np.float32)
     for threshold in (1, 40, None):
         info = bfs(graph, 5, strategy="child_launch", threshold=threshold, session=session, verify=True).info

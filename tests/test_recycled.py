@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import clgraph as cg
 from clgraph.runtime import opencl, recycled
-from clgraph.runtime.pinned import Pinned
+from clgraph.runtime.recycled import Pinned
 from clgraph.runtime.session import Session
 
 WORDS = np.dtype(np.uint32)

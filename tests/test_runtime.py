@@ -15,9 +15,11 @@ import threading
 import time
 import warnings
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyopencl as cl
@@ -41,7 +43,7 @@ from clgraph.errors import (
 )
 from clgraph.primitives.scan import Scan
 from clgraph.probing import probe
-from clgraph.runtime import cache, notice, opencl, query, selection, source, timed_queue
+from clgraph.runtime import cache, opencl, query, selection, source, timed_queue
 from clgraph.runtime import session as session_module
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.failure import check_status
@@ -162,16 +164,17 @@ def test_unmatched_request_lists_the_devices(pocl, request_):
         Session(request_)
 
 
+def fake_device(platform: str, name: str, vendor: str, kind: str = "GPU") -> SimpleNamespace:
+    return SimpleNamespace(
+        type=getattr(cl.device_type, kind), platform=SimpleNamespace(name=platform), name=name, vendor=vendor,
+        max_compute_units=1, global_mem_size=1,
+    )  # fmt: skip
+
+
 def test_names_with_colons(monkeypatch):
-    class Device:
-        type = cl.device_type.GPU
-        name, vendor = "gfx90a:sramecc+:xnack-", "AMD"
-        max_compute_units = global_mem_size = 1
-
-        class platform:
-            name = "AMD Accelerated Parallel Processing"
-
-    first, second = Device(), Device()
+    first, second = (
+        fake_device("AMD Accelerated Parallel Processing", "gfx90a:sramecc+:xnack-", "AMD") for _ in range(2)
+    )
     monkeypatch.setattr(selection, "enumerate_devices", lambda: [("0:0", first), ("0:1", second)])
     monkeypatch.setattr(selection, "verdict", lambda device: {"reason": None})
     assert selection.select_device("gfx90a:sramecc+:xnack-")[0] is first
@@ -182,39 +185,26 @@ def test_names_with_colons(monkeypatch):
 
 
 def test_a_cpu_that_only_its_processor_matches_is_told(monkeypatch):
-    class Device:
-        type, vendor, name = cl.device_type.CPU, "GenuineIntel", "cpu-haswell-Intel(R) Xeon(R) CPU"
-        max_compute_units = global_mem_size = 1
-
-        class platform:
-            name = "Portable Computing Language"
-
-    class Gpu(Device):
-        type, vendor, name = cl.device_type.GPU, "Advanced Micro Devices, Inc.", "gfx90a"
-
-    class Runtime(Device):
-        class platform:
-            name = "Intel(R) OpenCL"
-
-    only_pocl = [("0:0", Device()), ("1:0", Gpu())]
+    cpu = "cpu-haswell-Intel(R) Xeon(R) CPU"
+    pocl = fake_device("Portable Computing Language", cpu, "GenuineIntel", "CPU")
+    gpu = fake_device("Portable Computing Language", "gfx90a", "Advanced Micro Devices, Inc.")
+    runtime = fake_device("Intel(R) OpenCL", cpu, "GenuineIntel", "CPU")
+    found = [("0:0", pocl), ("1:0", gpu)]
     monkeypatch.setattr(selection, "verdict", lambda device: {"reason": None})
-    monkeypatch.setattr(selection, "enumerate_devices", lambda: only_pocl)
+    monkeypatch.setattr(selection, "enumerate_devices", lambda: found)
     why = "asked for 'intel': no platform is called 'intel', but the processor is"
     with pytest.warns(DeviceMatchWarning, match=rf"Portable Computing Language / cpu-haswell.* was taken, {why}"):
-        assert selection.select_device("intel") == (only_pocl[0][1], why)
+        assert selection.select_device("intel") == (pocl, why)
     monkeypatch.setenv("CLGRAPH_DEVICE", "Xeon")
     with pytest.warns(DeviceMatchWarning, match="CLGRAPH_DEVICE=Xeon: no platform is called 'xeon'"):
         selection.select_device()
-    for request in ("pocl", "portable", "cpu", "0:0", "gfx90a", Device.name):
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            assert selection.select_device(request)[1] == f"asked for {request!r}"
-    ranks = dict(reversed(only_pocl)) | {"2:0": Runtime()}
-    monkeypatch.setattr(selection, "enumerate_devices", lambda: [*ranks.items()])
-    monkeypatch.setattr(selection, "ranked", list)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert selection.select_device("intel") == (ranks["2:0"], "asked for 'intel'")
+        for request in ("pocl", "portable", "cpu", "0:0", "gfx90a", cpu):
+            assert selection.select_device(request)[1] == f"asked for {request!r}"
+        found = [("1:0", gpu), ("0:0", pocl), ("2:0", runtime)]
+        monkeypatch.setattr(selection, "ranked", list)
+        assert selection.select_device("intel") == (runtime, "asked for 'intel'")
 
 
 @pytest.mark.parametrize("request_", [42, 1.5, ["pocl"], b"pocl"])
@@ -269,42 +259,27 @@ def test_environment_chooses_the_device(pocl, monkeypatch):
             Session()
 
 
-def test_unusable_platforms_carry_the_reason(pocl, monkeypatch):
-    class Broken:
-        name = "Broken platform"
-
-        def get_devices(self):
-            raise cl.RuntimeError("driver and kernel module differ")
-
-    for module in (query, selection):
-        monkeypatch.setattr(module, "platforms", lambda: [Broken(), pocl.device.platform])
-    rows = selection.devices()
-    assert (rows[0].facts, rows[0].reason) == (None, "driver and kernel module differ")
-    assert rows[1].facts == pocl.facts
-    assert [key for key, _ in query.enumerate_devices()] == ["1:0"]
-
-
 def test_listing_devices_never_raises(pocl, monkeypatch):
+    def raising(*_):
+        raise cl.RuntimeError("driver and kernel module differ")
+
     class Nameless:
-        int_ptr = 7
+        int_ptr, get_devices = 7, raising
 
         @property
         def name(self):
             raise cl.RuntimeError("no name")
 
-    class Broken:
-        name, version = "Broken platform", "1"
-        get_devices = staticmethod(lambda: [Nameless(), pocl.device])
-
-    def unknown(device):
-        raise ValueError("half a version number")
-
-    monkeypatch.setattr(opencl, "get_platforms", lambda: [Nameless(), Broken()])
-    assert [(row.id, row.reason) for row in selection.devices()] == [
-        ("0:-", "no name"), ("1:0", "no name"), ("1:1", None),
+    broken = SimpleNamespace(name="Broken platform", version="1", get_devices=raising)
+    half = SimpleNamespace(name="Another", version="1", get_devices=lambda: [Nameless(), pocl.device])
+    monkeypatch.setattr(opencl, "get_platforms", lambda: [Nameless(), broken, half])
+    assert [(row.id, row.facts, row.reason) for row in selection.devices()] == [
+        ("0:-", None, "no name"), ("1:-", None, "driver and kernel module differ"), ("2:0", None, "no name"),
+        ("2:1", pocl.facts, None),
     ]  # fmt: skip
-    monkeypatch.setattr(selection, "query_facts", unknown)
-    assert selection.devices()[2].reason == "half a version number"
+    assert [key for key, _ in query.enumerate_devices()] == ["2:0", "2:1"]
+    monkeypatch.setattr(selection, "query_facts", raising)
+    assert selection.devices()[3].reason == "driver and kernel module differ"
     monkeypatch.setattr("clgraph.runtime.failure._used_in", -1)  # as in a forked child
     (row,) = selection.devices()
     assert (row.id, row.facts) == ("-:-", None) and "forked" in row.reason
@@ -543,6 +518,7 @@ def test_graphs_are_uploaded_once_and_let_go(session):
 
 
 @pytest.mark.parametrize("algorithm", sorted(set(MODULES) - {"factorization"}))  # its model keeps its plan
+@pytest.mark.usefixtures("no_collection")
 def test_a_call_leaves_nothing_behind(pocl: Session, algorithm: str) -> None:
     """No circle of references keeps the plan, and with it the graph and arrays on the device, until Python looks."""
 
@@ -550,36 +526,27 @@ def test_a_call_leaves_nothing_behind(pocl: Session, algorithm: str) -> None:
         raise DeviceTimeoutError("on purpose")
 
     whole = find_algorithm(algorithm)
-    gc.collect()
-    gc.disable()
-    try:
-        for entry, strategy in product((whole, replace(whole, answer=fails)), whole.strategies):
-            graph = generators.random_weights(generators.cycle(30))
-            problem = entry.problem(graph)
-            with contextlib.suppress(DeviceTimeoutError):
-                entry.solve(problem, strategy=strategy, session=pocl)
-            gone = weakref.ref(graph)
-            del graph, problem
-            assert gone() is None, strategy
-    finally:
-        gc.enable()
+    for entry, strategy in product((whole, replace(whole, answer=fails)), whole.strategies):
+        graph = generators.random_weights(generators.cycle(30))
+        problem = entry.problem(graph)
+        with contextlib.suppress(DeviceTimeoutError):
+            entry.solve(problem, strategy=strategy, session=pocl)
+        gone = weakref.ref(graph)
+        del graph, problem
+        assert gone() is None, strategy
 
 
+@pytest.mark.usefixtures("no_collection")
 def test_plans_of_parts_leave_nothing_behind(pocl: Session) -> None:
-    gc.collect()
-    gc.disable()
-    try:
-        for call in (
-            lambda graph: color(graph, distance=2, order="smallest_last", session=pocl),
-            lambda graph: profile_balance(pocl, as_problem(graph, source=0)),
-        ):
-            graph = generators.rmat(8, 8, seed=1)
-            call(graph)
-            gone = weakref.ref(graph)
-            del graph
-            assert gone() is None
-    finally:
-        gc.enable()
+    for call in (
+        lambda graph: color(graph, distance=2, order="smallest_last", session=pocl),
+        lambda graph: profile_balance(pocl, as_problem(graph, source=0)),
+    ):
+        graph = generators.rmat(8, 8, seed=1)
+        call(graph)
+        gone = weakref.ref(graph)
+        del graph
+        assert gone() is None
 
 
 def test_status_words_become_exceptions():
@@ -619,37 +586,26 @@ def test_measurements_nest(session):
     assert inner.kernels()["iota"][0] == 1
     assert outer.kernels()["iota"][0] == 3
     assert outer.seconds.kernel > inner.seconds.kernel
-
-
-def test_a_failed_measurement_leaves_none_running(session):
     with pytest.raises(ZeroDivisionError), session.measure():
         raise ZeroDivisionError
-    with session.measure() as recorder:
+    with session.measure() as next_one:
         iota(session, 3)
-    assert recorder.kernels()["iota"][0] == 1
+    assert next_one.kernels()["iota"][0] == 1, "one that failed does not go on"
 
 
 # ---- threads, forks, signals, processes
 
 
 def test_two_threads_with_launches_of_their_own(session):
-    wrong = []
-
-    def work(seed: int) -> None:
-        for turn in range(30):
-            n = 100 + 37 * seed + turn
+    def work(seed: int) -> bool:
+        found = []
+        for n in range(100 + 37 * seed, 130 + 37 * seed):
             with session.driver:
-                found = iota(session, n)
-            if not np.array_equal(found, np.arange(n)):
-                wrong.append((seed, turn))
+                found.append(np.array_equal(iota(session, n), np.arange(n)))
+        return all(found)
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(600)
-        assert not thread.is_alive()
-    assert not wrong
+    with ThreadPoolExecutor(2) as threads:
+        assert all(threads.map(work, range(2)))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -820,16 +776,16 @@ def test_compilers_do_not_talk_to_the_user(session, tmp_path):
 
 
 def test_long_builds_announce_themselves_on_a_terminal(monkeypatch, capsys):
-    monkeypatch.setattr(notice, "_told", set())
-    line, said, tell = "clgraph: building, first run\n", threading.Event(), notice._tell
-    monkeypatch.setattr(notice, "_tell", lambda what: tell(what) or said.set())
+    monkeypatch.setattr(cache, "_told", set())
+    line, said, tell = "clgraph: building, first run\n", threading.Event(), cache._tell
+    monkeypatch.setattr(cache, "_tell", lambda what: tell(what) or said.set())
     for terminal, after, seconds, shown in (
         (False, 0.01, 0.1, ""), (True, 60.0, 0.0, ""), (True, 0.01, 60.0, line), (True, 0.01, 0.1, ""),
     ):  # fmt: skip
         said.clear()
-        monkeypatch.setattr(notice, "_AFTER_SECONDS", after)
+        monkeypatch.setattr(cache, "_AFTER_SECONDS", after)
         monkeypatch.setattr(sys.stderr, "isatty", lambda terminal=terminal: terminal)
-        with notice.announced("building"):
+        with cache.announced("building"):
             assert said.wait(seconds) == bool(shown)
         assert capsys.readouterr().err == shown
 

@@ -12,26 +12,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, intel_session, require_tool, session_on
+from conftest import intel_session, require_tool, run_python, session_on
 
-from clgraph.device import processor
 from clgraph.device.profile import load_profile, save_profile
 from clgraph.errors import NoDeviceError
-from clgraph.runtime import drivers, pocl_cpu, query, selection, self_test
-from clgraph.runtime.child import Answer, search_path
+from clgraph.runtime import child, drivers, pocl_cpu, query, selection, self_test
+from clgraph.runtime.child import Answer
 from clgraph.runtime.session import Session
 
 X86 = platform.machine() == "x86_64"
 # A processor without AVX-512 where PoCL's built-ins have it, and the other way round.
-WRONG = "znver3" if "avx512f" in processor.processor_features() else "skylake-avx512"
-
-
-def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run *code* in a new interpreter."""
-    return subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True,
-        check=False, timeout=600,
-    )  # fmt: skip
+WRONG = "znver3" if "avx512f" in pocl_cpu.processor_features() else "skylake-avx512"
 
 
 @pytest.fixture
@@ -56,7 +47,7 @@ def deadly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "        return made(devices)\n"
         "    cl.Context = context\n", encoding="utf-8",
     )  # fmt: skip
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), search_path()]))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
 
 
 # ---- the processor for which PoCL compiles
@@ -104,12 +95,9 @@ print(self_test.examine(device)["reason"])
 def test_pocl_computes_right_whatever_llvm_calls_the_processor(name: str, state: str, tmp_path: Path) -> None:
     if not pocl_cpu.needs_name(session_on("pocl").device):
         pytest.skip("this PoCL names the processor of its built-ins by itself")
-    child = subprocess.run(
-        [sys.executable, "-c", _FORCED, name, state], cwd=ROOT, capture_output=True, text=True, check=False,
-        env={**os.environ, "POCL_CACHE_DIR": str(tmp_path)}, timeout=600,
-    )  # fmt: skip
-    right = child.returncode == 0 and child.stdout == "None\n"
-    assert right == (state == "mended"), child.stderr
+    done = run_python(_FORCED, name, state, POCL_CACHE_DIR=str(tmp_path))
+    right = done.returncode == 0 and done.stdout == "None\n"
+    assert right == (state == "mended"), done.stderr
 
 
 class _Structure:
@@ -204,11 +192,10 @@ for name in ("pocl", pocl.id):
         refused.append(str(error))
 print(json.dumps([pocl.reason, chosen, refused]))
 """
-    child = python(code)
-    reason, chosen, refused = json.loads(child.stdout)
+    reason, chosen, refused = json.loads(run_python(code).stdout)
     assert reason == "its self-test died of SIGABRT" and chosen == ["Intel(R) OpenCL"] * 2
     assert len(refused) == 2 and all(reason in text and "clgraph devices" in text for text in refused)
-    shown = python("from clgraph.cli.main import main; raise SystemExit(main(['doctor', '--json']))")
+    shown = run_python("from clgraph.cli.main import main; raise SystemExit(main(['doctor', '--json']))")
     report = json.loads(shown.stdout)
     assert shown.returncode == 1
     assert [device["works"] for device in report["devices"]] == ["Intel" in d["platform"] for d in report["devices"]]
@@ -272,22 +259,22 @@ def test_a_driver_that_crashes_is_left_out(crashing: Path, cold: Path) -> None:
     session_on("intel")
     listed = "from clgraph.cli.main import main; raise SystemExit(main(['devices', '--json']))"
     for _ in range(2):  # found, then remembered
-        child = python(listed, OCL_ICD_VENDORS=str(crashing))
-        assert child.returncode == 0 and not child.stderr, child.stderr
-        rows = json.loads(child.stdout)
+        done = run_python(listed, OCL_ICD_VENDORS=str(crashing))
+        assert done.returncode == 0 and not done.stderr, done.stderr
+        rows = json.loads(done.stdout)
         assert {row["platform"] for row in rows if row["facts"]} >= {"Intel(R) OpenCL"}
         (broken,) = (row for row in rows if not row["facts"])
         assert broken["platform"].endswith("a-crash.icd") and "died of SIGABRT" in broken["reason"]
     assert len(list((cold / "drivers").glob("*.json"))) == 1
 
 
-def test_a_kept_survey_of_another_form_is_made_again(tmp_path: Path) -> None:
-    kept = tmp_path / "kept.json"
+def test_a_kept_verdict_of_another_form_is_found_again(tmp_path: Path) -> None:
+    path, verdict = tmp_path / "kept.json", {"together": [], "drivers": {}, "error": None}
     for text in ("", "[1]", "{}", '{"together": []}'):
-        kept.write_text(text, encoding="utf-8")
-        assert drivers._kept(kept) is None
-    kept.write_text('{"together": [], "drivers": {}, "error": null}', encoding="utf-8")
-    assert drivers._kept(kept) == {"together": [], "drivers": {}, "error": None}
+        path.write_text(text, encoding="utf-8")
+        assert child.kept_verdict(path, {*verdict}, lambda: (verdict, True)) == verdict
+        assert child.kept_verdict(path, {*verdict}, lambda: ({}, False)) == verdict
+    assert child.kept_verdict(path, {*verdict}, lambda: ({}, False), again=True) == {}
 
 
 def test_one_file_may_stand_for_all_drivers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

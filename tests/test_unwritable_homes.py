@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from conftest import DEVICES, PLATFORMS
-
-from clgraph.runtime.child import search_path
+from conftest import DEVICES, PLATFORMS, run_python
 
 _NOWHERE = "/dev/null/none"
 _RUN = f"""
@@ -42,10 +39,7 @@ HOMES: dict[str, dict[str, str]] = {
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a kernel on the device that is the first argument, with nothing else in the environment."""
     kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH", "OCL_ICD_VENDORS") if name in os.environ}
-    return subprocess.run(
-        [sys.executable, "-c", _RUN, *arguments], env={**kept, "PYTHONPATH": search_path(), **environment},
-        capture_output=True, text=True, timeout=600, check=False,
-    )  # fmt: skip
+    return run_python(_RUN, *arguments, base=kept, **environment)
 
 
 @pytest.fixture

@@ -33,19 +33,19 @@ class DeviceFacts:
     """Queried by :func:`clgraph.runtime.query.query_facts`; units are in the names."""
 
     name: str
-    vendor: str
-    platform: str
-    platform_version: str
-    driver_version: str
-    is_cpu: bool
-    compute_units: int
-    sub_group_size: int
-    max_work_group_size: int
-    local_mem_bytes: int
-    global_mem_bytes: int
-    max_alloc_bytes: int
-    has_int64_atomics: bool
-    has_fp64: bool
+    vendor: str = ""
+    platform: str = ""
+    platform_version: str = ""
+    driver_version: str = ""
+    is_cpu: bool = False
+    compute_units: int = 1
+    sub_group_size: int = 1
+    max_work_group_size: int = 1
+    local_mem_bytes: int = 0
+    global_mem_bytes: int = 0
+    max_alloc_bytes: int = 0
+    has_int64_atomics: bool = False
+    has_fp64: bool = False
     dialect: Dialect = field(default_factory=Dialect)
 
     def group_size(self, on_gpu: _Size) -> int | _Size:
@@ -74,22 +74,7 @@ class DeviceFacts:
         }
 
 
-ANY_DEVICE = DeviceFacts(
-    name="any device",
-    vendor="",
-    platform="",
-    platform_version="",
-    driver_version="",
-    is_cpu=True,
-    compute_units=1,
-    sub_group_size=1,
-    max_work_group_size=1,
-    local_mem_bytes=0,
-    global_mem_bytes=0,
-    max_alloc_bytes=0,
-    has_int64_atomics=False,
-    has_fp64=False,
-)
+ANY_DEVICE = DeviceFacts("any device", is_cpu=True)
 """The default device before any driver is asked; it has the rates of a generic CPU."""
 
 

@@ -16,8 +16,7 @@ from clgraph.hetero.devices import member
 from clgraph.hetero.policies import Member
 from clgraph.hetero.work import Values, Work
 from clgraph.runtime import opencl as cl
-from clgraph.runtime.arrays import DeviceArray, number_type
-from clgraph.runtime.copies import enqueue_copies
+from clgraph.runtime.arrays import DeviceArray, enqueue_copies, number_type
 from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.session import Session
 from clgraph.runtime.staging import LEAST_BYTES

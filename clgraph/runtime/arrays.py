@@ -1,4 +1,4 @@
-"""One-dimensional arrays on a device."""
+"""One-dimensional arrays on a device, and copies between them and the host."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from numpy.typing import DTypeLike, NDArray
 from clgraph.arguments import refusing
 from clgraph.errors import DeviceError
 from clgraph.runtime import opencl as cl
-from clgraph.runtime.copies import enqueue_copies
 from clgraph.runtime.failure import typed_errors
 
 if TYPE_CHECKING:
@@ -119,18 +118,14 @@ class DeviceArray:
         """Copy *host* to the items from *offset* on."""
         data = np.ascontiguousarray(host, self.dtype)
         self.check_part(offset, data.size)
-        first_byte = offset * self.dtype.itemsize
-        if (staging := self._session.staging_for(data.nbytes)) is not None:
-            with self._session.driver:
+        session, first_byte = self._session, offset * self.dtype.itemsize
+        with session.driver:
+            if (staging := session.staging_for(data.nbytes)) is not None:
                 staging.upload(self.buffer, first_byte, data)
-        elif data.size:
-            self._write(data, first_byte)
-
-    def _write(self, data: NDArray[Any], first_byte: int) -> None:
-        session = self._session
-        with session.driver, typed_errors("copying to the device"):
-            events = enqueue_copies(session, session.queue, self.buffer, first_byte, data, to_host=False)
-            session.wait(events[-1])
+            elif data.size:
+                with typed_errors("copying to the device"):
+                    events = enqueue_copies(session, session.queue, self.buffer, first_byte, data, to_host=False)
+                    session.wait(events[-1])
 
     def get(self, start: int = 0, stop: int | None = None) -> NDArray[Any]:
         """Return items ``start:stop`` as a new host array, waiting for all earlier work."""
@@ -179,3 +174,23 @@ class DeviceArray:
         if self._host is not None:
             self._session.queue.finish()  # a kernel in flight may still read it
             self._host = None
+
+
+def enqueue_copies(
+    session: Session,
+    queue: cl.CommandQueue,
+    buffer: Any,
+    first_byte: int,
+    host: NDArray[Any],
+    *,
+    to_host: bool,
+    after: tuple[cl.Event, ...] = (),
+) -> list[cl.Event]:
+    """Enqueue copying contiguous *host* to *buffer* from *first_byte* on, or what is there *to_host*."""
+    data, offset, events = host.reshape(-1).view(np.uint8), "src_offset" if to_host else "dst_offset", []
+    for first, last in session.pieces(host.nbytes):
+        ends: Any = (data[first:last], buffer) if to_host else (buffer, data[first:last])
+        place: dict[str, Any] = {offset: first_byte + first}
+        events.append(cl.enqueue_copy(queue, *ends, is_blocking=False, wait_for=after, **place))
+        session.record_transfer(events[-1])
+    return events

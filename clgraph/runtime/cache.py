@@ -1,4 +1,4 @@
-"""The caches of PoCL and pyopencl, and the lock under which programs are built.
+"""The caches of PoCL and pyopencl, the lock under which programs are built, and what a waiting person is told.
 
 A process that dies while compiling leaves a damaged cache, which kills every later process (seen with
 PoCL). So each builder leaves a marker in the cache while it compiles; a marker that is left makes later
@@ -13,6 +13,8 @@ import logging
 import os
 import platform
 import shutil
+import sys
+import threading
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +29,10 @@ try:
 except ImportError:  # pragma: no cover  (Windows, for which there is no wheel of PoCL)
     fcntl = None  # type: ignore[assignment]
 
+TESTING = "testing the OpenCL devices"
+COMPILING = "compiling kernels"
+_AFTER_SECONDS = 0.5
+_told: set[str] = set()
 _used: dict[Path, int] = {}  # caches of this process; the open file descriptors hold shared locks
 
 
@@ -120,3 +126,23 @@ def build_lock(*, into_cache: bool = False) -> Iterator[bool]:
         finally:
             for marker in markers:
                 marker.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def announced(what: str) -> Iterator[None]:
+    """Write *what* to stderr if the block lasts more than half a second: once a process, on a terminal only."""
+    if what in _told or sys.stderr is None or not sys.stderr.isatty():
+        yield
+        return
+    timer = threading.Timer(_AFTER_SECONDS, _tell, [what])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _tell(what: str) -> None:
+    _told.add(what)
+    print(f"clgraph: {what}, first run", file=sys.stderr, flush=True)

@@ -1,14 +1,19 @@
-"""Run what may crash or hang in a child process."""
+"""Run what may crash or hang in a child process, and keep what it tells."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from clgraph.runtime.cache import TESTING, announced
+from clgraph.user_cache import locked, write_whole
 
 IN_CHILD = "CLGRAPH_IN_CHILD"  # set in the environment of a child, which starts no others
 STARTED = "started"  # what a child prints once its imports are done
@@ -61,3 +66,28 @@ def run_child(module: str, *arguments: str, timeout: float, **environment: str) 
         return Answer(json.loads(last))
     except ValueError:
         return Answer(error=f"unexpected output: {last!r}")
+
+
+def kept_verdict(
+    path: Path, keys: set[str], judge: Callable[[], tuple[dict[str, Any], bool]], *, again: bool = False
+) -> dict[str, Any]:
+    """Return the verdict in file *path*, or what *judge* finds: a verdict, and whether it is to be kept there.
+
+    A file is passed over if it lacks one of *keys*, or if the verdict is to be found *again*.
+    """
+
+    def kept() -> dict[str, Any] | None:
+        with contextlib.suppress(OSError, ValueError):
+            found = json.loads(path.read_text(encoding="utf-8"))
+            return found if isinstance(found, dict) and found.keys() >= keys and not again else None
+        return None
+
+    if (found := kept()) is None:
+        # Others wait for the verdict instead of finding it, too.
+        with locked(path.with_name("lock")), announced(TESTING), contextlib.suppress(OSError):
+            if (found := kept()) is None:
+                found, is_lasting = judge()
+                if is_lasting:
+                    write_whole(path, json.dumps(found))
+    assert found is not None
+    return found

@@ -14,14 +14,16 @@ from clgraph.arguments import checked_count, checked_flag, shown
 from clgraph.data.csr import MAX_VERTICES
 from clgraph.data.graph import Graph, as_graph
 from clgraph.data.stats import GraphStats
+from clgraph.data.wrapped import WrappedGraph
 from clgraph.errors import GraphError, InputError
 from clgraph.runtime.arrays import DeviceArray
-from clgraph.runtime.check_csr import CsrCheck
+from clgraph.runtime.check_csr import CsrCheck, extremes
 from clgraph.runtime.graph_on_device import GraphOnDevice
 from clgraph.runtime.graph_stats import StatsRun
 from clgraph.runtime.session import Session, SessionLike, as_session
 
 _WEIGHTS = ("int32", "int64", "float32", "float64")
+_LEAST_CHUNK, _GROUPS_PER_UNIT = 4096, 4  # weights of a work-group that looks for their range; groups
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -248,3 +250,25 @@ def beside(graph: Graph, made: Graph) -> Graph:
     if isinstance(graph, GraphOnDevice):
         return DeviceGraph.from_graph(made, graph.on_device.session).as_graph()
     return made
+
+
+def weight_range(session: Session, graph: Graph) -> tuple[Any, Any]:
+    """Return ``graph.weight_range``; where it is not known, kernels find it, unless *graph* is small."""
+    is_known = isinstance(graph, WrappedGraph) or "weight_range" in vars(graph)
+    if not is_known and graph.weight_dtype is not None and graph.n_edges and not graph.is_small:
+        vars(graph)["weight_range"] = _found(session, graph, graph.weight_dtype)
+    return graph.weight_range
+
+
+def _found(session: Session, graph: Graph, dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    weights, m = device_graph(session, graph, weights=True).edge_weights, graph.n_edges
+    program = session.program(
+        "data/weight_range.cl",
+        {"WEIGHT_T": "ulong" if dtype.itemsize == 8 else "uint", "IS_FLOAT": int(dtype.kind == "f")},
+        work_group_size=session.facts.group_size(None),
+    )
+    chunk = max(_LEAST_CHUNK, -(-m // (_GROUPS_PER_UNIT * session.facts.compute_units)))
+    items = -(-m // chunk) * program.work_group_size
+    ranges = session.empty(2 * items, f"u{dtype.itemsize}")
+    program.bind("find_range", items, m=m, chunk=chunk, edge_weights=weights, ranges=ranges)()
+    return extremes(ranges.get(), dtype)

@@ -6,7 +6,6 @@ drivers is loaded by a child process; one on which the child dies is left out. T
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import logging
@@ -19,13 +18,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from clgraph.device.processor import processor
 from clgraph.errors import NoDeviceError
 from clgraph.runtime import opencl as cl
 from clgraph.runtime.cache import keep_callers, pocl_cache, use
-from clgraph.runtime.child import IN_CHILD, STARTED, Answer, run_child
-from clgraph.runtime.notice import TESTING, announced
-from clgraph.user_cache import cache_dir, cache_root, locked, write_whole
+from clgraph.runtime.child import IN_CHILD, STARTED, Answer, kept_verdict, run_child
+from clgraph.runtime.pocl_cpu import processor
+from clgraph.user_cache import cache_dir, cache_root, write_whole
 
 logger = logging.getLogger(__name__)
 
@@ -131,21 +129,8 @@ def survey(*, timeout: float = TIMEOUT_SECONDS, again: bool = False) -> dict[str
         it. ``"error"``: how it died without any of them, or None.
     """
     path = cache_dir("drivers") / f"{_key()}.json"
-    if (found := None if again else _kept(path)) is None:
-        # Others wait for the verdict instead of finding it, too.
-        with locked(path.with_name("lock")), announced(TESTING), contextlib.suppress(OSError):
-            if (found := None if again else _kept(path)) is None:
-                found = _survey(registered(), timeout)
-                write_whole(path, json.dumps(found))
-    assert found is not None
-    return found
-
-
-def _kept(path: Path) -> dict[str, Any] | None:
-    with contextlib.suppress(OSError, ValueError):
-        found = json.loads(path.read_text(encoding="utf-8"))
-        return found if isinstance(found, dict) and found.keys() == {"together", "drivers", "error"} else None
-    return None
+    keys = {"together", "drivers", "error"}
+    return kept_verdict(path, keys, lambda: (_survey(registered(), timeout), True), again=again)
 
 
 def _survey(drivers: list[Driver], timeout: float) -> dict[str, Any]:

@@ -16,6 +16,14 @@ from clgraph.runtime import opencl as cl
 
 # Values of cl/common/status.h.
 STATUS_OK, STATUS_CAPACITY, STATUS_TIMEOUT, STATUS_STUCK = 0, 1, 2, 3
+_MEANINGS: dict[int, tuple[type[DeviceError], str]] = {
+    STATUS_CAPACITY: (CapacityError, "a worklist overflowed; this is a bug of its size estimate"),
+    STATUS_TIMEOUT: (
+        DeviceTimeoutError,
+        "a bounded wait on the device ran out; its work-groups did not make progress together",
+    ),
+    STATUS_STUCK: (NoProgressError, "no progress, though every round makes some; please report this with the input"),
+}
 
 
 class typed_errors:
@@ -44,16 +52,9 @@ def as_device_error(what: str, error: cl.Error) -> DeviceError:
 
 def check_status(status: int, where: str) -> None:
     """Raise what a kernel wrote to its status word."""
-    if status == STATUS_CAPACITY:
-        raise CapacityError(f"{where}: a worklist overflowed; this is a bug of its size estimate")
-    if status == STATUS_TIMEOUT:
-        raise DeviceTimeoutError(
-            f"{where}: a bounded wait on the device ran out; its work-groups did not make progress together"
-        )
-    if status == STATUS_STUCK:
-        raise NoProgressError(f"{where}: no progress, though every round makes some; please report this with the input")
     if status != STATUS_OK:
-        raise DeviceError(f"{where}: unknown status {status}")
+        kind, reason = _MEANINGS.get(status, (DeviceError, f"unknown status {status}"))
+        raise kind(f"{where}: {reason}")
 
 
 _used_in: int | None = None  # the process that asked for platforms first: no runtime's threads survive a fork

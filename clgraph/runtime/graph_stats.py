@@ -31,17 +31,10 @@ _SEARCH_WORDS = "LEVELS", "SEEN", "FRONTIER", "EARLIER"
 
 
 class StatsRun:
-    """The kernels that measure a graph, which the constructor enqueues.
+    """The kernels that measure a graph of *n* vertices and *m* entries, which the constructor enqueues.
 
-    Parameters
-    ----------
-    session : Session
-    n, m : int
-        How many vertices and entries there are.
-    rows : mapping
-        The arrays by the names of kernels' parameters.
-    checked : DeviceArray, optional
-        Three words that are ~0 where the arrays are in order; else the kernels do nothing.
+    *rows* are its arrays by the names of kernels' parameters. Unless the three words of *checked* are ~0, as they are
+    where the arrays are in order, the kernels do nothing.
     """
 
     def __init__(

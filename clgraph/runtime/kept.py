@@ -19,23 +19,13 @@ class Kept:
     A plan is taken out while it runs, so that no two threads run the same one, and is put back afterwards. Where there
     are too many, or they hold too many bytes, those go first that were used longest ago.
 
-    Parameters
-    ----------
-    memory_bytes : int
-        Of the device.
-
-    Attributes
-    ----------
-    choices : WeakKeyDictionary
-        By graph, a dictionary of what was chosen for it.
-    choices_of_matrices : dict
-        Choices for scipy matrices, under :attr:`WrappedGraph.glimpse`.
+    The device has *memory_bytes*.
     """
 
     def __init__(self, memory_bytes: int) -> None:
         self.most_bytes = memory_bytes // _MEMORY_SHARE
-        self.choices: WeakKeyDictionary[Any, dict[Hashable, Any]] = WeakKeyDictionary()
-        self.choices_of_matrices: dict[Hashable, Any] = {}
+        self.choices: WeakKeyDictionary[Any, dict[Hashable, Any]] = WeakKeyDictionary()  # of each graph
+        self.choices_of_matrices: dict[Hashable, Any] = {}  # by WrappedGraph.glimpse, for scipy matrices
         self._plans: dict[tuple[weakref.ref[Any], Hashable], tuple[Any, int]] = {}  # the longest unused first
         self._lock = threading.RLock()  # a graph may die, and take its plans along, in any line below
 

@@ -15,8 +15,9 @@ import ctypes
 import os
 import platform
 import re
+from functools import lru_cache
+from itertools import takewhile
 
-from clgraph.device.processor import processor_features
 from clgraph.runtime import opencl as cl
 
 _DEVICE_BYTES = 2048  # more than PoCL's _cl_device_id up to the name
@@ -33,6 +34,22 @@ _PROCESSORS: tuple[tuple[str, set[str]], ...] = (
     ("skylake-avx512", {"avx512f"}),
 )
 _names: list[ctypes.Array[ctypes.c_char]] = []  # PoCL keeps pointers to these
+
+
+@lru_cache(maxsize=1)
+def processor() -> dict[str, str]:
+    """Return the fields of ``/proc/cpuinfo`` of the first processor, elsewhere only its ``model name``."""
+    try:
+        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as lines:
+            fields = (line.partition(":") for line in takewhile(str.strip, lines))
+            return {name.strip(): value.strip() for name, _, value in fields}
+    except OSError:
+        return {"model name": platform.processor()}
+
+
+def processor_features() -> frozenset[str]:
+    """Return the features of the processor, with the kernel's names; empty where they are not known."""
+    return frozenset(processor().get("flags", "").split())
 
 
 def processor_of_builtins() -> str | None:

@@ -16,10 +16,9 @@ import numpy as np
 from clgraph.errors import KernelBuildError, KernelSourceError
 from clgraph.runtime import opencl as cl
 from clgraph.runtime.arrays import DeviceArray
-from clgraph.runtime.cache import build_lock, program_cache
-from clgraph.runtime.declarations import Declarations, Parameter, read_declarations
+from clgraph.runtime.cache import COMPILING, announced, build_lock, program_cache
+from clgraph.runtime.declarations import Parameter, read_declarations
 from clgraph.runtime.failure import as_device_error, typed_errors
-from clgraph.runtime.notice import COMPILING, announced
 from clgraph.runtime.quirks import assembled, compiles_at_launch
 from clgraph.runtime.source import build_input, name_places
 
@@ -32,51 +31,31 @@ _KEPT_SECONDS = 0.25  # a driver that takes less had the program in its cache
 _creating = threading.Lock()  # two threads in pyopencl's cache of kernels' callers have ended in a crash
 
 
-def build_program(session: Session, source: str, defines: Mapping[str, int | str]) -> Program:
-    """Compile kernel file *source*; the log of a failed build is in the error."""
-    values = {**session.facts.defines(), **defines}
-    # Warnings are for those who write kernels: compilers print how many there are on the user's stderr.
-    options = [f"-cl-std={session.facts.dialect.standard}", "-w"]
-    text = build_input(source, values)
-    logger.debug("building %s with %s", source, dict(defines))
-    with build_lock(into_cache=compiles_at_launch(session.device)), announced(COMPILING):
-        started = time.perf_counter()
-        for last in (False, True):  # one retry: caches of some drivers race between processes
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # Compilers warn, and pyopencl does if its cache cannot be written.
-                    program = cl.Program(session.context, text).build(options, [session.device], program_cache())
-                    program = assembled(program, session.context, session.device, options)
-                was_kept = time.perf_counter() - started < _KEPT_SECONDS
-                return Program(session, source, program, int(values["WG_SIZE"]), read_declarations(text), was_kept)
-            except cl.Error as error:
-                if last:
-                    log = name_places(str(error), text)
-                    raise KernelBuildError(f"{source} on {session.facts.name}:\n{log}") from error
-    raise AssertionError("unreachable")
-
-
 class Program:
-    """A compiled kernel file."""
+    """A kernel file compiled for one session with some definitions; the log of a failed build is in the error."""
 
-    def __init__(
-        self,
-        session: Session,
-        source: str,
-        program: cl.Program,
-        work_group_size: int,
-        declarations: Declarations,
-        was_kept: bool,
-    ) -> None:
+    def __init__(self, session: Session, source: str, defines: Mapping[str, int | str]) -> None:
+        values = {**session.facts.defines(), **defines}
+        text = build_input(source, values)
+        logger.debug("building %s with %s", source, dict(defines))
         self._session = session
-        self._program = program
-        self._declarations = declarations
         self._compiles_at_launch = compiles_at_launch(session.device)
-        self._was_kept = was_kept
+        with build_lock(into_cache=self._compiles_at_launch), announced(COMPILING):
+            started = time.perf_counter()
+            try:
+                try:
+                    self._program = _built(session, text)
+                except cl.Error:  # one retry: caches of some drivers race between processes
+                    self._program = _built(session, text)
+            except cl.Error as error:
+                log = name_places(str(error), text)
+                raise KernelBuildError(f"{source} on {session.facts.name}:\n{log}") from error
+            self._was_kept = time.perf_counter() - started < _KEPT_SECONDS
+        self._declarations = read_declarations(text)
         self._launched: set[str] = set()
         self.idle: dict[str, list[cl.Kernel]] = defaultdict(list)  # left by launches that are gone
         self.source = source
-        self.work_group_size = work_group_size
+        self.work_group_size = int(values["WG_SIZE"])
 
     def constant(self, expression: str) -> int:
         """Return the integer for which *expression*, a macro of the source or a sum or product of some, stands."""
@@ -168,6 +147,15 @@ class Program:
             event = self.enqueue(name, handle, groups)
         self._session.record_kernel(name, event)
         return event
+
+
+def _built(session: Session, text: str) -> cl.Program:
+    # Warnings are for those who write kernels: compilers print how many there are on the user's stderr.
+    options = [f"-cl-std={session.facts.dialect.standard}", "-w"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Compilers warn, and pyopencl does if its cache cannot be written.
+        program = cl.Program(session.context, text).build(options, [session.device], program_cache())
+        return assembled(program, session.context, session.device, options)
 
 
 def _set_argument(handle: cl.Kernel, index: int, parameter: Parameter, argument: Any) -> None:

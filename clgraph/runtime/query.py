@@ -10,7 +10,7 @@ from clgraph.runtime import opencl as cl
 from clgraph.runtime.drivers import prepare_environment
 from clgraph.runtime.failure import mark_opencl_used
 from clgraph.runtime.pocl_cpu import name_processor
-from clgraph.runtime.quirks import dialect_of, has_int64_atomics
+from clgraph.runtime.quirks import dialect_of
 
 
 def platforms() -> list[cl.Platform]:
@@ -22,7 +22,11 @@ def platforms() -> list[cl.Platform]:
     except cl.Error:  # the loader reports "no platform" as an error
         return []
     unique = {_identity(p): p for p in reversed(found)}
-    _repair(*unique.values())
+    for platform in unique.values():
+        with contextlib.suppress(cl.Error, OSError):
+            if "Portable Computing Language" in platform.name:
+                for device in platform.get_devices():
+                    name_processor(device)
     return list(reversed(unique.values()))
 
 
@@ -33,17 +37,9 @@ def _identity(platform: cl.Platform) -> object:
         return platform.int_ptr
 
 
-def _repair(*found: cl.Platform) -> None:
-    for platform in found:
-        with contextlib.suppress(cl.Error, OSError):
-            if "Portable Computing Language" in platform.name:
-                for device in platform.get_devices():
-                    name_processor(device)
-
-
 def query_facts(device: cl.Device) -> DeviceFacts:
     """Return the :class:`DeviceFacts` of *device*."""
-    dialect, width = dialect_of(device)
+    (dialect, width), extensions = dialect_of(device), {*device.extensions.split()}
     return DeviceFacts(
         name=device.name.strip(),
         vendor=device.vendor.strip(),
@@ -57,8 +53,8 @@ def query_facts(device: cl.Device) -> DeviceFacts:
         local_mem_bytes=int(device.local_mem_size),
         global_mem_bytes=int(device.global_mem_size),
         max_alloc_bytes=int(device.max_mem_alloc_size),
-        has_int64_atomics=has_int64_atomics(device),
-        has_fp64="cl_khr_fp64" in device.extensions.split() or bool(device.double_fp_config),
+        has_int64_atomics=extensions >= {"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"},
+        has_fp64="cl_khr_fp64" in extensions or bool(device.double_fp_config),
         dialect=dialect,
     )
 

@@ -13,12 +13,6 @@ from typing import Any
 from clgraph.device.facts import Dialect
 from clgraph.runtime import opencl as cl
 
-_INT64_ATOMICS = {"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"}
-
-
-def has_int64_atomics(device: cl.Device) -> bool:
-    return set(device.extensions.split()) >= _INT64_ATOMICS
-
 
 def dialect_of(device: cl.Device) -> tuple[Dialect, int]:
     """Return how to write kernels for *device*, and its sub-group width."""

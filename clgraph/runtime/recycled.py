@@ -1,7 +1,9 @@
-"""Memory of answers that nobody has any more, for the answers to come.
+"""Pages of the host's memory: recycled for later answers, pinned for GPUs, large for CPU devices.
 
 The system zeroes each page that a process touches for the first time. On a host whose GPU writes 50 GB/s that takes
-longer than the copy, and for a call that repeats longer than its kernels. Pages that are there already cost nothing.
+longer than the copy, and for a call that repeats longer than its kernels. Pages that are there already cost nothing,
+so memory of answers that nobody has any more waits for the answers to come. To pinned pages a GPU writes by itself, at
+the full rate of its bus.
 """
 
 from __future__ import annotations
@@ -10,41 +12,40 @@ import contextlib
 import ctypes
 import mmap
 import os
+import threading
 import weakref
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.runtime import opencl as cl
+
 _LEAST_BYTES = 1 << 16  # the C library recycles what is smaller
 _MOST_BYTES = 1 << 28  # that wait for an answer
 _MOST_PASSED = 8  # answers of other sizes, until memory that waits is freed
+# To pin memory takes as long as two copies to it save, if it is large, and else as long as ten.
+_LARGE_BYTES, _FROM_USE, _FROM_USE_OF_SMALL = 1 << 22, 2, 8
+_WORDS_BYTES = 4096
+LEAST_HUGE_BYTES = 1 << 22  # below it too little of an array is whole pages; numpy has this bound, too
+_BYTES: Any = np.dtype(np.uint8)
 
 _waiting: list[Memory] = []  # a collection may add to it at any time, so no lock guards it
 _n_forks = 0
 
 
 class Memory:
-    """Whole pages that one answer after the other gets.
-
-    Attributes
-    ----------
-    bytes : uint8 array
-    n_uses : int
-        How many answers have had it.
-    pinned_by : callable
-        Returns who has pinned it, while that lives.
-    """
-
-    pinned_by: Callable[[], object]
+    """Whole pages that one answer after the other gets."""
 
     def __init__(self, n_bytes: int) -> None:
         whole = np.empty(n_bytes + mmap.PAGESIZE, np.uint8)
         first = -whole.ctypes.data % mmap.PAGESIZE
         self.bytes = whole[first : first + n_bytes]
-        self.pinned_by = lambda: None
-        self.n_uses = self._n_passed = 0
+        self.pinned_by: Callable[[], object] = lambda: None  # returns who has pinned it, while that lives
+        self.n_uses = 0  # answers that have had it
+        self._n_passed = 0
         self._n_forks = _n_forks
 
     def fits(self, n_bytes: int) -> bool:
@@ -111,3 +112,76 @@ def _begin_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_begin_fork)
+
+
+class Pinned:
+    """What was pinned for one context: recycled memory as long as that lives, and a page of each thread's own.
+
+    The driver pins what a buffer of the host's memory is made of. The buffers are not released by whoever drops the
+    memory, which may be any thread at any time, but before the next one is made.
+    """
+
+    def __init__(self, context: cl.Context) -> None:
+        self._context, self._own = context, threading.local()
+        self._buffers: dict[weakref.ref[Memory], cl.Buffer | None] = {}
+
+    def holds(self, memory: Memory | None) -> bool:
+        """Return whether *memory* is pinned, as it is once it has come again, and small one often, if the driver can.
+
+        No memory is pinned for two contexts, which drivers may refuse.
+        """
+        if memory is None or memory.pinned_by() not in (None, self):
+            return False
+        if memory.n_uses < (_FROM_USE if memory.bytes.size >= _LARGE_BYTES else _FROM_USE_OF_SMALL):
+            return False
+        key = weakref.ref(memory)
+        if key not in self._buffers:
+            self.release()
+            self._buffers[key], memory.pinned_by = self._pin(memory), weakref.ref(self)
+        return self._buffers[key] is not None
+
+    def release(self) -> None:
+        """Release what was pinned of memory that is gone."""
+        for gone in [each for each in self._buffers if each() is None]:
+            del self._buffers[gone]
+
+    @property
+    def words(self) -> NDArray[Any]:
+        """A page for words that are read back, which nobody else uses before this thread has copied them."""
+        if not hasattr(self._own, "memory"):
+            self._own.memory = Memory(_WORDS_BYTES)
+            self._own.buffer = self._pin(self._own.memory)
+        words: NDArray[Any] = self._own.memory.bytes
+        return words
+
+    def _pin(self, memory: Memory) -> cl.Buffer | None:
+        try:
+            flags = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
+            return cl.Buffer(self._context, flags, hostbuf=memory.bytes)
+        except cl.Error:  # the system lets a process pin so much and no more
+            return None
+
+
+def ask_for_huge_pages(queue: cl.CommandQueue, buffer: Any, n_bytes: int) -> None:
+    """Ask the system to hold *buffer* of a CPU device in large pages, where it has any; pages that are there stay.
+
+    A kernel that looks at many rows in turn, as a search of a wide mesh does, touches a page for each and misses the
+    processor's table of pages at every look. No driver asks; numpy does, so arrays of the user's have large pages.
+    """
+    advise = _advise()
+    if advise is None:
+        return
+    access: Any = cl.map_flags.WRITE_INVALIDATE_REGION  # the address is all that is wanted, and is there at once
+    mapped, _ = cl.enqueue_map_buffer(queue, buffer, access, 0, (n_bytes,), _BYTES, is_blocking=False)
+    begin = -(-mapped.ctypes.data // mmap.PAGESIZE) * mmap.PAGESIZE
+    advise(begin, mapped.ctypes.data + n_bytes - begin, mmap.MADV_HUGEPAGE)
+    mapped.base.release(queue)
+
+
+@cache
+def _advise() -> Any:
+    """Return the C library's ``madvise``; ``None`` where a system has no large pages to ask for."""
+    function = getattr(ctypes.CDLL(None), "madvise", None) if hasattr(mmap, "MADV_HUGEPAGE") else None
+    if function is not None:
+        function.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
+    return function

@@ -9,7 +9,6 @@ between servers of two vendors. So the test of a CPU also times one of them.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import logging
@@ -26,13 +25,12 @@ from numpy.typing import NDArray
 
 from clgraph import __version__
 from clgraph.device.facts import DeviceFacts
-from clgraph.device.processor import processor
 from clgraph.runtime import opencl as cl
-from clgraph.runtime.child import STARTED, run_child
-from clgraph.runtime.notice import TESTING, announced
+from clgraph.runtime.child import STARTED, kept_verdict, run_child
+from clgraph.runtime.pocl_cpu import processor
 from clgraph.runtime.query import enumerate_devices, query_facts
 from clgraph.runtime.source import build_input
-from clgraph.user_cache import cache_dir, locked, write_whole
+from clgraph.user_cache import cache_dir
 
 logger = logging.getLogger(__name__)
 
@@ -57,16 +55,7 @@ def verdict(device: cl.Device, *, timeout: float = TIMEOUT_SECONDS) -> dict[str,
         words of which each work-group has its own.
     """
     if device not in _verdicts:
-        path = _place(device)
-        if (found := _kept(path)) is None:
-            # Others wait for the verdict instead of finding it, too.
-            with locked(path.with_name("lock")), announced(TESTING), contextlib.suppress(OSError):
-                if (found := _kept(path)) is None:
-                    found, lasting = _judge(device, timeout)
-                    if lasting:
-                        write_whole(path, json.dumps(found))
-        assert found is not None
-        _verdicts[device] = found
+        _verdicts[device] = kept_verdict(_place(device), {"reason"}, lambda: _judge(device, timeout))
     return _verdicts[device]
 
 
@@ -103,13 +92,6 @@ def _place(device: cl.Device) -> Path:
     known = facts.platform_version, facts.driver_version, facts.name, facts.compute_units
     about = (__version__, *known, *_text(facts), host)
     return cache_dir("self-tests") / f"{hashlib.sha256(repr(about).encode()).hexdigest()[:32]}.json"
-
-
-def _kept(path: Path) -> dict[str, Any] | None:
-    with contextlib.suppress(OSError, ValueError):
-        found = json.loads(path.read_text(encoding="utf-8"))
-        return found if isinstance(found, dict) and "reason" in found else None
-    return None
 
 
 def _text(facts: DeviceFacts) -> tuple[str, str]:

@@ -18,14 +18,12 @@ from numpy.typing import DTypeLike, NDArray
 from clgraph.arguments import checked_array, checked_count, checked_flag, shown
 from clgraph.device.profile import DeviceProfile
 from clgraph.errors import DeviceMemoryError, InputError
-from clgraph.runtime import huge_pages, recycled
 from clgraph.runtime import opencl as cl
-from clgraph.runtime.arrays import DeviceArray, number_type
-from clgraph.runtime.copies import enqueue_copies
+from clgraph.runtime import recycled
+from clgraph.runtime.arrays import DeviceArray, enqueue_copies, number_type
 from clgraph.runtime.failure import check_fork, typed_errors
 from clgraph.runtime.kept import Kept
-from clgraph.runtime.pinned import Pinned
-from clgraph.runtime.program import Program, build_program
+from clgraph.runtime.program import Program
 from clgraph.runtime.query import available_bytes, platforms, query_facts
 from clgraph.runtime.quirks import (
     copies_to_pinned_memory,
@@ -47,7 +45,6 @@ _CHECKED_BYTES = 1 << 24  # for less it is not worth asking how much memory is f
 _SHARED_ALIGNMENT = 16  # bytes; kernels read vectors of so many
 _FEW_BYTES = 64  # that are read into a page which is there
 _LINE_BYTES, _MANY_LINES = 64, 1 << 17  # bytes; the latter are worth a second command
-_wrapping = typed_errors("wrapping a host array")
 _one_thread = threading.RLock()  # for all sessions of the driver that wants one: several devices have one driver
 
 
@@ -94,9 +91,10 @@ class Session(TimedQueue):
         kinds = cl.command_queue_properties
         with typed_errors("creating a session"):
             platforms()  # sets up what the drivers read from the environment
-            if isinstance(device, cl.CommandQueue):
-                self.context, self.device, self.why = device.context, device.device, "given as a queue"
-                if device.properties & kinds.OUT_OF_ORDER_EXEC_MODE_ENABLE:
+            queue = device if isinstance(device, cl.CommandQueue) else None
+            if queue is not None:
+                self.context, self.device, self.why = queue.context, queue.device, "given as a queue"
+                if queue.properties & kinds.OUT_OF_ORDER_EXEC_MODE_ENABLE:
                     raise InputError("the queue runs out of order; make one without OUT_OF_ORDER_EXEC_MODE_ENABLE")
             elif isinstance(device, cl.Context):
                 self.context, self.device, self.why = device, device.devices[0], "given as a context"
@@ -104,11 +102,7 @@ class Session(TimedQueue):
                 self.device, self.why = select_device(device)
                 self.context = cl.Context([self.device])
             check_works(self.device)
-            self._queue = (
-                device
-                if isinstance(device, cl.CommandQueue)
-                else cl.CommandQueue(self.context, self.device, properties=kinds.PROFILING_ENABLE)
-            )
+            self._queue = queue or cl.CommandQueue(self.context, self.device, properties=kinds.PROFILING_ENABLE)
             self.facts = query_facts(self.device)
         self.profile: DeviceProfile = profile_of(self.device, self.facts)
         self.driver = _one_thread if wants_one_thread(self.device) else contextlib.nullcontext()
@@ -120,7 +114,7 @@ class Session(TimedQueue):
         self._lock = threading.RLock()
         self.transfers = Transfers(self)
         self._staging = None if self.facts.is_cpu else Staging(self)
-        self._pinned = Pinned(self.context) if copies_to_pinned_memory(self.device) else None
+        self._pinned = recycled.Pinned(self.context) if copies_to_pinned_memory(self.device) else None
         self.device_graphs: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
         self.kept = Kept(self.facts.global_mem_bytes)
 
@@ -160,7 +154,7 @@ class Session(TimedQueue):
                 key = (source, *sorted(seen.items()))
                 if key not in self._programs:
                     started = time.perf_counter()
-                    self._programs[key] = build_program(self, source, seen)
+                    self._programs[key] = Program(self, source, seen)
                     self.record_compile(time.perf_counter() - started)
                 self._programs[asked] = self._programs[key]
             return self._programs[asked]
@@ -208,10 +202,7 @@ class Session(TimedQueue):
             if in_place and not host.ctypes.data % _SHARED_ALIGNMENT:
                 return self.share(host, read_only=True)
             if not host.flags.writeable and not host.ctypes.data % 64:  # else it may change while kernels read it
-                with _wrapping:
-                    flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
-                    buffer = cl.Buffer(self.context, flags, hostbuf=host)
-                return DeviceArray(self, buffer, host.dtype, host.size, host)
+                return self._wrapped(host, read_only=True)
         array = self.empty(host.size, host.dtype)
         if host.size:
             array.set(host)
@@ -232,13 +223,16 @@ class Session(TimedQueue):
             raise InputError(f"host = {shown(host)}; allowed: {allowed}")
         if read_only and (not host.size or host.ctypes.data % _SHARED_ALIGNMENT):
             return self.upload(host)
-        with _wrapping:
-            if self._shares_memory:  # pyopencl shares no array that is read-only
+        return self._wrapped(host, read_only=read_only, by_address=True)
+
+    def _wrapped(self, host: NDArray[Any], *, read_only: bool, by_address: bool = False) -> DeviceArray:
+        with typed_errors("wrapping a host array"):
+            if by_address and self._shares_memory:  # pyopencl shares no array that is read-only
                 words: Any = (ctypes.c_char * host.nbytes).from_address(host.ctypes.data)
                 buffer: Any = cl.SVM(np.frombuffer(words, np.uint8))
             else:
-                flags = cl.mem_flags.READ_ONLY if read_only else cl.mem_flags.READ_WRITE
-                buffer = cl.Buffer(self.context, flags | cl.mem_flags.USE_HOST_PTR, hostbuf=host)
+                access = cl.mem_flags.READ_ONLY if read_only else cl.mem_flags.READ_WRITE
+                buffer = cl.Buffer(self.context, access | cl.mem_flags.USE_HOST_PTR, hostbuf=host)
         return DeviceArray(self, buffer, host.dtype, host.size, host)
 
     def settle(self, *shared: DeviceArray) -> None:
@@ -274,8 +268,8 @@ class Session(TimedQueue):
         self._recording.allocated_bytes += n_bytes
         with self.driver, typed_errors(f"allocating {n_bytes:,} bytes"):
             buffer = self._pool.allocate(n_bytes)
-            if self.facts.is_cpu and n_bytes >= huge_pages.LEAST_BYTES:
-                huge_pages.ask_for(self._queue, buffer, n_bytes)
+            if self.facts.is_cpu and n_bytes >= recycled.LEAST_HUGE_BYTES:
+                recycled.ask_for_huge_pages(self._queue, buffer, n_bytes)
             return DeviceArray(self, buffer, kind, size)
 
     def zeros(self, size: int, dtype: DTypeLike) -> DeviceArray:

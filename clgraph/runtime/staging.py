@@ -59,23 +59,18 @@ class _Copiers:
             threading.Thread(target=_copy_all, args=(self._tasks,), name=name, daemon=True).start()
         weakref.finalize(self, _stop, self._tasks, n_threads)
 
-    def submit(self, target: NDArray[np.uint8], source: NDArray[np.uint8]) -> None:
-        """Let the threads copy a part."""
-        step = -(-target.size // _SLICES)
-        self._give((target[at : at + step], source[at : at + step]) for at in range(0, target.size, step))
-
-    def touch(self, target: NDArray[np.uint8]) -> None:
-        """Let the threads write to each page of a part."""
-        step = -(-target.size // _SLICES)
-        self._give((target[at : at + step : _PAGE_BYTES], _ZERO) for at in range(0, target.size, step))
-
-    def _give(self, copies: Iterator[tuple[NDArray[np.uint8], NDArray[np.uint8]]]) -> None:
+    def submit(self, target: NDArray[np.uint8], source: NDArray[np.uint8] | None = None) -> None:
+        """Let the threads copy *source* to *target*, or without it write to each page of *target*."""
         ends: list[threading.Lock] = []
         self._parts.append(ends)
-        for target, source in copies:
+        step = -(-target.size // _SLICES)
+        for at in range(0, target.size, step):
             end = threading.Lock()
             end.acquire()
-            self._tasks.put((target, source, end))
+            slices = target[at : at + step : _PAGE_BYTES], _ZERO
+            if source is not None:
+                slices = target[at : at + step], source[at : at + step]
+            self._tasks.put((*slices, end))
             ends.append(end)
 
     def wait(self) -> None:
@@ -111,13 +106,24 @@ class Staging:
     may both make it, and get one each. The other threads copy between arrays of the host and never call the driver,
     since some drivers do not stand several threads (``quirks.wants_one_thread``).
 
-    *wait* waits for an event: one that leaves the driver to others lets several devices copy at once.
+    With *beside_kernels* the copies are in the queue for transfers, and who waits for them leaves the driver to other
+    threads, so that several devices copy at once.
     """
 
-    def __init__(self, session: Session, wait: Callable[[cl.Event], object] = lambda event: event.wait()) -> None:
-        self._session, self._wait = session, wait
+    def __init__(self, session: Session, *, beside_kernels: bool = False) -> None:
+        self._session, self._beside_kernels = session, beside_kernels
         self._lock = threading.Lock()  # one copy at a time has the chunks
         self._sending: list[cl.Event | None] = [None] * N_CHUNKS  # who last read each chunk for the device
+
+    @property
+    def _queue(self) -> cl.CommandQueue:
+        return self._session.transfers.queue if self._beside_kernels else self._session.queue
+
+    def _wait(self, event: cl.Event) -> None:
+        if self._beside_kernels:
+            self._session.wait_aside(event)
+        else:
+            event.wait()
 
     @cached_property
     def _chunks(self) -> list[NDArray[np.uint8]]:
@@ -126,9 +132,7 @@ class Staging:
         byte_type: Any = np.dtype(np.uint8)
         with self._session.driver:
             pinned = cl.Buffer(self._session.context, flags, N_CHUNKS * CHUNK_BYTES)
-            mapped, _ = cl.enqueue_map_buffer(
-                self._session.queue, pinned, access, 0, (N_CHUNKS, CHUNK_BYTES), byte_type
-            )
+            mapped, _ = cl.enqueue_map_buffer(self._queue, pinned, access, 0, (N_CHUNKS, CHUNK_BYTES), byte_type)
         return [*mapped]
 
     @cached_property
@@ -164,7 +168,7 @@ class Staging:
         """
         parts = [(copy, first, part) for copy in copies for first, part in _parts(copy[2])]
         session = self._session
-        queue, last = session.queue if then is None else session.transfers.queue, copies[-1]
+        queue, last = self._queue if then is None else session.transfers.queue, copies[-1]
 
         with self._copying("copying to the device") as (chunks, copiers):
 
@@ -195,10 +199,10 @@ class Staging:
     @contextmanager
     def _ordered(self, queue: cl.CommandQueue) -> Iterator[None]:
         """Run what the block enqueues in *queue* after all kernels before, and all kernels and reads after it."""
-        kernels = self._session.queue
-        if queue == kernels:
+        if queue == self._queue:
             yield
             return
+        kernels = self._session.queue
         self._hold(queue, kernels)
         try:
             yield
@@ -221,7 +225,7 @@ class Staging:
             def ask(i: int) -> None:
                 first, part = parts[i]
                 chunk = chunks[i % N_CHUNKS][: part.size]
-                coming.append(self._enqueue(self._session.queue, chunk, buffer, src_offset=first_byte + first))
+                coming.append(self._enqueue(self._queue, chunk, buffer, src_offset=first_byte + first))
 
             for i in range(min(N_CHUNKS, len(parts))):
                 ask(i)
@@ -229,7 +233,7 @@ class Staging:
                 with self._session.driver:
                     if coming[0].command_execution_status <= cl.command_execution_status.COMPLETE:
                         break
-                copiers.touch(part)
+                copiers.submit(part)
                 copiers.finish(left=_TOUCHED)
             copiers.finish()
             for i, (_, part) in enumerate(parts):
@@ -238,20 +242,6 @@ class Staging:
                 if LAG <= i < len(parts) - N_CHUNKS + LAG:
                     copiers.wait()
                     ask(i - LAG + N_CHUNKS)
-
-
-class _TransferSide:
-    """What :class:`Staging` needs of a session, with the queue for transfers instead of that for kernels."""
-
-    def __init__(self, session: Session) -> None:
-        self.context, self.queue, self.driver = session.context, session.transfers.queue, session.driver
-        self.record_transfer = session.record_transfer
-
-
-def beside_kernels(session: Session, wait: Callable[[cl.Event], object]) -> Staging:
-    """Return pinned chunks for copies that go on while kernels run."""
-    side: Any = _TransferSide(session)
-    return Staging(side, wait)
 
 
 def _parts(host: NDArray[Any]) -> list[tuple[int, NDArray[np.uint8]]]:

@@ -25,23 +25,17 @@ _COMPLETE = 0  # OpenCL's CL_COMPLETE; a smaller status is an error
 
 
 class Recording(threading.local):
-    """What each thread records of its own calls.
+    """What each thread records of its own calls."""
 
-    Attributes
-    ----------
-    recorder : Recorder or None
-        That of the innermost :meth:`TimedQueue.measure`.
-    allocated_bytes : int
-        In all, those included that are free again.
-    """
-
-    recorder: Recorder | None = None
-    allocated_bytes = 0
+    recorder: Recorder | None = None  # that of the innermost TimedQueue.measure
+    allocated_bytes = 0  # in all, those included that are free again
 
 
 class TimedQueue:
     """What a :class:`Session`, which makes all that is here, knows of its queue."""
 
+    context: cl.Context
+    device: cl.Device
     facts: DeviceFacts
     why: str
     driver: AbstractContextManager[Any]
@@ -60,6 +54,23 @@ class TimedQueue:
     def takes_times(self) -> bool:
         """Whether commands are timed on the device; on a queue of the user's they may not be."""
         return bool(self._queue.properties & cl.command_queue_properties.PROFILING_ENABLE)
+
+    @cached_property
+    def has_device_queue(self) -> bool:
+        """Whether kernels may launch others; the first look makes the queue that they use.
+
+        Only where the device says so in the list of features of OpenCL 3.0: PoCL answers the older queries at random.
+        """
+        kinds = cl.command_queue_properties
+        try:
+            features = {feature.name for feature in self.device.opencl_c_features}
+            if self.facts.dialect.standard != "CL3.0" or "__opencl_c_device_enqueue" not in features:
+                return False
+            properties: Any = kinds.ON_DEVICE | kinds.ON_DEVICE_DEFAULT | kinds.OUT_OF_ORDER_EXEC_MODE_ENABLE
+            self._device_queue = cl.CommandQueue(self.context, self.device, properties=properties)
+        except (cl.Error, AttributeError):
+            return False
+        return True
 
     def wait(self, event: cl.Event) -> None:
         """Wait for *event*; Ctrl-C ends the wait once what is in flight has finished."""

@@ -6,7 +6,6 @@ import math
 import time
 from collections import defaultdict
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from typing import Any
 
 from clgraph.runtime import opencl as cl
@@ -54,7 +53,6 @@ class Recorder:
     transfer_events: list[cl.Event] = field(default_factory=list)
     seconds: Seconds | None = None
     started: float = field(default_factory=time.perf_counter)
-    _kernel_seconds: dict[str, list[float]] = field(default_factory=partial(defaultdict, list))
     _times: list[tuple[float, float]] = field(default_factory=list)  # of kernels
 
     @property
@@ -65,14 +63,11 @@ class Recorder:
     def stop(self, *, takes_times: bool) -> None:
         """Read the events, whose queues take times or not; every command must have finished."""
         total = time.perf_counter() - self.started
-        ends = _ends if takes_times else _no_ends
-        transfer = sum([end - start for start, end in map(ends, self.transfer_events)])
-        self._times = times = [ends(event) for _, event in self.kernel_events]
-        for (name, _), (start, end) in zip(self.kernel_events, times, strict=True):
-            self._kernel_seconds[name].append(1e-9 * (end - start))
-        kernel = sum([end - start for start, end in times])
-        span = max([end for _, end in times]) - min([start for start, _ in times]) if times else 0
-        self.seconds = Seconds(total, self.compile_seconds, 1e-9 * transfer, 1e-9 * kernel, 1e-9 * span)
+        self._times = [_ends(event, takes_times) for _, event in self.kernel_events]
+        copies = [_ends(event, takes_times) for event in self.transfer_events]
+        transfer, kernel = (1e-9 * sum([end - start for start, end in times]) for times in (copies, self._times))
+        span = self.span(0, len(self._times)) if self._times else 0.0
+        self.seconds = Seconds(total, self.compile_seconds, transfer, kernel, span)
 
     def span(self, begin: int, end: int) -> float:
         """Return the seconds from the start of kernel *begin* to the end of the last one before *end*."""
@@ -81,24 +76,25 @@ class Recorder:
 
     def kernels(self) -> dict[str, tuple[int, float]]:
         """Return launches and seconds of each kernel, in order of first launch."""
-        return {name: (len(times), sum(times)) for name, times in self._kernel_seconds.items()}
+        seconds = defaultdict[str, list[float]](list)
+        for (name, _), (start, end) in zip(self.kernel_events, self._times, strict=True):
+            seconds[name].append(1e-9 * (end - start))
+        return {name: (len(each), sum(each)) for name, each in seconds.items()}
 
 
-def _ends(event: cl.Event) -> tuple[float, float]:
-    """Return when a finished command began and ended, in nanoseconds of the device's clock."""
+def _ends(event: cl.Event, takes_times: bool) -> tuple[float, float]:
+    """Return when a finished command began and ended in nanoseconds of the device's clock, NaN without times."""
+    if not takes_times:
+        return math.nan, math.nan
     start: Any = event.get_profiling_info(cl.profiling_info.START)
     end: Any = event.get_profiling_info(cl.profiling_info.END)
     return start, end
 
 
-def _no_ends(_event: cl.Event) -> tuple[float, float]:
-    return math.nan, math.nan
-
-
 def event_seconds(event: cl.Event) -> float:
     """Return the device time of a finished command, NaN where its queue takes no times."""
     takes_times = event.command_queue.properties & cl.command_queue_properties.PROFILING_ENABLE
-    start, end = (_ends if takes_times else _no_ends)(event)
+    start, end = _ends(event, bool(takes_times))
     return 1e-9 * (end - start)
 
 
@@ -179,15 +175,15 @@ class RunInfo:
             fields["predicted"] = f"{milliseconds(predicted)} ms for the call, without what is made once"
         return fields
 
-    def _kernel_rows(self) -> list[tuple[str, int, str]]:
-        return [(name, launches, milliseconds(seconds)) for name, (launches, seconds) in self.kernels.items()]
+    def _kernel_table(self, style: str) -> str:
+        rows = [(name, launches, milliseconds(seconds)) for name, (launches, seconds) in self.kernels.items()]
+        return table(_KERNELS, rows, style) if rows else ""
 
     def __repr__(self) -> str:
         return f"RunInfo({self.strategy} on {self.device}, {milliseconds(self.seconds.total)} ms)"
 
     def __str__(self) -> str:
-        kernels = f"\n\n{table(_KERNELS, self._kernel_rows())}" if self.kernels else ""
-        return field_lines(self.fields()) + kernels
+        return "\n\n".join(filter(None, [field_lines(self.fields()), self._kernel_table("simple")]))
 
     def _repr_html_(self) -> str:
-        return html_fields(self.fields()) + (table(_KERNELS, self._kernel_rows(), "html") if self.kernels else "")
+        return html_fields(self.fields()) + self._kernel_table("html")

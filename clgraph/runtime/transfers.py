@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from clgraph.arguments import checked_array
 from clgraph.runtime import opencl as cl
-from clgraph.runtime.arrays import DeviceArray, number_type
-from clgraph.runtime.copies import enqueue_copies
+from clgraph.runtime.arrays import DeviceArray, enqueue_copies, number_type
 from clgraph.runtime.failure import check_fork, typed_errors
-from clgraph.runtime.staging import Staging, beside_kernels
+from clgraph.runtime.staging import Staging
 
 if TYPE_CHECKING:
     from clgraph.runtime.session import Session
@@ -89,7 +88,7 @@ class Transfers:
         """Pinned chunks for this queue, made on first use; who waits for them leaves the driver to other threads."""
         with self._lock:
             if self._staging is None:
-                self._staging = beside_kernels(self.session, self.session.wait_aside)
+                self._staging = Staging(self.session, beside_kernels=True)
             return self._staging
 
     def upload(self, host: NDArray[Any]) -> Transfer:

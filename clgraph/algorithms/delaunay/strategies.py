@@ -15,7 +15,6 @@ from clgraph.algorithms.delaunay.rounds import Refinement
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Work
 from clgraph.model.strategy import Kind, Strategy
-from clgraph.runtime.device_queue import has_device_queue
 from clgraph.runtime.session import Session
 
 
@@ -32,7 +31,7 @@ def _strategy(kind: Kind, method: str, work: Callable[..., Work], **counts: floa
 
 def _plan(session: Session, problem: RefineProblem, *, method: str) -> Refinement:
     return Refinement(
-        session, problem, method=method, from_device=method == "child_launch" and has_device_queue(session)
+        session, problem, method=method, from_device=method == "child_launch" and session.has_device_queue
     )
 
 

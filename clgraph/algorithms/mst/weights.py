@@ -9,9 +9,8 @@ from clgraph.primitives.fill import Iota
 from clgraph.primitives.scan import Scan
 from clgraph.primitives.sort import Sort
 from clgraph.runtime.arrays import DeviceArray
-from clgraph.runtime.device_graph import device_graph
+from clgraph.runtime.device_graph import device_graph, weight_range
 from clgraph.runtime.session import Session
-from clgraph.runtime.weight_range import weight_range
 
 
 def weight_kind(graph: Graph) -> str:

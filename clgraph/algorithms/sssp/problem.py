@@ -16,8 +16,8 @@ from clgraph.data.graph import Graph
 from clgraph.data.networkx_graphs import Weight
 from clgraph.data.wrapped import wrap_graph
 from clgraph.errors import GraphError, InputError
+from clgraph.runtime.device_graph import weight_range
 from clgraph.runtime.session import Session
-from clgraph.runtime.weight_range import weight_range
 
 
 class PathsProblem(SearchProblem):

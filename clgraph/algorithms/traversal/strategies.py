@@ -25,7 +25,6 @@ from clgraph.errors import InputError
 from clgraph.model.recipe import Array, Phase, Recipe, Setting, Step, Use
 from clgraph.model.strategy import Strategy
 from clgraph.primitives.scan import Scan
-from clgraph.runtime.device_queue import has_device_queue
 from clgraph.runtime.session import Session
 
 _PLAIN, _SPLIT = "traversal/topology_driven.cl", "traversal/node_splitting.cl"
@@ -201,5 +200,5 @@ def _plan_launches(
     balance: bool = False,
 ) -> Any:
     """Have kernels launch the grids of long rows where the session's device can."""
-    from_device = has_device_queue(session)
+    from_device = session.has_device_queue
     return plan(session, problem, threshold=threshold, from_device=from_device, atomic=atomic, balance=balance)
