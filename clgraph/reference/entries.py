@@ -1,8 +1,9 @@
-"""The entries of a graph in pieces, for checks that look at each of them."""
+"""What checks share: the entries of a graph in pieces, and the first place where something is wrong."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,11 @@ from numpy.typing import NDArray
 from clgraph.data.graph import Graph
 
 _CHUNK = 1 << 22
+
+
+def first(bad: NDArray[Any]) -> int | None:
+    """Return the first place where *bad* is true, or ``None``."""
+    return int(bad.argmax()) if bad.any() else None
 
 
 def entry_chunks(graph: Graph) -> Iterator[tuple[slice, NDArray[np.int32], NDArray[np.int32]]]:
