@@ -33,8 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.components import on_devices
-from clgraph.algorithms.components.matrix import MatrixComponents
-from clgraph.algorithms.components.plan import ComponentsPlan
+from clgraph.algorithms.components.plan import ComponentsPlan, MatrixComponents
 from clgraph.algorithms.components.problem import ComponentsProblem, as_problem
 from clgraph.algorithms.components.strategies import STRATEGIES, contenders
 from clgraph.arguments import checked_flag

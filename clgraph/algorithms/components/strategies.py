@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from clgraph.algorithms.components import host, prices, sampling
-from clgraph.algorithms.components.matrix import MatrixComponents
-from clgraph.algorithms.components.plan import ComponentsPlan
+from clgraph.algorithms.components import prices
+from clgraph.algorithms.components.plan import ComponentsPlan, MatrixComponents
 from clgraph.algorithms.components.problem import ComponentsProblem
 from clgraph.arguments import checked_count, shown
 from clgraph.device.facts import DeviceFacts
-from clgraph.engine.host import sequential, too_many_entries
+from clgraph.engine.host import pattern, sequential, too_many_entries
 from clgraph.engine.plan import Plan
 from clgraph.engine.planned import planned
 from clgraph.errors import InputError
@@ -70,7 +70,7 @@ def hook_compress(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds
 def rem(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds: int | None = None) -> Recipe:
     """*hook_rounds*: 0 or 1 rounds of hooking without atomics first; the default is for the device and graph."""
     if hook_rounds is None:
-        hook_rounds = int(sampling.rem_hooks_first(problem.stats, facts))
+        hook_rounds = int(prices.rem_hooks_first(problem.stats, facts))
     hook_first = checked_count("hook_rounds", hook_rounds, 1, least=0) > 0
     unite = Phase("components/rem.cl:unite", problem.graph.n_vertices)
     first = [_compress(problem)] if hook_first else []
@@ -87,13 +87,13 @@ def afforest(
     """Round k hooks every *strides*[k]-th vertex to its second neighbour; defaults from the statistics."""
     stats, n, file = problem.stats, problem.stats.n_vertices, "components/afforest.cl"
     if strides is None:
-        strides = sampling.sample_strides(stats)
+        strides = prices.sample_strides(stats)
     elif not isinstance(strides, Sequence) or isinstance(strides, (str, bytes)) or len(strides) > _MOST_STRIDES:
         raise InputError(f"strides = {shown(strides)}; allowed: a sequence of at most {_MOST_STRIDES} integers")
     else:
         strides = [checked_count("strides", stride, 2**20) for stride in strides]
     if hook_steps is None:
-        hook_steps = 2 if sampling.starts_as_one_tree(stats) and not facts.is_cpu else 1
+        hook_steps = 2 if prices.starts_as_one_tree(stats) and not facts.is_cpu else 1
     keeps_second = 1 in strides and stats.n_edges > 0
 
     def sample(stride: int) -> Phase:
@@ -137,6 +137,13 @@ def degree_classes(problem: ComponentsProblem, facts: DeviceFacts, *, hook_round
     )
 
 
+def _solve_on_host(problem: ComponentsProblem) -> tuple[int, NDArray[np.int32]]:
+    from scipy.sparse.csgraph import connected_components  # to load it takes 0.07 s, which others need not pay
+
+    found: tuple[int, NDArray[np.int32]] = connected_components(pattern(problem.graph), directed=False)
+    return found
+
+
 STRATEGIES: dict[str, Strategy] = {
     "afforest": planned("online", afforest, ComponentsPlan, prices.afforest),
     "rem": planned(
@@ -144,7 +151,7 @@ STRATEGIES: dict[str, Strategy] = {
     ),
     "hook_compress": planned("online", hook_compress, ComponentsPlan, prices.hook_compress),
     "degree_classes": planned("online", degree_classes, ComponentsPlan, prices.degree_classes),
-    "host": sequential(host.solve, host.work, too_many_entries),
+    "host": sequential(_solve_on_host, prices.host, too_many_entries),
 }
 
 
