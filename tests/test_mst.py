@@ -19,9 +19,8 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 import clgraph as cg
 from clgraph.algorithms import mst
 from clgraph.algorithms.mst import STRATEGIES, SpanningForest, as_problem, minimum_spanning_forest, strategies
-from clgraph.algorithms.mst.answer import Told
-from clgraph.algorithms.mst.light_edges import default_light_edges
-from clgraph.algorithms.mst.total_weight import total_weight
+from clgraph.algorithms.mst.plan import Told, total_weight
+from clgraph.algorithms.mst.strategies import default_light_edges
 from clgraph.algorithms.mst.weights import upload_weights
 from clgraph.data.graph import Graph
 from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError, VerificationError

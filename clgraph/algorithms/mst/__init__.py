@@ -31,10 +31,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from clgraph.algorithms.mst import on_devices
-from clgraph.algorithms.mst.plan import ForestPlan
+from clgraph.algorithms.mst.plan import ForestPlan, total_weight
 from clgraph.algorithms.mst.problem import ForestProblem, as_problem, undirected
 from clgraph.algorithms.mst.strategies import STRATEGIES, contenders
-from clgraph.algorithms.mst.total_weight import total_weight
 from clgraph.arguments import checked_flag, is_among, shown
 from clgraph.data.csr import as_csr_array
 from clgraph.data.graph import Graph, as_graph
