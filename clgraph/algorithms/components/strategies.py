@@ -26,11 +26,9 @@ _PHASES = "components/phases.cl"
 
 def _recipe(
     problem: ComponentsProblem,
-    facts: DeviceFacts,
     *steps: Step,
     hook_first: bool,
     arrays: Callable[[], Mapping[str, Array]] = dict,
-    hook_steps: int = 1,
     **defines: int,
 ) -> Recipe:
     """Return the recipe of *steps* after the start, which hooks every vertex to its first neighbour if wanted."""
@@ -46,7 +44,7 @@ def _recipe(
         defines={
             "SYMMETRIC": int(not graph.directed), "SORTED_ROWS": int(graph.has_sorted_rows),
             "HOOK_FIRST": int(hook_first), "FIRST_IS_LINKED": int(hook_first and not graph.directed),
-            **({"HOOK_STEPS": hook_steps} if hook_steps > 1 else {}), **defines,
+            **defines,
         },
     ))  # fmt: skip
 
@@ -56,7 +54,7 @@ def _compress(problem: ComponentsProblem, kernel: str = "compress", max_groups: 
     return Phase(f"{_PHASES}:{kernel}", -(-problem.graph.n_vertices // 4), max_groups=max_groups)
 
 
-def hook_compress(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds: int = 1) -> Recipe:
+def hook_compress(problem: ComponentsProblem, _facts: DeviceFacts, *, hook_rounds: int = 1) -> Recipe:
     """*hook_rounds* rounds without atomics, each followed by compressing, before the atomic one."""
     hook_rounds = checked_count("hook_rounds", hook_rounds, 2, least=0)
     n = problem.graph.n_vertices
@@ -64,7 +62,7 @@ def hook_compress(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds
     for _ in range(1, hook_rounds):
         steps += [Phase("components/hook_compress.cl:hook", n), _compress(problem)]
     steps += [Phase("components/hook_compress.cl:hook_atomic", n), _compress(problem)]
-    return _recipe(problem, facts, *steps, hook_first=hook_rounds > 0)
+    return _recipe(problem, *steps, hook_first=hook_rounds > 0)
 
 
 def rem(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds: int | None = None) -> Recipe:
@@ -74,7 +72,7 @@ def rem(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds: int | No
     hook_first = checked_count("hook_rounds", hook_rounds, 1, least=0) > 0
     unite = Phase("components/rem.cl:unite", problem.graph.n_vertices)
     first = [_compress(problem)] if hook_first else []
-    return _recipe(problem, facts, *first, unite, _compress(problem), hook_first=hook_first)
+    return _recipe(problem, *first, unite, _compress(problem), hook_first=hook_first)
 
 
 def afforest(
@@ -103,14 +101,13 @@ def afforest(
 
     return _recipe(
         problem,
-        facts,
         *(step for stride in strides for step in (_compress(problem), sample(stride))),
         _compress(problem, "compress_and_find_giant"),
         Phase(f"{file}:link_rest", -(-n // 4)),
         _compress(problem, "compress_if_linked", max_groups=16 * facts.compute_units),
         hook_first=True,
         arrays=lambda: {"state": Array("STATE_WORDS", np.int32, zeroed=True)},
-        hook_steps=checked_count("hook_steps", hook_steps, 64),
+        HOOK_STEPS=checked_count("hook_steps", hook_steps, 64),
         KEEP_SECOND=int(keeps_second),
     )
 
@@ -125,7 +122,6 @@ def degree_classes(problem: ComponentsProblem, facts: DeviceFacts, *, hook_round
 
     return _recipe(
         problem,
-        facts,
         *([_compress(problem)] if hook_first else []),
         Use(clear),
         Phase(f"{file}:link_short", problem.graph.n_vertices),
