@@ -19,8 +19,9 @@ from clgraph.algorithms.bfs.load_balance import plot_balance, profile_balance
 from clgraph.algorithms.sssp import ALGORITHM as SSSP
 from clgraph.algorithms.sssp import sssp
 from clgraph.algorithms.traversal import strategies
-from clgraph.algorithms.traversal.node_splitting import histogram_mda, model_mda
 from clgraph.algorithms.traversal.plan import SearchPlan
+from clgraph.algorithms.traversal.prices import model_mda
+from clgraph.algorithms.traversal.strategies import histogram_mda
 from clgraph.cli.main import main
 from clgraph.data.graph import Graph
 from clgraph.errors import InputError

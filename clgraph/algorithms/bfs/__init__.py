@@ -38,12 +38,11 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.bfs.matrix import MatrixSearch
-from clgraph.algorithms.bfs.plan import LevelsPlan
+from clgraph.algorithms.bfs.plan import LevelsPlan, MatrixSearch
 from clgraph.algorithms.bfs.problem import as_problem
 from clgraph.algorithms.bfs.strategies import STRATEGIES, contenders
-from clgraph.algorithms.traversal.paths import path_to
 from clgraph.algorithms.traversal.problem import SearchProblem
+from clgraph.algorithms.traversal.sources import path_to
 from clgraph.data.graph import Graph
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
