@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import breadth_first_order
 from clgraph.data.csr import as_csr_array
 from clgraph.data.graph import Graph
 from clgraph.errors import VerificationError
-from clgraph.reference.entries import entry_chunks, first
+from clgraph.reference.entries import check_array, entry_chunks, first
 
 Vertices: TypeAlias = Sequence[int] | NDArray[Any]
 NO_PREDECESSOR = -9999  # as in scipy.sparse.csgraph
@@ -101,11 +101,6 @@ def search(
     matrix = as_csr_array(np.append(offsets, columns.size), columns, np.ones(columns.size, bool))
     order, predecessors = breadth_first_order(matrix, n)
     return order, predecessors
-
-
-def check_array(name: str, array: NDArray[Any], n: int, dtype: Any) -> None:
-    if array.shape != (n,) or array.dtype != dtype:
-        raise VerificationError(f"{name} are {array.dtype} {array.shape}; needed: {np.dtype(dtype)} ({n},)")
 
 
 def check_predecessors(predecessors: NDArray[Any], needed: NDArray[Any]) -> None:

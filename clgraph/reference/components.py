@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components as scipy_components
 from clgraph.data.csr import as_csr_array
 from clgraph.data.graph import Graph
 from clgraph.errors import VerificationError
-from clgraph.reference.entries import entry_chunks, first
+from clgraph.reference.entries import check_array, entry_chunks, first
 
 
 def connected_components(graph: Graph) -> NDArray[np.int32]:
@@ -42,8 +42,7 @@ def check_components(graph: Graph, labels: NDArray[Any]) -> None:
         Naming the vertex or the entry that fails.
     """
     n = graph.n_vertices
-    if labels.shape != (n,) or labels.dtype != np.int32:
-        raise VerificationError(f"labels are {labels.dtype} {labels.shape}; needed: int32 ({n},)")
+    check_array("labels", labels, n, np.int32)
     vertices = np.arange(n, dtype=np.int32)
     if (v := first((labels < 0) | (labels > vertices))) is not None:
         raise VerificationError(f"label {labels[v]} of vertex {v} is not a vertex from 0 to {v}")

@@ -1,4 +1,4 @@
-"""What checks share: the entries of a graph in pieces, and the first place where something is wrong."""
+"""What checks share: the type of an array, the first wrong place, and the entries of a graph in pieces."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.data.graph import Graph
+from clgraph.errors import VerificationError
 
 _CHUNK = 1 << 22
+
+
+def check_array(name: str, array: NDArray[Any], n: int, dtype: Any) -> None:
+    if array.shape != (n,) or array.dtype != dtype:
+        raise VerificationError(f"{name} are {array.dtype} {array.shape}; needed: {np.dtype(dtype)} ({n},)")
 
 
 def first(bad: NDArray[Any]) -> int | None:

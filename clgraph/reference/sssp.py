@@ -14,8 +14,8 @@ from scipy.sparse.csgraph import dijkstra as scipy_dijkstra
 from clgraph.data.csr import as_csr_array
 from clgraph.data.graph import Graph
 from clgraph.errors import VerificationError
-from clgraph.reference.bfs import Vertices, bfs_distances, check_array, check_predecessors, search
-from clgraph.reference.entries import entry_chunks, first
+from clgraph.reference.bfs import Vertices, bfs_distances, check_predecessors, search
+from clgraph.reference.entries import check_array, entry_chunks, first
 
 _EXACT = 2.0**53  # integers below it are doubles
 
