@@ -150,13 +150,8 @@ def bfs(
     >>> result.distances.tolist(), result.path_to(3)
     ([1, 0, 1, 2], [1, 2, 3])
     """
-    result: BFS = ALGORITHM.solve(
-        as_problem(graph, source=source, max_depth=max_depth),
-        strategy=strategy,
-        session=session,
-        verify=verify,
-        options=options,
-    )
+    problem = as_problem(graph, source=source, max_depth=max_depth)
+    result: BFS = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify, options=options)
     return result
 
 
@@ -170,7 +165,7 @@ def _check(problem: SearchProblem, result: BFS) -> None:
     from clgraph.reference.bfs import check_bfs
 
     max_depth = None if problem.limit is None else int(problem.limit)
-    check_bfs(problem.graph, problem.sources, result.distances, result.predecessors, max_depth=max_depth)
+    check_bfs(problem.graph, problem.sources, *result, max_depth=max_depth)
 
 
 ALGORITHM = Algorithm("bfs", STRATEGIES, contenders, as_problem, _answer, _check)

@@ -133,9 +133,8 @@ def connected_components(
         checked_flag("verify", verify)
         ALGORITHM.check_options(options)
         return _on_devices(as_split(graph, devices, session, given := dict(options)), strategy, given, verify)
-    result: Components = ALGORITHM.solve(
-        as_problem(graph), strategy=strategy, session=session, verify=verify, options=options
-    )
+    problem = as_problem(graph)
+    result: Components = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify, options=options)
     return result
 
 

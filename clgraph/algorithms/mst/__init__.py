@@ -196,9 +196,8 @@ def minimum_spanning_forest(
             _check(ForestProblem(result.graph, maximum), result)
         return result
     problem = as_problem(graph, maximum=maximum, weight=weight)
-    return ALGORITHM.solve(  # type: ignore[no-any-return]
-        problem, strategy=strategy, session=session, verify=verify, options=options
-    )
+    found: SpanningForest = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify, options=options)
+    return found
 
 
 def _on_devices(

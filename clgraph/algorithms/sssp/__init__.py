@@ -203,14 +203,8 @@ def _answer(problem: SearchProblem, plan: PathsPlan | HostPlan) -> ShortestPaths
 def _check(problem: SearchProblem, result: ShortestPaths) -> None:
     from clgraph.reference.sssp import check_sssp
 
-    check_sssp(
-        problem.graph,
-        problem.sources,
-        result.distances,
-        result.predecessors,
-        limit=problem.limit,
-        dtype=problem.held.answer_dtype,
-    )
+    dtype = problem.held.answer_dtype
+    check_sssp(problem.graph, problem.sources, *result, limit=problem.limit, dtype=dtype)
 
 
 ALGORITHM = Algorithm("sssp", STRATEGIES, contenders, as_problem, _answer, _check)
