@@ -88,16 +88,14 @@ def test_mda_by_the_cost_model(pocl: Session) -> None:
     assert model_mda(cg.generators.star(10).stats, facts, rates, 4) >= 1
 
 
-@pytest.mark.parametrize("mda", [0, -1, 2.5, "most", None, 2**31])
-def test_bad_mda(pocl: Session, mda: Any) -> None:
-    with pytest.raises(InputError, match="mda"):
-        bfs(cg.generators.path(9), 0, strategy="node_splitting", mda=mda, session=pocl)
-
-
-@pytest.mark.parametrize("threshold", [0, -1, 2.5, "most"])
-def test_bad_threshold(pocl: Session, threshold: Any) -> None:
-    with pytest.raises(InputError, match="threshold"):
-        bfs(cg.generators.path(9), 0, strategy="child_launch", threshold=threshold, session=pocl)
+@pytest.mark.parametrize(
+    ("strategy", "option", "value"),
+    [*(("node_splitting", "mda", value) for value in (0, -1, 2.5, "most", None, 2**31)),
+     *(("child_launch", "threshold", value) for value in (0, -1, 2.5, "most"))],
+)  # fmt: skip
+def test_bad_lengths_of_rows(pocl: Session, strategy: str, option: str, value: Any) -> None:
+    with pytest.raises(InputError, match=option):
+        bfs(cg.generators.path(9), 0, strategy=strategy, session=pocl, **{option: value})
 
 
 def test_children_follow_their_parents(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
