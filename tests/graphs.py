@@ -80,6 +80,18 @@ DIRECTED: dict[str, Callable[[], Graph]] = {
 }
 
 GRAPHS: dict[str, Callable[[], Graph]] = UNDIRECTED | DIRECTED
+WITH_VERTICES = [name for name in GRAPHS if "empty" not in name]
+TELLING = ("duplicates-self-loops", "directed-scale-free", "path-permuted", "star", "some-isolated", "one-self-loop")
+
+
+def chain(weights: np.ndarray, *, directed: bool = False) -> Graph:
+    """Return a path whose edges have these weights, in order."""
+    return Graph.from_edges(np.arange(weights.size), np.arange(1, weights.size + 1), weights, directed=directed)
+
+
+def among(*values: float, dtype: type = np.float64) -> Callable[[np.random.Generator, int], np.ndarray]:
+    """Return a function that draws weights among *values*."""
+    return lambda rng, m: rng.choice(np.array(values, dtype), m)
 
 
 def with_unsorted_rows(graph: Graph) -> Graph:

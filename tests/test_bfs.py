@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import fields, replace
-from itertools import pairwise
+from dataclasses import replace
 from typing import Any
 
 import networkx as nx
@@ -13,7 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from conftest import run_at_width
-from graphs import GRAPHS, with_unsorted_rows, with_wide_offsets
+from graphs import GRAPHS, TELLING, WITH_VERTICES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import breadth_first_order
@@ -21,8 +19,8 @@ from scipy.sparse.csgraph import breadth_first_order
 import clgraph as cg
 from clgraph.algorithms.bfs import ALGORITHM, BFS, STRATEGIES, as_problem, bfs, levels, prices
 from clgraph.data.graph import Graph
-from clgraph.device.profile import Curve, DeviceRates, load_profile
-from clgraph.errors import ClgraphError, InputError, SourceError, UnsupportedStrategyError, VerificationError
+from clgraph.device.profile import Curve, load_profile
+from clgraph.errors import InputError, SourceError
 from clgraph.model.cost import estimate
 from clgraph.model.strategy import priced
 from clgraph.reference.bfs import NO_PREDECESSOR, bfs_distances, check_bfs
@@ -35,9 +33,6 @@ OPTIONS: dict[str, list[dict[str, object]]] = {
     "direction_optimizing": [{"alpha": 2**20, "beta": 2**20}, {"beta": 1}],
 }
 CASES = [(name, options) for name in STRATEGIES for options in ({}, *OPTIONS.get(name, []))]
-NAMES = [name for name in GRAPHS if "empty" not in name]
-TELLING = ("duplicates-self-loops", "directed-scale-free", "path-permuted", "star", "some-isolated", "one-self-loop")
-WITH_KERNELS = [case for case in CASES if STRATEGIES[case[0]].kind != "sequential"]
 every_case = pytest.mark.parametrize(("strategy", "options"), CASES, ids=str)
 every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
 
@@ -65,7 +60,7 @@ def assert_right(
 
 @pytest.mark.parametrize(
     ("name", "strategy", "options"),
-    [(name, *case) for case in CASES for name in (TELLING if case[1] else NAMES)], ids=str,
+    [(name, *case) for case in CASES for name in (TELLING if case[1] else WITH_VERTICES)], ids=str,
 )  # fmt: skip
 def test_zoo(session: Session, name: str, strategy: str, options: dict[str, object]) -> None:
     graph = GRAPHS[name]()
@@ -130,12 +125,24 @@ def test_star(session: Session, strategy: str) -> None:
     assert assert_right(graph, 69_999, session, strategy).distances.sum() == 1 + 2 * 69_998
 
 
+PARALLEL = Graph.from_edges([0, 0, 0, 1, 1, 2, 4], [0, 1, 1, 2, 2, 2, 4], n=6)
+ONE_WAY = Graph.from_edges([0, 1, 2, 3], [1, 2, 0, 0], directed=True)
+SMALL = {
+    "isolated source": (Graph.from_edges([0, 1], [1, 2], n=5), 4, [-1, -1, -1, -1, 0]),
+    "one vertex": (Graph.from_edges([], [], n=1), 0, [0]),
+    "parallel edges": (PARALLEL, 0, [0, 1, 2, -1, -1, -1]),
+    "self-loop": (PARALLEL, 4, [-1, -1, -1, -1, 0, -1]),
+    "forwards": (ONE_WAY, 0, [0, 1, 2, -1]),
+    "into a circle": (ONE_WAY, 3, [1, 2, 3, 0]),
+    "weights that do not matter": (Graph.from_edges([0, 1, 0], [1, 2, 2], [1.0, -5.0, np.inf]), 0, [0, 1, 1]),
+}
+
+
 @every_strategy
-def test_isolated_source(session: Session, strategy: str) -> None:
-    result = assert_right(Graph.from_edges([0, 1], [1, 2], n=5), 4, session, strategy)
-    assert result.distances.tolist() == [-1, -1, -1, -1, 0]
-    assert (result.predecessors == NO_PREDECESSOR).all()
-    assert assert_right(Graph.from_edges([], [], n=1), 0, session, strategy).distances.tolist() == [0]
+@pytest.mark.parametrize("name", SMALL)
+def test_small_graphs(session: Session, name: str, strategy: str) -> None:
+    graph, source, distances = SMALL[name]
+    assert assert_right(graph, source, session, strategy).distances.tolist() == distances
 
 
 @every_strategy
@@ -154,26 +161,6 @@ def test_max_depth(session: Session, strategy: str) -> None:
     for max_depth in (0, 1, 2, 17, 87, 88, 89, 10**9, 2**40, np.uint64(2**64 - 1)):
         result = assert_right(graph, 0, session, strategy, max_depth=max_depth)
         assert result.distances.max() == min(max_depth, 88)
-
-
-@every_strategy
-def test_parallel_edges_and_self_loops(session: Session, strategy: str) -> None:
-    graph = Graph.from_edges([0, 0, 0, 1, 1, 2, 4], [0, 1, 1, 2, 2, 2, 4], n=6)
-    assert assert_right(graph, 0, session, strategy).distances.tolist() == [0, 1, 2, -1, -1, -1]
-    assert assert_right(graph, 4, session, strategy).distances.tolist() == [-1, -1, -1, -1, 0, -1]
-
-
-@every_strategy
-def test_edges_are_followed_forwards(session: Session, strategy: str) -> None:
-    graph = Graph.from_edges([0, 1, 2, 3], [1, 2, 0, 0], directed=True)
-    assert assert_right(graph, 0, session, strategy).distances.tolist() == [0, 1, 2, -1]
-    assert assert_right(graph, 3, session, strategy).distances.tolist() == [1, 2, 3, 0]
-
-
-@every_strategy
-def test_weights_do_not_matter(session: Session, strategy: str) -> None:
-    graph = Graph.from_edges([0, 1, 0], [1, 2, 2], [1.0, -5.0, np.inf])
-    assert assert_right(graph, 0, session, strategy).distances.tolist() == [0, 1, 1]
 
 
 @given(
@@ -196,38 +183,6 @@ def test_random_graphs(
     assert_right(graph, [s % n for s in sources], pocl, case[0], max_depth=max_depth, **case[1])
 
 
-@every_strategy
-def test_unsorted_rows(session: Session, strategy: str) -> None:
-    graph = with_unsorted_rows(cg.generators.rmat(10, 8))
-    assert not graph.has_sorted_rows
-    assert_right(graph, 1, session, strategy)
-
-
-@every_strategy
-def test_int64_offsets(session: Session, strategy: str) -> None:
-    """What graphs from 2**31 entries on use."""
-    for graph in (cg.generators.rmat(9, 8), GRAPHS["directed-scale-free"]()):
-        assert_right(with_wide_offsets(graph), 1, session, strategy)
-
-
-def test_plans_of_one_graph(pocl: Session) -> None:
-    """Their sources are their own."""
-    graph = cg.generators.grid(20, 30)
-    for strategy in STRATEGIES.values():
-        first, second = (strategy.plan(pocl, as_problem(graph, source=s)) for s in (0, 599))
-        for plan, source in ((first, 0), (second, 599), (first, 0)):
-            plan.run()
-            assert np.array_equal(plan.result()[0], bfs_distances(graph, [source]))
-
-
-def test_a_plan_starts_from_the_largest_degree(pocl: Session) -> None:
-    graph = cg.generators.star(50).permuted(1)
-    for strategy in STRATEGIES.values():
-        plan = strategy.plan(pocl, as_problem(graph))
-        plan.run()
-        assert plan.result()[0][graph.degrees.argmax()] == 0
-
-
 def test_scipy(pocl: Session) -> None:
     matrix = sp.random_array((500, 500), density=0.01, rng=np.random.default_rng(1), format="csr")
     result = bfs(matrix, 3, session=pocl)
@@ -247,19 +202,6 @@ def test_networkx(pocl: Session) -> None:
     assert bfs(graph, ["x", "e"], session=pocl).path_to("b") == ["e", "b"]
     assert bfs(nx.DiGraph([(5, 3), (3, 9)]), 5, session=pocl).path_to(9) == [5, 3, 9]
     assert bfs(nx.grid_2d_graph(3, 4), (1, 2), session=pocl).distances.max() == 3
-
-
-def test_path_to(session: Session) -> None:
-    graph = cg.generators.grid(9, 11).permuted(1)
-    result = bfs(graph, [4, 50], session=session)
-    adjacency = graph.to_scipy()
-    for v in range(graph.n_vertices):
-        path = result.path_to(v)
-        assert path[0] in (4, 50) and path[-1] == v and len(path) == 1 + result.distances[v]
-        assert all(adjacency[a, b] for a, b in pairwise(path))
-    with pytest.raises(SourceError, match="99"):
-        result.path_to(99)
-    assert bfs(graph, 4, max_depth=0, session=session).path_to(50) == []
 
 
 @pytest.mark.parametrize("source", [5, -1, [0, 5], 2**31, 2**40, -(2**40), [2, 1, -3]])
@@ -312,55 +254,13 @@ def test_no_vertices(pocl: Session) -> None:
             bfs(GRAPHS[name](), 0, session=pocl)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        ({"strategy": "bogus"}, UnsupportedStrategyError),
-        ({"source": []}, InputError),
-        ({"source": np.zeros(0, int)}, InputError),
-        ({"source": 1.5}, InputError),
-        ({"source": None}, InputError),
-        ({"source": "3"}, InputError),
-        ({"source": [[1, 2], [3, 4]]}, InputError),
-        ({"max_depth": -1}, InputError),
-        ({"max_depth": 2.5}, InputError),
-        ({"max_depth": "many"}, InputError),
-        ({"bogus": 1}, InputError),
-        ({"strategy": "frontier", "alpha": 3}, InputError),  # it always goes top-down
-        ({"strategy": "topology_driven", "levels": False}, InputError),
-        *(({"strategy": name, "bogus": 1}, InputError) for name in STRATEGIES),
-    ],
-    ids=str,
-)
-def test_bad_arguments(pocl: Session, arguments: dict[str, Any], error: type[Exception]) -> None:
-    graph = cg.generators.path(10)
-    with pytest.raises(error) as caught:
-        bfs(graph, **{"source": 0, "session": pocl, **arguments})
-    assert isinstance(caught.value, ClgraphError)
-    assert bfs(graph, 0, session=pocl).distances.max() == 9
-
-
-def test_bad_graph(pocl: Session) -> None:
-    with pytest.raises(InputError):
-        bfs([1, 2, 3], 0, session=pocl)
-
-
-def test_info(pocl: Session) -> None:
-    result = cg.bfs(cg.generators.rmat(10), 5, strategy="frontier", session=pocl, verify=True)
-    info = result.info
-    assert isinstance(result, BFS) and info.strategy == "frontier"
-    assert set(info.predicted_seconds) == {"frontier"}
-    assert info.kind == STRATEGIES[info.strategy].kind
-    seconds = info.seconds
-    assert 0 < seconds.kernel <= seconds.total and seconds.host >= 0
-    assert sum(s for _, s in info.kernels.values()) == pytest.approx(seconds.kernel)
-
-
 def test_slower_cores_change_the_pick(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     problem, shipped, picks = as_problem(cg.generators.grid(300, 300)), load_profile(pocl.facts, measured=False), []
     monkeypatch.setattr(pocl, "facts", replace(pocl.facts, compute_units=2))
     for factor in (1, 10):
-        monkeypatch.setattr(pocl, "profile", replace(shipped, rates=slower(shipped.rates, factor)))
+        loads = Curve({x: factor * seconds for x, seconds in shipped.rates.dependent_load_seconds.items()})
+        rates = replace(shipped.rates, dependent_load_seconds=loads)
+        monkeypatch.setattr(pocl, "profile", replace(shipped, rates=rates))
         picks.append(ALGORITHM.choose(pocl, problem).strategy)
     assert picks == ["frontier", "host"]
 
@@ -415,19 +315,6 @@ def test_random_numbers_make_deep_searches_longer(pocl: Session) -> None:
         assert far.seconds > 1.3 * near.seconds
 
 
-def slower(rates: DeviceRates, factor: float) -> DeviceRates:
-    """Return *rates* of a device on which all but the host takes so many times as long."""
-
-    def less(value: Any) -> Any:
-        if isinstance(value, Curve):
-            return Curve({x: rate / factor for x, rate in value.items()})
-        return {key: less(each) for key, each in value.items()} if isinstance(value, Mapping) else value / factor
-
-    names = [each.name for each in fields(rates) if each.name.endswith("_per_second") and "host" not in each.name]
-    loads = Curve({x: factor * seconds for x, seconds in rates.dependent_load_seconds.items()})
-    return replace(rates, dependent_load_seconds=loads, **{name: less(getattr(rates, name)) for name in names})
-
-
 def test_searches_that_stay_top_down_have_no_other_direction(pocl: Session) -> None:
     """It would be the same search, for which a matrix must be found to be symmetric; it runs if it is named."""
     deep, shallow = cg.generators.grid(300, 300), cg.generators.rmat(15, 8)
@@ -435,30 +322,6 @@ def test_searches_that_stay_top_down_have_no_other_direction(pocl: Session) -> N
     assert "direction_optimizing" not in cg.explain("bfs", deep, session=pocl).contenders
     assert "direction_optimizing" in cg.explain("bfs", deep, strategy="frontier", session=pocl).predicted
     assert_right(deep, 5, pocl, "direction_optimizing")
-
-
-def test_auto_is_the_fastest_prediction(pocl: Session) -> None:
-    choice = cg.explain("bfs", cg.generators.rmat(10), session=pocl)
-    assert choice.requested == "auto" and choice.strategy == min(choice.seconds, key=choice.seconds.__getitem__)
-
-
-@every_strategy
-def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPatch, strategy: str) -> None:
-    graph, right = cg.generators.cycle(50), STRATEGIES[strategy]
-    distances, predecessors = bfs(graph, 0, strategy=strategy, session=pocl, verify=True)
-    farther, elsewhere = distances.copy(), predecessors.copy()
-    farther[25] += 1
-    elsewhere[3] = 7
-    for wrong in ((farther, predecessors), (distances, elsewhere)):
-
-        def plan(*args: Any, answer: Any = wrong, **options: Any) -> Any:
-            planned = right.plan(*args, **options)
-            planned.result = lambda: answer
-            return planned
-
-        monkeypatch.setitem(STRATEGIES, strategy, replace(right, plan=plan))
-        with pytest.raises(VerificationError):
-            bfs(graph, 0, strategy=strategy, session=pocl, verify=True)
 
 
 def far_hubs() -> Graph:

@@ -15,7 +15,6 @@ import clgraph as cg
 from clgraph.algorithms.components import STRATEGIES, as_problem, connected_components
 from clgraph.data.graph import Graph
 from clgraph.engine import plan as engine
-from clgraph.errors import InputError, UnsupportedStrategyError, VerificationError
 from clgraph.reference.components import check_components
 from clgraph.reference.components import connected_components as smallest_of_components
 from clgraph.runtime.session import Session
@@ -28,7 +27,6 @@ OPTIONS = {
     "host": [],
 }
 CASES = [(name, {}) for name in STRATEGIES] + [(name, o) for name in STRATEGIES for o in OPTIONS[name]]
-WITH_KERNELS = [case for case in CASES if STRATEGIES[case[0]].kind != "sequential"]
 
 
 def assert_right(graph: Graph, session: Session, strategy: str, **options: object) -> None:
@@ -78,75 +76,10 @@ def test_the_oracle_ends_where_edges_are_parallel() -> None:
     assert not smallest_of_components(Graph.from_edges(*ends, n=100)).any()
 
 
-def test_unsorted_rows(session: Session) -> None:
-    graph = cg.generators.rmat(10, 8)
-    order = np.concatenate([
-        np.random.default_rng(v).permutation(np.arange(a, b))
-        for v, (a, b) in enumerate(zip(graph.row_offsets, graph.row_offsets[1:], strict=False))
-    ])  # fmt: skip
-    shuffled = Graph(graph.row_offsets, graph.column_indices[order])
-    assert not shuffled.has_sorted_rows
-    for strategy in STRATEGIES:
-        assert_right(shuffled, session, strategy)
-
-
-def test_int64_offsets(session: Session) -> None:
-    """What graphs from 2**31 entries on use."""
-    graph = cg.generators.rmat(9, 8)
-    wide = Graph._trusted(graph.row_offsets, graph.column_indices, sorted_rows=True)
-    wide.__dict__["row_offsets"] = graph.row_offsets.astype(np.int64)
-    for strategy in STRATEGIES:
-        assert_right(wide, session, strategy)
-
-
 def test_other_inputs(pocl: Session) -> None:
     nx_graph = nx.Graph([("a", "b"), ("c", "d"), ("d", "e")])
     assert connected_components(nx_graph, session=pocl).labels.tolist() == [0, 0, 1, 1, 1]
     assert connected_components(nx.to_scipy_sparse_array(nx_graph), session=pocl).n_components == 2
-
-
-def test_info(pocl: Session) -> None:
-    info = connected_components(cg.generators.path(1000), strategy="rem", session=pocl).info
-    assert info.strategy == "rem" and info.kind == "online" and set(info.predicted_seconds) == {"rem"}
-    seconds = info.seconds
-    assert 0 < seconds.kernel <= seconds.total and seconds.host >= 0
-    assert sum(s for _, s in info.kernels.values()) == pytest.approx(seconds.kernel)
-
-
-def test_auto_is_the_fastest_prediction(pocl: Session) -> None:
-    choice = cg.explain("connected_components", cg.generators.rmat(10), session=pocl)
-    assert choice.requested == "auto" and choice.strategy == min(choice.contenders, key=choice.seconds.__getitem__)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        ({"strategy": "bogus"}, UnsupportedStrategyError),
-        ({"strategy": "rem", "hook_rounds": 2}, InputError),
-        ({"strategy": "afforest", "strides": (0,)}, InputError),
-        ({"strategy": "rem", "strides": (4,)}, InputError),
-        ({"strategy": "afforest", "hook_steps": 1.5}, InputError),
-        ({"hook_rounds": 1}, InputError),
-    ],
-)
-def test_bad_arguments(pocl: Session, arguments: dict[str, object], error: type[Exception]) -> None:
-    graph = cg.generators.path(10)
-    with pytest.raises(error):
-        connected_components(graph, session=pocl, **arguments)
-    assert connected_components(graph, session=pocl).n_components == 1
-
-
-def test_bad_graph(pocl: Session) -> None:
-    with pytest.raises(InputError):
-        connected_components([1, 2, 3], session=pocl)
-
-
-def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    graph = cg.generators.path(100)
-    assert connected_components(graph, strategy="rem", session=pocl, verify=True).n_components == 1
-    monkeypatch.setattr("clgraph.engine.plan.Plan.run", lambda plan: plan.labels.fill(0))
-    with pytest.raises(VerificationError):
-        connected_components(graph.expanded(2), strategy="rem", session=pocl, verify=True)
 
 
 @pytest.mark.parametrize("width", [8, pytest.param(16, marks=pytest.mark.slow), 32, 64])

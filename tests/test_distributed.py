@@ -26,7 +26,7 @@ from scipy.sparse import random_array
 import clgraph as cg
 import clgraph.distributed as cgd
 from clgraph import generators
-from clgraph.algorithms.mst.edge_lists import forest_of_edges
+from clgraph.algorithms.mst.on_devices import forest_of_edges
 from clgraph.distributed import chunks, fold, forest, workers
 from clgraph.distributed.cluster import _named
 from clgraph.distributed.fold import Part

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,34 +10,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from clgraph.algorithms.components import message
+from clgraph.algorithms.components import on_devices
 from clgraph.algorithms.components.edge_lists import EdgeComponents
+from clgraph.data.graph import Graph
+from clgraph.reference.components import connected_components as smallest_of_components
 from clgraph.runtime.session import Session
 
-TEAM: Any = SimpleNamespace(send=lambda array, _session: array)
-LARGE = message._SMALL + 5
+LARGE = on_devices._SMALL + 5
 
 
-def roots(n: int, pairs: NDArray[np.int64]) -> NDArray[np.int32]:
+def roots(n: int, edges: NDArray[np.int64]) -> NDArray[np.int32]:
     """Return the smallest vertex of each vertex's component in a graph of these edges."""
-    label = np.arange(n, dtype=np.int32)
-    for _ in range(n):
-        before = label.copy()
-        for one, other in (pairs, pairs[::-1]):
-            np.minimum.at(label, one, label[other])
-        label = label[label]
-        if np.array_equal(label, before):
-            return label
-    raise AssertionError("unreachable")
+    return smallest_of_components(Graph.from_edges(*edges, n=n))
 
 
 def sent(session: Session, theirs: NDArray[np.int32], mine: NDArray[np.int32] | None = None) -> tuple[Any, int]:
     """Return what *mine*, by default a forest without edges, becomes by the message, and how long that is."""
     n = theirs.size
     forest = EdgeComponents(session, n, mine)
-    made = message.Message(session, n, EdgeComponents(session, n, theirs)._parent)
-    made.join(TEAM, session, forest._parent)
-    return forest.parents(), made.nbytes
+    message, is_packed = on_devices.forest_message(n, EdgeComponents(session, n, theirs)._parent)
+    on_devices.join_forest(n, message, forest._parent, is_packed=is_packed)
+    return forest.parents(), message.nbytes
 
 
 @settings(max_examples=60, deadline=None)

@@ -18,8 +18,10 @@ from clgraph.algorithms.bfs import STRATEGIES, as_problem, bfs
 from clgraph.algorithms.bfs.load_balance import plot_balance, profile_balance
 from clgraph.algorithms.sssp import ALGORITHM as SSSP
 from clgraph.algorithms.sssp import sssp
-from clgraph.algorithms.traversal.node_splitting import histogram_mda, model_mda
+from clgraph.algorithms.traversal import strategies
 from clgraph.algorithms.traversal.plan import SearchPlan
+from clgraph.algorithms.traversal.prices import model_mda
+from clgraph.algorithms.traversal.strategies import histogram_mda
 from clgraph.cli.main import main
 from clgraph.data.graph import Graph
 from clgraph.errors import InputError
@@ -85,16 +87,14 @@ def test_mda_by_the_cost_model(pocl: Session) -> None:
     assert model_mda(cg.generators.star(10).stats, facts, rates, 4) >= 1
 
 
-@pytest.mark.parametrize("mda", [0, -1, 2.5, "most", None, 2**31])
-def test_bad_mda(pocl: Session, mda: Any) -> None:
-    with pytest.raises(InputError, match="mda"):
-        bfs(cg.generators.path(9), 0, strategy="node_splitting", mda=mda, session=pocl)
-
-
-@pytest.mark.parametrize("threshold", [0, -1, 2.5, "most"])
-def test_bad_threshold(pocl: Session, threshold: Any) -> None:
-    with pytest.raises(InputError, match="threshold"):
-        bfs(cg.generators.path(9), 0, strategy="child_launch", threshold=threshold, session=pocl)
+@pytest.mark.parametrize(
+    ("strategy", "option", "value"),
+    [*(("node_splitting", "mda", value) for value in (0, -1, 2.5, "most", None, 2**31)),
+     *(("child_launch", "threshold", value) for value in (0, -1, 2.5, "most"))],
+)  # fmt: skip
+def test_bad_lengths_of_rows(pocl: Session, strategy: str, option: str, value: Any) -> None:
+    with pytest.raises(InputError, match=option):
+        bfs(cg.generators.path(9), 0, strategy=strategy, session=pocl, **{option: value})
 
 
 def test_children_follow_their_parents(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:

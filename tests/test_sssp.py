@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import networkx as nx
@@ -14,7 +13,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from conftest import run_at_width
-from graphs import GRAPHS, with_unsorted_rows, with_wide_offsets
+from graphs import GRAPHS, TELLING, WITH_VERTICES, among, chain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import dijkstra as scipy_dijkstra
@@ -26,9 +25,7 @@ from clgraph.errors import (
     ClgraphError,
     DistanceOverflowError,
     InputError,
-    SourceError,
     UnsupportedStrategyError,
-    VerificationError,
 )
 from clgraph.generators import random_weights
 from clgraph.model.cost import estimate
@@ -44,9 +41,7 @@ OPTIONS: dict[str, list[dict[str, object]]] = {
     "frontier": DELTAS, "delta_stepping": DELTAS,
 }  # fmt: skip
 CASES = [(name, options) for name in STRATEGIES for options in ({}, *OPTIONS.get(name, []))]
-NAMES = [name for name in GRAPHS if "empty" not in name]
 INT32, INT64 = np.iinfo(np.int32), np.iinfo(np.int64)
-TELLING = ("duplicates-self-loops", "directed-scale-free", "path-permuted", "star", "some-isolated", "one-self-loop")
 WITH_KERNELS = [case for case in CASES if STRATEGIES[case[0]].kind != "sequential"]
 every_case = pytest.mark.parametrize(("strategy", "options"), CASES, ids=str)
 every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
@@ -109,7 +104,7 @@ def assert_right(
 
 @pytest.mark.parametrize(
     ("name", "strategy", "options"),
-    [(name, *case) for case in CASES for name in (TELLING if case[1] else NAMES)], ids=str,
+    [(name, *case) for case in CASES for name in (TELLING if case[1] else WITH_VERTICES)], ids=str,
 )  # fmt: skip
 def test_zoo(session: Session, name: str, strategy: str, options: dict[str, object]) -> None:
     graph = GRAPHS[name]()
@@ -122,7 +117,7 @@ def test_zoo(session: Session, name: str, strategy: str, options: dict[str, obje
 
 
 @every_strategy
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", WITH_VERTICES)
 def test_unweighted_zoo(pocl: Session, name: str, strategy: str) -> None:
     graph = GRAPHS[name]()
     assert_right(graph, graph.n_vertices // 2, pocl, strategy)
@@ -200,10 +195,6 @@ def test_dijkstra_in_many_launches(pocl: Session, monkeypatch: pytest.MonkeyPatc
         assert_right(SHAPES[name](), 1, pocl, "dijkstra")
 
 
-def among(*values: float, dtype: type = np.float64) -> Callable[[np.random.Generator, int], np.ndarray]:
-    return lambda rng, m: rng.choice(np.array(values, dtype), m)
-
-
 WEIGHTS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
     "int32": lambda rng, m: rng.integers(0, INT32.max, m, np.int32, endpoint=True),
     "int32-limits": among(INT32.max, INT32.max - 1, 0, 1, dtype=np.int32),
@@ -234,10 +225,6 @@ def test_weights(session: Session, name: str, strategy: str) -> None:
         src, dst = rng.integers(60, size=(2, n_edges))
         graph = Graph.from_edges(src, dst, WEIGHTS[name](rng, n_edges), n=70, directed=directed)
         assert_right(graph, int(src[0]), session, strategy)
-
-
-def chain(weights: np.ndarray, *, directed: bool = False) -> Graph:
-    return Graph.from_edges(np.arange(weights.size), np.arange(1, weights.size + 1), weights, directed=directed)
 
 
 @every_case
@@ -388,14 +375,29 @@ def test_leaves_do_not_wait(pocl: Session) -> None:
             assert_right(graph, 1, pocl, strategy)
 
 
+PARALLEL = Graph.from_edges([0, 0, 0, 1, 1, 2, 4], [0, 1, 1, 2, 2, 2, 4], [0, 5, 3, 4, 9, 0, 1], n=6)
+ONE_WAY = Graph.from_edges([0, 1, 2, 3], [1, 2, 0, 0], [1.5, 2.0, 4.0, 1.0], directed=True)
+SMALL = {
+    "isolated source": (Graph.from_edges([0, 1], [1, 2], [3, 4], n=5), 4, [-1, -1, -1, -1, 0]),
+    "isolated source, floats": (
+        Graph.from_edges([0, 1], [1, 2], np.array([3, 4], np.float32), n=5), 4, [math.inf] * 4 + [0],
+    ),
+    **{
+        f"one vertex, {dtype}": (Graph.from_edges([], [], None if dtype is None else np.zeros(0, dtype), n=1), 0, [0])
+        for dtype in (None, "int32", "float64")
+    },
+    "parallel edges": (PARALLEL, 0, [0, 3, 7, -1, -1, -1]),
+    "self-loop": (PARALLEL, 4, [-1, -1, -1, -1, 0, -1]),
+    "forwards": (ONE_WAY, 0, [0, 1.5, 3.5, math.inf]),
+    "into a circle": (ONE_WAY, 3, [1, 2.5, 4.5, 0]),
+}  # fmt: skip
+
+
 @every_strategy
-def test_isolated_source(session: Session, strategy: str) -> None:
-    for weights, unreached in ((np.array([3, 4]), -1), (np.array([3, 4], np.float32), np.inf)):
-        result = assert_right(Graph.from_edges([0, 1], [1, 2], weights, n=5), 4, session, strategy)
-        assert result.distances.tolist() == [unreached] * 4 + [0]
-        assert (result.predecessors == NO_PREDECESSOR).all()
-    for weights in (None, np.zeros(0, np.int32), np.zeros(0, np.float64)):
-        assert assert_right(Graph.from_edges([], [], weights, n=1), 0, session, strategy).distances.tolist() == [0]
+@pytest.mark.parametrize("name", SMALL)
+def test_small_graphs(session: Session, name: str, strategy: str) -> None:
+    graph, source, distances = SMALL[name]
+    assert assert_right(graph, source, session, strategy).distances.tolist() == distances
 
 
 @every_strategy
@@ -433,20 +435,6 @@ def test_limits_that_no_double_holds(session: Session, strategy: str) -> None:
     for distance in dijkstra(graph, [0])[1:].tolist():
         for limit in (distance - 1, distance):
             assert_right(graph, 0, session, strategy, limit=limit)
-
-
-@every_strategy
-def test_parallel_edges_and_self_loops(session: Session, strategy: str) -> None:
-    graph = Graph.from_edges([0, 0, 0, 1, 1, 2, 4], [0, 1, 1, 2, 2, 2, 4], [0, 5, 3, 4, 9, 0, 1], n=6)
-    assert assert_right(graph, 0, session, strategy).distances.tolist() == [0, 3, 7, -1, -1, -1]
-    assert assert_right(graph, 4, session, strategy).distances.tolist() == [-1, -1, -1, -1, 0, -1]
-
-
-@every_strategy
-def test_edges_are_followed_forwards(session: Session, strategy: str) -> None:
-    graph = Graph.from_edges([0, 1, 2, 3], [1, 2, 0, 0], [1.5, 2.0, 4.0, 1.0], directed=True)
-    assert assert_right(graph, 0, session, strategy).distances.tolist() == [0, 1.5, 3.5, math.inf]
-    assert assert_right(graph, 3, session, strategy).distances.tolist() == [1, 2.5, 4.5, 0]
 
 
 @pytest.mark.parametrize("weight", [-3, -(2**40), -0.5, -1e-45, -math.inf])
@@ -489,38 +477,6 @@ def test_random_graphs(
     assert_right(graph, [s % n for s in sources], pocl, case[0], limit=limit, **case[1])
 
 
-@every_strategy
-def test_unsorted_rows(session: Session, strategy: str) -> None:
-    graph = with_unsorted_rows(random_weights(cg.generators.rmat(9, 8), high=9))
-    assert not graph.has_sorted_rows
-    assert_right(graph, 1, session, strategy)
-
-
-@every_strategy
-def test_int64_offsets(session: Session, strategy: str) -> None:
-    """What graphs from 2**31 entries on use."""
-    for graph in (cg.generators.rmat(9, 8), GRAPHS["directed-scale-free"]()):
-        assert_right(with_wide_offsets(random_weights(graph, high=9)), 1, session, strategy)
-
-
-def test_plans_of_one_graph(pocl: Session) -> None:
-    """Their sources are their own."""
-    graph = random_weights(cg.generators.grid(20, 30))
-    for strategy in STRATEGIES.values():
-        first, second = (strategy.plan(pocl, as_problem(graph, source=s)) for s in (0, 599))
-        for plan, source in ((first, 0), (second, 599), (first, 0)):
-            plan.run()
-            assert np.array_equal(plan.result()[0], dijkstra(graph, [source]))
-
-
-def test_a_plan_starts_from_the_largest_degree(pocl: Session) -> None:
-    graph = random_weights(cg.generators.star(50).permuted(1))
-    for strategy in STRATEGIES.values():
-        plan = strategy.plan(pocl, as_problem(graph))
-        plan.run()
-        assert plan.result()[0][graph.degrees.argmax()] == 0
-
-
 def test_scipy(pocl: Session) -> None:
     matrix = sp.random_array((500, 500), density=0.01, rng=np.random.default_rng(1), format="csr")
     result = sssp(matrix, [3, 40], predecessors=True, session=pocl)
@@ -542,99 +498,6 @@ def test_networkx(pocl: Session) -> None:
     assert sssp(graph, ["x", "b"], predecessors=True, session=pocl).path_to("y") == ["x", "y"]
     assert sssp(graph, "d", weight=None, session=pocl).distances.tolist() == [-1, -1, -1, 0, 1, 1]
     assert sssp(graph, "a", weight="cost", session=pocl).distances.tolist() == [-1, -1, -1, 1, 0, 2]
-
-
-def test_path_to(session: Session) -> None:
-    graph = random_weights(cg.generators.grid(9, 11), low=0, high=3).permuted(1)
-    result = sssp(graph, [4, 50], predecessors=True, session=session)
-    weights = dict(zip(zip(graph.sources().tolist(), graph.column_indices.tolist(), strict=True),
-                       graph.edge_weights.tolist(), strict=True))  # fmt: skip
-    for v in range(graph.n_vertices):
-        path = result.path_to(v)
-        assert path[0] in (4, 50) and path[-1] == v
-        assert sum(weights[edge] for edge in pairwise(path)) == result.distances[v]
-    with pytest.raises(SourceError, match="99"):
-        result.path_to(99)
-    assert sssp(graph, 4, limit=0, predecessors=True, session=session).path_to(50) == []
-    with pytest.raises(InputError, match="predecessors"):
-        sssp(graph, 0, session=session).path_to(3)
-
-
-@pytest.mark.parametrize("source", [5, -1, [0, 5], 2**40])
-def test_sources_out_of_range(pocl: Session, source: Any) -> None:
-    graph = chain(np.arange(4))
-    worst = next(s for s in np.atleast_1d(source) if not 0 <= s < 5)
-    with pytest.raises(SourceError, match=rf"(?<!\d){worst}(?!\d)"):
-        sssp(graph, source, session=pocl)
-    with pytest.raises(SourceError, match="q"):
-        sssp(nx.path_graph(["a", "b"]), "q", session=pocl)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        ({"strategy": "bogus"}, UnsupportedStrategyError),
-        ({"source": []}, InputError),
-        ({"source": 1.5}, InputError),
-        ({"limit": -1}, InputError),
-        ({"limit": -0.5}, InputError),
-        ({"limit": math.nan}, InputError),
-        ({"limit": "far"}, InputError),
-        ({"bogus": 1}, InputError),
-        ({"strategy": "frontier", "light_first": True}, InputError),
-        *(({"strategy": name, "bogus": 1}, InputError) for name in STRATEGIES),
-    ],
-    ids=str,
-)
-def test_bad_arguments(pocl: Session, arguments: dict[str, Any], error: type[Exception]) -> None:
-    graph = cg.generators.path(10)
-    with pytest.raises(error) as caught:
-        sssp(graph, **{"source": 0, "session": pocl, **arguments})
-    assert isinstance(caught.value, ClgraphError)
-    assert sssp(graph, 0, session=pocl).distances.max() == 9
-
-
-def test_bad_graph(pocl: Session) -> None:
-    with pytest.raises(InputError):
-        sssp([1, 2, 3], 0, session=pocl)
-
-
-def test_info(pocl: Session) -> None:
-    graph = random_weights(cg.generators.rmat(10))
-    result = cg.sssp(graph, 5, strategy="frontier", session=pocl, verify=True)
-    info = result.info
-    assert isinstance(result, ShortestPaths) and set(info.predicted_seconds) == {"frontier"}
-    assert info.strategy == "frontier" and info.kind == STRATEGIES[info.strategy].kind
-    seconds = info.seconds
-    assert 0 < seconds.kernel <= seconds.total and seconds.host >= 0
-    assert sum(s for _, s in info.kernels.values()) == pytest.approx(seconds.kernel)
-
-
-def test_auto_is_the_fastest_prediction(pocl: Session) -> None:
-    choice = cg.explain("sssp", random_weights(cg.generators.rmat(10)), session=pocl)
-    assert choice.requested == "auto" and choice.strategy == min(choice.seconds, key=choice.seconds.__getitem__)
-
-
-@every_strategy
-def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPatch, strategy: str) -> None:
-    graph, right = random_weights(cg.generators.cycle(50), high=5), STRATEGIES[strategy]
-    sssp(graph, 0, strategy=strategy, session=pocl, verify=True)
-
-    def plan(*args: Any, **options: Any) -> Any:
-        planned = right.plan(*args, **options)
-        result = planned.result
-
-        def wrong() -> Any:
-            distances, predecessors = result()
-            distances[25] -= 1
-            return distances, predecessors
-
-        planned.result = wrong
-        return planned
-
-    monkeypatch.setitem(STRATEGIES, strategy, replace(right, plan=plan))
-    with pytest.raises(VerificationError):
-        sssp(graph, 0, strategy=strategy, session=pocl, verify=True)
 
 
 @pytest.mark.parametrize("width", [8, 64])

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.mst.edge_lists import forest_of_edges
-from clgraph.algorithms.mst.total_weight import total_weight
+from clgraph.algorithms.mst.on_devices import forest_of_edges
+from clgraph.algorithms.mst.plan import total_weight
 from clgraph.arguments import checked_flag
 from clgraph.data.graph import Graph
 from clgraph.distributed.chunks import SEGMENT_EDGES, Chunk, Segment, Weights, all_segments

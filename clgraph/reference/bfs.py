@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import breadth_first_order
 from clgraph.data.csr import as_csr_array
 from clgraph.data.graph import Graph
 from clgraph.errors import VerificationError
-from clgraph.reference.entries import entry_chunks
+from clgraph.reference.entries import check_array, entry_chunks, first
 
 Vertices: TypeAlias = Sequence[int] | NDArray[Any]
 NO_PREDECESSOR = -9999  # as in scipy.sparse.csgraph
@@ -68,21 +68,15 @@ def check_bfs(
     check_array("distances", distances, n, np.int32)
     check_array("predecessors", predecessors, n, np.int32)
     bound = n if max_depth is None else max_depth
-    bad = (distances < -1) | (distances > bound)
-    if bad.any():
-        v = int(bad.argmax())
+    if (v := first((distances < -1) | (distances > bound))) is not None:
         raise VerificationError(f"distance {distances[v]} of vertex {v} is not from -1 to {bound}")
     roots = np.zeros(n, bool)
     roots[sources] = True
-    bad = roots != (distances == 0)
-    if bad.any():
-        v = int(bad.argmax())
+    if (v := first(roots != (distances == 0))) is not None:
         raise VerificationError(f"vertex {v}, {'a' if roots[v] else 'no'} source, has distance {distances[v]}")
     has_predecessor = ~roots & (distances >= 0)
     check_predecessors(predecessors, has_predecessor)
-    bad = has_predecessor & (distances[predecessors * has_predecessor] + 1 != distances)
-    if bad.any():
-        v = int(bad.argmax())
+    if (v := first(has_predecessor & (distances[predecessors * has_predecessor] + 1 != distances))) is not None:
         p = predecessors[v]
         raise VerificationError(
             f"predecessor {p} of vertex {v} has distance {distances[p]}, the vertex {distances[v]}; not one less"
@@ -90,15 +84,11 @@ def check_bfs(
     joined = np.zeros(n, bool)
     for _, rows, columns in entry_chunks(graph):
         near, far = distances[rows], distances[columns]
-        bad = (near >= 0) & (near < bound) & ((far < 0) | (far > near + 1))
-        if bad.any():
-            at = int(bad.argmax())
+        if (at := first((near >= 0) & (near < bound) & ((far < 0) | (far > near + 1)))) is not None:
             end = f"distance {far[at]}" if far[at] >= 0 else "an unreached vertex"
             raise VerificationError(f"entry ({rows[at]}, {columns[at]}) leads from distance {near[at]} to {end}")
         joined[columns[predecessors[columns] == rows]] = True
-    bad = has_predecessor & ~joined
-    if bad.any():
-        v = int(bad.argmax())
+    if (v := first(has_predecessor & ~joined)) is not None:
         raise VerificationError(f"predecessor {predecessors[v]} of vertex {v} has no entry to it")
 
 
@@ -113,16 +103,9 @@ def search(
     return order, predecessors
 
 
-def check_array(name: str, array: NDArray[Any], n: int, dtype: Any) -> None:
-    if array.shape != (n,) or array.dtype != dtype:
-        raise VerificationError(f"{name} are {array.dtype} {array.shape}; needed: {np.dtype(dtype)} ({n},)")
-
-
 def check_predecessors(predecessors: NDArray[Any], needed: NDArray[Any]) -> None:
     """Raise unless just the *needed* predecessors are vertices, and the others none."""
     vertices = (predecessors >= 0) & (predecessors < needed.size)
-    bad = np.where(needed, ~vertices, predecessors != NO_PREDECESSOR)
-    if bad.any():
-        v = int(bad.argmax())
+    if (v := first(np.where(needed, ~vertices, predecessors != NO_PREDECESSOR))) is not None:
         allowed = f"from 0 to {needed.size - 1}" if needed[v] else f"{NO_PREDECESSOR}, none"
         raise VerificationError(f"predecessor {predecessors[v]} of vertex {v} is not {allowed}")

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components as scipy_components
 from clgraph.data.csr import as_csr_array
 from clgraph.data.graph import Graph
 from clgraph.errors import VerificationError
-from clgraph.reference.entries import entry_chunks
+from clgraph.reference.entries import check_array, entry_chunks, first
 
 
 def connected_components(graph: Graph) -> NDArray[np.int32]:
@@ -42,23 +42,16 @@ def check_components(graph: Graph, labels: NDArray[Any]) -> None:
         Naming the vertex or the entry that fails.
     """
     n = graph.n_vertices
-    if labels.shape != (n,) or labels.dtype != np.int32:
-        raise VerificationError(f"labels are {labels.dtype} {labels.shape}; needed: int32 ({n},)")
+    check_array("labels", labels, n, np.int32)
     vertices = np.arange(n, dtype=np.int32)
-    bad = (labels < 0) | (labels > vertices)
-    if bad.any():
-        v = int(bad.argmax())
+    if (v := first((labels < 0) | (labels > vertices))) is not None:
         raise VerificationError(f"label {labels[v]} of vertex {v} is not a vertex from 0 to {v}")
-    bad = labels[labels] != labels
-    if bad.any():
-        v = int(bad.argmax())
+    if (v := first(labels[labels] != labels)) is not None:
         raise VerificationError(
             f"label {labels[v]} of vertex {v} is not its own representative: it has label {labels[labels[v]]}"
         )
     for _, rows, columns in entry_chunks(graph):
-        bad = labels[rows] != labels[columns]
-        if bad.any():
-            at = int(bad.argmax())
+        if (at := first(labels[rows] != labels[columns])) is not None:
             u, v = rows[at], columns[at]
             raise VerificationError(f"entry ({u}, {v}) joins the labels {labels[u]} and {labels[v]}")
     n_labels = np.count_nonzero(labels == vertices)

@@ -1,15 +1,27 @@
-"""The entries of a graph in pieces, for checks that look at each of them."""
+"""What checks share: the type of an array, the first wrong place, and the entries of a graph in pieces."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.data.graph import Graph
+from clgraph.errors import VerificationError
 
 _CHUNK = 1 << 22
+
+
+def check_array(name: str, array: NDArray[Any], n: int, dtype: Any) -> None:
+    if array.shape != (n,) or array.dtype != dtype:
+        raise VerificationError(f"{name} are {array.dtype} {array.shape}; needed: {np.dtype(dtype)} ({n},)")
+
+
+def first(bad: NDArray[Any]) -> int | None:
+    """Return the first place where *bad* is true, or ``None``."""
+    return int(bad.argmax()) if bad.any() else None
 
 
 def entry_chunks(graph: Graph) -> Iterator[tuple[slice, NDArray[np.int32], NDArray[np.int32]]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,15 +12,7 @@ from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from clgraph.data.csr import as_csr_array
 from clgraph.data.graph import Graph
 from clgraph.errors import VerificationError
-
-
-class _Candidates(NamedTuple):
-    """The entries in the rows of their lesser ends, by position; ranks count up in the order of the edges."""
-
-    positions: NDArray[np.int64]
-    sources: NDArray[np.int32]
-    targets: NDArray[np.int32]
-    ranks: NDArray[np.int64]
+from clgraph.reference.entries import first
 
 
 def kruskal(graph: Graph, *, maximum: bool = False) -> NDArray[np.int64]:
@@ -36,7 +28,7 @@ def kruskal(graph: Graph, *, maximum: bool = False) -> NDArray[np.int64]:
     maximum : bool
         Order the edges by descending weight; equal weights are in the order of their entries either way.
     """
-    return _least_forest(graph.n_vertices, _candidates(graph, maximum))
+    return _least_forest(graph.n_vertices, *_candidates(graph, maximum))
 
 
 def check_mst(graph: Graph, edges: NDArray[Any], *, maximum: bool = False, n_cuts: int = 8) -> None:
@@ -65,52 +57,42 @@ def check_mst(graph: Graph, edges: NDArray[Any], *, maximum: bool = False, n_cut
     n, columns, weights = graph.n_vertices, graph.column_indices, graph.edge_weights
     if edges.ndim != 1 or edges.dtype != np.int64:
         raise VerificationError(f"edges are {edges.dtype} {edges.shape}; needed: int64, one dimension")
-    bad = (edges < 0) | (edges >= graph.n_edges)
-    if bad.any():
-        raise VerificationError(f"edge {edges[bad][0]} is not an entry from 0 to {graph.n_edges - 1}")
-    bad = edges[1:] <= edges[:-1]
-    if bad.any():
-        at = int(bad.argmax())
+    if (at := first((edges < 0) | (edges >= graph.n_edges))) is not None:
+        raise VerificationError(f"edge {edges[at]} is not an entry from 0 to {graph.n_edges - 1}")
+    if (at := first(edges[1:] <= edges[:-1])) is not None:
         raise VerificationError(f"edge {edges[at]} comes before edge {edges[at + 1]}; edges must ascend")
     rows = np.searchsorted(graph.row_offsets, edges, "right") - 1
-    bad = rows >= columns[edges]
-    if bad.any():
-        at = int(bad.argmax())
+    if (at := first(rows >= columns[edges])) is not None:
         raise VerificationError(f"edge {_name(graph, edges[at])} is not in the row of the lesser of two ends")
     n_trees, labels = _components(n, rows, columns[edges])
     if edges.size != n - n_trees:
         raise VerificationError(f"{edges.size} edges join {n} vertices to {n_trees} trees: there is a cycle")
-    candidates = _candidates(graph, maximum)
-    positions, sources, targets, ranks = candidates
-    bad = labels[sources] != labels[targets]
-    if bad.any():
-        raise VerificationError(f"entry {_name(graph, positions[bad.argmax()])} joins two trees of the forest")
+    positions, sources, targets, ranks = _candidates(graph, maximum)
+    if (at := first(labels[sources] != labels[targets])) is not None:
+        raise VerificationError(f"entry {_name(graph, positions[at])} joins two trees of the forest")
     for at in np.random.default_rng(0).choice(edges.size, min(n_cuts, edges.size), replace=False):
         _, sides = _components(n, np.delete(rows, at), np.delete(columns[edges], at))
         crossing = np.flatnonzero(sides[sources] != sides[targets])
-        first = positions[crossing[ranks[crossing].argmin()]]
-        if first != edges[at]:
+        least = positions[crossing[ranks[crossing].argmin()]]
+        if least != edges[at]:
             raise VerificationError(
-                f"entry {_name(graph, first)} crosses the cut of edge {_name(graph, edges[at])} and precedes it"
+                f"entry {_name(graph, least)} crosses the cut of edge {_name(graph, edges[at])} and precedes it"
             )
-    expected = _least_forest(n, candidates)
+    expected = _least_forest(n, positions, sources, targets, ranks)
     if weights is not None:
-        found, least = np.sort(weights[edges]), np.sort(weights[expected])
-        bad = found != least
-        if bad.any():
-            at = int(bad.argmax())
+        found, wanted = np.sort(weights[edges]), np.sort(weights[expected])
+        if (at := first(found != wanted)) is not None:
             raise VerificationError(
-                f"weight {at} of the forest in ascending order is {found[at]}; Kruskal's algorithm finds {least[at]}"
+                f"weight {at} of the forest in ascending order is {found[at]}; Kruskal's algorithm finds {wanted[at]}"
             )
-    bad = edges != expected
-    if bad.any():
-        at = int(bad.argmax())
+    if (at := first(edges != expected)) is not None:
         raise VerificationError(
             f"edge {at} is {_name(graph, edges[at])}; Kruskal's algorithm finds {_name(graph, expected[at])}"
         )
 
 
-def _candidates(graph: Graph, maximum: bool) -> _Candidates:
+def _candidates(graph: Graph, maximum: bool) -> tuple[NDArray[Any], ...]:
+    """Return positions, ends and ranks of the entries in the rows of their lesser ends; ranks are in edges' order."""
     assert not graph.directed and graph.has_sorted_rows
     rows, columns, weights = graph.sources(), graph.column_indices, graph.edge_weights
     positions = np.flatnonzero(rows < columns)
@@ -120,11 +102,12 @@ def _candidates(graph: Graph, maximum: bool) -> _Candidates:
         # Backwards twice: descending weights, but equal ones in their order.
         order = positions.size - 1 - keys[::-1].argsort(kind="stable")[::-1] if maximum else keys.argsort(kind="stable")
         ranks[order] = np.arange(positions.size)
-    return _Candidates(positions, rows[positions], columns[positions], ranks)
+    return positions, rows[positions], columns[positions], ranks
 
 
-def _least_forest(n: int, candidates: _Candidates) -> NDArray[np.int64]:
-    positions, sources, targets, ranks = candidates
+def _least_forest(
+    n: int, positions: NDArray[Any], sources: NDArray[Any], targets: NDArray[Any], ranks: NDArray[Any]
+) -> NDArray[np.int64]:
     if not positions.size:
         return positions
     differs = (sources[1:] != sources[:-1]) | (targets[1:] != targets[:-1])

@@ -14,8 +14,8 @@ from scipy.sparse.csgraph import dijkstra as scipy_dijkstra
 from clgraph.data.csr import as_csr_array
 from clgraph.data.graph import Graph
 from clgraph.errors import VerificationError
-from clgraph.reference.bfs import Vertices, bfs_distances, check_array, check_predecessors, search
-from clgraph.reference.entries import entry_chunks
+from clgraph.reference.bfs import Vertices, bfs_distances, check_predecessors, search
+from clgraph.reference.entries import check_array, entry_chunks, first
 
 _EXACT = 2.0**53  # integers below it are doubles
 
@@ -110,9 +110,7 @@ def check_sssp(
     is_float = weights is not None and weights.dtype.kind == "f"
     kind = np.dtype(np.float64 if dtype is None else dtype) if is_float else np.dtype(np.int64)
     check_array("distances", distances, n, kind)
-    bad = ~((distances >= 0) | (distances == (np.inf if is_float else -1)))
-    if bad.any():
-        v = int(bad.argmax())
+    if (v := first(~((distances >= 0) | (distances == (np.inf if is_float else -1))))) is not None:
         raise VerificationError(f"distance {distances[v]} of vertex {v} is not a length")
     if is_float:
         lengths, unreached = distances, kind.type(np.inf)
@@ -126,8 +124,7 @@ def check_sssp(
     reached, roots = lengths != unreached, np.zeros(n, bool)
     roots[sources] = True
     for bad, wanted in ((roots & (lengths != 0), "0, of a source"), (reached & (lengths > bound), f"up to {limit}")):
-        if bad.any():
-            v = int(bad.argmax())
+        if (v := first(bad)) is not None:
             raise VerificationError(f"distance {distances[v]} of vertex {v} is not {wanted}")
     if predecessors is not None:
         check_array("predecessors", predecessors, n, np.int32)
@@ -140,9 +137,7 @@ def check_sssp(
         with np.errstate(over="ignore"):
             totals = near + steps
         totals[near == unreached] = unreached
-        bad = (totals < far) & (totals <= bound)
-        if bad.any():
-            at = int(bad.argmax())
+        if (at := first((totals < far) & (totals <= bound))) is not None:
             u, v = rows[at], columns[at]
             end = f"distance {distances[v]}" if reached[v] else "an unreached vertex"
             weight = "" if weights is None else f" of weight {weights[places][at]}"
@@ -153,26 +148,23 @@ def check_sssp(
         level.append((rows[flat], columns[flat]))
         if predecessors is not None:
             joined[columns[tight & (predecessors[columns] == rows)]] = True
-    v = _missed(reached, supported, *(np.concatenate(ends) for ends in zip(*level, strict=True)))
-    if v >= 0:
+    ends = [np.concatenate(each) for each in zip(*level, strict=True)]
+    if (v := _missed(reached, supported, *ends)) is not None:
         raise VerificationError(f"no path of length {distances[v]} leads to vertex {v}")
     if predecessors is None:
         return
-    bad = reached & ~joined
-    if bad.any():
-        v = int(bad.argmax())
+    if (v := first(reached & ~joined)) is not None:
         raise VerificationError(f"no entry from predecessor {predecessors[v]} to vertex {v} gives {distances[v]}")
     vertices = np.flatnonzero(reached & ~roots)
-    v = _missed(reached, roots, predecessors[vertices], vertices)
-    if v >= 0:
+    if (v := _missed(reached, roots, predecessors[vertices], vertices)) is not None:
         raise VerificationError(f"the predecessors of vertex {v} lead to no source")
 
 
-def _missed(reached: NDArray[Any], roots: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any]) -> int:
-    """Return the first of the vertices *reached* to which the entries do not lead from the *roots*, else -1."""
+def _missed(reached: NDArray[Any], roots: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any]) -> int | None:
+    """Return the first of the vertices *reached* to which the entries do not lead from the *roots*."""
     missed = np.append(reached & ~roots, False)
     if missed.any():
         matrix = coo_array((np.ones(rows.size, bool), (rows, columns)), shape=(roots.size, roots.size)).tocsr()
         order, _ = search(matrix.indptr, matrix.indices, np.flatnonzero(roots))
         missed[order] = False
-    return int(missed.argmax()) if missed.any() else -1
+    return first(missed)

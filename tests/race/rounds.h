@@ -1,4 +1,4 @@
-/* Shortest paths by rounds over all vertices, launched as clgraph/algorithms/traversal/rounds.py does. */
+/* Shortest paths by rounds over all vertices, launched as clgraph/algorithms/traversal/plan.py does. */
 #pragma once
 
 #define PIECE 3

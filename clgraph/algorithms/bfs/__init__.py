@@ -38,12 +38,11 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.bfs.matrix import MatrixSearch
-from clgraph.algorithms.bfs.plan import LevelsPlan
+from clgraph.algorithms.bfs.plan import LevelsPlan, MatrixSearch
 from clgraph.algorithms.bfs.problem import as_problem
 from clgraph.algorithms.bfs.strategies import STRATEGIES, contenders
-from clgraph.algorithms.traversal.paths import path_to
 from clgraph.algorithms.traversal.problem import SearchProblem
+from clgraph.algorithms.traversal.sources import path_to
 from clgraph.data.graph import Graph
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
@@ -151,13 +150,8 @@ def bfs(
     >>> result.distances.tolist(), result.path_to(3)
     ([1, 0, 1, 2], [1, 2, 3])
     """
-    result: BFS = ALGORITHM.solve(
-        as_problem(graph, source=source, max_depth=max_depth),
-        strategy=strategy,
-        session=session,
-        verify=verify,
-        options=options,
-    )
+    problem = as_problem(graph, source=source, max_depth=max_depth)
+    result: BFS = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify, options=options)
     return result
 
 
@@ -171,7 +165,7 @@ def _check(problem: SearchProblem, result: BFS) -> None:
     from clgraph.reference.bfs import check_bfs
 
     max_depth = None if problem.limit is None else int(problem.limit)
-    check_bfs(problem.graph, problem.sources, result.distances, result.predecessors, max_depth=max_depth)
+    check_bfs(problem.graph, problem.sources, *result, max_depth=max_depth)
 
 
 ALGORITHM = Algorithm("bfs", STRATEGIES, contenders, as_problem, _answer, _check)

@@ -30,18 +30,13 @@ class Levels:
         Its lists hold the frontier of turn 0 when this runs.
     alpha, beta : int
         As in :func:`bfs`; an alpha of 0 is never bottom-up.
-
-    Attributes
-    ----------
-    rounds : int
-        Launches of the last run.
     """
 
     def __init__(self, plan: Plan, *, alpha: int, beta: int) -> None:
         session, graph, program = plan.session, plan.problem.graph, plan.program(SOURCE)
         facts, n, scope = session.facts, graph.n_vertices, {**plan.scope, "turn": 0, "depth": 1}
         self._n, self._n_edges, self._state, self._program = n, graph.n_edges, scope["state"], program
-        self._max_depth, self._alpha, self._beta, self.rounds = scope["max_depth"], alpha, beta, 0
+        self._max_depth, self._alpha, self._beta = scope["max_depth"], alpha, beta
         many = 8 * facts.compute_units * program.work_group_size
         self._expand = program.bind("expand_level", many, scope)
         self._list = program.bind("list_level", many, scope)
@@ -70,7 +65,7 @@ class Levels:
 
     def run(self) -> None:
         """Search from the vertices in the lists."""
-        turn, depth, explored, self.rounds = 0, 1, 0, 0
+        turn, depth, explored = 0, 1, 0
         while depth <= self._max_depth:
             if self._few_rows == _ANY and not self._alpha:  # nobody asks how many wait
                 self._expand_alone(turn, depth, explored)
@@ -130,7 +125,6 @@ class Levels:
     def _launch(self, launch: Launch, **values: int) -> None:
         launch.set(**values)
         launch()
-        self.rounds += 1
 
 
 def queue_members(facts: DeviceFacts) -> int:

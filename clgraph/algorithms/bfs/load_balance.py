@@ -52,14 +52,9 @@ def profile_balance(session: Session, problem: SearchProblem, *, mda: int | str 
     split.run()
     begin, end = split.arrays["part_begin"].get(), split.arrays["part_end"].get()
     profile = BalanceProfile(
-        plain.balance,
-        split.balance,
-        plain.group_edges,
-        split.group_edges,
-        problem.graph.degrees,
-        end - begin,
+        plain.balance, split.balance, plain.group_edges, split.group_edges, problem.graph.degrees, end - begin,
         split.details["mda"],
-    )
+    )  # fmt: skip
     plain.release()
     split.release()
     return profile

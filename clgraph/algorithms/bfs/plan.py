@@ -1,4 +1,4 @@
-"""A breadth-first search on one device, and the levels and predecessors that it found."""
+"""Breadth-first searches on one device, and the levels and predecessors that they found."""
 
 from __future__ import annotations
 
@@ -7,20 +7,47 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.algorithms.bfs.levels import queue_members
 from clgraph.algorithms.traversal.plan import SearchPlan
+from clgraph.algorithms.traversal.problem import MAX_DEPTH, SearchProblem
+from clgraph.engine.unchecked import UncheckedPlan
+from clgraph.runtime.failure import check_status
+from clgraph.runtime.session import Session
+
+_KERNEL = "search_matrix"
 
 
 class LevelsPlan(SearchPlan):
     """Finds levels and predecessors."""
 
     def result(self) -> tuple[NDArray[Any], NDArray[np.int32]]:
-        """Return distances and predecessors after ``run()``.
-
-        Raises
-        ------
-        DeviceTimeoutError
-            A wait on the device ran out.
-        """
+        """Return distances and predecessors after ``run()``."""
         n = self.problem.graph.n_vertices
         distances, predecessors = self.read((self.distances, 0, n), (self.arrays["predecessors"], 0, n))
+        return distances, predecessors
+
+
+class MatrixSearch(UncheckedPlan):
+    """A search on a CPU of a matrix that nobody has checked, for one call: a single launch checks what it reads."""
+
+    reads = ("sources",)
+
+    def __init__(self, session: Session, problem: SearchProblem) -> None:
+        n, members = problem.graph.n_vertices, queue_members(session.facts)
+        program = session.program("bfs/matrix.cl", {"OFFSET_T": "int", "MEMBERS": members}, work_group_size=1)
+        self._status, self._is_wrong = program.constant("MATRIX_STATUS"), program.constant("MATRIX_WRONG")
+        n_words = program.constant("MATRIX_WORDS + MEETING_WORDS")
+        super().__init__(session, problem, n_words, ("distances", "predecessors"))
+        limit = MAX_DEPTH if problem.limit is None else int(problem.limit)
+        self.launches.append(program.bind(
+            _KERNEL, members, self.lent, n=n, max_depth=limit, n_sources=problem.sources.size,
+            queue=session.empty(members * n, np.int32),
+        ))  # fmt: skip
+
+    def result(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return distances and predecessors after ``run()``; a damaged matrix raises a :class:`GraphError`."""
+        words, distances, predecessors = self.finish()
+        check_status(int(words[self._status]), _KERNEL)
+        if words[self._is_wrong]:
+            self.refuse()
         return distances, predecessors

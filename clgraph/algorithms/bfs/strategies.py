@@ -6,12 +6,10 @@ from functools import partial
 
 import numpy as np
 
-from clgraph.algorithms.bfs import host, prices
+from clgraph.algorithms.bfs import prices
 from clgraph.algorithms.bfs.levels import SOURCE, Levels, has_few_units
-from clgraph.algorithms.bfs.matrix import MatrixSearch
-from clgraph.algorithms.bfs.plan import LevelsPlan
-from clgraph.algorithms.traversal import queues
-from clgraph.algorithms.traversal.host import unfit
+from clgraph.algorithms.bfs.plan import LevelsPlan, MatrixSearch
+from clgraph.algorithms.traversal import host, queues
 from clgraph.algorithms.traversal.problem import MAX_DEPTH, SearchProblem
 from clgraph.algorithms.traversal.strategies import rounds_strategies
 from clgraph.arguments import checked_count
@@ -96,7 +94,7 @@ STRATEGIES: dict[str, Strategy] = {
         "online", frontier, LevelsPlan, prices.frontier, unchecked=Unchecked(MatrixSearch, prices.matrix_search)
     ),
     "direction_optimizing": planned("online", direction_optimizing, LevelsPlan, prices.direction_optimizing),
-    "host": sequential(host.solve, host.work, unfit),
+    "host": sequential(host.search, host.levels_work, host.unfit),
 }
 
 

@@ -33,8 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.components import on_devices
-from clgraph.algorithms.components.matrix import MatrixComponents
-from clgraph.algorithms.components.plan import ComponentsPlan
+from clgraph.algorithms.components.plan import ComponentsPlan, MatrixComponents
 from clgraph.algorithms.components.problem import ComponentsProblem, as_problem
 from clgraph.algorithms.components.strategies import STRATEGIES, contenders
 from clgraph.arguments import checked_flag
@@ -134,9 +133,8 @@ def connected_components(
         checked_flag("verify", verify)
         ALGORITHM.check_options(options)
         return _on_devices(as_split(graph, devices, session, given := dict(options)), strategy, given, verify)
-    result: Components = ALGORITHM.solve(
-        as_problem(graph), strategy=strategy, session=session, verify=verify, options=options
-    )
+    problem = as_problem(graph)
+    result: Components = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify, options=options)
     return result
 
 

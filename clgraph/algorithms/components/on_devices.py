@@ -14,21 +14,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.components.message import Message, joining
 from clgraph.algorithms.components.plan import ComponentsPlan
 from clgraph.algorithms.components.problem import ComponentsProblem
 from clgraph.algorithms.components.strategies import STRATEGIES
 from clgraph.arguments import is_among, shown
 from clgraph.engine.options import checked_options
-from clgraph.engine.split_graph import Slab, SplitGraph, StreamedGraph, wait_for
+from clgraph.engine.split_graph import SplitGraph, StreamedGraph, wait_for
 from clgraph.engine.team import Team
 from clgraph.errors import UnsupportedStrategyError
 from clgraph.model.strategy import Choice, choose
+from clgraph.primitives.scan import Scan
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.session import Session
 from clgraph.runtime.timing import RunInfo, Seconds
 
-_PHASES = "components/phases.cl"
+_MESSAGE = "components/message.cl"
+_WORD = 32  # vertices of which a word has a bit each
+_WORDS, _SMALL = 32, 1 << 17  # words of a block; forests of fewer vertices have blocks of one word
 LOCAL = "rem", "hook_compress", "afforest"
 
 
@@ -39,43 +41,34 @@ class _Forest:
     plan: ComponentsPlan
     n_entries: int = 0
     seconds: float = 0.0
-    _states: list[DeviceArray] = field(default_factory=list)
+    states: list[DeviceArray] = field(default_factory=list)
 
     @property
     def session(self) -> Session:
         return self.plan.session
 
-    def merge(self, other: DeviceArray) -> None:
+    def merge(self, other: DeviceArray, *, is_packed: bool = False) -> None:
         """Enqueue joining this forest with *other*, which is on this device, and flattening it."""
-        joining(self.session, self.plan.scope["n"], other, self.plan.labels, is_packed=False)()
-        self._flatten()
+        scope = self.plan.scope
+        join_forest(scope["n"], other, self.plan.labels, is_packed=is_packed)
+        self.plan.program("components/phases.cl").bind("compress", -(-scope["n"] // 4), scope)()
 
     def take(self, team: Team, other: _Forest) -> int:
         """Join this forest with one of another device, and wait for the end; return how many bytes were sent."""
-        message = Message(other.session, self.plan.scope["n"], other.plan.labels)
-        message.join(team, self.session, self.plan.labels)
+        message, is_packed = forest_message(self.plan.scope["n"], other.plan.labels)
+        sent = team.send(message, self.session)
         with self.session.driver:
-            self._flatten()
+            self.merge(sent, is_packed=is_packed)
         wait_for(self.session)
         return message.nbytes
 
-    def _flatten(self) -> None:
-        scope = self.plan.scope
-        self.plan.program(_PHASES).bind("compress", -(-scope["n"] // 4), scope)()
-
-    def note(self, slab: Slab, plan: ComponentsPlan) -> None:
-        """Note that the forest has the entries of *slab*, in which *plan* may have passed over rows."""
-        self.n_entries += slab.graph.n_edges
-        if not slab.graph.directed and "state" in plan.arrays:
-            self._states.append(plan.arrays["state"])
-
     def skips(self) -> list[int | None]:
         """Return a vertex of the giant whose rows were passed over, for each slab; ``None`` where none were."""
-        if not self._states:
+        if not self.states:
             return [None]
         at = self.session.program("components/afforest.cl").constant
         with self.session.driver:
-            words = [state.get() for state in self._states]
+            words = [state.get() for state in self.states]
         return [int(each[at("STATE_GIANT")]) if each[at("STATE_SHARE")] >= at("SKIP_SHARE") else None for each in words]
 
 
@@ -160,7 +153,9 @@ def _local_forests(graph: SplitGraph | StreamedGraph, strategy: str, given: Mapp
                     forest = _Forest(plan)
                 else:
                     forest.merge(plan.labels)
-                forest.note(slab, plan)
+                forest.n_entries += slab.graph.n_edges
+                if not slab.graph.directed and "state" in plan.arrays:  # the plan may have passed over rows
+                    forest.states.append(plan.arrays["state"])
         if forest is not None:
             wait_for(forest.session)
             forest.seconds = time.perf_counter() - began
@@ -183,3 +178,50 @@ def _merge(team: Team, forests: Mapping[int, _Forest]) -> tuple[int, int, int]:
             moved[giver] += n_bytes
     last = rounds[-1][0][0] if rounds else next(iter(forests), 0)
     return last, len(rounds), max(moved.values(), default=0)
+
+
+def forest_message(n: int, parent: DeviceArray) -> tuple[DeviceArray, bool]:
+    """Return the flat forest of *parent* as it goes to another device, and whether it is packed.
+
+    Packed it is short where its labels allow that. Else it is a label for each of the *n* vertices.
+    """
+    session, shape = parent.session, _shape(n)
+    n_words, n_blocks = shape["n_words"], shape["n_blocks"]
+    with session.driver:
+        program = session.program(_MESSAGE)
+        scope = {
+            **shape,
+            "parent": parent,
+            "chosen": session.empty(n_blocks, np.int32),
+            **{name: session.empty(n_words, np.uint32) for name in ("same", "other")},
+        }
+        sizes, offsets = session.empty(n_blocks, np.uint32), session.empty(n_blocks + 1, np.uint32)
+        program.bind("choose_labels", n_blocks, scope)()
+        program.bind("mark_labels", n_words, scope)()
+        program.bind("size_blocks", n_blocks, scope, sizes=sizes)()
+        scan = Scan(session, sizes, offsets)
+        scan.run()
+    wait_for(session)
+    with session.driver:
+        (total,), *statuses = session.read((offsets, n_blocks, n_blocks + 1), *scan.statuses())
+        scan.check(statuses)
+        if (size := n_blocks + 1 + int(total)) >= n:
+            return parent.view(0, n), False
+        message = session.empty(size, np.uint32)
+        message.copy_from(offsets)
+        program.bind("write_blocks", n_words, scope, message=message)()
+    return message, True
+
+
+def join_forest(n: int, message: DeviceArray, parent: DeviceArray, *, is_packed: bool) -> None:
+    """Enqueue joining a forest, packed or as a parent for each vertex, with that of *parent* on the same device."""
+    session, scope, n_items = parent.session, {**_shape(n), "parent": parent}, -(-n // 4)
+    if is_packed:
+        session.program(_MESSAGE).bind("merge_message", n_items, scope, message=message)()
+    else:
+        session.program("components/merge.cl").bind("merge_parents", n_items, scope, other=message)()
+
+
+def _shape(n: int) -> dict[str, Any]:
+    words, n_words = 1 if n < _SMALL else _WORDS, -(-n // _WORD)
+    return {"n": n, "words": words, "n_words": n_words, "n_blocks": -(-n_words // words)}

@@ -1,28 +1,21 @@
-"""A run of connected components on one device, and the numbers of what it found."""
+"""Runs of connected components on one device, and the numbers of what they found."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.algorithms.components.problem import ComponentsProblem
 from clgraph.engine.plan import Plan
+from clgraph.engine.unchecked import UncheckedPlan
 from clgraph.primitives.scan import Scan
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.program import Launch
+from clgraph.runtime.session import Session
 
-_PHASES = "components/phases.cl"
-
-
-class _Numbering(NamedTuple):
-    """Marks the roots, counts those before each vertex, and looks the count of its root up for every vertex."""
-
-    mark: Launch
-    scan: Scan
-    look_up: Launch
-    labels: DeviceArray
+_BLOCKS = 2  # for each compute unit, so that blocks may have unequal rows
 
 
 class ComponentsPlan(Plan):
@@ -34,29 +27,16 @@ class ComponentsPlan(Plan):
         return self.arrays["parent"]
 
     @cached_property
-    def _numbering(self) -> _Numbering:
-        n, program = self.setting.values["n"], self.program(_PHASES)
+    def _numbering(self) -> tuple[Launch, Scan, Launch, DeviceArray]:
+        """Mark the roots, count those before each vertex, and look the count of its root up for every vertex."""
+        n, program = self.setting.values["n"], self.program("components/phases.cl")
         labels, ranks = self.session.empty(n + 1, np.int32), self.session.empty(n + 1, np.int32)
-        return _Numbering(
-            program.bind("mark_roots", n, self.scope, is_root=labels), Scan(self.session, labels, ranks),
-            program.bind("number_components", n, self.scope, rank=ranks, labels=labels), labels,
-        )  # fmt: skip
+        mark = program.bind("mark_roots", n, self.scope, is_root=labels)
+        look_up = program.bind("number_components", n, self.scope, rank=ranks, labels=labels)
+        return mark, Scan(self.session, labels, ranks), look_up, labels
 
     def result(self) -> tuple[int, NDArray[np.int32]]:
-        """Number the components by their smallest vertex, after ``run()``.
-
-        Returns
-        -------
-        n_components : int
-            k.
-        labels : int32 array
-            Component numbers 0 … k−1 of the vertices.
-
-        Raises
-        ------
-        DeviceTimeoutError
-            A wait on the device ran out.
-        """
+        """Return how many components a run has found, and each vertex's, numbered by their smallest vertices."""
         n = self.setting.values["n"]
         if not n:
             return 0, np.zeros(0, np.int32)
@@ -67,3 +47,32 @@ class ComponentsPlan(Plan):
         numbers, *status = self.session.read((labels, 0, n + 1), *scan.statuses())
         scan.check(status)
         return int(numbers[n]), numbers[:n]
+
+
+class MatrixComponents(UncheckedPlan):
+    """A run on a CPU for one call, on a matrix that nobody has checked.
+
+    It unites what lies within blocks of vertices, then what leads from one to another, and numbers the trees.
+    """
+
+    def __init__(self, session: Session, problem: ComponentsProblem) -> None:
+        n, m = problem.graph.n_vertices, problem.graph.n_edges
+        program = session.program("components/matrix.cl", {"OFFSET_T": "int"}, work_group_size=1)
+        rows = program.constant("CROSSING_ROWS")
+        block_size = -(-n // (rows * _BLOCKS * session.facts.compute_units)) * rows
+        n_blocks = -(-n // block_size)
+        self._is_wrong, self._first_block = program.constant("MATRIX_WRONG"), program.constant("MATRIX_BLOCKS")
+        super().__init__(session, problem, self._first_block + n_blocks, ("labels",))
+        scope = {
+            **self.lent, "n": n, "m": m, "block_size": block_size, "parent": session.empty(n, np.int32),
+            "crossing": session.empty(-(-n // rows), np.uint32),
+        }  # fmt: skip
+        kernels = "unite_blocks", "unite_crossing", "flatten_blocks", "number_roots", "number_others"
+        self.launches += [program.bind(kernel, n_blocks, scope) for kernel in kernels]
+
+    def result(self) -> tuple[int, NDArray[np.int32]]:
+        """Return the same as of a plan; a damaged matrix raises a :class:`GraphError`."""
+        words, labels = self.finish()
+        if words[self._is_wrong]:
+            self.refuse()
+        return int(words[self._first_block :].sum()), labels

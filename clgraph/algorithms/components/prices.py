@@ -1,4 +1,4 @@
-"""Predicted work of each strategy of connected components, from graph statistics.
+"""Predicted work of each strategy of connected components, and defaults of options, from graph statistics.
 
 The constants are fitted to calls on graphs of 131,072 and 524,288 vertices, on two CPUs and two GPUs
 (``benchmarks/results/cost_model-*.json``), so that picks lose the least; kernels are not predicted one by one.
@@ -6,11 +6,13 @@ The constants are fitted to calls on graphs of 131,072 and 524,288 vertices, on 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from clgraph.algorithms.components.problem import ComponentsProblem
-from clgraph.algorithms.components.sampling import SMALL_COMPONENTS_REACH
-from clgraph.data.stats import GraphStats
+from clgraph.data.stats import DEEP_HOOKS, GraphStats
 from clgraph.device.facts import DeviceFacts
-from clgraph.model.cost import Atomics, Chain, Gathers, Work
+from clgraph.engine.host import scanned, walked
+from clgraph.model.cost import Atomics, Chain, Gathers, Part, Work
 
 NEAR_BYTES = 2.0**18  # working set of near neighbours: a core's second-level cache
 SECTOR_BYTES = 64.0  # memory that one entry of a row moves
@@ -22,6 +24,14 @@ MIN_OUTSIDE_SHARE = 0.02
 HUB_ROW_LOADS = 16.0  # dependent loads of a GPU's sub-group per entry of its lane in the longest row
 CHECKED_ENTRY_BYTES, CHECKED_VERTEX_BYTES = 22.0, 62.0  # of a matrix, for checks and unions. Cores compute meanwhile.
 FLAT_HOOK_DEPTH = 32.0  # deeper first hooks let hubs come after their neighbours
+_SCANS = 0.5  # passes of scipy over vertices and entries
+_CALL = Work(host_seconds=5e-5)
+
+ONE_TREE_SHARE = 0.5  # of the sampled vertices in one tree: more mean that first hooks leave (nearly) one tree
+HUB_TREE_SHARE = 0.1  # of the sampled vertices in one tree: more mean that hubs collect the others
+FEW_TREES_SHARE = 2e-3  # trees per vertex. Below this, a round of stride 4 hooks about 100 vertices of each tree.
+SMALL_COMPONENTS_REACH = 0.4  # reached share of a search. Below this, no component is worth to be skipped.
+RANDOM_FAR_SHARE, RANDOM_TREES_SHARE = 0.5, 0.05  # a random numbering: far neighbours, and few trees
 
 
 def rem(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
@@ -76,8 +86,7 @@ def degree_classes(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
     """Return the work of ``hook_compress`` with rows sorted by length first; no sub-group waits for a long row."""
     united = hook_compress(problem, facts)
     again = Work(launches=3.0, streamed_bytes=8.0 * problem.stats.n_edges)
-    return Work(united.launches, streamed_bytes=united.streamed_bytes, gathers=united.gathers,
-                atomics=united.atomics, host_seconds=united.host_seconds) + again  # fmt: skip
+    return replace(united, chains=()) + again
 
 
 def matrix_rows(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
@@ -92,3 +101,49 @@ def matrix_rows(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
         gathers=(Gathers(2.0 * far * m, 4.0 * n),),
         host_seconds=0.5 * GUESS_SECONDS * far * min(m, 4.0 * n) / facts.compute_units,
     )
+
+
+def host(problem: ComponentsProblem) -> list[Part]:
+    """Return the work of scipy, which turns the matrix round, and goes along the edges of both."""
+    asked = walked(problem.graph, "union"), scanned(problem.graph, _SCANS), _CALL
+    return [(each, 1.0, 1.0) for each in asked]
+
+
+def hooks_deeply(stats: GraphStats) -> bool:
+    """Return whether the trees of first neighbours are deeper than the climbs that measured them."""
+    return stats.first_hook_depth > DEEP_HOOKS
+
+
+def starts_as_one_tree(stats: GraphStats) -> bool:
+    """Return whether first hooks leave (nearly) one tree, as in well ordered meshes."""
+    is_one = stats.first_hook_giant_share > ONE_TREE_SHARE or hooks_deeply(stats)
+    return stats.n_edges > 0 and stats.first_hook_tree_share < 1e-3 and is_one
+
+
+def sample_strides(stats: GraphStats) -> tuple[int, ...]:
+    """Return the strides of the rounds of ``afforest``. Each round leaves about a tenth of the trees.
+
+    A round joins nothing in fragments, or where the trees are one. Climbs that were cut off do not tell that.
+    """
+    n_trees = stats.first_hook_tree_share * (stats.n_vertices - stats.n_isolated)
+    is_giant = stats.first_hook_giant_share > ONE_TREE_SHARE
+    is_one = is_giant and (n_trees < 2 or not hooks_deeply(stats))
+    if is_one or stats.reached_share < SMALL_COMPONENTS_REACH:
+        return ()
+    has_hubs = not starts_as_one_tree(stats) and stats.first_hook_giant_share > HUB_TREE_SHARE
+    if has_hubs or stats.first_hook_tree_share < FEW_TREES_SHARE:
+        return (4,)
+    if stats.far_neighbor_share > RANDOM_FAR_SHARE and stats.first_hook_tree_share < RANDOM_TREES_SHARE:
+        return (4, 32)
+    # Neighbours are near or few: two of them cost no more than one, so all vertices are sampled.
+    return (1, 1) if stats.mean_degree >= 3 else (1,)
+
+
+def rem_hooks_first(stats: GraphStats, facts: DeviceFacts) -> bool:
+    """Return whether ``rem`` begins with a round without atomics: where it leaves few trees.
+
+    A CPU climbs far if the few trees are deep, unless they are one. A GPU gains where few entries are left.
+    """
+    if facts.is_cpu:
+        return stats.first_hook_giant_share > ONE_TREE_SHARE
+    return stats.mean_degree < 4 or stats.first_hook_tree_share < FEW_TREES_SHARE

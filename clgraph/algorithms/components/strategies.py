@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from clgraph.algorithms.components import host, prices, sampling
-from clgraph.algorithms.components.matrix import MatrixComponents
-from clgraph.algorithms.components.plan import ComponentsPlan
+from clgraph.algorithms.components import prices
+from clgraph.algorithms.components.plan import ComponentsPlan, MatrixComponents
 from clgraph.algorithms.components.problem import ComponentsProblem
 from clgraph.arguments import checked_count, shown
 from clgraph.device.facts import DeviceFacts
-from clgraph.engine.host import sequential, too_many_entries
+from clgraph.engine.host import pattern, sequential, too_many_entries
 from clgraph.engine.plan import Plan
 from clgraph.engine.planned import planned
 from clgraph.errors import InputError
@@ -26,11 +26,9 @@ _PHASES = "components/phases.cl"
 
 def _recipe(
     problem: ComponentsProblem,
-    facts: DeviceFacts,
     *steps: Step,
     hook_first: bool,
     arrays: Callable[[], Mapping[str, Array]] = dict,
-    hook_steps: int = 1,
     **defines: int,
 ) -> Recipe:
     """Return the recipe of *steps* after the start, which hooks every vertex to its first neighbour if wanted."""
@@ -46,7 +44,7 @@ def _recipe(
         defines={
             "SYMMETRIC": int(not graph.directed), "SORTED_ROWS": int(graph.has_sorted_rows),
             "HOOK_FIRST": int(hook_first), "FIRST_IS_LINKED": int(hook_first and not graph.directed),
-            **({"HOOK_STEPS": hook_steps} if hook_steps > 1 else {}), **defines,
+            **defines,
         },
     ))  # fmt: skip
 
@@ -56,7 +54,7 @@ def _compress(problem: ComponentsProblem, kernel: str = "compress", max_groups: 
     return Phase(f"{_PHASES}:{kernel}", -(-problem.graph.n_vertices // 4), max_groups=max_groups)
 
 
-def hook_compress(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds: int = 1) -> Recipe:
+def hook_compress(problem: ComponentsProblem, _facts: DeviceFacts, *, hook_rounds: int = 1) -> Recipe:
     """*hook_rounds* rounds without atomics, each followed by compressing, before the atomic one."""
     hook_rounds = checked_count("hook_rounds", hook_rounds, 2, least=0)
     n = problem.graph.n_vertices
@@ -64,17 +62,17 @@ def hook_compress(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds
     for _ in range(1, hook_rounds):
         steps += [Phase("components/hook_compress.cl:hook", n), _compress(problem)]
     steps += [Phase("components/hook_compress.cl:hook_atomic", n), _compress(problem)]
-    return _recipe(problem, facts, *steps, hook_first=hook_rounds > 0)
+    return _recipe(problem, *steps, hook_first=hook_rounds > 0)
 
 
 def rem(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds: int | None = None) -> Recipe:
     """*hook_rounds*: 0 or 1 rounds of hooking without atomics first; the default is for the device and graph."""
     if hook_rounds is None:
-        hook_rounds = int(sampling.rem_hooks_first(problem.stats, facts))
+        hook_rounds = int(prices.rem_hooks_first(problem.stats, facts))
     hook_first = checked_count("hook_rounds", hook_rounds, 1, least=0) > 0
     unite = Phase("components/rem.cl:unite", problem.graph.n_vertices)
     first = [_compress(problem)] if hook_first else []
-    return _recipe(problem, facts, *first, unite, _compress(problem), hook_first=hook_first)
+    return _recipe(problem, *first, unite, _compress(problem), hook_first=hook_first)
 
 
 def afforest(
@@ -87,13 +85,13 @@ def afforest(
     """Round k hooks every *strides*[k]-th vertex to its second neighbour; defaults from the statistics."""
     stats, n, file = problem.stats, problem.stats.n_vertices, "components/afforest.cl"
     if strides is None:
-        strides = sampling.sample_strides(stats)
+        strides = prices.sample_strides(stats)
     elif not isinstance(strides, Sequence) or isinstance(strides, (str, bytes)) or len(strides) > _MOST_STRIDES:
         raise InputError(f"strides = {shown(strides)}; allowed: a sequence of at most {_MOST_STRIDES} integers")
     else:
         strides = [checked_count("strides", stride, 2**20) for stride in strides]
     if hook_steps is None:
-        hook_steps = 2 if sampling.starts_as_one_tree(stats) and not facts.is_cpu else 1
+        hook_steps = 2 if prices.starts_as_one_tree(stats) and not facts.is_cpu else 1
     keeps_second = 1 in strides and stats.n_edges > 0
 
     def sample(stride: int) -> Phase:
@@ -103,14 +101,13 @@ def afforest(
 
     return _recipe(
         problem,
-        facts,
         *(step for stride in strides for step in (_compress(problem), sample(stride))),
         _compress(problem, "compress_and_find_giant"),
         Phase(f"{file}:link_rest", -(-n // 4)),
         _compress(problem, "compress_if_linked", max_groups=16 * facts.compute_units),
         hook_first=True,
         arrays=lambda: {"state": Array("STATE_WORDS", np.int32, zeroed=True)},
-        hook_steps=checked_count("hook_steps", hook_steps, 64),
+        HOOK_STEPS=checked_count("hook_steps", hook_steps, 64),
         KEEP_SECOND=int(keeps_second),
     )
 
@@ -125,7 +122,6 @@ def degree_classes(problem: ComponentsProblem, facts: DeviceFacts, *, hook_round
 
     return _recipe(
         problem,
-        facts,
         *([_compress(problem)] if hook_first else []),
         Use(clear),
         Phase(f"{file}:link_short", problem.graph.n_vertices),
@@ -137,6 +133,13 @@ def degree_classes(problem: ComponentsProblem, facts: DeviceFacts, *, hook_round
     )
 
 
+def _solve_on_host(problem: ComponentsProblem) -> tuple[int, NDArray[np.int32]]:
+    from scipy.sparse.csgraph import connected_components  # to load it takes 0.07 s, which others need not pay
+
+    found: tuple[int, NDArray[np.int32]] = connected_components(pattern(problem.graph), directed=False)
+    return found
+
+
 STRATEGIES: dict[str, Strategy] = {
     "afforest": planned("online", afforest, ComponentsPlan, prices.afforest),
     "rem": planned(
@@ -144,7 +147,7 @@ STRATEGIES: dict[str, Strategy] = {
     ),
     "hook_compress": planned("online", hook_compress, ComponentsPlan, prices.hook_compress),
     "degree_classes": planned("online", degree_classes, ComponentsPlan, prices.degree_classes),
-    "host": sequential(host.solve, host.work, too_many_entries),
+    "host": sequential(_solve_on_host, prices.host, too_many_entries),
 }
 
 

@@ -31,10 +31,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from clgraph.algorithms.mst import on_devices
-from clgraph.algorithms.mst.plan import ForestPlan
+from clgraph.algorithms.mst.plan import ForestPlan, total_weight
 from clgraph.algorithms.mst.problem import ForestProblem, as_problem, undirected
 from clgraph.algorithms.mst.strategies import STRATEGIES, contenders
-from clgraph.algorithms.mst.total_weight import total_weight
 from clgraph.arguments import checked_flag, is_among, shown
 from clgraph.data.csr import as_csr_array
 from clgraph.data.graph import Graph, as_graph
@@ -197,9 +196,8 @@ def minimum_spanning_forest(
             _check(ForestProblem(result.graph, maximum), result)
         return result
     problem = as_problem(graph, maximum=maximum, weight=weight)
-    return ALGORITHM.solve(  # type: ignore[no-any-return]
-        problem, strategy=strategy, session=session, verify=verify, options=options
-    )
+    found: SpanningForest = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify, options=options)
+    return found
 
 
 def _on_devices(

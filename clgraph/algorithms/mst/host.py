@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from clgraph.algorithms.mst.answer import Told
+from clgraph.algorithms.mst.plan import Told, total_weight
 from clgraph.algorithms.mst.problem import ForestProblem
-from clgraph.algorithms.mst.total_weight import total_weight
 from clgraph.data.graph import Graph
 from clgraph.data.wrapped import WrappedGraph
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
 from clgraph.algorithms.mst import host, prices
-from clgraph.algorithms.mst.light_edges import default_light_edges
 from clgraph.algorithms.mst.plan import ForestPlan
 from clgraph.algorithms.mst.problem import ForestProblem
 from clgraph.algorithms.mst.weights import upload_weights, weight_kind
@@ -30,6 +28,10 @@ _CLIMB_LIMIT = 1024
 _SEGMENT_GROUPS = 16  # the list has segments for so many work-groups on each compute unit
 _RESIDENT_GROUPS = 6  # so many may run at once on each compute unit
 _MOST_ROUNDS = "MAX_ROUNDS - 1"
+# Light edges, which are joined before the others (filter-Borůvka).
+MIN_DEGREE = 8.0  # mean degree. Below it, few edges are left between trees anyway.
+EDGES_PER_VERTEX = 1.25
+RANDOM = 0.5  # randomness of the numbering. Above it, the lightest edges lead anywhere.
 _LINGER = 100  # turns; groups that come too late leave their segments to the others
 
 
@@ -87,22 +89,12 @@ def segmented(problem: ForestProblem, facts: DeviceFacts, *, merge: str = "min_h
     return _recipe(problem, facts, _rounds(a_round), arrays=arrays)
 
 
-def edge_list(problem: ForestProblem, facts: DeviceFacts, *, light_edges: float | None = None) -> Recipe:
-    """*light_edges* a vertex are joined first, 0 for all at once; the default is from the statistics."""
-    return _edge_list(problem, facts, light_edges, split_keys=False)
-
-
-def two_pass(problem: ForestProblem, facts: DeviceFacts, *, light_edges: float | None = None) -> Recipe:
-    """*light_edges* a vertex are joined first, 0 for all at once; the default is from the statistics."""
-    return _edge_list(problem, facts, light_edges, split_keys=True)
-
-
 def part_edges(problem: ForestProblem, facts: DeviceFacts, weights: DeviceArray, kind: str) -> Recipe:
     """The forest of a part of a graph, whose rows need not hold all edges of their vertices.
 
     The edges are the entries whose column is above their row. *weights* are of the *kind* that kernels know.
     """
-    recipe = _edge_list(problem, facts, None, split_keys=not facts.has_int64_atomics, whole=False)
+    recipe = _edge_list(problem, facts, split_keys=not facts.has_int64_atomics, whole=False)
     setting = recipe.setting()
     setting = replace(
         setting, inputs={"edge_weights": lambda _: weights}, defines={**setting.defines, "WEIGHT_KIND": kind}
@@ -110,66 +102,38 @@ def part_edges(problem: ForestProblem, facts: DeviceFacts, weights: DeviceArray,
     return replace(recipe, setting=lambda: setting)
 
 
-class _Lists(NamedTuple):
-    """The lists of edges, and the phases that are the same however the best edges are found."""
+def _edge_list(
+    problem: ForestProblem,
+    facts: DeviceFacts,
+    *,
+    light_edges: float | None = None,
+    split_keys: bool,
+    whole: bool = True,
+) -> Recipe:
+    """*light_edges* a vertex are joined first, 0 for all at once; the default is from the statistics.
 
-    n_segments: int
-    capacity: int
-    block: int
-    root_capacity: int
-    by_segment: int
-    discover_rows: tuple[Phase, Phase]
-    hook_rows: Phase
-    choose_threshold: tuple[Phase, ...]
-    makes: tuple[tuple[Phase, ...], ...]  # one for each list
-    a_round: tuple[Phase, ...]
-
-
-def _lists(problem: ForestProblem, facts: DeviceFacts, light_edges: float | None, *, whole: bool) -> _Lists:
-    stats, width, in_one_launch = problem.stats, facts.sub_group_size, facts.dialect.has_grid_barrier
-    n, m = stats.n_vertices, stats.n_edges
+    With *split_keys* the best edges are found in two passes of 32-bit atomics, by weight and then by entry. The first
+    round is made from the rows if the graph is *whole*.
+    """
     if light_edges is None:
         light_edges = default_light_edges(problem, facts, whole=whole)
+    else:
+        light_edges = checked_number("light_edges", light_edges)
+    n, m, width = problem.stats.n_vertices, problem.stats.n_edges, facts.sub_group_size
+    in_one_launch, n_tiles = facts.dialect.has_grid_barrier, _n_tiles(problem.stats)
     rank = round(_SAMPLES * min(1.0, light_edges * n / max(1, m / 2)))
-    parts = ("LIGHT_EDGES", "HEAVY_EDGES") if 0 < rank < _SAMPLES else ("ALL_EDGES",)
+    lists = ("LIGHT_EDGES", "HEAVY_EDGES") if 0 < rank < _SAMPLES else ("ALL_EDGES",)
     per_unit = 4 if facts.is_cpu else _SEGMENT_GROUPS
-    n_tiles = _n_tiles(stats)
     n_segments = max(1, min(facts.compute_units * per_unit * (_group(facts) // width), n_tiles))
+    capacity = -(-n_tiles // n_segments) * _TILE
     block = max(1024, 4 * width) if facts.is_cpu else 4 * width
+    root_capacity = -(-n // (n_segments * block)) * block
     by_segment = n_segments * width  # a sub-group takes each segment of the list
 
     def flatten(word: int, *, goes_on: bool) -> Phase:
         """Point every vertex at its root; a phase that *goes_on* climbs where the one before met its limit."""
         turns = {"turn": word, "earlier": word - 1 if goes_on else 0}
         return Phase(f"{_ROWS}:flatten", by_segment, values=turns)
-
-    def make(number: int, part: str) -> tuple[Phase, ...]:
-        flattens = [flatten(1 + 3 * number + turn, goes_on=turn > 0) for turn in range(3 if in_one_launch else 1)]
-        return *flattens, Phase(f"{_EDGE_LIST}:build", by_segment, values={"part": part})
-
-    first, second = [Phase(f"{_ROWS}:discover_rows", n_tiles * width, values={"turn": turn}) for turn in (0, 1)]
-    return _Lists(
-        n_segments, -(-n_tiles // n_segments) * _TILE, block, -(-n // (n_segments * block)) * block, by_segment,
-        (first, second), Phase(f"{_ROWS}:hook_rows", n),
-        (Phase(f"{_EDGE_LIST}:choose_threshold", 1, values={"rank": rank}),) if len(parts) == 2 else (),
-        tuple([make(number, part) for number, part in enumerate(parts)]),
-        () if in_one_launch else (
-            Phase(f"{_EDGE_LIST}:hook_segments", by_segment), Phase(f"{_EDGE_LIST}:settle_segments", by_segment),
-            Phase(f"{_EDGE_LIST}:offer_segments", by_segment),
-        ),
-    )  # fmt: skip
-
-
-def _edge_list(
-    problem: ForestProblem, facts: DeviceFacts, light_edges: float | None, *, split_keys: bool, whole: bool = True
-) -> Recipe:
-    """With *split_keys* the best edges are found in two passes of 32-bit atomics, by weight and then by entry.
-
-    The first round is made from the rows if the graph is *whole*.
-    """
-    light_edges = None if light_edges is None else checked_number("light_edges", light_edges)
-    lists, in_one_launch = _lists(problem, facts, light_edges, whole=whole), facts.dialect.has_grid_barrier
-    n_segments, capacity, block, root_capacity, by_segment, *_ = lists
 
     def all_rounds(number: int) -> Phase:
         control = f"STATE_CONTROLS + {number} * STATE_CONTROL_WORDS"
@@ -181,17 +145,19 @@ def _edge_list(
             status=f"state[{control} + GRID_STATUS]",
         )
 
-    def rounds_of_launches() -> Loop:
-        entries = (Phase(f"{_EDGE_LIST}:offer_segment_entries", by_segment),) if split_keys else ()
-        return _rounds((*entries, *lists.a_round))
-
-    loop = None if in_one_launch else rounds_of_launches()
+    kernels = [*(["offer_segment_entries"] if split_keys else []), "hook_segments", "settle_segments", "offer_segments"]
+    launches = _rounds(tuple(Phase(f"{_EDGE_LIST}:{kernel}", by_segment) for kernel in kernels))
     steps: list[Step] = []
     if whole:
-        steps += (*lists.discover_rows[: 2 if split_keys else 1], lists.hook_rows)
-    steps += lists.choose_threshold
-    for number, make in enumerate(lists.makes):
-        steps += (*make, loop or all_rounds(number))
+        for turn in range(2 if split_keys else 1):
+            steps.append(Phase(f"{_ROWS}:discover_rows", n_tiles * width, values={"turn": turn}))
+        steps.append(Phase(f"{_ROWS}:hook_rows", n))
+    if len(lists) == 2:
+        steps.append(Phase(f"{_EDGE_LIST}:choose_threshold", 1, values={"rank": rank}))
+    for number, part in enumerate(lists):
+        steps += [flatten(1 + 3 * number + turn, goes_on=turn > 0) for turn in range(3 if in_one_launch else 1)]
+        steps.append(Phase(f"{_EDGE_LIST}:build", by_segment, values={"part": part}))
+        steps.append(all_rounds(number) if in_one_launch else launches)
     return _recipe(
         problem, facts, *steps,
         arrays=lambda: {
@@ -204,6 +170,20 @@ def _edge_list(
     )  # fmt: skip
 
 
+def default_light_edges(problem: ForestProblem, facts: DeviceFacts, *, whole: bool) -> float:
+    """Return the edges per vertex to join first, or 0 if most edges would be among them or few are left.
+
+    Where many edges are the lightest, the vertices of a *whole* graph first take the edge to their least neighbour,
+    which leaves few trees unless the numbering is random. CPUs then read all edges once instead of twice.
+    """
+    stats = problem.stats
+    if stats.mean_degree < MIN_DEGREE:
+        return 0.0
+    if whole and facts.is_cpu and not problem.maximum and stats.randomness < RANDOM:
+        return 0.0 if 0.5 * problem.graph.least_share * stats.mean_degree > EDGES_PER_VERTEX else EDGES_PER_VERTEX
+    return EDGES_PER_VERTEX
+
+
 def _rounds(body: tuple[Phase, ...]) -> Loop:
     return Loop(body, "round", "state[STATE_ALIVE]", _MOST_ROUNDS)
 
@@ -214,9 +194,20 @@ def _needs_int64_atomics(facts: DeviceFacts) -> str | None:
 
 STRATEGIES: dict[str, Strategy] = {
     "edge_list": planned(
-        "online", edge_list, ForestPlan, prices.edge_list, unsupported=_needs_int64_atomics, answer=prices.answer
+        "online",
+        partial(_edge_list, split_keys=False, whole=True),
+        ForestPlan,
+        prices.edge_list,
+        unsupported=_needs_int64_atomics,
+        answer=prices.answer,
     ),
-    "two_pass": planned("online", two_pass, ForestPlan, prices.two_pass, answer=prices.answer),
+    "two_pass": planned(
+        "online",
+        partial(_edge_list, split_keys=True, whole=True),
+        ForestPlan,
+        prices.two_pass,
+        answer=prices.answer,
+    ),
     "segmented": planned(
         "online", segmented, ForestPlan, prices.segmented, unsupported=_needs_int64_atomics, answer=prices.answer
     ),

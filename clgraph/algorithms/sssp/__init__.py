@@ -48,8 +48,8 @@ from numpy.typing import DTypeLike, NDArray
 from clgraph.algorithms.sssp.plan import PathsPlan
 from clgraph.algorithms.sssp.problem import as_problem
 from clgraph.algorithms.sssp.strategies import STRATEGIES, contenders
-from clgraph.algorithms.traversal.paths import path_to
 from clgraph.algorithms.traversal.problem import SearchProblem
+from clgraph.algorithms.traversal.sources import path_to
 from clgraph.data.graph import Graph
 from clgraph.data.networkx_graphs import Weight
 from clgraph.engine.algorithm import Algorithm
@@ -203,14 +203,8 @@ def _answer(problem: SearchProblem, plan: PathsPlan | HostPlan) -> ShortestPaths
 def _check(problem: SearchProblem, result: ShortestPaths) -> None:
     from clgraph.reference.sssp import check_sssp
 
-    check_sssp(
-        problem.graph,
-        problem.sources,
-        result.distances,
-        result.predecessors,
-        limit=problem.limit,
-        dtype=problem.held.answer_dtype,
-    )
+    dtype = problem.held.answer_dtype
+    check_sssp(problem.graph, problem.sources, *result, limit=problem.limit, dtype=dtype)
 
 
 ALGORITHM = Algorithm("sssp", STRATEGIES, contenders, as_problem, _answer, _check)

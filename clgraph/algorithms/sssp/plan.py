@@ -83,13 +83,7 @@ class PathsPlan(SearchPlan):
             )
 
     def result(self) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
-        """Return the distances after ``run()``, and the predecessors if the problem asks for them.
-
-        Raises
-        ------
-        DeviceTimeoutError
-            A wait on the device ran out.
-        """
+        """Return the distances after ``run()``, and the predecessors if the problem asks for them."""
         self._list()
         found = [self._answer, self.arrays["predecessors"]] if self.problem.predecessors else [self._answer]
         distances, *predecessors = self.read(*((array, 0, self._answer.size) for array in found))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -11,14 +9,13 @@ import numpy as np
 from clgraph.algorithms.sssp import host, prices
 from clgraph.algorithms.sssp.plan import PathsPlan
 from clgraph.algorithms.traversal import queues
-from clgraph.algorithms.traversal.predecessors import find_predecessors
 from clgraph.algorithms.traversal.problem import SearchProblem
-from clgraph.algorithms.traversal.strategies import rounds_strategies
+from clgraph.algorithms.traversal.strategies import rounds_strategies, search_recipe
 from clgraph.arguments import checked_number
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.host import sequential
 from clgraph.engine.planned import planned
-from clgraph.model.recipe import Array, Loop, Phase, Recipe, Setting, Step
+from clgraph.model.recipe import Array, Loop, Phase, Recipe, Setting
 from clgraph.model.strategy import Strategy
 
 _FRONTIER, _DIJKSTRA = "sssp/frontier.cl", "sssp/dijkstra.cl"
@@ -32,18 +29,11 @@ _TURNS = 4096  # of a work-group alone in one launch
 _BUDGET = 2**22  # edges that one work-item looks at in a launch: a fraction of a second
 
 
-def frontier(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None = None) -> Recipe:
-    """*delta* is the width of the first bucket; later ones are adapted."""
-    return _bucketed(problem, facts, delta, light_first=False)
+def _bucketed(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None = None, light_first: bool) -> Recipe:
+    """*delta* is the width of the first bucket; later ones are adapted.
 
-
-def delta_stepping(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None = None) -> Recipe:
-    """*delta* is the width of the first bucket; later ones are adapted."""
-    return _bucketed(problem, facts, delta, light_first=True)
-
-
-def _bucketed(problem: SearchProblem, facts: DeviceFacts, delta: float | None, *, light_first: bool) -> Recipe:
-    """Return the recipe of one launch; where work-groups may not wait for each other, one alone makes many turns."""
+    The recipe is of one launch; where work-groups may not wait for each other, one alone makes many turns.
+    """
     stats, held = problem.stats, problem.held
     n = stats.n_vertices
     delta = None if delta is None else min(checked_number("delta", delta), _WIDEST)
@@ -82,7 +72,7 @@ def _bucketed(problem: SearchProblem, facts: DeviceFacts, delta: float | None, *
             work_group_size=group,
         )  # fmt: skip
 
-    return _recipe(
+    return search_recipe(
         problem,
         setting,
         Phase(f"{_FRONTIER}:initialize", n),
@@ -115,32 +105,13 @@ def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
             defines={"SKIP_LEAVES": int(has_many_leaves(problem))}, work_group_size=1,
         )  # fmt: skip
 
-    return _recipe(
+    return search_recipe(
         problem,
         setting,
         Phase(f"{_DIJKSTRA}:start", 1, values={"n_chunks": n_chunks}),
         # An entry of the heap is put once for each edge at most, and moves at most once a level, of 16.
         Loop((search,), "round", "state[STATE_ALIVE]", 32 * (n + stats.n_edges) // _BUDGET + 2),
     )
-
-
-def _recipe(problem: SearchProblem, own: Callable[[], Setting], *steps: Step) -> Recipe:
-    """Return the recipe of *steps* with a setting of their *own*, and of finding predecessors if they are wanted."""
-    n = problem.graph.n_vertices
-    if problem.predecessors:
-        steps = *steps, find_predecessors()
-
-    def setting() -> Setting:
-        given, limit = own(), problem.held.limit(problem.limit)
-        return replace(
-            given,
-            arrays={**given.arrays, **({"predecessors": Array(n, np.int32)} if problem.predecessors else {})},
-            values={"n": n, "n_sources": problem.sources.size, "limit": limit, **given.values},
-            defines={**problem.held.defines, **given.defines},
-            inputs={"edge_weights": problem.upload_weights, "sources": problem.upload_sources},
-        )
-
-    return Recipe(steps if n else (), setting)
 
 
 def _default_delta(problem: SearchProblem) -> float:
@@ -167,8 +138,8 @@ def _suits_cpus(facts: DeviceFacts) -> str | None:
 
 STRATEGIES: dict[str, Strategy] = {
     **rounds_strategies(PathsPlan),
-    "frontier": planned("online", frontier, PathsPlan, prices.frontier),
-    "delta_stepping": planned("online", delta_stepping, PathsPlan, prices.delta_stepping),
+    "frontier": planned("online", partial(_bucketed, light_first=False), PathsPlan, prices.frontier),
+    "delta_stepping": planned("online", partial(_bucketed, light_first=True), PathsPlan, prices.delta_stepping),
     "dijkstra": planned("online", dijkstra, PathsPlan, prices.dijkstra, unsupported=_suits_cpus),
     "host": sequential(host.solve, host.work, host.unfit),
 }

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from clgraph.algorithms.traversal.prices import reached
+from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.data.stats import GraphStats
-from clgraph.engine.host import met, scanned, too_many_entries
+from clgraph.engine.host import met, pattern, scanned, too_many_entries
 from clgraph.model.cost import Part, Work
 
 NONE_BEFORE = -9999  # as in scipy.sparse.csgraph
@@ -26,6 +27,15 @@ _GUESS_SECONDS = 1.5e-8  # of a vertex in an irregular graph
 def unfit(problem: Any) -> str | None:
     """Return why :func:`levels` cannot search the graph of *problem*, or ``None``."""
     return "this scipy does not add up levels in order" if _product() is None else too_many_entries(problem)
+
+
+def search(problem: SearchProblem) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the levels of the vertices and their predecessors."""
+    distances, predecessors = levels(pattern(problem.graph), problem.sources)
+    if problem.limit is not None:
+        beyond = distances > problem.limit
+        distances[beyond], predecessors[beyond] = -1, NONE_BEFORE
+    return distances, predecessors
 
 
 def levels(matrix: csr_array, sources: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

@@ -1,17 +1,21 @@
-"""A search on one device."""
+"""A search on one device, and rounds over all vertices until one lowers no distance; cl/traversal/rounds.h."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.traversal.problem import SearchProblem
-from clgraph.algorithms.traversal.rounds import Rounds
 from clgraph.engine.plan import Plan
+from clgraph.model.recipe import Phase
 from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.failure import STATUS_STUCK, check_status
 from clgraph.runtime.timing import RoundBalance
+
+_MOST_AT_ONCE = 32  # rounds enqueued between two looks at whether they have ended
 
 
 class SearchPlan(Plan):
@@ -48,3 +52,80 @@ class SearchPlan(Plan):
         """The edges of each work-group in the round that had most."""
         assert self._rounds is not None
         return self._rounds.group_edges
+
+
+class Rounds:
+    """Rounds that are enqueued several at once; those behind the last that lowered a distance do nothing.
+
+    It drives its launches itself, since a look at the device after each round would take longer than most rounds, and
+    since it can count the edges of each work-group, round by round.
+
+    Parameters
+    ----------
+    plan : Plan
+        Its kernels have a parameter ``round`` and count edges in ``work``.
+    body : sequence of Phase
+        The launches of a round.
+    counts : bool
+        Count the edges that each work-group looks at; rounds take longer.
+    threshold : int, optional
+        The first kernel launches the work-groups of rows that are longer itself.
+
+    Attributes
+    ----------
+    details : dict
+        How many rounds of the last run did something, the one that changed nothing included.
+    balance : tuple of RoundBalance or None
+    group_edges : int array
+        If it *counts*, the edges of each work-group in the round that had most.
+    """
+
+    def __init__(self, plan: Plan, *, body: Sequence[Phase], counts: bool, threshold: int | None = None) -> None:
+        self._plan, self._counts, self._threshold = plan, counts, threshold
+        self.details: dict[str, Any] = {"rounds": 0}
+        self.balance: tuple[RoundBalance, ...] | None = None
+        self.group_edges: NDArray[np.uint32] = np.empty(0, np.uint32)
+        plan.scope["work"] = self._work = plan.session.empty(1, np.uint32)
+        self._launches = [plan.bound(phase) for phase in body]
+        if counts:
+            n_groups = sum(
+                launch.n_groups for launch, phase in zip(self._launches, body, strict=True)
+                if "work" in plan.program(phase.source).parameters(phase.name)
+            )  # fmt: skip
+            if threshold is not None:
+                size, degrees = plan.program(body[0].source).work_group_size, plan.problem.graph.degrees
+                n_groups += int((-(-degrees[degrees > threshold].astype(np.int64) // size)).sum())
+            plan.scope["work"] = self._work = plan.session.empty(n_groups, np.uint32)
+            self._launches = [plan.bound(phase) for phase in body]
+
+    def run(self) -> None:
+        done = changed = 0
+        rows: list[RoundBalance] = []
+        while changed == done:
+            if done > self._plan.problem.graph.n_vertices:  # a round goes an edge farther on every path
+                check_status(STATUS_STUCK, f"{done} rounds of {self._launches[-1].kernel}")
+            at_once = 1 if self._counts else min(1 + done // 4, _MOST_AT_ONCE)
+            for number in range(done + 1, done + at_once + 1):
+                if self._counts:
+                    self._work.fill(0)
+                for launch in self._launches:
+                    launch.set(round=number)
+                    launch()
+            done += at_once
+            if self._counts:
+                rows.append(self._count(done, rows))
+            changed = self._plan.word("state[STATE_CHANGED]")
+        self.details = {"rounds": changed + 1}
+        if self._counts:
+            self.balance = tuple(rows)
+
+    def _count(self, number: int, before: Sequence[RoundBalance]) -> RoundBalance:
+        n_groups = self._work.size
+        if self._threshold is not None:  # how many kernels have launched changes from round to round
+            n_groups = self._launches[0].n_groups + self._plan.word(f"state[STATE_CHILD_GROUPS + {number % 4}]")
+        edges = self._work.get(0, n_groups)
+        if edges.sum() > max((row.edges for row in before), default=-1):
+            self.group_edges = edges
+        return RoundBalance(
+            number, edges.size, int(edges.sum()), int(edges.min()), float(edges.mean()), int(edges.max())
+        )

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.engine.plan import Plan
-from clgraph.model.recipe import Use
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.failure import STATUS_STUCK, check_status
 
@@ -16,26 +14,11 @@ _ROUNDS_ALONE = 4096
 _AT_ONCE = 8  # launches enqueued between two looks at the sizes
 
 
-def find_predecessors() -> Use:
-    """Return the step that finds predecessors from the distances."""
-    return Use(Predecessors)
-
-
-def _has_flat_edges(problem: SearchProblem) -> bool:
-    """Return whether there may be edges that add nothing to a distance."""
-    return problem.held.is_float or bool(problem.weight_range[0] == 0)
-
-
 class Predecessors:
     """Finds the least predecessor of every vertex; sources and unreached vertices have none.
 
     It drives its launches itself: while the lists are long, several at once that a look at their sizes follows; while
     they are short, one work-group alone.
-
-    Attributes
-    ----------
-    rounds : int
-        Launches that followed lists in the last run.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -46,7 +29,7 @@ class Predecessors:
             _SOURCE, defines, work_group_size=max(64, session.facts.sub_group_size)
         )
         self._state = session.empty(program.constant("FOLLOW_STATE_WORDS"), np.uint32)
-        self.rounds, self._most_rounds = 0, n + _ROUNDS_ALONE  # a round goes an edge farther on a path
+        self._most_rounds = n + _ROUNDS_ALONE  # a round goes an edge farther on a path
         scope = {
             **plan.scope, "n": n, "n_sources": sources.size, "rounds": session.empty(n, np.int32), "state": self._state,
         }  # fmt: skip
@@ -55,8 +38,8 @@ class Predecessors:
             for kernel, size in (("start", n), ("find", n), ("mark_sources", sources.size))
         ]
         self._finish = program.bind("finish", n, scope)
-        self._is_flat = _has_flat_edges(problem)
-        if self._is_flat:
+        self._is_flat = problem.held.is_float or bool(problem.weight_range[0] == 0)
+        if self._is_flat:  # there may be edges that add nothing to a distance
             scope["lists"] = session.empty(2 * n, np.int32)
             self._find.append(program.bind("follow_all", n, scope))
             self._follow = program.bind(
@@ -64,7 +47,6 @@ class Predecessors:
             )
 
     def run(self) -> None:
-        self.rounds = 0
         for launch in self._find:
             launch()
         while self._is_flat:
@@ -85,4 +67,3 @@ class Predecessors:
     def _rounds(self, first: int, last: int, n_groups: int | None = None) -> None:
         self._follow.set(round=first, last=last)
         self._follow(n_groups)
-        self.rounds += 1

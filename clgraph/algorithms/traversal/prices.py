@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
-from clgraph.model.cost import Chain, Gathers, Work
+from clgraph.device.profile import DeviceRates
+from clgraph.model.cost import Chain, Gathers, Work, estimate
 
 NEAR_BYTES = 2.0**18  # working set of near vertices: a core's second-level cache
 CHILD_MEAN_DEGREES = 32  # default threshold of child launches, in mean degrees
@@ -131,3 +132,18 @@ def _parts(degree: float, mda: float) -> int:
 def likely_mda(stats: GraphStats) -> int:
     """Return a maximum of edges that is good on most devices."""
     return max(4, round(4.0 * stats.mean_degree))
+
+
+def model_mda(stats: GraphStats, facts: DeviceFacts, rates: DeviceRates, distance_bytes: float) -> int:
+    """Return the power of two, or the largest degree, predicted to be the best maximum; of equals the largest."""
+    largest = max(1, stats.max_degree)
+    powers = (1 << k for k in range(largest.bit_length(), 1, -1))
+
+    def seconds(mda: int) -> float:
+        is_split = mda < stats.max_degree
+        one = round_work(stats, facts, distance_bytes, mda) + Work(launches=1.0 + is_split)
+        all_rounds = one.times(n_rounds(stats, facts))
+        once = Work(launches=4.0, streamed_bytes=(12.0 + distance_bytes) * stats.n_vertices + part_bytes(stats, mda))
+        return estimate(all_rounds + once if is_split else all_rounds, rates).seconds
+
+    return min((largest, *powers), key=seconds)

@@ -1,4 +1,4 @@
-"""What searches are asked of."""
+"""What searches are asked of, and how kernels hold weights and distances: ``cl/traversal/distances.h``."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.traversal.distances import DistanceType, distance_type
 from clgraph.data.stats import GraphStats
 from clgraph.data.wrapped import is_unread
+from clgraph.device.facts import DeviceFacts
 from clgraph.engine.problem import GraphProblem
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
@@ -22,6 +22,62 @@ from clgraph.runtime.session import Session
 MAX_DEPTH = 2**31 - 2
 _MOST_MET, _FRAGMENTS = 64, 0.9  # vertices; a share of the graph, and searches that reach less may end soon
 GREATEST = 2**63 - 1  # distance that is an integer
+_KINDS = {"int32": "WEIGHT_INT", "int64": "WEIGHT_LONG", "float32": "WEIGHT_FLOAT", "float64": "WEIGHT_DOUBLE"}
+
+
+@dataclass(frozen=True)
+class DistanceType:
+    """How kernels hold weights and distances.
+
+    Attributes
+    ----------
+    kind : str
+        The kernels' name for the type of the weights.
+    wide : bool
+        Whether distances have 64 bits; those by float32 weights are float64 then.
+    """
+
+    kind: str
+    wide: bool
+
+    @property
+    def is_float(self) -> bool:
+        return self.kind in ("WEIGHT_FLOAT", "WEIGHT_DOUBLE")
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The unsigned type of a distance."""
+        return np.dtype(np.uint64 if self.wide else np.uint32)
+
+    @property
+    def defines(self) -> dict[str, int | str]:
+        return {"WEIGHT_KIND": self.kind, "WIDE": int(self.wide)}
+
+    def limit(self, limit: float | None) -> Any:
+        """Return the greatest distance of interest as kernels hold it."""
+        most = np.iinfo(self.dtype).max - 1
+        if limit is None or limit == np.inf:
+            return self.dtype.type(most)
+        if self.is_float:
+            with np.errstate(over="ignore"):
+                value = np.float64(limit) if self.wide else np.float32(limit)
+            if not self.wide and float(value) > limit:
+                value = np.nextafter(value, np.float32(0))
+            return np.asarray(value).view(self.dtype)[()]
+        return self.dtype.type(min(int(limit), most))
+
+    @property
+    def answer_dtype(self) -> np.dtype[Any]:
+        """The type of a distance as the user gets it: int64, with -1 for the unreached, or a float, with inf."""
+        if not self.is_float:
+            return np.dtype(np.int64)
+        return np.dtype(np.float64 if self.wide else np.float32)
+
+    def unsupported(self, facts: DeviceFacts) -> str | None:
+        """Return why a device cannot hold such distances, or ``None``."""
+        if self.wide and not facts.has_int64_atomics:
+            return "it has no 64-bit atomics"
+        return "it has no 64-bit floats" if self.is_float and self.wide and not facts.has_fp64 else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,8 +166,10 @@ class SearchProblem(GraphProblem):
     @cached_property
     def held(self) -> DistanceType:
         """The type of distances in kernels. The int64 weights of an unchecked matrix count as large."""
-        is_open = self.weight_dtype != np.int64 or is_unread(self)  # no choice may wait for a look at all weights
-        return distance_type(self.weight_dtype, np.inf if is_open else self.weight_range[1], wide=self.wide)
+        kind = "WEIGHT_NONE" if self.weight_dtype is None else _KINDS[self.weight_dtype.name]
+        if kind == "WEIGHT_LONG" and not is_unread(self):  # no choice may wait for a look at all weights
+            kind = "WEIGHT_INT" if self.weight_range[1] < 2**31 else kind
+        return DistanceType(kind, self.wide or kind in ("WEIGHT_LONG", "WEIGHT_DOUBLE"))
 
     def upload_weights(self, session: Session) -> DeviceArray:
         """Return a weight for every entry on the device; nothing of use where every edge weighs 1."""

@@ -1,4 +1,4 @@
-"""Sources of searches: from the user's ids to vertex numbers, and back."""
+"""Sources and paths of searches: from the user's ids to vertex numbers, and back."""
 
 from __future__ import annotations
 
@@ -36,12 +36,9 @@ def source_numbers(graph: Graph, source: Any) -> NDArray[np.int32]:
         check_length("source", np.atleast_1d(array))
         source = array.tolist()
     is_many = isinstance(source, Sequence) and not isinstance(source, str | bytes)
-    if is_many and isinstance(source, tuple) and _find(graph, source) >= 0:
-        is_many = False  # a tuple may be an id
-    if is_many:
-        check_length("source", source)
-    if not is_many:
+    if not is_many or (isinstance(source, tuple) and _find(graph, source) >= 0):  # a tuple may be an id
         return np.array([vertex_number(graph, source, "source")], np.int32)
+    check_length("source", source)
     if not source:
         raise InputError("no source is given")
     return np.array([vertex_number(graph, one, "source") for one in source], np.int32)
@@ -60,6 +57,14 @@ def vertex_number(graph: Graph, given: Any, what: str = "vertex") -> int:
 def vertex_ids(graph: Graph, vertices: list[int]) -> list[Any]:
     """Return the ids of these vertex numbers."""
     return vertices if graph.labels is None else graph.labels[vertices].tolist()
+
+
+def path_to(graph: Graph, predecessors: NDArray[np.int32], sources: NDArray[np.int32], vertex: Any) -> list[Any]:
+    """Return the ids on the way that *predecessors* show from a source to *vertex*; empty without one."""
+    path = [vertex_number(graph, vertex)]
+    while (before := int(predecessors[path[-1]])) >= 0:
+        path.append(before)
+    return vertex_ids(graph, path[::-1]) if path[-1] in sources else []
 
 
 def _find(graph: Graph, given: Any) -> int:

@@ -9,13 +9,12 @@ from typing import Any, Literal
 from weakref import ref
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clgraph.algorithms.traversal import prices
-from clgraph.algorithms.traversal.node_splitting import histogram_mda, model_mda, part_count
-from clgraph.algorithms.traversal.plan import SearchPlan
-from clgraph.algorithms.traversal.predecessors import find_predecessors
+from clgraph.algorithms.traversal.plan import Rounds, SearchPlan
+from clgraph.algorithms.traversal.predecessors import Predecessors
 from clgraph.algorithms.traversal.problem import SearchProblem
-from clgraph.algorithms.traversal.rounds import CHILD_LAUNCH, DeviceLaunches, Rounds
 from clgraph.arguments import checked_count, checked_flag, shown
 from clgraph.data.graph import Graph
 from clgraph.device.facts import DeviceFacts
@@ -27,8 +26,29 @@ from clgraph.model.strategy import Strategy
 from clgraph.primitives.scan import Scan
 from clgraph.runtime.session import Session
 
-_PLAIN, _SPLIT = "traversal/topology_driven.cl", "traversal/node_splitting.cl"
+_PLAIN, _SPLIT, _CHILD = (f"traversal/{name}.cl" for name in ("topology_driven", "node_splitting", "child_launch"))
 _PIECE = 256  # edges of a long row that a sub-group takes
+_MAX_PARTS = 2**31 - 2**12
+_BUCKETS = 10
+
+
+def search_recipe(problem: SearchProblem, own: Callable[[], Setting], *steps: Step) -> Recipe:
+    """Return the recipe of *steps* with a setting of their *own*, and of finding predecessors if they are wanted."""
+    n = problem.graph.n_vertices
+    if problem.predecessors:
+        steps = *steps, Use(Predecessors)
+
+    def setting() -> Setting:
+        given, limit = own(), problem.held.limit(problem.limit)
+        return replace(
+            given,
+            arrays={**given.arrays, **({"predecessors": Array(n, np.int32)} if problem.predecessors else {})},
+            values={"n": n, "n_sources": problem.sources.size, "limit": limit, **given.values},
+            defines={**problem.held.defines, **given.defines},
+            inputs={"edge_weights": problem.upload_weights, "sources": problem.upload_sources},
+        )
+
+    return Recipe(steps if n else (), setting)
 
 
 def _recipe(
@@ -42,30 +62,28 @@ def _recipe(
     arrays: Callable[[], Mapping[str, Array]] = dict,
     defines: Mapping[str, int] | None = None,
     details: Mapping[str, Any] | None = None,
-    rounds: Callable[..., Rounds] = Rounds,
+    device_threshold: int | None = None,
 ) -> Recipe:
     """Return the recipe of rounds of *body* after what comes *before*; *n_words* distances, by default one a vertex."""
-    n, held = problem.graph.n_vertices, problem.held
     atomic, balance = checked_flag("atomic", atomic), checked_flag("balance", balance)
-    n_words = n if n_words is None else n_words
-    steps = (
+    n_words = problem.graph.n_vertices if n_words is None else n_words
+    return search_recipe(
+        problem,
+        lambda: Setting(
+            arrays={
+                "state": Array("STATE_WORDS", np.uint32),
+                "distances": Array(n_words, problem.held.dtype if problem.weighted else np.int32),
+                **arrays(),
+            },
+            values={"round": 0},
+            defines={"ATOMIC": int(atomic), "BALANCE": int(balance), **(defines or {})},
+            details=details or {},
+        ),
         *before,
         Phase(f"{_PLAIN}:initialize", n_words, values={"n_words": n_words}),
         Phase(f"{_PLAIN}:start", problem.sources.size),
-        Use(partial(rounds, body=body, counts=balance)),
-        *([find_predecessors()] if problem.predecessors else []),
+        Use(partial(Rounds, body=body, counts=balance, threshold=device_threshold)),
     )
-    return Recipe(steps if n else (), lambda: Setting(
-        arrays={
-            "state": Array("STATE_WORDS", np.uint32),
-            "distances": Array(n_words, held.dtype if problem.weighted else np.int32),
-            **({"predecessors": Array(n, np.int32)} if problem.predecessors else {}), **arrays(),
-        },
-        values={"n": n, "round": 0, "n_sources": problem.sources.size, "limit": held.limit(problem.limit)},
-        inputs={"edge_weights": problem.upload_weights, "sources": problem.upload_sources},
-        defines={**held.defines, "ATOMIC": int(atomic), "BALANCE": int(balance), **(defines or {})},
-        details=details or {},
-    ))  # fmt: skip
 
 
 def topology_driven(
@@ -120,10 +138,27 @@ def node_splitting(
 
 
 def _part_count(graph: ref[Graph], mda: int) -> int:
-    """Count the parts when a plan is made; a recipe is read for each prediction, and is kept longer than a graph."""
+    """Return how many vertices and children there are where a vertex keeps at most *mda* edges.
+
+    They are counted when a plan is made: a recipe is read for each prediction, and is kept longer than a graph.
+    """
     alive = graph()
     assert alive is not None
-    return part_count(alive.degrees, mda)
+    degrees = alive.degrees
+    large = degrees[degrees > mda].astype(np.int64)
+    n_parts = degrees.size + int(((large - 1) // mda).sum())
+    if n_parts > _MAX_PARTS:
+        raise InputError(f"mda={mda} makes {n_parts} vertices; at most {_MAX_PARTS} are possible")
+    return n_parts
+
+
+def histogram_mda(degrees: NDArray[Any]) -> int:
+    """Return the largest degree that falls in the fullest of ten buckets of equal width over 0 … the largest degree."""
+    most = int(degrees.max(initial=0))
+    counts, edges = np.histogram(degrees, _BUCKETS, (0, max(1, most)))
+    fullest = int(counts.argmax())
+    inside = degrees[(degrees >= edges[fullest]) & ((degrees < edges[fullest + 1]) | (fullest == _BUCKETS - 1))]
+    return max(1, int(inside.max(initial=0)))
 
 
 def child_launch(
@@ -145,10 +180,10 @@ def child_launch(
         degrees = problem.graph.degrees
         return int((-(-degrees[degrees > threshold].astype(np.int64) // _PIECE)).sum())
 
-    body = [Phase(f"{CHILD_LAUNCH}:relax_or_launch", n, values={"threshold": threshold})]
+    body = [Phase(f"{_CHILD}:relax_or_launch", n, values={"threshold": threshold})]
     if stats.max_degree > threshold and not from_device:
         body.append(Phase(
-            f"{CHILD_LAUNCH}:relax_pieces", lambda: n_pieces() * facts.sub_group_size,
+            f"{_CHILD}:relax_pieces", lambda: n_pieces() * facts.sub_group_size,
             values={"first_group": f"({n} + WG_SIZE - 1) / WG_SIZE"}, max_groups=32 * facts.compute_units,
         ))  # fmt: skip
     return _recipe(
@@ -159,7 +194,7 @@ def child_launch(
         arrays=lambda: {"pieces": Array(2 if from_device else lambda: 2 * n_pieces(), np.int32)},
         defines={"FROM_DEVICE": int(from_device), "PIECE": _PIECE},
         details={"threshold": threshold, "launched_by": "device" if from_device else "host"},
-        rounds=partial(DeviceLaunches, threshold=threshold) if from_device else Rounds,
+        device_threshold=threshold if from_device else None,
     )
 
 
@@ -186,7 +221,7 @@ def _plan_splitting(
 ) -> Any:
     """Have the cost model choose *mda* by the rates of the session's device."""
     if isinstance(mda, str) and mda == "model":
-        mda = model_mda(problem.stats, session.facts, session.profile.rates, problem.held.dtype.itemsize)
+        mda = prices.model_mda(problem.stats, session.facts, session.profile.rates, problem.held.dtype.itemsize)
     return plan(session, problem, mda=mda, atomic=atomic, balance=balance)
 
 
