@@ -108,16 +108,16 @@ class GraphStats:
 
     @cached_property
     def irregularity(self) -> float:
-        """How irregular rows are to who goes along them: 0 on trees, and where most degrees have the same bits."""
-        connected = self.n_vertices - self.n_isolated
-        others = 1.0 - max(self.degree_vertex_counts[1:], default=0) / max(1, connected)
-        return min(1.0, _MIXED * others) * self.cyclic_share
+        """How irregular rows are to who goes along them: 0 on trees, and where most degrees have the same bits.
 
-    @cached_property
-    def cyclic_share(self) -> float:
-        """How much of what irregular rows cost is to be paid: nothing on trees, all where edges close many cycles."""
+        It counts in full where edges close many cycles.
+        """
         connected = self.n_vertices - self.n_isolated
-        return min(1.0, max(0.0, _CLOSED * (0.5 * self.n_edges / connected - 1.0))) if connected else 0.0
+        if not connected:
+            return 0.0
+        others = 1.0 - max(self.degree_vertex_counts[1:], default=0) / connected
+        closing = 0.5 * self.n_edges / connected - 1.0
+        return min(1.0, _MIXED * others) * min(1.0, max(0.0, _CLOSED * closing))
 
 
 def graph_stats(graph: GraphArrays) -> GraphStats:

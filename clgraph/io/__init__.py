@@ -113,8 +113,6 @@ def read(
             warnings.simplefilter("always", GraphFileWarning)
             try:
                 graph: Graph = reader(source, progress=progress or reading_progress(source), **given)
-            except GraphFileError:
-                raise
             except GraphError as error:
                 raise GraphFileError(f"{source}: {error}") from error
         if labels and graph.labels is None and format in _FROM_ONE:

@@ -174,11 +174,10 @@ def settle_direction(graph: Graph, directed: bool | None) -> Graph:
     return graph._replaced(directed=not symmetric)
 
 
-def labelled(graph: Graph, labels: NDArray[Any] | None) -> Graph:
+def labelled(graph: Graph, labels: NDArray[Any]) -> Graph:
     """Return *graph* with these labels, or without any where they are the vertex numbers."""
-    if labels is not None and labels.dtype.kind == "i" and np.array_equal(labels, np.arange(labels.size)):
-        labels = None
-    return graph._replaced(labels=labels)
+    are_numbers = labels.dtype.kind == "i" and np.array_equal(labels, np.arange(labels.size))
+    return graph._replaced(labels=None if are_numbers else labels)
 
 
 def _numbered(arrays: list[NDArray[Any]]) -> tuple[NDArray[np.int64], list[NDArray[Any]]]:
