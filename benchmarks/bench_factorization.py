@@ -22,6 +22,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache
 from multiprocessing import get_context
 from pathlib import Path
+from statistics import geometric_mean
 from typing import Any
 
 import harness
@@ -41,7 +42,7 @@ from clgraph.data.ratings import Ratings
 from clgraph.errors import VerificationError
 from clgraph.figure import figure_file
 from clgraph.model.cost import estimate
-from clgraph.report import Row, geometric_mean, read_rows, write_rows
+from clgraph.report import Row, read_rows, write_rows
 from clgraph.runtime.session import Session
 
 POWER_LAW = ("STACK", "IMDB", "WIKI", "BGG", "CITP", "POKEC", "LIVEJ", "NFLIX", "ml-100k", "web-NotreDame")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Sequence
+from statistics import geometric_mean
 
 import bench_factorization
 from judged import N_SWEEPS, RATINGS
 from tabulate import tabulate
 
 from clgraph.figure import figure_file
-from clgraph.report import Row, by_benchmark, geometric_mean, regrets
+from clgraph.report import Row, by_benchmark, regrets
 
 _LATE = 1.2  # pick / best of the inputs that are listed
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 
@@ -57,6 +59,30 @@ def begin(what: str, total: int | None = None, unit: str = "") -> Callable[..., 
 
 def _silent(done: int, note: str = "") -> None:
     pass
+
+
+def reading_progress(path: Path) -> Callable[..., Any]:
+    """Return what a reader of *path* calls with the bytes read so far, after decompression."""
+    return begin(f"reading {path.name}", _content_bytes(path), "bytes")
+
+
+def _content_bytes(path: Path) -> int | None:
+    """Return the size of what a file holds, after decompression; ``None`` if the file does not say it.
+
+    A gzip file ends with the size of its content modulo 2**32, which is below that of the file if it is larger.
+    """
+    if not path.is_file():
+        return None
+    size = path.stat().st_size
+    with open(path, "rb") as stream:
+        head = stream.read(6)
+        if head.startswith((b"BZh", b"\xfd7zXZ")):
+            return None
+        if not head.startswith(b"\x1f\x8b"):
+            return size
+        stream.seek(-min(4, size), os.SEEK_END)
+        content = int.from_bytes(stream.read(), "little")
+    return content if content >= size else None
 
 
 @contextmanager

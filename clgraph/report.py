@@ -9,10 +9,10 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from statistics import geometric_mean
 from typing import Any, TypeAlias
 
 from clgraph.errors import InputError
@@ -57,21 +57,14 @@ def read_rows(path: str | Path) -> list[dict[str, Any]]:
     return rows
 
 
-def merge_rows(old: Iterable[Row], new: Iterable[Row]) -> list[Row]:
-    """Return *old* and *new* rows, a new one in the place of an old one of the same measurement."""
-
-    def key(row: Row) -> tuple[Any, ...]:
-        return _device(row), *(row[name] for name in ("benchmark", "graph", "strategy"))
-
-    return list(({key(row): row for row in old} | {key(row): row for row in new}).values())
-
-
 def write_rows(path: str | Path, rows: Iterable[Row]) -> None:
     """Add *rows* to result file *path*, which is made if missing and replaced in one step."""
     target = Path(path)
-    merged = merge_rows(read_rows(target) if target.exists() else [], rows)
+    merged: dict[tuple[str, ...], Row] = {}  # A new row takes the place of an old one of the same measurement.
+    for row in (*(read_rows(target) if target.exists() else ()), *rows):
+        merged[_device(row), row["benchmark"], row["graph"], row["strategy"]] = row
     target.parent.mkdir(parents=True, exist_ok=True)
-    document = {"schema": SCHEMA_VERSION, "rows": merged}
+    document = {"schema": SCHEMA_VERSION, "rows": [*merged.values()]}
     replace_text(target, json.dumps(document, indent=1, allow_nan=False) + "\n")
 
 
@@ -149,12 +142,8 @@ def regrets(rows: Iterable[Row], time: str = "wall") -> dict[tuple[str, str], tu
 
     Graphs without a row marked ``picked`` are left out. Wall seconds are what the cost model predicts.
     """
-    groups: dict[tuple[str, str], dict[str, Row]] = defaultdict(dict)
-    for row in rows:
-        if row.get("kind"):
-            groups[_device(row), row["graph"]][row["strategy"]] = row
     table = {}
-    for key, strategies in groups.items():
+    for key, strategies in _by_graph(row for row in rows if row.get("kind")).items():
         picks = [name for name, row in strategies.items() if row.get("picked")]
         if picks:
             seconds = {name: float(row[f"{time}_seconds"]) for name, row in strategies.items()}
@@ -163,19 +152,18 @@ def regrets(rows: Iterable[Row], time: str = "wall") -> dict[tuple[str, str], tu
     return table
 
 
-def geometric_mean(values: Iterable[float]) -> float:
-    """Return the geometric mean of positive *values*, at least one."""
-    logs = [math.log(value) for value in values]
-    return math.exp(sum(logs) / len(logs))
+def _by_graph(rows: Iterable[Row]) -> dict[tuple[str, str], dict[str, Row]]:
+    """Return for each device and graph the row of each strategy."""
+    groups: dict[tuple[str, str], dict[str, Row]] = defaultdict(dict)
+    for row in rows:
+        groups[_device(row), row["graph"]][row["strategy"]] = row
+    return groups
 
 
 def _strategies(rows: Sequence[Row], style: str, time: str) -> Cells:
     names = list(dict.fromkeys(row["strategy"] for row in rows))
-    groups: dict[tuple[str, str], dict[str, Row]] = defaultdict(dict)
-    for row in rows:
-        groups[_device(row), row["graph"]][row["strategy"]] = row
     cells = []
-    for (device, graph), group in groups.items():
+    for (device, graph), group in _by_graph(rows).items():
         seconds = {name: float(row[f"{time}_seconds"]) for name, row in group.items()}
         best = min((seconds[name] for name, row in group.items() if row.get("kind")), default=0.0)
         shown = {

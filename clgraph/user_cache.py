@@ -72,10 +72,7 @@ def write_whole(path: Path, text: str) -> None:
 def locked(path: Path) -> Iterator[bool]:
     """Hold the lock file *path*, which one process at a time can.
 
-    Yields
-    ------
-    bool
-        Whether it is held: not every file system has locks.
+    It yields whether the lock is held: not every file system has locks.
     """
     from filelock import FileLock  # takes long to import
 

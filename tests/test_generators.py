@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from clgraph import generators
-from clgraph.data.generators import RMat
 from clgraph.data.graph import Graph
 from clgraph.data.philox import below, key_of, random_shorts, random_words
-from clgraph.data.stats import diameter_bound
+from clgraph.data.searches import diameter_bound
 from clgraph.errors import HostMemoryError, InputError
+from clgraph.generators.random_edges import RMat
 from clgraph.reference.components import connected_components
 
 SEEDED: dict[str, Callable[[int], Graph]] = {
@@ -254,7 +254,7 @@ def test_numbers_below_a_limit_are_exact(n: int) -> None:
 
 def test_rmat_takes_each_quadrant_by_its_probability_at_every_level() -> None:
     a, b, c = 0.5, 0.3, 0.15
-    u, v = RMat(10, 200, a, b, c, 5, False)._ends(0, 204_800)
+    u, v = RMat(10, 200, a, b, c, 5, False)._in_order(0, 204_800)
     for level in range(10):
         down, right = u >> level & 1, v >> level & 1
         counts = np.bincount(2 * down + right, minlength=4)

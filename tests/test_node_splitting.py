@@ -18,7 +18,6 @@ from clgraph.algorithms.bfs import STRATEGIES, as_problem, bfs
 from clgraph.algorithms.bfs.load_balance import plot_balance, profile_balance
 from clgraph.algorithms.sssp import ALGORITHM as SSSP
 from clgraph.algorithms.sssp import sssp
-from clgraph.algorithms.traversal import strategies
 from clgraph.algorithms.traversal.plan import SearchPlan
 from clgraph.algorithms.traversal.prices import model_mda
 from clgraph.algorithms.traversal.strategies import histogram_mda

@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from statistics import geometric_mean
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -36,7 +37,7 @@ from clgraph.device.facts import DeviceFacts, Dialect  # noqa: E402
 from clgraph.device.profile import DeviceRates, load_profile  # noqa: E402
 from clgraph.engine.algorithm import Algorithm  # noqa: E402
 from clgraph.model.strategy import priced  # noqa: E402
-from clgraph.report import geometric_mean, read_rows  # noqa: E402
+from clgraph.report import read_rows  # noqa: E402
 from clgraph.runtime.selection import devices  # noqa: E402
 
 Row = Mapping[str, Any]

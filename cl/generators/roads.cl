@@ -1,4 +1,4 @@
-/* A graph like roads; clgraph/data/generators.py tells how it is drawn.
+/* A graph like roads; clgraph/generators/roads.py tells how it is drawn.
  *
  * Roads are numbered by their nearer crossing, the one to the left first; first_road[i] is the first of crossing i.
  * bends_before[r] is how many bends the roads before r have.  The bends of the roads of a crossing have the numbers

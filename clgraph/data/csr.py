@@ -158,7 +158,9 @@ def as_integers(name: str, values: ArrayLike) -> NDArray[Any]:
     if array.size == 0:
         return np.zeros(0, np.int32)
     if array.dtype.kind == "O":
-        return np.array([_as_int64(f"{name}[{i}]", value) for i, value in enumerate(array.tolist())], np.int64)
+        least, most = int(_INT64.min), int(_INT64.max)
+        numbers = [checked_count(f"{name}[{i}]", value, most, least) for i, value in enumerate(array.tolist())]
+        return np.array(numbers, np.int64)
     if array.dtype.kind not in "iu":
         raise GraphError(f"{name} holds {array.dtype} values such as {array[0]!r}; needed: integers")
     if array.dtype.kind == "u":
@@ -166,10 +168,6 @@ def as_integers(name: str, values: ArrayLike) -> NDArray[Any]:
             raise GraphError(f"{name}[{int(array.argmax())}] = {array.max()}; allowed: at most {_INT64.max}")
         return array.astype(np.int32 if array.itemsize < 4 else np.int64)
     return np.ascontiguousarray(array, array.dtype.newbyteorder("="))
-
-
-def _as_int64(name: str, value: Any) -> int:
-    return checked_count(name, value, int(_INT64.max), int(_INT64.min))
 
 
 def check_range(name: str, vertices: NDArray[Any], n: int, first: int = 0) -> None:

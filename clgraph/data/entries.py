@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,24 +13,12 @@ _FACTORS = tuple(map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0xD6E8F
 
 
 class EntryFacts(NamedTuple):
-    """What was found in the entries of valid CSR arrays.
+    """What was found in the entries of valid CSR arrays."""
 
-    Attributes
-    ----------
-    has_sorted_rows : bool
-        Whether the column indices of every row do not decrease.
-    has_repeats : bool
-        Whether two entries side by side in a row are equal; of rows that are not sorted it does not tell all repeats.
-    is_symmetric : bool
-        Whether each entry (u, v) has its reverse (v, u) with the same weight and multiplicity.
-    weight_range : tuple
-        The least and the greatest weight; ``(1, 1)`` without weights.
-    """
-
-    has_sorted_rows: bool
-    has_repeats: bool
-    is_symmetric: bool
-    weight_range: tuple[Any, Any]
+    has_sorted_rows: bool  # The column indices of no row decrease.
+    has_repeats: bool  # Two entries side by side in a row are equal; unsorted rows may have other repeats.
+    is_symmetric: bool  # Each entry (u, v) has its reverse (v, u) with the same weight and multiplicity.
+    weight_range: tuple[Any, Any]  # the least and the greatest weight; (1, 1) without weights
 
 
 class HostFacts:
@@ -60,8 +47,10 @@ class HostFacts:
         takes the hash of its reverse away, so symmetric entries leave 0. Others leave 0 with a probability near 2**-60,
         whatever their number. The device does the same (``cl/data/check_csr.cl``).
         """
-        total = 0
-        for first, stop, rows in _rows(self._offsets, self._columns.size):
+        total, m = 0, self._columns.size
+        for first in range(0, m, _CHUNK):
+            stop = min(m, first + _CHUNK)
+            rows = rows_of(self._offsets, first, stop)
             keys = (rows << 32) | self._columns[first:stop]
             turned = (keys << 32) | rows
             signs = np.sign(keys - turned)
@@ -86,17 +75,13 @@ def row_order(offsets: NDArray[Any], columns: NDArray[np.int32]) -> tuple[bool, 
     return not falls.any(), not falls.all()
 
 
-def _rows(offsets: NDArray[Any], m: int) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
-    """Yield chunks of entries, ``first:stop``, with the row of each."""
-    if 0 < m <= _CHUNK:
-        yield 0, m, np.repeat(np.arange(offsets.size - 1), offsets[1:] - offsets[:-1])
-        return
-    for first in range(0, m, _CHUNK):
-        stop = min(m, first + _CHUNK)
-        ends = np.array([first, stop], offsets.dtype)  # numpy would convert all offsets to another type
-        begin, end = int(np.searchsorted(offsets, ends[0], "right")) - 1, int(np.searchsorted(offsets, ends[1], "left"))
-        counts = np.diff(offsets[begin : end + 1].clip(first, stop))
-        yield first, stop, np.repeat(np.arange(begin, end), counts)
+def rows_of(offsets: NDArray[Any], first: int, stop: int) -> NDArray[np.int64]:
+    """Return the row of each of the entries *first* … *stop* − 1, of which there is at least one."""
+    if first == 0 and stop == offsets[-1]:
+        return np.repeat(np.arange(offsets.size - 1), offsets[1:] - offsets[:-1])
+    ends = np.array([first, stop], offsets.dtype)  # numpy would convert all offsets to another type
+    begin, end = int(np.searchsorted(offsets, ends[0], "right")) - 1, int(np.searchsorted(offsets, ends[1], "left"))
+    return np.repeat(np.arange(begin, end), np.diff(offsets[begin : end + 1].clip(first, stop)))
 
 
 def _hashes(keys: NDArray[np.int64], weights: NDArray[Any] | None, part: slice) -> NDArray[np.uint64]:

@@ -11,9 +11,9 @@ from scipy.spatial import Delaunay, cKDTree
 
 from clgraph.arguments import Seed, check_choice, checked_count, checked_number, checked_seed
 from clgraph.data.csr import MAX_VERTICES
-from clgraph.data.generators import BYTES_PER_EDGE, BYTES_PER_VERTEX, tree
 from clgraph.data.graph import Graph
 from clgraph.data.mesh_arrays import interleaved
+from clgraph.data.pairs import BYTES_PER_EDGE, BYTES_PER_VERTEX
 from clgraph.data.philox import key_of, random_words
 from clgraph.host_memory import check_host_memory
 from clgraph.progress import begin
@@ -71,7 +71,7 @@ def delaunay_points(n: int, seed: Seed = 0, *, ids: Ids = "random") -> Graph:
     """
     points = (Points(n, seed, ids).words() >> np.uint64(11)) * 2.0**-53
     if len(points) < 3:
-        return tree(n, 1)
+        return Graph.from_edges(range(n - 1), range(1, n), n=n)
     tell = begin("triangulating", n, "points")
     corners = Delaunay(points).simplices
     tell(n)

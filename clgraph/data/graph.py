@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,7 +27,7 @@ from clgraph.data.csr import (
 )
 from clgraph.data.graph_arrays import GraphArrays
 from clgraph.data.networkx_graphs import Weight, edges_of, is_networkx, networkx_graph
-from clgraph.data.pairs import csr_from_keys, csr_of_pairs, pack, sorted_csr
+from clgraph.data.pairs import csr_of_pairs
 from clgraph.data.sparse import canonical_csr
 from clgraph.errors import GraphError, InputError
 from clgraph.host_memory import check_host_memory
@@ -165,11 +165,7 @@ class Graph(GraphArrays):
 
     @classmethod
     def from_scipy(
-        cls,
-        matrix: Any,
-        *,
-        directed: bool | None = None,
-        asymmetry: Literal["error", "symmetrize"] | None = None,
+        cls, matrix: Any, *, directed: bool | None = None, asymmetry: Literal["error", "symmetrize"] | None = None
     ) -> Graph:
         """Build a graph from a square scipy sparse array, whose indices are checked.
 
@@ -215,11 +211,13 @@ class Graph(GraphArrays):
                     f"the matrix is not symmetric: see entry {entry} and its reverse; "
                     "pass directed=True or asymmetry='symmetrize'"
                 )
-            n = offsets.size - 1
-            rows = np.repeat(np.arange(n, dtype=np.int32), np.diff(offsets))
-            arrays = csr_of_pairs(n, rows, columns, weights, directed=False, duplicates="min")
-            return cls._trusted(*arrays, sorted_rows=True)
+            return cls._trusted(offsets, columns, weights, directed=True)._symmetrized()
         return cls._trusted(offsets, columns, weights, directed=directed, sorted_rows=True)
+
+    def _symmetrized(self) -> Graph:
+        """Return the graph with the missing reverse entries, and the lesser weight where both directions differ."""
+        arrays = csr_of_pairs(self.n_vertices, self.sources(), *self.arrays[1:], directed=False, duplicates="min")
+        return Graph._trusted(*arrays, sorted_rows=True)
 
     @classmethod
     def from_networkx(cls, graph: nx.Graph, weight: Weight = None) -> Graph:
@@ -257,6 +255,11 @@ class Graph(GraphArrays):
             directed = asymmetric_entry(*arrays, is_canonical=True) is not None
         return cls._trusted(*arrays, directed=directed, labels=edges.labels, sorted_rows=True)
 
+    def _replaced(self, **fields: Any) -> Graph:
+        """Return the graph with other *fields*, which must fit."""
+        known = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return Graph._trusted(**known | fields, sorted_rows=self.has_sorted_rows)
+
     def to_scipy(self) -> csr_array:
         """Return the adjacency matrix; its data are the weights, or True for an unweighted graph."""
         data = np.ones(self.n_edges, bool) if self.edge_weights is None else self.edge_weights
@@ -264,9 +267,7 @@ class Graph(GraphArrays):
 
     def to_networkx(self) -> nx.Graph:
         """Return a networkx graph with the labels as nodes; a multigraph if edges are parallel."""
-        return networkx_graph(
-            self.row_offsets, self.sources(), self.column_indices, self.edge_weights, self.directed, self.labels
-        )
+        return networkx_graph(self)
 
     def expanded(self, k: int) -> Graph:
         """Return *k* disjoint replicas, numbered one after the other; labels are dropped."""
@@ -287,21 +288,8 @@ class Graph(GraphArrays):
         if self.labels is not None:
             labels = np.empty_like(self.labels)
             labels[order] = self.labels
-        n, weights = self.n_vertices, self.edge_weights
-        if weights is None:
-            offsets, columns = csr_from_keys(n, pack(rows, columns), unique=False)
-        else:
-            offsets, columns, weights = sorted_csr(n, [(rows, columns, weights)])
-        return Graph._trusted(offsets, columns, weights, directed=self.directed, labels=labels, sorted_rows=True)
-
-
-@runtime_checkable
-class ActsAsGraph(Protocol):
-    """What is a graph, though it is elsewhere: on a device."""
-
-    def as_graph(self) -> Graph:
-        """Return the graph as what algorithms read."""
-        ...
+        arrays = csr_of_pairs(self.n_vertices, rows, columns, self.edge_weights, directed=True)
+        return Graph._trusted(*arrays, directed=self.directed, labels=labels, sorted_rows=True)
 
 
 def check_weight(source: Any, weight: Weight) -> None:
@@ -323,8 +311,9 @@ def as_graph(source: Any, *, weight: Weight = None) -> Graph:
         return Graph.from_scipy(source)
     if is_networkx(source):
         return Graph.from_networkx(source, weight)
-    if isinstance(source, ActsAsGraph):
-        return source.as_graph()
+    if hasattr(type(source), "as_graph"):  # on a device
+        graph: Graph = source.as_graph()
+        return graph
     raise InputError(
         f"{type(source).__module__}.{type(source).__qualname__} is not a graph; "
         "accepted: clgraph.Graph, clgraph.DeviceGraph, a scipy sparse array, a networkx graph"

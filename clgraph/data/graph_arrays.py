@@ -10,15 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clgraph.arguments import checked_flag
-from clgraph.data.csr import (
-    as_ids,
-    as_integers,
-    as_weights,
-    asymmetric_entry,
-    check_arrays,
-    offset_dtype,
-    owned,
-)
+from clgraph.data.csr import as_ids, as_integers, as_weights, asymmetric_entry, check_arrays, offset_dtype, owned
 from clgraph.data.entries import row_order
 from clgraph.data.stats import GraphStats, graph_stats, guessed_stats, has_thin_rows, sampled_locality
 from clgraph.errors import GraphError, InputError
@@ -115,6 +107,11 @@ class GraphArrays:
         self._fill(*state.values())
 
     @cached_property
+    def arrays(self) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]:
+        """Row offsets, columns and weights, to look at; those of a matrix may be unchecked."""
+        return self.row_offsets, self.column_indices, self.edge_weights
+
+    @cached_property
     def n_vertices(self) -> int:
         """Number of vertices."""
         return self.row_offsets.size - 1
@@ -189,12 +186,12 @@ class GraphArrays:
         """The share of far neighbours and the mean of ``log2(1 + distance)``; a rough guess before it is measured."""
         if self.is_measured:
             return self.stats.far_neighbor_share, self.stats.mean_log2_neighbor_distance
-        return self._sampled_locality()
+        return sampled_locality(*self.arrays[:2])
 
     @cached_property
     def locality_in_order(self) -> tuple[float, float]:
         """A rough guess of the same for who goes along the entries, and finds what it has just met in a cache."""
-        return self._sampled_locality(in_order=True)
+        return sampled_locality(*self.arrays[:2], in_order=True)
 
     @cached_property
     def guessed_stats(self) -> GraphStats:
@@ -205,33 +202,25 @@ class GraphArrays:
     @cached_property
     def is_thin(self) -> bool:
         """Whether no vertex has more than two entries, so that searches have few vertices at a time before them."""
-        return self.n_edges <= 2 * self.n_vertices and self._has_thin_rows()
+        return self.n_edges <= 2 * self.n_vertices and has_thin_rows(self.arrays[0])
 
     @cached_property
     def light_share(self) -> float:
         """The share of a few edges that weigh at most twice the least of them."""
-        few = self._few_weights()
-        return 1.0 if few is None else np.count_nonzero(few <= 2.0 * few.min()) / few.size
+        return self._share_up_to(2.0)
 
     @cached_property
     def least_share(self) -> float:
         """The share of a few edges that weigh as little as any of them."""
-        few = self._few_weights()
-        return 1.0 if few is None else np.count_nonzero(few == few.min()) / few.size
+        return self._share_up_to(1)
 
-    def _few_weights(self) -> NDArray[Any] | None:
-        """Return weights in even steps, or ``None`` if there are none."""
-        weights = self._weights()
-        return None if weights is None or not weights.size else weights[:: 1 + weights.size // _FEW_WEIGHTS]
-
-    def _weights(self) -> NDArray[Any] | None:
-        return self.edge_weights
-
-    def _sampled_locality(self, *, in_order: bool = False) -> tuple[float, float]:
-        return sampled_locality(self.row_offsets, self.column_indices, in_order=in_order)
-
-    def _has_thin_rows(self) -> bool:
-        return has_thin_rows(self.row_offsets)
+    def _share_up_to(self, factor: float) -> float:
+        """Return the share of weights in even steps that are at most *factor* times the least; 1 without weights."""
+        weights = self.arrays[2]
+        if weights is None or not weights.size:
+            return 1.0
+        few = weights[:: 1 + weights.size // _FEW_WEIGHTS]
+        return np.count_nonzero(few <= factor * few.min()) / few.size
 
     @property
     def is_known_symmetric(self) -> bool:
@@ -268,8 +257,7 @@ class GraphArrays:
 
     def is_symmetric(self) -> bool:
         """Return whether each entry has its reverse with the same weight (true when undirected)."""
-        arrays = self.row_offsets, self.column_indices, self.edge_weights
-        return not self.directed or asymmetric_entry(*arrays) is None
+        return not self.directed or asymmetric_entry(*self.arrays) is None
 
 
 def read_only(array: Any) -> Any:

@@ -19,6 +19,7 @@ from clgraph.errors import GraphError, GraphWarning, InputError
 if TYPE_CHECKING:
     import networkx as nx
 
+    from clgraph.data.graph_arrays import GraphArrays
 
 Weight: TypeAlias = Hashable | Callable[[Any, Any, Any], Any] | None
 """The edge attribute of a networkx graph to use as weight, or a function of both ends and the attributes."""
@@ -132,19 +133,13 @@ def _check_each(values: list[Any], *ends: Iterable[Any]) -> None:
             raise GraphError(f"edge ({u!r}, {v!r}) has weight {shown(value)}: {error}") from error
 
 
-def networkx_graph(
-    offsets: NDArray[Any],
-    rows: NDArray[np.int32],
-    columns: NDArray[np.int32],
-    weights: NDArray[Any] | None,
-    directed: bool,
-    labels: NDArray[Any] | None,
-) -> nx.Graph:
-    """Return a networkx graph of all entries of CSR arrays; a multigraph if edges are parallel."""
+def networkx_graph(graph: GraphArrays) -> nx.Graph:
+    """Return a networkx graph of all entries of *graph*; a multigraph if edges are parallel."""
     import networkx as nx
 
-    n = offsets.size - 1
-    nodes = list(range(n)) if labels is None else labels.tolist()
+    n, directed, weights = graph.n_vertices, graph.directed, graph.edge_weights
+    rows, columns = graph.sources(), graph.column_indices
+    nodes = list(range(n)) if graph.labels is None else graph.labels.tolist()
     ends = (rows, columns) if directed else (np.minimum(rows, columns), np.maximum(rows, columns))
     edges, first, edge = np.unique(pack(*ends), return_index=True, return_inverse=True)
     n_edges = rows.size if directed else int(np.count_nonzero(rows <= columns))
@@ -152,13 +147,13 @@ def networkx_graph(
     result = kinds[directed][edges.size < n_edges]()
     result.add_nodes_from(nodes)
     if edges.size < n_edges or len(result) < n:  # labels may repeat
-        _add_one_by_one(result, nodes, rows, columns, weights, directed)
+        _add_one_by_one(result, nodes, graph)
         return result
     # What add_edges_from() does edge by edge goes row by row; both directions share the attributes of an edge.
     values = [] if weights is None else weights[first].tolist()
     data: list[dict[str, Any]] = [{"weight": value} for value in values] or [{} for _ in range(n_edges)]
     entries = zip(map(nodes.__getitem__, columns.tolist()), map(data.__getitem__, edge.tolist()), strict=True)
-    for row, degree in zip(result._adj.values(), np.diff(offsets).tolist(), strict=True):
+    for row, degree in zip(result._adj.values(), graph.degrees.tolist(), strict=True):
         row.update(islice(entries, degree))
     if directed:
         predecessors = result._pred
@@ -176,18 +171,9 @@ def _all_plain(mappings: Iterable[Mapping[Any, Any]]) -> list[dict[Any, Any]]:
     return [each if isinstance(each, dict) else dict(each) for each in found]
 
 
-def _add_one_by_one(
-    result: nx.Graph,
-    nodes: list[Any],
-    rows: NDArray[np.int32],
-    columns: NDArray[np.int32],
-    weights: NDArray[Any] | None,
-    directed: bool,
-) -> None:
-    if not directed:
-        once = rows <= columns
-        rows, columns, weights = rows[once], columns[once], None if weights is None else weights[once]
-    pairs = zip(map(nodes.__getitem__, rows.tolist()), map(nodes.__getitem__, columns.tolist()), strict=True)
+def _add_one_by_one(result: nx.Graph, nodes: list[Any], graph: GraphArrays) -> None:
+    rows, columns, weights = graph.edge_list()
+    pairs = zip(*_ends(nodes, rows, columns), strict=True)
     if weights is None:
         result.add_edges_from(pairs)
     else:

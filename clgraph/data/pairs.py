@@ -15,6 +15,7 @@ from clgraph.host_memory import check_host_memory
 from clgraph.progress import begin
 
 _CHUNK = 1 << 17  # entries handled at a time: few enough for the second-level cache
+BYTES_PER_VERTEX, BYTES_PER_EDGE = 40, 24  # so much memory is needed at least while a graph is built
 _MAX_BUCKET_BITS = 8  # numpy sorts bytes by counting
 Made = TypeVar("Made")
 Item = TypeVar("Item")
@@ -34,19 +35,15 @@ def csr_of_pairs(
     duplicates: Duplicates = "keep",
 ) -> CSRArrays:
     """Return checked vertex numbers as sorted rows, with each entry's reverse unless *directed*; merge duplicates."""
-    if weights is None:
-        return csr_of_blocks(n, [(rows, columns)], directed=directed, duplicates=duplicates)
-    return csr_of_weighted_blocks(n, [(rows, columns, weights)], directed=directed, duplicates=duplicates)
+    blocks: list[Any] = [(rows, columns) if weights is None else (rows, columns, weights)]
+    return csr_of_blocks(n, blocks, directed=directed, duplicates=duplicates)
 
 
-def csr_of_weighted_blocks(n: int, blocks: list[WeightedPairs], *, directed: bool, duplicates: Duplicates) -> CSRArrays:
-    """Return the same of blocks."""
-    arrays = sorted_csr(n, blocks, mirror=not directed, unique=duplicates == "first")
-    return arrays if duplicates in ("keep", "first") else merge_duplicates(*arrays, duplicates)
-
-
-def csr_of_blocks(n: int, blocks: list[Pairs], *, directed: bool, duplicates: Duplicates) -> CSRArrays:
-    """Return the same of blocks without weights, emptying the list to save memory."""
+def csr_of_blocks(n: int, blocks: list[Any], *, directed: bool, duplicates: Duplicates) -> CSRArrays:
+    """Return the same of blocks, all of them with weights or none; empties a list without weights to save memory."""
+    if blocks and len(blocks[0]) == 3:
+        arrays = sorted_csr(n, blocks, mirror=not directed, unique=duplicates == "first")
+        return arrays if duplicates in ("keep", "first") else merge_duplicates(*arrays, duplicates)
     keys = pack_blocks(blocks, mirror=not directed)
     offsets, columns = csr_from_keys(n, keys, unique=duplicates not in ("keep", "error"))
     if duplicates == "error":
@@ -114,7 +111,7 @@ def csr_from_keys(n: int, keys: NDArray[np.int64], *, unique: bool) -> tuple[NDA
     offsets = np.zeros(n + 1, offset_dtype(keys.size))
     columns = keys.view(np.int32)
     starts, size = range(0, keys.size, _CHUNK), 0
-    for start, (count, row, degrees) in zip(starts, _in_threads(split, starts), strict=True):
+    for start, (count, row, degrees) in zip(starts, in_threads(split, starts), strict=True):
         offsets[row + 1 : row + 1 + degrees.size] += degrees
         columns[size : size + count] = columns[2 * start : 2 * start + count]
         size += count
@@ -152,7 +149,7 @@ def sorted_csr(
         ends = np.cumsum(np.bincount(bucket, minlength=n_buckets))
         return keys.take(order), weights.take(order), [0, *ends.tolist()]
 
-    dealt = list(_in_threads(deal, chunks))
+    dealt = list(in_threads(deal, chunks))
     begins = np.zeros(n_buckets + 1, np.int64)
     for *_, ends in dealt:
         begins += ends
@@ -182,7 +179,7 @@ def sorted_csr(
         return keys.size
 
     size = 0
-    for bucket, count in enumerate(_in_threads(fill, range(n_buckets))):
+    for bucket, count in enumerate(in_threads(fill, range(n_buckets))):
         offsets[slice(*rows_of(bucket))] += size
         if size < (start := begins[bucket]):
             for array in columns, weights:
@@ -225,7 +222,7 @@ def _sort(keys: NDArray[np.int64]) -> None:
         return
     middle = keys.size // 2
     keys.partition(middle)
-    list(_in_threads(np.ndarray.sort, [keys[:middle], keys[middle:]]))
+    list(in_threads(np.ndarray.sort, [keys[:middle], keys[middle:]]))
 
 
 def _chunks(blocks: Sequence[tuple[NDArray[Any], ...]]) -> Iterator[Any]:
@@ -234,7 +231,7 @@ def _chunks(blocks: Sequence[tuple[NDArray[Any], ...]]) -> Iterator[Any]:
             yield tuple(array[start : start + _CHUNK] for array in block)
 
 
-def _in_threads(make: Callable[[Item], Made], items: Sequence[Item]) -> Iterator[Made]:
+def in_threads(make: Callable[[Item], Made], items: Sequence[Item]) -> Iterator[Made]:
     """Yield what *make* returns for each item, in order."""
     if len(items) < 2:  # threads take longer to begin
         yield from map(make, items)

@@ -6,13 +6,12 @@ as 1, 2, 3", SC 2011, which numpy has as a bit generator.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.data.pairs import in_threads
 from clgraph.progress import begin
 
 BLOCK = 4  # words that one counter gives
@@ -62,10 +61,5 @@ def in_chunks(what: str, unit: str, total: int, make: Callable[[slice], None], s
     tell = begin(what, total, unit)
     chunk = CHUNK // share
     parts = [slice(start, min(start + chunk, total)) for start in range(0, total, chunk)]
-    if len(parts) == 1:  # threads take longer to begin
-        make(parts[0])
-        tell(total)
-        return
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for part, _ in zip(parts, pool.map(make, parts), strict=True):
-            tell(part.stop)
+    for part, _ in zip(parts, in_threads(make, parts), strict=True):
+        tell(part.stop)

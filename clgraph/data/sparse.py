@@ -25,10 +25,6 @@ def checked_matrix(matrix: Any) -> csr_array | csc_array | coo_array:
     they point, so all of them are checked before any of it runs. Repeated entries are kept. The zeros in the blocks of
     a BSR matrix are no entries, since a block has room for all of them; explicit zeros of other formats are entries.
 
-    Parameters
-    ----------
-    matrix : scipy sparse array or matrix, shape (m, n)
-
     Raises
     ------
     GraphError

@@ -14,7 +14,7 @@ from clgraph.data.csr import MAX_VERTICES, as_weights, check_arrays, merge_dupli
 from clgraph.data.entries import EntryFacts, HostFacts
 from clgraph.data.graph import Graph, as_graph, check_weight
 from clgraph.data.networkx_graphs import Weight
-from clgraph.data.stats import GraphStats, graph_stats, has_thin_rows, sampled_locality
+from clgraph.data.stats import GraphStats, graph_stats
 from clgraph.errors import GraphError
 
 _GLIMPSES = 64  # values of each array
@@ -173,15 +173,6 @@ class WrappedGraph(Graph):
     @property
     def has_sorted_rows(self) -> bool:
         return self._all_facts.has_sorted_rows
-
-    def _sampled_locality(self, *, in_order: bool = False) -> tuple[float, float]:
-        return sampled_locality(*self.arrays[:2], in_order=in_order)
-
-    def _weights(self) -> NDArray[Any] | None:
-        return self.arrays[2]
-
-    def _has_thin_rows(self) -> bool:
-        return has_thin_rows(self.arrays[0])
 
     @property
     def is_known_symmetric(self) -> bool:

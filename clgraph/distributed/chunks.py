@@ -16,7 +16,7 @@ from clgraph.data.csr import MAX_VERTICES, as_integers, as_weights, check_range
 from clgraph.data.graph import as_graph
 from clgraph.errors import GraphError, InputError, MissingExtraError
 from clgraph.io import edge_list
-from clgraph.io.archive import read_archive
+from clgraph.io.npz import read_archive
 from clgraph.io.text import file_error
 
 Weights: TypeAlias = NDArray[Any] | None

@@ -29,7 +29,12 @@ def launch(
     /,
     **arguments: Any,
 ) -> None:
-    """Enqueue a kernel of ``cl/generators`` over *n_items*, of which each work-group takes a chunk."""
+    """Enqueue a kernel of ``cl/generators`` over *n_items*, of which each work-group takes a chunk.
+
+    A *key* of random words becomes the arguments ``key0`` and ``key1``.
+    """
+    if "key" in arguments:
+        arguments["key0"], arguments["key1"] = arguments.pop("key")
     is_cpu = session.facts.is_cpu
     size = session.facts.group_size(None)
     program = session.program(f"generators/{source}.cl", defines, work_group_size=size)
@@ -92,7 +97,17 @@ def graph_of_keys(session: Session, n: int, keys: DeviceArray, *, merged: bool) 
         chosen.run_checked()
         count, in_order = chosen.size.item(), keys
     rows = empty_rows(session, n, count)
-    scope = {"shift": bits, "count": count, "keys": in_order}
-    launch(session, "rows", "find_rows", n + 1, n_rows=n, row_offsets=rows["row_offsets"], **scope)
-    launch(session, "rows", "take_columns", count, column_indices=rows["column_indices"], **scope)
+    find_rows(session, in_order, rows["row_offsets"], count, shift=bits)
+    columns = rows["column_indices"]
+    launch(session, "rows", "take_columns", count, shift=bits, count=count, keys=in_order, column_indices=columns)
     return born(session, **rows)
+
+
+def find_rows(
+    session: Session, keys: DeviceArray, row_offsets: DeviceArray, count: int | None = None, *, shift: int = 0
+) -> None:
+    """Fill *row_offsets* from the first *count* of the sorted *keys*, each a row above *shift* other bits."""
+    n_rows, count = row_offsets.size - 1, keys.size if count is None else count
+    defines = {"KEY_T": "uint"} if keys.dtype == np.uint32 else None
+    scope = {"n_rows": n_rows, "count": count, "shift": shift, "keys": keys, "row_offsets": row_offsets}
+    launch(session, "rows", "find_rows", n_rows + 1, defines, **scope)

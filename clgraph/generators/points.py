@@ -9,7 +9,7 @@ import numpy as np
 from clgraph.arguments import Seed
 from clgraph.data.geometric import SIDE, Ids, RandomGeometric
 from clgraph.data.graph import Graph
-from clgraph.generators.device import bits_of, check_keys, graph_of_keys, launch, new_keys, without_edges
+from clgraph.generators.device import bits_of, check_keys, find_rows, graph_of_keys, launch, new_keys, without_edges
 from clgraph.primitives.scan import exclusive_sum
 from clgraph.primitives.sort import sort
 from clgraph.runtime.session import Session, SessionLike, as_session
@@ -28,40 +28,18 @@ def random_geometric(
 
 
 def _random_geometric(session: Session, drawn: RandomGeometric) -> Graph:
-    n, (key0, key1) = drawn.n, drawn.key
+    n = drawn.n
     if n < 2:
         return without_edges(session, n)
     check_keys(session, int(n * min(n, drawn.degree)))
     points, ordered = (session.empty(n, np.uint64) for _ in range(2))
     cells, numbers = (session.empty(n, np.uint32) for _ in range(2))
-    scope: dict[str, Any] = {"n": n, "cell": drawn.cell}
-    launch(
-        session,
-        "points",
-        "draw_points",
-        -(-n // 2),
-        key0=key0,
-        key1=key1,
-        points=points,
-        cells=cells,
-        ids=numbers,
-        **scope,
-    )
+    scope: dict[str, Any] = {"n": n, "cell": drawn.cell, "points": points}
+    launch(session, "points", "draw_points", -(-n // 2), key=drawn.key, cells=cells, ids=numbers, **scope)
     in_order, ids = sort(session, cells, numbers, end_bit=2 * drawn.cell_bits)
     launch(session, "points", "order_points", n, n=n, ids=ids, points=points, ordered=ordered)
     cell_begin = session.empty((1 << 2 * drawn.cell_bits) + 1, np.int32)
-    launch(
-        session,
-        "rows",
-        "find_rows",
-        cell_begin.size,
-        {"KEY_T": "uint"},
-        n_rows=cell_begin.size - 1,
-        count=n,
-        shift=0,
-        keys=in_order,
-        row_offsets=cell_begin,
-    )
+    find_rows(session, in_order, cell_begin)
     defines = {"SPATIAL": int(drawn.ids == "spatial")}
     scope |= {"n_cells": -(-SIDE // drawn.cell), "limit": drawn.limit}
     scope |= {"points": ordered, "cell_begin": cell_begin, "ids": ids}

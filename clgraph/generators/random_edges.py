@@ -5,12 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from clgraph.arguments import Seed
-from clgraph.data.generators import RMat, UniformRandom
+from clgraph.arguments import Seed, checked_count, checked_flag, checked_number, checked_seed
+from clgraph.data.csr import MAX_VERTICES
 from clgraph.data.graph import Graph
+from clgraph.data.pairs import BYTES_PER_EDGE, BYTES_PER_VERTEX
+from clgraph.data.philox import BLOCK, below, in_chunks, key_of, random_shorts, random_words
+from clgraph.errors import InputError
 from clgraph.generators.device import bits_of, graph_of_keys, launch, new_keys, without_edges
+from clgraph.host_memory import check_host_memory
 from clgraph.runtime.session import Session, SessionLike, as_session
+
+_MAX_DRAWS = 1 << 40
+_SCRAMBLE_STREAM = 32  # R-MAT's streams before it draw a level each
 
 
 def rmat(
@@ -35,53 +43,131 @@ def rmat(
     .. [1] D. Chakrabarti, Y. Zhan, C. Faloutsos. "R-MAT: A recursive model for graph mining."
        SIAM International Conference on Data Mining, 2004.
     """
-    drawn = RMat(scale, edge_factor, a, b, c, seed, permute)
-    return drawn.graph() if session is None else _rmat(as_session(session), drawn)
+    return RMat(scale, edge_factor, a, b, c, seed, permute).graph(session)
 
 
 def uniform_random(n: int, n_edges: int, seed: Seed = 0, *, session: SessionLike = None) -> Graph:
     """Return an undirected graph of *n_edges* edges drawn uniformly, less repeats and self-loops."""
-    drawn = UniformRandom(n, n_edges, seed)
-    return drawn.graph() if session is None else _uniform_random(as_session(session), drawn)
+    return UniformRandom(n, n_edges, seed).graph(session)
 
 
-def _rmat(session: Session, drawn: RMat) -> Graph:
-    at_a, at_ab, at_abc = drawn.thresholds
-    scramble = session.upload(np.array([*drawn.scramble, (0, 0)], np.uint32).ravel())
-    return _drawn(
-        session,
-        drawn,
-        "rmat",
-        16,
-        scale=drawn.scale,
-        at_a=at_a,
-        at_ab=at_ab,
-        at_abc=at_abc,
-        n_rounds=len(drawn.scramble),
-        scramble=scramble,
-    )
+class _RandomEdges:
+    """Edges that are drawn by their numbers, the same on the host and on a device; repeats and self-loops are dropped.
+
+    Subclasses check the arguments, and set *n*, *n_edges* and the *key* of the random words.
+    """
+
+    n: int
+    n_edges: int
+    key: tuple[int, int]
+    kernel: str
+    edges_per_item: int  # of a device
+    chunk_share = 1  # The host draws CHUNK / chunk_share edges at a time, so that their words stay in a cache.
+
+    def graph(self, session: SessionLike) -> Graph:
+        return self._on_host() if session is None else self._on_device(as_session(session))
+
+    def ends(self, first: int, count: int) -> Any:
+        """Return the ends of edges *first* … *first* + *count* − 1, shape (2, count)."""
+        raise NotImplementedError
+
+    def arguments(self, session: Session) -> dict[str, Any]:
+        """Return what the kernel takes beside the key, the keys of entries and their number."""
+        raise NotImplementedError
+
+    def _on_host(self) -> Graph:
+        check_host_memory(f"a graph of {self.n_edges} edges", BYTES_PER_EDGE * self.n_edges)
+        src, dst = np.empty((2, self.n_edges), np.int32)
+
+        def draw(part: slice) -> None:
+            src[part], dst[part] = self.ends(part.start, part.stop - part.start)
+
+        in_chunks("generating edges", "edges", self.n_edges, draw, self.chunk_share)
+        return Graph.from_edges(src, dst, n=self.n, duplicates="first", self_loops="drop")
+
+    def _on_device(self, session: Session) -> Graph:
+        if self.n < 2 or not self.n_edges:
+            return without_edges(session, self.n)
+        n_items = -(-self.n_edges // self.edges_per_item)
+        keys = new_keys(session, 2 * self.edges_per_item * n_items)
+        scope = {"n_blocks": n_items, "n_edges": self.n_edges, "keys": keys, **self.arguments(session)}
+        launch(session, "edges", self.kernel, n_items, key=self.key, **scope)
+        return graph_of_keys(session, self.n, keys, merged=True)
 
 
-def _uniform_random(session: Session, drawn: UniformRandom) -> Graph:
-    return _drawn(session, drawn, "uniform", 2, n=drawn.n, bits=bits_of(drawn.n))
+class RMat(_RandomEdges):
+    """The draws of an R-MAT graph: for each edge and level 16 bits, which *thresholds* cut into four quadrants.
+
+    Stream l has those of level l, in order of the edges. *scramble* is the rounds of a permutation of the vertices:
+    a multiplication and an addition, each modulo n, before the high half of the bits is added to the low half.
+    """
+
+    kernel, edges_per_item = "rmat", 16
+
+    def __init__(self, scale: int, edge_factor: int, a: float, b: float, c: float, seed: Seed, permute: bool) -> None:
+        self.scale = checked_count("scale", scale, 30, least=0)
+        a, b, c = checked_number("a", a), checked_number("b", b), checked_number("c", c)
+        if a + b + c > 1:
+            raise InputError(f"a, b, c = {a}, {b}, {c}; they are probabilities with a sum of at most 1")
+        self.n = 1 << self.scale
+        self.n_edges = self.n * checked_count("edge_factor", edge_factor, _MAX_DRAWS // self.n, least=0)
+        self.thresholds = tuple(round(2**16 * p) for p in (a, a + b, a + b + c))
+        permute, self.key = checked_flag("permute", permute), key_of(checked_seed(seed))
+        words = random_words(self.key, _SCRAMBLE_STREAM, 0, 8 if permute else 0).tolist()
+        self.scramble = [(word % 2**32 | 1, word >> 32) for word in words]
+
+    def ends(self, first: int, count: int) -> Any:
+        return self._scrambled(self._in_order(first, count))
+
+    def arguments(self, session: Session) -> dict[str, Any]:
+        scramble = session.upload(np.array([*self.scramble, (0, 0)], np.uint32).ravel())
+        thresholds = dict(zip(("at_a", "at_ab", "at_abc"), self.thresholds, strict=True))
+        return {"scale": self.scale, "n_rounds": len(self.scramble), "scramble": scramble, **thresholds}
+
+    def _in_order(self, first: int, count: int) -> NDArray[np.uint32]:
+        """Return the ends of edges before they are scrambled."""
+        ends = np.zeros((2, count), np.uint32)
+        at_a, at_ab, at_abc = self.thresholds
+        for top in range(0, self.scale, 8):  # eight levels make a byte
+            levels = range(top, min(top + 8, self.scale))
+            u, v = bits = np.zeros((2, count), np.uint8)
+            for level in levels:
+                draws = random_shorts(self.key, level, first // (4 * BLOCK), count)
+                down = draws >= at_ab
+                right = (draws >= at_a) ^ down ^ (draws >= at_abc)
+                bits += bits
+                u += down.view(np.uint8)
+                v += right.view(np.uint8)
+            ends <<= np.uint32(len(levels))
+            ends |= bits
+        return ends
+
+    def _scrambled(self, ends: Any) -> Any:
+        for factor, summand in self.scramble:
+            ends = (ends * np.uint32(factor) + np.uint32(summand)) & np.uint32(self.n - 1)
+            ends ^= ends >> np.uint32((self.scale + 1) // 2)
+        return ends
 
 
-def _drawn(session: Session, drawn: RMat | UniformRandom, kernel: str, edges_per_block: int, **arguments: Any) -> Graph:
-    if drawn.n < 2 or not drawn.n_edges:
-        return without_edges(session, drawn.n)
-    n_blocks = -(-drawn.n_edges // edges_per_block)
-    keys = new_keys(session, 2 * edges_per_block * n_blocks)
-    key0, key1 = drawn.key
-    launch(
-        session,
-        "edges",
-        kernel,
-        n_blocks,
-        n_blocks=n_blocks,
-        n_edges=drawn.n_edges,
-        key0=key0,
-        key1=key1,
-        keys=keys,
-        **arguments,
-    )
-    return graph_of_keys(session, drawn.n, keys, merged=True)
+class UniformRandom(_RandomEdges):
+    """The draws of a uniform random graph: word 2 e gives an end of edge e, and the word after it the other."""
+
+    kernel, edges_per_item = "uniform", 2
+    chunk_share = 4  # an edge takes more memory than R-MAT's
+
+    def __init__(self, n: int, n_edges: int, seed: Seed) -> None:
+        self.n = checked_count("n", n, MAX_VERTICES, least=0)
+        self.n_edges = checked_count("n_edges", n_edges, _MAX_DRAWS, least=0)
+        if self.n == 0 and self.n_edges:
+            raise InputError(f"n_edges = {self.n_edges} edges need at least one vertex")
+        self.key = key_of(checked_seed(seed))
+
+    def ends(self, first: int, count: int) -> Any:
+        return below(random_words(self.key, 0, 2 * first // BLOCK, 2 * count), self.n).reshape(-1, 2).T
+
+    def arguments(self, session: Session) -> dict[str, Any]:
+        return {"n": self.n, "bits": bits_of(self.n)}
+
+    def _on_host(self) -> Graph:
+        check_host_memory(f"n = {self.n}", BYTES_PER_VERTEX * self.n)
+        return super()._on_host()

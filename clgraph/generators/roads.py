@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from clgraph.arguments import Seed
-from clgraph.data.generators import RoadLike
+from clgraph.arguments import Seed, checked_count, checked_seed
+from clgraph.data.csr import MAX_VERTICES
 from clgraph.data.graph import Graph
-from clgraph.generators.device import born, empty_rows, launch, without_edges
+from clgraph.data.pairs import BYTES_PER_VERTEX
+from clgraph.data.philox import below, key_of, random_shorts, random_words
+from clgraph.generators.device import born, empty_rows, find_rows, launch, without_edges
+from clgraph.host_memory import check_host_memory
 from clgraph.primitives.scan import exclusive_sum
 from clgraph.primitives.sort import sort
 from clgraph.primitives.types import c_type
+from clgraph.progress import begin
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.session import Session, SessionLike, as_session
 
@@ -22,58 +26,83 @@ def road_like(n: int, seed: Seed = 0, *, session: SessionLike = None) -> Graph:
     spanning tree) and in three cases of ten to the other as well; the rest of the *n* vertices
     subdivide random roads. Ids run row by row, so that neighbours are near, as in road files.
     """
-    drawn = RoadLike(n, seed)
-    return drawn.graph() if session is None else _road_like(as_session(session), drawn)
+    drawn = _RoadLike(n, seed)
+    return drawn.on_host() if session is None else drawn.on_device(as_session(session))
 
 
-def _road_like(session: Session, drawn: RoadLike) -> Graph:
-    n, n_crossings, width = drawn.n, drawn.n_crossings, drawn.width
-    if n < 2:
-        return without_edges(session, n)
-    n_bends, (key0, key1) = n - n_crossings, drawn.key
-    key = {"key0": key0, "key1": key1}
-    n_roads, roads = session.empty(n_crossings, np.uint32), session.empty(n_crossings, np.uint8)
-    first_road = session.empty(n_crossings + 1, np.uint32)
-    scope = {"n_crossings": n_crossings, "width": width, "roads": roads}
-    launch(
-        session,
-        "roads",
-        "choose_roads",
-        -(-n_crossings // 16),
-        left=drawn.left,
-        upper=drawn.upper,
-        n_roads=n_roads,
-        **key,
-        **scope,
-    )
-    exclusive_sum(session, n_roads, first_road)
-    total = first_road.item(n_crossings)
-    scope |= {"first_road": first_road, "bends_before": _bends_before(session, n_bends, total, key)}
-    rows = empty_rows(session, n, 2 * (total + n_bends))
-    degrees = session.empty(n, np.uint32)
-    launch(session, "roads", "count_neighbors", n_crossings, degrees=degrees, **scope)
-    exclusive_sum(session, degrees, rows["row_offsets"])
-    defines = {"OFFSET_T": c_type(rows["row_offsets"].dtype)}
-    launch(session, "roads", "write_neighbors", n_crossings, defines, **scope, **rows)
-    return born(session, **rows)
+class _RoadLike:
+    """The draws of a graph like roads: crossings on a grid of this *width*, 16 bits for each in stream 0.
 
+    A crossing has a road to the left where its number is below *left*, and one upward where it is at least *upper*;
+    the first one reached has both neighbours, so that no other choice is left at the border. Roads are numbered by
+    crossing, the left one first. Stream 1 has a word for each vertex that bends a road.
+    """
 
-def _bends_before(session: Session, n_bends: int, n_roads: int, key: dict[str, int]) -> DeviceArray:
-    """Return how many bends there are on the roads before each."""
-    drawn = session.empty(n_bends, np.uint32)
-    launch(session, "roads", "draw_bends", -(-n_bends // 4), n_bends=n_bends, n_roads=n_roads, bends=drawn, **key)
-    in_order, _ = sort(session, drawn, end_bit=n_roads.bit_length())
-    before = session.empty(n_roads + 1, np.int32)
-    launch(
-        session,
-        "rows",
-        "find_rows",
-        n_roads + 1,
-        {"KEY_T": "uint"},
-        n_rows=n_roads,
-        count=n_bends,
-        shift=0,
-        keys=in_order,
-        row_offsets=before,
-    )
-    return before
+    left, upper = round(0.65 * 2**16), round(0.35 * 2**16)
+
+    def __init__(self, n: int, seed: Seed) -> None:
+        self.n = checked_count("n", n, MAX_VERTICES, least=0)
+        self.key = key_of(checked_seed(seed))
+        self.n_crossings = self.n if self.n < 8 else round(self.n / 1.5)
+        self.width = max(1, round(self.n_crossings**0.5))
+
+    def on_host(self) -> Graph:
+        check_host_memory(f"n = {self.n}", BYTES_PER_VERTEX * self.n)
+        tell = begin("generating roads", self.n, "vertices")
+        crossing = np.arange(self.n_crossings, dtype=np.int32)
+        draw = random_shorts(self.key, 0, 0, self.n_crossings)
+        has_left, has_upper = crossing % self.width > 0, crossing >= self.width
+        left = has_left & (~has_upper | (draw < self.left))
+        upper = has_upper & (~has_left | (draw >= self.upper))
+        near = np.repeat(crossing, left.astype(np.int8) + upper)
+        first_road = np.searchsorted(near, crossing)
+        leads_left = np.zeros(near.size, bool)
+        leads_left[first_road[left]] = True
+        far = near - np.where(leads_left, 1, self.width).astype(np.int32)
+        at = below(random_words(self.key, 1, 0, self.n - self.n_crossings), near.size)
+        bends = np.bincount(at.astype(np.int64), minlength=near.size)
+        before = np.append(0, np.cumsum(bends))  # bends of earlier roads
+        tell(self.n_crossings)
+        # Each road's bends follow its nearer crossing.
+        number = crossing + before[first_road]
+        first, bent = near + 1 + before[:-1], bends > 0
+        last = (first + bends - 1)[bent]
+        inner = np.ones(self.n, bool)  # vertices followed along their road by the next number
+        inner[number] = inner[last] = False
+        along = np.flatnonzero(inner)
+        src = np.concatenate([number[far], last, along])
+        dst = np.concatenate([np.where(bent, first, number[near]), number[near][bent], along + 1])
+        tell(self.n)
+        return Graph.from_edges(src, dst, n=self.n)
+
+    def on_device(self, session: Session) -> Graph:
+        n, n_crossings = self.n, self.n_crossings
+        if n < 2:
+            return without_edges(session, n)
+        n_bends = n - n_crossings
+        n_roads, roads = session.empty(n_crossings, np.uint32), session.empty(n_crossings, np.uint8)
+        first_road = session.empty(n_crossings + 1, np.uint32)
+        scope = {"n_crossings": n_crossings, "width": self.width, "roads": roads}
+        limits = {"left": self.left, "upper": self.upper}
+        n_items = -(-n_crossings // 16)
+        launch(session, "roads", "choose_roads", n_items, key=self.key, n_roads=n_roads, **limits, **scope)
+        exclusive_sum(session, n_roads, first_road)
+        total = first_road.item(n_crossings)
+        scope |= {"first_road": first_road, "bends_before": self._bends_before(session, n_bends, total)}
+        rows = empty_rows(session, n, 2 * (total + n_bends))
+        degrees = session.empty(n, np.uint32)
+        launch(session, "roads", "count_neighbors", n_crossings, degrees=degrees, **scope)
+        exclusive_sum(session, degrees, rows["row_offsets"])
+        defines = {"OFFSET_T": c_type(rows["row_offsets"].dtype)}
+        launch(session, "roads", "write_neighbors", n_crossings, defines, **scope, **rows)
+        return born(session, **rows)
+
+    def _bends_before(self, session: Session, n_bends: int, n_roads: int) -> DeviceArray:
+        """Return how many bends there are on the roads before each."""
+        bends = session.empty(n_bends, np.uint32)
+        scope = {"n_bends": n_bends, "n_roads": n_roads, "bends": bends}
+        launch(session, "roads", "draw_bends", -(-n_bends // 4), key=self.key, **scope)
+        in_order, _ = sort(session, bends, end_bit=n_roads.bit_length())
+        before = session.empty(n_roads + 1, np.int32)
+        find_rows(session, in_order, before)
+        return before

@@ -18,19 +18,13 @@ from clgraph.errors import GraphError, GraphFileError, GraphFileWarning, InputEr
 from clgraph.io import cache as _cache
 from clgraph.io import dimacs9, edge_list, matrix_market, metis, npz
 from clgraph.io.edges import labelled
-from clgraph.io.progress import reading_progress
 from clgraph.io.text import Progress, reading, writing
 from clgraph.names import unknown_argument
+from clgraph.progress import reading_progress
 
 __all__ = ["FORMATS", "read", "write"]
 
-FORMATS = {
-    "matrix_market": matrix_market,
-    "edge_list": edge_list,
-    "dimacs9": dimacs9,
-    "metis": metis,
-    "npz": npz,
-}
+FORMATS = {"matrix_market": matrix_market, "edge_list": edge_list, "dimacs9": dimacs9, "metis": metis, "npz": npz}
 _FROM_ONE = ("matrix_market", "dimacs9", "metis")  # formats that number the vertices from 1
 _OTHERS = {".hgr": "hMETIS hypergraphs", ".adjlist": "adjacency lists"}  # their lines would pass for edges
 _HEAD_BYTES = 4096
@@ -119,8 +113,6 @@ def read(
             warnings.simplefilter("always", GraphFileWarning)
             try:
                 graph: Graph = reader(source, progress=progress or reading_progress(source), **given)
-            except GraphFileError:
-                raise
             except GraphError as error:
                 raise GraphFileError(f"{source}: {error}") from error
         if labels and graph.labels is None and format in _FROM_ONE:

@@ -19,38 +19,18 @@ TIME_SECONDS = 10**8, 5 * 10**9  # Unix time from 1973 to 2128. Few files have o
 
 
 class Lead(NamedTuple):
-    """The beginning of a file.
-
-    Attributes
-    ----------
-    comments : list of bytes
-    names : list of str
-        Names of the columns; empty without a header.
-    row : bytes
-        The first line of numbers; empty if there is none.
-    line : int
-        Number of that line, from 1.
-    header : bytes
-        The line of names.
-    header_line : int
-    """
+    """The beginning of a file."""
 
     comments: list[bytes]
-    names: list[str]
-    row: bytes
-    line: int
-    header: bytes = b""
+    names: list[str]  # of the columns; empty without a header
+    row: bytes  # the first line of numbers; empty if there is none
+    line: int  # its number, from 1
+    header: bytes = b""  # the line of names
     header_line: int = 0
 
 
 class Roles(NamedTuple):
-    """The columns that a format needs, and the names that headers have for them.
-
-    Attributes
-    ----------
-    needed, optional : mapping of str to set of str
-        Each role and its names, in lower case and without punctuation.
-    """
+    """The columns of a format: each role and the names that headers have for it, in lower case, without punctuation."""
 
     needed: Mapping[str, frozenset[str]]
     optional: Mapping[str, frozenset[str]]

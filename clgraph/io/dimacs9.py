@@ -19,11 +19,7 @@ _ARC = -1  # stands for the letter a
 
 
 def read(
-    path: Path,
-    *,
-    directed: bool | None = None,
-    duplicates: Duplicates = "keep",
-    progress: Progress | None = None,
+    path: Path, *, directed: bool | None = None, duplicates: Duplicates = "keep", progress: Progress | None = None
 ) -> Graph:
     """Read arcs ``a source target weight``; vertices are numbered from 1 in the file.
 
@@ -40,13 +36,7 @@ def read(
         n, n_arcs = numbers
         edges = Edges(path, EXPECTED, base=1, n=n)
         for block in read_blocks(
-            stream,
-            path,
-            EXPECTED,
-            comments=b"c",
-            clean=_number_letter,
-            first_line=line + 1,
-            progress=progress,
+            stream, path, EXPECTED, comments=b"c", clean=_number_letter, first_line=line + 1, progress=progress
         ):
             edges.add(block, 4, (1, 2, 3), marker=_ARC)
     if edges.n_edges != n_arcs:

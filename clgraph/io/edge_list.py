@@ -37,64 +37,29 @@ _KONECT = (
 
 
 class _Head(NamedTuple):
-    """Statements of the comments before the first edge; ``None`` where they state nothing.
+    """Statements of the comments before the first edge; ``None`` where they state nothing."""
 
-    Attributes
-    ----------
-    konect : str
-        KONECT's word for the weights; empty in other files.
-    directed : bool
-    apart : bool
-        Sources and targets are two sets of ids.
-    n_edges, n_vertices : int
-    sizes : (int, int)
-        Number of sources and of targets; no id may be larger.
-    base : int
-        The lowest id.
-    named : bool
-        Ids are names, whatever their range.
-    """
-
-    konect: str
     directed: bool
-    apart: bool
-    n_edges: int | None
-    n_vertices: int | None
-    sizes: tuple[int, int] | None
-    base: int | None
-    named: bool
+    konect: str = ""  # KONECT's word for the weights; empty in other files
+    apart: bool = False  # Sources and targets are two sets of ids.
+    n_edges: int | None = None
+    n_vertices: int | None = None
+    sizes: tuple[int, int] | None = None  # number of sources and of targets; no id may be larger
+    base: int | None = None  # the lowest id
+    named: bool = False  # Ids are names, whatever their range.
 
 
 class _Start(NamedTuple):
-    """The first lines of a file, understood.
-
-    Attributes
-    ----------
-    head : _Head
-    row : bytes
-        The first edge; empty if there is none.
-    line : int
-        Its number.
-    columns : tuple of int
-        Places of source, target and perhaps weight.
-    width : int
-        Columns of each line.
-    is_told : bool
-        Whether names tell the columns.
-    size : bytes
-        A line before it that may be a size line; else empty.
-    size_at : int
-        Its number.
-    """
+    """The first lines of a file, understood."""
 
     head: _Head
-    row: bytes
-    line: int
-    columns: tuple[int, ...]
-    width: int
-    is_told: bool
-    size: bytes
-    size_at: int
+    row: bytes  # the first edge; empty if there is none
+    line: int  # its number
+    columns: tuple[int, ...]  # places of source, target and perhaps weight
+    width: int  # columns of each line
+    is_told: bool  # Names tell the columns.
+    size: bytes  # a line before it that may be a size line; else empty
+    size_at: int  # its number
 
 
 def read(
@@ -266,18 +231,19 @@ def _read_head(path: Path, lead: Lead) -> _Head:
         number = rb"[ \t]+(\d{1,18})"
         size = re.match(rb"%[ \t]*(\d{1,18})" + number + number + rb"[ \t]*(\n|$)", text[kind.end() :])
         if size is None:
-            return _Head(weights, form == b"asym", form == b"bip", None, None, None, 1, False)
+            return _Head(form == b"asym", weights, form == b"bip", base=1)
         m, n_sources, n_targets = map(int, size.groups()[:3])
         apart = form == b"bip"
         if not apart and n_sources != n_targets:
             expected = "expected '% edges vertices vertices', the last two alike"
             raise file_error(path, f"the head is {size[0].decode().strip()!r}; {expected}")
         both = n_sources + n_targets if apart else n_sources
-        return _Head(weights, form == b"asym", apart, m, both, (n_sources, n_targets), 1, False)
+        return _Head(form == b"asym", weights, apart, m, both, (n_sources, n_targets), base=1)
     counts = (re.search(word + rb":\s*(\d{1,18})\b", text) for word in (rb"edges", rb"nodes"))
     n_edges, n = (int(found[1]) if found else None for found in counts)
     base, directed = re.search(rb"numbered from ([01])\b", text), re.search(rb"\bdirected", text) is not None
-    return _Head("", directed, False, n_edges, n, None, int(base[1]) if base else None, b"named by id" in text)
+    lowest, is_named = int(base[1]) if base else None, b"named by id" in text
+    return _Head(directed, n_edges=n_edges, n_vertices=n, base=lowest, named=is_named)
 
 
 def _blocks(stream: IO[bytes], path: Path, row: bytes, line: int, progress: Progress | None = None) -> Iterator[Block]:
@@ -336,7 +302,11 @@ def _range_of(edges: Edges, n: int | None, lowest: int | None) -> tuple[bool, in
     """Return whether all ids are within a range of *n*, and where it begins: at *lowest*, or else at 0 or 1."""
     low, high = edges.smallest, edges.largest
     begin = lowest if lowest is not None else int(low == 1 or (low > 1 and high == n))
-    is_within = n is not None and n <= edges.spare_vertices and (not edges.n_edges or begin <= low <= high < begin + n)
+    is_within = (
+        n is not None
+        and n <= believed_vertices(edges.n_edges)
+        and (not edges.n_edges or begin <= low <= high < begin + n)
+    )
     return is_within, begin
 
 

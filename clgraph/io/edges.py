@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from clgraph.data.csr import MAX_VERTICES, Duplicates
 from clgraph.data.graph import Graph
-from clgraph.data.pairs import csr_of_blocks, csr_of_pairs, csr_of_weighted_blocks, distinct
+from clgraph.data.pairs import csr_of_blocks, distinct
 from clgraph.io.text import Block, file_error, parse_numbers
 
 _SPARE_VERTICES = 1 << 24  # vertices a file may have without an edge, and some more per edge
@@ -27,23 +27,15 @@ def believed_vertices(n_edges: int) -> int:
 class Edges:
     """The edges of one file.
 
-    Parameters
-    ----------
-    path : Path
-        The file, for the error messages.
-    expected : str
-        What a line should look like, for the error messages.
-    base : int
-        The lowest id allowed.
-    n : int or (int, int), optional
-        Number of vertices, if the file's header tells; a pair is of sources and of targets.
+    Errors name the file *path* and tell what a line should look like (*expected*). *base* is the lowest id allowed. *n*
+    is the number of vertices, if the file's header tells; a pair is of sources and of targets.
     """
 
     def __init__(self, path: Path, expected: str, *, base: int, n: int | tuple[int, int] | None = None) -> None:
         self.path, self.expected, self.base = path, expected, base
         self._limits = n if isinstance(n, tuple) else (n, n)
         self._pairs: list[tuple[NDArray[Any], NDArray[Any]]] = []
-        self._weights: list[NDArray[Any]] = []
+        self.weight_blocks: list[NDArray[Any]] = []  # one of each block of lines
 
     def add(self, block: Block, width: int, columns: tuple[int, ...] = (0, 1, 2), *, marker: int | None = None) -> None:
         """Take over *block*, whose lines hold *width* numbers.
@@ -66,7 +58,7 @@ class Edges:
         if len(columns) > 2 and width > columns[2]:
             weights = rows[:, columns[2]]
             narrow = weights.dtype.kind == "i" and weights.min() >= -(2**31) and weights.max() < 2**31
-            self._weights.append(weights.astype(np.int32 if narrow else weights.dtype))
+            self.weight_blocks.append(weights.astype(np.int32 if narrow else weights.dtype))
         self._pairs.append((ends[0], ends[1]))
 
     def _integers(self, block: Block, rows: NDArray[Any], column: int, limit: int | None) -> NDArray[np.int64]:
@@ -117,12 +109,7 @@ class Edges:
 
     def prepend(self, first: Edges) -> None:
         """Put the edges of *first*, which are of the same file, before the others."""
-        self._pairs[:0], self._weights[:0] = first._pairs, first._weights
-
-    @property
-    def weight_blocks(self) -> list[NDArray[Any]]:
-        """The weights, one array per block of lines."""
-        return self._weights
+        self._pairs[:0], self.weight_blocks[:0] = first._pairs, first.weight_blocks
 
     def compact(self, *, apart: bool = False) -> list[NDArray[np.int64]]:
         """Number the ids that occur from 0 on in ascending order; return them.
@@ -145,14 +132,9 @@ class Edges:
         """Add *by* to the ids of all targets."""
         self._pairs = [(src, dst.astype(np.int64) + by) for src, dst in self._pairs]
 
-    @property
-    def spare_vertices(self) -> int:
-        """The most vertices believed of this file."""
-        return believed_vertices(self.n_edges)
-
     def weights(self) -> NDArray[Any] | None:
         """Return the weights: int32 if they are integers and fit, else int64 or float64."""
-        return np.concatenate(self._weights) if self._weights else None
+        return np.concatenate(self.weight_blocks) if self.weight_blocks else None
 
     def pairs(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the ids of all sources and all targets."""
@@ -163,26 +145,22 @@ class Edges:
 
     def graph(self, n: int, *, directed: bool, duplicates: Duplicates) -> Graph:
         """Build the graph of *n* vertices in which id ``base`` is vertex 0; empties this object."""
-        if n > self.spare_vertices:
-            raise file_error(
-                self.path,
-                f"{n} vertices with only {self.n_edges} edges; at most {self.spare_vertices} are believed",
-            )
+        if n > (most := believed_vertices(self.n_edges)):
+            raise file_error(self.path, f"{n} vertices with only {self.n_edges} edges; at most {most} are believed")
         for src, dst in self._pairs:
             src -= self.base
             dst -= self.base
-        if self._weights:
-            blocks = [(*pair, weights) for pair, weights in zip(self._pairs, self._weights, strict=True)]
-            arrays = csr_of_weighted_blocks(n, blocks, directed=directed, duplicates=duplicates)
-        else:
-            arrays = csr_of_blocks(n, self._pairs, directed=directed, duplicates=duplicates)
+        blocks: list[Any] = self._pairs
+        if self.weight_blocks:
+            blocks = [(*pair, weights) for pair, weights in zip(self._pairs, self.weight_blocks, strict=True)]
+        arrays = csr_of_blocks(n, blocks, directed=directed, duplicates=duplicates)
         return Graph._trusted(*arrays, directed=directed, sorted_rows=True)
 
     def mirror_negated(self) -> None:
         """Add the reverse of each edge with its weight negated."""
         proper = [src != dst for src, dst in self._pairs]
         self._pairs += [(dst[p], src[p]) for p, (src, dst) in zip(proper, self._pairs, strict=True)]
-        self._weights += [-w[p] for p, w in zip(proper, self._weights, strict=True)]
+        self.weight_blocks += [-w[p] for p, w in zip(proper, self.weight_blocks, strict=True)]
 
 
 def settle_direction(graph: Graph, directed: bool | None) -> Graph:
@@ -192,24 +170,14 @@ def settle_direction(graph: Graph, directed: bool | None) -> Graph:
     """
     symmetric = directed is not True and graph.is_symmetric()
     if directed is False and not symmetric:
-        entries = graph.sources(), graph.column_indices, graph.edge_weights
-        arrays = csr_of_pairs(graph.n_vertices, *entries, directed=False, duplicates="min")
-        return Graph._trusted(*arrays, sorted_rows=True)
-    return as_directed(graph, not symmetric)
+        return graph._symmetrized()
+    return graph._replaced(directed=not symmetric)
 
 
-def as_directed(graph: Graph, directed: bool) -> Graph:
-    """Return *graph*, whose entries are symmetric unless *directed*, with that flag."""
-    arrays = graph.row_offsets, graph.column_indices, graph.edge_weights
-    return Graph._trusted(*arrays, directed=directed, labels=graph.labels, sorted_rows=True)
-
-
-def labelled(graph: Graph, labels: NDArray[Any] | None) -> Graph:
+def labelled(graph: Graph, labels: NDArray[Any]) -> Graph:
     """Return *graph* with these labels, or without any where they are the vertex numbers."""
-    if labels is not None and labels.dtype.kind == "i" and np.array_equal(labels, np.arange(labels.size)):
-        labels = None
-    arrays, is_sorted = (graph.row_offsets, graph.column_indices, graph.edge_weights), graph.has_sorted_rows
-    return Graph._trusted(*arrays, directed=graph.directed, labels=labels, sorted_rows=is_sorted)
+    are_numbers = labels.dtype.kind == "i" and np.array_equal(labels, np.arange(labels.size))
+    return graph._replaced(labels=None if are_numbers else labels)
 
 
 def _numbered(arrays: list[NDArray[Any]]) -> tuple[NDArray[np.int64], list[NDArray[Any]]]:

@@ -7,7 +7,7 @@ from typing import IO
 
 from clgraph.data.csr import Duplicates
 from clgraph.data.graph import Graph
-from clgraph.io.edges import Edges, as_directed, settle_direction
+from clgraph.io.edges import Edges, settle_direction
 from clgraph.io.text import Progress, file_error, header_number, read_blocks, read_header, reading, write_rows
 
 SUFFIXES = (".mtx", ".mm")
@@ -17,11 +17,7 @@ _SYMMETRIES = ("general", "symmetric", "skew-symmetric")
 
 
 def read(
-    path: Path,
-    *,
-    directed: bool | None = None,
-    duplicates: Duplicates = "sum",
-    progress: Progress | None = None,
+    path: Path, *, directed: bool | None = None, duplicates: Duplicates = "sum", progress: Progress | None = None
 ) -> Graph:
     """Read a square coordinate matrix of pattern, integer or real values.
 
@@ -60,7 +56,7 @@ def read(
     if edges.n_edges != n_entries:
         raise file_error(path, f"as many entries as there are, {edges.n_edges}, not {n_entries}", line=line, text=size)
     if symmetry == "symmetric":
-        return as_directed(edges.graph(n, directed=False, duplicates=duplicates), bool(directed))
+        return edges.graph(n, directed=False, duplicates=duplicates)._replaced(directed=bool(directed))
     if symmetry == "skew-symmetric":
         if directed is False:
             raise file_error(path, "a skew-symmetric matrix is a directed graph, pass directed=True or None")

@@ -1,23 +1,35 @@
-"""Graphs as numpy archives: our own arrays, or a matrix saved by ``scipy.sparse.save_npz``."""
+"""Numpy archives (``.npz``): our own arrays, or a matrix saved by ``scipy.sparse.save_npz``.
+
+They are read by numpy and scipy, but nothing that an archive claims is believed.
+"""
 
 from __future__ import annotations
 
+import math
+import sys
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
+from scipy.sparse import load_npz, sparray, spmatrix
 
+from clgraph.data.csr import check_indptr
 from clgraph.data.graph import Graph
 from clgraph.errors import InputError
-from clgraph.io.archive import read_archive
 from clgraph.io.edges import believed_vertices
-from clgraph.io.text import Progress, file_error
+from clgraph.io.text import Progress, file_error, reading
 
 SUFFIXES = (".npz",)
 _FAULT = "not a graph saved as .npz"
 _ARRAYS = ("row_offsets", "column_indices", "edge_weights", "labels")
+_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_END_BYTES = 22  # the record behind the directory has so many, beside a comment
+_MOST_INFLATION = 1032  # one byte of deflated data stands for at most so many
 
 
 def read(path: Path, *, directed: bool | None = None, progress: Progress | None = None) -> Graph:
@@ -60,3 +72,66 @@ def write(graph: Graph, stream: IO[bytes]) -> None:
         raise InputError("labels that are Python objects cannot be saved; drop them or make them text")
     arrays = {name: array for name in _ARRAYS if (array := getattr(graph, name)) is not None}
     np.savez(stream, directed=np.bool_(graph.directed), **arrays)
+
+
+def read_archive(path: Path, fault: str) -> dict[str, NDArray[Any]] | sparray | spmatrix:
+    """Return all arrays of an archive by name, or the matrix if ``scipy.sparse.save_npz`` wrote it.
+
+    Raises
+    ------
+    GraphFileError
+        The file is no archive, is damaged, claims more than there is, or holds Python objects: this is *fault*, such
+        as "not a graph saved as .npz".
+    """
+    with reading(path) as stream:
+        try:
+            _check_claims(stream)
+            stream.seek(0)
+            with np.load(stream, allow_pickle=False) as archive:
+                if "format" not in archive:
+                    arrays = dict(archive)
+                    _check_text(arrays)
+                    return arrays
+            stream.seek(0)
+            matrix = load_npz(stream)
+            if hasattr(matrix, "indptr"):
+                check_indptr(matrix)
+            return matrix
+        # Only libraries run here. Their parsers of zip files, headers and Python literals raise a
+        # dozen kinds, among them SyntaxError, TokenError and MemoryError.
+        except Exception as error:
+            raise file_error(path, f"{fault}: {type(error).__name__}: {error}") from error
+
+
+def _check_claims(stream: IO[bytes]) -> None:
+    """Raise ValueError unless the bytes of each array are there, since numpy allocates what a header claims."""
+    with zipfile.ZipFile(stream) as archive:
+        n_bytes = stream.seek(0, 2)
+        stream.seek(-_END_BYTES - len(archive.comment), 2)
+        n_members = int.from_bytes(stream.read(_END_BYTES)[10:12], "little")
+        if n_members != len(archive.infolist()):  # a damaged length in the directory hides the next entry
+            raise ValueError(f"the archive has {n_members} members; its directory shows {len(archive.infolist())}")
+        for member in archive.infolist():
+            inflation = _MOST_INFLATION if member.compress_type == zipfile.ZIP_DEFLATED else 1
+            most = min(member.compress_size, n_bytes) * inflation
+            if member.compress_type not in _METHODS or member.file_size > most:
+                raise ValueError(f"{member.filename} claims {member.file_size} bytes, at most {most} are there")
+            with archive.open(member) as entry:
+                version = npy.read_magic(entry)
+                if version not in _HEADERS:
+                    raise ValueError(f"{member.filename} has a header of version {version}")
+                shape, _, dtype = _HEADERS[version](entry)
+                claimed, there = dtype.itemsize * math.prod(shape), member.file_size - entry.tell()
+            if claimed != there or dtype.kind in "OV":
+                raise ValueError(
+                    f"{member.filename} claims {dtype} values of shape {shape}, {claimed} bytes; there are {there}"
+                )
+
+
+def _check_text(arrays: dict[str, NDArray[Any]]) -> None:
+    """Raise ValueError for a number that is no character: numpy keeps it, and Python makes no text of it."""
+    for name, array in arrays.items():
+        if array.dtype.kind == "U" and array.size:
+            codes = array.ravel().astype(array.dtype.newbyteorder("=")).view(np.uint32)
+            if codes.max() > sys.maxunicode:
+                raise ValueError(f"{name} holds the character {codes.max():#x}; the last one is {sys.maxunicode:#x}")

@@ -16,20 +16,11 @@ from clgraph.data.ratings import Numbers, Ratings
 from clgraph.data.ratings_triples import DuplicateRatings
 from clgraph.errors import GraphFileError, GraphFileWarning, InputError
 from clgraph.io import _detect, matrix_market
-from clgraph.io.archive import read_archive
 from clgraph.io.columns import COMMENTS, Roles, checked_columns, find_columns, read_lead, seem_times, separated
 from clgraph.io.edges import Edges, believed_vertices
-from clgraph.io.progress import reading_progress
-from clgraph.io.text import (
-    Block,
-    Progress,
-    file_error,
-    header_number,
-    read_blocks,
-    read_header,
-    reading,
-    replacing,
-)
+from clgraph.io.npz import read_archive
+from clgraph.io.text import Block, Progress, file_error, header_number, read_blocks, read_header, reading, replacing
+from clgraph.progress import reading_progress
 
 FORMATS = ("text", "matrix_market", "npz")
 EXPECTED = "'user item rating' or 'user item rating time', ids being integers"
@@ -192,7 +183,7 @@ def _read_text(
     assert values is not None
     if ids:
         return Ratings.from_triples(users, items, values, ids=ids, duplicates=duplicates)
-    if edges.largest - base >= edges.spare_vertices:
+    if edges.largest - base >= believed_vertices(edges.n_edges):
         raise file_error(
             path, f"an id of {edges.largest} with only {edges.n_edges} ratings; pass ids='compact' if it is a name"
         )
@@ -220,7 +211,7 @@ def _read_matrix(path: Path, duplicates: DuplicateRatings, progress: Progress | 
             edges.add(block, 3)
     if edges.n_edges != n_ratings:
         raise file_error(path, f"as many entries as there are, {edges.n_edges}, not {n_ratings}", line=line, text=size)
-    if max(n_users, n_items) > edges.spare_vertices:
+    if max(n_users, n_items) > believed_vertices(edges.n_edges):
         raise file_error(path, "fewer rows and columns for so few entries", line=line, text=size)
     users, items = edges.pairs()
     values = edges.weights() if n_ratings else np.zeros(0)

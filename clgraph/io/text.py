@@ -101,7 +101,9 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=os.path.dirname(target))
         with os.fdopen(handle, "wb") as stream:
             yield stream
-        os.chmod(name, 0o666 & ~_umask())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)
         os.replace(name, target)
     except BaseException as error:
         if name is not None:
@@ -109,12 +111,6 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         if isinstance(error, OSError):
             raise GraphFileError(f"{path}: cannot be written: {error.strerror or error}") from error
         raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def write_rows(stream: IO[bytes], form: str, *columns: NDArray[Any]) -> None:
@@ -126,26 +122,14 @@ def write_rows(stream: IO[bytes], form: str, *columns: NDArray[Any]) -> None:
 
 @dataclass
 class Block:
-    """Some whole lines of a file and their numbers.
-
-    Attributes
-    ----------
-    values : int64 or float64 array
-        All numbers of the block, in order.
-    counts : int64 array, shape (n_lines,)
-        Numbers on each line; -1 for a comment.
-    data : bytes
-        The text as it was parsed: cleaned, without comments.
-    first_line : int
-        Number of the first line in the file, from 1.
-    """
+    """Some whole lines of a file and their numbers."""
 
     path: Path
     text: bytes
-    values: NDArray[Any]
-    counts: NDArray[Any]
-    data: bytes
-    first_line: int = 0
+    values: NDArray[Any]  # all numbers of the block in order, int64 or float64
+    counts: NDArray[Any]  # numbers on each line; -1 for a comment
+    data: bytes  # the text as it was parsed: cleaned, without comments
+    first_line: int = 0  # number of the first line in the file, from 1
 
     @cached_property
     def words(self) -> list[bytes]:
@@ -159,11 +143,8 @@ class Block:
 
     def value_error(self, at: int, expected: str) -> GraphFileError:
         """Return the error for the line that holds ``values[at]``."""
-        return self.line_error(self.line_of(at), expected)
-
-    def line_of(self, at: int) -> int:
-        """Return the index of the line that holds ``values[at]``."""
-        return int(np.searchsorted(np.cumsum(np.maximum(self.counts, 0)), at, "right"))
+        ends = np.cumsum(np.maximum(self.counts, 0))
+        return self.line_error(int(np.searchsorted(ends, at, "right")), expected)
 
     def rows(self, width: int, expected: str) -> NDArray[Any]:
         """Return the values with shape (n, width); every line has *width* numbers or is blank."""

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from clgraph.data.planar_graph import PlanarGraph
 from clgraph.data.triangle_mesh import TriangleMesh
 from clgraph.errors import GraphFileError, MeshError
-from clgraph.io.progress import reading_progress
 from clgraph.io.text import file_error, read_blocks, reading, write_rows, writing
+from clgraph.progress import reading_progress
 
 _COMMENT = re.compile(rb"#[^\n]*")
 _LARGEST_NUMBER = 2**31 - 2

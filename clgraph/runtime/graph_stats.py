@@ -8,20 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.data.stats import (
-    DEEP_HOOKS,
-    FAR_DISTANCE,
-    MAX_CLIMB,
-    N_SAMPLES,
-    N_STARTS,
-    NEIGHBORHOOD,
-    ROW_PARTS,
-    SHORT_LOOKS,
-    SHORT_SEEN,
-    GraphStats,
-    Search,
-    reach,
-)
+from clgraph.data.searches import N_STARTS, NEIGHBORHOOD, ROW_PARTS, SHORT_LOOKS, SHORT_SEEN, Search, reach
+from clgraph.data.stats import DEEP_HOOKS, FAR_DISTANCE, MAX_CLIMB, N_SAMPLES, GraphStats
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.session import Session
 

@@ -18,7 +18,7 @@ from clgraph.algorithms.factorization.problem import MAX_RANK
 from clgraph.arguments import checked_path
 from clgraph.data.csr import as_integers
 from clgraph.errors import InputError
-from clgraph.io.archive import read_archive
+from clgraph.io.npz import read_archive
 from clgraph.io.text import replacing
 
 _VERSION = 1
