@@ -67,8 +67,14 @@ def print_profile(profile: DeviceProfile) -> None:
     print(f"{profile.device}: {profile.origin} ({profile.source})\n")
     _print_latencies(profile)
     _print_memory(profile)
-    _print_atomics(profile)
-    _print_host(profile)
+    for title, key, unit in (
+        ("atomics on one address, by work-items", "same_address_atomics_per_second", "work-items"),
+        ("atomics on random addresses, by words", "spread_atomics_per_second", "words"),
+    ):
+        _print_curves(profile, title, key, unit)
+    _print_group_atomics(profile)
+    title = "vertices and edges that one core of the host takes, by working set"
+    _print_curves(profile, title, "host_items_per_second", "bytes")
     if profile.notes:
         print("\nnotes")
         print_fields({f"  {name}": text for name, text in profile.notes.items()})
@@ -100,43 +106,28 @@ def _print_memory(profile: DeviceProfile) -> None:
     )
 
 
-def _print_atomics(profile: DeviceProfile) -> None:
-    rates = profile.rates
-    for title, key, unit in (
-        ("atomics on one address, by work-items", "same_address_atomics_per_second", "work-items"),
-        ("atomics on random addresses, by words", "spread_atomics_per_second", "words"),
-    ):
-        curves = getattr(rates, key)
-        print(f"\n{title}")
-        points = sorted({x for curve in curves.values() for x in curve})
-        print_table(
-            [unit, *curves],
-            [
-                *([_binary(x), *(_cell(curve, x, "/s") for curve in curves.values())] for x in points),
-                ["spread", *(_percent(profile.spread, f"{key}.{name}") for name in curves)],
-            ],
-        )
+def _print_curves(profile: DeviceProfile, title: str, key: str, unit: str) -> None:
+    """Print the curves *key* of the rates, one a column, and the spread of each."""
+    curves = getattr(profile.rates, key)
+    points = sorted({x for curve in curves.values() for x in curve})
+    print(f"\n{title}")
+    print_table(
+        [unit, *curves],
+        [
+            *([_binary(x), *(_cell(curve, x, "/s") for curve in curves.values())] for x in points),
+            ["spread", *(_percent(profile.spread, f"{key}.{name}") for name in curves)],
+        ],
+    )
+
+
+def _print_group_atomics(profile: DeviceProfile) -> None:
+    per_group, local = profile.rates.group_address_atomics_per_second, profile.rates.local_atomics_per_second
     print("\natomics on one address per work-group")
-    per_group, local = rates.group_address_atomics_per_second, rates.local_atomics_per_second
     print_table(
         ["memory", *per_group],
         [
             ["global", *(_si(value, "/s") for value in per_group.values())],
             ["local", *(_cell(local, name, "/s") for name in per_group)],
-        ],
-    )
-
-
-def _print_host(profile: DeviceProfile) -> None:
-    key = "host_items_per_second"
-    curves = profile.rates.host_items_per_second
-    sizes = sorted({size for curve in curves.values() for size in curve})
-    print("\nvertices and edges that one core of the host takes, by working set")
-    print_table(
-        ["bytes", *curves],
-        [
-            *([_binary(size), *(_cell(curve, size, "/s") for curve in curves.values())] for size in sizes),
-            ["spread", *(_percent(profile.spread, f"{key}.{way}") for way in curves)],
         ],
     )
 
