@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from clgraph.cli.options import add_device, add_json, add_plot, check_plot, open_session
 from clgraph.cli.terminal import busy, print_fields, print_json, print_table
@@ -12,8 +12,6 @@ from clgraph.cli.terminal import busy, print_fields, print_json, print_table
 if TYPE_CHECKING:
     from clgraph.device.profile import DeviceProfile
     from clgraph.runtime.session import Session
-
-_Key = TypeVar("_Key", int, str)
 
 HELP = "measure a device's atomics, memory and latencies"
 _PREFIXES = {1e12: "T", 1e9: "G", 1e6: "M", 1e3: "k", 1.0: "", 1e-3: "m", 1e-6: "µ", 1e-9: "n"}
@@ -132,7 +130,7 @@ def _print_group_atomics(profile: DeviceProfile) -> None:
     )
 
 
-def _cell(rates: Mapping[_Key, float], key: _Key, unit: str) -> str:
+def _cell(rates: Mapping[Any, float], key: int | str, unit: str) -> str:
     return _si(rates[key], unit) if key in rates else ""
 
 
