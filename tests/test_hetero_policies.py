@@ -103,16 +103,6 @@ MACHINES = {
 }
 
 
-@pytest.mark.parametrize("name", POLICIES)
-@pytest.mark.parametrize("machine", MACHINES)
-@pytest.mark.parametrize(("n", "grain"), [(1, 1), (2, 1), (7, 1), (64, 16), (1000, 1), (N, 64)])
-def test_each_item_is_computed_once(name, machine, n, grain):
-    kinds, speeds = MACHINES[machine]
-    policy = POLICIES[name](members(*kinds))
-    for _ in range(4):
-        Machine(speeds, 1e-4).run(policy, n, max(grain, n // 100 // grain * grain), grain)
-
-
 @given(
     name=st.sampled_from(sorted(POLICIES)),
     n=st.integers(1, 5000),
