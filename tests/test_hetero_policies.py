@@ -42,7 +42,8 @@ class Machine:
                 if (part := policy.take(device)) is None:
                     waiting.append(device)
                 else:
-                    assert part[0] % grain == 0 and (part[1] % grain == 0 or part[1] == n), (part, grain)
+                    assert part[0] % grain == 0 and part[1] <= n, (part, grain)
+                    assert part[1] % grain == 0 or part[1] == n, (part, grain)
                     taken = self.cost(device, *part)
                     heapq.heappush(busy, (now + taken, device, part, taken))
             if len(waiting) < len(idle):  # what one took may tell others what they get
