@@ -90,6 +90,14 @@ def session_on(device: str) -> Session:
     pytest.skip(missing)
 
 
+def two_sessions() -> list[Session]:
+    """Return sessions on the first two devices of the tests, or on the only one and a CPU; skip if both are one."""
+    first, second = session_on(DEVICES[0]), session_on([*DEVICES, "cpu"][1])
+    if first.device == second.device:
+        pytest.skip("there is one device")
+    return [first, second]
+
+
 @pytest.fixture(scope="session", params=DEVICES)
 def session(request: pytest.FixtureRequest) -> Session:
     """A session on each device in turn."""

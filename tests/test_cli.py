@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,19 +36,35 @@ def graph_file(tmp_path: Path) -> str:
     return str(path)
 
 
+@dataclass
+class Cli:
+    """The command line in this process."""
+
+    capsys: pytest.CaptureFixture[str]
+
+    def text(self, *arguments: str, code: int = 0) -> str:
+        """Return what it prints to stdout."""
+        assert main(arguments) == code
+        return self.capsys.readouterr().out
+
+    def document(self, *arguments: str) -> Any:
+        return json.loads(self.text(*arguments, "--json"))
+
+    def error(self, *arguments: str, code: int = 4) -> str:
+        """Return what it prints to stderr, also where that is a warning."""
+        assert main(arguments) == code
+        return self.capsys.readouterr().err
+
+
 @pytest.fixture
-def on_pocl() -> list[str]:
+def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return Cli(capsys)
+
+
+@pytest.fixture
+def on_pocl(monkeypatch: pytest.MonkeyPatch) -> None:
     session_on("pocl")
-    return ["--device", "pocl"]
-
-
-def output_of(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
-    assert main(arguments) == code
-    return capsys.readouterr().out
-
-
-def document_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
-    return json.loads(output_of(capsys, *arguments, "--json"))
+    monkeypatch.setenv("CLGRAPH_DEVICE", "pocl")
 
 
 def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -132,21 +149,17 @@ def test_a_damaged_file_is_4_and_says_where(
     assert "damaged" in error and hint in error and error.count("\n") == 1
 
 
-def test_a_plot_that_cannot_be_drawn_is_refused_before_any_work(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_plot_that_cannot_be_drawn_is_refused_before_any_work(monkeypatch: pytest.MonkeyPatch, cli: Cli) -> None:
     commands = (
         ["hash_collisions", "absent.mtx"], ["probe", "-d", "abacus"],
         ["bfs", "absent.mtx", "--source", "0", "--profile-balance"],
     )  # fmt: skip
     for arguments in commands:
         for picture in ("picture.nonsense", "absent/picture.png"):
-            assert main([*arguments, "--plot", picture]) == 4
-            assert picture in capsys.readouterr().err
+            assert picture in cli.error(*arguments, "--plot", picture)
         with monkeypatch.context() as context:
             context.setitem(sys.modules, "matplotlib.figure", None)
-            assert main([*arguments, "--plot", "picture.png"]) == 1
-        assert "pip install 'matplotlib" in capsys.readouterr().err
+            assert "pip install 'matplotlib" in cli.error(*arguments, "--plot", "picture.png", code=1)
 
 
 @pytest.mark.parametrize("algorithm", MODULES)
@@ -187,18 +200,18 @@ def test_the_package_runs_as_a_module() -> None:
 # ---- without a device
 
 
-def test_info(graph_file: str, capsys: pytest.CaptureFixture[str]) -> None:
-    document = document_of(capsys, "info", graph_file, "--diameter")
+def test_info(graph_file: str, cli: Cli) -> None:
+    document = cli.document("info", graph_file, "--diameter")
     assert (document["n_vertices"], document["max_degree"], document["n_isolated"]) == (9, 2, 1)
     assert document["diameter_bound"] == 1
-    compact = document_of(capsys, "info", graph_file, "--ids", "compact")
+    compact = cli.document("info", graph_file, "--ids", "compact")
     assert (compact["n_vertices"], compact["n_isolated"]) == (8, 0)
-    text = output_of(capsys, "info", graph_file)
+    text = cli.text("info", graph_file)
     assert f"n_edges{'':22}{document['n_edges']}\n" in text
 
 
 def test_options_say_how_a_file_is_to_be_read(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    cli: Cli, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from clgraph.io import FORMATS
 
@@ -206,7 +219,7 @@ def test_options_say_how_a_file_is_to_be_read(
     path = str(tmp_path / "from-one.graph")  # as METIS names its files
     Path(path).write_text("1 2\n2 3\n", encoding="utf-8")
     options = ["--format", "edge_list"]
-    assert document_of(capsys, "info", path, *options)["n_vertices"] == 3
+    assert cli.document("info", path, *options)["n_vertices"] == 3
     assert main(["info", path, *options, "--no-directed"]) == 0
     assert main(["info", path, *options, "--ids", "keep"]) == 0
     captured = capsys.readouterr()
@@ -226,17 +239,16 @@ def test_options_say_how_a_file_is_to_be_read(
         assert main(["info", path, *options, "--base", base, "--json"]) == 0
         captured = capsys.readouterr()
         assert json.loads(captured.out)["n_vertices"] == n and captured.err == ""
-    assert document_of(capsys, "info", path, *options, "--base", "1", "--directed")["n_edges"] == 2
-    output_of(capsys, "convert", path, str(tmp_path / "out.mtx"), *options, "--base", "1", "--directed")
-    assert document_of(capsys, "info", str(tmp_path / "out.mtx"))["directed"] is True
+    assert cli.document("info", path, *options, "--base", "1", "--directed")["n_edges"] == 2
+    cli.text("convert", path, str(tmp_path / "out.mtx"), *options, "--base", "1", "--directed")
+    assert cli.document("info", str(tmp_path / "out.mtx"))["directed"] is True
     for name in set(COMMANDS) & {*MODULES, "info", "convert", "explain"} - {"factorization"}:
         with pytest.raises(SystemExit):
             main([name, "--help"])
         text = " ".join(capsys.readouterr().out.split())
         options = ["--base {0,1}", "--directed, --no-directed", "--ids {keep,compact}", "--columns", "--size-line"]
         assert all(word in text for word in (*FORMATS, *options))
-    assert main(["explain", "factorization", path, "--base", "1", "--no-size-line"]) == 4
-    assert "--base, --size-line" in capsys.readouterr().err
+    assert "--base, --size-line" in cli.error("explain", "factorization", path, "--base", "1", "--no-size-line")
 
 
 def test_the_suffix_of_an_output_decides_what_stands_between(tmp_path: Path) -> None:
@@ -248,74 +260,69 @@ def test_the_suffix_of_an_output_decides_what_stands_between(tmp_path: Path) -> 
         assert (gzip.decompress(written) if name.endswith(".gz") else written) == expected
 
 
-def test_convert_keeps_the_graph(graph_file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_convert_keeps_the_graph(graph_file: str, tmp_path: Path, cli: Cli) -> None:
     from clgraph.io import read
 
     target = str(tmp_path / "graph.mtx")
-    assert "9 vertices" in output_of(capsys, "convert", graph_file, target)
+    assert "9 vertices" in cli.text("convert", graph_file, target)
     before, after = read(graph_file), read(target)
     np.testing.assert_array_equal(before.column_indices, after.column_indices)
     np.testing.assert_array_equal(before.row_offsets, after.row_offsets)
     for name in ("again.csv", "again.npz"):
-        output_of(capsys, "convert", graph_file, str(tmp_path / name), "--ids", "compact")
+        cli.text("convert", graph_file, str(tmp_path / name), "--ids", "compact")
         assert read(tmp_path / name).labels.tolist() == [0, 1, 2, 3, 4, 5, 7, 8]  # type: ignore[union-attr]
     assert main(["convert", graph_file, str(tmp_path / "absent" / "graph.mtx")]) == 4
 
 
-def test_cache_clear_removes_only_what_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_cache_clear_removes_only_what_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli) -> None:
     monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path))
     for name in ("profiles/a.json", "pocl/x/kernel", "graphs/g.npz", "h.clgraph", "mine.txt"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("12345", encoding="utf-8")
-    document = document_of(capsys, "cache")
+    document = cli.document("cache")
     assert document["graphs"] == {"files": 2, "bytes": 10} and document["kernels"] == {"files": 1, "bytes": 5}
-    assert document_of(capsys, "cache", "clear", "graphs")["profiles"]["files"] == 1
+    assert cli.document("cache", "clear", "graphs")["profiles"]["files"] == 1
     assert not (tmp_path / "h.clgraph").exists()
-    output_of(capsys, "cache", "clear")
+    cli.text("cache", "clear")
     assert not (tmp_path / "profiles/a.json").exists() and (tmp_path / "mine.txt").exists()
     assert not (tmp_path / "pocl/x").exists()
 
 
-def test_a_text_file_is_parsed_once(
-    graph_file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_text_file_is_parsed_once(graph_file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli) -> None:
     from clgraph.io import edge_list
 
     monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path / "cache"))
-    first = output_of(capsys, "info", graph_file)
+    first = cli.text("info", graph_file)
     with monkeypatch.context() as context:
         context.setattr(edge_list, "separated", None)  # parsing would fail now
-        assert output_of(capsys, "info", graph_file) == first
-    output_of(capsys, "convert", graph_file, str(tmp_path / "graph.npz"))
-    output_of(capsys, "info", str(tmp_path / "graph.npz"))
-    assert document_of(capsys, "cache")["graphs"]["files"] == 1, "an .npz file is not copied"
+        assert cli.text("info", graph_file) == first
+    cli.text("convert", graph_file, str(tmp_path / "graph.npz"))
+    cli.text("info", str(tmp_path / "graph.npz"))
+    assert cli.document("cache")["graphs"]["files"] == 1, "an .npz file is not copied"
     for unwritable in (tmp_path / "read-only", Path(graph_file) / "below"):
         if unwritable.name == "read-only":
             unwritable.mkdir(mode=0o500)
         monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(unwritable))
-        assert output_of(capsys, "info", graph_file) == first
+        assert cli.text("info", graph_file) == first
 
 
-def test_bench_lists_and_refuses(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bench_lists_and_refuses(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     from clgraph.cli import bench
 
-    assert {"connected_components", "cost_model"} <= set(output_of(capsys, "bench").split())
+    assert {"connected_components", "cost_model"} <= set(cli.text("bench").split())
     assert main(["bench", "nonsense"]) == 4
     monkeypatch.setattr(bench, "_FOLDER", Path("/nowhere"))
-    assert main(["bench", "connected_components"]) == 4
-    assert "checkout" in capsys.readouterr().err
+    assert "checkout" in cli.error("bench", "connected_components")
 
 
 # ---- devices
 
 
-def test_devices(capsys: pytest.CaptureFixture[str], on_pocl: list[str]) -> None:
-    rows = document_of(capsys, "devices")
+def test_devices(cli: Cli, on_pocl: None) -> None:
+    rows = cli.document("devices")
     assert any("Portable" in row["platform"] and row["facts"]["compute_units"] > 0 for row in rows)
     assert sum(row["default"] for row in rows) == 1
-    assert "Portable Computing Language" in output_of(capsys, "devices")
+    assert "Portable Computing Language" in cli.text("devices")
 
 
 def test_no_device_at_all_is_3(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -328,29 +335,20 @@ def test_no_device_at_all_is_3(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     assert json.loads(captured.out) == [] and "clgraph doctor" in captured.err
 
 
-def test_an_unknown_device_is_3(graph_file: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["connected_components", graph_file, "-d", "abacus"]) == 3
-    assert "abacus" in capsys.readouterr().err
+def test_an_unknown_device_is_3(graph_file: str, cli: Cli) -> None:
+    assert "abacus" in cli.error("connected_components", graph_file, "-d", "abacus", code=3)
 
 
-def test_connected_components(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    document = document_of(capsys, "connected_components", graph_file, "--verify", *on_pocl)
+def test_connected_components(graph_file: str, on_pocl: None, cli: Cli, tmp_path: Path) -> None:
+    document = cli.document("connected_components", graph_file, "--verify")
     assert (document["n_components"], document["largest"]) == (4, [3, 3, 2, 1])
     assert document["verified"] is True and document["seconds"]["total"] > 0
     assert document["strategy"] == min(document["predicted_seconds"], key=document["predicted_seconds"].get)
-    text = output_of(capsys, "connected_components", graph_file, *on_pocl, "--largest", "2")
-    assert "components  4\n" in text and "3, 3\n" in text and "picked" in text
-
-
-def test_connected_components_writes_labels(
-    graph_file: str, on_pocl: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    expected = [0, 0, 0, 1, 1, 1, 2, 3, 3]
     array = str(tmp_path / "labels.npy")
-    output_of(capsys, "connected_components", graph_file, *on_pocl, "-o", array)
-    assert np.load(array).tolist() == expected
-    text = output_of(capsys, "connected_components", graph_file, *on_pocl, "-o", "-")
-    assert text == "".join(f"{v}\t{label}\n" for v, label in enumerate(expected))
+    text = cli.text("connected_components", graph_file, "--largest", "2", "-o", array)
+    assert "components  4\n" in text and "3, 3\n" in text and "picked" in text
+    assert np.load(array).tolist() == [0, 0, 0, 1, 1, 1, 2, 3, 3]
+    assert "known: auto" in cli.error("connected_components", graph_file, "--strategy", "nonsense", code=2)
 
 
 def test_labels_that_cannot_be_written_leave_the_old_file(tmp_path: Path) -> None:
@@ -362,7 +360,7 @@ def test_labels_that_cannot_be_written_leave_the_old_file(tmp_path: Path) -> Non
 
 
 def test_connected_components_verify_fails_on_a_wrong_result(
-    graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    graph_file: str, on_pocl: None, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from clgraph.algorithms.components import ComponentsPlan
 
@@ -373,9 +371,8 @@ def test_connected_components_verify_fails_on_a_wrong_result(
         plan.labels.set(np.array([8], np.int32), offset=8)  # parts vertex 8 from its neighbour 7
 
     monkeypatch.setattr(ComponentsPlan, "run", wrong)
-    assert main(["connected_components", graph_file, "--strategy", "rem", *on_pocl]) == 0
-    assert main(["connected_components", graph_file, "--strategy", "rem", "--verify", *on_pocl]) == 1
-    assert "clgraph: " in capsys.readouterr().err
+    assert main(["connected_components", graph_file, "--strategy", "rem"]) == 0
+    assert "clgraph: " in cli.error("connected_components", graph_file, "--strategy", "rem", "--verify", code=1)
 
 
 @pytest.fixture
@@ -385,100 +382,86 @@ def weighted_file(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_minimum_spanning_forest(weighted_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    document = document_of(capsys, "minimum_spanning_forest", weighted_file, "--verify", *on_pocl)
+def test_minimum_spanning_forest(weighted_file: str, on_pocl: None, cli: Cli) -> None:
+    document = cli.document("minimum_spanning_forest", weighted_file, "--verify")
     assert (document["weight"], document["n_forest_edges"], document["n_trees"]) == (8, 3, 2)
     assert document["verified"] is True and document["strategy"] in document["predicted_seconds"]
     strategy = document["strategy"]
-    text = output_of(capsys, "minimum_spanning_forest", weighted_file, "--maximum", "--strategy", strategy, *on_pocl)
+    text = cli.text("minimum_spanning_forest", weighted_file, "--maximum", "--strategy", strategy)
     assert "weight     16\n" in text and "trees      2\n" in text and f"{strategy} ({document['kind']}, forced)" in text
 
 
-def test_minimum_spanning_forest_writes_edges(
-    weighted_file: str, on_pocl: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_minimum_spanning_forest_writes_edges(weighted_file: str, on_pocl: None, tmp_path: Path, cli: Cli) -> None:
     from clgraph.io import read
 
     edges = ["0\t2\t4\n", "1\t2\t-3\n", "3\t4\t7\n"]
-    assert output_of(capsys, "minimum_spanning_forest", weighted_file, *on_pocl, "-o", "-") == "".join(edges)
+    assert cli.text("minimum_spanning_forest", weighted_file, "-o", "-") == "".join(edges)
     array, matrix = str(tmp_path / "forest.npy"), str(tmp_path / "forest.mtx.gz")
-    output_of(capsys, "minimum_spanning_forest", weighted_file, *on_pocl, "-o", array)
+    cli.text("minimum_spanning_forest", weighted_file, "-o", array)
     graph = read(weighted_file)
     assert np.load(array).dtype == np.int64 and graph.column_indices[np.load(array)].tolist() == [2, 2, 4]
-    output_of(capsys, "minimum_spanning_forest", weighted_file, *on_pocl, "-o", matrix)
+    cli.text("minimum_spanning_forest", weighted_file, "-o", matrix)
     forest = read(matrix)
     assert not forest.directed and forest.n_vertices == 5
     assert ["{}\t{}\t{}\n".format(*edge) for edge in zip(*forest.edge_list(), strict=True)] == edges
 
 
-def test_bfs(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    document = document_of(capsys, "bfs", graph_file, "--source", "0", "--source=4", "--verify", *on_pocl)
+def test_bfs(graph_file: str, on_pocl: None, tmp_path: Path, cli: Cli) -> None:
+    document = cli.document("bfs", graph_file, "--source", "0", "--source=4", "--verify")
     assert (document["n_reached"], document["greatest_distance"], document["sources"]) == (6, 1, ["0", "4"])
     assert document["verified"] is True and document["strategy"] in document["predicted_seconds"]
     strategy = document["strategy"]
-    text = output_of(capsys, "bfs", "--source", "7", graph_file, "--strategy", strategy, *on_pocl)
+    text = cli.text("bfs", "--source", "7", graph_file, "--strategy", strategy)
     assert "2 of 9 vertices\n" in text and "greatest distance  1\n" in text and "forced)" in text
-
-
-def test_bfs_writes_distances(
-    graph_file: str, on_pocl: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    options = ["bfs", graph_file, *on_pocl, "--source", "1"]
-    text = output_of(capsys, *options, "-o", "-")
-    assert text == "0\t1\n1\t0\n2\t1\n" + "".join(f"{v}\t-1\n" for v in range(3, 9))
-    text = output_of(capsys, *options, "-o", "-", "--predecessors", "--max-depth", "1")
+    options = ["bfs", graph_file, "--source", "1"]
+    text = cli.text(*options, "-o", "-", "--predecessors", "--max-depth", "1")
     assert text.startswith("0\t1\t1\n1\t0\t-\n2\t1\t1\n3\t-1\t-\n")
     array = str(tmp_path / "distances.npy")
-    assert "reached" in output_of(capsys, *options, "--max-depth", "0", "-o", array)
+    assert "reached" in cli.text(*options, "--max-depth", "0", "-o", array)
     assert np.load(array).dtype == np.int32 and np.load(array).tolist() == [-1, 0, *[-1] * 7]
 
 
-def test_sssp(tmp_path: Path, on_pocl: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_sssp(tmp_path: Path, on_pocl: None, cli: Cli) -> None:
     from clgraph.data.graph import Graph
     from clgraph.io import write
 
     path = tmp_path / "weighted.txt"
     path.write_text("0 1 5\n1 2 3\n0 2 9\n3 4 7\n", encoding="utf-8")
-    options = ["sssp", str(path), *on_pocl, "--source", "0"]
-    document = document_of(capsys, *options, "--verify")
+    options = ["sssp", str(path), "--source", "0"]
+    document = cli.document(*options, "--verify")
     assert (document["n_reached"], document["greatest_distance"], document["verified"]) == (3, 8, True)
-    assert document_of(capsys, *options, "--limit", "7.5")["greatest_distance"] == 5
-    text = output_of(capsys, *options, "--predecessors", "--verify", "-o", "-")
+    assert cli.document(*options, "--limit", "7.5")["greatest_distance"] == 5
+    text = cli.text(*options, "--predecessors", "--verify", "-o", "-")
     assert text == "0\t0\t-\n1\t5\t0\n2\t8\t1\n3\t-1\t-\n4\t-1\t-\n"
     array = str(tmp_path / "distances.npy")
-    output_of(capsys, *options, "--source", "3", "-o", array)
+    cli.text(*options, "--source", "3", "-o", array)
     assert np.load(array).dtype == np.int64 and np.load(array).tolist() == [0, 5, 8, 0, 7]
     path.write_text("0 1 0.1\n", encoding="utf-8")
-    assert output_of(capsys, *options, "-o", "-") == "0\t0.0\n1\t0.1\n"
-    assert main([*options, "--dtype", "float32"]) == 4
-    assert "dtype = 'float32'; allowed: float64 by weights of float64" in capsys.readouterr().err
+    assert cli.text(*options, "-o", "-") == "0\t0.0\n1\t0.1\n"
+    assert "dtype = 'float32'; allowed: float64 by weights of float64" in cli.error(*options, "--dtype", "float32")
     narrow = str(tmp_path / "narrow.npz")
     write(Graph.from_edges([0, 1], [1, 2], np.array([1, 2**-24], np.float32)), narrow)
     for dtype, expected in (("float64", 1 + 2**-24), ("float32", 1)):
-        output_of(capsys, "sssp", narrow, *on_pocl, "--source", "0", "--dtype", dtype, "-o", array)
+        cli.text("sssp", narrow, "--source", "0", "--dtype", dtype, "-o", array)
         assert np.load(array).dtype == dtype and np.load(array)[2] == expected
     path.write_text("0 1 5\n1 2 -3\n", encoding="utf-8")
-    assert main(options) == 4 and "-3" in capsys.readouterr().err
+    assert "-3" in cli.error(*options)
 
 
-def test_sources_are_ids_of_the_file(
-    graph_file: str, tmp_path: Path, on_pocl: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_sources_are_ids_of_the_file(graph_file: str, tmp_path: Path, on_pocl: None, cli: Cli) -> None:
     from clgraph.data.graph import Graph
     from clgraph.io import write
 
     for name in ("bfs", "sssp"):
         for unknown in ("9", "-1", "1.5", "a", str(2**64)):
-            assert main([name, graph_file, *on_pocl, "--source", "0", f"--source={unknown}"]) == 4
-            assert unknown in capsys.readouterr().err
+            assert unknown in cli.error(name, graph_file, "--source", "0", f"--source={unknown}")
         for ids, unknown in ((["10", "7", "20"], "0"), (["b", "a", "01"], "1")):
             labels = np.array(ids) if ids[0] == "b" else np.array(ids, np.int64)
             path = str(tmp_path / "labelled.npz")
             write(Graph.from_edges(labels[:2], labels[1:], labels=labels), path)
-            text = output_of(capsys, name, path, *on_pocl, "--source", ids[2], "--predecessors", "-o", "-")
+            text = cli.text(name, path, "--source", ids[2], "--predecessors", "-o", "-")
             assert text == f"{ids[0]}\t2\t{ids[1]}\n{ids[1]}\t1\t{ids[2]}\n{ids[2]}\t0\t-\n"
-            assert main([name, path, *on_pocl, "--source", unknown]) == 4
-            assert unknown in capsys.readouterr().err
+            assert unknown in cli.error(name, path, "--source", unknown)
 
 
 ONE_BASED = {
@@ -493,26 +476,25 @@ ONE_BASED = {
 
 @pytest.mark.parametrize("name", ONE_BASED)
 def test_ids_that_a_person_types_and_reads_are_those_of_the_file(
-    name: str, tmp_path: Path, on_pocl: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, on_pocl: None, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path / "cache"))
     path = tmp_path / name
     path.write_text(ONE_BASED[name], encoding="utf-8")
     files = [str(path)]
     for other in ("b.npz", "b.txt", "b.csv", "b.mtx", "b.gr"):
-        output_of(capsys, "convert", str(path), str(tmp_path / other))
+        cli.text("convert", str(path), str(tmp_path / other))
         files.append(str(tmp_path / other))
     for file in [*files, str(path)]:  # the last one comes from the cache
-        text = output_of(capsys, "sssp", file, *on_pocl, "--source", "1", "--predecessors", "-o", "-")
+        text = cli.text("sssp", file, "--source", "1", "--predecessors", "-o", "-")
         assert text.splitlines() == ["1\t0\t-", "2\t5\t1", "3\t12\t2", "4\t-1\t-"], file
-    text = output_of(capsys, "bfs", str(path), *on_pocl, "--source", "3", "-o", "-")
+    text = cli.text("bfs", str(path), "--source", "3", "-o", "-")
     assert text.startswith("1\t2\n2\t1\n3\t0\n")
     for command in ("connected_components", "color"):
-        lines = output_of(capsys, command, str(path), *on_pocl, "-o", "-").splitlines()
+        lines = cli.text(command, str(path), "-o", "-").splitlines()
         assert [line.split("\t")[0] for line in lines] == ["1", "2", "3", "4"]
-    assert output_of(capsys, "minimum_spanning_forest", str(path), *on_pocl, "-o", "-") == "1\t2\t5\n2\t3\t7\n"
-    assert main(["bfs", str(path), *on_pocl, "--source", "0"]) == 4
-    assert "source 0 is not among" in capsys.readouterr().err
+    assert cli.text("minimum_spanning_forest", str(path), "-o", "-") == "1\t2\t5\n2\t3\t7\n"
+    assert "source 0 is not among" in cli.error("bfs", str(path), "--source", "0")
 
 
 def test_rows_and_json_are_not_mixed(graph_file: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -547,54 +529,38 @@ def test_a_stdout_that_is_closed_or_full_is_one_line(
     assert (child.returncode, child.stdout, child.stderr) == (code, "", message)
 
 
-def test_every_strategy_can_be_forced(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    from clgraph.algorithms.components import STRATEGIES
-
-    for name in STRATEGIES:
-        document = document_of(capsys, "connected_components", graph_file, "--strategy", name, *on_pocl)
-        assert (document["strategy"], document["n_components"]) == (name, 4)
-    assert main(["connected_components", graph_file, "--strategy", "nonsense", *on_pocl]) == 2
-    assert "known: auto" in capsys.readouterr().err
-
-
-def test_explain(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    document = document_of(capsys, "explain", "connected_components", graph_file, *on_pocl)
+def test_explain(graph_file: str, on_pocl: None, tmp_path: Path, cli: Cli) -> None:
+    document = cli.document("explain", "connected_components", graph_file)
     seconds = {name: predicted["seconds"] for name, predicted in document["predicted"].items()}
     assert document["strategy"] == min(seconds, key=seconds.__getitem__)
-    assert output_of(capsys, "explain", "connected_components", graph_file, *on_pocl).count(" x, ") == len(seconds) - 1
-    assert main(["explain", "nonsense", graph_file, *on_pocl]) == 4
-    assert main(["explain", "connected_components", graph_file, "--distance", "2", *on_pocl]) == 4
-    document = document_of(capsys, "explain", "color", graph_file, "--distance", "2", *on_pocl)
+    assert cli.text("explain", "connected_components", graph_file).count(" x, ") == len(seconds) - 1
+    assert main(["explain", "nonsense", graph_file]) == 4
+    assert main(["explain", "connected_components", graph_file, "--distance", "2"]) == 4
+    document = cli.document("explain", "color", graph_file, "--distance", "2")
     assert document["strategy"] == "best_of_two" and "jones_plassmann" in document["predicted"]
-
-
-def test_explain_tells_of_kernels(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = "explain", "connected_components", graph_file, "--strategy", "rem", *on_pocl
-    assert document_of(capsys, *arguments)["kernels"] == []
-    measured = document_of(capsys, *arguments, "--measure")["kernels"]
+    (tmp_path / "ratings.txt").write_text("1 1 4.0\n1 2 3.0\n2 2 5.0\n")
+    document = cli.document("explain", "factorization", str(tmp_path / "ratings.txt"))
+    assert document["ratings"].endswith("ratings.txt") and document["strategy"] in document["predicted"]
+    arguments = "explain", "connected_components", graph_file, "--strategy", "rem"
+    assert cli.document(*arguments)["kernels"] == []
+    measured = cli.document(*arguments, "--measure")["kernels"]
     assert {"initialize", "unite", "compress", "mark_roots"} <= {kernel["kernel"] for kernel in measured}
     assert all(kernel["launches"] > 0 and kernel["seconds"] > 0 for kernel in measured)
-    text = output_of(capsys, *arguments, "--measure")
+    text = cli.text(*arguments, "--measure")
     assert "Kernels of rem" in text and "unite" in text
-
-
-def test_explain_of_ratings(tmp_path: Path, on_pocl: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "ratings.txt").write_text("1 1 4.0\n1 2 3.0\n2 2 5.0\n")
-    document = document_of(capsys, "explain", "factorization", str(tmp_path / "ratings.txt"), *on_pocl)
-    assert document["ratings"].endswith("ratings.txt") and document["strategy"] in document["predicted"]
 
 
 # ---- the doctor
 
 
-def test_the_doctor_finds_pocl_at_work(capsys: pytest.CaptureFixture[str], on_pocl: list[str]) -> None:
+def test_the_doctor_finds_pocl_at_work(capsys: pytest.CaptureFixture[str], on_pocl: None) -> None:
     report = json.loads(command("doctor", "--json").stdout)
     works = {device["platform"]: device["works"] for device in report["devices"]}
     assert works["Portable Computing Language"] is True
     assert report["versions"]["pyopencl"][0].isdigit()
 
 
-def test_the_doctor_survives_a_driver_that_kills_its_process(tmp_path: Path, on_pocl: list[str]) -> None:
+def test_the_doctor_survives_a_driver_that_kills_its_process(tmp_path: Path, on_pocl: None) -> None:
     compiler = shutil.which("cc") or shutil.which("clang-14") or require_tool("clang-15")
     library = tmp_path / "libcrash.so"
     source = tmp_path / "crash.c"
@@ -635,86 +601,78 @@ def test_no_child_starts_where_there_is_no_interpreter(monkeypatch: pytest.Monke
                 run_child("clgraph", timeout=60.0)
 
 
-def test_color(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    document = document_of(capsys, "color", graph_file, "--balanced", "--seed", "3", "--verify", *on_pocl)
+def test_color(graph_file: str, on_pocl: None, cli: Cli, tmp_path: Path) -> None:
+    document = cli.document("color", graph_file, "--balanced", "--seed", "3", "--verify")
     assert document["verified"] and document["distance"] == 1 and len(document["class_sizes"]) == document["n_colors"]
     path = tmp_path / "colors.npy"
-    text = output_of(
-        capsys, "color", graph_file, "--strategy", "speculative", "--order", "natural", "-o", str(path), *on_pocl
-    )
+    text = cli.text("color", graph_file, "--strategy", "speculative", "--order", "natural", "-o", str(path))
     assert "class sizes" in text and np.load(path).dtype == np.int32
-    lines = output_of(capsys, "color", graph_file, "--distance", "2", "--deterministic", *on_pocl, "-o", "-")
+    lines = cli.text("color", graph_file, "--distance", "2", "--deterministic", "-o", "-")
     assert len(lines.splitlines()) == document["n_vertices"]
-    assert main(["color", graph_file, "--order", "alphabetical", *on_pocl]) == 4
-    assert main(["color", graph_file, "--order", "natural", "--strategy", "best_of_orders", *on_pocl]) == 2
+    assert main(["color", graph_file, "--order", "alphabetical"]) == 4
+    assert main(["color", graph_file, "--order", "natural", "--strategy", "best_of_orders"]) == 2
 
 
-def test_partition(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    document = document_of(capsys, "partition", graph_file, "-k", "3", "--seed", "2", "--verify", *on_pocl)
+def test_partition(graph_file: str, on_pocl: None, cli: Cli, tmp_path: Path) -> None:
+    document = cli.document("partition", graph_file, "-k", "3", "--seed", "2", "--verify")
     assert document["verified"] and sum(document["part_weights"]) == document["n_vertices"] and document["levels"]
     path = tmp_path / "graph.part.3"
-    assert "edge cut" in output_of(capsys, "partition", graph_file, "-k", "3", "--seed", "2", "-o", str(path), *on_pocl)
+    assert "edge cut" in cli.text("partition", graph_file, "-k", "3", "--seed", "2", "-o", str(path))
     assert np.bincount(np.loadtxt(path, int)).tolist() == document["part_weights"]
-    assert main(["partition", graph_file, "-k", "0", *on_pocl]) == 4
+    assert main(["partition", graph_file, "-k", "0"]) == 4
 
 
-def test_partition_of_real_weights(on_pocl: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_partition_of_real_weights(cli: Cli, on_pocl: None, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "real.txt"
     path.write_text("1 2 0.5\n2 3 0.25\n3 4 0.5\n4 1 1e-9\n", encoding="utf-8")
-    command = ["partition", str(path), "-k", "2", *on_pocl]
-    assert main(command) == 4
-    assert "--scale-weights FACTOR multiplies and rounds them; at most 8.55e+08 here" in capsys.readouterr().err
-    document = document_of(capsys, *command, "--scale-weights", "100", "--verify")
+    command = ["partition", str(path), "-k", "2"]
+    assert "--scale-weights FACTOR multiplies and rounds them; at most 8.55e+08 here" in cli.error(*command)
+    document = cli.document(*command, "--scale-weights", "100", "--verify")
     assert document["edge_cut"] == 25 and document["part_weights"] == [2, 2] and document["scale_weights"] == 100
     assert main([*command, "--scale-weights", "100"]) == 0
     captured = capsys.readouterr()
     assert "edge cut      25 (0.25 before scaling)" in captured.out
     assert "--scale-weights 100: 2 entries round to 0" in captured.err
-    assert document_of(capsys, *command, "--scale-weights", "8.55e8")["edge_cut"] == 213750001
+    assert cli.document(*command, "--scale-weights", "8.55e8")["edge_cut"] == 213750001
     for factor, message in (("9e8", "edges weigh 1125000001 together"), ("1e30", "beyond 64 bits"), ("0", "above 0")):
-        assert main([*command, "--scale-weights", factor]) == 4
-        assert message in capsys.readouterr().err
+        assert message in cli.error(*command, "--scale-weights", factor)
     path.write_text("1 2\n", encoding="utf-8")
-    assert main([*command, "--scale-weights", "2"]) == 4 and "has no weights" in capsys.readouterr().err
+    assert "has no weights" in cli.error(*command, "--scale-weights", "2")
 
 
-def test_refine(on_pocl: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_refine(on_pocl: None, cli: Cli, tmp_path: Path) -> None:
     poly, mesh, picture = tmp_path / "lake.poly", tmp_path / "lake.1.ele", tmp_path / "lake.png"
     poly.write_text("4 2\n1 0 0\n2 3 0\n3 3 1\n4 0 1\n4\n1 1 2\n2 2 3\n3 3 4\n4 4 1\n0\n1\n1 1 .5 7 .05\n")
-    document = document_of(
-        capsys, "refine", str(poly), "-o", str(mesh), "--min-angle", "25", "--plot", str(picture), "--verify", *on_pocl
+    document = cli.document(
+        "refine", str(poly), "-o", str(mesh), "--min-angle", "25", "--plot", str(picture), "--verify"
     )
     assert document["before"]["n_triangles"] == 2
     assert document["after"]["min_angle"] >= 25 and document["after"]["max_area"] <= 0.05
     assert document["run"]["strategy"] and picture.stat().st_size > 1000
     node = str(tmp_path / "lake.1.node")
-    text = output_of(capsys, "refine", node, "--max-area", "0.01", "--max-points", "9999", *on_pocl)
+    text = cli.text("refine", node, "--max-area", "0.01", "--max-points", "9999")
     assert "areas" in text and str(document["after"]["n_triangles"]) in text
     assert "excused" not in text and "stopped" not in text
     wedge = tmp_path / "wedge.poly"
     wedge.write_text("3 2\n1 0 0\n2 1 0\n3 1.3 .1\n3\n1 1 2\n2 2 3\n3 3 1\n0\n")
-    text = output_of(capsys, "refine", str(wedge), "--conforming", *on_pocl)
+    text = cli.text("refine", str(wedge), "--conforming")
     assert "thin triangles between segments that meet at small angles" in text
-    assert main(["refine", str(tmp_path / "none.poly"), *on_pocl]) == 4
-    assert main(["refine", str(poly), "--plot", "a.txt", *on_pocl]) == 4
-    assert main(["refine", str(poly), "--min-angle", "60", *on_pocl]) == 4
+    assert main(["refine", str(tmp_path / "none.poly")]) == 4
+    assert main(["refine", str(poly), "--plot", "a.txt"]) == 4
+    assert main(["refine", str(poly), "--min-angle", "60"]) == 4
 
 
-def test_hash_collisions(
-    graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    document = document_of(
-        capsys, "hash_collisions", graph_file, "--distance", "2", "--hashes", "gray,murmur3", "--bits", "1-3,6",
-        "--verify", *on_pocl,
-    )  # fmt: skip
+def test_hash_collisions(graph_file: str, on_pocl: None, cli: Cli, tmp_path: Path) -> None:
+    document = cli.document(
+        "hash_collisions", graph_file, "--distance", "2", "--hashes", "gray,murmur3", "--bits", "1-3,6", "--verify"
+    )
     assert document["hashes"] == ["gray", "murmur3"] and document["bit_widths"] == [1, 2, 3, 6]
     assert document["verified"] and len(document["total"]) == 2 and len(document["maximum"][0]) == 4
     assert document["best"]["bits"] in (1, 2, 3, 6)
     picture = str(tmp_path / "collisions.png")
-    text = output_of(
-        capsys, "hash_collisions", graph_file, "--hashes", "2", "--bits", "2", "--max-colors", "4", "--plot", picture,
-        *on_pocl,
-    )  # fmt: skip
+    text = cli.text(
+        "hash_collisions", graph_file, "--hashes", "2", "--bits", "2", "--max-colors", "4", "--plot", picture
+    )
     assert "murmur3" in text and "of 2 bits" in text and Path(picture).stat().st_size > 1000
-    assert main(["hash_collisions", graph_file, "--max-colors", "1", *on_pocl]) == 4
-    assert main(["hash_collisions", graph_file, "--hashes", "md5", *on_pocl]) == 4
+    assert main(["hash_collisions", graph_file, "--max-colors", "1"]) == 4
+    assert main(["hash_collisions", graph_file, "--hashes", "md5"]) == 4

@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import dask
+import dask_clients
 import distributed
 import hetero_loads
 import numpy as np
 import pytest
 from conftest import session_on
+from dask_clients import N_WORKERS
 from scipy.sparse import random_array
 
 import clgraph as cg
@@ -30,8 +32,7 @@ from clgraph.algorithms.mst.on_devices import forest_of_edges
 from clgraph.distributed import chunks, fold, forest, workers
 from clgraph.distributed.cluster import _named
 from clgraph.distributed.fold import Part
-from clgraph.distributed.forest_edges import Forest
-from clgraph.distributed.forest_filter import ForestFilter
+from clgraph.distributed.forest import Forest, ForestFilter
 from clgraph.errors import (
     ClusterError,
     DeviceDroppedWarning,
@@ -47,20 +48,11 @@ from clgraph.hetero import elementwise
 from clgraph.progress import Progress, listening
 
 pytestmark = pytest.mark.xdist_group("distributed")
-N_WORKERS = 2
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[cgd.LocalOpenCLCluster]:
-    session_on("pocl")
-    with cgd.LocalOpenCLCluster(["pocl"], workers_per_device=N_WORKERS, memory_limit=None) as cluster:
-        yield cluster
-
-
-@pytest.fixture(scope="module")
-def client(cluster: cgd.LocalOpenCLCluster) -> Iterator[distributed.Client]:
-    with distributed.Client(cluster) as client:
-        client.wait_for_workers(N_WORKERS)
+def client() -> Iterator[distributed.Client]:
+    with dask_clients.on_pocl() as client:
         yield client
 
 
@@ -119,7 +111,9 @@ def test_many_files_go_together_in_a_task(client: distributed.Client, tmp_path: 
     with listening(told.append):
         found = cgd.minimum_spanning_forest(paths, n_vertices=200, client=client)
     assert found.weight == cg.minimum_spanning_forest(graph, session=session_on("pocl")).weight
-    assert [state.done for state in told if state.unit == "chunks"] == list(range(0, 41, 40 // (8 * N_WORKERS)))
+    ours = [state for state in told if state.what == "minimum spanning forest"]
+    assert [state.done for state in ours] == list(range(0, 41, 40 // (8 * N_WORKERS)))
+    assert {(state.total, state.unit) for state in ours} == {(40, "chunks")}
     assert fold.grouped(["a", Path("b"), [1], "c", "d", "e"], 2) == [[0, 1], [2], [3, 4], [5]]
     np.savez(paths[3], sources=[0], targets=[500])
     with pytest.raises(GraphError, match=r"chunks\[3\]: targets\[0\] = 500"):
@@ -164,6 +158,12 @@ def test_chunks_of_every_kind_are_read_in_segments(
         "function": (lambda: arrays, 0),
         "from 1": ((sources + 1, targets + 1, weights), 1),
     }
+    with contextlib.suppress(ImportError):  # the tests do not install pyarrow, which has 170 MB
+        from pyarrow import parquet, table
+
+        columns = {"u": sources, "v": targets, "w": weights}  # taken in their order
+        parquet.write_table(table(columns), tmp_path / "c.parquet", row_group_size=270)
+        kinds["parquet"] = tmp_path / "c.parquet", 0
     for name, (chunk, base) in kinds.items():
         parts = list(chunks.segments(chunk, n=300, base=base))
         assert name == "text" or max(part[0].size for part in parts) == 100
@@ -181,6 +181,7 @@ def test_chunks_of_every_kind_are_read_in_segments(
     ("name", "content", "message"),
     [
         ("a.txt", "3 2\n0 1\n1 2\n", "line 1: '3 2'; expected no size line, though it fits"),
+        ("a.txt", "0 1\n1 x\n", "line 2"),
         ("a.txt", "3 5\n0 1 0.5\n1 2 0.5\n", "line 1: '3 5'; expected 'source target'"),
         ("a.txt", "% bip unweighted\n1 1\n", "two sets of ids"),
         ("a.csv", "source,target,capacity\n1,1,5\n", "line 1: 'source,target,capacity'"),
@@ -209,9 +210,19 @@ def test_chunks_of_text_have_size_lines_and_names_of_columns(tmp_path: Path) -> 
     assert (sources.tolist(), targets.tolist()) == ([5, 0, 1], [9, 1, 2])
 
 
+@pytest.fixture
+def as_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This process takes itself for a worker."""
+    for module in (fold, forest):
+        monkeypatch.setattr(module, "own_address", lambda: "here")
+    monkeypatch.setattr(forest, "worker_session", lambda: session_on("pocl"))
+
+
 @pytest.mark.parametrize("maximum", [False, True])
 @pytest.mark.parametrize("dtype", [np.int32, np.float64])
-def test_a_forest_grows_by_segments(monkeypatch: pytest.MonkeyPatch, dtype: Any, maximum: bool) -> None:
+def test_a_forest_grows_by_segments(
+    monkeypatch: pytest.MonkeyPatch, as_worker: None, dtype: Any, maximum: bool
+) -> None:
     graph, contracted = random_graph(100, 2000, dtype), []
     whole = cg.minimum_spanning_forest(graph, maximum=maximum, session=session_on("pocl"))
     lightest = forest.lightest
@@ -220,11 +231,8 @@ def test_a_forest_grows_by_segments(monkeypatch: pytest.MonkeyPatch, dtype: Any,
         contracted.append(sum(part[0].size for part in parts))
         return lightest(n, maximum, *parts)
 
-    for module in (fold, forest):
-        monkeypatch.setattr(module, "own_address", lambda: "here")
     for module in (forest, chunks):
         monkeypatch.setattr(module, "SEGMENT_EDGES", 50)
-    monkeypatch.setattr(forest, "worker_session", lambda: session_on("pocl"))
     monkeypatch.setattr(forest, "lightest", counted)
     part = None
     for place, chunk in enumerate(cgd.edge_chunks(graph, 3)):
@@ -284,45 +292,25 @@ def test_no_edge_of_the_forest_is_filtered_out(maximum: bool) -> None:
     assert n_dropped > 500
 
 
-def test_parquet_names_the_package_that_it_needs(
-    client: distributed.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingExtraError, match=r"a\.parquet: parquet files need pyarrow: pip install pyarrow"):
-        list(chunks.segments(tmp_path / "a.parquet", n=None))
-
-
-def test_parquet_chunks(client: distributed.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Columns are taken in their order, by segments; a column too many or a missing value is an error of the file."""
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"u": [0]}, "1 columns; expected the arrays"),
+        ({"u": [0, None], "v": [1, 2]}, "a value is missing"),
+        ({"u": [0], "v": [300]}, "targets.0. = 300 is not a vertex"),
+        ({"u": ["a"], "v": ["b"]}, "sources"),
+        (None, "no parquet file of edges"),
+    ],
+)
+def test_parquet_chunks_that_are_refused(tmp_path: Path, columns: dict[str, list[Any]] | None, message: str) -> None:
     arrow = pytest.importorskip("pyarrow", reason="the tests do not install pyarrow, which has 170 MB")
     parquet = pytest.importorskip("pyarrow.parquet")
-    graph, paths = random_graph(300, 600), []
-    for k, (sources, targets, weights) in enumerate(cgd.edge_chunks(graph, 3)):
-        paths.append(tmp_path / f"{k}.parquet")
-        parquet.write_table(arrow.table({"u": sources, "v": targets, "w": weights}), paths[-1], row_group_size=70)
-    monkeypatch.setattr(chunks, "SEGMENT_EDGES", 100)
-    parts = list(chunks.segments(paths[0], n=300))
-    assert max(part[0].size for part in parts) <= 100 and len(parts) > 1
-    for column, wanted in enumerate(cgd.edge_chunks(graph, 3)[0]):
-        assert np.array_equal(np.concatenate([part[column] for part in parts]), wanted)
-    tree = cgd.minimum_spanning_forest(paths, n_vertices=300, client=client)
-    assert tree.weight == cg.minimum_spanning_forest(graph, session=session_on("pocl")).weight
-    wanted = cg.connected_components(graph, session=session_on("pocl"))
-    assert np.array_equal(cgd.connected_components(paths, n_vertices=300, client=client).labels, wanted.labels)
-    parquet.write_table(arrow.table({"u": [0], "v": [1]}), paths[0])
-    assert cgd.connected_components(paths[:1], base=0, client=client).n_components == 1
-    for name, columns, message in [
-        ("one", {"u": [0]}, "1 columns; expected the arrays"),
-        ("gap", {"u": [0, None], "v": [1, 2]}, "a value is missing"),
-        ("out", {"u": [0], "v": [300]}, "targets.0. = 300 is not a vertex"),
-        ("text", {"u": ["a"], "v": ["b"]}, "sources"),
-    ]:  # fmt: skip
-        parquet.write_table(arrow.table(columns), tmp_path / f"{name}.parquet")
-        with pytest.raises(InputError, match=rf"chunks\[0\]: .*{message}"):
-            cgd.connected_components([tmp_path / f"{name}.parquet"], n_vertices=300, client=client)
-    (tmp_path / "no.parquet").write_bytes(b"PAR1, or so it says")
-    with pytest.raises(GraphFileError, match=r"chunks\[0\]: .*no parquet file of edges"):
-        cgd.connected_components([tmp_path / "no.parquet"], client=client)
+    path = tmp_path / "a.parquet"
+    path.write_bytes(b"PAR1, or so it says")
+    if columns is not None:
+        parquet.write_table(arrow.table(columns), path)
+    with pytest.raises(InputError, match=message):
+        list(chunks.segments(path, n=300))
 
 
 class Killer:
@@ -340,11 +328,9 @@ class Killer:
 
 @pytest.mark.parametrize("place", [0, 4])
 def test_a_killed_worker_changes_nothing(tmp_path: Path, place: int) -> None:
-    session_on("pocl")
     graph = random_graph(400, 500)
     parts: list[Any] = cgd.edge_chunks(graph, 6)
-    options = {"workers_per_device": N_WORKERS, "memory_limit": None}
-    with cgd.LocalOpenCLCluster(["pocl"], **options) as cluster, distributed.Client(cluster) as client:
+    with dask_clients.on_pocl() as client:
         found: dict[str, Any] = {}
         for function in (cgd.connected_components, cgd.minimum_spanning_forest):
             client.wait_for_workers(N_WORKERS)
@@ -361,10 +347,7 @@ def test_a_killed_worker_changes_nothing(tmp_path: Path, place: int) -> None:
 
 @pytest.mark.parametrize(("sign", "message"), [(signal.SIGKILL, "is lost"), (signal.SIGSTOP, "has not answered")])
 def test_a_worker_that_is_lost_before_it_describes_its_device_is_left_out(sign: signal.Signals, message: str) -> None:
-    session_on("pocl")
-    options = {"workers_per_device": N_WORKERS, "memory_limit": None}
-    with cgd.LocalOpenCLCluster(["pocl"], **options) as cluster, distributed.Client(cluster) as client:
-        client.wait_for_workers(N_WORKERS)
+    with dask_clients.on_pocl() as client:
         workers.devices_of(client)  # devices have begun, so that the other worker answers at once
         pids = client.run(os.getpid)
         first = pids[min(pids)]
@@ -383,7 +366,6 @@ def test_a_worker_that_is_lost_before_it_describes_its_device_is_left_out(sign: 
 
 
 def test_the_only_worker_may_be_lost_before_it_describes_its_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    session_on("pocl")
     submit = workers.submit
     lost: list[int] = []
 
@@ -394,19 +376,14 @@ def test_the_only_worker_may_be_lost_before_it_describes_its_device(monkeypatch:
         return submit(client, address, *arguments, **options)
 
     monkeypatch.setattr(workers, "submit", killing)
-    with cgd.LocalOpenCLCluster(["pocl"], memory_limit=None) as cluster, distributed.Client(cluster) as client:
-        client.wait_for_workers(1)
+    with dask_clients.on_pocl(1) as client:
         with pytest.warns(DeviceDroppedWarning, match="is lost"):
             assert cgd.connected_components([([0], [1])], client=client).n_components == 1
         assert lost[0] not in client.run(os.getpid).values()
 
 
 def test_waits_end_when_no_worker_is_left() -> None:
-    with (
-        distributed.LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0") as cluster,
-        distributed.Client(cluster) as client,
-        dask.config.set({"distributed.scheduler.worker-ttl": "1s"}),
-    ):
+    with dask_clients.plain() as client, dask.config.set({"distributed.scheduler.worker-ttl": "1s"}):
         future = client.submit(pow, 2, 3)
         with pytest.raises(ClusterError, match="has lost all workers"):
             workers.wait_for(client, [future])
@@ -426,15 +403,6 @@ def test_a_result_may_take_longer_than_a_look(client: distributed.Client, monkey
 
 def _late() -> None:
     raise TimeoutError("of the task")
-
-
-def test_progress_is_told_chunk_by_chunk(client: distributed.Client) -> None:
-    told: list[Progress] = []
-    with listening(told.append):
-        cgd.connected_components([([0], [1])] * 4, client=client)
-    ours = [state for state in told if state.what == "connected components"]
-    assert [state.done for state in ours] == [0, 1, 2, 3, 4]
-    assert {(state.total, state.unit) for state in ours} == {(4, "chunks")}
 
 
 def test_workers_are_pinned_and_on_the_loopback_interface(client: distributed.Client) -> None:
@@ -471,18 +439,9 @@ def test_bad_chunks(client: distributed.Client, given: Any, error: type[Exceptio
         cgd.connected_components(given, n_vertices=5, client=client)
 
 
-def test_bad_text_names_the_line(client: distributed.Client, tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("0 1\n1 x\n")
-    with pytest.raises(GraphFileError, match=r"chunks\[0\].*line 2"):
-        cgd.connected_components([tmp_path / "a.txt"], client=client)
-
-
-def test_loops_alone_leave_an_empty_forest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loops_alone_leave_an_empty_forest(monkeypatch: pytest.MonkeyPatch, as_worker: None) -> None:
     monkeypatch.setattr(forest, "SEGMENT_EDGES", 1)
     part = None
-    for module in (fold, forest):
-        monkeypatch.setattr(module, "own_address", lambda: "here")
-    monkeypatch.setattr(forest, "worker_session", lambda: session_on("pocl"))
     for chunk in (([2], [2], [5]), ([1, 3], [1, 3], [5, 6]), ([0], [1], [7])):
         part = forest.absorb(part, [0], tuple(map(np.array, chunk)), n=5, base=0, maximum=False)
     assert part is not None
@@ -496,11 +455,7 @@ def test_weights_are_there_for_all_edges_or_for_none(client: distributed.Client)
 
 
 def test_a_client_without_workers() -> None:
-    with (
-        distributed.LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0") as cluster,
-        distributed.Client(cluster) as client,
-        pytest.raises(ClusterError, match="has no workers"),
-    ):
+    with dask_clients.plain() as client, pytest.raises(ClusterError, match="has no workers"):
         cgd.connected_components([([0], [1])], client=client)
     with pytest.raises(InputError, match="client = 'here'"):
         cgd.connected_components([([0], [1])], client="here")
@@ -523,18 +478,12 @@ def test_workers_with_other_versions(client: distributed.Client) -> None:
 
 
 def test_a_worker_without_a_device() -> None:
-    with (
-        distributed.LocalCluster(
-            n_workers=1,
-            threads_per_worker=1,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-            memory_limit=None,
-            env={"CLGRAPH_DEVICE": "no such device"},
-        ) as cluster,
-        distributed.Client(cluster) as client,
-        pytest.raises(NoDeviceError, match="no device matches"),
-    ):
+    options: dict[str, Any] = {
+        "threads_per_worker": 1,
+        "memory_limit": None,
+        "env": {"CLGRAPH_DEVICE": "no such device"},
+    }
+    with dask_clients.plain(1, **options) as client, pytest.raises(NoDeviceError, match="no device matches"):
         cgd.connected_components([([0], [1])], client=client)
 
 
@@ -552,6 +501,12 @@ def test_bad_clusters(arguments: dict[str, Any], error: type[Exception], message
     session_on("pocl")
     with pytest.raises(error, match=message):
         cgd.LocalOpenCLCluster(**arguments)
+
+
+def test_parquet_names_the_package_that_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"a\.parquet: parquet files need pyarrow: pip install pyarrow"):
+        list(chunks.segments(tmp_path / "a.parquet", n=None))
 
 
 def test_without_dask_the_package_says_what_to_install() -> None:
@@ -596,11 +551,8 @@ def test_chunk_sizes_are_those_of_the_profiles(client: distributed.Client, monke
 
 
 def test_a_lost_worker_is_dropped() -> None:
-    session_on("pocl")
     x = np.arange(20_000, dtype=np.float32)
-    options = {"workers_per_device": N_WORKERS, "memory_limit": None}
-    with cgd.LocalOpenCLCluster(["pocl"], **options) as cluster, distributed.Client(cluster) as client:
-        client.wait_for_workers(N_WORKERS)
+    with dask_clients.on_pocl() as client:
         scheduler = cgd.HeteroScheduler(client)
         pids = client.run(os.getpid)
         os.kill(pids[min(pids)], signal.SIGKILL)
@@ -617,13 +569,10 @@ def test_a_kernel_that_does_not_build(client: distributed.Client) -> None:
 
 
 def test_a_chunk_that_ends_every_worker() -> None:
-    session_on("pocl")
     deadly = [lambda: os.kill(os.getpid(), signal.SIGKILL)]
     once = dask.config.set({"distributed.scheduler.allowed-failures": 0})
-    with once, cgd.LocalOpenCLCluster(["pocl"], memory_limit=None) as cluster, distributed.Client(cluster) as client:
-        client.wait_for_workers(1)
-        with pytest.raises(ClusterError, match="has ended every worker"):
-            cgd.connected_components(deadly, client=client)
+    with once, dask_clients.on_pocl(1) as client, pytest.raises(ClusterError, match="has ended every worker"):
+        cgd.connected_components(deadly, client=client)
 
 
 def test_all_devices_are_gpus_and_one_cpu() -> None:

@@ -7,6 +7,7 @@ import signal
 from collections.abc import Iterator
 from typing import Any
 
+import dask_clients
 import distributed
 import numpy as np
 import pytest
@@ -33,12 +34,7 @@ OPTIONS: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[distributed.Client]:
-    session_on("pocl")
-    with (
-        cgd.LocalOpenCLCluster(["pocl"], workers_per_device=2, memory_limit=None) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        client.wait_for_workers(2)
+    with dask_clients.on_pocl() as client:
         yield client
 
 
@@ -83,11 +79,7 @@ class Killer:
 
 
 def test_a_killed_worker_changes_nothing(wanted: Any) -> None:
-    with (
-        cgd.LocalOpenCLCluster(["pocl"], workers_per_device=2, memory_limit=None) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        client.wait_for_workers(2)
+    with dask_clients.on_pocl() as client:
         killer = Killer(client)
         model = cgd.SGDMatrixFactorization(client=client, biases=True, **OPTIONS)
         model.fit(SMALL, eval_set=SMALL, callback=killer)
@@ -103,9 +95,5 @@ def test_an_estimator_is_cloned_saved_and_refused(client: distributed.Client, tm
     assert np.array_equal(cg.SGDMatrixFactorization.load(tmp_path / "model.npz").item_factors_, model.item_factors_)
     with pytest.raises(InputError, match="no ratings"):
         model.fit(Ratings([], [], np.float32([]), 3, 2))
-    with (
-        distributed.LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0") as cluster,
-        distributed.Client(cluster) as empty,
-        pytest.raises(ClusterError, match="has no workers"),
-    ):
+    with dask_clients.plain() as empty, pytest.raises(ClusterError, match="has no workers"):
         cgd.SGDMatrixFactorization(2, client=empty).fit(few)

@@ -1,4 +1,16 @@
-"""Every fenced block of README.md, CONTRIBUTING.md and docs/ runs, and prints what the page shows."""
+"""Every fenced block of README.md, CONTRIBUTING.md and docs/ runs, and prints what the page shows.
+
+A comment before a block tells how it is taken:
+
+``<!-- not run: REASON -->``
+    The block cannot be run in a test; these blocks are counted.
+``<!-- not compared: REASON -->``
+    The output cannot be the same on another machine.
+``<!-- first: CODE -->``
+    The code runs before the block; the page shows a part of a longer program.
+``<!-- file: PATH -->``, ``<!-- file: PATH, before LINE -->``
+    The block is the file, or goes into it before the line that begins so, in a copy of the tree.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +23,54 @@ import sys
 import tomllib
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 from conftest import ROOT, session_on
-from pages import PAGES, Block, blocks
 
 import clgraph as cg
 from clgraph.runtime.child import search_path
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+_BLOCK = re.compile(
+    r"^(?:<!-- (?P<kind>not run|not compared|first|file): ?(?P<told>(?:(?!-->).)*?)\s*-->\n)?"
+    r"^```(?P<language>\w*)\n(?P<code>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block."""
+
+    page: str  # the path
+    line: int  # where the block begins, counted from 1
+    language: str
+    code: str
+    kind: str  # of the comment before it; empty without one
+    told: str  # by that comment
+    is_output: bool  # whether the block follows another one and shows its output
+
+    @property
+    def place(self) -> str:
+        return f"{self.page}:{self.line}"
+
+
+def blocks(page: Path) -> list[Block]:
+    """Return the blocks of *page* in their order."""
+    text, found, end = page.read_text(encoding="utf-8"), [], 0
+    for match in _BLOCK.finditer(text):
+        follows = bool(found) and not text[end : match.start()].strip()
+        found.append(Block(
+            str(page.relative_to(ROOT)), text.count("\n", 0, match.start("language")) + 1, match["language"],
+            match["code"], match["kind"] or "", match["told"] or "", follows and match["language"] == "text",
+        ))  # fmt: skip
+        end = match.end()
+    return found
+
 
 BY_PAGE = {str(page.relative_to(ROOT)): blocks(page) for page in PAGES}
 BLOCKS = [block for found in BY_PAGE.values() for block in found]

@@ -16,7 +16,7 @@ import numpy as np
 import pyopencl as cl
 import pytest
 import scipy.sparse as sp
-from conftest import DEVICES, ROOT, session_on
+from conftest import ROOT, session_on, two_sessions
 
 import clgraph as cg
 from clgraph.errors import (
@@ -28,9 +28,8 @@ from clgraph.errors import (
     NoDeviceError,
 )
 from clgraph.hetero import POLICIES, HeteroReport, Kernel, Output, Work, elementwise, map_rows, sub_devices
-from clgraph.hetero.devices import member
 from clgraph.hetero.rounds import Round
-from clgraph.hetero.runner import Runner
+from clgraph.hetero.runner import Runner, member
 from clgraph.runtime import opencl
 from clgraph.runtime.devices import sessions_of
 from clgraph.runtime.session import Session
@@ -41,10 +40,8 @@ SQUARE = elementwise("x * x + (float)(i % 3)", inputs={"x": np.float32}, dtype=n
 
 @pytest.fixture(scope="module")
 def pair() -> list[Session]:
-    """The first two devices of the tests, or the only one and a CPU; a CPU that comes second has one unit."""
-    first, second = session_on(DEVICES[0]), session_on([*DEVICES, "cpu"][1])
-    if first.device == second.device:
-        pytest.skip("there is one device")
+    """Two devices of the tests; a CPU that comes second has one unit."""
+    first, second = two_sessions()
     is_cut = second.facts.is_cpu and second.facts.compute_units > 1
     return [first, sub_devices(second.device, [1])[0] if is_cut else second]
 

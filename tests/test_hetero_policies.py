@@ -42,7 +42,8 @@ class Machine:
                 if (part := policy.take(device)) is None:
                     waiting.append(device)
                 else:
-                    assert part[0] % grain == 0 and (part[1] % grain == 0 or part[1] == n), (part, grain)
+                    assert part[0] % grain == 0 and part[1] <= n, (part, grain)
+                    assert part[1] % grain == 0 or part[1] == n, (part, grain)
                     taken = self.cost(device, *part)
                     heapq.heappush(busy, (now + taken, device, part, taken))
             if len(waiting) < len(idle):  # what one took may tell others what they get
@@ -101,16 +102,6 @@ MACHINES = {
     "three CPUs": (("cpu", "cpu", "cpu"), (1e6, 1e6, 7e6)),
     "one": (("gpu",), (1e6,)),
 }
-
-
-@pytest.mark.parametrize("name", POLICIES)
-@pytest.mark.parametrize("machine", MACHINES)
-@pytest.mark.parametrize(("n", "grain"), [(1, 1), (2, 1), (7, 1), (64, 16), (1000, 1), (N, 64)])
-def test_each_item_is_computed_once(name, machine, n, grain):
-    kinds, speeds = MACHINES[machine]
-    policy = POLICIES[name](members(*kinds))
-    for _ in range(4):
-        Machine(speeds, 1e-4).run(policy, n, max(grain, n // 100 // grain * grain), grain)
 
 
 @given(

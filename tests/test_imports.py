@@ -33,24 +33,25 @@ def loaded_by(code: str) -> set[str]:
     return set(json.loads(child.stdout.splitlines()[-1]))
 
 
-def test_import_loads_nothing_heavy() -> None:
-    assert loaded_by("import clgraph") & HEAVY == set()
+HELP = """from clgraph.cli.main import main
+try:
+    main({})
+except SystemExit as stop:
+    assert stop.code == 0"""
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["import clgraph", *map(HELP.format, (["--help"], ["bfs", "--help"], ["--version"], ["report", "--help"]))],
+)
+def test_import_and_help_load_nothing_heavy(code: str) -> None:
+    assert loaded_by(code) & HEAVY == set()
 
 
 def test_data_and_model_do_not_load_opencl() -> None:
     loaded = loaded_by("import clgraph.io, clgraph.generators, clgraph.model.strategy, clgraph.report")
     assert "numpy" in loaded  # the measurement sees imports
     assert "pyopencl" not in loaded
-
-
-@pytest.mark.parametrize("arguments", [["--help"], ["bfs", "--help"], ["--version"], ["report", "--help"]])
-def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
-    code = (
-        "from clgraph.cli.main import main\n"
-        f"try:\n    main({arguments})\n"
-        "except SystemExit as stop:\n    assert stop.code == 0"
-    )
-    assert loaded_by(code) & HEAVY == set()
 
 
 def test_every_public_name_exists() -> None:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pyopencl as cl
 import pytest
-from conftest import DEVICES, session_on
+from conftest import session_on, two_sessions
 
 from clgraph.engine.team import _PIECE_BYTES, Team
 from clgraph.errors import DeviceError, DeviceMemoryError, InputError, NoDeviceError
@@ -18,11 +18,7 @@ from clgraph.runtime.session import Session
 
 @pytest.fixture(scope="module")
 def pair() -> list[Session]:
-    """The first two devices of the tests, or the only one and a CPU."""
-    first, second = session_on(DEVICES[0]), session_on([*DEVICES, "cpu"][1])
-    if first.device == second.device:
-        pytest.skip("there is one device")
-    return [first, second]
+    return two_sessions()
 
 
 @pytest.fixture(scope="module")
@@ -85,26 +81,27 @@ def test_a_copy_that_fails_ends(pair: list[Session], monkeypatch: pytest.MonkeyP
         team.send(array, pair[1])
 
 
-@pytest.mark.parametrize("kind", [DeviceError, DeviceMemoryError])
-def test_a_device_that_fails_is_named(pair: list[Session], kind: type[DeviceError]) -> None:
+@pytest.mark.parametrize(
+    ("raised", "kind", "message"),
+    [
+        (DeviceError("it is broken"), DeviceError, ": it is broken"),
+        (DeviceMemoryError("it is full"), DeviceMemoryError, ": it is full"),
+        (cl.LogicError("clEnqueueNDRangeKernel", cl.status_code.INVALID_KERNEL_ARGS, ""), DeviceError, ""),
+    ],
+)
+def test_a_device_that_fails_is_named(
+    pair: list[Session], raised: Exception, kind: type[DeviceError], message: str
+) -> None:
     ended: list[int] = []
 
     def work(place: int) -> None:
         if place == 1:
-            raise kind("it is broken")
+            raise raised
         ended.append(place)
 
-    with pytest.raises(kind, match=r"devices\[1\], .*: it is broken"):
+    with pytest.raises(kind, match=rf"devices\[1\], .*{message}"):
         Team(pair).each(work)
     assert ended == [0]
-
-
-def test_an_error_of_opencl_is_typed_and_named(pair: list[Session]) -> None:
-    def work(place: int) -> None:
-        raise cl.LogicError("clEnqueueNDRangeKernel", cl.status_code.INVALID_KERNEL_ARGS, "")
-
-    with pytest.raises(DeviceError, match=r"devices\[0\]"):
-        Team(pair).each(work)
 
 
 def _placed(*places: tuple[int, int]) -> Team:

@@ -1,1 +1,1 @@
-"""The ``clgraph`` command: one module per sub-command."""
+"""The ``clgraph`` command."""

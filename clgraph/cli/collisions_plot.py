@@ -16,21 +16,7 @@ _MARKERS = "os^DvP*"  # as many as share no factor with the ten colours
 
 
 def plot_collisions(table: CollisionTable, path: str | Path, name: str) -> None:
-    """Write a picture of *table*: the total of every hash as a line, its largest row as a table.
-
-    Parameters
-    ----------
-    table : CollisionTable
-    path : str or Path
-        Its suffix gives the format: ``.png``, ``.svg``, ``.pdf``.
-    name : str
-        The graph's name, for the title.
-
-    Raises
-    ------
-    MissingExtraError, InputError
-        As :func:`clgraph.figure.check_figure`.
-    """
+    """Write a picture of *table*: the total of every hash as a line, its largest row as a table."""
     order = np.lexsort(table.total.T)  # the fewest at most bits first
     names = [table.hashes[k] for k in order]
     where = "neighbours" if table.distance == 1 else "vertices at most two edges apart"

@@ -38,62 +38,31 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True)
 class Shown:
-    """What a command tells of its result.
-
-    Attributes
-    ----------
-    document : mapping
-        Fields of the JSON document.
-    fields : mapping of str to str
-        Lines for people.
-    above, below : str
-        What stands above and below these lines.
-    """
+    """What a command tells of its result: fields of the JSON document, and lines for people."""
 
     document: Mapping[str, Any]
     fields: Mapping[str, str]
-    above: str = ""
+    above: str = ""  # what stands above these lines
     below: str = ""
-
-
-def _no_settings(_parser: argparse.ArgumentParser) -> None:
-    """Add no options."""
 
 
 @dataclass(frozen=True)
 class GraphCommand:
     """The sub-command of one algorithm.
 
-    Attributes
-    ----------
-    name : str
-        The algorithm's.
-    help : str
-    show : callable
-        ``show(run)`` returns what to tell of the result.
-    add_settings : callable
-        ``add_settings(parser)`` adds the algorithm's own options.
-    settings : callable
-        ``settings(args, graph)`` returns the keyword arguments of the public function that they stand for.
-    prepare : callable
-        ``prepare(args, graph)`` returns the graph that the algorithm gets.
-    output : str
-        What ``--output`` writes; without it there is no such option.
-    write : callable
-        ``write(path, run)`` writes it.
-    plot : str
-        What ``--plot`` draws; without it there is no such option.
+    *add_settings* adds the algorithm's own options. *settings* returns the keyword arguments of the public function
+    that they stand for, and *prepare* the graph that this gets. *write* writes what *output* describes.
     """
 
-    name: str
+    name: str  # the algorithm's
     help: str
     show: Callable[[Run], Shown]
-    add_settings: Callable[[argparse.ArgumentParser], None] = _no_settings
+    add_settings: Callable[[argparse.ArgumentParser], None]
     settings: Callable[[argparse.Namespace, Graph], Mapping[str, Any]] = field(default=lambda args, graph: {})
     prepare: Callable[[argparse.Namespace, Graph], Graph] = field(default=lambda args, graph: graph)
-    output: str = ""
+    output: str = ""  # what --output writes; without it there is no such option
     write: Callable[[str, Run], None] | None = None
-    plot: str = ""
+    plot: str = ""  # what --plot draws; without it there is no such option
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_graph(parser)

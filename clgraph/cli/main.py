@@ -1,7 +1,7 @@
 """Entry point of ``clgraph``: parse, dispatch to a sub-command, turn errors into exit codes.
 
-A sub-command is a module with ``HELP``, ``add_arguments(parser)`` and ``run(args) -> int``, or with a ``COMMAND`` that
-has these. It imports what it needs inside ``run``, so that ``clgraph --help`` loads neither numpy nor OpenCL.
+A sub-command is a :class:`GraphCommand`, or a module of its name with ``HELP``, ``add_arguments(parser)`` and
+``run(args) -> int``. It imports what it needs when it runs, so that ``clgraph --help`` loads neither numpy nor OpenCL.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from clgraph import __version__, errors
+from clgraph.cli.algorithms import GRAPH_COMMANDS
 from clgraph.names import unknown_name
 
 COMMANDS = (
@@ -90,9 +92,8 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name in COMMANDS:
-        module = importlib.import_module(f"clgraph.cli.{name}")
-        entry = getattr(module, "COMMAND", module)
-        about = entry.help if entry is not module else module.HELP
+        entry: Any = GRAPH_COMMANDS.get(name) or importlib.import_module(f"clgraph.cli.{name}")
+        about = entry.help if name in GRAPH_COMMANDS else entry.HELP
         command = commands.add_parser(name, help=about, description=f"{about}.", epilog=_EPILOG)
         command.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
         entry.add_arguments(command)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from clgraph.cli.options import add_device, add_json, add_plot, check_plot, open_session
 from clgraph.cli.terminal import busy, print_fields, print_json, print_table
@@ -12,8 +12,6 @@ from clgraph.cli.terminal import busy, print_fields, print_json, print_table
 if TYPE_CHECKING:
     from clgraph.device.profile import DeviceProfile
     from clgraph.runtime.session import Session
-
-_Key = TypeVar("_Key", int, str)
 
 HELP = "measure a device's atomics, memory and latencies"
 _PREFIXES = {1e12: "T", 1e9: "G", 1e6: "M", 1e3: "k", 1.0: "", 1e-3: "m", 1e-6: "µ", 1e-9: "n"}
@@ -67,8 +65,14 @@ def print_profile(profile: DeviceProfile) -> None:
     print(f"{profile.device}: {profile.origin} ({profile.source})\n")
     _print_latencies(profile)
     _print_memory(profile)
-    _print_atomics(profile)
-    _print_host(profile)
+    for title, key, unit in (
+        ("atomics on one address, by work-items", "same_address_atomics_per_second", "work-items"),
+        ("atomics on random addresses, by words", "spread_atomics_per_second", "words"),
+    ):
+        _print_curves(profile, title, key, unit)
+    _print_group_atomics(profile)
+    title = "vertices and edges that one core of the host takes, by working set"
+    _print_curves(profile, title, "host_items_per_second", "bytes")
     if profile.notes:
         print("\nnotes")
         print_fields({f"  {name}": text for name, text in profile.notes.items()})
@@ -100,24 +104,23 @@ def _print_memory(profile: DeviceProfile) -> None:
     )
 
 
-def _print_atomics(profile: DeviceProfile) -> None:
-    rates = profile.rates
-    for title, key, unit in (
-        ("atomics on one address, by work-items", "same_address_atomics_per_second", "work-items"),
-        ("atomics on random addresses, by words", "spread_atomics_per_second", "words"),
-    ):
-        curves = getattr(rates, key)
-        print(f"\n{title}")
-        points = sorted({x for curve in curves.values() for x in curve})
-        print_table(
-            [unit, *curves],
-            [
-                *([_binary(x), *(_cell(curve, x, "/s") for curve in curves.values())] for x in points),
-                ["spread", *(_percent(profile.spread, f"{key}.{name}") for name in curves)],
-            ],
-        )
+def _print_curves(profile: DeviceProfile, title: str, key: str, unit: str) -> None:
+    """Print the curves *key* of the rates, one a column, and the spread of each."""
+    curves = getattr(profile.rates, key)
+    points = sorted({x for curve in curves.values() for x in curve})
+    print(f"\n{title}")
+    print_table(
+        [unit, *curves],
+        [
+            *([_binary(x), *(_cell(curve, x, "/s") for curve in curves.values())] for x in points),
+            ["spread", *(_percent(profile.spread, f"{key}.{name}") for name in curves)],
+        ],
+    )
+
+
+def _print_group_atomics(profile: DeviceProfile) -> None:
+    per_group, local = profile.rates.group_address_atomics_per_second, profile.rates.local_atomics_per_second
     print("\natomics on one address per work-group")
-    per_group, local = rates.group_address_atomics_per_second, rates.local_atomics_per_second
     print_table(
         ["memory", *per_group],
         [
@@ -127,21 +130,7 @@ def _print_atomics(profile: DeviceProfile) -> None:
     )
 
 
-def _print_host(profile: DeviceProfile) -> None:
-    key = "host_items_per_second"
-    curves = profile.rates.host_items_per_second
-    sizes = sorted({size for curve in curves.values() for size in curve})
-    print("\nvertices and edges that one core of the host takes, by working set")
-    print_table(
-        ["bytes", *curves],
-        [
-            *([_binary(size), *(_cell(curve, size, "/s") for curve in curves.values())] for size in sizes),
-            ["spread", *(_percent(profile.spread, f"{key}.{way}") for way in curves)],
-        ],
-    )
-
-
-def _cell(rates: Mapping[_Key, float], key: _Key, unit: str) -> str:
+def _cell(rates: Mapping[Any, float], key: int | str, unit: str) -> str:
     return _si(rates[key], unit) if key in rates else ""
 
 

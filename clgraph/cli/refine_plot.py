@@ -17,24 +17,7 @@ _MOST_EDGED = 15_000  # triangles whose edges are drawn, too
 
 
 def plot_refinement(before: TriangleMesh, after: RefinedMesh, min_angle: float, path: str | Path, name: str) -> None:
-    """Write a picture of both meshes, coloured by the least angle of each triangle, and of angles and rounds.
-
-    Parameters
-    ----------
-    before : TriangleMesh
-    after : RefinedMesh
-    min_angle : float
-        The bound that was asked for, in degrees.
-    path : str or Path
-        Its suffix gives the format: ``.png``, ``.svg``, ``.pdf``.
-    name : str
-        The mesh's name, for the title.
-
-    Raises
-    ------
-    MissingExtraError, InputError
-        As :func:`clgraph.figure.check_figure`.
-    """
+    """Write a picture of both meshes, coloured by the least angle of each triangle, and of angles and rounds."""
     window = _window(after)
     width, height = np.ptp(after.points[after.triangles].reshape(-1, 2), axis=0) if window is None else (1.0, 1.0)
     is_wide = width > 1.3 * height

@@ -24,7 +24,7 @@ from clgraph.distributed.forest import DistributedForest, minimum_spanning_fores
 from clgraph.distributed.scheduler import HeteroScheduler
 
 if TYPE_CHECKING:
-    from clgraph.distributed.estimator import SGDMatrixFactorization
+    from clgraph.distributed.factorization import SGDMatrixFactorization
 
 __all__ = [
     "DistributedComponents",
@@ -44,6 +44,6 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
         if name != "SGDMatrixFactorization":  # the estimator needs scikit-learn
             raise AttributeError(f"module 'clgraph.distributed' has no attribute {name!r}")
-        from clgraph.distributed.estimator import SGDMatrixFactorization
+        from clgraph.distributed.factorization import SGDMatrixFactorization
 
         return SGDMatrixFactorization

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any
 from uuid import uuid4
 
@@ -14,12 +15,22 @@ import numpy as np
 
 from clgraph.algorithms.factorization import STRATEGIES, as_problem
 from clgraph.algorithms.factorization.epochs import Epoch, Training
+from clgraph.algorithms.factorization.estimator import SGDMatrixFactorization as _OnOneMachine
 from clgraph.algorithms.factorization.factors import Factors
-from clgraph.algorithms.factorization.problem import FactorizationProblem
+from clgraph.algorithms.factorization.problem import FactorizationProblem, Storage
 from clgraph.algorithms.factorization.strata import Strata
 from clgraph.algorithms.factorization.training import Cell, Errors, check_squares
 from clgraph.data.ratings import Ratings
-from clgraph.distributed.workers import devices_of, on_device, results, submit, wait_for, worker_session
+from clgraph.distributed.workers import (
+    as_client,
+    devices_of,
+    given,
+    on_device,
+    results,
+    submit,
+    wait_for,
+    worker_session,
+)
 from clgraph.errors import InputError
 from clgraph.runtime.timing import RunInfo, Seconds
 
@@ -60,10 +71,6 @@ class _Kept:
 _kept = _Kept()
 
 
-def _given(block: Block) -> Block:
-    return block
-
-
 def _chosen(block: Block) -> tuple[str, dict[str, float]]:
     with on_device():
         choice = _kept.cell(block).choice
@@ -80,12 +87,7 @@ def _swept(block: Block, users: Side, items: Side, rate: float, regularization: 
     return (found.user_factors, found.user_biases), (found.item_factors, found.item_biases)
 
 
-def _users(swept: tuple[Side, Side]) -> Side:
-    return swept[0]
-
-
-def _items(swept: tuple[Side, Side]) -> Side:
-    return swept[1]
+_users, _items = itemgetter(0), itemgetter(1)  # of what _swept returns
 
 
 def _squares(block: Block, users: Side, items: Side, key: str, others: Ratings | None) -> tuple[float, float]:
@@ -147,7 +149,7 @@ class DistributedTraining(Training):
         self.strata, self._run = Strata(ratings, self.n), uuid4().hex
         self._blocks = [
             [
-                self.submit(d, _given, Block(
+                self.submit(d, given, Block(
                     self._run, (d, q), replace(problem, ratings=block, mean=mean), strategy, options, deterministic
                 ))
                 for q, block in enumerate(row)
@@ -166,7 +168,7 @@ class DistributedTraining(Training):
 
     def errors_on(self, ratings: Ratings) -> tuple[str, int, list[list[distributed.Future]]]:
         blocks = self.strata.blocks_of(ratings)
-        futures = [[self.submit(d, _given, block) for block in row] for d, row in enumerate(blocks)]
+        futures = [[self.submit(d, given, block) for block in row] for d, row in enumerate(blocks)]
         return uuid4().hex, ratings.n_ratings, futures
 
     def save(self, epochs: list[Epoch]) -> None:
@@ -202,3 +204,59 @@ class DistributedTraining(Training):
         names = "; ".join(f"{worker.address} {worker.device}" for worker in self.workers[: self.n])
         kind = STRATEGIES[self.strategy].kind
         return RunInfo(self.strategy, kind, names, "workers of the client", seconds, self._predicted, {})
+
+
+class SGDMatrixFactorization(_OnOneMachine):
+    """:class:`clgraph.SGDMatrixFactorization` whose ``fit`` trains over the workers of a Dask client.
+
+    Each worker keeps blocks of ratings, and rows of factors pass from worker to worker as futures. The fitted factors
+    are in this process.
+
+    Parameters
+    ----------
+    client : distributed.Client, optional
+        By default the one that was made last. The other parameters are those of
+        :class:`clgraph.SGDMatrixFactorization`, without *session* and *devices*.
+
+    Raises
+    ------
+    ClusterError
+        In ``fit``: there is no client, no worker, or one with other packages.
+    NoDeviceError
+        In ``fit``: a worker has no device.
+    """
+
+    def __init__(
+        self,
+        n_factors: int = 16,
+        *,
+        strategy: str = "auto",
+        strategy_options: Mapping[str, Any] | None = None,
+        n_epochs: int = 20,
+        learning_rate: float = 0.01,
+        schedule: str = "constant",
+        decay: float = 0.1,
+        regularization: float = 0.05,
+        biases: bool = False,
+        storage: Storage = "float32",
+        init_scale: float = 0.2,
+        tol: float | None = None,
+        random_state: Any = None,
+        client: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            n_factors, strategy=strategy, strategy_options=strategy_options, n_epochs=n_epochs,
+            learning_rate=learning_rate, schedule=schedule, decay=decay, regularization=regularization, biases=biases,
+            storage=storage, init_scale=init_scale, tol=tol, random_state=random_state, verbose=verbose,
+        )  # fmt: skip
+        self.client = client
+
+    def _engine(self, ratings: Ratings, **options: Any) -> Training:
+        return DistributedTraining(as_client(self.client), ratings, **options)
+
+    def to_local(self) -> _OnOneMachine:
+        """Return an estimator with the same parameters and factors that needs no client."""
+        local = _OnOneMachine(**{name: value for name, value in self.get_params().items() if name != "client"})
+        local.__dict__.update({name: value for name, value in vars(self).items() if name != "client"})
+        return local

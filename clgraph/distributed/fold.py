@@ -109,19 +109,13 @@ def folded(
     """Return what *absorb*, of a part, places of chunks and these chunks, and *merge*, of two parts, make of all.
 
     Before parts merge each goes through *finish*.
-
-    Raises
-    ------
-    ClusterError
-        There are no workers, or a chunk has ended several of them.
     """
     began, token = time.perf_counter(), uuid4().hex
     workers = devices_of(client)
     tell = begin(what, len(chunks), "chunks")
     waiting = deque(grouped(chunks, max(1, len(chunks) // (_TASKS * len(workers)))))
     lanes: dict[str, distributed.Future] = {}  # what each worker has so far
-    given: dict[str, tuple[str, int]] = {}  # to whom each task was given, and how many chunks it has
-    running: list[distributed.Future] = []
+    running: dict[distributed.Future, tuple[str, int]] = {}  # who has each task, and how many chunks are in it
 
     def give(address: str) -> None:
         places = waiting.popleft()
@@ -129,18 +123,16 @@ def folded(
         future = submit(
             client, address, absorb, lanes.get(address), places, *(chunks[place] for place in places), key=key
         )
-        lanes[address], given[future.key] = future, (address, len(places))
-        running.append(future)
+        lanes[address], running[future] = future, (address, len(places))
 
     done = 0
     for worker in workers[: len(waiting)]:
         give(worker.address)
     while running:
-        for future in wait_for(client, running, first=True):
-            running.remove(future)
+        for future in wait_for(client, list(running), first=True):
+            address, count = running.pop(future)
             if future.status in ("error", "cancelled"):
                 results(client, [future])  # raises its error
-            address, count = given[future.key]
             tell(done := done + count)
             if waiting:
                 give(address)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.algorithms.components.edge_lists import EdgeComponents
 from clgraph.algorithms.mst.on_devices import forest_of_edges
 from clgraph.algorithms.mst.plan import total_weight
 from clgraph.arguments import checked_flag
@@ -17,10 +18,13 @@ from clgraph.data.graph import Graph
 from clgraph.distributed.chunks import SEGMENT_EDGES, Chunk, Segment, Weights, all_segments
 from clgraph.distributed.components import checked_arguments
 from clgraph.distributed.fold import DistributedInfo, Part, folded
-from clgraph.distributed.forest_edges import Forest
-from clgraph.distributed.forest_filter import ForestFilter
 from clgraph.distributed.workers import as_client, on_device, own_address, worker_session
 from clgraph.errors import GraphError
+from clgraph.runtime.session import Session
+
+_BITS = 8
+# What so many of the lightest edges of the forest connect rules out heavier edges.
+_SHARES = (0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 
 
 class _Forest(NamedTuple):
@@ -177,3 +181,99 @@ def lightest(n: int, maximum: bool, *parts: Segment) -> Forest:
     found = forest_of_edges(session, n, (sources, targets, weights), maximum=maximum)
     session.release()  # the pool keeps memory for arrays of the same size, and the next lists are longer
     return Forest(*found, n)
+
+
+class Forest(NamedTuple):
+    """Edges of a forest, lesser ends first, in the order of sources and targets.
+
+    As a message the sources are a bit for each edge and each vertex, and the targets as many bits as a vertex needs.
+    """
+
+    sources: NDArray[np.int32]
+    targets: NDArray[np.int32]
+    weights: Weights
+    n_vertices: int
+    waiting: tuple[Segment, ...] = ()  # edges that may be in the forest, too
+
+    @property
+    def edges(self) -> Segment:
+        return self.sources, self.targets, self.weights
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays in a message."""
+        n, m = self.n_vertices, self.sources.size
+        n_bytes, n_planes = divmod(_target_bits(n), _BITS)
+        arrays = [array for part in (*self.waiting, (self.weights,)) for array in part if array is not None]
+        return -(-(n + m) // _BITS) + n_bytes * m + n_planes * -(-m // _BITS) + sum(array.nbytes for array in arrays)
+
+    def __reduce__(self) -> Any:
+        places = np.zeros(self.n_vertices + self.sources.size, bool)
+        places[self.sources + np.arange(self.sources.size)] = True
+        n_bytes, n_planes = divmod(_target_bits(self.n_vertices), _BITS)
+        octets = np.ascontiguousarray(self.targets.astype("<i4").view(np.uint8).reshape(-1, 4)[:, :n_bytes])
+        planes = [np.packbits(self.targets >> (_BITS * n_bytes + k) & 1 > 0) for k in range(n_planes)]
+        return _unpacked, (np.packbits(places), octets, planes, self.weights, self.n_vertices, self.waiting)
+
+
+def _target_bits(n: int) -> int:
+    return max(n - 1, 0).bit_length()
+
+
+def _unpacked(
+    places: NDArray[np.uint8],
+    octets: NDArray[np.uint8],
+    planes: list[NDArray[np.uint8]],
+    weights: Weights,
+    n: int,
+    waiting: tuple[Segment, ...],
+) -> Forest:
+    m, n_bytes = octets.shape
+    sources = (np.flatnonzero(np.unpackbits(places)) - np.arange(m)).astype(np.int32)
+    words = np.zeros((m, 4), np.uint8)
+    words[:, :n_bytes] = octets
+    targets = words.reshape(-1).view("<i4").astype(np.int32)
+    for k, plane in enumerate(planes):
+        targets |= np.unpackbits(plane, count=m).astype(np.int32) << (_BITS * n_bytes + k)
+    return Forest(sources, targets, weights, n, waiting)
+
+
+class ForestFilter:
+    """What the lightest edges of a forest connect; the forest has *n* vertices, and one edge at least.
+
+    An edge is in no minimum spanning forest if lighter edges connect its ends; for a maximum one, heavier edges rule
+    out lighter ones. The test is the filter step of [1]_, with components in place of the recursion, so that edges may
+    come in any order.
+
+    References
+    ----------
+    .. [1] V. Osipov, P. Sanders, J. Singler. "The filter-Kruskal minimum spanning tree algorithm." ALENEX 2009.
+    """
+
+    def __init__(self, session: Session, n: int, edges: Segment, *, maximum: bool) -> None:
+        sources, targets, weights = edges
+        assert weights is not None
+        in_order = np.argsort(weights)[:: -1 if maximum else 1]
+        sources, targets, weights = sources[in_order], targets[in_order], weights[in_order]
+        ends = sorted({-int(-share * weights.size // 1) for share in _SHARES})
+        self._maximum, self._limits = maximum, weights[[end - 1 for end in ends]]
+        self._labels = np.empty((len(ends), n), np.int32)
+        forest, start = EdgeComponents(session, n), 0
+        for level, end in enumerate(ends):
+            forest.link(sources[start:end], targets[start:end])
+            self._labels[level], start = forest.parents(), end
+
+    def rest(self, segment: Segment) -> Segment:
+        """Return the edges of *segment* that may be in a forest; they have weights."""
+        sources, targets, weights = segment
+        assert weights is not None
+        if self._maximum:
+            levels = self._limits.size - 1 - np.searchsorted(self._limits[::-1], weights, "right")
+        else:
+            levels = np.searchsorted(self._limits, weights, "left") - 1
+        tested = np.flatnonzero((levels >= 0) & (np.maximum(sources, targets) < self._labels.shape[1]))
+        levels = levels[tested]
+        ruled_out = self._labels[levels, sources[tested]] == self._labels[levels, targets[tested]]
+        kept = np.ones(sources.size, bool)
+        kept[tested[ruled_out]] = False
+        return sources[kept], targets[kept], weights[kept]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import distributed
@@ -13,6 +12,7 @@ from clgraph.distributed.workers import (
     WorkerDevice,
     as_client,
     devices_of,
+    given,
     on_device,
     results,
     submit,
@@ -24,82 +24,59 @@ from clgraph.hetero.policies import Member
 from clgraph.hetero.runner import Runner
 
 
-@dataclass(frozen=True)
-class Part:
-    """Some items of a load, cut by the client, with all that their kernel needs."""
-
-    kernels: Kernel | Mapping[str, Kernel]
-    outputs: Mapping[str, Output]
-    values: Mapping[str, Any]
-    start: int
-    n_items: int
-
-    def work(self, shared: Mapping[str, Any] | None) -> Work:
-        """Return the work whose only load is this part."""
-        values = {**self.values, "first": self.start}
-        return Work(
-            self.kernels, lambda _: self.n_items, lambda _load, _start, _stop: values, self.outputs,
-            shared=None if shared is None else (lambda _: shared), grain=self.n_items,
-        )  # fmt: skip
-
-
-def _computed(part: Part, shared: Mapping[str, Any] | None) -> dict[str, NDArray[Any]]:
-    """Return what the kernel writes for the items of *part*."""
-    work = part.work(shared)
+def _computed(
+    kernels: Kernel | Mapping[str, Kernel],
+    declared: Mapping[str, Output],
+    values: Mapping[str, Any],
+    start: int,
+    n_items: int,
+    shared: Mapping[str, Any] | None,
+) -> dict[str, NDArray[Any]]:
+    """Return what the kernel writes for these items of a load, which the client has cut."""
+    values = {**values, "first": start}
+    part = Work(
+        kernels,
+        count=lambda _load: n_items,
+        cut=lambda _load, _start, _stop: values,
+        outputs=declared,
+        shared=None if shared is None else (lambda _load: shared),
+        grain=n_items,
+    )
     with on_device():
-        outputs = work.new_outputs(None, part.n_items)
-        runner = Runner(worker_session(), work, is_warm=True)
+        outputs = part.new_outputs(None, n_items)
+        runner = Runner(worker_session(), part, is_warm=True)
         runner.begin(None, outputs)
         try:
-            runner.run(0, part.n_items)
+            runner.run(0, n_items)
         finally:
             runner.end()
     return outputs
 
 
-def _given(values: Any) -> Any:
-    return values
-
-
-class RemoteRunner:
+class RemoteRunner(Runner):
     """Computes parts of loads on a worker; a worker that is lost has failed, and others take over."""
 
     def __init__(self, client: distributed.Client, worker: WorkerDevice, work: Work, *, is_warm: bool) -> None:
-        self.client, self.session, self.work, self.is_warm = client, worker, work, is_warm
+        self.client, self.work, self.is_warm = client, work, is_warm
+        self.session = worker  # type: ignore[assignment]
         self.key, self.name = worker.address, f"{worker.address} {worker.device} ({worker.compute_units} units)"
         self.member = Member(worker.weight, worker.lanes, worker.is_cpu)
-        self._shared: Any = None
 
     def begin(self, load: Any, outputs: Mapping[str, NDArray[Any]]) -> None:
         """Send to the worker what all parts of *load* share."""
-        self._load, self._outputs = load, outputs
-        declared = self.work.outputs(load) if callable(self.work.outputs) else self.work.outputs
-        self._declared = dict(declared)
+        self._load, self._outputs, self._shared = load, outputs, None
         if self.work.shared is not None:
-            self._shared = submit(self.client, self.key, _given, dict(self.work.shared(load)), others=False)
-
-    def warm_up(self, n_items: int) -> None:
-        """Compute the first items once before anything is timed; the results are dropped."""
-        if not self.is_warm:
-            self._result(0, n_items)
-            self.is_warm = True
+            self._shared = submit(self.client, self.key, given, dict(self.work.shared(load)), others=False)
 
     def run(self, start: int, stop: int) -> None:
         """Compute these items and write them into the outputs."""
-        for name, array in self._result(start, stop).items():
-            self._outputs[name][start:stop] = array
-
-    def end(self) -> None:
-        """Let go of the load."""
-        self._load, self._outputs, self._shared = None, {}, None
-
-    def _result(self, start: int, stop: int) -> dict[str, NDArray[Any]]:
         values = self.work.cut(self._load, start, stop)
-        part = Part(self.work.kernels, self._declared, values, start, stop - start)
-        future = submit(self.client, self.key, _computed, part, self._shared, others=False)
-        found: dict[str, NDArray[Any]]
-        (found,) = results(self.client, [future], address=self.key)
-        return found
+        declared = {name: Output(array.dtype, array.shape[1:]) for name, array in self._outputs.items()}
+        arguments = self.work.kernels, declared, values, start, stop - start, self._shared
+        task = submit(self.client, self.key, _computed, *arguments, others=False)
+        (found,) = results(self.client, [task], address=self.key)
+        for name, array in found.items():
+            self._outputs[name][start:stop] = array
 
 
 class HeteroScheduler(_OnOneMachine):

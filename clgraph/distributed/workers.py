@@ -8,10 +8,10 @@ import math
 import threading
 import time
 import warnings
-from collections.abc import Iterator, Sequence
-from concurrent.futures import CancelledError
+from collections.abc import Callable, Iterator, Sequence
+from concurrent import futures
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import dask
 import distributed
@@ -27,9 +27,10 @@ from clgraph.errors import (
     NoDeviceError,
     WorkerLostError,
 )
-from clgraph.hetero.devices import member
+from clgraph.hetero.runner import member
 from clgraph.runtime.session import Session, as_session
 
+_T = TypeVar("_T")
 _one_at_a_time = threading.Lock()
 _LOOK_SECONDS = 1.0  # A wait asks the scheduler this often which workers live.
 _DESCRIBE_ATTEMPTS = 3  # Dask gives a task up after as many lost workers, too.
@@ -37,32 +38,16 @@ _DESCRIBE_ATTEMPTS = 3  # Dask gives a task up after as many lost workers, too.
 
 @dataclass(frozen=True)
 class WorkerDevice:
-    """What a worker tells of itself.
-
-    Attributes
-    ----------
-    address : str
-    device : str
-        Its name; empty if there is none.
-    weight : float
-        How fast its memory is by the device's profile, in bytes per second.
-    is_cpu : bool
-    compute_units, lanes : int
-        Lanes are work-items that run at once.
-    versions : dict of str to str
-        Of the packages that must be equal everywhere.
-    reason : str
-        Why it has no device.
-    """
+    """What a worker tells of itself."""
 
     address: str
-    device: str
-    weight: float
+    device: str  # its name; empty if there is none
+    weight: float  # how fast its memory is by the device's profile, in bytes per second
     is_cpu: bool
     compute_units: int
-    versions: dict[str, str] = field(hash=False)
-    lanes: int = 1
-    reason: str = ""
+    versions: dict[str, str] = field(hash=False)  # of the packages that must be equal everywhere
+    lanes: int = 1  # work-items that run at once
+    reason: str = ""  # why it has no device
 
 
 @contextlib.contextmanager
@@ -123,6 +108,11 @@ def submit(
         return client.submit(function, *arguments, key=key, workers=[address], allow_other_workers=others, pure=False)
 
 
+def given(values: Any) -> Any:
+    """Return *values*: as a task, it keeps them on its worker."""
+    return values
+
+
 def as_client(client: Any) -> distributed.Client:
     """Return *client*, or the one that this process has made last."""
     if client is None:
@@ -138,13 +128,7 @@ def as_client(client: Any) -> distributed.Client:
 
 
 def living(client: distributed.Client) -> list[str]:
-    """Return the addresses of the workers that the scheduler knows.
-
-    Raises
-    ------
-    ClusterError
-        The scheduler does not answer.
-    """
+    """Return the addresses of the workers that the scheduler knows."""
     try:
         return sorted(client.nthreads())
     except (OSError, RuntimeError) as error:
@@ -156,107 +140,83 @@ def lost_after() -> float:
     return float(parse_timedelta(dask.config.get("distributed.scheduler.worker-ttl") or "5 minutes"))
 
 
-class _Watch:
-    """Ends a wait for workers that cannot answer any more.
+def _watched(client: distributed.Client, attempt: Callable[[], _T | None], address: str, ends: float) -> _T:
+    """Return what *attempt* returns once that is not ``None``; look at the workers after each call of it.
 
-    Parameters
-    ----------
-    client : distributed.Client
-    address : str, optional
-        The only worker that may answer; otherwise any may, and Dask gives tasks of a lost worker to others.
-    ends : float
-        The time of ``time.monotonic`` at which the only worker must have answered.
+    With *address* only that worker may answer, until time *ends* of ``time.monotonic``. Without, any worker may, since
+    Dask gives tasks of a lost worker to others. Errors of Dask for lost workers and schedulers get our types.
     """
-
-    def __init__(self, client: distributed.Client, address: str = "", ends: float = math.inf) -> None:
-        self._client, self._address, self._ends = client, address, ends
-        self._seen = time.monotonic()
-
-    def look(self) -> None:
-        """Raise WorkerLostError without the only worker, ClusterError after a long time without any."""
-        workers, now = living(self._client), time.monotonic()
-        if self._address:
-            if self._address not in workers:
-                raise WorkerLostError(f"worker {self._address} is lost")
-            if now > self._ends:
-                raise WorkerLostError(f"worker {self._address} has not answered in time")
+    seen = time.monotonic()
+    while True:
+        try:
+            if (found := attempt()) is not None:
+                return found
+        except distributed.KilledWorker as error:
+            if address:
+                raise WorkerLostError(f"worker {address} is lost") from error
+            raise ClusterError(f"a task has ended every worker that tried it: {error}") from error
+        except (distributed.CancelledError, futures.CancelledError) as error:
+            raise ClusterError(f"a task was cancelled, or the scheduler is lost: {error}") from error
+        workers, now = living(client), time.monotonic()
+        if address:
+            if address not in workers:
+                raise WorkerLostError(f"worker {address} is lost")
+            if now > ends:
+                raise WorkerLostError(f"worker {address} has not answered in time")
         elif workers:
-            self._seen = now
-        elif now - self._seen > lost_after():
+            seen = now
+        elif now - seen > lost_after():
             raise ClusterError(
-                f"the cluster at {self._client.scheduler.address} has lost all workers, and no new one has come for "
+                f"the cluster at {client.scheduler.address} has lost all workers, and no new one has come for "
                 f"{lost_after():g} s"
             )
-
-    @contextlib.contextmanager
-    def typed_errors(self) -> Iterator[None]:
-        """Give what Dask raises for lost workers and schedulers the types of this package."""
-        try:
-            yield
-        except distributed.KilledWorker as error:
-            if self._address:
-                raise WorkerLostError(f"worker {self._address} is lost") from error
-            raise ClusterError(f"a task has ended every worker that tried it: {error}") from error
-        except (distributed.CancelledError, CancelledError) as error:
-            raise ClusterError(f"a task was cancelled, or the scheduler is lost: {error}") from error
 
 
 def wait_for(
     client: distributed.Client,
-    futures: list[distributed.Future],
+    tasks: list[distributed.Future],
     *,
     first: bool = False,
     address: str = "",
     ends: float = math.inf,
 ) -> list[distributed.Future]:
-    """Wait until all *futures* are done, or the first is, and return those that are, also with errors.
+    """Wait until all *tasks* are done, or the first is, and return those that are, also with errors.
 
-    Their tasks may be run by any worker, or only by the one at *address*.
+    They may be run by any worker, or only by the one at *address*.
 
     Raises
     ------
     ClusterError
-        The scheduler is lost, or there was no worker for as long as :func:`lost_after` says.
+        The scheduler is lost, a task has ended every worker that tried it, or there was no worker for as long as
+        :func:`lost_after` says.
     WorkerLostError
         The only worker is lost, or has not answered at time *ends* of ``time.monotonic``.
     """
-    watch, until = _Watch(client, address, ends), "FIRST_COMPLETED" if first else "ALL_COMPLETED"
-    while True:
-        try:
-            with watch.typed_errors():
-                done = distributed.wait(futures, timeout=_LOOK_SECONDS, return_when=until).done
-        except distributed.TimeoutError:
-            watch.look()
-        else:
-            return [future for future in futures if future in done]
+    until = "FIRST_COMPLETED" if first else "ALL_COMPLETED"
+
+    def done() -> set[distributed.Future] | None:
+        with contextlib.suppress(distributed.TimeoutError):
+            return set(distributed.wait(tasks, timeout=_LOOK_SECONDS, return_when=until).done)
+        return None
+
+    ended = _watched(client, done, address, ends)
+    return [task for task in tasks if task in ended]
 
 
 def results(
-    client: distributed.Client, futures: Sequence[distributed.Future], *, address: str = "", ends: float = math.inf
+    client: distributed.Client, tasks: Sequence[distributed.Future], *, address: str = "", ends: float = math.inf
 ) -> list[Any]:
-    """Return the results of *futures* when all are done; the arguments are those of :func:`wait_for`.
-
-    Raises
-    ------
-    ClusterError, WorkerLostError
-        As in :func:`wait_for`, or a task has ended every worker that tried it.
-    """
-    wait_for(client, list(futures), address=address, ends=ends)
-    watch = _Watch(client, address, ends)
+    """Return the results of *tasks* when all are done; arguments and errors are those of :func:`wait_for`."""
+    wait_for(client, list(tasks), address=address, ends=ends)
     # Future.result with a time limit would begin the transfer of a large result anew after each.
-    transfer = asyncio.run_coroutine_threadsafe(
-        client.gather(list(futures), asynchronous=True), client.loop.asyncio_loop
-    )
+    transfer = asyncio.run_coroutine_threadsafe(client.gather(list(tasks), asynchronous=True), client.loop.asyncio_loop)
+
+    def gathered() -> list[Any] | None:
+        futures.wait([transfer], _LOOK_SECONDS)
+        return transfer.result() if transfer.done() else None
+
     try:
-        while True:
-            try:
-                with watch.typed_errors():
-                    found: list[Any] = transfer.result(_LOOK_SECONDS)
-                    return found
-            except TimeoutError:
-                if transfer.done():
-                    raise  # the task's own error
-                watch.look()
+        return _watched(client, gathered, address, ends)
     finally:
         transfer.cancel()
 
@@ -281,10 +241,10 @@ def devices_of(client: distributed.Client) -> list[WorkerDevice]:
     found, ends = list[WorkerDevice](), time.monotonic() + lost_after()
     for _ in range(_DESCRIBE_ATTEMPTS):  # a worker that its nanny begins anew has another address
         # A task each, since a device takes seconds to begin, in which the worker must answer.
-        futures = {address: submit(client, address, _described, others=False) for address in living(client)}
-        for address, future in futures.items():
+        tasks = {address: submit(client, address, _described, others=False) for address in living(client)}
+        for address, task in tasks.items():
             try:
-                found += results(client, [future], address=address, ends=ends)
+                found += results(client, [task], address=address, ends=ends)
             except ImportError as error:
                 raise ClusterError(f"a worker cannot import clgraph: {error}") from error
             except WorkerLostError as error:
@@ -296,20 +256,14 @@ def devices_of(client: distributed.Client) -> list[WorkerDevice]:
             client.wait_for_workers(1, timeout=max(_LOOK_SECONDS, ends - time.monotonic()))
     if not found:
         raise ClusterError(f"the cluster at {client.scheduler.address} lost all workers before they described a device")
-    check_versions(found)
+    for worker in found:
+        for name, version in _versions().items():
+            if worker.versions[name] != version:
+                raise ClusterError(
+                    f"worker {worker.address} has {name} {worker.versions[name]}, and this process has {version}; "
+                    "install the same version everywhere"
+                )
     for worker in found:
         if not worker.device:
             raise NoDeviceError(f"worker {worker.address} has no device: {worker.reason}")
     return found
-
-
-def check_versions(workers: Sequence[WorkerDevice]) -> None:
-    """Raise unless all have the packages of this process."""
-    here = _versions()
-    for worker in workers:
-        if different := [name for name in here if worker.versions[name] != here[name]]:
-            name = different[0]
-            raise ClusterError(
-                f"worker {worker.address} has {name} {worker.versions[name]}, and this process has {here[name]}; "
-                "install the same version everywhere"
-            )

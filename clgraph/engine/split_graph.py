@@ -32,18 +32,10 @@ SPLIT_OPTIONS = "shares", "segment_entries"
 
 @dataclass(frozen=True)
 class Slab:
-    """Consecutive entries of a graph, on a device.
+    """Consecutive entries of a graph, on a device."""
 
-    Attributes
-    ----------
-    graph : DeviceGraph
-        It has all vertices, and those entries.
-    first : int
-        The place of its first entry in the whole graph.
-    """
-
-    graph: DeviceGraph
-    first: int
+    graph: DeviceGraph  # It has all vertices, and those entries.
+    first: int  # the place of its first entry in the whole graph
 
 
 class SplitGraph:
@@ -180,13 +172,7 @@ class StreamedGraph:
 def as_split(
     graph: Any, devices: object, session: object, options: dict[str, Any], *, weights: bool = False
 ) -> SplitGraph | StreamedGraph:
-    """Return *graph* as several devices take it; what *options* say of the split is taken out of them.
-
-    Raises
-    ------
-    InputError
-        *devices* and *session* are both given, or *devices* with a graph that is split already.
-    """
+    """Return *graph* as several devices take it; what *options* say of the split is taken out of them."""
     if session is not None:
         raise InputError(f"session = {shown(session)} and several devices; name the devices alone")
     if isinstance(graph, SplitGraph):

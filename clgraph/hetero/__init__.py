@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from clgraph.hetero.learning import POLICIES
 from clgraph.hetero.report import HeteroReport, RoundReport
 from clgraph.hetero.scheduler import HeteroRun, HeteroScheduler
-from clgraph.hetero.table import POLICIES
 from clgraph.hetero.work import Kernel, Output, Work, elementwise, map_rows
 from clgraph.runtime.devices import sub_devices
 

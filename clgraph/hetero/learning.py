@@ -6,7 +6,7 @@ import math
 from collections import deque
 from collections.abc import Mapping, Sequence
 
-from clgraph.hetero.policies import Member, Policy, Range, split
+from clgraph.hetero.policies import Greedy, Guided, Member, MinMin, Policy, Range, Static, split
 
 _AGREE = 0.02  # two rounds agree when no share has moved by more
 _LEAST_SECONDS = 2e-3  # what a device takes from a buffer is worth a launch
@@ -212,3 +212,6 @@ class HASS(Policy):
         for speeds in (self.rates, self._known):
             if speeds.keys() >= self.living and not any(speeds[d] for d in self.living):  # they rested
                 speeds.update(dict.fromkeys(self.living, 1.0))
+
+
+POLICIES: dict[str, type[Policy]] = {policy.name: policy for policy in (HASS, Greedy, MinMin, Qilin, Static, Guided)}

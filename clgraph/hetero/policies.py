@@ -17,19 +17,10 @@ Range: TypeAlias = tuple[int, int]  # the first item, and the one behind the las
 
 @dataclass(frozen=True)
 class Member:
-    """What a policy knows of a device.
+    """What a policy knows of a device."""
 
-    Attributes
-    ----------
-    weight : float
-        Its speed beside that of the others, as the profiles have it.
-    lanes : int
-        Work-items that it runs at once.
-    is_cpu : bool
-    """
-
-    weight: float
-    lanes: int = 1
+    weight: float  # its speed beside that of the others, as the profiles have it
+    lanes: int = 1  # work-items that it runs at once
     is_cpu: bool = True
 
 

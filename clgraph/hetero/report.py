@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from tabulate import tabulate
 
@@ -107,22 +106,21 @@ class HeteroReport:
         """
         with figure_file(path, 9.0, 6.4) as figure:
             shares, times = figure.subplots(2, 1, sharex=True)
-            self._draw(shares, times)
+            places = range(len(self.rounds))
+            bottoms = [0.0] * len(self.rounds)
+            width = 0.8 / len(self.devices)
+            for d, name in enumerate(self.devices):
+                parts = [done.items[d] / max(1, sum(done.items)) for done in self.rounds]
+                shares.bar(places, parts, bottom=bottoms, label=name)
+                bottoms = [below + part for below, part in zip(bottoms, parts, strict=True)]
+                times.bar(
+                    [k + (d + 0.5) * width - 0.4 for k in places], [1e3 * r.seconds[d] for r in self.rounds], width
+                )
+            totals = [1e3 * done.total_seconds for done in self.rounds]
+            times.hlines(totals, [k - 0.4 for k in places], [k + 0.4 for k in places], color="black")
+            shares.set_title(f"Loads on {len(self.devices)} devices by the policy {self.policy}")
+            shares.set_ylabel("part of the items")
+            times.set_ylabel("busy (black: the round), ms")
+            times.set_xlabel("round")
+            times.set_xticks(places)
             figure.legend(*shares.get_legend_handles_labels(), loc="outside lower center", frameon=False)
-
-    def _draw(self, shares: Any, times: Any) -> None:
-        places = range(len(self.rounds))
-        bottoms = [0.0] * len(self.rounds)
-        width = 0.8 / len(self.devices)
-        for d, name in enumerate(self.devices):
-            parts = [done.items[d] / max(1, sum(done.items)) for done in self.rounds]
-            shares.bar(places, parts, bottom=bottoms, label=name)
-            bottoms = [below + part for below, part in zip(bottoms, parts, strict=True)]
-            times.bar([k + (d + 0.5) * width - 0.4 for k in places], [1e3 * r.seconds[d] for r in self.rounds], width)
-        totals = [1e3 * done.total_seconds for done in self.rounds]
-        times.hlines(totals, [k - 0.4 for k in places], [k + 0.4 for k in places], color="black")
-        shares.set_title(f"Loads on {len(self.devices)} devices by the policy {self.policy}")
-        shares.set_ylabel("part of the items")
-        times.set_ylabel("busy (black: the round), ms")
-        times.set_xlabel("round")
-        times.set_xticks(places)

@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
 
 from clgraph.errors import ClgraphError
 from clgraph.hetero.policies import Policy, Range
-
-
-@dataclass
-class Tally:
-    """What one device has done in a round."""
-
-    items: int = 0
-    seconds: float = 0.0
 
 
 class Round:
@@ -28,7 +19,7 @@ class Round:
         self._changed = threading.Condition()
         self._waiting = 0  # threads that have found nothing since the last change
         self._in_flight: dict[int, Range] = {}
-        self.tallies = [Tally() for _ in policy.members]
+        self.items, self.seconds = [0] * len(policy.members), [0.0] * len(policy.members)  # what each device has done
         self.failures: dict[int, Exception] = {}
         self.error: BaseException | None = None
         policy.begin(n_items, sub_load, grain)
@@ -57,15 +48,15 @@ class Round:
     def pay(self, device: int, seconds: float) -> None:
         """Hear what *device* has spent on what all its parts need."""
         with self._changed:
-            self.tallies[device].seconds += seconds
+            self.seconds[device] += seconds
 
     def done(self, device: int, seconds: float) -> None:
         """Hear that *device* has computed what it took."""
         with self._changed:
             first, stop = self._in_flight.pop(device)
             self._left -= stop - first
-            tally = self.tallies[device]
-            tally.items, tally.seconds = tally.items + stop - first, tally.seconds + seconds
+            self.items[device] += stop - first
+            self.seconds[device] += seconds
             self._policy.done(device, stop - first, seconds)
             self._wake()
 

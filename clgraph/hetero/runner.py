@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.errors import InputError, KernelSourceError
-from clgraph.hetero.devices import member
 from clgraph.hetero.policies import Member
 from clgraph.hetero.work import Values, Work
 from clgraph.runtime import opencl as cl
 from clgraph.runtime.arrays import DeviceArray, enqueue_copies, number_type
+from clgraph.runtime.devices import speed_of
 from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.session import Session
 from clgraph.runtime.staging import LEAST_BYTES
@@ -25,6 +25,14 @@ PIECE_BYTES = 32 << 20  # what a piece of a part has at least: less does not fil
 _MOST_PIECES = 4
 _LARGEST_SHARE = 8  # a piece takes at most this part of the largest buffer of the device
 _ALIGNMENT = 16  # bytes, without which a CPU cannot read an array where it is
+_LANES_OF_A_GPU_UNIT = 128
+
+
+def member(session: Session) -> Member:
+    """Return what policies know of a device."""
+    facts = session.facts
+    lanes = facts.compute_units * (1 if facts.is_cpu else _LANES_OF_A_GPU_UNIT)
+    return Member(speed_of(session), lanes, facts.is_cpu)
 
 
 @dataclass
@@ -47,28 +55,15 @@ class Runner:
 
     def __init__(self, session: Session, work: Work, *, is_warm: bool = False) -> None:
         self.session, self.work, self.is_warm = session, work, is_warm
+        self.key: Any = session.device.int_ptr  # what tells this device from others
+        self.name = f"{session.facts.name} ({session.facts.compute_units} units)"
+        self.member = member(session)
         self._kernel = work.kernel(session.facts.is_cpu)
-        self._shared: dict[str, Any] = {}
         with session.driver:
             self._program = session.program(
                 self._kernel.file, self._kernel.defines, work_group_size=self._kernel.work_group_size
             )
             self._names = self._program.parameters(self._kernel.name)
-
-    @property
-    def name(self) -> str:
-        """What reports and warnings call the device."""
-        return f"{self.session.facts.name} ({self.session.facts.compute_units} units)"
-
-    @property
-    def key(self) -> int:
-        """What tells this device from others."""
-        return int(self.session.device.int_ptr)
-
-    @property
-    def member(self) -> Member:
-        """What policies know of the device."""
-        return member(self.session)
 
     def begin(self, load: Any, outputs: Mapping[str, NDArray[Any]]) -> None:
         """Copy to the device what all parts of *load* share; *outputs* are the arrays into which parts are written."""
@@ -79,7 +74,7 @@ class Runner:
             )
         self._load, self._outputs = load, outputs
         with self.session.driver:
-            self._shared = self._on_device(self.work.shared(load)) if self.work.shared is not None else {}
+            self._shared: Any = self._on_device(self.work.shared(load)) if self.work.shared is not None else {}
 
     def warm_up(self, n_items: int) -> None:
         """Compute the first items once before anything is timed: some drivers compile at the first launch.

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from clgraph.arguments import check_choice, checked_count, checked_flag, checked_number, refusing, shown
 from clgraph.errors import DeviceDroppedWarning, DeviceError, InputError, KernelBuildError, NoDeviceError
+from clgraph.hetero.learning import POLICIES
 from clgraph.hetero.policies import Policy
 from clgraph.hetero.report import HeteroReport, RoundReport
 from clgraph.hetero.rounds import Round
 from clgraph.hetero.runner import Runner
-from clgraph.hetero.table import POLICIES
 from clgraph.hetero.work import Work
 from clgraph.runtime import opencl as cl
 from clgraph.runtime.devices import sessions_of
@@ -247,7 +247,7 @@ def _round(
         )  # fmt: skip
     if state.error is not None:
         raise state.error
-    items, seconds = tuple(t.items for t in state.tallies), tuple(t.seconds for t in state.tallies)
+    items, seconds = tuple(state.items), tuple(state.seconds)
     policy.end(items, seconds)
     idle = tuple(max(0.0, 1 - busy / total) for busy in seconds)
     return RoundReport(items, seconds, idle, tuple(policy.steals), planned, total, tuple(sorted(state.failures)))

@@ -17,7 +17,6 @@ from clgraph.primitives.types import c_type
 from clgraph.user_cache import cache_dir, write_whole
 
 Values: TypeAlias = Mapping[str, Any]
-KINDS = ("cpu", "gpu")
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,7 @@ class Work:
         """Return the kernel for this kind of device."""
         if isinstance(self.kernels, Kernel):
             return self.kernels
-        kind = KINDS[not is_cpu]
+        kind = "cpu" if is_cpu else "gpu"
         if kind not in self.kernels:
             raise InputError(f"the work has no kernel for a device of kind {kind!r}, only for {sorted(self.kernels)}")
         return self.kernels[kind]
@@ -117,13 +116,6 @@ class Work:
         return {name: np.empty((n_items, *output.shape), output.dtype) for name, output in declared.items()}
 
 
-def _same_length(arrays: Mapping[str, NDArray[Any]]) -> int:
-    lengths = {name: len(array) for name, array in arrays.items()}
-    if len({*lengths.values()}) != 1:
-        raise InputError(f"the arrays of a load have different lengths: {lengths}")
-    return next(iter(lengths.values()))
-
-
 def _typed(name: str, values: Any, dtype: np.dtype[Any], n_dims: int) -> NDArray[Any]:
     array = checked_array(name, values)
     if array.ndim != n_dims or array.dtype != dtype:
@@ -131,9 +123,9 @@ def _typed(name: str, values: Any, dtype: np.dtype[Any], n_dims: int) -> NDArray
     return array
 
 
-def _parameters(arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Return the declarations of arrays that all parts share, as a macro puts them into a list of parameters."""
-    return "".join(f"__global const {c_type(array.dtype)} *restrict {name}, " for name, array in arrays.items())
+def _parameters(types: Mapping[str, np.dtype[Any]]) -> str:
+    """Return the declarations of arrays of these types, as a macro puts them into a list of parameters."""
+    return "".join(f"__global const {c_type(kind)} *restrict {name}, " for name, kind in types.items())
 
 
 def elementwise(expression: str, *, inputs: Mapping[str, DTypeLike], dtype: DTypeLike) -> Work:
@@ -165,7 +157,7 @@ def elementwise(expression: str, *, inputs: Mapping[str, DTypeLike], dtype: DTyp
     defines = {
         "T": c_type(out),
         "EXPRESSION": _one_line("expression", expression),
-        "PARAMETERS": "".join(f"__global const {c_type(kind)} *restrict {n}_items, " for n, kind in types.items()),
+        "PARAMETERS": _parameters({f"{name}_items": kind for name, kind in types.items()}),
         "LOAD_ITEM": " ".join(f"const {c_type(kind)} {name} = {name}_items[k];" for name, kind in types.items()),
     }
 
@@ -175,9 +167,15 @@ def elementwise(expression: str, *, inputs: Mapping[str, DTypeLike], dtype: DTyp
             raise InputError(f"a load has the arrays {sorted(given)}; allowed: {sorted(types)}")
         return {name: _typed(name, given[name], kind, 1) for name, kind in types.items()}
 
+    def count(load: Any) -> int:
+        lengths = {name: len(array) for name, array in arrays(load).items()}
+        if len({*lengths.values()}) != 1:
+            raise InputError(f"the arrays of a load have different lengths: {lengths}")
+        return next(iter(lengths.values()))
+
     return Work(
         Kernel("hetero/elementwise.cl", "elementwise", defines),
-        count=lambda load: _same_length(arrays(load)),
+        count,
         cut=lambda load, start, stop: {f"{name}_items": a[start:stop] for name, a in arrays(load).items()},
         outputs={"out": Output(out)},
     )
@@ -216,7 +214,7 @@ def map_rows(
         "T": c_type(out),
         "VALUE_T": c_type(kind),
         "BODY": _one_line("body", body),
-        "SHARED": _parameters(whole),
+        "SHARED": _parameters({name: array.dtype for name, array in whole.items()}),
     }
 
     def cut(load: Any, start: int, stop: int) -> Values:
