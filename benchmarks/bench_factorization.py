@@ -353,7 +353,7 @@ def _report(args: argparse.Namespace, rows: list[Row]) -> None:
 
 
 if __name__ == "__main__":
-    parser = harness.parser(str(__doc__).partition("\n")[0])
+    parser = harness.parser(__doc__)
     parser.add_argument("--results", nargs="+", metavar="FILE", help="tables of rows measured before; measure nothing")
     parser.add_argument("--rank", type=int, default=16)
     parser.add_argument("--storage", choices=("float32", "float16"), default="float32")
