@@ -43,18 +43,8 @@ from clgraph.probing import api as probing  # noqa: E402
 
 EXTRA_BYTES = 3 << 30  # of address space for the calls
 LONGEST_SECONDS = 60.0  # of a call; a kernel may have to be compiled
-OF_PLANS = {
-    "wait",
-    "wait_aside",
-    "staging_for",
-    "pieces",
-    "program",
-    "check_memory",
-    "run_info",
-    "record_kernel",
-    "record_transfer",
-    "record_compile",
-}
+OF_PLANS = {"wait", "wait_aside", "staging_for", "pieces", "program", "check_memory", "run_info"}
+OF_PLANS |= {"record_kernel", "record_transfer", "record_compile"}
 
 
 class Target(NamedTuple):
@@ -95,10 +85,9 @@ def good_values(directory: Path, session: Any) -> dict[str, Any]:
 
 
 def good_value(name: str, parameter: inspect.Parameter, known: dict[str, Any]) -> Any:
-    if (of_both := f"{name}:{parameter.name}") in known:
-        return known[of_both]
-    if parameter.name in known:
-        return known[parameter.name]
+    for key in (f"{name}:{parameter.name}", parameter.name):
+        if key in known:
+            return known[key]
     by_type = {"int": 4, "float": 0.5, "bool": False, "str": "x", "ArrayLike": [0, 1], "Seed": 1}
     return by_type.get(str(parameter.annotation).split(" | ")[0], known["graph"])
 
@@ -235,12 +224,9 @@ def fault(call: Call) -> str | None:
         return f"wrong answer: {error}"
     except ClgraphError as error:
         return None if str(error) else "an error without a message"
-    except TypeError as error:
-        if call.is_named_wrongly and "no_such_name" in str(error):
-            return None
-        return refusal(error)
     except Exception as error:
-        return refusal(error)
+        is_right = call.is_named_wrongly and isinstance(error, TypeError) and "no_such_name" in str(error)
+        return None if is_right else refusal(error)
     try:
         check_answer(answer)
     except ClgraphError as error:
