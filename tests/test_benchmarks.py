@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -510,22 +510,23 @@ def test_lost_steps_are_found(session: Session) -> None:
         share(wrong)
 
 
-def test_no_part_of_work_is_lost() -> None:
-    loads = {"gathers": Gathers(1, 9), "chains": Chain(1, 9)}
-    items = {**loads, "atomics": Atomics(1, 9), "host_items": HostItems(1, 9, "")}
-    whole = Work(**{field.name: (items[field.name],) if field.name in items else 1.0 for field in fields(Work)})
-    twice = Work(**{name: (items[name],) * 2 if name in items else 2.0 for name in Work.__slots__})
-    assert whole + whole == twice
-    thrice = {name: getattr(whole.times(3), name) for name in Work.__slots__}
-    assert all(thrice[name] == 3.0 for name in thrice if name not in items)
-    assert all(getattr(item, item.__slots__[0]) == 3 for name in items for item in thrice[name])
-
-
 def test_works_add_up_and_scale() -> None:
-    """What is done one after the other, and several times."""
-    one = Work(launches=2, gathers=(Gathers(10, 4096),), chains=(Chain(3, 4096),), locks=1)
-    both = one + Work(launches=1, gathers=(Gathers(5, 8),), host_seconds=0.5)
-    assert (both.launches, both.locks, both.host_seconds, len(both.gathers)) == (3, 1, 0.5, 2)
-    thrice = both.times(3)
-    assert (thrice.launches, thrice.host_seconds) == (9, 1.5)
-    assert [g.count for g in thrice.gathers] == [30, 15] and thrice.chains == (Chain(9, 4096),)
+    """No part of a work is lost, nor taken for another: each has its own number."""
+    loads = {
+        "gathers": Gathers(1, 9),
+        "chains": Chain(2, 9),
+        "atomics": Atomics(3, 9),
+        "host_items": HostItems(4, 9, ""),
+    }
+    numbers = {name: float(k) for k, name in enumerate(Work.__slots__, 1) if name not in loads}
+    whole = Work(**numbers, **{name: (load,) for name, load in loads.items()})
+    twice = {name: 2 * number for name, number in numbers.items()}
+    assert whole + whole == Work(**twice, **{name: (load,) * 2 for name, load in loads.items()})
+    thrice = whole.times(3)
+    assert {name: getattr(thrice, name) for name in numbers} == {name: 3 * number for name, number in numbers.items()}
+    for name, load in loads.items():
+        (item,) = getattr(thrice, name)
+        assert getattr(item, item.__slots__[0]) == 3 * getattr(load, load.__slots__[0])
+        assert [getattr(item, slot) for slot in item.__slots__[1:]] == [
+            getattr(load, slot) for slot in load.__slots__[1:]
+        ]
