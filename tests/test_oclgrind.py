@@ -24,12 +24,11 @@ CHECKS = ("--data-races", "--uninitialized", "--check-api")
 WITHOUT_UNINITIALIZED = ("--data-races", "--check-api")
 # Its race detector knows no locks: what two work-items write under one is a race to it.
 WITHOUT_RACES = ("--check-api",)
-RUNS = (
-    "vocabulary", "primitives", "components", "mst", "device_graphs", "generators", "rounds", "searches",
-    "hash_collisions", "coloring", "distance_two", "partitions", "partition_variants", "factorization_online",
-    "factorization_offline", "factorization_blocks",
-)  # fmt: skip
-OTHER_CHECKS = {"vocabulary": CHECKS, "factorization_online": WITHOUT_RACES}
+_OF_ARRAYS = ("primitives", "device_graphs", "generators", "factorization_offline", "factorization_blocks")
+_OF_GRAPHS = ("components", "mst", "rounds", "searches", "hash_collisions", "coloring", "distance_two")
+_OF_PARTS = ("partitions", "partition_variants")
+RUNS = dict.fromkeys((*_OF_ARRAYS, *_OF_GRAPHS, *_OF_PARTS), WITHOUT_UNINITIALIZED)
+RUNS |= {"vocabulary": CHECKS, "factorization_online": WITHOUT_RACES}
 PLANTS = {
     "race": ("out[get_global_id(0) % 2u] = get_global_id(0);", "data race"),
     "out-of-bounds": ("out[get_global_id(0) + 1u] = 1u;", "Invalid write of size 4"),
@@ -54,7 +53,7 @@ def grind(directory, *arguments: str, checks: tuple[str, ...] = CHECKS) -> str:
 
 @pytest.mark.parametrize("what", RUNS)
 def test_kernels_are_clean(tmp_path, what):
-    complaints = grind(tmp_path, what, checks=OTHER_CHECKS.get(what, WITHOUT_UNINITIALIZED))
+    complaints = grind(tmp_path, what, checks=RUNS[what])
     assert not complaints, complaints[:4000]
 
 

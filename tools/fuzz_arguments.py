@@ -16,7 +16,6 @@ import argparse
 import inspect
 import os
 import random
-import resource
 import subprocess
 import sys
 import tempfile
@@ -28,18 +27,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
+import fuzzing  # first: it makes clgraph that of this checkout
+import numpy as np
+from hostile_values import HOSTILE, TWISTS
+from scipy.spatial import Delaunay
 
-import numpy as np  # noqa: E402
-from hostile_values import HOSTILE, TWISTS  # noqa: E402
-from scipy.spatial import Delaunay  # noqa: E402
-
-import clgraph as cg  # noqa: E402
-from clgraph.algorithms.table import MODULES, find_algorithm  # noqa: E402
-from clgraph.arguments import shown  # noqa: E402
-from clgraph.errors import ClgraphError, VerificationError  # noqa: E402
-from clgraph.probing import api as probing  # noqa: E402
+import clgraph as cg
+from clgraph.algorithms.table import MODULES, find_algorithm
+from clgraph.arguments import shown
+from clgraph.errors import ClgraphError, VerificationError
+from clgraph.probing import api as probing
 
 EXTRA_BYTES = 3 << 30  # of address space for the calls
 LONGEST_SECONDS = 60.0  # of a call; a kernel may have to be compiled
@@ -251,8 +248,7 @@ def child(seed: int, first: int, last: int, device: str) -> None:
     with tempfile.TemporaryDirectory() as directory:
         os.chdir(directory)
         all_targets = targets(good_values(Path(directory), cg.Session(device)))
-        used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
-        resource.setrlimit(resource.RLIMIT_AS, (used + EXTRA_BYTES, resource.RLIM_INFINITY))
+        fuzzing.limit_memory(EXTRA_BYTES)
         print("ready", flush=True)
         for number in range(first, last):
             call = drawn(all_targets, seed, number)
@@ -291,9 +287,8 @@ def made(command: list[str], first: int, last: int) -> tuple[int, int]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = fuzzing.parser(__doc__)
     parser.add_argument("--calls", type=int, default=5000)
-    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="pocl")
     parser.add_argument("--child", type=int, nargs=2, help=argparse.SUPPRESS)
     args = parser.parse_args()
