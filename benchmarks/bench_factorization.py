@@ -1,7 +1,7 @@
 """Time a sweep of every strategy of factorisation, its preprocessing, and what the cost model picks.
 
     benchmarks/bench_factorization.py --device nvidia --json results.json
-    benchmarks/bench_factorization.py --results results.json --plot sweeps.png
+    benchmarks/bench_factorization.py --results results.json     # tables of rows measured before
 
 A row holds, beside what ``harness.py`` says: ``preparation_seconds`` of making the plan, compilation left out;
 ``updates_per_second`` of a sweep; ``bandwidth_share``, the bytes that a step on two rows anywhere in memory must move,
@@ -20,7 +20,6 @@ from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache
 from multiprocessing import get_context
-from pathlib import Path
 from typing import Any
 
 import harness
@@ -39,7 +38,6 @@ from clgraph.cli.main import guarded
 from clgraph.cli.terminal import busy
 from clgraph.data.ratings import Ratings
 from clgraph.errors import VerificationError
-from clgraph.figure import figure_file
 from clgraph.model.cost import estimate
 from clgraph.report import Row, geometric_mean, read_rows, tabulate_rows
 from clgraph.runtime.session import Session
@@ -254,23 +252,6 @@ def regret(rows: list[Row]) -> str:
     return "\n\n".join(tables)
 
 
-def plot(rows: list[Row], path: str | Path) -> None:
-    """Draw the seconds per sweep of every strategy as bars, one group for each input."""
-    inputs, names = (list(dict.fromkeys(row[key] for row in rows)) for key in ("graph", "strategy"))
-    with figure_file(path, max(8.0, 1.2 * len(inputs)), 5.0) as figure:
-        axes = figure.add_subplot()
-        width = 0.85 / len(names)
-        for i, name in enumerate(names):
-            bars = [row for row in rows if row["strategy"] == name]
-            at = [inputs.index(row["graph"]) + (i - len(names) / 2) * width for row in bars]
-            axes.bar(at, [1e3 * row["wall_seconds"] for row in bars], width, align="edge", label=name)
-        axes.set_xticks(range(len(inputs)), inputs, rotation=30)
-        axes.set_yscale("log")
-        axes.set_ylabel("milliseconds per sweep")
-        axes.set_title(f"SGD factorisation, rank {rows[0]['rank']}, {rows[0]['device']}")
-        axes.legend(ncols=3, fontsize="small")
-
-
 def _generate(name: str, scale: int) -> None:
     ratings_inputs.load(name, scale=scale)
 
@@ -278,7 +259,7 @@ def _generate(name: str, scale: int) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.results:
         rows: list[Row] = [row for path in args.results for row in read_rows(path)]
-        _report(args, [row for row in rows if row["benchmark"] == "factorization"])
+        _report([row for row in rows if row["benchmark"] == "factorization"])
         return 0
     names = args.graphs or [*POWER_LAW, *ROADS]
     generated = [name for name in names if name in ratings_inputs.GENERATED]
@@ -295,14 +276,12 @@ def run(args: argparse.Namespace) -> int:
         how = {"rank": args.rank, "storage": args.storage, "strategies": args.strategies}
         rows = measure(session, label, ratings, model, repeats=args.repeats, budget_seconds=args.budget, **how)
         measured += harness.finish(args, session, rows, "strategies")
-    _report(args, measured)
+    _report(measured)
     return 0
 
 
-def _report(args: argparse.Namespace, rows: list[Row]) -> None:
+def _report(rows: list[Row]) -> None:
     print(f"\nSeconds per sweep over edge_locked's:\n\n{normalised(rows)}\n\nWhat picks cost:\n\n{regret(rows)}")
-    if args.plot:
-        plot(rows, args.plot)
 
 
 if __name__ == "__main__":
@@ -314,5 +293,4 @@ if __name__ == "__main__":
     parser.add_argument(
         "--strategies", nargs="+", choices=[*STRATEGIES, UNSHUFFLED], default=[*STRATEGIES, UNSHUFFLED], metavar="NAME"
     )
-    parser.add_argument("--plot", metavar="FILE", help="draw the sweeps as bars")
     sys.exit(guarded(run, parser.parse_args()))

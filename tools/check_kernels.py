@@ -220,11 +220,15 @@ class Kernel:
     name: str
     vector_registers: int
     scalar_registers: int
-    spills: int
+    vector_spills: int
     scalar_spills: int
     scratch_bytes: int
     local_bytes: int
     wave: int
+
+    @property
+    def spills(self) -> int:
+        return self.vector_spills + self.scalar_spills
 
 
 def _facts(name: str, vendor: str, dialect: Dialect, width: int) -> DeviceFacts:
@@ -310,19 +314,9 @@ def amd_kernels(assembly: str) -> list[Kernel]:
         fields = dict(re.findall(r"^    \.(\w+): +(\S+)$", block, re.MULTILINE))
         if "vgpr_count" not in fields:
             continue
-        number = {key: int(value) for key, value in fields.items() if value.isdigit()}
-        kernels.append(
-            Kernel(
-                fields["name"],
-                number["vgpr_count"],
-                number["sgpr_count"],
-                number["vgpr_spill_count"] + number["sgpr_spill_count"],
-                number["sgpr_spill_count"],
-                number["private_segment_fixed_size"],
-                number["group_segment_fixed_size"],
-                number["wavefront_size"],
-            )
-        )
+        counts = (f"{of}_{what}" for what in ("count", "spill_count") for of in ("vgpr", "sgpr"))
+        sizes = ("private_segment_fixed_size", "group_segment_fixed_size", "wavefront_size")
+        kernels.append(Kernel(fields["name"], *(int(fields[key]) for key in (*counts, *sizes))))
     return kernels
 
 
@@ -365,7 +359,7 @@ def check_amd(
                 f"{label} for {target.name}: {k.name} spills {k.spills} registers, "
                 f"uses {k.scratch_bytes} bytes of scratch"
                 for k in kernels
-                if k.spills > k.scalar_spills or k.scalar_spills > allowed or k.scratch_bytes
+                if k.vector_spills or k.scalar_spills > allowed or k.scratch_bytes
             ]
             shown = [[k] for k in kernels] if every_kernel else [kernels]
             rows += [
