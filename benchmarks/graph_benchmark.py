@@ -258,23 +258,11 @@ def main(
     table: str | Callable[[list[dict[str, Any]]], str] = "rows",
     check_limit: int = 20_000_000,
 ) -> None:
-    """Run the benchmark of the command line, and exit.
+    """Run the benchmark of the command line, and exit; *module* is its docstring.
 
-    Parameters
-    ----------
-    benchmark : GraphBenchmark
-    module : str
-        Its docstring.
-    add_options : callable
-        ``add_options(parser)`` adds options.
-    cases : callable
-        ``cases(args)`` returns the settings to measure each graph with.
-    finish : callable
-        ``finish(args, session, name, graph, rows)`` adds to the rows of one case.
-    table : str or callable
-        As of :func:`harness.finish`.
-    check_limit : int
-        Stored entries up to which results are checked by default.
+    ``add_options(parser)`` adds options, ``cases(args)`` returns the settings to measure each graph with, and
+    ``finish(args, session, name, graph, rows)`` adds to the rows of one case. *table* is as of :func:`harness.finish`.
+    Results are checked up to *check_limit* stored entries by default.
     """
     plans = [*benchmark.algorithm.strategies, *benchmark.variants, "auto"]
     options = {key.split(",")[0] for key in benchmark.hosts}
