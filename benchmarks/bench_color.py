@@ -117,7 +117,8 @@ def _table(rows: list[dict[str, Any]]) -> str:
     columns: dict[str, harness.Column] = {"graph": "graph", "strategy": "strategy"}
     columns |= {f"{part} ms": harness.milliseconds(f"{part}_seconds") for part in ("kernel", "wall", "predicted")}
     columns |= {"colours": "n_colors", "largest class": "largest_class", "details": "details"}
-    return harness.table_of(map(harness.marked, rows), columns)
+    marked = ({**row, "strategy": row["strategy"] + " *" * bool(row.get("picked"))} for row in rows)
+    return harness.table_of(marked, columns)
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:

@@ -99,12 +99,10 @@ def measured_case(
             call(Judge.build, name, limit=building)
             rows += call(Judge.measure, name, timing, args.check_limit, limit=args.limit)
         except LimitError as error:
-            rows.append({
-                "benchmark": benchmark, "graph": label_of(benchmark, label, settings), "strategy": name,
-                "kind": "online", "picked": name == picked,
-                "predicted_seconds": predicted[name], "wall_seconds": error.seconds,
-                "least_wall_seconds": error.seconds, "cut": True, **settings,
-            })  # fmt: skip
+            about = {"benchmark": benchmark, "graph": label_of(benchmark, label, settings), **settings}
+            about |= {"strategy": name, "kind": "online", "picked": name == picked, "cut": True}
+            walls = {"wall_seconds": error.seconds, "least_wall_seconds": error.seconds}
+            rows.append({**about, "predicted_seconds": predicted[name], **walls})
     return rows
 
 

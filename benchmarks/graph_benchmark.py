@@ -29,7 +29,7 @@ from clgraph.data.graph import Graph
 from clgraph.engine.algorithm import Algorithm
 from clgraph.errors import InputError, VerificationError
 from clgraph.model.strategy import Choice, Strategy, choose
-from clgraph.report import read_rows, write_rows
+from clgraph.report import read_rows, tabulate_rows, write_rows
 from clgraph.runtime.session import Session
 
 _MOST_WARM_UPS = 10  # of calls, if there is time
@@ -298,7 +298,8 @@ def main(
         if getattr(args, "reference", None):
             return benchmark.compare(args.reference, args.workers)
         rows = harness.measure_graphs(args, benchmark.graphs, benchmark.load, partial(measured, args), table)
-        harness.print_regret(args, rows)
+        if not args.strategies:  # of some alone there is no best
+            print(f"\nWhat picks cost:\n\n{tabulate_rows(rows, 'regret', 'github')}")
         return 0
 
     sys.exit(guarded(run, parser.parse_args()))

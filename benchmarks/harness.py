@@ -266,11 +266,6 @@ def table_of(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Column]) -
     return str(tabulate(cells, list(columns), tablefmt="github", disable_numparse=True))
 
 
-def marked(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the row with a star behind the strategy that the cost model has picked."""
-    return {**row, "strategy": row["strategy"] + " *" * bool(row.get("picked"))}
-
-
 def measure_graphs(
     args: argparse.Namespace,
     graphs: Iterable[str],
@@ -309,9 +304,3 @@ def finish(
     if args.json:
         write_rows(args.json, rows)
     return rows
-
-
-def print_regret(args: argparse.Namespace, rows: list[dict[str, Any]]) -> None:
-    """Print what the picks cost, unless only some strategies were timed."""
-    if not args.strategies:
-        print(f"\nWhat picks cost:\n\n{tabulate_rows(rows, 'regret', 'github')}")
