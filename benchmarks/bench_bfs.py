@@ -52,4 +52,4 @@ BENCHMARK = GraphBenchmark(
 )  # fmt: skip
 
 if __name__ == "__main__":
-    main(BENCHMARK, str(__doc__).partition("\n")[0])
+    main(BENCHMARK, __doc__)

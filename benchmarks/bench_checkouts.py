@@ -113,10 +113,8 @@ def solved(args: argparse.Namespace, folder: Path, file: Path, source: int) -> l
     path = os.pathsep.join([str(folder), search_path()])
     wanted = json.dumps([pair for name in args.algorithms for pair in wanted_of(name, args.strategy)])
     command = [sys.executable, "-c", CHILD, str(file), str(source), args.device or "", str(args.repeats), wanted]
-    child = subprocess.run(
-        command, env={**os.environ, "PYTHONPATH": path}, cwd=folder, check=True,
-        stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": path}
+    child = subprocess.run(command, env=environment, cwd=folder, check=True, stdout=subprocess.PIPE, text=True)
     return [json.loads(line) for line in child.stdout.splitlines()]
 
 
@@ -131,9 +129,9 @@ def wanted_of(algorithm: str, strategies: Sequence[str]) -> list[tuple[str, str]
 def row_of(found: dict[str, Any]) -> dict[str, Any]:
     if not any(found["kernels"]):  # what ran on the host is timed there
         found = {**found, "kernels": found["walls"], "spans": found["walls"]}
-    row = {"picked_strategy": found["picked"], "repeats": len(found["walls"])}
-    for part, seconds in (("wall", found["walls"]), ("kernel", found["kernels"]), ("span", found["spans"])):
-        if None not in seconds:  # the other checkout may not know spans
+    row = {"picked_strategy": found["picked"], **harness.walls(found["walls"])}
+    for part in ("kernel", "span"):
+        if None not in (seconds := found[f"{part}s"]):  # the other checkout may not know spans
             row |= {f"{part}_seconds": statistics.median(seconds), f"least_{part}_seconds": min(seconds)}
     return row
 
@@ -146,12 +144,9 @@ def table(rows: list[dict[str, Any]]) -> str:
         if not of_other:  # it has no such strategy
             continue
         other = of_other[0]
-        body.append([
-            row["graph"], what, other["picked_strategy"], row["picked_strategy"],
-            *(1e3 * each["least_kernel_seconds"] for each in (other, row)),
-            row["least_kernel_seconds"] / other["least_kernel_seconds"],
-            *(1e3 * each["least_wall_seconds"] for each in (other, row)),
-        ])  # fmt: skip
+        kernels, walls = ([1e3 * each[f"least_{part}_seconds"] for each in (other, row)] for part in ("kernel", "wall"))
+        picked = other["picked_strategy"], row["picked_strategy"]
+        body.append([row["graph"], what, *picked, *kernels, kernels[1] / kernels[0], *walls])
     titles = ["graph", "algorithm", "picked before", "now", "kernels before, ms", "now", "ratio", "wall before", "now"]
     return tabulate(body, titles, "github", floatfmt=".4g")
 
@@ -163,18 +158,14 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def parser() -> argparse.ArgumentParser:
-    made = harness.parser(str(__doc__).partition("\n")[0])
+def main() -> int:
+    made = harness.parser(__doc__)
     made.add_argument("--other", type=Path, required=True, metavar="FOLDER", help="where the other checkout stands")
     made.add_argument("--algorithms", nargs="+", choices=ALGORITHMS, default=ALGORITHMS, metavar="NAME")
     made.add_argument("--strategy", nargs="+", default=["auto"], metavar="NAME", help="auto, all on devices, or names")
     made.add_argument("--turns", type=int, default=2, help="processes of each checkout for a graph (default 2)")
     made.add_argument("--on-device", action="store_true", help="make graphs on the device where it can")
-    return made
-
-
-def main() -> int:
-    return guarded(run, parser().parse_args())
+    return guarded(run, made.parse_args())
 
 
 if __name__ == "__main__":

@@ -16,9 +16,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import harness
 import inputs
 from graph_benchmark import GraphBenchmark, Host, main
-from tabulate import tabulate
 
 from clgraph.algorithms.coloring import ALGORITHM, STRATEGIES, as_problem
 from clgraph.algorithms.coloring.problem import ColoringProblem
@@ -27,7 +27,6 @@ from clgraph.model.strategy import Strategy
 from clgraph.runtime.session import Session
 
 MOST_COLORS = 1.06  # of the fewest
-_TIMES = ("kernel_seconds", "wall_seconds", "predicted_seconds")
 _COLUMNS = {"distance": 2, "bipartite": True}
 VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # of a strategy: changes of the problem, options
     "speculative, by edge": ({}, {"by": "edge"}),
@@ -115,19 +114,11 @@ def _mark_kinds(
 
 
 def _table(rows: list[dict[str, Any]]) -> str:
-    cells = [
-        [
-            row["graph"],
-            row["strategy"] + (" *" if row.get("picked") else ""),
-            *(f"{1e3 * row[key]:.3f}" if key in row else "" for key in _TIMES),
-            row["n_colors"],
-            row.get("largest_class", ""),
-            row.get("details", ""),
-        ]
-        for row in rows
-    ]
-    headers = ["graph", "strategy", "kernel ms", "wall ms", "predicted ms", "colours", "largest class", "details"]
-    return str(tabulate(cells, headers, tablefmt="github", disable_numparse=True))
+    columns: dict[str, harness.Column] = {"graph": "graph", "strategy": "strategy"}
+    columns |= {f"{part} ms": harness.milliseconds(f"{part}_seconds") for part in ("kernel", "wall", "predicted")}
+    columns |= {"colours": "n_colors", "largest class": "largest_class", "details": "details"}
+    marked = ({**row, "strategy": row["strategy"] + " *" * bool(row.get("picked"))} for row in rows)
+    return harness.table_of(marked, columns)
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -137,7 +128,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 if __name__ == "__main__":
     main(
         BENCHMARK,
-        str(__doc__).partition("\n")[0],
+        __doc__,
         add_options=_add_options,
         cases=lambda args: [{"distance": args.distance}],
         finish=_mark_kinds,

@@ -32,7 +32,7 @@ from typing import Any
 import harness
 import inputs
 import unseen
-from judged import GRAPHS, MESH_SETTINGS, MESHES, RATINGS, Judge, Timing, cases, label_of
+from judged import GRAPHS, MESH_SETTINGS, MESHES, RATINGS, Judge, cases, label_of
 from limited import LimitedCalls, LimitError
 from picks import changed, late, plot, quality
 
@@ -84,7 +84,7 @@ def measured_case(
     calls: LimitedCalls, label: str, data: Any, benchmark: str, settings: dict[str, Any], args: argparse.Namespace
 ) -> list[Row]:
     """Measure the strategies that are worth it; one that takes longer than it may has a row that says so."""
-    timing = Timing(args.repeats, args.budget, args.check_limit)
+    timing = {"repeats": args.repeats, "budget_seconds": args.budget}
 
     def call(method: Callable[..., Any], *given: Any, limit: float | None) -> Any:
         if not calls.is_running:
@@ -97,14 +97,12 @@ def measured_case(
     for name in (name for name, seconds in predicted.items() if seconds <= most or name == picked):
         try:
             call(Judge.build, name, limit=building)
-            rows += call(Judge.measure, name, timing, limit=args.limit)
+            rows += call(Judge.measure, name, timing, args.check_limit, limit=args.limit)
         except LimitError as error:
-            rows.append({
-                "benchmark": benchmark, "graph": label_of(benchmark, label, settings), "strategy": name,
-                "kind": "online", "picked": name == picked,
-                "predicted_seconds": predicted[name], "wall_seconds": error.seconds,
-                "least_wall_seconds": error.seconds, "cut": True, **settings,
-            })  # fmt: skip
+            about = {"benchmark": benchmark, "graph": label_of(benchmark, label, settings), **settings}
+            about |= {"strategy": name, "kind": "online", "picked": name == picked, "cut": True}
+            walls = {"wall_seconds": error.seconds, "least_wall_seconds": error.seconds}
+            rows.append({**about, "predicted_seconds": predicted[name], **walls})
     return rows
 
 
@@ -161,7 +159,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    parser = harness.parser(str(__doc__).partition("\n")[0])
+    parser = harness.parser(__doc__)
     parser.add_argument("--results", nargs="+", metavar="FILE", help="use these rows; measure nothing")
     parser.add_argument(
         "--half", choices=(*HALVES, "both"), default="judge", help="which kinds of unseen.py (default: judge)"

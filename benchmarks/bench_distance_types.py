@@ -19,7 +19,6 @@ from typing import Any
 
 import harness
 import inputs
-from tabulate import tabulate
 
 from clgraph import generators
 from clgraph.algorithms.sssp import ALGORITHM, as_problem
@@ -58,18 +57,9 @@ def measure(
             with harness.naming(f"{strategy} on {name}, {dtype}"):
                 ALGORITHM.check(problems[dtype], ALGORITHM.answer(problems[dtype], plan))
         kernel, wall = ([getattr(seconds, part) for seconds in timed[dtype]] for part in ("kernel", "total"))
-        rows.append(
-            {
-                "strategy": f"{strategy}, {dtype}",
-                "dtype": dtype,
-                "verified": is_checked,
-                "repeats": repeats,
-                "kernel_seconds": statistics.median(kernel),
-                "least_kernel_seconds": min(kernel),
-                "wall_seconds": statistics.median(wall),
-                "least_wall_seconds": min(wall),
-            }
-        )
+        kernels = {"kernel_seconds": statistics.median(kernel), "least_kernel_seconds": min(kernel)}
+        about = {"strategy": f"{strategy}, {dtype}", "dtype": dtype, "verified": is_checked}
+        rows.append({**about, **kernels, **harness.walls(wall)})
     for row in rows:
         row["over_float32"] = row["kernel_seconds"] / rows[0]["kernel_seconds"]
     for plan in plans.values():
@@ -79,33 +69,19 @@ def measure(
 
 def table(rows: list[dict[str, Any]]) -> str:
     """Return the rows as a table."""
-    cells = [
-        [row["graph"], row["strategy"], f"{1e3 * row['kernel_seconds']:.3f}",
-         f"{1e3 * row['least_kernel_seconds']:.3f}", f"{row['over_float32']:.2f}", row["verified"]]
-        for row in rows
-    ]  # fmt: skip
-    headers = ["graph", "strategy, distances", "kernel ms", "least", "over float32", "verified"]
-    return str(tabulate(cells, headers, tablefmt="github", disable_numparse=True))
+    columns: dict[str, harness.Column] = {"graph": "graph", "strategy, distances": "strategy"}
+    columns |= {"kernel ms": harness.milliseconds("kernel_seconds")}
+    columns |= {"least": harness.milliseconds("least_kernel_seconds"), "over float32": ("over_float32", 1, ".2f")}
+    return harness.table_of(rows, columns | {"verified": "verified"})
 
 
 def main() -> None:
-    """Run the benchmark of the command line, and exit."""
-    parser = harness.parser(str(__doc__).partition("\n")[0])
+    parser = harness.parser(__doc__)
     parser.add_argument("--on-device", action="store_true", help="make graphs on the device where it can")
-    parser.add_argument(
-        "--strategies",
-        nargs="+",
-        choices=WITH_KERNELS,
-        metavar="NAME",
-        help="(default: the one that the cost model predicts to be fastest)",
-    )
-    parser.add_argument(
-        "--check-limit",
-        metavar="N",
-        type=int,
-        default=20_000_000,
-        help="check the definition on graphs of at most N stored entries (20,000,000)",
-    )
+    predicted = "(default: the one that the cost model predicts to be fastest)"
+    parser.add_argument("--strategies", nargs="+", choices=WITH_KERNELS, metavar="NAME", help=predicted)
+    limit = "check the definition on graphs of at most N stored entries (20,000,000)"
+    parser.add_argument("--check-limit", metavar="N", type=int, default=20_000_000, help=limit)
 
     def of_graph(args: argparse.Namespace, session: Session, name: str, graph: Graph) -> Iterator[list[dict[str, Any]]]:
         strategies = args.strategies

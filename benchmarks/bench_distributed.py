@@ -12,18 +12,18 @@ per second of the whole call, reading included, and the bytes that went between 
 from __future__ import annotations
 
 import argparse
+import math
 import statistics
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import harness
 import numpy as np
 import scipy.sparse as sp
-from tabulate import tabulate
 
 from clgraph.distributed import LocalOpenCLCluster, connected_components, minimum_spanning_forest
 from clgraph.errors import VerificationError
@@ -54,14 +54,12 @@ def scipy_components(paths: Sequence[Path], n: int) -> int:
     return int(sp.csgraph.connected_components(matrix, directed=False)[0])
 
 
-def timed(call: Callable[[], Any], repeats: int) -> tuple[float, Any]:
-    """Return the median seconds of some calls, and what the last one returned."""
-    taken = []
-    for _ in range(repeats):
-        began = time.perf_counter()
-        result = call()
-        taken.append(time.perf_counter() - began)
-    return statistics.median(taken), result
+def row_of(name: str, sizes: dict[str, int], seconds: float, found: Any) -> dict[str, Any]:
+    graph = f"{sizes['edges']:,} uniform edges, {sizes['workers']} workers"
+    row = {"benchmark": "distributed", "graph": graph, "strategy": name, "algorithm": name, **sizes}
+    row |= {"seconds": seconds, "wall_seconds": seconds, "edges_per_second": sizes["edges"] / seconds}
+    row |= {"messages": found.info.n_messages, "bytes_sent": found.info.bytes_sent, "answer": found[0]}
+    return row | {"bytes_a_vertex": found.info.largest_message_bytes / sizes["n_vertices"]}
 
 
 def main() -> int:
@@ -89,48 +87,27 @@ def main() -> int:
                     for name in args.algorithms:
                         function = connected_components if name == "components" else minimum_spanning_forest
                         function(paths[:workers], n_vertices=n, client=client)
-                        seconds, found = timed(lambda: function(paths, n_vertices=n, client=client), args.repeats)  # noqa: B023
+                        call = partial(function, paths, n_vertices=n, client=client)
+                        found, taken = harness.timed_calls(call, args.repeats, math.inf)
                         if found[0] != wanted.setdefault(name, found[0]):
                             raise VerificationError(f"{name}: {found[0]} by {workers} workers, not {wanted[name]}")
-                        rows.append(
-                            {
-                                "benchmark": "distributed",
-                                "graph": f"{edges:,} uniform edges, {workers} workers",
-                                "strategy": name,
-                                "algorithm": name,
-                                "edges": edges,
-                                "n_vertices": n,
-                                "workers": workers,
-                                "chunks": len(paths),
-                                "seconds": seconds,
-                                "wall_seconds": seconds,
-                                "edges_per_second": edges / seconds,
-                                "messages": found.info.n_messages,
-                                "bytes_sent": found.info.bytes_sent,
-                                "bytes_a_vertex": found.info.largest_message_bytes / n,
-                                "answer": found[0],
-                                **harness.provenance(session),
-                            }
-                        )
+                        sizes = {"edges": edges, "n_vertices": n, "workers": workers, "chunks": len(paths)}
+                        rows.append(row_of(name, sizes, statistics.median(taken), found) | harness.provenance(session))
                         if args.json:
                             write_rows(args.json, rows[-1:])
             for path in paths:
                 path.unlink()
-    head = ["algorithm", "edges", "workers", "s", "M edges/s", "messages", "MB sent", "bytes a vertex"]
-    body = [
-        [
-            row["algorithm"],
-            f"{row['edges']:,}",
-            row["workers"],
-            row["seconds"],
-            row["edges_per_second"] / 1e6,
-            row["messages"],
-            row["bytes_sent"] / 1e6,
-            row["bytes_a_vertex"],
-        ]
-        for row in rows
-    ]
-    print(tabulate(body, head, "github", floatfmt=".2f"))
+    columns: dict[str, harness.Column] = {
+        "algorithm": "algorithm",
+        "edges": ("edges", 1, ","),
+        "workers": "workers",
+        "s": ("seconds", 1, ".2f"),
+        "M edges/s": ("edges_per_second", 1e-6, ".2f"),
+        "messages": "messages",
+        "MB sent": ("bytes_sent", 1e-6, ".2f"),
+        "bytes a vertex": ("bytes_a_vertex", 1, ".2f"),
+    }
+    print(harness.table_of(rows, columns))
     return 0
 
 

@@ -34,7 +34,6 @@ import argparse
 import json
 import os
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -52,13 +51,13 @@ import harness
 import inputs
 import numpy as np
 import pyopencl as cl
+from bench_first_call import own_caches
 from checkout import ROOT
 from end_to_end_calls import ALGORITHMS, Calls
 
 from clgraph.cli.main import guarded
 from clgraph.cli.terminal import busy
 from clgraph.data.graph import Graph
-from clgraph.report import tabulate_rows
 from clgraph.runtime.child import search_path
 from clgraph.runtime.session import Session
 
@@ -138,19 +137,6 @@ def measured_call(session: Session, call: Callable[[], Any]) -> tuple[Any, dict[
     return result, {"wall": wall, "span": seconds.span, **parts}
 
 
-def repeated(
-    call: Callable[..., Any], repeats: int, budget_seconds: float, *makes: Callable[[], Any]
-) -> tuple[Any, list[float]]:
-    """Return what *call* returns at last, and the seconds of each time; what *makes* makes are its arguments."""
-    seconds: list[float] = []
-    while not seconds or (len(seconds) < repeats and sum(seconds) < budget_seconds):
-        made = [make() for make in makes]
-        started = time.perf_counter()
-        found = call(*made)
-        seconds.append(time.perf_counter() - started)
-    return found, seconds
-
-
 def pinned_bandwidth(session: Session, n_bytes: int = 1 << 28) -> tuple[float, float]:
     """Return the bytes per second of copies from pinned host memory to the device, and back."""
     context, queue = session.context, session.queue
@@ -162,7 +148,7 @@ def pinned_bandwidth(session: Session, n_bytes: int = 1 << 28) -> tuple[float, f
     mapped[:] = 1
 
     def rate(target: Any, source: Any) -> float:
-        return n_bytes / min(repeated(lambda: cl.enqueue_copy(queue, target, source), 7, 60.0)[1])
+        return n_bytes / min(harness.timed_calls(lambda: cl.enqueue_copy(queue, target, source), 7)[1])
 
     rates = rate(device, mapped), rate(mapped, device)
     mapped.base.release(queue)
@@ -188,14 +174,13 @@ def measure(
         if call is None or given is None:
             continue
         with busy(f"timing {library}: {calls.name} of {name}"):
-            found, seconds = repeated(partial(call, given, source), args.repeats, args.budget)
+            found, seconds = harness.timed_calls(partial(call, given, source), args.repeats, args.budget)
         others[f"{library}_seconds"] = min(seconds)
-        rows.append({"strategy": library, "wall_seconds": statistics.median(seconds),
-                     "least_wall_seconds": min(seconds), "repeats": len(seconds)})  # fmt: skip
+        rows.append({"strategy": library, **harness.walls(seconds)})
         if library == "scipy":
             known["scipy"], again["scipy_seconds"] = found, min(seconds)
-            first = repeated(lambda taken, call=call: call(taken, source), args.repeats, args.budget, matrix.copy)[1]
-            others["scipy_seconds"] = min(first)
+            on_new = partial(lambda call, taken: call(taken, source), call)
+            others["scipy_seconds"] = min(harness.timed_calls(on_new, args.repeats, args.budget, matrix.copy)[1])
     fresh: dict[str, Callable[[], Any]] = {
         "scipy": matrix.copy,
         "Graph": lambda: Graph._trusted(
@@ -229,14 +214,11 @@ def measure(
         if cold is not None:
             rows.append({"strategy": f"{given}, cold process", "call": "cold process", **about, **cold})
         for call, runs in timed.items():
-            walls = [run["wall"] for run in runs]
             least = min(runs, key=lambda run: run["wall"])
-            rows.append({
-                "strategy": f"{given}, {call}", "call": call, **about, **(again if call == "later call" else {}),
-                "wall_seconds": statistics.median(walls),
-                "least_wall_seconds": min(walls), "repeats": len(runs),
-                **{f"{part}_seconds": value for part, value in least.items() if part != "wall"},
-            })  # fmt: skip
+            parts = {f"{part}_seconds": value for part, value in least.items() if part != "wall"}
+            walls = harness.walls([run["wall"] for run in runs])
+            about |= {"strategy": f"{given}, {call}", "call": call, **(again if call == "later call" else {})}
+            rows.append({**about, **walls, **parts})
     return harness.described(rows, "end_to_end", f"{name}: {calls.name}", graph)
 
 
@@ -246,11 +228,7 @@ def cold_process(args: argparse.Namespace, calls: Calls, given: str, graph: Grap
         file = Path(folder) / "graph.npz"
         weights = {} if graph.edge_weights is None else {"edge_weights": graph.edge_weights}
         np.savez(file, row_offsets=graph.row_offsets, column_indices=graph.column_indices, **weights)
-        environment = {**os.environ, "PYTHONPATH": search_path()}
-        if args.cold_caches:
-            environment |= {"CLGRAPH_CACHE_DIR": f"{folder}/clgraph", "XDG_CACHE_HOME": f"{folder}/others",
-                            "CUDA_CACHE_PATH": f"{folder}/cuda"}  # fmt: skip
-            environment.pop("POCL_CACHE_DIR", None)
+        environment = own_caches(Path(folder)) if args.cold_caches else {**os.environ, "PYTHONPATH": search_path()}
         options = [calls.name, given, str(file), str(source), args.device or ""]
         started = time.time()
         command = [sys.executable, first_answer.__file__, *options]
@@ -267,36 +245,26 @@ def run(args: argparse.Namespace) -> int:
     names = args.graphs or [name for name in GRAPHS if name not in FILES or name in there]
     inputs.prepare(names, args.workers)
     session = Session(args.device)
-    origin = harness.provenance(session)
     bandwidth = (np.inf, np.inf) if session.facts.is_cpu else pinned_bandwidth(session)
-    if not session.facts.is_cpu:
-        origin |= {"pinned_upload_bytes_per_second": bandwidth[0], "pinned_read_bytes_per_second": bandwidth[1]}
+    pinned = {"pinned_upload_bytes_per_second": bandwidth[0], "pinned_read_bytes_per_second": bandwidth[1]}
+    rates = {} if session.facts.is_cpu else pinned
     for name in names:
         for algorithm in args.algorithms:
             calls = ALGORITHMS[algorithm]
             graph = inputs.weighted(name, high=1024) if calls.is_weighted else inputs.undirected(name)
-            rows = [{**row, **origin} for row in measure(args, session, name, graph, calls, bandwidth)]
-            harness.finish(args, rows, lambda rows: tabulate_rows(rows, "parts", "github"))
+            rows = measure(args, session, name, graph, calls, bandwidth)
+            harness.finish(args, session, ({**row, **rates} for row in rows), "parts")
             session.release()
     return 0
 
 
-def main() -> None:
-    parser = harness.parser(str(__doc__).partition("\n")[0])
+if __name__ == "__main__":
+    parser = harness.parser(__doc__)
     parser.add_argument("--algorithms", nargs="+", choices=ALGORITHMS, default=list(ALGORITHMS), metavar="NAME")
     parser.add_argument("--inputs", nargs="+", choices=INPUTS, default=list(INPUTS), metavar="INPUT")
     parser.add_argument("--data", metavar="FOLDER", help="where files of graphs lie")
-    parser.add_argument(
-        "--networkx",
-        type=int,
-        default=1_000_000,
-        metavar="EDGES",
-        help="make networkx graphs of at most EDGES edges (1,000,000)",
-    )
+    most = "make networkx graphs of at most EDGES edges (1,000,000)"
+    parser.add_argument("--networkx", type=int, default=1_000_000, metavar="EDGES", help=most)
     parser.add_argument("--skip-cold", action="store_true", help="start no processes")
     parser.add_argument("--cold-caches", action="store_true", help="give new processes empty caches of kernels")
     sys.exit(guarded(run, parser.parse_args()))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,7 @@
 """Time a sweep of every strategy of factorisation, its preprocessing, and what the cost model picks.
 
     benchmarks/bench_factorization.py --device nvidia --json results.json
-    benchmarks/bench_factorization.py --results results.json --plot sweeps.png
+    benchmarks/bench_factorization.py --results results.json     # tables of rows measured before
 
 A row holds, beside what ``harness.py`` says: ``preparation_seconds`` of making the plan, compilation left out;
 ``updates_per_second`` of a sweep; ``bandwidth_share``, the bytes that a step on two rows anywhere in memory must move,
@@ -9,19 +9,17 @@ read and written, times the steps, divided by time and streaming bandwidth; ``lo
 trace in a sweep of equal tiny steps, with biases (0 for every strategy but ``hogwild``; what the steps added to the
 rows is checked, too); ``rmse`` on the
 ratings after three sweeps from one start; ``predicted_seconds`` of a sweep, ``predicted_preparation_seconds``; and
-``picked`` and ``picked_once`` for the choice of "auto" when 20 sweeps and when one are wanted. Rows of the result file
-that this run did not measure get the predictions and picks of the model as it is now.
+``picked`` and ``picked_once`` for the choice of "auto" when 20 sweeps and when one are wanted.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-import time
+from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache
 from multiprocessing import get_context
-from pathlib import Path
 from statistics import geometric_mean
 from typing import Any
 
@@ -30,6 +28,7 @@ import numpy as np
 import ratings_inputs
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from tabulate import tabulate
 
 from clgraph.algorithms.factorization import ALGORITHM, STRATEGIES, FactorizationProblem, as_problem, prices
 from clgraph.algorithms.factorization.factors import Factors, initial_factors
@@ -40,9 +39,8 @@ from clgraph.cli.main import guarded
 from clgraph.cli.terminal import busy
 from clgraph.data.ratings import Ratings
 from clgraph.errors import VerificationError
-from clgraph.figure import figure_file
 from clgraph.model.cost import estimate
-from clgraph.report import Row, read_rows, write_rows
+from clgraph.report import Row, read_rows, tabulate_rows
 from clgraph.runtime.session import Session
 
 POWER_LAW = ("STACK", "IMDB", "WIKI", "BGG", "CITP", "POKEC", "LIVEJ", "NFLIX", "ml-100k", "web-NotreDame")
@@ -130,25 +128,14 @@ def measure(
     Unless *verified*, it is not looked whether steps are lost.
     """
     start = initial_factors(*ratings.shape, rank, scale=0.2, biases=False, rng=np.random.default_rng(0))
+    about = {"benchmark": "factorization", "graph": name, "rank": rank, "storage": storage}
+    about |= {size: getattr(ratings, size) for size in ("n_users", "n_items", "n_ratings")}
     rows = []
     for strategy in strategies:
+        kind = STRATEGIES[_VARIANTS.get(strategy, (strategy,))[0]].kind
         with busy(f"timing {strategy} on {name}"):
             row = _measure_one(session, ratings, strategy, start, storage, repeats, budget_seconds, verified)
-        rows.append(
-            {
-                "benchmark": "factorization",
-                "graph": name,
-                "rank": rank,
-                "storage": storage,
-                "n_users": ratings.n_users,
-                "n_items": ratings.n_items,
-                "n_ratings": ratings.n_ratings,
-                "strategy": strategy,
-                "kind": STRATEGIES[_VARIANTS.get(strategy, (strategy,))[0]].kind,
-                **row,
-                **model.get(strategy, {}),
-            }
-        )
+        rows.append({**about, "strategy": strategy, "kind": kind, **row, **model.get(strategy, {})})
     return rows
 
 
@@ -167,19 +154,6 @@ def model_says(session: Session, ratings: Ratings, rank: int, storage: Storage) 
         }
         for name, price in found.items()
     }
-
-
-def _refresh(path: str, session: Session, name: str, model: dict[str, dict[str, Any]]) -> None:
-    """Give the rows of input *name* in result file *path* the fields that the cost model fills."""
-    if not Path(path).exists():
-        return
-    device = session.facts.name, session.facts.platform
-    rows = [
-        {**row, **model.get(row["strategy"], {})}
-        for row in read_rows(path)
-        if row["benchmark"] == "factorization" and row["graph"] == name and (row["device"], row["platform"]) == device
-    ]
-    write_rows(path, rows)
 
 
 def _measure_one(
@@ -234,8 +208,6 @@ def normalised(rows: list[Row]) -> str:
 
     Below it stands by how much the hybrid is faster than edge_locked.
     """
-    from tabulate import tabulate
-
     by_input: dict[str, dict[str, float]] = {}
     for row in rows:
         by_input.setdefault(row["graph"], {})[row["strategy"]] = float(row["wall_seconds"])
@@ -263,98 +235,58 @@ def normalised(rows: list[Row]) -> str:
 
 
 def regret(rows: list[Row]) -> str:
-    """Return what the picks of "auto" cost, preprocessing counted, for each number of sweeps."""
-    from tabulate import tabulate
+    """Return what the picks of "auto" cost, preprocessing counted, for each number of sweeps.
 
-    cells = []
+    Only inputs on which all strategies but the racy one were timed count.
+    """
+    judged = [row for row in rows if row["strategy"] in STRATEGIES and row["strategy"] != RACY]
+    counts = Counter(row["graph"] for row in judged)
+    whole = [row for row in judged if counts[row["graph"]] == len(STRATEGIES) - 1]
+    tables = []
     for n, mark in ((20, "picked"), (1, "picked_once")):
-        ratios = []
-        for graph in dict.fromkeys(row["graph"] for row in rows):
-            group = [r for r in rows if r["graph"] == graph and r["strategy"] in STRATEGIES and r["strategy"] != RACY]
-            cost = {r["strategy"]: r["preparation_seconds"] + n * r["wall_seconds"] for r in group}
-            pick = next((r["strategy"] for r in group if r[mark]), None)
-            if pick is None or len(group) < len(STRATEGIES) - 1:  # without the racy one
-                continue
-            best = min(cost, key=cost.__getitem__)
-            ratios.append(cost[pick] / cost[best])
-            shown = (f"{1e3 * cost[pick]:.3g}", f"{1e3 * cost[best]:.3g}", f"{ratios[-1]:.2f}")
-            cells.append([graph, n, pick, best, *shown])
-        if ratios:
-            cells.append(["geometric mean", n, "", "", "", "", f"{geometric_mean(ratios):.2f}"])
-            cells.append(["worst", n, "", "", "", "", f"{max(ratios):.2f}"])
-    headers = ["input", "sweeps", "pick", "best", "pick ms", "best ms", "pick / best"]
-    return str(tabulate(cells, headers, tablefmt="github", disable_numparse=True))
+        of_n = [
+            {**row, "picked": row[mark], "wall_seconds": row["preparation_seconds"] + n * row["wall_seconds"]}
+            for row in whole
+        ]
+        if any(row["picked"] for row in of_n):
+            tables.append(f"Over {n} sweeps:\n\n{tabulate_rows(of_n, 'regret', 'github')}")
+    return "\n\n".join(tables)
 
 
-def plot(rows: list[Row], path: str | Path) -> None:
-    """Draw the seconds per sweep of every strategy as bars, one group for each input."""
-    inputs, names = (list(dict.fromkeys(row[key] for row in rows)) for key in ("graph", "strategy"))
-    with figure_file(path, max(8.0, 1.2 * len(inputs)), 5.0) as figure:
-        axes = figure.add_subplot()
-        width = 0.85 / len(names)
-        for i, name in enumerate(names):
-            bars = [row for row in rows if row["strategy"] == name]
-            at = [inputs.index(row["graph"]) + (i - len(names) / 2) * width for row in bars]
-            axes.bar(at, [1e3 * row["wall_seconds"] for row in bars], width, align="edge", label=name)
-        axes.set_xticks(range(len(inputs)), inputs, rotation=30)
-        axes.set_yscale("log")
-        axes.set_ylabel("milliseconds per sweep")
-        axes.set_title(f"SGD factorisation, rank {rows[0]['rank']}, {rows[0]['device']}")
-        axes.legend(ncols=3, fontsize="small")
-
-
-def _generate(name: str, scale: int) -> float:
-    started = time.perf_counter()
+def _generate(name: str, scale: int) -> None:
     ratings_inputs.load(name, scale=scale)
-    return time.perf_counter() - started
 
 
 def run(args: argparse.Namespace) -> int:
     if args.results:
         rows: list[Row] = [row for path in args.results for row in read_rows(path)]
-        _report(args, [row for row in rows if row["benchmark"] == "factorization"])
+        _report([row for row in rows if row["benchmark"] == "factorization"])
         return 0
     names = args.graphs or [*POWER_LAW, *ROADS]
     generated = [name for name in names if name in ratings_inputs.GENERATED]
     generated.sort(key=lambda name: name != "NFLIX")  # the largest first
     with ProcessPoolExecutor(args.workers, get_context("spawn")) as pool:
-        for _ in pool.map(_generate, generated, [args.scale] * len(generated)):
-            pass
+        list(pool.map(_generate, generated, [args.scale] * len(generated)))
     session = Session(args.device)
-    origin = harness.provenance(session)
     measured: list[Row] = []
     for name in names:
         ratings = ratings_inputs.load(name, scale=args.scale if name in ratings_inputs.GENERATED else 1)
         label = name if args.scale == 1 or name in ratings_inputs.FILES else f"{name}/{args.scale}"
         label += "" if args.rank == 16 and args.storage == "float32" else f", rank {args.rank} {args.storage}"
         model = model_says(session, ratings, args.rank, args.storage)
-        rows = measure(
-            session,
-            label,
-            ratings,
-            model,
-            rank=args.rank,
-            storage=args.storage,
-            strategies=args.strategies,
-            repeats=args.repeats,
-            budget_seconds=args.budget,
-        )
-        measured += [{**row, **origin} for row in rows]
-        if args.json:
-            _refresh(args.json, session, label, model)
-        harness.finish(args, measured[-len(rows) :], "strategies")
-    _report(args, measured)
+        how = {"rank": args.rank, "storage": args.storage, "strategies": args.strategies}
+        rows = measure(session, label, ratings, model, repeats=args.repeats, budget_seconds=args.budget, **how)
+        measured += harness.finish(args, session, rows, "strategies")
+    _report(measured)
     return 0
 
 
-def _report(args: argparse.Namespace, rows: list[Row]) -> None:
+def _report(rows: list[Row]) -> None:
     print(f"\nSeconds per sweep over edge_locked's:\n\n{normalised(rows)}\n\nWhat picks cost:\n\n{regret(rows)}")
-    if args.plot:
-        plot(rows, args.plot)
 
 
 if __name__ == "__main__":
-    parser = harness.parser(str(__doc__).partition("\n")[0])
+    parser = harness.parser(__doc__)
     parser.add_argument("--results", nargs="+", metavar="FILE", help="tables of rows measured before; measure nothing")
     parser.add_argument("--rank", type=int, default=16)
     parser.add_argument("--storage", choices=("float32", "float16"), default="float32")
@@ -362,5 +294,4 @@ if __name__ == "__main__":
     parser.add_argument(
         "--strategies", nargs="+", choices=[*STRATEGIES, UNSHUFFLED], default=[*STRATEGIES, UNSHUFFLED], metavar="NAME"
     )
-    parser.add_argument("--plot", metavar="FILE", help="draw the sweeps as bars")
     sys.exit(guarded(run, parser.parse_args()))

@@ -26,14 +26,9 @@ from clgraph.cli.terminal import busy, print_table
 from clgraph.runtime.child import search_path
 from clgraph.runtime.session import Session
 
-CALLS = {
-    "connected_components": "clgraph.connected_components(graph, session=session)",
-    "minimum_spanning_forest": "clgraph.minimum_spanning_forest(graph, session=session)",
-    "bfs": "clgraph.bfs(graph, 0, session=session)",
-    "sssp": "clgraph.sssp(graph, 0, session=session)",
-    "color": "clgraph.color(graph, session=session)",
-    "hash_collisions": "clgraph.hash_collisions(graph, session=session)",
-}
+SOURCES = {"bfs": "0, ", "sssp": "0, "}
+NAMES = ("connected_components", "minimum_spanning_forest", "bfs", "sssp", "color", "hash_collisions")
+CALLS = {name: f"clgraph.{name}(graph, {SOURCES.get(name, '')}session=session)" for name in NAMES}
 CHILD = """
 import time; began = time.time()
 import json, sys
@@ -69,8 +64,8 @@ def main() -> int:
                "compile_seconds", "processor_seconds", "strategy")  # fmt: skip
     print_table(columns, [[f"{row[c]:.2f}" if c.endswith("seconds") else row[c] for c in columns] for row in rows])
     if args.json:
-        document = {**harness.provenance(Session(args.device or None)), "grid": args.side, "rows": rows}
-        Path(args.json).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        about = harness.provenance(Session(args.device or None))
+        harness.write_document(args.json, {**about, "grid": args.side, "rows": rows})
     return 0
 
 
@@ -104,14 +99,18 @@ def clear(folder: Path, but: tuple[str, ...]) -> None:
             shutil.rmtree(path, ignore_errors=True)
 
 
+def own_caches(folder: Path) -> dict[str, str]:
+    """Return the environment of a process whose caches of kernels are in *folder*."""
+    others = folder / "others"
+    kernels = {"XDG_CACHE_HOME": str(others), "CUDA_CACHE_PATH": str(others / "nvidia")}  # pyopencl's, NVIDIA's
+    kept = {name: value for name, value in os.environ.items() if name != "POCL_CACHE_DIR"}
+    return {**kept, **kernels, "PYTHONPATH": search_path(), "CLGRAPH_CACHE_DIR": str(folder / "clgraph")}
+
+
 def answered(call: str, file: Path, device: str, folder: Path) -> dict[str, Any]:
     """Run *call* in a process of its own; return its times."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | {
-        "PYTHONPATH": search_path(), "PYTHONPYCACHEPREFIX": str(folder / "bytecode"),
-        "CLGRAPH_CACHE_DIR": str(folder / "clgraph"), "XDG_CACHE_HOME": str(folder / "others"),  # pyopencl's
-        "CUDA_CACHE_PATH": str(folder / "others" / "nvidia"),
-    }  # fmt: skip
-    environment.pop("POCL_CACHE_DIR", None)
+    environment = own_caches(folder) | {"PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     started, used = time.time(), os.times()
     child = [sys.executable, "-c", CHILD.format(call=call), str(file), device]
     found: dict[str, Any] = json.loads(subprocess.run(child, env=environment, capture_output=True, check=True).stdout)

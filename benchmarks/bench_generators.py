@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import argparse
 import math
-import statistics
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
@@ -21,23 +19,25 @@ from typing import Any
 
 import harness
 import numpy as np
-from tabulate import tabulate
 
 from clgraph import generators
 from clgraph.cli.main import guarded
 from clgraph.cli.terminal import busy
 from clgraph.data.graph import Graph
 from clgraph.errors import VerificationError
-from clgraph.report import write_rows
 from clgraph.runtime.session import Session
 
 _ARRAYS = ("row_offsets", "column_indices", "edge_weights")
-_COLUMNS = {
-    "kernel_seconds": ("kernels, ms", 1e3),
-    "span_seconds": ("span, ms", 1e3),
-    "wall_seconds": ("wall, ms", 1e3),
-    "least_wall_seconds": ("least wall, ms", 1e3),
-    "entries_per_second": ("M entries/s", 1e-6),
+_COLUMNS: dict[str, harness.Column] = {
+    "generator": "graph",
+    "made on": "strategy",
+    "vertices": ("n_vertices", 1, ","),
+    "entries": ("n_edges", 1, ","),
+    "kernels, ms": ("kernel_seconds", 1e3, ".4g"),
+    "span, ms": ("span_seconds", 1e3, ".4g"),
+    "wall, ms": ("wall_seconds", 1e3, ".4g"),
+    "least wall, ms": ("least_wall_seconds", 1e3, ".4g"),
+    "M entries/s": ("entries_per_second", 1e-6, ".4g"),
 }
 Maker = Callable[[Session | None], Graph]
 
@@ -87,60 +87,37 @@ def measure(
     rows = [{"strategy": "device", **asdict(timing)}]
     if with_host:
         with busy(f"timing {name} on the host"):
-            host, seconds = make(None), list[float]()
-            while not seconds or (len(seconds) < repeats and sum(seconds) < budget_seconds):
-                started = time.perf_counter()
-                make(None)
-                seconds.append(time.perf_counter() - started)
-        check_same(name, made, host)
-        walls = {"wall_seconds": statistics.median(seconds), "least_wall_seconds": min(seconds)}
-        rows.append({"strategy": "host", **walls, "repeats": len(seconds)})
+            make(None)
+            host, seconds = harness.timed_calls(lambda: make(None), repeats, budget_seconds)
+        for array in _ARRAYS:
+            if not np.array_equal(getattr(made, array), getattr(host, array)):
+                raise VerificationError(f"{name}: {array} on the device are others than on the host")
+        rows.append({"strategy": "host", **harness.walls(seconds)})
     rows = [{**row, "entries_per_second": made.n_edges / row["wall_seconds"], "verified": with_host} for row in rows]
     return harness.described(rows, "generators", name, made)
 
 
-def check_same(name: str, made: Graph, wanted: Graph) -> None:
-    """Raise unless both graphs have the same arrays."""
-    for array in _ARRAYS:
-        if not np.array_equal(getattr(made, array), getattr(wanted, array)):
-            raise VerificationError(f"{name}: {array} on the device are others than on the host")
-
-
 def table(rows: list[dict[str, Any]]) -> str:
-    body = [
-        [row["graph"], row["strategy"], row["n_vertices"], row["n_edges"],
-         *(row[key] * factor if key in row else None for key, (_, factor) in _COLUMNS.items())]
-        for row in rows
-    ]  # fmt: skip
-    titles = ["generator", "made on", "vertices", "entries", *(title for title, _ in _COLUMNS.values())]
-    return tabulate(body, titles, "github", floatfmt=".4g", intfmt=",")
+    return harness.table_of(rows, _COLUMNS)
 
 
 def run(args: argparse.Namespace) -> int:
     session = Session(args.device)
-    origin, rows = harness.provenance(session), list[dict[str, Any]]()
     all_makers = makers(args.entries or (10**7 if session.facts.is_cpu else 10**8))
     for name in args.generators or all_makers:
         found = measure(
             session, name, all_makers[name], repeats=args.repeats, budget_seconds=args.budget, with_host=args.host
         )
-        rows += [{**row, **origin} for row in found]
-        if args.json:
-            write_rows(args.json, rows)
+        harness.finish(args, session, found, table)
         session.release()
-    print(table(rows))
     return 0
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
-    made.add_argument("-d", "--device", help="as for `clgraph`; the default is the best device")
+    made = harness.parser(__doc__, graphs=False)
     made.add_argument("--entries", type=int, metavar="M", help="about so many in a graph (10**8; on CPUs 10**7)")
     made.add_argument("--generators", nargs="+", choices=list(makers(1000)), metavar="NAME", help="(default: all)")
     made.add_argument("--host", action=argparse.BooleanOptionalAction, default=True, help="make them on the host too")
-    made.add_argument("--repeats", type=int, default=harness.REPEATS, help="timed runs (default %(default)s)")
-    made.add_argument("--budget", type=float, default=60.0, metavar="SECONDS", help="(default %(default)s a generator)")
-    made.add_argument("--json", metavar="FILE", help="add the rows to this result file")
     return made
 
 

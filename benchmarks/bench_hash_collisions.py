@@ -80,13 +80,8 @@ def tuned(session: Session, **values: int) -> Iterator[None]:
 
 def kernel_times(session: Session, plan: CollisionPlan) -> dict[str, float]:
     """Return the least time of each kernel of *plan* over a few runs."""
-    least: dict[str, float] = {}
-    for _ in range(harness.WARM_UPS + harness.REPEATS):
-        with session.measure() as recorder:
-            plan.run()
-        times = {name: seconds for name, (_, seconds) in recorder.kernels().items()}
-        least = {name: min(seconds, least.get(name, seconds)) for name, seconds in times.items()}
-    return least
+    runs = [recorder.kernels() for recorder, _ in harness.recorded(session, plan.run)]
+    return {name: min(run[name][1] for run in runs) for name in runs[-1]}
 
 
 def split(session: Session, problem: CollisionProblem, strategy: Strategy) -> dict[str, float]:
@@ -218,18 +213,10 @@ def tabulate_best(row: dict[str, Any]) -> str:
 
 def tabulate_split(rows: list[dict[str, Any]]) -> str:
     """Return the rows' rates and where their time goes, as a table."""
+    columns: dict[str, harness.Column] = {"strategy": "strategy"}
+    columns |= {"matrix GB/s": ("matrix_bytes_per_second", 1e-9, ".4g"), "of copying": ("copy_share", 1, ".1%")}
     parts = ("hash", "load", "count", "reduce")
-    cells = [
-        [
-            row["strategy"],
-            f"{row['matrix_bytes_per_second'] / 1e9:.4g}",
-            f"{row['copy_share']:.1%}",
-            *(f"{1e3 * row[f'{part}_seconds']:.3g}" if f"{part}_seconds" in row else "" for part in parts),
-        ]
-        for row in rows
-    ]
-    headers = ["strategy", "matrix GB/s", "of copying", *(f"{part} ms" for part in parts)]
-    return tabulate(cells, headers, tablefmt="github", disable_numparse=True)
+    return harness.table_of(rows, columns | {f"{part} ms": (f"{part}_seconds", 1e3, ".3g") for part in parts})
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -240,7 +227,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 if __name__ == "__main__":
     main(
         BENCHMARK,
-        str(__doc__).partition("\n")[0],
+        __doc__,
         add_options=_add_options,
         cases=lambda args: [{"distance": distance} for distance in args.distances],
         finish=_add_to,

@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import math
 import statistics
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import geometric_mean
 from typing import Any
 
 import harness
@@ -43,6 +43,7 @@ PART = 64
 FIRST_SCALE, GROWTH = 1 / 512, 8  # of loads by which the size of a load is found that takes so long
 HOPELESS = 1.5  # times as long as the best split so far: what a device would take alone for its share
 TRAINING = (0.1, 0.2, 0.3)
+QUALITIES = ("of_best", "of_single", "efficiency")
 SUM_OF_ROW = "result = 0; for (int k = 0; k < length; k++) result += row[k] * row[k];"
 PATTERNS = [b"needle", b"stack", b"th", b"quicksort", b"heterogeneous"]
 
@@ -202,24 +203,12 @@ def measure(
         report = timer.rounds(timer.sessions, args.rounds, **options)
         seconds = [done.total_seconds for done in report.rounds]
         late = statistics.median(seconds[min(LEARNING_ROUNDS, len(seconds) - 1) :])
-        yield {
-            "load": timer.name,
-            "policy": name,
-            "devices": list(report.devices),
-            "seconds": late,
-            "wall_seconds": sum(seconds),
-            "round_seconds": seconds,
-            "alone_seconds": alone,
-            "best_seconds": best,
-            "best_split": split,
-            "of_best": late / best,
-            "of_single": late / min(alone),
-            "efficiency": 1 / (late * sum(1 / each for each in alone)),
-            "items": [done.items for done in report.rounds],
-            "steals": [done.steals for done in report.rounds],
-            "idle": [done.idle for done in report.rounds],
-            "verified": True,
-        }
+        row = {"load": timer.name, "policy": name, "devices": list(report.devices), "verified": True}
+        row |= {"seconds": late, "wall_seconds": sum(seconds), "round_seconds": seconds}
+        row |= {"alone_seconds": alone, "best_seconds": best, "best_split": split}
+        row |= {"of_best": late / best, "of_single": late / min(alone)}
+        row["efficiency"] = 1 / (late * sum(1 / each for each in alone))
+        yield row | {part: [getattr(done, part) for done in report.rounds] for part in ("items", "steals", "idle")}
         if args.plot:
             report.plot(Path(f"{args.plot}-{timer.name.replace(', ', '-').replace(' ', '-')}-{name}.png"))
 
@@ -228,11 +217,10 @@ def summary(rows: list[dict[str, Any]]) -> str:
     """Return the geometric means over the loads, a line a policy."""
 
     def mean(name: str, of: str) -> float:
-        return math.exp(statistics.mean(math.log(row[of]) for row in rows if row["policy"] == name))
+        return geometric_mean(row[of] for row in rows if row["policy"] == name)
 
-    columns = ("of_best", "of_single", "efficiency")
-    body = [[name, *(mean(name, of) for of in columns)] for name in dict.fromkeys(row["policy"] for row in rows)]
-    return tabulate(body, ["policy", *columns], "github", floatfmt=".3f")
+    body = [[name, *(mean(name, of) for of in QUALITIES)] for name in dict.fromkeys(row["policy"] for row in rows)]
+    return tabulate(body, ["policy", *QUALITIES], "github", floatfmt=".3f")
 
 
 def sessions_named(names: Sequence[str]) -> list[Session]:
@@ -244,7 +232,7 @@ def sessions_named(names: Sequence[str]) -> list[Session]:
     return found
 
 
-def parser() -> argparse.ArgumentParser:
+def main() -> int:
     made = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     made.add_argument("--devices", nargs="+", required=True, metavar="NAME", help="names, or pocl/3/1 for its parts")
     made.add_argument("--loads", nargs="+", metavar="TEXT", help="only the loads whose names begin so")
@@ -255,11 +243,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--round-seconds", type=float, metavar="S", help="cut loads so that a device takes S alone")
     made.add_argument("--plot", metavar="PATH", help="draw the rounds into files that begin so")
     made.add_argument("--json", metavar="PATH", help="write all rows to this file")
-    return made
-
-
-def main() -> int:
-    args = parser().parse_args()
+    args = made.parse_args()
     sessions = sessions_named(args.devices)
     policies: dict[str, dict[str, Any]] = {}
     for name in args.policies:
@@ -274,14 +258,13 @@ def main() -> int:
             scale = scale_for(name, sessions, args.round_seconds, args.scale)
         part = Timer(name, cases(scale / PART)[name](), sessions)
         whole = Timer(name, cases(scale)[name](), sessions)
-        where = {
-            "benchmark": "hetero", "graph": f"{name}, on {' + '.join(args.devices)}", "scale": scale,
-            "drivers": [session.facts.driver_version for session in sessions], **harness.provenance(sessions[0]),
-        }  # fmt: skip
+        where = {"benchmark": "hetero", "graph": f"{name}, on {' + '.join(args.devices)}", "scale": scale}
+        where |= {"drivers": [session.facts.driver_version for session in sessions], **harness.provenance(sessions[0])}
         new = [{**where, "strategy": row["policy"], **row} for row in measure(whole, part, policies, args)]
         rows += new
-        told = ("of_best", "of_single", "efficiency")
-        body = [[row["policy"], *(1e3 * s for s in row["round_seconds"]), *(row[of] for of in told)] for row in new]
+        body = [
+            [row["policy"], *(1e3 * s for s in row["round_seconds"]), *(row[of] for of in QUALITIES)] for row in new
+        ]
         alone = ", ".join(f"{1e3 * each:.2f}" for each in new[0]["alone_seconds"])
         split = ", ".join(f"{share:.1%}" for share in new[0]["best_split"])
         print(f"\n{name}: alone {alone} ms; best split {split} {1e3 * new[0]['best_seconds']:.2f} ms; rounds in ms")

@@ -22,18 +22,13 @@ from typing import Any
 
 import numpy as np
 from checkout import ROOT
+from first_answer import resident_bytes
 
 from clgraph.io import read, write
 from clgraph.io.text import write_rows
 from clgraph.progress import Progress, listening
 
 MEASURE = "--measure"
-
-
-def resident_bytes(field: str) -> int:
-    """Return VmRSS (memory now) or VmHWM (its peak) of this process, from Linux's /proc."""
-    status = Path("/proc/self/status").read_text()
-    return 1024 * int(next(line.split()[1] for line in status.splitlines() if line.startswith(field)))
 
 
 def measure(path: str, options: dict[str, Any]) -> dict[str, float]:

@@ -80,17 +80,15 @@ def run(args: argparse.Namespace) -> int:
         data = Path(folder) / "planted.txt"
         columns = (ratings.users[order], ratings.items[order], ratings.values[order])
         np.savetxt(data, np.column_stack(columns), "%d %d %.4f")
-        rows = [
-            row
-            for rank in RANKS
-            for row in _measure(session, ratings, rank, args.strategy, args.mf_train, data, args.repeats)
-        ]
-    harness.finish(args, [{**row, **harness.provenance(session)} for row in rows], "strategies")
+        rows = list[dict[str, Any]]()
+        for rank in RANKS:
+            rows += _measure(session, ratings, rank, args.strategy, args.mf_train, data, args.repeats)
+    harness.finish(args, session, rows, "strategies")
     return 0
 
 
 if __name__ == "__main__":
-    parser = harness.parser(str(__doc__).partition("\n")[0])
+    parser = harness.parser(__doc__)
     parser.add_argument("--mf-train", required=True, metavar="PATH", help="LIBMF's program")
     parser.add_argument("--strategy", choices=STRATEGIES, default="block_grid")
     parser.set_defaults(repeats=3)

@@ -94,17 +94,10 @@ class Base:
                 replicas.column_indices.set(np.array([self.low + (r - 1) * n], np.int32), offset=place)
         offsets = session.empty(k * n + 1, replicas.row_offsets.dtype)
         kind = "long" if offsets.dtype.itemsize == 8 else "int"
-        session.program("data/slab.cl", {"OFFSET_T": kind, "WHOLE_OFFSET_T": kind}).bind(
-            "clip_rows",
-            k * n + 1,
-            n=k * n,
-            first_row=first * n,
-            stop_row=(first + count) * n,
-            first_entry=0,
-            stop_entry=count * m,
-            rows=replicas.row_offsets,
-            row_offsets=offsets,
-        )()
+        range_ = {"first_row": first * n, "stop_row": (first + count) * n, "first_entry": 0, "stop_entry": count * m}
+        arguments = {"n": k * n, **range_, "rows": replicas.row_offsets, "row_offsets": offsets}
+        program = session.program("data/slab.cl", {"OFFSET_T": kind, "WHOLE_OFFSET_T": kind})
+        program.bind("clip_rows", k * n + 1, arguments)()
         session.finish()
         return replace(replicas, row_offsets=offsets)
 
@@ -139,10 +132,8 @@ def timed(base: Base, graph: Any, k: int, repeats: int, **given: Any) -> dict[st
     infos = [cg.connected_components(graph, **given).info for _ in range(repeats)]
     row, details = _medians(infos), infos[-1].details
     told = {name: details[name] for name in ("most_merge_bytes", "device_entries")}
-    return {
-        **row, **told, "giants_differed": details.get("giants_differed", False),
-        "edges": k * base.graph.n_edges // 2, "n_vertices": k * base.graph.n_vertices,
-    }  # fmt: skip
+    told["giants_differed"] = details.get("giants_differed", False)
+    return {**row, **told, "edges": k * base.graph.n_edges // 2, "n_vertices": k * base.graph.n_vertices}
 
 
 def timed_forest(graph: SplitGraph, repeats: int) -> dict[str, Any]:
@@ -159,11 +150,10 @@ def timed_forest(graph: SplitGraph, repeats: int) -> dict[str, Any]:
 
 def _medians(infos: Sequence[Any]) -> dict[str, Any]:
     """Return the run of the median and what it tells."""
-    runs = [
-        {"local_seconds": info.details["local_seconds"], "merge_seconds": info.details["merge_seconds"],
-         "seconds": info.details["local_seconds"] + info.details["merge_seconds"], "wall_seconds": info.seconds.total}
-        for info in infos
-    ]  # fmt: skip
+    parts = ("local_seconds", "merge_seconds")
+    runs = [{part: info.details[part] for part in parts} | {"wall_seconds": info.seconds.total} for info in infos]
+    for run in runs:
+        run["seconds"] = sum(run[part] for part in parts)
     middle = sorted(runs, key=lambda run: run["seconds"])[len(runs) // 2]
     told = {name: infos[-1].details[name] for name in ("merge_bytes", "merge_rounds")}
     return {**middle, **told, "strategy": infos[-1].strategy, "repeats": len(runs)}
@@ -197,13 +187,8 @@ def measure(sessions: Sequence[Session], args: argparse.Namespace) -> None:
             for strategy in ("edge_list",) if kind == "forest" else args.strategies:
                 given = {"devices": sessions[:count]} if kind == "host" else {}
                 context = ", one context" if args.one_context else ""
-                row = {
-                    "benchmark": "multi_device",
-                    "kind": kind,
-                    "asked": strategy,
-                    "devices": count,
-                    "graph": f"{k} x rmat-{args.scale}, {kind}, {count} devices{context}",
-                }
+                row = {"benchmark": "multi_device", "kind": kind, "asked": strategy, "devices": count}
+                row["graph"] = f"{k} x rmat-{args.scale}, {kind}, {count} devices{context}"
                 if kind == "forest":
                     row |= timed_forest(graph, args.repeats)
                 else:
@@ -221,14 +206,9 @@ def measure(sessions: Sequence[Session], args: argparse.Namespace) -> None:
 
 def write(row: dict[str, Any], sessions: Sequence[Session], args: argparse.Namespace) -> None:
     if args.json:
-        fields = {
-            "one_context": args.one_context,
-            "scale": args.scale,
-            "edge_factor": args.edge_factor,
-            "device_names": [session.facts.name for session in sessions],
-            **harness.provenance(sessions[0]),
-        }
-        write_rows(args.json, [{**row, **fields}])
+        graph = {"one_context": args.one_context, "scale": args.scale, "edge_factor": args.edge_factor}
+        names = [session.facts.name for session in sessions]
+        write_rows(args.json, [{**row, **graph, "device_names": names, **harness.provenance(sessions[0])}])
 
 
 def _on_host(base: Base, k: int) -> Graph:
@@ -242,7 +222,7 @@ def _on_host(base: Base, k: int) -> Graph:
     return Graph._trusted(graph.row_offsets, columns, sorted_rows=True)
 
 
-def parser() -> argparse.ArgumentParser:
+def main() -> int:
     made = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     made.add_argument("--devices", nargs="+", required=True, metavar="NAME", help="names, or pocl/1/1 for its parts")
     made.add_argument("--one-context", action="store_true", help="sessions of one context, which copy directly")
@@ -254,11 +234,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--strategies", nargs="+", choices=LOCAL, default=list(LOCAL))
     made.add_argument("--repeats", type=int, default=3, help="runs after the first (default %(default)s)")
     made.add_argument("--json", metavar="PATH", help="write all rows to this file")
-    return made
-
-
-def main() -> int:
-    args = parser().parse_args()
+    args = made.parse_args()
     sessions = [as_session(session) for session in bench_hetero.sessions_named(args.devices)]
     if args.one_context:
         sessions = in_one_context(sessions)

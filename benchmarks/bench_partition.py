@@ -13,15 +13,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
+import math
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import harness
 import inputs
 from graph_benchmark import GraphBenchmark, main
-from tabulate import tabulate
 
 from clgraph.algorithms.partition import ALGORITHM, STRATEGIES, as_problem
 from clgraph.algorithms.partition.problem import PartitionProblem
@@ -91,11 +91,8 @@ def _metis(args: argparse.Namespace, name: str, graph: Graph, n_parts: int) -> t
         import pymetis
     except ImportError:
         return tuple(known[key]) if key in known else None  # type: ignore[return-value]
-    rows, taken = pymetis.CSRAdjacency(graph.row_offsets, graph.column_indices), []
-    for _ in range(3):
-        started = time.perf_counter()
-        cut, _parts = pymetis.part_graph(n_parts, rows)
-        taken.append(time.perf_counter() - started)
+    rows = pymetis.CSRAdjacency(graph.row_offsets, graph.column_indices)
+    (cut, _parts), taken = harness.timed_calls(lambda: pymetis.part_graph(n_parts, rows), 3, math.inf)
     if args.metis:
         Path(args.metis).write_text(json.dumps({**known, key: [cut, min(taken)]}, indent=1) + "\n")
     return cut, min(taken)
@@ -110,23 +107,11 @@ def _compare(args: argparse.Namespace, _session: Session, name: str, graph: Grap
 
 
 def _table(rows: list[dict[str, Any]]) -> str:
-    names = ("wall_seconds", "metis_seconds", "coarsening_seconds", "initial_seconds", "refinement_seconds")
-    cells = [
-        [
-            row["graph"],
-            row["strategy"],
-            row["n_levels"],
-            row["edge_cut"],
-            f"{row['cut_ratio']:.3f}" if "cut_ratio" in row else "",
-            f"{100 * row['imbalance']:.1f}",
-            *(f"{1e3 * row[name]:.1f}" if name in row else "" for name in names),
-        ]
-        for row in rows
-    ]
-    headers = ["graph", "strategy", "levels", "cut", "/ METIS", "imbalance %", *(
-        f"{name.removesuffix('_seconds')} ms" for name in names
-    )]  # fmt: skip
-    return str(tabulate(cells, headers, tablefmt="github", disable_numparse=True))
+    columns: dict[str, harness.Column] = {"graph": "graph", "strategy": "strategy"}
+    columns |= {"levels": "n_levels", "cut": "edge_cut", "/ METIS": ("cut_ratio", 1, ".3f")}
+    columns["imbalance %"] = "imbalance", 100, ".1f"
+    parts = ("wall", "metis", "coarsening", "initial", "refinement")
+    return harness.table_of(rows, columns | {f"{part} ms": (f"{part}_seconds", 1e3, ".1f") for part in parts})
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -138,7 +123,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 if __name__ == "__main__":
     main(
         BENCHMARK,
-        str(__doc__).partition("\n")[0],
+        __doc__,
         add_options=_add_options,
         cases=lambda args: [{"n_parts": n_parts, "seed": seed} for n_parts in args.parts for seed in args.seeds],
         finish=_compare,

@@ -21,6 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
 from multiprocessing import get_context
+from statistics import geometric_mean
 from typing import Any
 
 import fresh
@@ -33,7 +34,7 @@ from clgraph.algorithms.delaunay import ALGORITHM as REFINE_MESH
 from clgraph.algorithms.table import find_algorithm
 from clgraph.cli.main import guarded
 from clgraph.engine.algorithm import Algorithm
-from clgraph.report import Row, geometric_mean, read_rows, write_rows
+from clgraph.report import Row, read_rows, write_rows
 from clgraph.runtime.session import Session
 
 CASES: Mapping[str, Sequence[dict[str, Any]]] = {

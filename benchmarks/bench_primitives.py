@@ -12,17 +12,16 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
+import math
 import statistics
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import harness
 import numpy as np
-from tabulate import tabulate
 
 from clgraph.errors import ClgraphError, VerificationError
 from clgraph.primitives.compact import Compact
@@ -126,7 +125,7 @@ def other_cases(session: Session, inputs: Inputs, n: int) -> Iterator[Case]:
             host = (inputs("int32", n)[0] >> 24 | 1).astype(np.float32)
             source = session.upload(host)
         one = session.empty(1, dtype)
-        plan = Reduce(session, source, one, operation)
+        plan: Any = Reduce(session, source, one, operation)
 
         def wanted_one(host: Array = host, operation: str = operation) -> Array:
             return np.array([getattr(host, operation)(**({"dtype": host.dtype} if operation == "sum" else {}))])
@@ -151,30 +150,17 @@ def other_cases(session: Session, inputs: Inputs, n: int) -> Iterator[Case]:
         total = np.concatenate([[0], np.cumsum(signed, dtype=np.int64)])
         return (total[offsets[1:]] - total[offsets[:-1]]).astype(np.int32)
 
-    yield Case(
-        "segmented sum",
-        "int32",
-        n,
-        values.nbytes + row_offsets.nbytes + sums.nbytes,
-        SegmentedReduce(session, row_offsets, values, sums),
-        (sums,),
-        _equal(sums, wanted_sums),
-    )
+    moved = values.nbytes + row_offsets.nbytes + sums.nbytes
+    plan = SegmentedReduce(session, row_offsets, values, sums)
+    yield Case("segmented sum", "int32", n, moved, plan, (sums,), _equal(sums, wanted_sums))
     in_rows = session.empty(n, np.int32)
 
     def wanted_rows() -> Array:
         rows = np.repeat(np.arange(lengths.size), np.diff(offsets))
         return signed[np.lexsort((signed, rows))]
 
-    yield Case(
-        "segmented sort",
-        "int32",
-        n,
-        2 * values.nbytes,
-        SegmentedSort(session, row_offsets, values, in_rows),
-        (in_rows,),
-        _equal(in_rows, wanted_rows),
-    )
+    plan = SegmentedSort(session, row_offsets, values, in_rows)
+    yield Case("segmented sort", "int32", n, 2 * values.nbytes, plan, (in_rows,), _equal(in_rows, wanted_rows))
 
 
 def cases(session: Session, inputs: Inputs, n: int) -> Iterator[Case]:
@@ -186,11 +172,11 @@ def cases(session: Session, inputs: Inputs, n: int) -> Iterator[Case]:
     yield sort_case(session, inputs, "uint32", n, pairs=True)
 
 
-def measure(session: Session, case: Case, repeats: int) -> dict[str, Any]:
+def measure(session: Session, case: Case, repeats: int, budget_seconds: float = 60.0) -> dict[str, Any]:
     """Return the row of *case*, timed and checked."""
     for array in case.outputs:  # their memory may still hold what an earlier case found
         array.fill(array.dtype.type(_UNWRITTEN))
-    timing = harness.time_run(session, case.plan.run, repeats=repeats)
+    timing = harness.time_run(session, case.plan.run, repeats=repeats, budget_seconds=budget_seconds)
     with session.measure() as recorder:
         case.plan.run()
     if hasattr(case.plan, "check"):
@@ -198,10 +184,7 @@ def measure(session: Session, case: Case, repeats: int) -> dict[str, Any]:
     with harness.naming(f"{case.primitive} of {case.n} {case.dtype}"):
         case.verify()
     return {
-        "primitive": case.primitive,
-        "dtype": case.dtype,
-        "n": case.n,
-        "by": "clgraph",
+        **_row(case.primitive, case.dtype, case.n, "clgraph"),
         **_rates(case.n, case.n_bytes, timing.kernel_seconds, timing.least_kernel_seconds),
         "repeats": timing.repeats,
         "verified": True,
@@ -209,13 +192,13 @@ def measure(session: Session, case: Case, repeats: int) -> dict[str, Any]:
     }
 
 
+def _row(primitive: str, dtype: str, n: int, by: str) -> dict[str, Any]:
+    return {"primitive": primitive, "dtype": dtype, "n": n, "by": by}
+
+
 def _rates(n: int, n_bytes: int, median: float, least: float) -> dict[str, float]:
-    return {
-        "seconds": median,
-        "least_seconds": least,
-        "items_per_second": n / median,
-        "gigabytes_per_second": 1e-9 * n_bytes / median,
-    }
+    rates = {"items_per_second": n / median, "gigabytes_per_second": 1e-9 * n_bytes / median}
+    return {"seconds": median, "least_seconds": least, **rates}
 
 
 def yardsticks(session: Session, inputs: Inputs, n: int, repeats: int) -> Iterator[dict[str, Any]]:
@@ -238,27 +221,12 @@ def yardsticks(session: Session, inputs: Inputs, n: int, repeats: int) -> Iterat
     for primitive, dtype, n_bytes, call in work:
         host, _ = inputs(dtype, n)
         if cupy is None:
-            seconds = _host_seconds(lambda call=call, host=host: call(np, host), min(3, repeats))
+            _, seconds = harness.timed_calls(partial(call, np, host), min(3, repeats), math.inf)
         else:
             array = cupy.asarray(host)
-            seconds = _cupy_seconds(cupy, lambda call=call, array=array: call(cupy, array), repeats)
-        yield {
-            "primitive": primitive,
-            "dtype": dtype,
-            "n": n,
-            "by": "numpy" if cupy is None else "cupy",
-            **_rates(n, n_bytes, statistics.median(seconds), min(seconds)),
-            "repeats": len(seconds),
-        }
-
-
-def _host_seconds(call: Callable[[], Any], repeats: int) -> list[float]:
-    seconds = []
-    for _ in range(repeats):
-        started = time.perf_counter()
-        call()
-        seconds.append(time.perf_counter() - started)
-    return seconds
+            seconds = _cupy_seconds(cupy, partial(call, cupy, array), repeats)
+        row = _row(primitive, dtype, n, "numpy" if cupy is None else "cupy")
+        yield {**row, **_rates(n, n_bytes, statistics.median(seconds), min(seconds)), "repeats": len(seconds)}
 
 
 def _cupy_seconds(cupy: Any, call: Callable[[], Any], repeats: int) -> list[float]:
@@ -303,32 +271,16 @@ def _kernels(row: dict[str, Any]) -> str:
 
 def table(rows: list[dict[str, Any]]) -> str:
     """Return the rows as text, milliseconds per kernel last."""
-    units = {
-        "seconds": ("ms", 1e3),
-        "least_seconds": ("least ms", 1e3),
-        "items_per_second": ("Gitems/s", 1e-9),
-        "gigabytes_per_second": ("GB/s", 1.0),
-    }
-    names = ("primitive", "dtype", "n", "by")
-    columns = [*names, *(name for name, _ in units.values()), "ms of each kernel"]
-    body = [
-        [
-            *(row.get(name, "") for name in names),
-            *(row[name] * factor if name in row else "" for name, (_, factor) in units.items()),
-            _kernels(row),
-        ]
-        for row in rows
-    ]
-    return tabulate(body, columns, "github", floatfmt=".4g")
+    columns: dict[str, harness.Column] = {name: name for name in ("primitive", "dtype", "n", "by")}
+    columns |= {"ms": ("seconds", 1e3, ".4g"), "least ms": ("least_seconds", 1e3, ".4g")}
+    columns |= {"Gitems/s": ("items_per_second", 1e-9, ".4g"), "GB/s": ("gigabytes_per_second", 1, ".4g")}
+    return harness.table_of(({**row, "text": _kernels(row)} for row in rows), columns | {"ms of each kernel": "text"})
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    made.add_argument("-d", "--device", help="as for `clgraph`; the default is the best device")
+    made = harness.parser(__doc__, graphs=False)
     made.add_argument("--sizes", nargs="+", type=int, metavar="N", help="items (64 Mi and 16 Mi; CPU: 16 Mi)")
-    made.add_argument("--repeats", type=int, default=harness.REPEATS, help="timed runs (default %(default)s)")
     made.add_argument("--sweep", action="store_true", help="also try the tunables of scan and sort")
-    made.add_argument("--json", metavar="PATH", help="write everything to this file")
     return made
 
 
@@ -339,8 +291,7 @@ def main() -> int:
     sizes = args.sizes or ([1 << 24] if session.facts.is_cpu else [1 << 26, 1 << 24])
     rows = []
     for n in sizes:
-        for case in cases(session, inputs, n):
-            rows.append(measure(session, case, args.repeats))
+        rows += [measure(session, case, args.repeats, args.budget) for case in cases(session, inputs, n)]
         rows += list(yardsticks(session, inputs, n, args.repeats))
         print(table([row for row in rows if row["n"] == n]), flush=True)
     if args.sweep:
@@ -352,15 +303,8 @@ def main() -> int:
             print(f"best of {kind}: {best['by']}, {1e3 * best['seconds']:.3f} ms")
         rows += tried
     if args.json:
-        document = {
-            "command": harness.command(),
-            "device": session.facts.name,
-            "driver": session.facts.driver_version,
-            "rows": rows,
-        }
-        with open(args.json, "w", encoding="utf-8") as file:
-            json.dump(document, file, indent=1)
-            file.write("\n")
+        about = {"command": harness.command(), "device": session.facts.name, "driver": session.facts.driver_version}
+        harness.write_document(args.json, {**about, "rows": rows})
     return 0
 
 

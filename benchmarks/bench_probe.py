@@ -10,12 +10,10 @@ the cost model may trust the rate. Of a curve, the median over its points is giv
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import harness
@@ -42,8 +40,7 @@ def main() -> int:
         [[name, r["median"], f"{r['variation']:.0%}", f"{r['spread']:.0%}"] for name, r in rates.items()],
     )
     if args.json:
-        document = {**harness.provenance(session), "probe_seconds": seconds, "rates": rates}
-        Path(args.json).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        harness.write_document(args.json, {**harness.provenance(session), "probe_seconds": seconds, "rates": rates})
     return 0
 
 

@@ -16,15 +16,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
+import math
 import subprocess
 import sys
-import time
 import warnings
-from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import asdict, fields
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -83,11 +82,8 @@ def measure(
         plan = STRATEGIES[name].plan(session, problem)
         timing = harness.time_run(session, plan.run, repeats=repeats, budget_seconds=budget_seconds)
         plan.release()
-        calls = []
-        for _ in range(max(1, repeats // 2)):
-            started = time.perf_counter()
-            refined = refine_mesh(mesh, min_angle=angle, strategy=name, session=session)
-            calls.append(time.perf_counter() - started)
+        call = partial(refine_mesh, mesh, min_angle=angle, strategy=name, session=session)
+        refined, calls = harness.timed_calls(call, repeats // 2, math.inf)
     made = TriangleMesh(*(getattr(refined, part.name) for part in fields(TriangleMesh)))
     return {
         "strategy": name,
@@ -126,25 +122,8 @@ def measure_triangle(python: str, n_points: int, angle: float) -> dict[str, Any]
         warnings.warn(f"no row of Triangle: {ran.stderr.strip().splitlines()[-1:]}", stacklevel=2)
         return None
     seconds, points, triangles = json.loads(ran.stdout)
-    return {
-        "strategy": "Triangle",
-        "wall_seconds": seconds,
-        "least_wall_seconds": seconds,
-        "repeats": 1,
-        "n_points": points,
-        "n_triangles": triangles,
-        "verified": False,
-    }
-
-
-@contextmanager
-def processes(count: int) -> Iterator[ProcessPoolExecutor]:
-    """Give fresh processes; an error does not wait for what has not begun."""
-    pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"))
-    try:
-        yield pool
-    finally:
-        pool.shutdown(cancel_futures=True)
+    sizes = {"n_points": points, "n_triangles": triangles}
+    return {"strategy": "Triangle", **harness.walls([seconds]), **sizes, "verified": False}
 
 
 def run(args: argparse.Namespace) -> int:
@@ -152,14 +131,17 @@ def run(args: argparse.Namespace) -> int:
         for n_triangles in args.triangles:
             print(export(n_triangles, args.export))
         return 0
-    session, rows, checks = Session(args.device), list[dict[str, Any]](), list[tuple[dict[str, Any], Any]]()
+    session, checks = Session(args.device), list[tuple[dict[str, Any], Any]]()
     origin = harness.provenance(session)
 
-    def keep() -> None:
+    def keep(row: dict[str, Any]) -> dict[str, Any]:
         if args.json:
-            write_rows(args.json, rows)
+            write_rows(args.json, [row])
+        return row
 
-    with processes(os.cpu_count() or 1) as pool:
+    with ExitStack() as stack:
+        pool = ProcessPoolExecutor(mp_context=get_context("spawn"))
+        stack.callback(pool.shutdown, cancel_futures=True)  # an error does not wait for what has not begun
         meshes: dict[int, Future[TriangleMesh]] = {n: pool.submit(random_mesh, n) for n in args.triangles}
         for n_triangles in args.triangles:
             with busy(f"triangulating {n_triangles // 2} points"):
@@ -170,43 +152,35 @@ def run(args: argparse.Namespace) -> int:
                 about = {"benchmark": "refine_mesh", "graph": graph, **size}
                 for name in args.strategies:
                     row, refined = measure(session, mesh, angle, name, repeats=args.repeats, budget_seconds=args.budget)
-                    rows.append({**about, **row, **origin})
-                    show(rows[-1])
-                    keep()
+                    row = keep(show({**about, **row, **origin}))
                     if n_triangles <= args.check_up_to:
-                        checks.append((rows[-1], (refined, mesh, angle)))
+                        checks.append((row, (refined, mesh, angle)))
                 if args.triangle and (peer := measure_triangle(args.triangle, n_triangles // 2, angle)) is not None:
-                    rows.append({**about, **peer, **origin})
-                    show(rows[-1])
-                    keep()
+                    keep(show({**about, **peer, **origin}))
         with busy("checking the meshes"):
             checks.sort(key=lambda one: -one[0]["n_triangles"])
             for row, answer in [(row, pool.submit(check, *what)) for row, what in checks]:
-                row["verified"] = answer.result()
-                keep()
+                keep({**row, "verified": answer.result()})
     print(f"{len(checks)} meshes were checked")
     return 0
 
 
-def show(row: dict[str, Any]) -> None:
+def show(row: dict[str, Any]) -> dict[str, Any]:
     """Print points, rounds, and milliseconds of a run, of its span and its kernels on the device, and of a call."""
     seconds = (row.get(f"{name}_seconds") for name in ("least_wall", "least_span", "least_kernel", "call"))
     cells = [f"{1e3 * value:,.1f}" if value is not None else "" for value in seconds]
     print(row["graph"], row["strategy"], f"{row['n_points']:,}", row.get("rounds", ""), *cells, sep=" | ", flush=True)
+    return row
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
-    made.add_argument("-d", "--device", help="as for `clgraph`; the default is the best device")
+    made = harness.parser(__doc__, graphs=False)
     made.add_argument("--triangles", nargs="+", type=int, default=[500_000, 1_100_000], metavar="N")
     made.add_argument("--export", type=Path, metavar="DIR", help="only write the points, as .node files")
     made.add_argument("--angles", nargs="+", type=float, default=[25.0, 30.0], metavar="DEGREES")
     made.add_argument("--strategies", nargs="+", choices=list(STRATEGIES), default=list(STRATEGIES), metavar="NAME")
     made.add_argument("--check-up-to", type=int, default=sys.maxsize, metavar="N", help="check only such small meshes")
     made.add_argument("--triangle", default=sys.executable, metavar="PYTHON", help="one that has `triangle`; or ''")
-    made.add_argument("--repeats", type=int, default=harness.REPEATS, help="timed runs (default %(default)s)")
-    made.add_argument("--budget", type=float, default=60.0, metavar="SECONDS", help="(default %(default)s a strategy)")
-    made.add_argument("--json", metavar="FILE", help="add the rows to this result file")
     return made
 
 

@@ -93,20 +93,19 @@ def check(rows: list[dict[str, Any]]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from tabulate import tabulate
-
     session = Session(args.device)
     rows = []
     for inputs in _inputs():
         for strategy in STRATEGIES:
             with busy(f"{strategy} on {inputs[0]}"):
-                rows.append({**_measure(session, strategy, inputs), **harness.provenance(session)})
+                rows.append(_measure(session, strategy, inputs))
     check(rows)
-    cells = [[row["graph"], row["strategy"], f"{row['rmse']:.4f}", f"{row['worst_rmse']:.4f}"] for row in rows]
-    print(tabulate(cells, ["input", "strategy", "test RMSE", "worst fold"], tablefmt="github", disable_numparse=True))
-    harness.finish(args, rows, "strategies")
+    columns: dict[str, harness.Column] = {"input": "graph", "strategy": "strategy"}
+    columns |= {"test RMSE": ("rmse", 1, ".4f"), "worst fold": ("worst_rmse", 1, ".4f")}
+    print(harness.table_of(rows, columns))
+    harness.finish(args, session, rows, "strategies")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(guarded(run, harness.parser(str(__doc__).partition("\n")[0]).parse_args()))
+    sys.exit(guarded(run, harness.parser(__doc__).parse_args()))

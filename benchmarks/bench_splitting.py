@@ -35,7 +35,6 @@ from graph_benchmark import Verifier
 from clgraph.cli.main import guarded
 from clgraph.data.graph import Graph
 from clgraph.figure import figure_file
-from clgraph.report import write_rows
 from clgraph.runtime.session import Session
 
 GRAPHS = ("rmat-1M-8M", "web-NotreDame", "web-282K-2.3M")
@@ -69,13 +68,9 @@ def label(name: str, options: Mapping[str, Any]) -> str:
 def kernel_seconds(session: Session, run: Any, repeats: int) -> tuple[float, float, float]:
     """Return the median and the least time of the kernels that count, and the median of the host."""
     kernel, wall = [], []
-    for i in range(harness.WARM_UPS + repeats):
-        with session.measure() as recorder:
-            run()
-        assert recorder.seconds is not None
-        if i >= harness.WARM_UPS:
-            kernel.append(sum(t for name, (_, t) in recorder.kernels().items() if name not in _LEFT_OUT))
-            wall.append(recorder.seconds.total)
+    for recorder, seconds in harness.recorded(session, run, repeats):
+        kernel.append(sum(t for name, (_, t) in recorder.kernels().items() if name not in _LEFT_OUT))
+        wall.append(seconds.total)
     return statistics.median(kernel), min(kernel), statistics.median(wall)
 
 
@@ -123,17 +118,18 @@ def measure(
 
 def tabulate_study(rows: list[dict[str, Any]]) -> str:
     """Return the table of the study."""
-    from tabulate import tabulate
-
-    cells = [
-        [row["strategy"], f"{1e3 * row['baseline_kernel_seconds']:.3f}", row.get("mda", row.get("threshold", "")),
-         row.get("n_extra", row.get("launched_by", "")), f"{1e3 * row['kernel_seconds']:.3f}",
-         f"{100 * row['improvement']:.1f}", row["rounds"],
-         f"{row['most_over_mean']:.1f}" if "most_over_mean" in row else ""]
-        for row in rows
-    ]  # fmt: skip
-    headers = ["strategy", "baseline ms", "MDA", "extra nodes", "ms", "% improvement", "rounds", "busiest / mean"]
-    return str(tabulate(cells, headers, tablefmt="github", disable_numparse=True))
+    columns: dict[str, harness.Column] = {
+        "strategy": "strategy",
+        "baseline ms": harness.milliseconds("baseline_kernel_seconds"),
+        "MDA": "mda",
+        "extra nodes": "n_extra",
+        "ms": harness.milliseconds("kernel_seconds"),
+        "% improvement": ("improvement", 100, ".1f"),
+        "rounds": "rounds",
+        "busiest / mean": ("most_over_mean", 1, ".1f"),
+    }
+    launches = {"threshold": "mda", "launched_by": "n_extra"}  # what child launches have in these columns
+    return harness.table_of(({launches.get(key, key): row[key] for key in row} for row in rows), columns)
 
 
 def draw(rows: list[dict[str, Any]], path: Path) -> None:
@@ -171,27 +167,22 @@ def run(args: argparse.Namespace) -> int:
     graphs = args.graphs or list(GRAPHS)
     inputs.prepare(graphs, args.workers)
     session = Session(args.device)
-    origin = harness.provenance(session)
     started, todo = time.monotonic(), [(search, name) for name in graphs for search in args.searches]
     for i, (search, name) in enumerate(todo):
         now = time.monotonic()
         until = now + (started + args.seconds - now) / (len(todo) - i)
         graph = SEARCHES[search].load(name)
-        rows = [
-            {**row, **origin}
-            for row in measure(session, search, name, graph, until=until, repeats=args.repeats)
-        ]  # fmt: skip
+        rows = measure(session, search, name, graph, until=until, repeats=args.repeats)
+        print(f"\n{search} on {name}:\n")
+        harness.finish(args, session, rows, tabulate_study)
         session.release()
-        print(f"\n{search} on {name}:\n\n{tabulate_study(rows)}", flush=True)
-        if args.json:
-            write_rows(args.json, rows)
         if args.plot is not None:
             draw(rows, Path(args.plot) / f"{search}-{Path(name).name}.png")
     return 0
 
 
 if __name__ == "__main__":
-    parser = harness.parser(str(__doc__).partition("\n")[0])
+    parser = harness.parser(__doc__)
     parser.add_argument("--searches", nargs="+", choices=list(SEARCHES), default=list(SEARCHES), help="(default: both)")
     parser.add_argument("--seconds", type=float, default=1e9, help="end after about so long (default: never)")
     parser.add_argument("--plot", metavar="DIR", help="draw the curves there")

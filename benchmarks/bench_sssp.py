@@ -44,4 +44,4 @@ BENCHMARK = GraphBenchmark(
 )
 
 if __name__ == "__main__":
-    main(BENCHMARK, str(__doc__).partition("\n")[0])
+    main(BENCHMARK, __doc__)

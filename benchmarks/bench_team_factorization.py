@@ -16,18 +16,16 @@ device gains in its last epoch, or than RMSE_WITHIN.
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import sys
-import time
-from pathlib import Path
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import harness
 import numpy as np
 import ratings_inputs
 from bench_hetero import sessions_named
-from tabulate import tabulate
 
 from clgraph.algorithms.factorization.factors import initial_factors
 from clgraph.algorithms.factorization.schedules import make_schedule
@@ -43,23 +41,13 @@ RATE, REGULARIZATION = 0.01, 0.05
 def measure(name: str, pair: tuple[Ratings, Ratings], sessions: list[Any], args: argparse.Namespace) -> dict[str, Any]:
     """Return the row of one input on *sessions*."""
     train, test = pair
-    options: dict[str, Any] = {
-        "rank": args.rank,
-        "strategy": args.strategy,
-        "options": None,
-        "deterministic": False,
-        "n_epochs": args.epochs,
-        "storage": "float32",
-        "biases": False,
-        "mean": None,
-    }
-    began = time.perf_counter()
-    engine: Any = (
-        Factorization(sessions[0], train, **options)
-        if len(sessions) == 1
-        else TeamFactorization(sessions, train, **options)
-    )
-    prepared = time.perf_counter() - began
+    options: dict[str, Any] = {"rank": args.rank, "strategy": args.strategy, "n_epochs": args.epochs}
+    if len(sessions) == 1:
+        make: Callable[[], Any] = partial(Factorization, sessions[0], train, **options)
+    else:
+        others = {"options": None, "deterministic": False, "storage": "float32", "biases": False, "mean": None}
+        make = partial(TeamFactorization, sessions, train, **options, **others)
+    engine, (prepared,) = harness.timed_calls(make, 1)
     engine.model.set(initial_factors(*train.shape, args.rank, scale=0.2, biases=False, rng=np.random.default_rng(0)))
     schedule = make_schedule("constant", RATE, 0.0)
     epochs = engine.train(args.epochs, schedule=schedule, regularization=REGULARIZATION, eval_ratings=test)
@@ -106,23 +94,12 @@ def main() -> int:
             if not abs(row["eval_loss"] - one["eval_loss"]) <= max(RMSE_WITHIN * one["eval_loss"], last_gain):
                 raise VerificationError(f"{name} on {count} devices: {row['eval_loss']}; on one {one['eval_loss']}")
             if args.json:
-                document = {"command": harness.command(), "rows": rows}
-                Path(args.json).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    body = [
-        [
-            row["input"],
-            len(row["devices"]),
-            row["strategy"],
-            1e3 * row["epoch_seconds"],
-            row["speed_up"],
-            row["eval_loss"],
-            row["prepared_seconds"],
-            row["bytes_sent"] / 1e6,
-        ]
-        for row in rows
-    ]
-    head = ["input", "devices", "strategy", "epoch ms", "speed-up", "RMSE held out", "prepared s", "MB sent"]
-    print(tabulate(body, head, "github", floatfmt=".3f"))
+                harness.write_document(args.json, {"command": harness.command(), "rows": rows})
+    columns: dict[str, harness.Column] = {"input": "input", "devices": "n_devices", "strategy": "strategy"}
+    columns |= {"epoch ms": harness.milliseconds("epoch_seconds"), "speed-up": ("speed_up", 1, ".3f")}
+    columns |= {"RMSE held out": ("eval_loss", 1, ".3f"), "prepared s": ("prepared_seconds", 1, ".3f")}
+    columns["MB sent"] = "bytes_sent", 1e-6, ".3f"
+    print(harness.table_of(({**row, "n_devices": len(row["devices"])} for row in rows), columns))
     return 0
 
 

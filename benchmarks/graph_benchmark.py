@@ -19,6 +19,7 @@ from functools import partial
 from typing import Any
 
 import harness
+import inputs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,6 +29,7 @@ from clgraph.data.graph import Graph
 from clgraph.engine.algorithm import Algorithm
 from clgraph.errors import InputError, VerificationError
 from clgraph.model.strategy import Choice, Strategy, choose
+from clgraph.report import read_rows, tabulate_rows, write_rows
 from clgraph.runtime.session import Session
 
 _MOST_WARM_UPS = 10  # of calls, if there is time
@@ -179,33 +181,41 @@ class GraphBenchmark:
         budget_seconds: float,
     ) -> dict[str, Any]:
         """Time another library, which runs on one host thread."""
-        timed: list[list[float]] = []
         with busy(f"timing {strategy}"):
-            for call in host.calls(problem):
-                timed.append([])
-                while not timed[-1] or (len(timed[-1]) < repeats and sum(timed[-1]) <= budget_seconds):
-                    started = time.perf_counter()
-                    found = call()
-                    timed[-1].append(time.perf_counter() - started)
-        seconds = min(timed, key=statistics.median)
-        walls = {"wall_seconds": statistics.median(seconds), "least_wall_seconds": min(seconds)}
-        return {"strategy": strategy, **walls, "repeats": len(seconds), **settings, **host.describe(problem, found)}
+            timed = [harness.timed_calls(call, repeats, budget_seconds) for call in host.calls(problem)]
+        found, seconds = min(timed, key=lambda one: statistics.median(one[1]))
+        return {"strategy": strategy, **harness.walls(seconds), **settings, **host.describe(problem, found)}
 
     def compare(self, paths: Sequence[str], workers: int | None) -> int:
-        """Check the rows of result files against the oracle; those that agree become verified."""
-        oracle = self.oracle
-        assert oracle is not None
+        """Check rows, perhaps of another machine, against the oracle; say which agree: they become verified.
 
-        def answer(name: str, row: dict[str, Any]) -> dict[str, Any]:
-            settings = {key: row[key] for key in self.settings}
-            problem = self.problem(name, self.load(name), **settings)
-            return self.fingerprint(problem, oracle(problem))
+        What ``graph`` says after a comma is no part of the input's name.
+        """
+        assert self.oracle is not None
+        rows = {path: [row for row in read_rows(path) if self._has_fingerprint(row)] for path in paths}
+        first = {row["graph"]: row for group in reversed(rows.values()) for row in reversed(group)}
+        if not first:
+            raise InputError("no rows to compare with the reference")
+        inputs.prepare((label.partition(",")[0] for label in first), workers)
+        n_wrong = 0
+        for label, known in first.items():
+            name, settings = label.partition(",")[0], {key: known[key] for key in self.settings}
+            with busy(f"checking {label}"):
+                problem = self.problem(name, self.load(name), **settings)
+                right = self.fingerprint(problem, self.oracle(problem))
+            for path, group in rows.items():
+                checked = [{**row, "verified": row | right == row} for row in group if row["graph"] == label]
+                write_rows(path, checked)
+                for row in checked:
+                    print(f"{path}: {label} {row['strategy']} {'agrees' if row['verified'] else 'DIFFERS'}", flush=True)
+                n_wrong += sum(not row["verified"] for row in checked)
+        if n_wrong:
+            raise VerificationError(f"{n_wrong} rows differ from the reference")
+        return 0
 
-        def wanted(row: dict[str, Any]) -> bool:
-            is_known = any(key.endswith("_sha256") for key in row)
-            return row["benchmark"] == self.algorithm.name and "verified" in row and is_known
-
-        return harness.recheck(paths, wanted, answer, workers, "the reference")
+    def _has_fingerprint(self, row: Mapping[str, Any]) -> bool:
+        is_known = any(key.endswith("_sha256") for key in row)
+        return row["benchmark"] == self.algorithm.name and "verified" in row and is_known
 
 
 class Verifier:
@@ -240,7 +250,7 @@ class Verifier:
 
 def main(
     benchmark: GraphBenchmark,
-    description: str,
+    module: str | None,
     *,
     add_options: Callable[[argparse.ArgumentParser], None] = lambda parser: None,
     cases: Callable[[argparse.Namespace], Sequence[Mapping[str, Any]]] = lambda args: [{}],
@@ -248,56 +258,28 @@ def main(
     table: str | Callable[[list[dict[str, Any]]], str] = "rows",
     check_limit: int = 20_000_000,
 ) -> None:
-    """Run the benchmark of the command line, and exit.
+    """Run the benchmark of the command line, and exit; *module* is its docstring.
 
-    Parameters
-    ----------
-    benchmark : GraphBenchmark
-    description : str
-    add_options : callable
-        ``add_options(parser)`` adds options.
-    cases : callable
-        ``cases(args)`` returns the settings to measure each graph with.
-    finish : callable
-        ``finish(args, session, name, graph, rows)`` adds to the rows of one case.
-    table : str or callable
-        As of :func:`harness.finish`.
-    check_limit : int
-        Stored entries up to which results are checked by default.
+    ``add_options(parser)`` adds options, ``cases(args)`` returns the settings to measure each graph with, and
+    ``finish(args, session, name, graph, rows)`` adds to the rows of one case. *table* is as of :func:`harness.finish`.
+    Results are checked up to *check_limit* stored entries by default.
     """
     plans = [*benchmark.algorithm.strategies, *benchmark.variants, "auto"]
     options = {key.split(",")[0] for key in benchmark.hosts}
-    parser = harness.parser(description)
-    parser.add_argument(
-        "--on-device", action="store_true", help="make graphs on the device where it can, in place of files of them"
-    )
-    parser.add_argument(
-        "--strategies", nargs="+", choices=plans, metavar="NAME", default=[], help="(default: all without options)"
-    )
-    parser.add_argument("--calls", action="store_true", help="time later calls, with the answer on the host, too")
+    parser = harness.parser(module)
+    add = parser.add_argument
+    add("--on-device", action="store_true", help="make graphs on the device where it can, in place of files of them")
+    add("--strategies", nargs="+", choices=plans, metavar="NAME", default=[], help="(default: all without options)")
+    add("--calls", action="store_true", help="time later calls, with the answer on the host, too")
     if "scipy" in options:
-        parser.add_argument("--scipy", action="store_true", help="time scipy too")
+        add("--scipy", action="store_true", help="time scipy too")
     if "networkx" in options:
-        parser.add_argument(
-            "--networkx",
-            metavar="EDGES",
-            nargs="?",
-            type=int,
-            const=2_000_000,
-            default=0,
-            help="time networkx too, on graphs of at most EDGES edges (2 million)",
-        )
-    parser.add_argument(
-        "--check-limit",
-        metavar="N",
-        type=int,
-        default=check_limit,
-        help=f"check the definition on graphs of at most N stored entries ({check_limit:,})",
-    )
+        most = "time networkx too, on graphs of at most EDGES edges (2 million)"
+        add("--networkx", metavar="EDGES", nargs="?", type=int, const=2_000_000, default=0, help=most)
+    most = f"check the definition on graphs of at most N stored entries ({check_limit:,})"
+    add("--check-limit", metavar="N", type=int, default=check_limit, help=most)
     if benchmark.oracle is not None:
-        parser.add_argument(
-            "--reference", nargs="+", metavar="FILE", help="check the rows of these files; measure nothing"
-        )
+        add("--reference", nargs="+", metavar="FILE", help="check the rows of these files; measure nothing")
     add_options(parser)
 
     def measured(args: argparse.Namespace, session: Session, name: str, graph: Graph) -> Iterator[list[dict[str, Any]]]:
@@ -316,7 +298,8 @@ def main(
         if getattr(args, "reference", None):
             return benchmark.compare(args.reference, args.workers)
         rows = harness.measure_graphs(args, benchmark.graphs, benchmark.load, partial(measured, args), table)
-        harness.print_regret(args, rows)
+        if not args.strategies:  # of some alone there is no best
+            print(f"\nWhat picks cost:\n\n{tabulate_rows(rows, 'regret', 'github')}")
         return 0
 
     sys.exit(guarded(run, parser.parse_args()))

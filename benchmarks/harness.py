@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import json
 import os
 import platform
 import shlex
@@ -27,25 +28,27 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import inputs
 import numpy as np
 from checkout import ROOT
+from tabulate import tabulate
 
 from clgraph.cli.terminal import busy
 from clgraph.data.graph import Graph
-from clgraph.errors import InputError, VerificationError
-from clgraph.model.cost import Estimate
+from clgraph.errors import VerificationError
 from clgraph.model.strategy import Choice, Strategy
-from clgraph.report import read_rows, tabulate_rows, write_rows
+from clgraph.report import tabulate_rows, write_rows
 from clgraph.runtime.session import Session
 from clgraph.runtime.timing import Recorder, Seconds
 
+Column: TypeAlias = str | tuple[str, float, str]  # a field of rows; or one, the factor of its unit, and a format
 REPEATS = 7
 WARM_UPS = 2
 
@@ -100,15 +103,37 @@ def _on_host(seconds: Seconds) -> Seconds:
     return replace(seconds, kernel=seconds.total, span=seconds.total)
 
 
+def recorded(session: Session, run: Callable[[], Any], repeats: int = REPEATS) -> Iterator[tuple[Recorder, Seconds]]:
+    """Yield what was recorded of each of *repeats* runs, after those that warm up."""
+    for i in range(WARM_UPS + repeats):
+        with session.measure() as recorder:
+            run()
+        if i >= WARM_UPS:
+            assert recorder.seconds is not None
+            yield recorder, recorder.seconds
+
+
 def kernel_seconds(session: Session, call: Callable[[], Any]) -> float:
     """Return the least device time of the kernels of *call*."""
-    seconds = []
-    for _ in range(REPEATS):
-        with session.measure() as recorder:
-            call()
-        assert recorder.seconds is not None
-        seconds.append(recorder.seconds.kernel)
-    return min(seconds)
+    return min(seconds.kernel for _, seconds in recorded(session, call))
+
+
+def timed_calls(
+    call: Callable[..., Any], repeats: int, budget_seconds: float = 60.0, *makes: Callable[[], Any]
+) -> tuple[Any, list[float]]:
+    """Return what *call* returns at last, and the seconds of each time; what *makes* make are its arguments."""
+    seconds: list[float] = []
+    while not seconds or (len(seconds) < repeats and sum(seconds) < budget_seconds):
+        made = [make() for make in makes]
+        started = time.perf_counter()
+        found = call(*made)
+        seconds.append(time.perf_counter() - started)
+    return found, seconds
+
+
+def walls(seconds: Sequence[float]) -> dict[str, Any]:
+    """Return the fields of a row that has only times of the host."""
+    return {"wall_seconds": statistics.median(seconds), "least_wall_seconds": min(seconds), "repeats": len(seconds)}
 
 
 def time_strategies(
@@ -144,17 +169,13 @@ def time_strategies(
                 "strategy": name,
                 "kind": strategies[name].kind,
                 "picked": name == choice.strategy,
-                "predicted_seconds": _of_a_run(choice.predicted[name]),
+                # Of a plan's run, without what a call takes beside it.
+                "predicted_seconds": choice.predicted[name].seconds - choice.predicted[name].parts.get("call", 0.0),
                 "verified": True,
                 **asdict(timing),
             }
         )
     return rows
-
-
-def _of_a_run(predicted: Estimate) -> float:
-    """Return what is predicted of a plan's run, without what a call takes beside it."""
-    return predicted.seconds - predicted.parts.get("call", 0.0)
 
 
 @contextmanager
@@ -172,39 +193,9 @@ def described(rows: Iterable[Mapping[str, Any]], benchmark: str, name: str, grap
     return [{"benchmark": benchmark, "graph": name, **sizes, **row} for row in rows]
 
 
-def recheck(
-    paths: Iterable[str],
-    wanted: Callable[[dict[str, Any]], bool],
-    answer: Callable[[str, dict[str, Any]], dict[str, Any]],
-    workers: int | None,
-    what: str,
-) -> int:
-    """Set ``verified`` of rows that another machine measured, and say of each whether it agrees.
-
-    The rows are those *wanted*. ``answer(name, row)`` returns the columns as they must be of all rows of one graph,
-    the first of which is *row*, and *what* names them in the error if some differ. What ``graph`` says after a comma
-    is no part of the input's name.
-    """
-    rows = {path: [row for row in read_rows(path) if wanted(row)] for path in paths}
-    first: dict[str, dict[str, Any]] = {}
-    for row in (row for group in rows.values() for row in group):
-        first.setdefault(row["graph"], row)
-    if not first:
-        raise InputError(f"no rows to compare with {what}")
-    inputs.prepare((name.partition(",")[0] for name in first), workers)
-    n_wrong = 0
-    for name, known in first.items():
-        with busy(f"checking {name}"):
-            right = answer(name.partition(",")[0], known)
-        for path, group in rows.items():
-            checked = [{**row, "verified": row | right == row} for row in group if row["graph"] == name]
-            write_rows(path, checked)
-            for row in checked:
-                print(f"{path}: {name} {row['strategy']} {'agrees' if row['verified'] else 'DIFFERS'}", flush=True)
-            n_wrong += sum(not row["verified"] for row in checked)
-    if n_wrong:
-        raise VerificationError(f"{n_wrong} rows differ from {what}")
-    return 0
+def write_document(path: str, document: Mapping[str, Any]) -> None:
+    """Write JSON that is no file of :func:`write_rows`."""
+    Path(path).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
 def command() -> str:
@@ -229,6 +220,7 @@ def provenance(session: Session) -> dict[str, Any]:
     }
 
 
+@cache
 def commit() -> str:
     """Return the commit of the checkout, ``+`` added if files differ; ``CLGRAPH_COMMIT`` where git is not."""
     try:
@@ -244,22 +236,34 @@ def commit() -> str:
     return described_as
 
 
-def parser(description: str) -> argparse.ArgumentParser:
-    """Return a parser with the options all benchmarks share."""
-    made = argparse.ArgumentParser(description=description)
+def parser(module: str | None, *, graphs: bool = True) -> argparse.ArgumentParser:
+    """Return a parser with the options all benchmarks share, and those of *graphs*; *module* is a docstring."""
+    made = argparse.ArgumentParser(description=str(module).partition("\n")[0])
     made.add_argument("-d", "--device", help="as for `clgraph`; the default is the best device")
-    made.add_argument("--graphs", nargs="+", metavar="GRAPH", help="names of benchmarks/inputs.py, or files")
     made.add_argument("--repeats", type=int, default=REPEATS, help=f"timed runs (default {REPEATS})")
-    made.add_argument(
-        "--budget",
-        type=float,
-        default=60.0,
-        metavar="SECONDS",
-        help="repeat a strategy less once it took this long (default 60)",
-    )
-    made.add_argument("--workers", type=int, default=os.cpu_count(), help="processes that generate graphs")
+    made.add_argument("--budget", type=float, default=60.0, metavar="SECONDS", help="then repeat less (default 60)")
     made.add_argument("--json", metavar="FILE", help="add the rows to this result file")
+    if graphs:
+        made.add_argument("--graphs", nargs="+", metavar="GRAPH", help="names of benchmarks/inputs.py, or files")
+        made.add_argument("--workers", type=int, default=os.cpu_count(), help="processes that generate graphs")
     return made
+
+
+def milliseconds(field: str) -> Column:
+    return field, 1e3, ".3f"
+
+
+def table_of(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Column]) -> str:
+    """Return a table with these *columns*, by their headings; what a row does not have is left empty."""
+
+    def cell(row: Mapping[str, Any], column: Column) -> Any:
+        if isinstance(column, str):
+            return row.get(column, "")
+        field, factor, style = column
+        return format(row[field] * factor, style) if field in row else ""
+
+    cells = [[cell(row, column) for column in columns.values()] for row in rows]
+    return str(tabulate(cells, list(columns), tablefmt="github", disable_numparse=True))
 
 
 def measure_graphs(
@@ -276,27 +280,27 @@ def measure_graphs(
     names = args.graphs or list(graphs)
     inputs.prepare((name for name in names if not (args.on_device and inputs.is_born(name))), args.workers)
     session = Session(args.device)
-    origin = provenance(session)
+    commit()  # that at the beginning counts: others may change the checkout while this runs
     rows: list[dict[str, Any]] = []
     for name in names:
         for found in measure(session, name, load(name, session=session if args.on_device else None)):
-            measured = [{**row, **origin} for row in found]
-            rows += measured
-            finish(args, measured, table)
+            rows += finish(args, session, found, table)
         session.release()
     return rows
 
 
 def finish(
-    args: argparse.Namespace, rows: list[dict[str, Any]], table: str | Callable[[list[dict[str, Any]]], str] = "rows"
-) -> None:
-    """Print the rows as a table, of :func:`tabulate_rows` or one's own, and add them to the file of ``--json``."""
+    args: argparse.Namespace,
+    session: Session,
+    rows: Iterable[dict[str, Any]],
+    table: str | Callable[[list[dict[str, Any]]], str] = "rows",
+) -> list[dict[str, Any]]:
+    """Print the rows as a table, of :func:`tabulate_rows` or one's own, and add them to the file of ``--json``.
+
+    They are returned with what tells their origin.
+    """
+    rows = [{**row, **provenance(session)} for row in rows]
     print(tabulate_rows(rows, table, "github") if isinstance(table, str) else table(rows), flush=True)
     if args.json:
         write_rows(args.json, rows)
-
-
-def print_regret(args: argparse.Namespace, rows: list[dict[str, Any]]) -> None:
-    """Print what the picks cost, unless only some strategies were timed."""
-    if not args.strategies:
-        print(f"\nWhat picks cost:\n\n{tabulate_rows(rows, 'regret', 'github')}")
+    return rows

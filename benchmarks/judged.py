@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import bench_bfs
@@ -20,7 +19,6 @@ from graph_benchmark import GraphBenchmark
 
 from clgraph.engine.algorithm import Algorithm
 from clgraph.probing import probe
-from clgraph.report import Row
 from clgraph.runtime.devices import sub_devices
 from clgraph.runtime.session import Session
 
@@ -37,15 +35,6 @@ RATINGS, MESHES = "factorization", "refine_mesh"
 MESH_SETTINGS: list[dict[str, Any]] = [{"min_angle": 20.0}, {"min_angle": 28.0}]
 N_SWEEPS = 20
 RANK = 16
-
-
-@dataclass(frozen=True)
-class Timing:
-    """How strategies are timed: as ``harness.time_run`` says; answers are checked up to *check_limit* entries."""
-
-    repeats: int
-    budget_seconds: float
-    check_limit: int
 
 
 class Judge:
@@ -74,8 +63,9 @@ class Judge:
                 for name, row in model.items()
                 if name != bench_factorization.RACY
             }
-            ranked = dict(sorted(seconds.items(), key=lambda item: item[1]))
-            return next(name for name, row in model.items() if row["picked"]), ranked
+            ranked = sorted(seconds, key=seconds.__getitem__)
+            picked = next(name for name, row in model.items() if row["picked"])
+            return picked, {name: seconds[name] for name in ranked}
         algorithm, problem = self._asked(benchmark, settings)
         predicted, _ = algorithm.predictions(self.session, problem)
         seconds = {name: estimated.seconds for name, estimated in predicted.items()}
@@ -97,53 +87,33 @@ class Judge:
         described = GRAPHS[benchmark][0]
         return described.algorithm, described.problem(self.label, self.data, **settings)
 
-    def measure(self, benchmark: str, settings: Mapping[str, Any], strategy: str, timing: Timing) -> list[Row]:
-        """Return the row of a strategy, whose answer must be that of the others since :meth:`predicted`."""
-        if benchmark == RATINGS:
-            rows: list[Row] = list(
-                bench_factorization.measure(
-                    self.session,
-                    self.label,
-                    self.data,
-                    self._model(),
-                    rank=RANK,
-                    storage="float32",
-                    strategies=[strategy],
-                    repeats=timing.repeats,
-                    budget_seconds=timing.budget_seconds,
-                    verified=self.data.n_ratings <= timing.check_limit,
-                )
-            )
-            return rows
-        if benchmark == MESHES:
-            return [self._measured_mesh(settings, strategy, timing)]
-        return list(
-            GRAPHS[benchmark][0].measure(
-                self.session,
-                self.label,
-                self.data,
-                strategies=[strategy],
-                known=self.known,
-                repeats=timing.repeats,
-                check_limit=timing.check_limit,
-                budget_seconds=timing.budget_seconds,
-                calls=True,
-                **settings,
-            )
-        )
+    def measure(
+        self, benchmark: str, settings: Mapping[str, Any], strategy: str, timing: Mapping[str, Any], check_limit: int
+    ) -> list[dict[str, Any]]:
+        """Return the row of a strategy, whose answer must be that of the others since :meth:`predicted`.
 
-    def _measured_mesh(self, settings: Mapping[str, Any], strategy: str, timing: Timing) -> Row:
+        *timing* is as of ``harness.time_run``, and answers are checked up to *check_limit* entries.
+        """
+        if benchmark == MESHES:
+            return [self._measured_mesh(settings, strategy, timing, check_limit)]
+        on = self.session, self.label, self.data
+        if benchmark == RATINGS:
+            options = {"rank": RANK, "storage": "float32", "verified": self.data.n_ratings <= check_limit, **timing}
+            return bench_factorization.measure(*on, self._model(), strategies=[strategy], **options)
+        options = {"known": self.known, "check_limit": check_limit, "calls": True, **settings, **timing}
+        return GRAPHS[benchmark][0].measure(*on, strategies=[strategy], **options)
+
+    def _measured_mesh(
+        self, settings: Mapping[str, Any], strategy: str, timing: Mapping[str, Any], check_limit: int
+    ) -> dict[str, Any]:
         mesh, angle, sizes = self.data, settings["min_angle"], self.data.n_points + self.data.n_triangles - 1
         picked, predicted = self.predicted(MESHES, settings)
-        row, refined = bench_refine_mesh.measure(
-            self.session, mesh, angle, strategy, repeats=timing.repeats, budget_seconds=timing.budget_seconds
-        )
-        verified = sizes <= timing.check_limit and bench_refine_mesh.check(refined, mesh, angle)
-        return {
-            "benchmark": MESHES, "graph": label_of(MESHES, self.label, settings), "n_vertices": mesh.n_points,
-            "n_edges": sizes, **row, **settings, "picked": strategy == picked, "verified": verified,
-            "least_call_seconds": row["call_seconds"], "predicted_call_seconds": predicted[strategy],
-        }  # fmt: skip
+        row, refined = bench_refine_mesh.measure(self.session, mesh, angle, strategy, **timing)
+        verified = sizes <= check_limit and bench_refine_mesh.check(refined, mesh, angle)
+        about = {"benchmark": MESHES, "graph": label_of(MESHES, self.label, settings), **settings}
+        times = {"least_call_seconds": row["call_seconds"], "predicted_call_seconds": predicted[strategy]}
+        about |= {"n_vertices": mesh.n_points, "n_edges": sizes, "picked": strategy == picked, "verified": verified}
+        return {**row, **about, **times}
 
     def _model(self) -> dict[str, dict[str, Any]]:
         return bench_factorization.model_says(self.session, self.data, RANK, "float32")

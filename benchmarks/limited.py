@@ -7,12 +7,12 @@ keeps what its first call of ``make()`` has returned, such as a session, for the
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from multiprocessing import get_context
-from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 from typing import Any, Self
 
 _LEAVING_SECONDS = 20.0  # in which a driver must have freed what a killed process had
+_made: list[Any] = []  # in the other process
 
 
 class LimitError(Exception):
@@ -31,8 +31,7 @@ class LimitedCalls:
 
     def __init__(self, make: Callable[..., Any], *of: Any) -> None:
         self._make, self._of = make, of
-        self._process: BaseProcess | None = None
-        self._pipe: Connection | None = None
+        self._pool: ProcessPoolExecutor | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -43,7 +42,7 @@ class LimitedCalls:
     @property
     def is_running(self) -> bool:
         """Whether the process still has what earlier calls have left there."""
-        return self._process is not None
+        return self._pool is not None
 
     def __call__(self, function: Callable[..., Any], *given: Any, limit_seconds: float | None = None) -> Any:
         """Return ``function(made, *given)``.
@@ -53,49 +52,37 @@ class LimitedCalls:
         LimitError
             It took more than *limit_seconds*, and the process was killed. The next call starts another.
         """
-        if self._pipe is None:
-            context = get_context("spawn")
-            self._pipe, theirs = context.Pipe()
-            self._process = context.Process(target=_serve, args=(theirs, self._make, self._of), daemon=True)
-            self._process.start()
-            theirs.close()
-            self._answer(None)
-        self._pipe.send((function, given))
-        return self._answer(limit_seconds)
-
-    def _answer(self, limit_seconds: float | None) -> Any:
-        assert self._pipe is not None
-        if limit_seconds is not None and not self._pipe.poll(limit_seconds):
-            self.end()
-            raise LimitError(limit_seconds)
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(1, get_context("spawn"))
+            self._pool.submit(_keep, self._make, self._of).result()
+        answer = self._pool.submit(_answer, function, given)
         try:
-            found, error = self._pipe.recv()
-        except EOFError:
+            return answer.result(limit_seconds)
+        except TimeoutError:
+            if answer.done():  # it is an error of the call
+                raise
+            assert limit_seconds is not None
             self.end()
-            raise RuntimeError("the process that measures has ended") from None
-        if error is not None:
-            raise error
-        return found
+            raise LimitError(limit_seconds) from None
+        except BrokenExecutor:
+            self.end()
+            raise
 
     def end(self) -> None:
         """End the process."""
-        if self._process is not None and self._pipe is not None:
-            self._pipe.close()
-            self._process.kill()
-            self._process.join(_LEAVING_SECONDS)
-        self._process = self._pipe = None
+        if self._pool is not None:
+            processes = list((self._pool._processes or {}).values())
+            for process in processes:
+                process.kill()
+            for process in processes:
+                process.join(_LEAVING_SECONDS)
+            self._pool.shutdown(wait=False)
+        self._pool = None
 
 
-def _serve(pipe: Connection, make: Callable[..., Any], of: tuple[Any, ...]) -> None:
-    made = make(*of)
-    pipe.send((None, None))
-    while True:
-        try:
-            function, given = pipe.recv()
-        except EOFError:
-            return
-        try:
-            answer = function(made, *given), None
-        except Exception as error:  # whatever it is, it is raised where the call was made
-            answer = None, error
-        pipe.send(answer)
+def _keep(make: Callable[..., Any], of: tuple[Any, ...]) -> None:
+    _made.append(make(*of))
+
+
+def _answer(function: Callable[..., Any], given: tuple[Any, ...]) -> Any:
+    return function(_made[0], *given)

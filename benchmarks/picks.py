@@ -15,34 +15,27 @@ from clgraph.figure import figure_file
 from clgraph.report import Row, by_benchmark, regrets
 
 _LATE = 1.2  # pick / best of the inputs that are listed
+_CALLS = {"wall": "call", "least_wall": "least_call", "predicted": "predicted_call"}
 
 
 def as_one_run(row: Row) -> Row:
     """Return a row with the times of what the model decides on: calls, where they were timed.
 
-    Of factorisation it is the preparation with all sweeps.
+    Of factorisation it is the preparation with all sweeps. ``run_seconds`` is the least time without what a call takes
+    beside it.
     """
+    if "run_seconds" in row:
+        return row
+    row = {**row, "run_seconds": row["least_wall_seconds"]}
     if "least_call_seconds" in row:
-        names = "wall", "least_wall", "predicted"
-        calls = "call", "least_call", "predicted_call"
-        return {**row, **{f"{name}_seconds": row[f"{of}_seconds"] for name, of in zip(names, calls, strict=True)}}
+        return {**row, **{f"{name}_seconds": row[f"{_CALLS[name]}_seconds"] for name in _CALLS}}
     if row["benchmark"] != RATINGS or row.get("cut"):
         return row
     if row["strategy"] == bench_factorization.RACY:  # it loses steps, so that "auto" must not take it
         return {**row, "kind": ""}
-    times = {
-        f"{prefix}_seconds": row[preparation] + N_SWEEPS * row[f"{prefix}_seconds"]
-        for prefix, preparation in (
-            ("wall", "preparation_seconds"), ("least_wall", "preparation_seconds"),
-            ("predicted", "predicted_preparation_seconds"),
-        )
-    }  # fmt: skip
-    return {**row, **times}
-
-
-def _run_alone(row: Row) -> Row:
-    """Return the least time of a row that has those of calls, too, as it was."""
-    return {"least_wall_seconds": row["least_wall_seconds"]} if "least_call_seconds" in row else {}
+    for name, preparation in (("wall", ""), ("least_wall", ""), ("predicted", "predicted_")):
+        row[f"{name}_seconds"] = row[f"{preparation}preparation_seconds"] + N_SWEEPS * row[f"{name}_seconds"]
+    return {**row, "run_seconds": row["least_wall_seconds"]}
 
 
 def quality(rows: Sequence[Row]) -> str:
@@ -54,7 +47,6 @@ def quality(rows: Sequence[Row]) -> str:
     strategies: the geometric mean and the range without the outer twentieths.
     """
     cells = []
-    runs_alone = by_benchmark({**as_one_run(row), **_run_alone(row)} for row in rows)
     for benchmark, group in by_benchmark(map(as_one_run, rows)).items():
         judged = [row for row in group if row.get("kind") and row.get("predicted_seconds")]
         lost = regrets(judged, "least_wall")
@@ -65,7 +57,7 @@ def quality(rows: Sequence[Row]) -> str:
             ratios = {graph: ratio for (where, graph), (*_, ratio) in lost.items() if where.startswith(device)}
             if not ratios:
                 continue
-            alone = regrets([row for row in runs_alone[benchmark] if row["device"] == device], "least_wall")
+            alone = regrets([row for row in judged if row["device"] == device], "run")
             places = [
                 sorted(found, key=lambda row: float(row["predicted_seconds"])).index(
                     min(found, key=lambda row: float(row["least_wall_seconds"]))

@@ -45,14 +45,11 @@ def power_law(
     A largest degree is at least the mean, which *scale* does not divide.
     """
     users, items, total = n_users // scale, n_items // scale, n_ratings // scale
-    return generators.power_law_ratings(
-        users,
-        items,
-        total,
-        max_user_degree=max(-(-total // users), min(largest_user // scale, items)),
-        max_item_degree=max(-(-total // items), min(largest_item // scale, users)),
-        workers=workers,
-    )
+    degrees = {
+        "max_user_degree": max(-(-total // users), min(largest_user // scale, items)),
+        "max_item_degree": max(-(-total // items), min(largest_item // scale, users)),
+    }
+    return generators.power_law_ratings(users, items, total, **degrees, workers=workers)
 
 
 def uniform(n_users: int, n_items: int, n_ratings: int, *, scale: int = 1, workers: int = 1) -> Ratings:
@@ -98,38 +95,28 @@ GENERATED: dict[str, Callable[..., Ratings]] = {
 }
 
 
-def _ml_100k() -> Ratings:
+def _of_file(name: str) -> Ratings:
+    return Ratings.from_graph(load_graph(name), "synthetic")
+
+
+FILES: dict[str, Callable[[str], Ratings]] = {
     # The copy in the data folder may hold more than MovieLens' 943 users and 100,000 ratings: all are kept, so
     # compare errors with published ones only after a look at n_ratings.
-    return read_ratings(_file("ml-100k"))
-
-
-FILES: dict[str, Callable[[], Ratings]] = {
-    "ml-100k": _ml_100k,
-    **{
-        name: (lambda name=name: Ratings.from_graph(load_graph(name), "synthetic"))
-        for name in ("web-NotreDame", "road-NY", "road-FLA")
-    },
+    "ml-100k": lambda name: read_ratings(_file(name)),
+    **dict.fromkeys(("web-NotreDame", "road-NY", "road-FLA"), _of_file),
 }
 
 
 def load(name: str, *, scale: int = 1, workers: int = 1) -> Ratings:
     """Return matrix *name*; a generated one is kept, and comes from the cache the next time.
 
-    Parameters
-    ----------
-    name : str
-        A key of :data:`GENERATED` or :data:`FILES`.
-    scale : int
-        Divides vertices, edges and largest degrees of a generated matrix.
-    workers : int
-        Processes that generate it.
+    *scale* divides vertices, edges and largest degrees of a generated matrix, which *workers* processes generate.
     """
     if name in FILES:
         if scale != 1:
             raise InputError(f"{name} is a file: scale = {scale}; allowed: 1")
         with bars(f"reading {name}"):
-            return FILES[name]()
+            return FILES[name](name)
     if name not in GENERATED:
         raise InputError(f"no ratings {name!r}; known: {', '.join([*GENERATED, *FILES])}")
     path = _cached(name, scale)

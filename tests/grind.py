@@ -6,6 +6,8 @@ Inputs are tiny: Oclgrind interprets every instruction of every work-item.
 from __future__ import annotations
 
 import sys
+import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,7 @@ import pyopencl as cl
 
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parent.parent)]
 
+from clgraph.data.graph import Graph  # noqa: E402
 from clgraph.runtime.arrays import DeviceArray  # noqa: E402
 from clgraph.runtime.query import platforms  # noqa: E402
 from clgraph.runtime.self_test import verdict  # noqa: E402
@@ -56,6 +59,13 @@ class _GrindSession(Session):
         # Inlining functions with `restrict` or a returned struct leaves an LLVM intrinsic that Oclgrind 21.10 does
         # not know; all of ours are declared overloadable.
         return super().program(source, {**(defines or {}), "overloadable": "overloadable, noinline"}, **options)
+
+
+def _with_long_row(seed: int, n: int, n_edges: int, length: int) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:
+    """Return the ends of random edges between *n* vertices and of *length* edges of vertex 0, and the generator."""
+    rng = np.random.default_rng(seed)
+    src, dst = rng.integers(n, size=(2, n_edges))
+    return np.append(src, np.zeros(length, np.int64)), np.append(dst, np.arange(length)), rng
 
 
 def vocabulary(session: Session) -> None:
@@ -110,15 +120,8 @@ def primitives(session: Session) -> None:
             scan.run()
             scan.check()
             np.testing.assert_array_equal(longs.get(), np.append(0, np.cumsum(numbers)))
-        compact = Compact(
-            session,
-            n,
-            target,
-            predicate="numbers[i] > 9",
-            arrays={"numbers": source},
-            strategy=strategy,
-            tuning=tuning,
-        )
+        how = {"strategy": strategy, "tuning": tuning}
+        compact = Compact(session, n, target, predicate="numbers[i] > 9", arrays={"numbers": source}, **how)
         compact.run()
         chosen = np.flatnonzero(numbers > 9)
         assert compact.size.item() == chosen.size
@@ -143,10 +146,8 @@ def components(session: Session) -> None:
     """Run every strategy on a small graph of several components, undirected and directed."""
     from clgraph.algorithms.components import STRATEGIES, connected_components
     from clgraph.algorithms.components.edge_lists import EdgeComponents, numbered
-    from clgraph.data.graph import Graph
 
-    src, dst = np.random.default_rng(4).integers(90, size=(2, 70))
-    src, dst = np.append(src, np.zeros(70, np.int64)), np.append(dst, np.arange(70))  # and a long row
+    src, dst, _ = _with_long_row(4, 90, 70, 70)
     for directed in (False, True):
         graph = Graph.from_edges(src, dst, n=100, directed=directed)
         for strategy in STRATEGIES:
@@ -163,11 +164,8 @@ def components(session: Session) -> None:
 def mst(session: Session) -> None:
     """Run every strategy with each of its options on a small graph with ties, by keys and by ranks of their weights."""
     from clgraph.algorithms.mst import minimum_spanning_forest
-    from clgraph.data.graph import Graph
 
-    rng = np.random.default_rng(10)
-    src, dst = rng.integers(140, size=(2, 350))
-    src, dst = np.append(src, np.zeros(90, np.int64)), np.append(dst, np.arange(90))  # and a long row
+    src, dst, rng = _with_long_row(10, 140, 350, 90)
     weights = rng.integers(5, size=src.size)
     for given in (weights.astype(np.int32), weights / 3):
         graph = Graph.from_edges(src, dst, given, n=150)
@@ -209,17 +207,8 @@ def generators(session: Session) -> None:
 
     from clgraph import generators
 
-    for name in (
-        "rmat-3-1",
-        "uniform-3-2",
-        "road-65",
-        "geometric-65-0-spatial",
-        "geometric-2-99-random",
-        "grid-7x11",
-        "tree-5-3",
-        "cycle-4",
-        "cliques-3-True",
-    ):
+    names = ("rmat-3-1", "uniform-3-2", "road-65", "geometric-65-0-spatial", "geometric-2-99-random", "grid-7x11")
+    for name in (*names, "tree-5-3", "cycle-4", "cliques-3-True"):
         made, wanted = BORN[name](session=session), BORN[name]()
         assert_same(made, wanted)
         for dtype in (np.int32, np.float64):
@@ -229,15 +218,11 @@ def generators(session: Session) -> None:
 
 def hash_collisions(session: Session) -> None:
     """Run every strategy at both distances on a small graph with a long row, in work-groups of several work-items."""
-    from dataclasses import replace
-
     from clgraph.algorithms.hash_collisions import hash_collisions
-    from clgraph.data.graph import Graph
 
     sizes = {"WG_SIZE": 8, "LONG_ROW": 12, "TILE_STEP": 40, "FLUSH_LOG": 1, "GROUPS_PER_UNIT": 1}
     tuning = {f"hash_collisions/{name}.cl": sizes for name in ("planes", "lanes")}
-    src, dst = np.random.default_rng(11).integers(40, size=(2, 70))
-    src, dst = np.append(src, np.zeros(30, np.int64)), np.append(dst, np.arange(30))
+    src, dst, _ = _with_long_row(11, 40, 70, 30)
     graph = Graph.from_edges(src, dst, n=45)
     given = session.profile
     for local_sums in (0, 1):
@@ -251,33 +236,20 @@ def hash_collisions(session: Session) -> None:
         for options in ({"distinct": "bitmap"}, {"layout": "padded"}, {"layout": "compact"}):
             hash_collisions(graph, distance=2, **arguments, **options)
     hash_collisions(graph, **arguments)
+    arguments |= {"distance": 2, "hashes": 1, "bit_widths": [4]}
     for strategy in ("row_per_item", "persistent"):
-        hash_collisions(
-            graph,
-            strategy=strategy,
-            distance=2,
-            tile=40,
-            layout="compact",
-            hashes=1,
-            bit_widths=[4],
-            session=session,
-            verify=True,
-        )
+        hash_collisions(graph, **{**arguments, "strategy": strategy}, tile=40, layout="compact")
 
 
 def coloring(session: Session) -> None:
     """Colour a small graph with a long row by every strategy, in work-groups of several work-items."""
-    from dataclasses import replace
-
     from clgraph.algorithms.coloring import color
-    from clgraph.data.graph import Graph
 
     sizes = {"SMALL_DEGREE": 6, "HUB_DEGREE": 20, "BITMAP_WORDS": 2}
     names = "jones_plassmann", "jones_plassmann_large", "speculative", "speculative_hubs"
     tuning = {f"coloring/{name}.cl": sizes for name in names}
     session.profile = replace(session.profile, tuning=tuning)
-    src, dst = np.random.default_rng(12).integers(40, size=(2, 120))
-    src, dst = np.append(src, np.zeros(40, np.int64)), np.append(dst, np.arange(40))
+    src, dst, _ = _with_long_row(12, 40, 120, 40)
     graph = Graph.from_edges(src, dst, n=45)
     for strategy, options in (
         ("jones_plassmann", {"balanced": True}),
@@ -295,10 +267,8 @@ def distance_two(session: Session) -> None:
     """Colour a small graph with a long row at distance 2, and count conflicts, in groups of several work-items."""
     from clgraph.algorithms.coloring import color
     from clgraph.algorithms.coloring.conflicts import count_conflicts
-    from clgraph.data.graph import Graph
 
-    src, dst = np.random.default_rng(12).integers(40, size=(2, 60))
-    src, dst = np.append(src, np.zeros(40, np.int64)), np.append(dst, np.arange(40))
+    src, dst, _ = _with_long_row(12, 40, 60, 40)
     graph = Graph.from_edges(src, dst, n=45)
     for strategy, options in (
         ("speculative", {}),
@@ -313,39 +283,24 @@ def distance_two(session: Session) -> None:
 
 def partitions(session: Session) -> None:
     """Partition small graphs with long rows, and isolated vertices, in work-groups of several work-items."""
-    import warnings
-
     from clgraph.algorithms import partition
     from clgraph.algorithms.partition import multilevel, strategies
-    from clgraph.data.graph import Graph
 
     warnings.simplefilter("ignore", RuntimeWarning)
     strategies._group = lambda *_: 4
-    src, dst = np.random.default_rng(13).integers(60, size=(2, 110))
-    src, dst = np.append(src, np.zeros(30, np.int64)), np.append(dst, np.arange(30))
+    src, dst, _ = _with_long_row(13, 60, 110, 30)
     graph = Graph.from_edges(src, dst, np.arange(src.size) % 5, n=64)
     strategies._LEAST_COARSEST = 4
     for small in (1 << 12, 8):
         multilevel._SMALL = small
-        partition.partition(
-            graph,
-            3,
-            strategy="gpu",
-            coarsest=1,
-            individuals=2,
-            vertex_weights=np.arange(64) % 3,
-            session=session,
-            verify=True,
-        )
+        options = {"coarsest": 1, "individuals": 2, "vertex_weights": np.arange(64) % 3}
+        partition.partition(graph, 3, strategy="gpu", session=session, verify=True, **options)
 
 
 def partition_variants(session: Session) -> None:
     """Partition a small graph by all variants of the phases, in work-groups of several work-items."""
-    import warnings
-
     from clgraph.algorithms import partition
     from clgraph.algorithms.partition import strategies
-    from clgraph.data.graph import Graph
 
     warnings.simplefilter("ignore", RuntimeWarning)
     strategies._group = lambda *_: 4
@@ -365,11 +320,8 @@ def rounds(session: Session) -> None:
     """Run searches by rounds over all vertices on a small graph with a long row."""
     from clgraph.algorithms.bfs import bfs
     from clgraph.algorithms.sssp import sssp
-    from clgraph.data.graph import Graph
 
-    rng = np.random.default_rng(11)
-    src, dst = rng.integers(60, size=(2, 120))
-    src, dst = np.append(src, np.zeros(60, np.int64)), np.append(dst, np.arange(60))
+    src, dst, rng = _with_long_row(11, 60, 120, 60)
     graph = Graph.from_edges(src, dst, rng.integers(9, size=src.size), n=64, directed=True)
     for strategy, options in (
         ("topology_driven", {}), ("node_splitting", {"mda": 5}), ("child_launch", {"threshold": 5}),
@@ -382,15 +334,10 @@ def rounds(session: Session) -> None:
 
 def searches(session: Session) -> None:
     """Search small graphs with a long row as CPUs do, then as GPUs do, in one launch of one work-group of several."""
-    from dataclasses import replace
-
     from clgraph.algorithms import bfs, sssp
     from clgraph.algorithms.traversal import queues
-    from clgraph.data.graph import Graph
 
-    rng = np.random.default_rng(12)
-    src, dst = rng.integers(90, size=(2, 100))
-    src, dst = np.append(src, np.zeros(200, np.int64)), np.append(dst, np.arange(200))
+    src, dst, rng = _with_long_row(12, 90, 100, 200)
     graph = Graph.from_edges(src, dst, rng.integers(4, size=src.size), n=210, directed=True)
     rounds = {"topology_driven", "node_splitting", "child_launch"}
     facts = session.facts

@@ -4,7 +4,6 @@ what it should."""
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,6 @@ sys.path.insert(0, str(ROOT / "tools"))
 import check_kernels
 
 from clgraph.device.facts import Dialect
-from clgraph.runtime.source import build_input
 
 FILES = sorted({path for _, path, _ in check_kernels.programs()})
 
@@ -55,24 +53,9 @@ def test_compiles_for_cpus_without_warnings(file):
     )
     # Headers hold more words than a file uses; local memory that another work-item sets is uninitialised to clang.
     allowed = ("-Wno-unused-function", "-Wno-sometimes-uninitialized")
-    command = [
-        check_kernels.CLANG,
-        "-x",
-        "cl",
-        "-target",
-        "spir64",
-        f"-cl-std={facts.dialect.standard}",
-        "-fsyntax-only",
-        "-Wall",
-        "-Werror",
-        *allowed,
-        "-Xclang",
-        "-finclude-default-header",
-        "-",
-    ]
+    arguments = ("-target", "spir64", "-fsyntax-only", "-Wall", "-Werror", *allowed)
     for _, path, defines in check_kernels.programs([file]):
-        text = build_input(path, {**facts.defines(), "WG_SIZE": check_kernels.WORK_GROUP_SIZE, **defines})
-        run = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+        run = check_kernels.run_clang(path, defines, facts, arguments)
         assert run.returncode == 0, run.stderr
 
 

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -191,16 +191,41 @@ def run_script(directory: Path, script: str, *options: str) -> subprocess.Comple
     return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
 
 
+class Bench:
+    """Runs the benchmark *name* in a folder, on a graph of a few *edges* that lies there."""
+
+    def __init__(self, folder: Path, name: str, edges: str) -> None:
+        self.folder, self.name, self.results, self.graph = folder, name, folder / "results.json", folder / "graph.txt"
+        self.graph.write_text(edges.replace(", ", "\n") + "\n", encoding="utf-8")
+
+    def run(self, *options: str, name: str = "") -> subprocess.CompletedProcess[str]:
+        return run_script(self.folder, f"bench_{name or self.name}.py", *options)
+
+    def measure(self, *options: str) -> subprocess.CompletedProcess[str]:
+        written = ("--graphs", str(self.graph), "--json", str(self.results))
+        return self.run("-d", "pocl", *written, "--repeats", "1", *options)
+
+    def rows(self, *options: str, says: str = "pick / best") -> list[dict[str, Any]]:
+        """Measure, and return all rows of the file."""
+        measured = self.measure(*options)
+        assert measured.returncode == 0 and says in measured.stdout, measured.stderr
+        return read_rows(self.results)
+
+    def check_against_the_reference(self, n_rows: int, row: dict[str, Any], **wrong: Any) -> None:
+        """All rows agree with the reference, and become verified; one with *wrong* fields does not."""
+        checked = self.run("--reference", str(self.results))
+        assert checked.stdout.count(" agrees\n") == n_rows, checked.stderr
+        assert all(row["verified"] for row in read_rows(self.results) if "verified" in row)
+        write_rows(self.results, [{**row, **wrong}])
+        refused = self.run("--reference", str(self.results))
+        assert refused.returncode == 1 and "1 rows differ from the reference" in refused.stderr
+
+
 def test_the_scripts_run_as_a_user_runs_them(tmp_path: Path) -> None:
-    graph, results = tmp_path / "graph.txt", tmp_path / "results.json"
-    graph.write_text("0 1\n1 2\n4 5\n", encoding="utf-8")
-    options = ["-d", "pocl", "--graphs", str(graph), "--json", str(results), "--repeats", "1"]
-    only = ["--algorithms", "connected_components"]
-    for script, column in (("bench_connected_components.py", "kernel ms"), ("bench_cost_model.py", "share of oracle")):
-        child = run_script(tmp_path, script, *options, *(only if column == "share of oracle" else []))
-        assert child.returncode == 0, child.stderr
-        assert column in child.stdout
-    again = run_script(tmp_path, "bench_cost_model.py", "--results", str(results))
+    Bench(tmp_path, "connected_components", "0 1, 1 2, 4 5").rows(says="kernel ms")
+    model = Bench(tmp_path, "cost_model", "0 1, 1 2, 4 5")
+    model.rows("--algorithms", "connected_components", says="share of oracle")
+    again = model.run("--results", str(model.results))
     assert again.returncode == 0 and again.stdout.count("geometric mean") == 1
 
 
@@ -286,85 +311,56 @@ def test_a_call_that_takes_too_long_is_killed_with_its_process() -> None:
 
 def test_checkouts_are_timed_in_turns(tmp_path: Path) -> None:
     """The other one is a copy of this one that calls a strategy by another name, so each row shows whose it is."""
-    other, results = tmp_path / "other", tmp_path / "results.json"
+    other = tmp_path / "other"
     shutil.copytree(ROOT / "clgraph", other / "clgraph", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "cl", other / "cl")
     table = other / "clgraph" / "algorithms" / "components" / "strategies.py"
     table.write_text(table.read_text(encoding="utf-8").replace('"host"', '"before"'), encoding="utf-8")
-    graph = tmp_path / "graph.txt"
-    graph.write_text("0 1\n1 2\n4 5\n", encoding="utf-8")
-    options = ("-d", "pocl", "--graphs", str(graph), "--json", str(results), "--repeats", "1", "--turns", "1")
-    only = ("--algorithms", "connected_components")
-    done = run_script(tmp_path, "bench_checkouts.py", "--other", str(other), *options, *only)
-    assert done.returncode == 0 and "kernels before, ms" in done.stdout, done.stderr
-    picked = {row["strategy"]: row["picked_strategy"] for row in read_rows(results)}
+    bench = Bench(tmp_path, "checkouts", "0 1, 1 2, 4 5")
+    options = ("--turns", "1", "--algorithms", "connected_components")
+    rows = bench.rows("--other", str(other), *options, says="kernels before, ms")
+    picked = {row["strategy"]: row["picked_strategy"] for row in rows}
     assert picked == {"connected_components, this checkout": "host", "connected_components, other checkout": "before"}
-    refused = run_script(tmp_path, "bench_checkouts.py", "--other", str(tmp_path), *options)
+    refused = bench.measure("--other", str(tmp_path))
     assert refused.returncode == 4 and "no clgraph" in refused.stderr
 
 
 def test_spanning_forests_are_timed_and_checked(tmp_path: Path) -> None:
-    graph, results = tmp_path / "graph.txt", tmp_path / "results.json"
-    graph.write_text("0 1\n1 2\n2 0\n4 5\n", encoding="utf-8")
-
-    bench = partial(run_script, tmp_path)
-    measured = bench(
-        "bench_minimum_spanning_forest.py", "-d", "pocl", "--graphs", str(graph), "--json", str(results),
-        "--repeats", "1", "--scipy", "--networkx", "--check-limit", "0",
-    )  # fmt: skip
-    assert measured.returncode == 0 and "pick / best" in measured.stdout, measured.stderr
-    rows = read_rows(results)
+    bench = Bench(tmp_path, "minimum_spanning_forest", "0 1, 1 2, 2 0, 4 5")
+    rows = bench.rows("--scipy", "--networkx", "--check-limit", "0")
     names = [row["strategy"] for row in rows]
     others = {"scipy", "scipy, upper half", "networkx"}
     assert {*mst.STRATEGIES, "segmented, transactional", *others} >= {*names} > others
     assert len({row["total_weight"] for row in rows}) == 1 and sum(row.get("picked", False) for row in rows) == 1
-    assert bench("bench_cost_model.py", "--results", str(results)).stdout.startswith("minimum_spanning_forest:")
+    judged = bench.run("--results", str(bench.results), name="cost_model")
+    assert judged.stdout.startswith("minimum_spanning_forest:")
     ours = [row for row in rows if "edges_sha256" in row]
     assert not any(row["verified"] for row in ours)
     assert all((row["numbering_seconds"] > 0) == (row["kind"] != "sequential") for row in ours)
-    assert bench("bench_minimum_spanning_forest.py", "--reference", str(results)).stdout.count(" agrees\n") == len(ours)
-    assert all(row["verified"] for row in read_rows(results) if "edges_sha256" in row)
-    write_rows(results, [{**ours[0], "edges_sha256": "0" * 16}])
-    refused = bench("bench_minimum_spanning_forest.py", "--reference", str(results))
-    assert refused.returncode == 1 and "1 rows differ" in refused.stderr
+    bench.check_against_the_reference(len(ours), ours[0], edges_sha256="0" * 16)
 
 
 def test_colorings_are_timed_and_checked(tmp_path: Path) -> None:
-    graph, results = tmp_path / "graph.txt", tmp_path / "results.json"
-    graph.write_text("0 1\n1 2\n2 0\n1 1\n2 3\n4 5\n", encoding="utf-8")
-    options = "-d", "pocl", "--graphs", str(graph), "--json", str(results), "--repeats", "1"
-    bench = partial(run_script, tmp_path, "bench_color.py", *options)
-    measured = bench("--networkx")
-    assert measured.returncode == 0 and "pick / best" in measured.stdout, measured.stderr
-    rows = {row["strategy"]: row for row in read_rows(results)}
+    bench = Bench(tmp_path, "color", "0 1, 1 2, 2 0, 1 1, 2 3, 4 5")
+    rows = {row["strategy"]: row for row in bench.rows("--networkx")}
     assert set(rows) == {"best_of_orders", "best_of_two", "jones_plassmann", "speculative", "hash_repair", "networkx"}
     assert rows["jones_plassmann"]["n_colors"] == rows["networkx"]["n_colors"] == 3
     assert all(row["verified"] for name, row in rows.items() if name != "networkx")
-    refused = bench("--strategies", "speculative, columns")
+    refused = bench.measure("--strategies", "speculative, columns")
     assert refused.returncode == 4 and "does not colour" in refused.stderr
-    measured = bench("--distance", "2", "--strategies", "hash_repair, columns", "speculative, balanced", "auto")
-    assert measured.returncode == 0, measured.stderr
-    others = {row["strategy"]: row for row in read_rows(results) if row["graph"].endswith(", distance 2")}
+    strategies = ("hash_repair, columns", "speculative, balanced", "auto")
+    measured = bench.rows("--distance", "2", "--strategies", *strategies, says="")
+    others = {row["strategy"]: row for row in measured if row["graph"].endswith(", distance 2")}
     assert {*others} == {"best_of_two", "speculative, balanced", "hash_repair, columns"}
     assert all(row["verified"] and (row["kind"] == "") == (", " in name) for name, row in others.items())
 
 
 def test_hash_collisions_are_timed_beside_a_proper_coloring(tmp_path: Path) -> None:
-    graph, results = tmp_path / "graph.txt", tmp_path / "results.json"
-    graph.write_text("0 1\n1 2\n2 0\n1 1\n2 3\n4 5\n5 4\n5 5\n", encoding="utf-8")
-    bench = partial(run_script, tmp_path, "bench_hash_collisions.py")
-    measured = bench(
-        "-d", "pocl", "--graphs", str(graph), "--json", str(results), "--repeats", "1", "--strategies",
-        "row_per_sub_group", "--plot", str(tmp_path / "plots"),
-    )  # fmt: skip
-    assert measured.returncode == 0 and "proper colouring" in measured.stdout, measured.stderr
-    rows = read_rows(results)
-    assert [row["proper_colors"] for row in rows] == [3, 4] and len(list((tmp_path / "plots").iterdir())) == 2
+    bench, plots = Bench(tmp_path, "hash_collisions", "0 1, 1 2, 2 0, 1 1, 2 3, 4 5, 5 4, 5 5"), tmp_path / "plots"
+    rows = bench.rows("--strategies", "row_per_sub_group", "--plot", str(plots), says="proper colouring")
+    assert [row["proper_colors"] for row in rows] == [3, 4] and len(list(plots.iterdir())) == 2
     assert all(row["verified"] and len(row["best"]) == 10 and row["reduce_seconds"] >= 0 for row in rows)
-    assert bench("--reference", str(results)).stdout.count(" agrees\n") == 2
-    write_rows(results, [{**rows[1], "table_sha256": "0" * 16}])
-    refused = bench("--reference", str(results))
-    assert refused.returncode == 1 and "1 rows differ from the reference" in refused.stderr
+    bench.check_against_the_reference(2, rows[1], table_sha256="0" * 16)
 
 
 @pytest.mark.parametrize("distance", [1, 2])
@@ -381,28 +377,17 @@ def test_tables_by_the_definition(monkeypatch: pytest.MonkeyPatch, distance: int
 @pytest.mark.parametrize("name", ["bfs", "sssp"])
 def test_searches_are_timed_and_checked(tmp_path: Path, name: str) -> None:
     strategies = importlib.import_module(f"clgraph.algorithms.{name}").STRATEGIES
-    graph, results = tmp_path / "graph.txt", tmp_path / "results.json"
-    graph.write_text("0 1\n1 2\n2 0\n1 1\n2 3\n4 5\n", encoding="utf-8")
-
-    bench = partial(run_script, tmp_path)
-    options = ["-d", "pocl", "--graphs", str(graph), "--json", str(results), "--repeats", "1", "--scipy"]
-    measured = bench(f"bench_{name}.py", *options)
-    assert measured.returncode == 0 and "pick / best" in measured.stdout, measured.stderr
-    rows = read_rows(results)
+    bench = Bench(tmp_path, name, "0 1, 1 2, 2 0, 1 1, 2 3, 4 5")
+    rows = bench.rows("--scipy")
     assert {row["strategy"] for row in rows} == {*strategies, "scipy"}
-    assert all(row["verified"] for row in rows if row["strategy"] != "scipy")
-    assert {(row["source"], row["reached"], row.get("depth")) for row in rows if "depth" in row} == {
-        (3, 4, 2 if name == "bfs" else rows[0]["depth"])
-    }
-    again = bench(f"bench_{name}.py", *options, "--strategies", "auto", "--check-limit", "0")
-    assert again.returncode == 0 and sum(row.get("verified") is False for row in read_rows(results)) == 1
-    assert bench("bench_cost_model.py", "--results", str(results)).stdout.startswith(f"{name}:")
-    checked = bench(f"bench_{name}.py", "--reference", str(results))
-    assert checked.stdout.count(" agrees\n") == len(strategies), checked.stderr
-    assert all(row["verified"] for row in read_rows(results) if "verified" in row)
-    write_rows(results, [{**next(row for row in rows if "verified" in row), "depth": 99}])
-    refused = bench(f"bench_{name}.py", "--reference", str(results))
-    assert refused.returncode == 1 and "1 rows differ" in refused.stderr
+    ours = [row for row in rows if row["strategy"] != "scipy"]
+    assert all(row["verified"] for row in ours)
+    depth = 2 if name == "bfs" else ours[0]["depth"]
+    assert {(row["source"], row["reached"], row["depth"]) for row in ours} == {(3, 4, depth)}
+    unchecked = bench.rows("--scipy", "--strategies", "auto", "--check-limit", "0", says="")
+    assert sum(row.get("verified") is False for row in unchecked) == 1
+    assert bench.run("--results", str(bench.results), name="cost_model").stdout.startswith(f"{name}:")
+    bench.check_against_the_reference(len(strategies), ours[0], depth=99)
 
 
 def test_searches_start_where_degrees_say(tmp_path: Path) -> None:
@@ -441,10 +426,9 @@ def test_weights_lie_in_the_range_that_results_name(tmp_path: Path) -> None:
 
 
 def _factorization_row(graph: str, strategy: str, wall: float, preparation: float, **marks: bool) -> dict[str, Any]:
-    return {
-        "graph": graph, "strategy": strategy, "wall_seconds": wall, "preparation_seconds": preparation,
-        "picked": False, "picked_once": False, **marks,
-    }  # fmt: skip
+    times = {"wall_seconds": wall, "preparation_seconds": preparation}
+    about = {"device": "d", "platform": "p", "kind": "online", "graph": graph, "strategy": strategy}
+    return {**about, **times, "picked": False, "picked_once": False, **marks}
 
 
 def test_the_regret_of_a_factorisation_counts_preprocessing() -> None:
@@ -456,10 +440,10 @@ def test_the_regret_of_a_factorisation_counts_preprocessing() -> None:
         _factorization_row("STACK", "hogwild", 0.1, 0.0),
         *(_factorization_row("STACK", name, 9.0, 9.0) for name in slow),
     ]
-    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in bench_factorization.regret(rows).splitlines()]
-    assert ["STACK", "20", "edge_locked", "block_grid", "2e+04", "1.2e+04", "1.67"] in lines
-    assert ["STACK", "1", "block_grid", "edge_locked", "2.5e+03", "1e+03", "2.50"] in lines
-    assert len(bench_factorization.regret(rows[:2]).splitlines()) == 2  # not all strategies: no verdict
+    lines = [[cell.strip() for cell in line.split("|")[2:-1]] for line in bench_factorization.regret(rows).splitlines()]
+    over_twenty = lines.index(["STACK", "edge_locked", "block_grid", "1.67"])
+    assert over_twenty < lines.index(["STACK", "block_grid", "edge_locked", "2.50"])
+    assert not bench_factorization.regret(rows[:2])  # not all strategies: no verdict
 
 
 def test_sweeps_are_normalised_to_edge_locking() -> None:
@@ -510,22 +494,23 @@ def test_lost_steps_are_found(session: Session) -> None:
         share(wrong)
 
 
-def test_no_part_of_work_is_lost() -> None:
-    loads = {"gathers": Gathers(1, 9), "chains": Chain(1, 9)}
-    items = {**loads, "atomics": Atomics(1, 9), "host_items": HostItems(1, 9, "")}
-    whole = Work(**{field.name: (items[field.name],) if field.name in items else 1.0 for field in fields(Work)})
-    twice = Work(**{name: (items[name],) * 2 if name in items else 2.0 for name in Work.__slots__})
-    assert whole + whole == twice
-    thrice = {name: getattr(whole.times(3), name) for name in Work.__slots__}
-    assert all(thrice[name] == 3.0 for name in thrice if name not in items)
-    assert all(getattr(item, item.__slots__[0]) == 3 for name in items for item in thrice[name])
-
-
 def test_works_add_up_and_scale() -> None:
-    """What is done one after the other, and several times."""
-    one = Work(launches=2, gathers=(Gathers(10, 4096),), chains=(Chain(3, 4096),), locks=1)
-    both = one + Work(launches=1, gathers=(Gathers(5, 8),), host_seconds=0.5)
-    assert (both.launches, both.locks, both.host_seconds, len(both.gathers)) == (3, 1, 0.5, 2)
-    thrice = both.times(3)
-    assert (thrice.launches, thrice.host_seconds) == (9, 1.5)
-    assert [g.count for g in thrice.gathers] == [30, 15] and thrice.chains == (Chain(9, 4096),)
+    """No part of a work is lost, nor taken for another: each has its own number."""
+    loads = {
+        "gathers": Gathers(1, 9),
+        "chains": Chain(2, 9),
+        "atomics": Atomics(3, 9),
+        "host_items": HostItems(4, 9, ""),
+    }
+    numbers = {name: float(k) for k, name in enumerate(Work.__slots__, 1) if name not in loads}
+    whole = Work(**numbers, **{name: (load,) for name, load in loads.items()})
+    twice = {name: 2 * number for name, number in numbers.items()}
+    assert whole + whole == Work(**twice, **{name: (load,) * 2 for name, load in loads.items()})
+    thrice = whole.times(3)
+    assert {name: getattr(thrice, name) for name in numbers} == {name: 3 * number for name, number in numbers.items()}
+    for name, load in loads.items():
+        (item,) = getattr(thrice, name)
+        assert getattr(item, item.__slots__[0]) == 3 * getattr(load, load.__slots__[0])
+        assert [getattr(item, slot) for slot in item.__slots__[1:]] == [
+            getattr(load, slot) for slot in load.__slots__[1:]
+        ]

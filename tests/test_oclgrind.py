@@ -24,24 +24,11 @@ CHECKS = ("--data-races", "--uninitialized", "--check-api")
 WITHOUT_UNINITIALIZED = ("--data-races", "--check-api")
 # Its race detector knows no locks: what two work-items write under one is a race to it.
 WITHOUT_RACES = ("--check-api",)
-RUNS = {
-    "vocabulary": CHECKS,
-    "primitives": WITHOUT_UNINITIALIZED,
-    "components": WITHOUT_UNINITIALIZED,
-    "mst": WITHOUT_UNINITIALIZED,
-    "device_graphs": WITHOUT_UNINITIALIZED,
-    "generators": WITHOUT_UNINITIALIZED,
-    "rounds": WITHOUT_UNINITIALIZED,
-    "searches": WITHOUT_UNINITIALIZED,
-    "hash_collisions": WITHOUT_UNINITIALIZED,
-    "coloring": WITHOUT_UNINITIALIZED,
-    "distance_two": WITHOUT_UNINITIALIZED,
-    "partitions": WITHOUT_UNINITIALIZED,
-    "partition_variants": WITHOUT_UNINITIALIZED,
-    "factorization_online": WITHOUT_RACES,
-    "factorization_offline": WITHOUT_UNINITIALIZED,
-    "factorization_blocks": WITHOUT_UNINITIALIZED,
-}
+_OF_ARRAYS = ("primitives", "device_graphs", "generators", "factorization_offline", "factorization_blocks")
+_OF_GRAPHS = ("components", "mst", "rounds", "searches", "hash_collisions", "coloring", "distance_two")
+_OF_PARTS = ("partitions", "partition_variants")
+RUNS = dict.fromkeys((*_OF_ARRAYS, *_OF_GRAPHS, *_OF_PARTS), WITHOUT_UNINITIALIZED)
+RUNS |= {"vocabulary": CHECKS, "factorization_online": WITHOUT_RACES}
 PLANTS = {
     "race": ("out[get_global_id(0) % 2u] = get_global_id(0);", "data race"),
     "out-of-bounds": ("out[get_global_id(0) + 1u] = 1u;", "Invalid write of size 4"),
@@ -57,15 +44,8 @@ PLANTS = {
 def grind(directory, *arguments: str, checks: tuple[str, ...] = CHECKS) -> str:
     """Run grind.py under Oclgrind; return what its log complains about."""
     log = directory / "oclgrind.log"
-    command = [
-        require_tool("oclgrind"),
-        *checks,
-        "--log",
-        str(log),
-        sys.executable,
-        str(ROOT / "tests" / "grind.py"),
-        *arguments,
-    ]
+    program = [sys.executable, str(ROOT / "tests" / "grind.py"), *arguments]
+    command = [require_tool("oclgrind"), *checks, "--log", str(log), *program]
     child = subprocess.run(command, capture_output=True, text=True, timeout=800, check=False)
     assert "finished" in child.stdout, f"status {child.returncode}: {_PYOPENCL.sub('', child.stderr)[-4000:]}"
     return _PYOPENCL.sub("", log.read_text() if log.exists() else "").strip()

@@ -47,6 +47,11 @@ def launch(session: Session, kernel: str, *arguments, n: int | None = None):
     return [array.get() for array in placed if hasattr(array, "get")]
 
 
+def check_columns(columns: np.ndarray, expected: dict[str, np.ndarray]) -> None:
+    for column, (word, value) in zip(columns, expected.items(), strict=True):
+        np.testing.assert_array_equal(column, value.ravel(), word)
+
+
 def needs_int64(session: Session, name: str) -> None:
     if name in ("long", "ulong") and not session.facts.has_int64_atomics:
         pytest.skip("no 64-bit atomics on this device")
@@ -80,38 +85,22 @@ def test_masks(session, rng):
     odd = ((rows & 1).astype(np.uint64) << lanes).sum(1, dtype=np.uint64)
     lowest = [99 if not mask else (int(mask) & -int(mask)).bit_length() - 1 for mask in odd]
     highest = [99 if not mask else int(mask).bit_length() - 1 for mask in odd]
-    expected = [
-        np.tile(lanes, N // width),
-        np.arange(N) % WG_SIZE // width,
-        everywhere(odd),
-        everywhere((rows % 97 == 0).any(1)),
-        everywhere((rows % 8 != 0).all(1)),
-        np.tile((one << lanes) - one, N // width),
-        everywhere(lowest),
-        everywhere((rows & 1).sum(1)),
-        everywhere((rows != 0).any(1)),
-        x % 64,
-        everywhere(highest),
-        x % 64,
-        np.full(N, width),
-    ]
-    names = [
-        "lane",
-        "in group",
-        "ballot",
-        "any",
-        "all",
-        "lanes below",
-        "lowest lane",
-        "lane count",
-        "any of a 64-bit value",
-        "lowest lane of 64 bits",
-        "highest lane",
-        "highest lane of 64 bits",
-        "the driver's width",
-    ]
-    for name, column, value in zip(names, columns, expected, strict=True):
-        np.testing.assert_array_equal(column, value, name)
+    expected = {
+        "lane": np.tile(lanes, N // width),
+        "in group": np.arange(N) % WG_SIZE // width,
+        "ballot": everywhere(odd),
+        "any": everywhere((rows % 97 == 0).any(1)),
+        "all": everywhere((rows % 8 != 0).all(1)),
+        "lanes below": np.tile((one << lanes) - one, N // width),
+        "lowest lane": everywhere(lowest),
+        "lane count": everywhere((rows & 1).sum(1)),
+        "any of a 64-bit value": everywhere((rows != 0).any(1)),
+        "lowest lane of 64 bits": x % 64,
+        "highest lane": everywhere(highest),
+        "highest lane of 64 bits": x % 64,
+        "the driver's width": np.full(N, width),
+    }
+    check_columns(columns, expected)
 
 
 @pytest.mark.parametrize("name", TYPES)
@@ -132,8 +121,7 @@ def test_sub_group_values(session, rng, name):
         "greatest": np.repeat(rows.max(1), width),
         "exclusive sum": before,
     }
-    for column, (word, value) in zip(columns, expected.items(), strict=True):
-        np.testing.assert_array_equal(column, value.ravel(), word)
+    check_columns(columns, expected)
 
 
 def test_exclusive_sum_of_infinity_starts_at_zero(session):
@@ -356,16 +344,9 @@ def test_grid_barrier(session):
         pytest.skip("no device-wide barrier on this device (runtime/quirks.py)")
     units = session.facts.compute_units
     for groups, linger in ((1, 0), (units, 20_000), (8 * units, 20_000), (64 * units, 0)):
-        control, told, wrong = launch(
-            session,
-            "grid_rounds",
-            np.uint32(100),
-            np.uint32(linger),
-            np.zeros(8, np.uint32),
-            np.zeros(groups, np.uint32),
-            np.zeros(1, np.uint32),
-            n=groups * WG_SIZE,
-        )
+        arrays = (np.zeros(size, np.uint32) for size in (8, groups, 1))
+        rounds = "grid_rounds", np.uint32(100), np.uint32(linger)
+        control, told, wrong = launch(session, *rounds, *arrays, n=groups * WG_SIZE)
         members = int(control[2])
         assert control[4] == 0, f"{groups} groups made no progress together"
         assert wrong[0] == 0

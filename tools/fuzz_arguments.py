@@ -16,7 +16,6 @@ import argparse
 import inspect
 import os
 import random
-import resource
 import subprocess
 import sys
 import tempfile
@@ -28,33 +27,21 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
+import fuzzing  # first: it makes clgraph that of this checkout
+import numpy as np
+from hostile_values import HOSTILE, TWISTS
+from scipy.spatial import Delaunay
 
-import numpy as np  # noqa: E402
-from hostile_values import HOSTILE, TWISTS  # noqa: E402
-from scipy.spatial import Delaunay  # noqa: E402
-
-import clgraph as cg  # noqa: E402
-from clgraph.algorithms.table import MODULES, find_algorithm  # noqa: E402
-from clgraph.arguments import shown  # noqa: E402
-from clgraph.errors import ClgraphError, VerificationError  # noqa: E402
-from clgraph.probing import api as probing  # noqa: E402
+import clgraph as cg
+from clgraph.algorithms.table import MODULES, find_algorithm
+from clgraph.arguments import shown
+from clgraph.errors import ClgraphError, VerificationError
+from clgraph.probing import api as probing
 
 EXTRA_BYTES = 3 << 30  # of address space for the calls
 LONGEST_SECONDS = 60.0  # of a call; a kernel may have to be compiled
-OF_PLANS = {
-    "wait",
-    "wait_aside",
-    "staging_for",
-    "pieces",
-    "program",
-    "check_memory",
-    "run_info",
-    "record_kernel",
-    "record_transfer",
-    "record_compile",
-}
+OF_PLANS = {"wait", "wait_aside", "staging_for", "pieces", "program", "check_memory", "run_info"}
+OF_PLANS |= {"record_kernel", "record_transfer", "record_compile"}
 
 
 class Target(NamedTuple):
@@ -95,10 +82,9 @@ def good_values(directory: Path, session: Any) -> dict[str, Any]:
 
 
 def good_value(name: str, parameter: inspect.Parameter, known: dict[str, Any]) -> Any:
-    if (of_both := f"{name}:{parameter.name}") in known:
-        return known[of_both]
-    if parameter.name in known:
-        return known[parameter.name]
+    for key in (f"{name}:{parameter.name}", parameter.name):
+        if key in known:
+            return known[key]
     by_type = {"int": 4, "float": 0.5, "bool": False, "str": "x", "ArrayLike": [0, 1], "Seed": 1}
     return by_type.get(str(parameter.annotation).split(" | ")[0], known["graph"])
 
@@ -235,12 +221,9 @@ def fault(call: Call) -> str | None:
         return f"wrong answer: {error}"
     except ClgraphError as error:
         return None if str(error) else "an error without a message"
-    except TypeError as error:
-        if call.is_named_wrongly and "no_such_name" in str(error):
-            return None
-        return refusal(error)
     except Exception as error:
-        return refusal(error)
+        is_right = call.is_named_wrongly and isinstance(error, TypeError) and "no_such_name" in str(error)
+        return None if is_right else refusal(error)
     try:
         check_answer(answer)
     except ClgraphError as error:
@@ -265,8 +248,7 @@ def child(seed: int, first: int, last: int, device: str) -> None:
     with tempfile.TemporaryDirectory() as directory:
         os.chdir(directory)
         all_targets = targets(good_values(Path(directory), cg.Session(device)))
-        used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
-        resource.setrlimit(resource.RLIMIT_AS, (used + EXTRA_BYTES, resource.RLIM_INFINITY))
+        fuzzing.limit_memory(EXTRA_BYTES)
         print("ready", flush=True)
         for number in range(first, last):
             call = drawn(all_targets, seed, number)
@@ -305,9 +287,8 @@ def made(command: list[str], first: int, last: int) -> tuple[int, int]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = fuzzing.parser(__doc__)
     parser.add_argument("--calls", type=int, default=5000)
-    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="pocl")
     parser.add_argument("--child", type=int, nargs=2, help=argparse.SUPPRESS)
     args = parser.parse_args()

@@ -156,16 +156,15 @@ def read_as(suffix: str, reader: Callable[[Path], Any], path: Path, **beside: by
     return reader(named)
 
 
+def all_fields(of: Any) -> tuple[Any, ...]:
+    """Return what a dataclass holds."""
+    return tuple(getattr(of, field.name) for field in dataclasses.fields(of))
+
+
 def check_planar_graph(graph: PlanarGraph) -> None:
     """Check all that the constructor checks."""
-    points, segments, *others = planar_facts(graph)
-    names = [field.name for field in dataclasses.fields(graph)][2:]
-    PlanarGraph.from_arrays(points, segments, **dict(zip(names, others, strict=True)))
-
-
-def planar_facts(graph: PlanarGraph) -> tuple[Any, ...]:
-    """Return the arguments of the constructor."""
-    return tuple(getattr(graph, field.name) for field in dataclasses.fields(graph))
+    names = [field.name for field in dataclasses.fields(graph)]
+    PlanarGraph.from_arrays(**dict(zip(names, all_fields(graph), strict=True)))
 
 
 def check_mesh(mesh: TriangleMesh) -> None:
@@ -173,11 +172,6 @@ def check_mesh(mesh: TriangleMesh) -> None:
     again = TriangleMesh.from_arrays(mesh.points, mesh.triangles, mesh.segments)
     assert np.array_equal(again.triangles, mesh.triangles), "a triangle is clockwise"
     assert np.array_equal(again.neighbors, mesh.neighbors), "links are wrong"
-
-
-def mesh_facts(mesh: TriangleMesh) -> tuple[Any, ...]:
-    """Return all arrays."""
-    return tuple(getattr(mesh, field.name) for field in dataclasses.fields(mesh))
 
 
 # ---- valid files
@@ -307,11 +301,11 @@ READERS = {
             b"1\n1 0.5 0.5\n1\n1 .25 .25 9 0.125\n",
             b"3 2\n0 0 0\n1 1 0\n2 0 1\n3\n0 0 1\n1 1 2\n2 2 0\n0\n",
         ),
-        partial(read_as, ".poly", read_planar_graph), check_planar_graph, planar_facts, _ANY_TEXT,
+        partial(read_as, ".poly", read_planar_graph), check_planar_graph, all_fields, _ANY_TEXT,
     ),
     "mesh": Reader(
         (b"2 3 1\n1 1 2 3 5\n2 1 3 4 6\n", b"# x\n1 3\n1 4 1 2\n"),
-        partial(read_as, ".ele", read_mesh, node=b"4 2\n1 0 0\n2 1 0\n3 1 1\n4 0 1\n"), check_mesh, mesh_facts,
+        partial(read_as, ".ele", read_mesh, node=b"4 2\n1 0 0\n2 1 0\n3 1 1\n4 0 1\n"), check_mesh, all_fields,
         _ANY_TEXT,
     ),
     "ratings_text": Reader(

@@ -26,13 +26,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
+import fuzzing  # first: it makes clgraph that of this checkout
+import numpy as np
+from fuzz_files import READERS, Reader
 
-import numpy as np  # noqa: E402
-from fuzz_files import READERS, Reader  # noqa: E402
-
-from clgraph.errors import ClgraphError  # noqa: E402
+from clgraph.errors import ClgraphError
 
 MOST_SECONDS = 10  # of one file
 MOST_BYTES = 1 << 30  # that one file may add to the memory of the process
@@ -95,10 +93,7 @@ def _peak_bytes() -> int:
 
 def _child(name: str, seed: int, numbers: range) -> None:
     """Print the outcome of each file, within a limit of memory."""
-    pages = int(Path("/proc/self/statm").read_text().split()[0])  # of address space in use
-    limit = pages * resource.getpagesize() + 2 * MOST_BYTES
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    fuzzing.limit_memory(2 * MOST_BYTES)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["CLGRAPH_CACHE_DIR"] = folder
         for outcome in outcomes(name, seed, numbers, Path(folder)):
@@ -131,10 +126,9 @@ def fuzz(name: str, seed: int, numbers: range, keep: Path | None = None) -> Coun
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line *argv* and return its exit status."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = fuzzing.parser(__doc__)
     parser.add_argument("--files", type=int, default=40_000, help="how many of each kind (40,000)")
     parser.add_argument("--reader", action="append", choices=READERS, metavar="NAME", help=f"of {', '.join(READERS)}")
-    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--first", type=int, default=0, help="number of the first file")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="write the files that failed there")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)

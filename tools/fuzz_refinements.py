@@ -10,15 +10,12 @@ is turned, two overlap, a link is wrong or an edge is not Delaunay. The exit sta
 
 from __future__ import annotations
 
-import argparse
 import sys
 import warnings
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
+import fuzzing  # first: it makes clgraph that of this checkout
 import numpy as np
 from numpy.typing import NDArray
 
@@ -147,15 +144,13 @@ def run(count: int, seed: int, device: str, first: int = 0, strategy: str | None
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = fuzzing.parser(__doc__)
     parser.add_argument("-d", "--device", default="pocl", help="a device's name (default: %(default)s)")
     parser.add_argument("--count", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--first", type=int, default=0, help="the number of the first refinement, to run a part")
     parser.add_argument("--strategy", choices=list(STRATEGIES), help="only this one (default: every one in turn)")
     arguments = parser.parse_args()
     found, n_faults = run(arguments.count, arguments.seed, arguments.device, arguments.first, arguments.strategy)
-    for end, times in found.most_common():
-        print(f"{times:8} {end}")
+    fuzzing.print_ends(found)
     print(f"{n_faults} faults in {arguments.count} refinements on {arguments.device}")
     sys.exit(n_faults > 0)

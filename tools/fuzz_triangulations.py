@@ -9,16 +9,12 @@ overlap and are there twice; points are equal and on segments; places of holes a
 
 from __future__ import annotations
 
-import argparse
 import re
-import sys
 from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
+import fuzzing  # first: it makes clgraph that of this checkout
 import numpy as np
 from numpy.typing import NDArray
 
@@ -141,9 +137,7 @@ def run(count: int, seed: int) -> Counter[str]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = fuzzing.parser(__doc__)
     parser.add_argument("--count", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
-    for end, times in run(arguments.count, arguments.seed).most_common():
-        print(f"{times:8} {end}")
+    fuzzing.print_ends(run(arguments.count, arguments.seed))

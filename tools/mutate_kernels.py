@@ -25,6 +25,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -40,48 +41,24 @@ SEEDS = (40, 400)
 THREAD_RUNS = (60, 3)  # later, and at first
 CPU_SECONDS = 20
 # Which run of tests/grind.py has the kernels of a file, or which tests run them.
-ELSEWHERE = {
-    "probe": "test_probing_kernels.py",
-    "sssp/dijkstra": "test_sssp.py",
-    "traversal/child_launch": "test_sssp.py",
-    "hash_collisions": "hash_collisions",
-    "coloring/conflicts": "distance_two",
-    "coloring/nets": "distance_two",
-    "coloring/distance_two": "distance_two",
-    "coloring/net_bitmaps": "distance_two",
-    "coloring": "coloring",
-    "components": "components",
-    "data": "test_device_graph.py",
-    "factorization/block": "factorization_blocks",
-    "factorization/matchings": "factorization_offline",
-    "factorization/superstep": "factorization_offline",
-    "factorization/item_block": "factorization_offline",
-    "factorization": "factorization_online",
-    "mst": "mst",
-    "primitives": "primitives",
-    "bfs": "searches",
-    "sssp": "searches",
-    "traversal/queues": "searches",
-    "traversal/levels": "searches",
-    "traversal/turn": "searches",
-    "traversal": "rounds",
-    "common": "vocabulary",
-    "partition": "partitions",
-    "delaunay": "test_refine_mesh.py",
-    "hetero": "test_hetero.py",
+ELSEWHERE = {  # the first that fits counts
+    "test_sssp.py": ("sssp/dijkstra", "traversal/child_launch"),
+    "test_probing_kernels.py": ("probe",),
+    "test_device_graph.py": ("data",),
+    "test_refine_mesh.py": ("delaunay",),
+    "test_hetero.py": ("hetero",),
+    "distance_two": ("coloring/conflicts", "coloring/nets", "coloring/distance_two", "coloring/net_bitmaps"),
+    "factorization_blocks": ("factorization/block",),
+    "factorization_offline": tuple(f"factorization/{name}" for name in ("matchings", "superstep", "item_block")),
+    "factorization_online": ("factorization",),
+    "searches": ("bfs", "sssp", "traversal/queues", "traversal/levels", "traversal/turn"),
+    "rounds": ("traversal",),
+    "vocabulary": ("common",),
+    "partitions": ("partition",),
+    **{name: (name,) for name in ("hash_collisions", "coloring", "components", "mst", "primitives")},
 }
-_DELETED = (
-    "barrier",
-    "local_barrier",
-    "team_sync",
-    "sg_sync",
-    "fence_device",
-    "fence_locks",
-    "unlock",
-    "drop_lock",
-    "unlock_both",
-    "report_status",
-)
+_BARRIERS = ("barrier", "local_barrier", "team_sync", "sg_sync", "fence_device", "fence_locks")
+_DELETED = (*_BARRIERS, "unlock", "drop_lock", "unlock_both", "report_status")
 # Calls that wait; without them, they have waited.
 _WAITS = ("grid_barrier", "wait_until_at_least", "wait_for")
 # What an atomic of two steps stores: old_ and the arguments x_ and y_ are at hand.
@@ -244,16 +221,9 @@ class RaceLanes:
         environment = {**os.environ, "MUTANT": str(mutant), "REACHED": str(reached)}
         seeds = seeds if lane == "scheduler" else THREAD_RUNS[seeds == SEEDS[0]]
         command = ["setarch", "-R", str(program), case, *(("1",) if lane == "scheduler" else ()), str(seeds)]
-        limit = (CPU_SECONDS, CPU_SECONDS)
+        limit = partial(resource.setrlimit, resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
         try:
-            ran = subprocess.run(
-                command,
-                env=environment,
-                capture_output=True,
-                check=False,
-                timeout=4 * CPU_SECONDS,
-                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limit),
-            )
+            ran = lanes.run(command, env=environment, timeout=4 * CPU_SECONDS, preexec_fn=limit)
         except subprocess.TimeoutExpired:  # work-items that wait for each other for ever
             return False
         if mutant < 0:
@@ -280,8 +250,7 @@ class RaceLanes:
 
 def find_elsewhere(change: Mutation) -> str | None:
     """Return the run of tests/grind.py in which Oclgrind finds a mutation, or the file of tests that does."""
-    start = next(start for start in ELSEWHERE if change.file.startswith(start))
-    what = ELSEWHERE[start]
+    what = next(what for what, starts in ELSEWHERE.items() if change.file.startswith(starts))
     with tempfile.TemporaryDirectory() as name:
         tree = Path(name)
         mutants.copy_tree(tree)
@@ -292,9 +261,7 @@ def find_elsewhere(change: Mutation) -> str | None:
             return what if mutants.failing_test(tree, [f"tests/{what}"], seconds=600) else None
         environment = {**os.environ, "PYTHONPATH": str(tree), "CLGRAPH_CACHE_DIR": str(tree / "cache")}
         try:
-            ran = subprocess.run(
-                grind, cwd=tree, env=environment, capture_output=True, text=True, timeout=600, check=False
-            )
+            ran = lanes.run(grind, cwd=tree, env=environment, timeout=600)
         except subprocess.TimeoutExpired:
             return f"oclgrind {what}"
         complaints = re.findall(r"data race|Invalid (?:read|write)|divergence", log.read_text() if log.exists() else "")

@@ -41,31 +41,14 @@ from clgraph.runtime.devices import sub_devices  # noqa: E402
 from clgraph.runtime.session import Session  # noqa: E402
 
 OUT_OF_RESOURCES, OUT_OF_HOST_MEMORY, MEM_OBJECT_ALLOCATION_FAILURE, BUILD_PROGRAM_FAILURE = -5, -6, -4, -11
-SET_UP = {  # of a session and its programs
-    "clCreateContext": OUT_OF_HOST_MEMORY,
-    "clCreateCommandQueueWithProperties": OUT_OF_HOST_MEMORY,
-    "clCreateCommandQueue": OUT_OF_HOST_MEMORY,
-    "clCreateProgramWithSource": OUT_OF_HOST_MEMORY,
-    "clCreateProgramWithBinary": OUT_OF_HOST_MEMORY,
-    "clBuildProgram": BUILD_PROGRAM_FAILURE,
-}
-WORK = {
-    "clCreateKernel": OUT_OF_HOST_MEMORY,
-    "clSetKernelArg": OUT_OF_RESOURCES,
-    "clCreateBuffer": MEM_OBJECT_ALLOCATION_FAILURE,
-    "clEnqueueNDRangeKernel": OUT_OF_RESOURCES,
-    "clEnqueueReadBuffer": OUT_OF_RESOURCES,
-    "clEnqueueWriteBuffer": MEM_OBJECT_ALLOCATION_FAILURE,
-    "clEnqueueFillBuffer": OUT_OF_RESOURCES,
-    "clEnqueueCopyBuffer": OUT_OF_RESOURCES,
-    "clEnqueueMarkerWithWaitList": OUT_OF_RESOURCES,
-    "clEnqueueMarker": OUT_OF_RESOURCES,
-    "clFlush": OUT_OF_RESOURCES,
-    "clFinish": OUT_OF_RESOURCES,
-    "clGetEventInfo": OUT_OF_HOST_MEMORY,
-    "clGetEventProfilingInfo": OUT_OF_HOST_MEMORY,
-    "clWaitForEvents": OUT_OF_RESOURCES,
-}
+_OBJECTS = ("Context", "CommandQueueWithProperties", "CommandQueue", "ProgramWithSource", "ProgramWithBinary")
+SET_UP = {f"clCreate{what}": OUT_OF_HOST_MEMORY for what in _OBJECTS}  # of a session and its programs
+SET_UP["clBuildProgram"] = BUILD_PROGRAM_FAILURE
+_COMMANDS = ("NDRangeKernel", "ReadBuffer", "FillBuffer", "CopyBuffer", "MarkerWithWaitList", "Marker")
+WORK = {f"clEnqueue{what}": OUT_OF_RESOURCES for what in _COMMANDS}
+WORK |= dict.fromkeys(("clSetKernelArg", "clFlush", "clFinish", "clWaitForEvents"), OUT_OF_RESOURCES)
+WORK |= dict.fromkeys(("clCreateKernel", "clGetEventInfo", "clGetEventProfilingInfo"), OUT_OF_HOST_MEMORY)
+WORK |= dict.fromkeys(("clCreateBuffer", "clEnqueueWriteBuffer"), MEM_OBJECT_ALLOCATION_FAILURE)
 # One line of code makes many of these in a row: the arguments of a kernel, the times of events. Each fifth is tried.
 IN_ROWS = {"clSetKernelArg": 5, "clGetEventProfilingInfo": 5}
 EVER = 2**31 - 1
@@ -220,18 +203,9 @@ def main(name: str, shim: str) -> None:
     library = ctypes.CDLL(shim)
     report: dict[str, object] = {}
     bad = []
-    work, rounds = {
-        "scan": (scan, (WORK, SET_UP)),
-        "plans": (plans, (WORK,)),
-        "components": (components, (WORK,)),
-        "mst": (mst, (WORK,)),
-        "factorization": (factorization, (WORK,)),
-        "searches": (searches, (WORK,)),
-        "coloring": (coloring, (WORK,)),
-        "partitions": (partitions, (WORK,)),
-        "devices": (devices, (WORK,)),
-    }[name]
-    for functions in rounds:
+    works = (scan, plans, components, mst, factorization, searches, coloring, partitions, devices)
+    work = next(work for work in works if work.__name__ == name)
+    for functions in (WORK, SET_UP) if work is scan else (WORK,):
         driver = Driver(work, library, fresh=functions is SET_UP)
         for function, code in functions.items():
             outcome, calls = driver.fail(function, code, EVER, EVER)
