@@ -19,9 +19,9 @@ import stencils
 
 from clgraph import generators
 from clgraph.data import csr, geometric, pairs, philox
-from clgraph.data import generators as host_generators
 from clgraph.data.graph import Graph
 from clgraph.errors import InputError
+from clgraph.generators import random_edges, regular, roads
 from clgraph.io import read
 from clgraph.progress import bars, begin
 from clgraph.runtime.session import Session
@@ -93,6 +93,7 @@ def _shuffled(make: Callable[[], Graph]) -> Graph:
 
 SHUFFLED = {f"{name}-shuffled": partial(_shuffled, make) for name, make in (PARTITIONS | SMALL).items()}
 GENERATED = PARTITIONS | SHUFFLED | END_TO_END | MATRICES | COMPONENTS | SPANNING | SEARCHES | SMALL
+MAKERS = (random_edges, regular, roads)  # modules that make graphs of numbers and seeds
 _POWER_LAW = ("rmat", "web")  # beginnings of names
 
 
@@ -197,6 +198,6 @@ def _generate(name: str) -> None:
 
 def _cached(name: str) -> Path:
     """Return the file of graph *name*, which depends on the code that makes it."""
-    modules = (stencils, csr) if name in MATRICES else (host_generators, geometric, philox, csr, pairs)
+    modules = (stencils, csr) if name in MATRICES else (*MAKERS, geometric, philox, csr, pairs)
     code = b"".join(Path(str(module.__file__)).read_bytes() for module in modules)
     return cache_dir("graphs") / f"{name}-{hashlib.sha256(code).hexdigest()[:8]}.npz"
