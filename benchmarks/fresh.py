@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 from numpy.random import Generator
@@ -108,12 +109,12 @@ def _layers(n: int, rng: Generator) -> Pairs:
     """Return fifty layers of vertices, each tied to eight random ones of the next."""
     width = max(8, n // 50)
     a = np.repeat(np.arange(49 * width), 8)
-    return _shuffled((50 * width, a, (a // width + 1) * width + rng.integers(0, width, a.size)), rng)
+    return 50 * width, a, (a // width + 1) * width + rng.integers(0, width, a.size)
 
 
 def _tree_with_chords(n: int, rng: Generator) -> Pairs:
     """Return a tree of three children a vertex, and an edge between two random vertices for a hundred of it."""
-    size, a, b = _tree((np.arange(1, n) - 1) // 3)
+    size, a, b = _tree(n, rng, lambda v, n: (v - 1) // 3)
     chords = rng.integers(0, size, (2, size // 100))
     return size, np.append(a, chords[0]), np.append(b, chords[1])
 
@@ -149,7 +150,7 @@ GRAPHS: Mapping[str, Callable[[int, Generator], Pairs]] = {
     "intervals": _intervals,
     "airlines": _airlines,
     "torus-of-four": _torus_of_four,
-    "layers": _layers,
+    "layers": partial(_shuffled, make=_layers),
     "tree-with-chords": _tree_with_chords,
     "cactus": _cactus,
     "molecules": _molecules,
