@@ -26,6 +26,7 @@ from typing import Any
 
 import fresh
 import harness
+import numpy as np
 import unseen
 from bench_factorization import RACY
 from tabulate import tabulate
@@ -34,6 +35,7 @@ from clgraph.algorithms.delaunay import ALGORITHM as REFINE_MESH
 from clgraph.algorithms.table import find_algorithm
 from clgraph.cli.main import guarded
 from clgraph.engine.algorithm import Algorithm
+from clgraph.errors import InputError
 from clgraph.report import Row, read_rows, write_rows
 from clgraph.runtime.session import Session
 
@@ -52,11 +54,12 @@ KINDS = {
     "fresh": (fresh.GRAPHS, fresh.RATINGS, fresh.MESHES),
     "judge": (unseen.JUDGE, unseen.JUDGE_RATINGS, unseen.JUDGE_MESHES),
 }
+SEARCHES = "bfs", "sssp"
 LOADERS = unseen.load, unseen.load_ratings, unseen.load_mesh
 
 
-def inputs_of(args: argparse.Namespace) -> Iterator[tuple[str, str, Any, list[str]]]:
-    """Yield the name of each input, its form, the input, and the algorithms that take it."""
+def inputs_of(args: argparse.Namespace) -> Iterator[tuple[str, str, Any, int, list[str]]]:
+    """Yield the name of each input, its form, the input, a vertex with an edge, and the algorithms that take it."""
     with ProcessPoolExecutor(args.workers, get_context("spawn")) as pool:
         for place, takes in enumerate(("graph", "ratings", "mesh")):
             algorithms = [name for name in args.algorithms if _algorithm(name).takes == takes]
@@ -65,9 +68,12 @@ def inputs_of(args: argparse.Namespace) -> Iterator[tuple[str, str, Any, list[st
             given = kinds, repeat(args.vertices), repeat(args.seed), repeat(dict(makers))
             made = list(pool.map(LOADERS[place], *given))
             for kind, data in zip(kinds, made, strict=True):
-                yield kind, takes, data, algorithms
+                source = (
+                    int(np.flatnonzero(data.degrees)[np.count_nonzero(data.degrees) // 2]) if takes == "graph" else 0
+                )
+                yield kind, takes, data, source, algorithms
                 if takes == "graph":
-                    yield kind, "matrix", data.to_scipy(), algorithms
+                    yield kind, "matrix", data.to_scipy(), source, algorithms
 
 
 def _algorithm(name: str) -> Algorithm:
@@ -109,13 +115,18 @@ def measured_rows(args: argparse.Namespace) -> list[Row]:
     """Measure, and write the rows of each input when it is done."""
     session, rows, began = Session(args.device), list[Row](), time.perf_counter()
     origin = harness.provenance(session)
-    for kind, form, data, algorithms in inputs_of(args):
+    for kind, form, data, source, algorithms in inputs_of(args):
         for name in algorithms:
             for settings in CASES[name]:
                 if time.perf_counter() - began > args.seconds:
                     print(f"not measured: {name} of {kind}, {form}")
                     continue
-                pick, seconds = measured(session, _algorithm(name), data, settings, args)
+                given = {**settings, "source": source} if name in SEARCHES else settings
+                try:
+                    pick, seconds = measured(session, _algorithm(name), data, given, args)
+                except InputError as error:  # partitions limit the sum of weights
+                    print(f"not measured: {name} of {kind}, {form}: {error}")
+                    continue
                 case = ", ".join([f"{kind}-{args.vertices}", form, *(f"{k} {v}" for k, v in settings.items())])
                 found = {"benchmark": f"picks of {name}", "graph": case, "strategy": "auto", "pick": pick,
                          "form": form, "wall_seconds": seconds["auto"], "seconds": seconds}  # fmt: skip

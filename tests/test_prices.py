@@ -18,6 +18,7 @@ from clgraph.runtime.session import Session
 sys.path.append(str(ROOT / "tools"))
 
 import judge_model
+import picks
 
 ASKED = Work(2.0, 1.0, 3.0, 100.0, (Gathers(10.0, 64.0),), (Atomics(4.0, 2.0),), (Chain(5.0, 64.0),), 6.0, 7.0)
 
@@ -83,7 +84,7 @@ def test_recorded_runs_are_judged_by_the_model_as_it_is(pocl: Session) -> None:
     facts = replace(pocl.facts, compute_units=2)
     rows = [row(name, seconds, device=facts.name) for name, seconds in (("rem", 3.0), ("afforest", 3.0))]
     rows += [row(name, 2.0, device=facts.name) for name in ("hook_compress", "degree_classes")]
-    table = judge_model.regrets(rows, {facts.name: facts})
-    assert "1.500" in table and "1.50 cube-1000" in table and f"{facts.name}, 2 units" in table
-    part = judge_model.facts_of({"device": facts.name, "compute_units": 1}, {facts.name: facts})
-    assert part == replace(facts, compute_units=1)
+    anew = list(judge_model.predicted_anew(rows, {facts.name: facts}))
+    (pick,) = (each for each in anew if each["picked"])
+    assert pick["strategy"] in {"rem", "afforest"} and pick["device"] == f"{facts.name}, 2 units"
+    assert "1.500" in picks.quality(anew) and "1.50" in picks.late(anew)
