@@ -22,7 +22,7 @@ from clgraph.algorithms.coloring import plan as coloring_plan
 from clgraph.algorithms.coloring import problem as problems
 from clgraph.algorithms.coloring.plan import ranks
 from clgraph.algorithms.coloring.problem import ColoringProblem, as_problem
-from clgraph.algorithms.coloring.strategies import STRATEGIES
+from clgraph.algorithms.coloring.strategies import STRATEGIES, contenders
 from clgraph.algorithms.coloring.vertex_orders import (
     ORDERS,
     most_need_few,
@@ -459,6 +459,16 @@ def test_tiles_far_apart(session: Session, monkeypatch: pytest.MonkeyPatch, n: i
     assert len({tile * stride % n_tiles for tile in range(n_tiles)}) == n_tiles
     monkeypatch.setattr(speculation, "tile_stride", lambda *_: stride)
     color(cg.generators.uniform_random(n, 3 * n), strategy="speculative", session=session, verify=True)
+
+
+def test_plans_for_one_call_sample_no_rows(pocl: Session) -> None:
+    """On GPUs a kept plan is worth the time in which the host samples rows for it; a matrix has a new one in each call."""
+    gpu, graph = replace(pocl.facts, is_cpu=False), cg.generators.rmat(13)
+    picks = [
+        contenders(as_problem(data, prefer="time", distance=distance), gpu)
+        for data in (graph, graph.to_scipy()) for distance in (1, 2)
+    ]  # fmt: skip
+    assert picks == [("jones_plassmann",), ("hash_repair",), ("speculative",), ("speculative",)]
 
 
 def test_prefer_says_whether_auto_looks_for_few_colors(session: Session) -> None:
