@@ -462,7 +462,7 @@ def test_tiles_far_apart(session: Session, monkeypatch: pytest.MonkeyPatch, n: i
 
 
 def test_plans_for_one_call_sample_no_rows(pocl: Session) -> None:
-    """On GPUs a kept plan is worth the time in which the host samples rows for it; a matrix has a new plan each time."""
+    """On GPUs a kept plan is worth the time in which the host samples rows for it; a matrix has no kept plan."""
     gpu, graph = replace(pocl.facts, is_cpu=False), cg.generators.rmat(13)
     picks = [
         contenders(as_problem(data, prefer="time", distance=distance), gpu)
