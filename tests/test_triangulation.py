@@ -221,6 +221,16 @@ def test_a_segment_ends_on_another_but_for_rounding(below, n_points, swap):
     assert {(0, middle), (1, middle)} <= set(map(tuple, np.sort(mesh.segments, axis=1).tolist()))
 
 
+def test_a_segment_crosses_as_many_others_as_there_are():
+    """Only crossings of the same two segments are counted to find out whether rounding makes new ones without end."""
+    fence = [[x, y] for x in range(200) for y in (0, 1)]
+    ends = [[2 * k, 2 * k + 1] for k in range(200)]
+    graph = PlanarGraph.from_arrays([*fence, [-1, 0.5], [200, 0.5]], [*ends, [400, 401]])
+    mesh = graph.triangulate(convex_hull=True)
+    check_triangulation(graph, mesh)
+    assert mesh.n_points == 402 + 200
+
+
 def test_points_keep_their_numbers():
     points = [*SQUARE, [0, 0], [5, 5], [0.5, 0.5]]
     graph = PlanarGraph.from_arrays(points, [[4, 1], [1, 2], [2, 3], [3, 0]])

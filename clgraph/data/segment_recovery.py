@@ -10,7 +10,7 @@ After S. W. Sloan, "A fast algorithm for generating constrained Delaunay triangu
 from __future__ import annotations
 
 import math
-from collections import deque
+from collections import Counter, deque
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from clgraph.data.triangulation import Triangulation
 from clgraph.errors import MeshError
 
 _ROUNDING = 2.0**-50  # by the largest coordinate
-_DEPTH = 64  # crossings on a piece of a segment of which each comes from the one before
+MAX_CROSSINGS = 64  # of two segments; without rounding they cross once
 _PATIENCE = 100  # flips for each crossing edge; a few are enough
 
 Segment = tuple[int, int]
@@ -86,6 +86,7 @@ class SegmentRecovery(TriangleLists):
         self.whole_of: dict[Segment, int] = dict(zip(map(tuple, ends), np.flatnonzero(there).tolist(), strict=True))
         self.number_of: dict[tuple[float, float], int] = {}  # of each point, once it is needed
         self.crossings: list[Crossing] = []
+        self.n_crossings = Counter[Segment]()  # of each two segments
 
     def found(self) -> RecoveredSegments:
         """Return the pieces in the order of their segments."""
@@ -100,28 +101,28 @@ class SegmentRecovery(TriangleLists):
 
     def add(self, start: int, end: int, whole: int) -> None:
         """Bring the segment from point *start* to point *end* in."""
-        left = [(start, end, whole, 0)]
+        left = [(start, end, whole)]
         while left:
-            a, b, whole, depth = left.pop()
+            a, b, whole = left.pop()
             if a == b:
                 continue
-            if depth > _DEPTH:
-                raise MeshError(
-                    f"the segment from {self.points[start]} to {self.points[end]} crosses others so close to each "
-                    "other that rounding makes new crossings without end; move or merge points that are this close"
-                )
             reached, crossing, across = self._crossing(a, b)
             if across >= 0:
                 v, w = self.ends(across)
                 other = self.whole_of.pop(_pair(v, w))
+                self.n_crossings[_pair(whole, other)] += 1
+                if self.n_crossings[_pair(whole, other)] > MAX_CROSSINGS:
+                    raise MeshError(
+                        f"the segment from {self.points[start]} to {self.points[end]} crosses others so close to each "
+                        "other that rounding makes new crossings without end; move or merge points that are this close"
+                    )
                 p = self._cut(a, b, across, whole)
-                depth += 1
-                left += [(p, b, whole, depth), (a, p, whole, depth), (p, w, other, depth), (v, p, other, depth)]
+                left += [(p, b, whole), (a, p, whole), (p, w, other), (v, p, other)]
                 continue
             self._flip_away(a, reached, crossing)
             piece = _pair(a, reached)
             self.whole_of[piece] = min(whole, self.whole_of.get(piece, whole))
-            left.append((reached, b, whole, depth))
+            left.append((reached, b, whole))
 
     def _crossing(self, a: int, b: int) -> tuple[int, list[Segment], int]:
         """Walk from *a* to *b*; return the first point on the way, the edges before it, or a segment that crosses."""
