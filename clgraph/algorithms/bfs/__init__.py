@@ -41,8 +41,7 @@ from numpy.typing import NDArray
 from clgraph.algorithms.bfs.plan import LevelsPlan, MatrixSearch
 from clgraph.algorithms.bfs.problem import as_problem
 from clgraph.algorithms.bfs.strategies import STRATEGIES, contenders
-from clgraph.algorithms.traversal.problem import SearchProblem
-from clgraph.algorithms.traversal.sources import path_to
+from clgraph.algorithms.traversal.problem import SearchProblem, path_to
 from clgraph.data.graph import Graph
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan

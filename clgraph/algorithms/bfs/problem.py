@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from clgraph.algorithms.traversal.problem import MAX_DEPTH, SearchProblem
-from clgraph.algorithms.traversal.sources import LARGEST_DEGREE, source_numbers
+from clgraph.algorithms.traversal.problem import LARGEST_DEGREE, MAX_DEPTH, SearchProblem, source_numbers
 from clgraph.arguments import checked_count
 from clgraph.data.wrapped import wrap_graph
 

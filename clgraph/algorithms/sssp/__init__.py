@@ -48,8 +48,7 @@ from numpy.typing import DTypeLike, NDArray
 from clgraph.algorithms.sssp.plan import PathsPlan
 from clgraph.algorithms.sssp.problem import as_problem
 from clgraph.algorithms.sssp.strategies import STRATEGIES, contenders
-from clgraph.algorithms.traversal.problem import SearchProblem
-from clgraph.algorithms.traversal.sources import path_to
+from clgraph.algorithms.traversal.problem import SearchProblem, path_to
 from clgraph.data.graph import Graph
 from clgraph.data.networkx_graphs import Weight
 from clgraph.engine.algorithm import Algorithm

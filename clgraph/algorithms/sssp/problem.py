@@ -9,8 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike
 
-from clgraph.algorithms.traversal.problem import GREATEST, SearchProblem
-from clgraph.algorithms.traversal.sources import LARGEST_DEGREE, source_numbers, vertex_ids
+from clgraph.algorithms.traversal.problem import GREATEST, LARGEST_DEGREE, SearchProblem, source_numbers, vertex_ids
 from clgraph.arguments import checked_flag, checked_number, refusing, shown
 from clgraph.data.graph import Graph
 from clgraph.data.networkx_graphs import Weight
