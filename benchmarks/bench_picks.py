@@ -68,12 +68,13 @@ def inputs_of(args: argparse.Namespace) -> Iterator[tuple[str, str, Any, int, li
             given = kinds, repeat(args.vertices), repeat(args.seed), repeat(dict(makers))
             made = list(pool.map(LOADERS[place], *given))
             for kind, data in zip(kinds, made, strict=True):
-                source = (
-                    int(np.flatnonzero(data.degrees)[np.count_nonzero(data.degrees) // 2]) if takes == "graph" else 0
-                )
+                if takes != "graph":
+                    yield kind, takes, data, 0, algorithms
+                    continue
+                connected = np.flatnonzero(data.degrees)
+                source = int(connected[connected.size // 2])
                 yield kind, takes, data, source, algorithms
-                if takes == "graph":
-                    yield kind, "matrix", data.to_scipy(), source, algorithms
+                yield kind, "matrix", data.to_scipy(), source, algorithms
 
 
 def _algorithm(name: str) -> Algorithm:
