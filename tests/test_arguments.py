@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from conftest import ROOT
 
 import clgraph as cg
+from clgraph.algorithms.factorization.training import Factorization
 from clgraph.arguments import (
     check_choice,
     checked_array,
@@ -24,7 +25,8 @@ from clgraph.arguments import (
     checked_seed,
     shown,
 )
-from clgraph.errors import InputError
+from clgraph.errors import ClgraphError, GraphError, InputError
+from clgraph.runtime.session import as_session
 
 sys.path.insert(0, str(ROOT / "tools"))
 
@@ -118,6 +120,7 @@ def _damaged_rows() -> sp.csr_array:
 
 
 GRID = cg.generators.grid(3, 3)
+RATINGS = cg.generators.planted_ratings(9, 9, 40, seed=1)
 MESH = cg.PlanarGraph.from_arrays([[0, 0], [1, 0], [0, 1]]).triangulate(convex_hull=True)
 
 
@@ -138,6 +141,41 @@ MESH = cg.PlanarGraph.from_arrays([[0, 0], [1, 0], [0, 1]]).triangulate(convex_h
 def test_an_argument_that_does_not_compare_as_a_name_does_is_refused(call: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: cg.color(GRID, distance=2, bipartite=True, balanced=True), "balanced=True is for vertices"),
+        (lambda: cg.color_columns(sp.coo_array(([1.0], ([0], [0])), shape=(2, 2**31))), "of shape .2, 2147483648.;"),
+        (lambda: cg.color_columns(sp.coo_array(np.ones(3))), "two dimensions"),
+        (lambda: cg.hash_collisions(GRID, bit_widths=[5, 5]), r"bit_widths = \[5, 5\]"),
+        (lambda: cg.hash_collisions(GRID, bit_widths=[]), r"bit_widths = \[\]"),
+        (lambda: cg.hash_collisions(GRID, bit_widths=[32]), r"bit_widths = \[32\]"),
+        (lambda: cg.hash_collisions(GRID, hashes="identity"), "hashes = 'identity'; allowed: names in a list"),
+        (lambda: cg.hash_collisions(GRID, hashes=[]), r"hashes = \[\]; allowed: one or more names"),
+        (lambda: cg.hash_collisions(GRID, hashes=["identity", "identity"]), "each once"),
+        (lambda: cg.Graph.from_edges(["a"], ["b"], n=3, labels="auto"), "n = 3, but there are 2 labels"),
+        (lambda: cg.Graph.from_edges([0], [2], n=2), r"dst\[0\] = 2"),
+        (lambda: cg.Graph.from_edges([0], [1], n=2**31), "n = 2147483648"),
+        (lambda: cg.Graph.from_scipy(np.eye(2)), "a scipy sparse array"),
+        (lambda: cg.Graph.from_scipy(sp.coo_array(np.ones(3))), "it must be square"),
+        (lambda: cg.Graph.from_networkx(3), "graph = 3; allowed: a networkx graph"),
+        (lambda: cg.Graph([1, 1], []), "it must start at 0"),
+        (lambda: cg.Ratings.from_triples([0], [0], ["x"]), "values holds <U1 values such as .*'x'"),
+        (lambda: cg.connected_components(GRID, shares="equal"), r"shares: allowed together with devices="),
+        (lambda: Factorization(as_session("pocl"), RATINGS, rank=4, options=3), "options = 3; allowed: a dictionary"),
+    ],
+)  # fmt: skip
+def test_an_argument_that_is_not_allowed_is_named(pocl: Any, call: Any, message: str) -> None:
+    with pytest.raises(ClgraphError, match=message):
+        call()
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).maxexp <= 1024, reason="this machine's long doubles are no wider")
+def test_a_weight_beyond_the_widest_type_is_told() -> None:
+    with pytest.raises(GraphError, match=r"weight 1e\+4000 at 1 is beyond float64"):
+        cg.Graph.from_edges([0, 1], [1, 0], weight=np.array(["1", "1e4000"], np.longdouble))
 
 
 @pytest.mark.parametrize(

@@ -113,6 +113,11 @@ def test_conditions_that_cannot_be_read_are_refused(condition: str) -> None:
         Declarations(f"#define DEEP 1\n#if {condition}\n#endif\n")
 
 
+def test_a_macro_without_an_end_is_refused() -> None:
+    with pytest.raises(KernelSourceError, match=r"a macro's arguments do not end: 1, \(2"):
+        Declarations("#define ADD(a, b) ((a) + (b))\n#if ADD(1, (2\n#endif\n")
+
+
 def test_arguments_that_do_not_fit_are_refused(pocl: Session) -> None:
     program, out = pocl.program(IOTA, {"T": "int"}), pocl.empty(8, np.int32)
     for arguments, named in (

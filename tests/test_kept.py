@@ -135,6 +135,14 @@ def test_settings_options_and_graphs_have_plans_of_their_own(pocl: Session) -> N
         components.solve(problem, strategy="rem", options={"hook_rounds": 1.0}, session=pocl)
 
 
+def test_a_call_like_an_earlier_one_chooses_no_more(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, chosen, choose = cg.generators.rmat(9, seed=2), [], Algorithm.choose
+    monkeypatch.setattr(Algorithm, "choose", lambda self, *given: chosen.append(given) or choose(self, *given))
+    for _ in range(2):
+        cg.connected_components(graph, session=pocl)
+    assert len(chosen) == 1
+
+
 def test_choices_for_many_settings_are_not_all_kept(pocl: Session) -> None:
     color, graph = find_algorithm("color"), generators.path(5)
     for seed in range(100):

@@ -43,7 +43,7 @@ from clgraph.errors import (
 )
 from clgraph.primitives.scan import Scan
 from clgraph.probing import probe
-from clgraph.runtime import cache, opencl, query, selection, source, timed_queue
+from clgraph.runtime import cache, opencl, program, query, selection, source, timed_queue
 from clgraph.runtime import session as session_module
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.failure import check_status
@@ -130,6 +130,26 @@ def test_compilers_that_do_not_follow_lines(broken):
     at = 1 + next(k for k, line in enumerate(text.splitlines()) if "no_such_thing" in line)
     log = f"<kernel>:{at}:12: error\n<kernel>:1:1: note\n<kernel>:{10 * at}:1: note"
     assert source.name_places(log, text) == f"{broken}:4:12: error\n<kernel>:1:1: note\n{broken}:5:1: note"
+
+
+def test_kernels_that_were_not_installed_are_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(source, "__file__", str(tmp_path / "clgraph" / "runtime" / "source.py"))
+    with pytest.raises(KernelSourceError, match="the installation is incomplete"):
+        source.kernel_root.__wrapped__()
+
+
+def test_errors_of_launches_name_the_kernel(session, monkeypatch):
+    launch = session.program("primitives/fill.cl", {"T": "int"}).bind("iota", 5, n=5, out=session.empty(5, np.int32))
+
+    def fail(*_):
+        raise cl.LogicError("clSomething failed: INVALID_VALUE")
+
+    monkeypatch.setattr(program.cl, "enqueue_nd_range_kernel", fail)
+    with pytest.raises(DeviceError, match="launching iota"):
+        launch()
+    monkeypatch.setattr(program, "_set_argument", fail)
+    with pytest.raises(DeviceError, match="setting n of iota"):
+        launch.set(n=4)
 
 
 def test_unknown_kernel(session):

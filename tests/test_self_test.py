@@ -10,6 +10,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import intel_session, require_tool, run_python, session_on
@@ -285,6 +286,37 @@ def test_one_file_may_stand_for_all_drivers(tmp_path: Path, monkeypatch: pytest.
     for given, name in ((library, str(library)), (icd, "libother.so.1")):
         monkeypatch.setenv("OCL_ICD_VENDORS", str(given))
         assert drivers.registered() == [(given, name)]
+
+
+def test_a_driver_that_fails_is_not_registered(tmp_path: Path, cold: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two registered drivers, the one whose test has failed is left out, also where no file can be written."""
+    good, bad = (drivers.Driver(tmp_path / f"{name}.icd", f"lib{name}.so") for name in ("good", "bad"))
+    verdict = {"error": "", "drivers": {str(bad.file): "it crashes"}}
+    monkeypatch.setattr(drivers, "registered", lambda: [good, bad])
+    monkeypatch.setattr(drivers, "survey", lambda: verdict)
+    monkeypatch.delenv(drivers.IN_CHILD, raising=False)
+    monkeypatch.setenv("OCL_ICD_VENDORS", "")
+    prepare = drivers.prepare_environment.__wrapped__
+    assert prepare() == verdict["drivers"]
+    written = Path(os.environ["OCL_ICD_VENDORS"]).glob("*.icd")
+    assert [path.read_text(encoding="utf-8").strip() for path in written] == [good.library]
+
+    def refuse(*_: object) -> Any:
+        raise OSError("read-only")
+
+    monkeypatch.setattr(drivers, "_registering", refuse)
+    prepare()
+    assert os.environ["OCL_ICD_VENDORS"] == good.library
+    verdict["error"] = "has crashed"
+    with pytest.raises(NoDeviceError, match="a process that lists its devices has crashed"):
+        prepare()
+
+
+def test_a_device_that_fails_is_refused(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    selection.check_works(pocl.device)
+    monkeypatch.setattr(selection, "verdict", lambda device: {"reason": "wrong sums"})
+    with pytest.raises(NoDeviceError, match="must not be used: wrong sums"):
+        selection.check_works(pocl.device)
 
 
 def test_a_driver_that_is_changed_is_tried_again(crashing: Path, cold: Path, monkeypatch: pytest.MonkeyPatch) -> None:

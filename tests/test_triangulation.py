@@ -11,8 +11,10 @@ import pytest
 from conftest import ROOT
 from scipy.spatial import Delaunay
 
+from clgraph.data import segment_recovery, triangle_mesh
 from clgraph.data.planar_graph import PlanarGraph, unique_points
 from clgraph.data.predicates import incircle, orient2d, turn
+from clgraph.data.triangle_lists import TriangleLists
 from clgraph.data.triangle_mesh import TriangleMesh
 from clgraph.data.triangulation import Triangulation, convex_hull
 from clgraph.errors import GraphError, InputError, MeshError, VerificationError
@@ -272,6 +274,18 @@ def test_nothing_is_left():
 def test_a_wrong_planar_graph_is_refused(change, match):
     with pytest.raises(MeshError, match=match):
         PlanarGraph.from_arrays(**{"points": SQUARE, **change})
+
+
+def test_what_a_triangulation_has_not_is_told(monkeypatch):
+    lists = TriangleLists(Triangulation.of_points(np.array(SQUARE, float)))
+    with pytest.raises(MeshError, match=r"no edge from \(0.0, 0.0\) to \(0.0, 0.0\)"):
+        lists.find(0, 0)
+    monkeypatch.setattr(triangle_mesh, "MAX_TRIANGLES", 1)
+    with pytest.raises(MeshError, match="2 triangles; allowed: at most 1"):
+        TriangleMesh.from_arrays(SQUARE, [[0, 1, 2], [0, 2, 3]])
+    monkeypatch.setattr(segment_recovery, "_PATIENCE", 0)
+    with pytest.raises(MeshError, match="cannot be brought in by flips"):
+        PlanarGraph.from_arrays([[0, 0], [2, 1], [4, 0], [2, -1]], [[0, 2]]).triangulate()
 
 
 def test_many_segments_are_recovered():

@@ -2,13 +2,13 @@
 """Break the host's code at one place at a time, and see whether a test fails.
 
     tools/mutate_host.py --covering FOLDER [--sample 400] [--seed 0] [--only PART ...] [--missed JSON] [--jobs 2]
-                         [--json FILE] [--list]
+                         [--seconds S] [--json FILE] [--list]
 
 A mutation negates a comparison, moves the bound of a check by one (``<`` becomes ``<=``), swaps ``and`` and ``or``,
 drops a step of one (``x + 1`` becomes ``x``), or drops a check: a raise, or a call of a function whose name begins with
-``check``. A drawn sample of all mutations of ``clgraph/data``, ``runtime``, ``engine`` and the problems of algorithms
-runs, each in a copy of the tree, against tests that run the line and little else, within the first of BUDGETS. Where
-none fails, more tests run.
+``check``. An ``assert`` stays as it is: it tells readers and type checkers what holds. A drawn sample of all mutations
+of ``clgraph/data``, ``runtime``, ``engine`` and the problems of algorithms runs, each in a copy of the tree, against
+tests that run the line and little else, within the first of BUDGETS. Where none fails, more tests run.
 
 If the folder of the tests of each line is missing, the whole suite runs once and fills it. The JSON file has a row for
 every mutation that ran. Mutations that no test finds and that change no answer are in EQUIVALENT, with the reason.
@@ -26,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -84,6 +85,8 @@ def places(text: str) -> Iterator[tuple[int, int, str, str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
             node.body.clear()
+        if isinstance(node, ast.Assert):
+            node.test = ast.Constant(True)
         if isinstance(node, ast.Compare):
             operands = [node.left, *node.comparators]
             for operator, left, right in zip(node.ops, operands, operands[1:], strict=False):
@@ -185,7 +188,7 @@ class Trees:
 
     def __init__(self, folder: Path, covering: Covering, caches: Path) -> None:
         self._folder, self._covering, self._caches, self._own = folder, covering, caches, threading.local()
-        self._is_sound: dict[str, bool] = {}  # whether a test that found a mutation passes without it
+        self._is_sound: dict[tuple[str, ...], bool] = {}  # whether tests that found a mutation pass without it
 
     def run(self, change: Mutation) -> str:
         """Return the first test that fails, ``"time"`` after several times what the tests take, or nothing."""
@@ -202,9 +205,10 @@ class Trees:
             found = self._failing(tree, tests, limit)
         finally:
             (tree / change.file).write_text(text)
-        if "::" in found and found not in self._is_sound:
-            self._is_sound[found] = not self._failing(tree, [found], limit)
-        return found if self._is_sound.get(found, True) else ""
+        proof = (found,) if "::" in found else tuple(tests)  # all of them if they came late, or the process ended
+        if found and proof not in self._is_sound:
+            self._is_sound[proof] = not self._failing(tree, proof, limit)
+        return found if found and self._is_sound[proof] else ""
 
     def _failing(self, tree: Path, tests: Sequence[str], limit: float) -> str:
         own = self._folder / f"caches-{threading.get_ident()}"
@@ -227,6 +231,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", nargs="*", default=(), help="parts of the names of files or of lines")
     parser.add_argument("--missed", type=Path, metavar="JSON", help="run what this file says that no test has found")
     parser.add_argument("--jobs", type=int, default=2, help="runs at the same time")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no mutation after that time")
     parser.add_argument("--json", type=Path, help="where rows are written")
     parser.add_argument("--list", action="store_true", help="only show what would run")
     options = parser.parse_args(arguments)
@@ -244,13 +249,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         cover(options.covering, options.jobs)
     rows, ends = list[dict[str, str]](), Counter[str]()
 
+    end = time.monotonic() + options.seconds
+
     def try_one(change: Mutation) -> None:
+        if time.monotonic() > end:
+            return
         found = trees.run(change)
-        end = "found" if found else "equivalent" if change.key in EQUIVALENT else "NOT FOUND"
-        ends[end] += 1
+        verdict = "found" if found else "equivalent" if change.key in EQUIVALENT else "NOT FOUND"
+        ends[verdict] += 1
         reason = EQUIVALENT.get(change.key, "")
         rows.append({"key": change.key, "new": change.new, "found_by": found, "equivalent": reason})
-        print(f"{len(rows)}/{len(drawn)} {end}: {change.key}{found and f' by {found}'}", flush=True)
+        print(f"{len(rows)}/{len(drawn)} {verdict}: {change.key}{found and f' by {found}'}", flush=True)
         if options.json is not None:
             options.json.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
 

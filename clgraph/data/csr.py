@@ -192,12 +192,13 @@ def as_weights(values: ArrayLike, m: int) -> NDArray[Any]:
         raise GraphError(f"weight {array.max()} at {array.argmax()} is above {_INT64.max}")
     wide = size > 4 or (kind == "u" and size == 4)
     dtype = (np.float64 if size > 4 else np.float32) if kind == "f" else (np.int64 if wide else np.int32)
-    given, array = array, np.ascontiguousarray(array, dtype)
+    with np.errstate(over="ignore"):
+        given, array = array, np.ascontiguousarray(array, dtype)
     if kind == "f" and m and np.isnan(array.min()):
         raise GraphError(f"weight {int(np.isnan(array).argmax())} is NaN; weights must be numbers")
     if kind == "f" and size > 8 and (lost := np.isinf(array) & np.isfinite(given)).any():
         at = int(lost.argmax())
-        raise GraphError(f"weight {given[at]} at {at} is beyond float64, the widest type of weights")
+        raise GraphError(f"weight {given[at]!s} at {at} is beyond float64, the widest type of weights")
     return array
 
 
