@@ -32,7 +32,7 @@ from clgraph.hetero.rounds import Round
 from clgraph.hetero.runner import Runner, member
 from clgraph.runtime import opencl
 from clgraph.runtime.devices import sessions_of
-from clgraph.runtime.session import Session
+from clgraph.runtime.session import Session, as_session
 
 PATTERNS = [b"ab", b"needle", b"aaa", b"q"]
 SQUARE = elementwise("x * x + (float)(i % 3)", inputs={"x": np.float32}, dtype=np.float32)
@@ -458,3 +458,5 @@ def test_all_devices_are_one_runtime_of_the_cpu_and_the_gpus():
     found = sessions_of("all")
     assert sum(session.facts.is_cpu for session in found) <= 1 <= len(found)
     assert all(member(session).weight > 0 and member(session).lanes > 0 for session in found)
+    if all(session.facts.is_cpu for session in found):
+        assert found == [as_session("cpu")], "all of a CPU, where no thread waits for a GPU"

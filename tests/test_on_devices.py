@@ -31,11 +31,13 @@ both = pytest.mark.parametrize("function", [cg.connected_components, cg.minimum_
 
 @pytest.fixture(scope="module")
 def pair() -> list[Session]:
-    """The first two devices of the tests, or the only one and a CPU."""
+    """The first two devices of the tests, the only one and a CPU, or the halves of a CPU."""
     first, second = session_on(DEVICES[0]), session_on([*DEVICES, "cpu"][1])
-    if first.device == second.device:
-        pytest.skip("there is one device")
-    return [first, second]
+    if first.device != second.device:
+        return [first, second]
+    if (half := first.facts.compute_units // 2) == 0:
+        pytest.skip("there is one device of one compute unit")
+    return sub_devices(first.device, [half, half])
 
 
 @pytest.fixture
@@ -159,6 +161,20 @@ def test_other_graphs_than_ours(pair: list[Session], function: Any) -> None:
     for other in (sp.csr_array(arrays, shape=(900, 900)), DeviceGraph.from_graph(graph, pair[0])):
         given = graph if isinstance(other, DeviceGraph) else other
         same(function(other, devices=pair), function(given, strategy="host", session=pair[0]))
+
+
+@pytest.mark.parametrize("graph", [cg.generators.grid(32, 32), cg.generators.rmat(8, seed=3)], ids=["grid", "rmat"])
+def test_parts_have_the_entries_of_their_rows(pair: list[Session], uneven: None, graph: cg.Graph) -> None:
+    split, first = SplitGraph.from_graph(graph, pair, shares="equal"), 0
+    for place in range(2):
+        for slab in split.slabs(place):
+            offsets = slab.graph.row_offsets.get()
+            stop = first + slab.graph.n_edges
+            assert slab.first == first
+            assert np.array_equal(offsets, np.clip(graph.row_offsets, first, stop) - first)
+            assert np.array_equal(slab.graph.column_indices.get(), graph.column_indices[first:stop])
+            first = stop
+    assert first == graph.n_edges
 
 
 def test_parts_that_were_made_on_their_devices(pair: list[Session]) -> None:
