@@ -5,9 +5,10 @@
     benchmarks/bench_picks.py --results results.json                          # the table of rows measured before
 
 An input goes in as a graph that later calls find on the device, and as a scipy matrix. Calls of all strategies are made
-in turns, after two that compile and allocate. Each is made twice, the second is timed, and the least time counts. A strategy is left out if its
-prediction is above ``--patience`` seconds and above ``--hopeless`` predictions of the pick. A row has the seconds of
-all calls by strategy; ``auto`` is the call without a name, and ``pick`` the strategy that it has run.
+in turns, after two that compile and allocate. Each is made twice, the second is timed, and the least time counts. A
+strategy is left out if its prediction is above ``--patience`` seconds and above ``--hopeless`` predictions of the pick.
+A row has the seconds of all calls by strategy; ``auto`` is the call without a name, and ``pick`` the strategy that it
+has run.
 """
 
 from __future__ import annotations
