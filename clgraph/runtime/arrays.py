@@ -79,7 +79,7 @@ class DeviceArray:
         if first % alignment:
             raise DeviceError(
                 f"a view that begins at item {start} would begin at byte {first}, which is no multiple of {alignment}, "
-                f"as {self._session.facts.name} wants; Arena.take aligns"
+                f"as {self._session.facts.name} wants"
             )
         whole, part = self._parent or self, self.buffer
         if n_bytes < self.nbytes:
