@@ -29,9 +29,10 @@ GRAPHS = ("road-NY", "road-FLA", "web-NotreDame", *inputs.SEARCHES, "rmat-18", *
 
 def fingerprint(problem: SearchProblem, result: Any) -> dict[str, Any]:
     distances: NDArray[Any] = result.distances
+    reached = distances[(distances >= 0) & np.isfinite(distances)]
     return {
-        "source": int(problem.sources[0]), "depth": int(distances.max()),
-        "reached": int(np.count_nonzero(distances >= 0)), "distances_sha256": sha256(distances),
+        "source": int(problem.sources[0]), "depth": reached.max().item(), "reached": reached.size,
+        "distances_sha256": sha256(distances),
     }  # fmt: skip
 
 

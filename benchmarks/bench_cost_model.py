@@ -23,12 +23,14 @@ import signal
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from itertools import repeat, zip_longest
 from multiprocessing import get_context
 from typing import Any
 
+import fresh
 import harness
 import inputs
 import unseen
@@ -39,27 +41,30 @@ from picks import changed, late, plot, quality
 from clgraph.cli.main import guarded
 from clgraph.report import Row, by_benchmark, read_rows, tabulate_rows, write_rows
 
-HALVES = {
+HALVES: Mapping[str, Sequence[Mapping[str, Any]]] = {  # of graphs, of ratings and of meshes
     "tune": (unseen.TUNE, unseen.TUNE_RATINGS, unseen.TUNE_MESHES),
     "judge": (unseen.JUDGE, unseen.JUDGE_RATINGS, unseen.JUDGE_MESHES),
+    "fresh": (fresh.GRAPHS, fresh.RATINGS, fresh.MESHES),
 }
+LOADERS = unseen.load, unseen.load_ratings, unseen.load_mesh
 _WRITTEN_SECONDS = 10.0  # between two writings: a file of many rows takes long
 _BUILDING = 10.0  # times as long as to be timed a strategy may take to be compiled and prepared
 
 
-def kinds(half: str, which: int) -> list[str]:
-    """Return the kinds of *half*: of graphs, with a *which* of 1 of ratings, of 2 of meshes; "both" takes turns."""
-    halves = [HALVES[name][which] for name in (HALVES if half == "both" else [half])]
-    return [name for names in zip_longest(*halves) for name in names if name is not None]
+def made(args: argparse.Namespace, which: int) -> Iterator[tuple[str, Any]]:
+    """Yield the labels and the inputs of ``--half``: graphs, with a *which* of 1 ratings, of 2 meshes.
 
-
-def made(make: Callable[[str, int, int], Any], names: Sequence[str], args: argparse.Namespace) -> list[Any]:
-    """Return what is of the *names*, in order, made by several processes at once.
-
-    Nothing is measured meanwhile, since they take the cores and the memory of a device that is a CPU.
+    "both" takes turns. Several processes make them at once. Nothing is measured meanwhile, since they take the cores
+    and the memory of a device that is a CPU.
     """
+    halves = [HALVES[name][which] for name in (("tune", "judge") if args.half == "both" else [args.half])]
+    names = [name for names in zip_longest(*halves) for name in names if name is not None]
+    load: Callable[..., Any] = LOADERS[which]
+    if args.half == "fresh":
+        load = partial(load, makers=dict(halves[0]))
     with ProcessPoolExecutor(args.workers, get_context("spawn")) as pool:
-        return list(pool.map(make, names, repeat(args.vertices), repeat(args.seed)))
+        found = list(pool.map(load, names, repeat(args.vertices), repeat(args.seed)))
+    yield from zip((f"{name}-{args.vertices}" for name in names), found, strict=True)
 
 
 def labelled(args: argparse.Namespace) -> Iterator[tuple[str, Any, list[tuple[str, dict[str, Any]]]]]:
@@ -71,13 +76,9 @@ def labelled(args: argparse.Namespace) -> Iterator[tuple[str, Any, list[tuple[st
         return
     on_meshes = [(MESHES, settings) for settings in MESH_SETTINGS] if MESHES in args.algorithms else []
     on_ratings: list[tuple[str, dict[str, Any]]] = [(RATINGS, {})] if RATINGS in args.algorithms else []
-    inputs_of = ((unseen.load_ratings, 1, on_ratings), (unseen.load_mesh, 2, on_meshes), (unseen.load, 0, some))
-    for make, which, wanted in inputs_of:
-        if not wanted:
-            continue
-        names = kinds(args.half, which)
-        for name, data in zip(names, made(make, names, args), strict=True):
-            yield f"{name}-{args.vertices}", data, wanted
+    for which, wanted in ((1, on_ratings), (2, on_meshes), (0, some)):
+        if wanted:
+            yield from ((label, data, wanted) for label, data in made(args, which))
 
 
 def measured_case(
@@ -158,23 +159,29 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-if __name__ == "__main__":
-    parser = harness.parser(__doc__)
-    parser.add_argument("--results", nargs="+", metavar="FILE", help="use these rows; measure nothing")
-    parser.add_argument(
-        "--half", choices=(*HALVES, "both"), default="judge", help="which kinds of unseen.py (default: judge)"
+def made_parser(module: str | None) -> argparse.ArgumentParser:
+    """Return a parser of what is measured; *module* is a docstring."""
+    made = harness.parser(module)
+    made.add_argument("--results", nargs="+", metavar="FILE", help="use these rows; measure nothing")
+    made.add_argument(
+        "--half", choices=(*HALVES, "both"), default="judge", help="kinds of unseen.py, or fresh (default: %(default)s)"
     )
-    parser.add_argument("--vertices", type=int, default=1 << 17, metavar="N", help="size of each (default 131072)")
-    parser.add_argument("--seed", type=int, default=0)
+    made.add_argument("--vertices", type=int, default=1 << 17, metavar="N", help="size of each (default 131072)")
+    made.add_argument("--seed", type=int, default=0)
     algorithms = [*GRAPHS, RATINGS, MESHES]
-    parser.add_argument("--algorithms", nargs="+", choices=algorithms, default=algorithms, help="(default: all)")
+    made.add_argument("--algorithms", nargs="+", choices=algorithms, default=algorithms, help="(default: all)")
+    made.add_argument("--patience", type=float, default=1.0, help="seconds that any may be predicted to take")
+    made.add_argument("--hopeless", type=float, default=30.0, help="times as long as the pick that any may be, too")
+    made.add_argument("--seconds", type=float, default=math.inf, help="begin nothing later")
+    return made
+
+
+if __name__ == "__main__":
+    parser = made_parser(__doc__)
     parser.add_argument("--check-limit", type=int, default=20_000_000, help="check answers up to so many entries")
-    parser.add_argument("--patience", type=float, default=1.0, help="seconds that any may be predicted to take")
-    parser.add_argument("--hopeless", type=float, default=30.0, help="times as long as the pick that any may be, too")
     parser.add_argument("--units", type=int, metavar="N", help="on a part of a CPU, of so many compute units")
     parser.add_argument("--probe", action="store_true", help="measure the rates of the device, or of its part, first")
     parser.add_argument("--limit", type=float, metavar="SECONDS", help="a strategy that takes longer is cut off")
-    parser.add_argument("--seconds", type=float, default=math.inf, help="begin nothing later")
     parser.add_argument("--against", metavar="FILE", help="tell which picks differ from those of that file")
     parser.add_argument("--plot", metavar="FILE", help="draw how much each pick loses")
     sys.exit(guarded(run, parser.parse_args()))

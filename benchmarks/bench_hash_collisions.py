@@ -32,7 +32,6 @@ import harness
 import inputs
 import numpy as np
 from graph_benchmark import GraphBenchmark, main, sha256
-from numpy.typing import NDArray
 from tabulate import tabulate
 
 from clgraph.algorithms.coloring import color
@@ -43,9 +42,8 @@ from clgraph.algorithms.hash_collisions.strategies import STRATEGIES
 from clgraph.algorithms.hash_collisions.table import CollisionTable, as_table
 from clgraph.cli.collisions_plot import plot_collisions
 from clgraph.data.graph import Graph
-from clgraph.data.pairs import pack
-from clgraph.data.vertex_hashes import hash_colors
 from clgraph.model.strategy import Strategy
+from clgraph.reference.hash_collisions import hash_collisions
 from clgraph.report import tabulate_rows
 from clgraph.runtime.session import Session
 
@@ -62,7 +60,6 @@ SORTED = {  # the networks, which are never picked: bitmaps are faster at these 
     for layout in ("padded", "compact")
 }
 N_HASHES, WIDTHS = 15, range(1, 11)
-_ROWS_AT_ONCE = 2048  # whose bitmaps of colours stay in caches
 _COUNTING = ("count_tiles", "count_rows", "count_long_rows", "count_split_rows", "write_keys", "count_sorted")
 
 
@@ -115,52 +112,6 @@ def fingerprint(table: CollisionTable) -> dict[str, Any]:
     return {"best": best_of_widths(table), "table_sha256": sha256(counts)}
 
 
-def definition(graph: Graph, problem: CollisionProblem) -> CollisionTable:
-    """Return the table by the definition, as ``reference.hash_collisions`` but some rows and all widths at a time."""
-    widths, most, n = problem.bit_widths, problem.bit_widths[-1], graph.n_vertices
-    total, maximum = np.zeros((2, len(problem.hashes), len(widths)), np.int64)
-    colors = [hash_colors(name, n, most).astype(np.uint32) for name in problem.hashes]
-    for first in range(0, n, _ROWS_AT_ONCE):
-        stop = min(n, first + _ROWS_AT_ONCE)
-        rows, columns = _entries(graph, first, stop, problem.distance)
-        for k, color_of in enumerate(colors):
-            theirs, seen = color_of[columns], None
-            for j in reversed(range(len(widths))):
-                mask = np.uint32((1 << widths[j]) - 1)
-                if problem.distance == 1:
-                    counts = np.bincount(rows[(theirs ^ color_of[rows + first]) & mask == 0], minlength=stop - first)
-                else:
-                    seen = _colors_seen(seen, rows, theirs, stop - first, widths[j])
-                    counts = np.bincount(rows, minlength=stop - first) - np.count_nonzero(seen, axis=1)
-                total[k, j] += counts.sum()
-                maximum[k, j] = max(maximum[k, j], counts.max())
-    return as_table((total, maximum), problem)
-
-
-def _entries(graph: Graph, first: int, stop: int, distance: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return row, counted from *first*, and column of what counts in rows first … stop - 1."""
-    offsets = graph.row_offsets[first : stop + 1]
-    rows = np.repeat(np.arange(stop - first, dtype=np.int32), np.diff(offsets))
-    columns = graph.column_indices[offsets[0] : offsets[-1]]
-    if distance == 1:
-        return rows[rows + first != columns], columns[rows + first != columns]
-    own = np.arange(stop - first, dtype=np.int32)
-    closed = np.unique(np.concatenate([pack(rows, columns), pack(own, own + np.int32(first))]))
-    return (closed >> 32).astype(np.int32), closed.astype(np.int32)
-
-
-def _colors_seen(
-    wider: NDArray[np.bool_] | None, rows: NDArray[Any], colors: NDArray[Any], n_rows: int, bits: int
-) -> NDArray[np.bool_]:
-    """Return which colours of *bits* bits each row has, by those of the next wider colours if there are any."""
-    if wider is None:
-        wider = np.zeros((n_rows, 1 << bits), bool)
-        wider[rows, colors] = True
-    while wider.shape[1] > 1 << bits:
-        wider = wider[:, : wider.shape[1] // 2] | wider[:, wider.shape[1] // 2 :]
-    return wider
-
-
 def _add_to(args: argparse.Namespace, session: Session, name: str, graph: Graph, rows: list[dict[str, Any]]) -> None:
     """Add the rates of reading, a proper colouring, and where the time goes."""
     distance = rows[0]["distance"]
@@ -186,13 +137,18 @@ def _problem(_name: str, graph: Graph, distance: int) -> CollisionProblem:
     return as_problem(graph, distance=distance, hashes=N_HASHES, bit_widths=WIDTHS)
 
 
+def _oracle(problem: CollisionProblem) -> CollisionTable:
+    found = hash_collisions(problem.graph, problem.hashes, problem.bit_widths, distance=problem.distance)
+    return as_table(found, problem)
+
+
 BENCHMARK = GraphBenchmark(
     ALGORITHM,
     GRAPHS,
     inputs.load,
     _problem,
     lambda problem, table: fingerprint(table),
-    oracle=lambda problem: definition(problem.graph, problem),
+    oracle=_oracle,
     variants=SORTED,
     settings=("distance",),
     label=lambda name, distance: f"{name}, distance {distance}",

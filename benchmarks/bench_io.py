@@ -11,7 +11,6 @@ import argparse
 import json
 import os
 import platform
-import shlex
 import statistics
 import subprocess
 import sys
@@ -20,10 +19,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+import harness
 import numpy as np
 from checkout import ROOT
 from first_answer import resident_bytes
 
+from clgraph.cli.main import guarded
 from clgraph.io import read, write
 from clgraph.io.text import write_rows
 from clgraph.progress import Progress, listening
@@ -67,50 +68,40 @@ def measured(path: Path, repeats: int, **options: Any) -> dict[str, Any]:
     return figures | {"options": options, "file_bytes": path.stat().st_size, "repeats": repeats}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--lines", type=int, default=20_000_000)
-    parser.add_argument("--vertices", type=int, default=1 << 22)
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
-    args = parser.parse_args()
-    figures: dict[str, Any] = {
-        "command": shlex.join(["python", *sys.argv]),
-        "cores": os.cpu_count(),
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "lines": args.lines,
-    }
+def run(args: argparse.Namespace) -> int:
+    figures: dict[str, dict[str, Any]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "edges.txt"
+        file, matrix = Path(folder) / "edges.txt", Path(folder) / "edges.mtx"
         src, dst = np.random.default_rng(0).integers(args.vertices, size=(2, args.lines), dtype=np.int32)
         src.sort()
-        with open(file, "wb") as stream:
-            write_rows(stream, "%d\t%d\n", src, dst)
-        figures["undirected"] = measured(file, args.repeats, directed=False)
-        figures["directed"] = measured(file, args.repeats, directed=True)
-        matrix = Path(folder) / "edges.mtx"
-        write(read(file, directed=True), matrix)
-        figures["matrix_market"] = measured(matrix, args.repeats, directed=True)
         weights = np.random.default_rng(1).integers(1, 1000, size=args.lines, dtype=np.int32)
-        with open(file, "wb") as stream:
-            write_rows(stream, "%d\t%d\t%d\n", src, dst, weights)
-        figures["weighted_undirected"] = measured(file, args.repeats, directed=False)
-        figures["weighted_directed"] = measured(file, args.repeats, directed=True)
-    for name, row in figures.items():
-        if not isinstance(row, dict):
-            continue
-        print(
-            f"{name}: {row['seconds']:.2f} s (least {row['least_seconds']:.2f}), of which parsing takes "
-            f"{row['parse_seconds']:.2f}; the graph takes "
-            f"{row['graph_bytes'] / 1e6:.0f} MB, the peak {row['peak_bytes_beyond_graph'] / 1e6:.0f} MB more"
-        )
+        for prefix, columns in (("", (src, dst)), ("weighted_", (src, dst, weights))):
+            with open(file, "wb") as stream:
+                write_rows(stream, "\t".join(["%d"] * len(columns)) + "\n", *columns)
+            for directed in (False, True):
+                name = f"{prefix}{'directed' if directed else 'undirected'}"
+                figures[name] = measured(file, args.repeats, directed=directed)
+            if not prefix:
+                write(read(file, directed=True), matrix)
+                figures["matrix_market"] = measured(matrix, args.repeats, directed=True)
+    columns_of: dict[str, harness.Column] = {"reading": "name"}
+    columns_of |= {"s": ("seconds", 1, ".2f"), "least": ("least_seconds", 1, ".2f")}
+    columns_of |= {"parsing": ("parse_seconds", 1, ".2f"), "graph, MB": ("graph_bytes", 1e-6, ".0f")}
+    columns_of["peak beyond, MB"] = "peak_bytes_beyond_graph", 1e-6, ".0f"
+    print(harness.table_of(({"name": name, **row} for name, row in figures.items()), columns_of))
     if args.json:
-        args.json.write_text(json.dumps(figures, indent=2) + "\n")
+        about = {"command": harness.command(), "cores": os.cpu_count(), "python": platform.python_version()}
+        harness.write_document(args.json, {**about, "numpy": np.__version__, "lines": args.lines, **figures})
+    return 0
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == [MEASURE]:
         print(json.dumps(measure(sys.argv[2], json.loads(sys.argv[3]))))
-    else:
-        main()
+        sys.exit()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--lines", type=int, default=20_000_000)
+    parser.add_argument("--vertices", type=int, default=1 << 22)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--json", metavar="FILE", help="write the figures there")
+    sys.exit(guarded(run, parser.parse_args()))

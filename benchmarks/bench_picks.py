@@ -1,7 +1,7 @@
 """The time that users lose by the cost model's picks: a call with strategy="auto" over the fastest call with a name.
 
     benchmarks/bench_picks.py -d pocl --vertices 131072 --json results.json   # on kinds that no price was fitted to
-    benchmarks/bench_picks.py -d nvidia --kinds judge --algorithms bfs sssp   # on the judged half of unseen.py
+    benchmarks/bench_picks.py -d nvidia --half judge --algorithms bfs sssp   # on the judged half of unseen.py
     benchmarks/bench_picks.py --results results.json                          # the table of rows measured before
 
 An input goes in as a graph that later calls find on the device, and as a scipy matrix. Calls of all strategies are made
@@ -19,16 +19,12 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from itertools import repeat
-from multiprocessing import get_context
 from statistics import geometric_mean
 from typing import Any
 
-import fresh
 import harness
 import numpy as np
-import unseen
+from bench_cost_model import made, made_parser
 from bench_factorization import RACY
 from tabulate import tabulate
 
@@ -51,31 +47,21 @@ CASES: Mapping[str, Sequence[dict[str, Any]]] = {
     "factorization": [{"rank": 16, "n_sweeps": 20}],
     "refine_mesh": [{"min_angle": 25.0}],
 }
-KINDS = {
-    "fresh": (fresh.GRAPHS, fresh.RATINGS, fresh.MESHES),
-    "judge": (unseen.JUDGE, unseen.JUDGE_RATINGS, unseen.JUDGE_MESHES),
-}
 SEARCHES = "bfs", "sssp"
-LOADERS = unseen.load, unseen.load_ratings, unseen.load_mesh
 
 
 def inputs_of(args: argparse.Namespace) -> Iterator[tuple[str, str, Any, int, list[str]]]:
-    """Yield the name of each input, its form, the input, a vertex with an edge, and the algorithms that take it."""
-    with ProcessPoolExecutor(args.workers, get_context("spawn")) as pool:
-        for place, takes in enumerate(("graph", "ratings", "mesh")):
-            algorithms = [name for name in args.algorithms if _algorithm(name).takes == takes]
-            makers = KINDS[args.kinds][place] if algorithms else {}
-            kinds = list(makers)
-            given = kinds, repeat(args.vertices), repeat(args.seed), repeat(dict(makers))
-            made = list(pool.map(LOADERS[place], *given))
-            for kind, data in zip(kinds, made, strict=True):
-                if takes != "graph":
-                    yield kind, takes, data, 0, algorithms
-                    continue
-                connected = np.flatnonzero(data.degrees)
-                source = int(connected[connected.size // 2])
-                yield kind, takes, data, source, algorithms
-                yield kind, "matrix", data.to_scipy(), source, algorithms
+    """Yield the label of each input, its form, the input, a vertex with an edge, and the algorithms that take it."""
+    for which, takes in enumerate(("graph", "ratings", "mesh")):
+        algorithms = [name for name in args.algorithms if _algorithm(name).takes == takes]
+        for label, data in made(args, which) if algorithms else ():
+            if takes != "graph":
+                yield label, takes, data, 0, algorithms
+                continue
+            connected = np.flatnonzero(data.degrees)
+            source = int(connected[connected.size // 2])
+            yield label, takes, data, source, algorithms
+            yield label, "matrix", data.to_scipy(), source, algorithms
 
 
 def _algorithm(name: str) -> Algorithm:
@@ -118,19 +104,19 @@ def measured_rows(args: argparse.Namespace) -> list[Row]:
     """Measure, and write the rows of each input when it is done."""
     session, rows, began = Session(args.device), list[Row](), time.perf_counter()
     origin = harness.provenance(session)
-    for kind, form, data, source, algorithms in inputs_of(args):
+    for label, form, data, source, algorithms in inputs_of(args):
         for name in algorithms:
             for settings in CASES[name]:
                 if time.perf_counter() - began > args.seconds:
-                    print(f"not measured: {name} of {kind}, {form}")
+                    print(f"not measured: {name} of {label}, {form}")
                     continue
                 given = {**settings, "source": source} if name in SEARCHES else settings
                 try:
                     pick, seconds = measured(session, _algorithm(name), data, given, args)
                 except InputError as error:  # partitions limit the sum of weights
-                    print(f"not measured: {name} of {kind}, {form}: {error}")
+                    print(f"not measured: {name} of {label}, {form}: {error}")
                     continue
-                case = ", ".join([f"{kind}-{args.vertices}", form, *(f"{k} {v}" for k, v in settings.items())])
+                case = ", ".join([label, form, *(f"{k} {v}" for k, v in settings.items())])
                 found = {"benchmark": f"picks of {name}", "graph": case, "strategy": "auto", "pick": pick,
                          "form": form, "wall_seconds": seconds["auto"], "seconds": seconds}  # fmt: skip
                 rows.append({**found, **origin})
@@ -168,14 +154,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    parser = harness.parser(str(__doc__).partition("\n")[0])
-    parser.add_argument("--results", nargs="+", metavar="FILE", help="use these rows; measure nothing")
-    parser.add_argument("--kinds", choices=KINDS, default="fresh", help="(default: fresh)")
-    parser.add_argument("--vertices", type=int, default=1 << 17, metavar="N", help="size of each (default 131072)")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--algorithms", nargs="+", choices=CASES, default=[*CASES], help="(default: all)")
-    parser.add_argument("--patience", type=float, default=0.5, help="seconds that any may be predicted to take")
-    parser.add_argument("--hopeless", type=float, default=20.0, help="times as long as the pick that any may be, too")
-    parser.add_argument("--seconds", type=float, default=math.inf, help="begin nothing later")
-    parser.set_defaults(budget=1.0)
+    parser = made_parser(str(__doc__).partition("\n")[0])
+    parser.set_defaults(half="fresh", patience=0.5, hopeless=20.0, budget=1.0)
     sys.exit(guarded(run, parser.parse_args()))

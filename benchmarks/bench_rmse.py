@@ -20,13 +20,14 @@ import ratings_inputs
 
 from clgraph import generators
 from clgraph.algorithms.factorization import STRATEGIES
-from clgraph.algorithms.factorization.factors import DeviceModel, initial_factors
+from clgraph.algorithms.factorization.factors import initial_factors
 from clgraph.algorithms.factorization.schedules import Schedule, make_schedule
 from clgraph.algorithms.factorization.training import Factorization
 from clgraph.cli.main import guarded
 from clgraph.cli.terminal import busy
 from clgraph.data.ratings import Ratings
 from clgraph.errors import VerificationError
+from clgraph.reference.factorization import rmse
 from clgraph.runtime.session import Session
 
 NOISE = 0.5
@@ -55,7 +56,7 @@ def _measure(session: Session, strategy: str, inputs: Any) -> dict[str, Any]:
         model.model.set(start)
         epochs = model.train(sweeps, schedule=schedule, regularization=regularization, eval_ratings=test)
         errors.append(epochs[-1].eval_loss)
-        if not abs(errors[-1] - (right := _host_error(model.model, test))) <= 1e-4 * right:
+        if not abs(errors[-1] - (right := rmse(test, model.model.get(), model.model.mean))) <= 1e-4 * right:
             raise VerificationError(f"{strategy} on {name}: error {errors[-1]}; its factors give {right}")
         seconds += sum(epoch.seconds for epoch in epochs)
     return {
@@ -69,15 +70,6 @@ def _measure(session: Session, strategy: str, inputs: Any) -> dict[str, Any]:
         "worst_rmse": max(errors),
         **options,
     }
-
-
-def _host_error(model: DeviceModel, test: Ratings) -> float:
-    """Return the error of the factors on *test*, by numpy."""
-    users, items, *biases = model.get()
-    predicted = model.mean + np.einsum("ij,ij->i", users[test.users], items[test.items])
-    for bias, of in zip(biases, (test.users, test.items), strict=True):
-        predicted += 0 if bias is None else bias[of]
-    return float(np.sqrt(np.mean((test.values - predicted) ** 2, dtype=float)))
 
 
 def check(rows: list[dict[str, Any]]) -> None:

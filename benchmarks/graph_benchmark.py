@@ -199,7 +199,7 @@ class GraphBenchmark:
         inputs.prepare((label.partition(",")[0] for label in first), workers)
         n_wrong = 0
         for label, known in first.items():
-            name, settings = label.partition(",")[0], {key: known[key] for key in self.settings}
+            name, settings = label.partition(",")[0], {key: known[key] for key in self.settings if key in known}
             with busy(f"checking {label}"):
                 problem = self.problem(name, self.load(name), **settings)
                 right = self.fingerprint(problem, self.oracle(problem))

@@ -15,6 +15,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+import checkout  # noqa: F401 (whatever imports this first gets the package of this checkout)
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray

@@ -115,7 +115,7 @@ def checked_path(name: str, value: object) -> Path:
         return Path(text)
 
 
-def checked_seed(seed: Seed, name: str = "seed") -> int:
+def checked_seed(seed: Seed) -> int:
     """Return *seed* as one integer of at least 0, from which every part of a computation takes its own generator.
 
     An integer is itself. ``None`` is another number each time. A SeedSequence, or a sequence of integers, which numpy
@@ -123,7 +123,7 @@ def checked_seed(seed: Seed, name: str = "seed") -> int:
     """
     if type(seed) is int and seed >= 0:
         return seed
-    with refusing(name, seed, _SEEDS):
+    with refusing("seed", seed, _SEEDS):
         if isinstance(seed, np.random.RandomState):
             return int(seed.randint(2**63 - 1, dtype=np.int64))
         if isinstance(seed, np.random.BitGenerator):
@@ -134,10 +134,10 @@ def checked_seed(seed: Seed, name: str = "seed") -> int:
             seed = np.random.SeedSequence()
         elif (isinstance(seed, Sequence) or is_array(seed)) and np.ndim(seed):  # type: ignore[arg-type]
             # Plain integers only: numpy follows an element that holds itself, such as a row of np.matrix, for ever.
-            seed = np.random.SeedSequence([operator.index(number) for number in checked_array(name, seed).tolist()])
+            seed = np.random.SeedSequence([operator.index(number) for number in checked_array("seed", seed).tolist()])
         elif not isinstance(seed, np.random.SeedSequence):
             if (number := operator.index(seed)) < 0:  # type: ignore[arg-type]
-                raise InputError(f"{name} = {shown(seed)}; allowed: {_SEEDS}")
+                raise InputError(f"seed = {shown(seed)}; allowed: {_SEEDS}")
             return number
         return int.from_bytes(seed.generate_state(4).tobytes(), "little")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -13,10 +13,68 @@ from clgraph.algorithms.factorization import STRATEGIES, FactorizationProblem
 from clgraph.algorithms.factorization.factors import Factors
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.data.ratings import Ratings
-from clgraph.reference.factorization import check_factorization
+from clgraph.errors import VerificationError
+from clgraph.reference.factorization import Model
 from clgraph.runtime.session import Session
 
 RATE, REGULARIZATION, MEAN = 0.02, 0.1, 0.5  # at a rate of 0.05 a few rows overshoot, in some orders
+
+
+def sgd_sweep(
+    ratings: Ratings, model: Model, order: Iterable[int], *, learning_rate: float, regularization: float, mean: float
+) -> list[NDArray[Any] | None]:
+    """Step on the ratings one after the other.
+
+    Each step, with p and q the rows of the rating's user and item, b and c their biases, and every old
+    value on the right-hand side, is
+
+    * error = value − mean − b − c − p·q
+    * p += learning_rate (error q − regularization p), and q likewise with p
+    * b += learning_rate (error − regularization b), and c likewise
+
+    Parameters
+    ----------
+    ratings : Ratings
+    model : sequence of 2 or 4 arrays
+        Rows and biases; not changed.
+    order : iterable of int
+        Positions of ratings.
+    learning_rate, regularization, mean : float
+
+    Returns
+    -------
+    list of 4 arrays
+        In the types of *model*; the last two ``None`` without biases.
+    """
+    p, q, b, c = [None if array is None else array.copy() for array in (*model, None, None)[:4]]
+    assert p is not None and q is not None
+    for k in order:
+        user, item = ratings.users[k], ratings.items[k]
+        known = mean if b is None or c is None else mean + b[user] + c[item]
+        error = ratings.values[k] - known - p[user] @ q[item]
+        row = p[user].copy()
+        p[user] += learning_rate * (error * q[item] - regularization * row)
+        q[item] += learning_rate * (error * row - regularization * q[item])
+        if b is not None and c is not None:
+            b[user] += learning_rate * (error - regularization * b[user])
+            c[item] += learning_rate * (error - regularization * c[item])
+    return [p, q, b, c]
+
+
+def check_supersteps(ratings: Ratings, order: NDArray[Any], offsets: NDArray[Any]) -> None:
+    """Raise unless a sweep in *order* has each rating once, and no two of a superstep share a user or an item."""
+    n = ratings.n_ratings
+    if order.shape != (n,) or (n and not np.array_equal(np.sort(order), np.arange(n))):
+        raise VerificationError(f"the order is not a permutation of {n} ratings")
+    if offsets[0] != 0 or offsets[-1] != n or (np.diff(offsets) < 0).any():
+        raise VerificationError(f"supersteps from {offsets[0]} to {offsets[-1]}; needed: ascending from 0 to {n}")
+    step = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
+    for kind, vertices in (("user", ratings.users[order]), ("item", ratings.items[order])):
+        by_vertex = np.lexsort((vertices, step))
+        same = (np.diff(step[by_vertex]) == 0) & (np.diff(vertices[by_vertex]) == 0)
+        if same.any():
+            at = by_vertex[int(same.argmax())]
+            raise VerificationError(f"superstep {step[at]} has two ratings of {kind} {vertices[at]}")
 
 
 def some_ratings(users, items, n_users: int | None = None, n_items: int | None = None) -> Ratings:
@@ -147,7 +205,7 @@ def check_replay(
         plan = change(plan) or plan
     model, begin = plan.model, start(plan)
     order, offsets = sweep_order(plan)
-    check_factorization(ratings, supersteps=(order, offsets))
+    check_supersteps(ratings, order, offsets)
     assert (np.diff(offsets) > 0).all()
     expected, results = begin, []
     for _ in range(2):

@@ -15,7 +15,6 @@ from typing import Any
 
 import bench_factorization
 import bench_generators
-import bench_hash_collisions
 import harness
 import inputs
 import limited
@@ -29,7 +28,6 @@ from clgraph import generators
 from clgraph.algorithms import factorization, mst
 from clgraph.algorithms.factorization.locked import edge_locked
 from clgraph.algorithms.factorization.plan import FactorizationPlan
-from clgraph.algorithms.hash_collisions import as_problem
 from clgraph.data.graph import Graph
 from clgraph.data.ratings import Ratings
 from clgraph.data.stats import GraphStats
@@ -37,7 +35,6 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError, VerificationError
 from clgraph.model.cost import Atomics, Chain, Gathers, HostItems, Work
 from clgraph.model.strategy import Choice, Strategy, choose
-from clgraph.reference.hash_collisions import hash_collisions
 from clgraph.report import read_rows, write_rows
 from clgraph.runtime.graph_on_device import GraphOnDevice
 from clgraph.runtime.session import Session
@@ -361,17 +358,6 @@ def test_hash_collisions_are_timed_beside_a_proper_coloring(tmp_path: Path) -> N
     assert [row["proper_colors"] for row in rows] == [3, 4] and len(list(plots.iterdir())) == 2
     assert all(row["verified"] and len(row["best"]) == 10 and row["reduce_seconds"] >= 0 for row in rows)
     bench.check_against_the_reference(2, rows[1], table_sha256="0" * 16)
-
-
-@pytest.mark.parametrize("distance", [1, 2])
-def test_tables_by_the_definition(monkeypatch: pytest.MonkeyPatch, distance: int) -> None:
-    """A few rows at a time, as the reference has them all at once."""
-    monkeypatch.setattr(bench_hash_collisions, "_ROWS_AT_ONCE", 7)
-    graph = generators.rmat(7, 8)
-    problem = as_problem(graph, distance=distance, hashes=3, bit_widths=(1, 2, 5))
-    found = bench_hash_collisions.definition(graph, problem)
-    right = hash_collisions(graph, problem.hashes, problem.bit_widths, distance=distance)
-    assert all(np.array_equal(*pair) for pair in zip(found, right, strict=True))
 
 
 @pytest.mark.parametrize("name", ["bfs", "sssp"])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from colorings import count_conflicts, greedy_coloring
 from conftest import run_at_width
 from graphs import DIRECTED, UNDIRECTED, with_unsorted_rows, with_wide_offsets
 
@@ -23,7 +24,7 @@ from clgraph.data.graph import Graph
 from clgraph.data.vertex_hashes import HASHES, hash_colors
 from clgraph.errors import DeviceTimeoutError, GraphError, InputError, UnsupportedStrategyError, VerificationError
 from clgraph.reference import coloring as reference
-from clgraph.reference.coloring import check_coloring, greedy_coloring
+from clgraph.reference.coloring import check_coloring
 from clgraph.runtime.session import Session
 
 CASES: list[tuple[str, dict[str, Any]]] = [
@@ -120,7 +121,7 @@ def test_conflicts(session: Session) -> None:
             colors = rng.integers(n_colors, size=graph.n_vertices)
             for distance in (1, 2):
                 counted = cg.count_conflicts(graph, colors, distance=distance, session=session)
-                assert counted == reference.count_conflicts(graph, colors, distance)
+                assert counted == count_conflicts(graph, colors, distance)
 
 
 def test_conflicts_are_those_of_the_table(pocl: Session) -> None:
@@ -221,7 +222,7 @@ def test_columns(session: Session, shape: tuple[int, int]) -> None:
         assert cg.count_conflicts(matrix, result.colors, distance=2, bipartite=True, session=session) == 0
     colors = np.random.default_rng(2).integers(4, size=shape[1])
     found = cg.count_conflicts(matrix, colors, distance=2, bipartite=True, session=session)
-    assert found == reference.count_conflicts(matrix, colors, 2, bipartite=True)
+    assert found == count_conflicts(matrix, colors, 2, bipartite=True)
     if found:
         with pytest.raises(VerificationError, match="both of colour"):
             check_coloring(matrix, colors.astype(np.int32), 2, bipartite=True)
@@ -376,13 +377,13 @@ def test_zeros_in_the_blocks_of_a_bsr_matrix_join_no_columns(pocl: Session) -> N
     identity = sp.bsr_array(np.eye(6), blocksize=(3, 3))
     assert cg.color_columns(identity, session=pocl, verify=True).n_colors == 1
     assert cg.count_conflicts(identity, [0] * 6, distance=2, bipartite=True, session=pocl) == 0
-    assert reference.count_conflicts(identity, np.zeros(6, int), 2, bipartite=True) == 0
+    assert count_conflicts(identity, np.zeros(6, int), 2, bipartite=True) == 0
 
 
 @pytest.mark.parametrize("width", [16, 64])
 def test_sub_group_widths(width: int) -> None:
     script = (
-        "import clgraph as cg; from clgraph.reference.coloring import count_conflicts as count;"
+        "import clgraph as cg; from colorings import count_conflicts as count;"
         f"graphs = [cg.generators.{'rmat(9, 16)' if width < 64 else 'delaunay_points(900)'}];"
         "[cg.color(g, distance=2, strategy=k, session=s, verify=True, **o)"
         f" for k, o in {[*CASES[:3], CASES[4]]} for g in graphs];"

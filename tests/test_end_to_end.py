@@ -24,6 +24,7 @@ from scipy.sparse.csgraph import breadth_first_order, dijkstra
 from clgraph import generators
 from clgraph.data.graph import Graph
 from clgraph.errors import VerificationError
+from clgraph.reference.bfs import depths
 from clgraph.report import read_rows
 from clgraph.runtime.child import search_path
 from clgraph.runtime.session import Session
@@ -74,7 +75,7 @@ def test_an_answer_that_differs_from_scipys_is_refused(pocl: Session) -> None:
 @pytest.mark.parametrize("make", [generators.grid, generators.uniform_random, generators.rmat])
 def test_distances_of_scipys_breadth_first_order(make: Callable[[int, int], Graph]) -> None:
     matrix = make(6, 4).to_scipy().astype(float)
-    found = end_to_end_calls.distances(matrix.shape[0], *breadth_first_order(matrix, 1))
+    found = depths(*breadth_first_order(matrix, 1))
     lengths = dijkstra(matrix, indices=1, unweighted=True)
     np.testing.assert_array_equal(found, np.where(np.isfinite(lengths), lengths, -1))
 

@@ -18,6 +18,7 @@ from factorization_cases import (
     problem_of,
     random_factors,
     random_ratings,
+    sgd_sweep,
     some_ratings,
 )
 
@@ -26,7 +27,7 @@ from clgraph.algorithms.factorization import plan as plans
 from clgraph.algorithms.factorization.factors import Factors
 from clgraph.data.ratings import Ratings
 from clgraph.errors import DeviceTimeoutError
-from clgraph.reference.factorization import rmse, sgd_sweep
+from clgraph.reference.factorization import rmse
 from clgraph.runtime.session import Session
 
 LOCKING = ["edge_locked", "node_locked", "hybrid_locked"]

@@ -19,7 +19,7 @@ from hypothesis.extra import numpy as hnp
 from wrappers import WRAPPERS, Element, Tensor
 
 from clgraph import bfs, connected_components, minimum_spanning_forest, sssp
-from clgraph.data.csr import check_indptr, offset_dtype, owned
+from clgraph.data.csr import check_rising, offset_dtype, owned
 from clgraph.data.graph import Graph, as_graph
 from clgraph.data.ratings import Ratings
 from clgraph.errors import ClgraphError, GraphError, GraphWarning, InputError
@@ -752,4 +752,4 @@ def test_offsets_that_fall_are_named() -> None:
     with pytest.raises(GraphError, match=r"row_offsets\[3\] = 2 is below row_offsets\[2\] = 3"):
         Graph.from_scipy(matrix)
     with pytest.raises(GraphError, match=r"indptr\[3\] = 2 is below indptr\[2\] = 3"):
-        check_indptr(matrix)
+        check_rising(matrix.indptr, name="indptr")

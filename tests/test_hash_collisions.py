@@ -202,6 +202,15 @@ def test_entries_of_the_closed_row_are_a_set() -> None:
         assert [table.tolist() for table in found] == [[[total]], [[maximum]]]
 
 
+@pytest.mark.parametrize("distance", [1, 2])
+def test_the_oracle_takes_a_few_rows_at_a_time(monkeypatch: pytest.MonkeyPatch, distance: int) -> None:
+    graph, hashes, widths = cg.generators.rmat(7, 8), list(HASHES)[:3], (1, 2, 5, 30)
+    expected = oracle(graph, hashes, widths, distance=distance)
+    monkeypatch.setattr("clgraph.reference.entries._CHUNK", 50)
+    monkeypatch.setattr("clgraph.reference.hash_collisions._CELLS", 0)
+    assert all(map(np.array_equal, oracle(graph, hashes, widths, distance=distance), expected))
+
+
 def test_unsorted_rows_with_parallel_edges(pocl: Session) -> None:
     graph = cg.generators.rmat(8, 8)
     shuffled = with_unsorted_rows(Graph(2 * graph.row_offsets, np.repeat(graph.column_indices, 2)))

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from factorization_cases import check_supersteps, sgd_sweep
 
 from clgraph.data.ratings import Ratings
 from clgraph.data.ratings_generators import planted_ratings
 from clgraph.errors import VerificationError
-from clgraph.reference.factorization import check_factorization, rmse, sgd_sweep
+from clgraph.reference.factorization import check_factorization, rmse
 
 RATINGS = planted_ratings(12, 9, 60, rank=2, seed=1)
 OPTIONS = {"learning_rate": 0.05, "regularization": 0.1, "mean": 0.25}
@@ -69,65 +71,35 @@ def test_the_error_of_a_matrix_by_hand() -> None:
     assert np.isnan(rmse(Ratings.from_triples([], [], []), [np.zeros((0, 1)), np.zeros((0, 1))], 0.0))
 
 
-def good() -> dict[str, Any]:
-    counts = np.zeros(RATINGS.shape, np.uint32)
-    counts[RATINGS.users, RATINGS.items] = 1
+def sweep() -> tuple[np.ndarray, np.ndarray]:
+    """Return a right order of steps, by diagonals, and where the supersteps begin."""
     diagonal = (RATINGS.items - RATINGS.users) % 12
     order = np.argsort(diagonal, kind="stable")
-    offsets = np.searchsorted(diagonal[order], np.arange(13))
-    model = new_model()
-    return {
-        "counts": counts, "supersteps": (order, offsets), "model": model, "mean": 0.5,
-        "loss": rmse(RATINGS, model, 0.5),
-    }  # fmt: skip
+    return order, np.searchsorted(diagonal[order], np.arange(13))
 
 
 def test_a_right_run_passes() -> None:
-    check_factorization(RATINGS, **good())
+    check_supersteps(RATINGS, *sweep())
+    check_factorization(RATINGS, new_model())
 
 
-def miss_a_rating(run: dict[str, Any]) -> None:
-    run["counts"][RATINGS.users[5], RATINGS.items[5]] = 0
+def test_wrong_supersteps_are_found() -> None:
+    order, offsets = sweep()
+    repeated = order.copy()
+    repeated[3] = repeated[4]
+    for wrong, message in (
+        ((repeated, offsets), "permutation"),
+        ((order, np.delete(offsets, 4)), r"superstep \d+ has two ratings of (user|item) \d+"),
+        ((order, offsets[:-1]), "supersteps from 0 to"),
+    ):
+        with pytest.raises(VerificationError, match=message):
+            check_supersteps(RATINGS, *wrong)
 
 
-def step_on_no_rating(run: dict[str, Any]) -> None:
-    run["counts"][np.unravel_index(int((run["counts"] == 0).argmax()), run["counts"].shape)] = 1
-
-
-def repeat_a_position(run: dict[str, Any]) -> None:
-    run["supersteps"][0][3] = run["supersteps"][0][4]
-
-
-def join_two_supersteps(run: dict[str, Any]) -> None:
-    run["supersteps"] = run["supersteps"][0], np.delete(run["supersteps"][1], 4)
-
-
-def forget_the_end(run: dict[str, Any]) -> None:
-    run["supersteps"] = run["supersteps"][0], run["supersteps"][1][:-1]
-
-
-def plant_a_nan(run: dict[str, Any]) -> None:
-    run["model"][3][7] = np.nan
-
-
-def tell_another_loss(run: dict[str, Any]) -> None:
-    run["loss"] *= 1.001
-
-
-@pytest.mark.parametrize(
-    ("spoil", "message"),
-    [
-        (miss_a_rating, r"0 steps on user \d+, item \d+, which has 1"),
-        (step_on_no_rating, "1 steps on user .*, which has 0"),
-        (repeat_a_position, "permutation"),
-        (join_two_supersteps, r"superstep \d+ has two ratings of (user|item) \d+"),
-        (forget_the_end, "supersteps from 0 to"),
-        (plant_a_nan, "item biases: row 7 is not finite"),
-        (tell_another_loss, "the factors have"),
-    ],
-)
-def test_a_wrong_run_is_found(spoil: Any, message: str) -> None:
-    run = good()
-    spoil(run)
-    with pytest.raises(VerificationError, match=message):
-        check_factorization(RATINGS, **run)
+def test_wrong_factors_are_found() -> None:
+    model = new_model()
+    model[3][7] = np.nan
+    with pytest.raises(VerificationError, match="item biases: row 7 is not finite"):
+        check_factorization(RATINGS, model)
+    with pytest.raises(VerificationError, match="12 user factors; needed: 13"):
+        check_factorization(replace(RATINGS, n_users=13), model)

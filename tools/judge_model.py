@@ -58,7 +58,7 @@ def algorithm_and_problem(row: Row) -> tuple[Algorithm, Any]:
     if row["benchmark"] == judged.RATINGS:
         return FACTORIZATION, ratings_problem(data, rank=judged.RANK, n_sweeps=judged.N_SWEEPS)
     entry = judged.GRAPHS[row["benchmark"]][0]
-    problem = entry.problem(kind, data, **{name: row[name] for name in entry.settings})
+    problem = entry.problem(kind, data, **{name: row[name] for name in entry.settings if name in row})
     assert problem.stats  # prices of the host depend on whether statistics are known
     return entry.algorithm, problem
 

@@ -4,7 +4,8 @@
 
 The options are those of ``clgraph probe``, and two more. ``--ship PATH`` names a file, or a folder in
 which the file gets the name under which ``clgraph`` looks for it. ``--repeats N`` probes N times and
-takes each rate's median: for machines that others use, too.
+takes each rate's median: for machines that others use, too. It also tells how long the probes took and how well the
+rates agree: their variation is (max − min) / median, and of a curve the median over its points counts.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import argparse
 import json
 import statistics
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from clgraph.cli import main, probe
 from clgraph.cli.options import open_session
+from clgraph.cli.terminal import print_table
 from clgraph.device.facts import DeviceFacts
 from clgraph.device.profile import DeviceProfile, platform_name, shipped_name
 
@@ -40,7 +43,12 @@ def run(args: argparse.Namespace) -> int:
     session = open_session(args)
     if args.repeats > 1:
         args.no_cache = True
-    profile = median_of([probe.measure(args, session) for _ in range(args.repeats)])
+    started = time.perf_counter()
+    profiles = [probe.measure(args, session) for _ in range(args.repeats)]
+    if args.repeats > 1 and not args.json:
+        print(f"{args.repeats} probes in {time.perf_counter() - started:.1f} s\n")
+        print_table(["rate", "median", "variation", "spread in a probe"], variations(profiles))
+    profile = median_of(profiles)
     if args.ship is not None:  # first: a picture may fail for want of matplotlib
         print(f"wrote {ship(profile, session.facts, args.ship)}", file=sys.stderr)
     probe.show(args, profile)
@@ -52,17 +60,36 @@ def median_of(profiles: list[DeviceProfile]) -> DeviceProfile:
     last = profiles[-1]
     if len(profiles) == 1:
         return last
-    document = _median([p.to_json()["rates"] for p in profiles])
+    document = _merged([p.to_json()["rates"] for p in profiles], statistics.median)
     rates = DeviceProfile.from_json({**last.to_json(), "rates": document}).rates
     source = f"{last.source}; median of {len(profiles)}"
-    return replace(last, rates=rates, source=source, spread=_median([p.spread for p in profiles]))
+    return replace(last, rates=rates, source=source, spread=_merged([p.spread for p in profiles], statistics.median))
 
 
-def _median(values: list[Any]) -> Any:
-    if isinstance(values[-1], Mapping):  # the points that every probe has
+def variations(profiles: list[DeviceProfile]) -> list[list[str]]:
+    """Return a row for each rate that was measured."""
+
+    def middle(tree: Any, name: str) -> float:
+        for part in name.split("."):
+            tree = tree[part]
+        return float(statistics.median(tree.values()) if isinstance(tree, Mapping) else tree)
+
+    documents = [profile.to_json()["rates"] for profile in profiles]
+    medians = _merged(documents, statistics.median)
+    varied = _merged(documents, lambda values: (max(values) - min(values)) / statistics.median(values))
+    spreads = _merged([profile.spread for profile in profiles], statistics.median)
+    return [
+        [name, f"{middle(medians, name):.4g}", f"{middle(varied, name):.0%}", f"{spread:.0%}"]
+        for name, spread in spreads.items()
+    ]
+
+
+def _merged(values: list[Any], function: Callable[[list[float]], float]) -> Any:
+    """Return what *function* makes of each number, of those that every document has."""
+    if isinstance(values[-1], Mapping):
         common = [key for key in values[-1] if all(key in value for value in values)]
-        return {key: _median([value[key] for value in values]) for key in common}
-    return None if None in values else statistics.median(values)
+        return {key: _merged([value[key] for value in values], function) for key in common}
+    return None if None in values else function(values)
 
 
 def ship(profile: DeviceProfile, facts: DeviceFacts, path: Path) -> Path:

@@ -39,13 +39,13 @@ def check_arrays(offsets: NDArray[Any], columns: NDArray[Any], n_columns: int | 
     check_range("column_indices", columns, n if n_columns is None else n_columns)
 
 
-def check_rising(offsets: NDArray[Any], first: int = 0) -> None:
-    """Raise unless *offsets*, the row offsets from place *first* on, do not decrease."""
+def check_rising(offsets: NDArray[Any], first: int = 0, name: str = "row_offsets") -> None:
+    """Raise unless *offsets*, those of array *name* from place *first* on, do not decrease."""
     falls = offsets[1:] < offsets[:-1]
     if falls.any():
         at = int(falls.argmax())
         raise GraphError(
-            f"row_offsets[{first + at + 1}] = {offsets[at + 1]} is below row_offsets[{first + at}] = {offsets[at]}; "
+            f"{name}[{first + at + 1}] = {offsets[at + 1]} is below {name}[{first + at}] = {offsets[at]}; "
             "offsets must not decrease"
         )
 
@@ -135,14 +135,6 @@ def asymmetric_entry(
         at = order[other.argmax()]
         return int(rows[at]), int(forward.indices[at])
     return None
-
-
-def check_indptr(matrix: Any) -> None:
-    """Raise unless the ``indptr`` of a compressed scipy matrix rises: scipy takes differences, which may overflow."""
-    indptr = matrix.indptr
-    if (falls := indptr[1:] < indptr[:-1]).any():
-        at = int(falls.argmax())
-        raise GraphError(f"indptr[{at + 1}] = {indptr[at + 1]} is below indptr[{at}] = {indptr[at]}; it must not fall")
 
 
 def offset_dtype(n_edges: int) -> type[np.signedinteger[Any]]:

@@ -1,4 +1,4 @@
-"""What the cost model may know of a rating matrix: degrees, locality, diagonals, the range of the values."""
+"""What the cost model may know of a rating matrix: degrees, locality and diagonals."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class RatingsStats:
         The size of the matrix.
     max_user_degree, max_item_degree : int
         The most ratings of one user and of one item.
-    mean_user_degree, mean_item_degree : float
-        Ratings per user and per item, empty ones included.
-    n_empty_users, n_empty_items : int
-        Users and items without a rating.
+    mean_item_degree : float
+        Ratings per item, empty ones included.
+    n_empty_items : int
+        Items without a rating.
     user_degree_counts, item_degree_counts : tuple of int
         Users (items) by degree: bin 0 is degree 0, bin ``k`` the degrees ``2**(k-1) <= d < 2**k``.
     user_degree_rating_counts, item_degree_rating_counts : tuple of int
@@ -43,10 +43,6 @@ class RatingsStats:
     far_item_share : float
         Share of 2**14 sampled pairs of consecutive ratings (by user, then item) whose items differ
         by more than 2**12: the locality of item rows when ratings are visited in user order.
-    mean_item_step : float
-        The mean of how much they differ.
-    mean, std, minimum, maximum : float
-        Statistics of the values; 0 if there are none.
     """
 
     n_users: int
@@ -54,9 +50,7 @@ class RatingsStats:
     n_ratings: int
     max_user_degree: int
     max_item_degree: int
-    mean_user_degree: float
     mean_item_degree: float
-    n_empty_users: int
     n_empty_items: int
     user_degree_counts: tuple[int, ...]
     user_degree_rating_counts: tuple[int, ...]
@@ -64,11 +58,6 @@ class RatingsStats:
     item_degree_rating_counts: tuple[int, ...]
     n_diagonals: int
     far_item_share: float
-    mean_item_step: float
-    mean: float
-    std: float
-    minimum: float
-    maximum: float
 
 
 def ratings_stats(ratings: Ratings) -> RatingsStats:
@@ -76,30 +65,20 @@ def ratings_stats(ratings: Ratings) -> RatingsStats:
     n = ratings.n_ratings
     user_degrees, item_degrees = np.diff(ratings.user_offsets), np.diff(ratings.item_offsets)
     user_bins, item_bins = _degree_bins(user_degrees), _degree_bins(item_degrees)
-    values, item_steps = ratings.values, _item_steps(ratings.items)
-    mean = sum(float(values[chunk].sum(dtype=float)) for chunk in chunks(n)) / max(n, 1)
-    squares = sum(float(np.square(values[chunk] - mean, dtype=float).sum()) for chunk in chunks(n))
     return RatingsStats(
         n_users=ratings.n_users,
         n_items=ratings.n_items,
         n_ratings=n,
         max_user_degree=int(user_degrees.max(initial=0)),
         max_item_degree=int(item_degrees.max(initial=0)),
-        mean_user_degree=n / max(ratings.n_users, 1),
         mean_item_degree=n / max(ratings.n_items, 1),
-        n_empty_users=ratings.n_users - int(np.count_nonzero(user_degrees)),
         n_empty_items=ratings.n_items - int(np.count_nonzero(item_degrees)),
         user_degree_counts=user_bins[0],
         user_degree_rating_counts=user_bins[1],
         item_degree_counts=item_bins[0],
         item_degree_rating_counts=item_bins[1],
         n_diagonals=_n_diagonals(ratings),
-        far_item_share=float((item_steps > _FAR).mean()),
-        mean_item_step=float(item_steps.mean()),
-        mean=mean,
-        std=(squares / max(n, 1)) ** 0.5,
-        minimum=float(values.min()) if n else 0.0,
-        maximum=float(values.max()) if n else 0.0,
+        far_item_share=_far_share(ratings.items),
     )
 
 
@@ -126,11 +105,10 @@ def _n_diagonals(ratings: Ratings) -> int:
     return int(np.count_nonzero(seen))
 
 
-def _item_steps(items: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return by how much the items of sampled pairs of consecutive ratings differ; 0 if there is no pair."""
+def _far_share(items: NDArray[np.int32]) -> float:
+    """Return the share of sampled pairs of consecutive ratings whose items are far apart; 0 if there is no pair."""
     n_pairs = items.size - 1
     if n_pairs < 1:
-        return np.zeros(1, np.int64)
+        return 0.0
     at = np.random.default_rng(0).integers(n_pairs, size=_N_SAMPLES) if n_pairs > _N_SAMPLES else np.arange(n_pairs)
-    steps: NDArray[np.int64] = np.abs(items[at + 1].astype(np.int64) - items[at])
-    return steps
+    return float((np.abs(items[at + 1].astype(np.int64) - items[at]) > _FAR).mean())

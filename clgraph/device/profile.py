@@ -173,8 +173,8 @@ class DeviceProfile:
         return {"schema": SCHEMA_VERSION, **_rounded(asdict(self))}
 
     @classmethod
-    def from_json(cls, document: Mapping[str, Any], origin: str | None = None) -> DeviceProfile:
-        """Read :meth:`to_json`'s form; *origin* overrides the stored one.
+    def from_json(cls, document: Mapping[str, Any]) -> DeviceProfile:
+        """Read :meth:`to_json`'s form.
 
         Raises
         ------
@@ -190,7 +190,7 @@ class DeviceProfile:
                 raise InputError(f"not a device profile: {name} lacks {', '.join(sorted(missing))}")
         if missing := set(HOST_WAYS) - set(profile.rates.host_items_per_second):
             raise InputError(f"not a device profile: host_items_per_second lacks {', '.join(sorted(missing))}")
-        return profile if origin is None else replace(profile, origin=origin)
+        return profile
 
 
 def load_profile(facts: DeviceFacts, *, measured: bool = True) -> DeviceProfile:

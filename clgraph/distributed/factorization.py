@@ -11,15 +11,14 @@ from typing import Any
 from uuid import uuid4
 
 import distributed
-import numpy as np
 
-from clgraph.algorithms.factorization import STRATEGIES, as_problem
+from clgraph.algorithms.factorization import STRATEGIES
 from clgraph.algorithms.factorization.epochs import Epoch, Training
 from clgraph.algorithms.factorization.estimator import SGDMatrixFactorization as _OnOneMachine
 from clgraph.algorithms.factorization.factors import Factors
 from clgraph.algorithms.factorization.problem import FactorizationProblem, Storage
 from clgraph.algorithms.factorization.strata import Strata
-from clgraph.algorithms.factorization.training import Cell, Errors, check_squares
+from clgraph.algorithms.factorization.training import Cell, Errors, checked_problem
 from clgraph.data.ratings import Ratings
 from clgraph.distributed.workers import (
     as_client,
@@ -31,7 +30,6 @@ from clgraph.distributed.workers import (
     wait_for,
     worker_session,
 )
-from clgraph.errors import InputError
 from clgraph.runtime.timing import RunInfo, Seconds
 
 Side = tuple[Any, Any]  # rows and biases of users, or of items
@@ -138,19 +136,15 @@ class DistributedTraining(Training):
         options: Mapping[str, Any] | None, deterministic: bool, n_epochs: int, storage: Any, biases: bool,
         mean: float | None,
     ) -> None:  # fmt: skip
-        if not ratings.n_ratings:
-            raise InputError("there are no ratings to train on; at least one is needed")
-        problem = as_problem(ratings, rank=rank, n_sweeps=n_epochs, storage=storage, biases=biases)
-        check_squares(ratings)
+        problem = checked_problem(ratings, rank, n_epochs, storage, biases, mean)
         self._started, self.epochs, self.client = time.perf_counter(), [], client
         self.workers = devices_of(client)
         self.n = min(len(self.workers), *ratings.shape)  # more workers would have no users, or no items
-        mean = float(ratings.values.mean(dtype=np.float64)) if mean is None else mean
         self.strata, self._run = Strata(ratings, self.n), uuid4().hex
         self._blocks = [
             [
                 self.submit(d, given, Block(
-                    self._run, (d, q), replace(problem, ratings=block, mean=mean), strategy, options, deterministic
+                    self._run, (d, q), replace(problem, ratings=block), strategy, options, deterministic
                 ))
                 for q, block in enumerate(row)
             ]
@@ -159,7 +153,8 @@ class DistributedTraining(Training):
         choices = results(client, [self.submit(d, _chosen, b) for d, row in enumerate(self._blocks) for b in row])
         largest = max(range(self.n**2), key=lambda k: self.strata.blocks[k // self.n][k % self.n].n_ratings)
         self.strategy, self._predicted = choices[largest]
-        self.model: RemoteModel = RemoteModel(self, mean)
+        assert problem.mean is not None
+        self.model: RemoteModel = RemoteModel(self, problem.mean)
         self._whole: tuple[list[Any], list[Any], list[Epoch]] = [], [], []
 
     def submit(self, d: int, function: Any, *arguments: Any) -> distributed.Future:

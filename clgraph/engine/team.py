@@ -20,7 +20,7 @@ from clgraph.runtime.devices import sessions_of
 from clgraph.runtime.failure import as_device_error, typed_errors
 from clgraph.runtime.quirks import copies_faster_over_the_host
 from clgraph.runtime.session import Session
-from clgraph.runtime.staging import LEAST_BYTES
+from clgraph.runtime.staging import LEAST_BYTES, hold
 
 _PIECE_BYTES = 32 << 20  # of an array that goes by way of the host: one piece is read while another one is written
 _LEAST_PIECES = 4  # of an array whose pieces are not too small for pinned memory then
@@ -132,8 +132,8 @@ class Team:
                 to.queue.flush()
             to.wait_aside(event)
             return copy
-        self._after_kernels(own)
-        self._after_kernels(to)  # the pool may give memory that kernels in flight still use
+        hold(own, own.transfers.queue, own.queue)
+        hold(to, to.transfers.queue, to.queue)  # the pool may give memory that kernels in flight still use
         piece_bytes = min(_PIECE_BYTES, max(LEAST_BYTES, array.nbytes // _LEAST_PIECES))
         step = min(array.size, piece_bytes // array.dtype.itemsize)
         free = SimpleQueue[NDArray[Any]]()
@@ -169,10 +169,7 @@ class Team:
             self._copy(session, array.buffer, host, dst_offset=first * array.dtype.itemsize)
             return
         session.transfers.staging.upload(array.buffer, first * array.dtype.itemsize, host)
-        with session.driver, typed_errors("ordering kernels after a copy"):
-            done = cl.enqueue_marker(session.transfers.queue)
-            session.transfers.queue.flush()
-            cl.enqueue_barrier(session.queue, wait_for=[done])
+        hold(session, session.queue, session.transfers.queue)
 
     def _read(self, array: DeviceArray, first: int, host: NDArray[Any]) -> None:
         session = array.session
@@ -187,14 +184,6 @@ class Team:
             event = cl.enqueue_copy(session.transfers.queue, target, source, is_blocking=False, **place)
             session.transfers.queue.flush()
         session.wait_aside(event)
-
-    @staticmethod
-    def _after_kernels(session: Session) -> None:
-        """Let copies that follow wait for the kernels that are enqueued already."""
-        with session.driver, typed_errors("ordering a copy after kernels"):
-            ready = cl.enqueue_marker(session.queue)
-            session.queue.flush()
-            cl.enqueue_barrier(session.transfers.queue, wait_for=[ready])
 
     def _named(self, place: int, error: BaseException) -> BaseException:
         """Return *error*, if it is of a device, with the name of that device."""

@@ -19,7 +19,7 @@ from clgraph.runtime.arrays import DeviceArray, enqueue_copies, number_type
 from clgraph.runtime.devices import speed_of
 from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.session import Session
-from clgraph.runtime.staging import LEAST_BYTES
+from clgraph.runtime.staging import LEAST_BYTES, hold
 
 PIECE_BYTES = 32 << 20  # what a piece of a part has at least: less does not fill the bus
 _MOST_PIECES = 4
@@ -159,8 +159,7 @@ class Runner:
         # Not from the pool: kernels in flight may use its memory, and the queue for transfers does not wait for them.
         buffer = cl.Buffer(session.context, cl.mem_flags.READ_WRITE, n_bytes)
         session.transfers.staging.upload(buffer, 0, host)
-        cl.enqueue_barrier(session.queue, wait_for=[cl.enqueue_marker(session.transfers.queue)])
-        session.transfers.queue.flush()
+        hold(session, session.queue, session.transfers.queue)
         return DeviceArray(session, buffer, dtype, host.size)
 
     def _read(self, piece: _Piece) -> None:

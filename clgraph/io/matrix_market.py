@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
 from clgraph.data.csr import Duplicates
 from clgraph.data.graph import Graph
 from clgraph.io.edges import Edges, settle_direction
-from clgraph.io.text import Progress, file_error, header_number, read_blocks, read_header, reading, write_rows
+from clgraph.io.text import Block, Progress, file_error, header_number, read_blocks, read_header, reading, write_rows
 
 SUFFIXES = (".mtx", ".mm")
 BANNER = b"%%MatrixMarket"
+_WORDS = ["%%matrixmarket", "matrix", "coordinate"]
 _FIELDS = ("pattern", "real", "double", "integer")
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric")
 
@@ -27,34 +29,7 @@ def read(
     matrix (the lesser weight is kept where they differ). Repeated entries are added up, as scipy
     does.
     """
-    with reading(path) as stream:
-        banner = stream.readline(1000)
-        words = banner.decode("ascii", "replace").lower().split()
-        if (
-            len(words) != 5
-            or words[:3] != ["%%matrixmarket", "matrix", "coordinate"]
-            or words[3] not in _FIELDS
-            or words[4] not in _SYMMETRIES
-            or (words[3], words[4]) == ("pattern", "skew-symmetric")
-        ):
-            raise file_error(
-                path,
-                f"'%%MatrixMarket matrix coordinate {'|'.join(_FIELDS)} {'|'.join(_SYMMETRIES)}'",
-                line=1,
-                text=banner,
-            )
-        field, symmetry = words[3:]
-        _, size, line = read_header(stream, b"%", first_line=2)
-        numbers = [header_number(word) for word in size.split()]
-        if len(numbers) != 3 or min(numbers) < 0 or numbers[0] != numbers[1]:
-            raise file_error(path, "the size line 'rows columns entries' of a square matrix", line=line, text=size)
-        n, _, n_entries = numbers
-        expected = "'row column'" if field == "pattern" else "'row column value'"
-        edges = Edges(path, expected, base=1, n=n)
-        for block in read_blocks(stream, path, expected, comments=b"%", first_line=line + 1, progress=progress):
-            edges.add(block, 2 if field == "pattern" else 3)
-    if edges.n_edges != n_entries:
-        raise file_error(path, f"as many entries as there are, {edges.n_edges}, not {n_entries}", line=line, text=size)
+    edges, (n, _), symmetry = read_entries(path, progress)
     if symmetry == "symmetric":
         return edges.graph(n, directed=False, duplicates=duplicates)._replaced(directed=bool(directed))
     if symmetry == "skew-symmetric":
@@ -63,6 +38,43 @@ def read(
         edges.mirror_negated()
         return edges.graph(n, directed=True, duplicates=duplicates)
     return settle_direction(edges.graph(n, directed=True, duplicates=duplicates), directed)
+
+
+def read_entries(
+    path: Path,
+    progress: Progress | None,
+    *,
+    fields: Sequence[str] = _FIELDS,
+    symmetries: Sequence[str] = _SYMMETRIES,
+    square: bool = True,
+    check: Callable[[Block], object] = lambda block: None,
+) -> tuple[Edges, tuple[int, int], str]:
+    """Return the entries of a coordinate matrix, numbered from 1, its rows and columns, and its symmetry.
+
+    Its banner must have one of *fields* and one of *symmetries*. *check* is called with each block of lines.
+    """
+    with reading(path) as stream:
+        banner = stream.readline(1000)
+        words = banner.decode("ascii", "replace").lower().split()
+        is_known = len(words) == 5 and words[3] in fields and words[4] in symmetries
+        if not is_known or words[:3] != _WORDS or words[3:] == ["pattern", "skew-symmetric"]:
+            expected = f"'%%MatrixMarket matrix coordinate {'|'.join(fields)} {'|'.join(symmetries)}'"
+            raise file_error(path, expected, line=1, text=banner)
+        _, size, line = read_header(stream, b"%", first_line=2)
+        numbers = [header_number(word) for word in size.split()]
+        if len(numbers) != 3 or min(numbers) < 0 or (square and numbers[0] != numbers[1]):
+            expected = f"the size line 'rows columns entries'{' of a square matrix' * square}"
+            raise file_error(path, expected, line=line, text=size)
+        width = 2 if words[3] == "pattern" else 3
+        expected, shape = f"'row column{' value' * (width - 2)}'", (numbers[0], numbers[1])
+        edges = Edges(path, expected, base=1, n=shape)
+        for block in read_blocks(stream, path, expected, comments=b"%", first_line=line + 1, progress=progress):
+            check(block)
+            edges.add(block, width)
+    if edges.n_edges != numbers[2]:
+        told = f"as many entries as there are, {edges.n_edges}, not {numbers[2]}"
+        raise file_error(path, told, line=line, text=size)
+    return edges, shape, words[4]
 
 
 def write(graph: Graph, stream: IO[bytes]) -> None:

@@ -17,7 +17,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 from scipy.sparse import load_npz, sparray, spmatrix
 
-from clgraph.data.csr import check_indptr
+from clgraph.data.csr import check_rising
 from clgraph.data.graph import Graph
 from clgraph.errors import InputError
 from clgraph.io.edges import believed_vertices
@@ -95,7 +95,7 @@ def read_archive(path: Path, fault: str) -> dict[str, NDArray[Any]] | sparray | 
             stream.seek(0)
             matrix = load_npz(stream)
             if hasattr(matrix, "indptr"):
-                check_indptr(matrix)
+                check_rising(matrix.indptr, name="indptr")  # scipy takes differences, which may overflow
             return matrix
         # Only libraries run here. Their parsers of zip files, headers and Python literals raise a
         # dozen kinds, among them SyntaxError, TokenError and MemoryError.

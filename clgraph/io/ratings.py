@@ -19,7 +19,7 @@ from clgraph.io import _detect, matrix_market
 from clgraph.io.columns import COMMENTS, Roles, checked_columns, find_columns, read_lead, seem_times, separated
 from clgraph.io.edges import Edges, believed_vertices
 from clgraph.io.npz import read_archive
-from clgraph.io.text import Block, Progress, file_error, header_number, read_blocks, read_header, reading, replacing
+from clgraph.io.text import Block, Progress, file_error, read_blocks, reading, replacing
 from clgraph.progress import reading_progress
 
 FORMATS = ("text", "matrix_market", "npz")
@@ -33,7 +33,6 @@ ROLES = Roles(
     {},
 )
 _ENTRY = "'row column value'"
-_BANNERS = [b"%%matrixmarket matrix coordinate " + field + b" general" for field in (b"real", b"integer", b"double")]
 _SIZES = ("n_users", "n_items")
 _FAULT = "not ratings saved as .npz"
 _ARRAYS = ("users", "items", "values", *_SIZES, "user_ids", "item_ids")
@@ -191,30 +190,13 @@ def _read_text(
 
 
 def _read_matrix(path: Path, duplicates: DuplicateRatings, progress: Progress | None) -> Ratings:
-    with reading(path) as stream:
-        banner = stream.readline(1000)
-        if b" ".join(banner.lower().split()) not in _BANNERS:
-            raise file_error(
-                path,
-                f"'{matrix_market.BANNER.decode()} matrix coordinate real|integer general' (a pattern has no values)",
-                line=1,
-                text=banner,
-            )
-        _, size, line = read_header(stream, b"%", first_line=2)
-        numbers = [header_number(word) for word in size.split()]
-        if len(numbers) != 3 or min(numbers) < 0:
-            raise file_error(path, "the size line 'rows columns entries'", line=line, text=size)
-        n_users, n_items, n_ratings = numbers
-        edges = Edges(path, f"{_ENTRY} of a matrix of {n_users} x {n_items}", base=1, n=(n_users, n_items))
-        for block in read_blocks(stream, path, _ENTRY, comments=b"%", first_line=line + 1, progress=progress):
-            _check_ratings(block, 3, f"{_ENTRY} of a matrix of {n_users} x {n_items}", 2)
-            edges.add(block, 3)
-    if edges.n_edges != n_ratings:
-        raise file_error(path, f"as many entries as there are, {edges.n_edges}, not {n_ratings}", line=line, text=size)
-    if max(n_users, n_items) > believed_vertices(edges.n_edges):
-        raise file_error(path, "fewer rows and columns for so few entries", line=line, text=size)
+    edges, (n_users, n_items), _ = matrix_market.read_entries(
+        path, progress, fields=("real", "integer", "double"), symmetries=("general",), square=False,
+        check=lambda block: _check_ratings(block, 3, _ENTRY, 2),
+    )  # fmt: skip
+    _check_size((n_users, n_items), edges.n_edges)
     users, items = edges.pairs()
-    values = edges.weights() if n_ratings else np.zeros(0)
+    values = edges.weights() if edges.n_edges else np.zeros(0)
     assert values is not None
     return Ratings.from_triples(users - 1, items - 1, values, n_users=n_users, n_items=n_items, duplicates=duplicates)
 

@@ -23,17 +23,23 @@ def bfs_distances(graph: Graph, sources: Vertices) -> NDArray[np.int32]:
 
     Computed by scipy.
     """
-    n = graph.n_vertices
-    order, predecessors = search(graph.row_offsets, graph.column_indices, sources)
-    places = np.empty(n + 1, np.int64)
+    return depths(*search(graph.row_offsets, graph.column_indices, sources), root=-1)[: graph.n_vertices]
+
+
+def depths(order: NDArray[Any], predecessors: NDArray[Any], root: int = 0) -> NDArray[np.int32]:
+    """Return the distances that scipy's breadth-first order implies, int32, *root* of its first vertex, -1 of others.
+
+    In that order parents come in the order of their children.
+    """
+    places = np.empty(predecessors.size, np.int64)
     places[order] = np.arange(order.size)
     parents = places[predecessors[order[1:]]]  # ascending
     starts = [0, 1]  # of levels in the order
     while starts[-1] < order.size:
         starts.append(1 + int(parents.searchsorted(starts[-1])))
-    distances = np.full(n + 1, -1, np.int32)
-    distances[order] = np.repeat(np.arange(-1, len(starts) - 2, dtype=np.int32), np.diff(starts))
-    return distances[:n]
+    distances = np.full(predecessors.size, -1, np.int32)
+    distances[order] = np.repeat(np.arange(root, root + len(starts) - 1, dtype=np.int32), np.diff(starts))
+    return distances
 
 
 def check_bfs(

@@ -1,4 +1,4 @@
-"""Sequential oracle and check of the definition for colourings at distance 1, 2 and of a matrix's columns."""
+"""Check of the definition for colourings at distance 1, 2 and of a matrix's columns."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from scipy.sparse import coo_array, csr_array, eye_array, issparse
 
 from clgraph.data.sparse import checked_matrix
 from clgraph.errors import VerificationError
+from clgraph.reference.entries import check_array, first
 
 _CHUNK = 1 << 22  # entries
 
@@ -39,13 +40,10 @@ def check_coloring(graph: Any, colors: NDArray[Any], distance: int = 1, bipartit
     """
     matrix = _pattern(graph)
     n = matrix.shape[1]
-    if colors.shape != (n,) or colors.dtype != np.int32:
-        raise VerificationError(f"colors are {colors.dtype} {colors.shape}; needed: int32 ({n},)")
-    if (bad := colors < 0).any():
-        v = int(bad.argmax())
+    check_array("colors", colors, n, np.int32)
+    if (v := first(colors < 0)) is not None:
         raise VerificationError(f"vertex {v} has colour {colors[v]}; colours are numbered from 0")
-    if (bad := colors >= n).any():
-        v = int(bad.argmax())
+    if (v := first(colors >= n)) is not None:
         raise VerificationError(f"vertex {v} has colour {colors[v]}, but there are only {n} vertices")
     for start, rows in _chunks(matrix, distance, bipartite):
         if distance == 1:
@@ -61,9 +59,8 @@ def check_coloring(graph: Any, colors: NDArray[Any], distance: int = 1, bipartit
 
 def _check_entries(rows: csr_array, start: int, colors: NDArray[Any]) -> None:
     row_of, columns = _row_numbers(rows, start), rows.indices
-    bad = (colors[row_of] == colors[columns]) & (row_of != columns)
-    if bad.any():
-        u, v = row_of[bad.argmax()], columns[bad.argmax()]
+    if (at := first((colors[row_of] == colors[columns]) & (row_of != columns))) is not None:
+        u, v = row_of[at], columns[at]
         raise VerificationError(f"entry ({u}, {v}) joins two vertices of colour {colors[u]}")
 
 
@@ -78,54 +75,12 @@ def _check_members(rows: csr_array, start: int, colors: NDArray[Any]) -> None:
     raise VerificationError(f"row {row + start} has {u} and {v}, both of colour {color}")
 
 
-def count_conflicts(graph: Any, colors: NDArray[Any], distance: int = 1, bipartite: bool = False) -> int:
-    """Return how many edges join equal colours; at distance 2 the members of rows less the colours among them."""
-    matrix, total = _pattern(graph, merge=distance == 2), 0
-    _, colors = np.unique(colors, return_inverse=True)
-    for start, rows in _chunks(matrix, distance, bipartite):
-        if distance == 1:
-            row_of = _row_numbers(rows, start)
-            total += int(np.count_nonzero((colors[row_of] == colors[rows.indices]) & (row_of < rows.indices)))
-        else:
-            total += rows.nnz - (rows @ _indicator(colors)).nnz
-    return total
-
-
-def greedy_coloring(
-    graph: Any, distance: int = 1, order: Iterable[int] | None = None, bipartite: bool = False
-) -> NDArray[np.int32]:
-    """Return the colouring in which each vertex in turn takes the least colour that it may, int32.
-
-    Parameters
-    ----------
-    graph : Graph or scipy sparse array
-    distance : {1, 2}
-    order : iterable of int, optional
-        The vertices in turn; by default by their numbers.
-    bipartite : bool
-        Colour the columns of a matrix.
-    """
-    matrix = _pattern(graph)
-    nets = matrix if bipartite or distance == 1 else _closed(matrix, 0)
-    of_vertex = nets.T.tocsr() if bipartite else nets
-    colors = np.full(matrix.shape[1], -1, np.int32)
-    for v in range(colors.size) if order is None else order:
-        near = of_vertex.indices[of_vertex.indptr[v] : of_vertex.indptr[v + 1]]
-        if distance == 2:
-            members = [nets.indices[nets.indptr[r] : nets.indptr[r + 1]] for r in near]
-            near = np.concatenate(members) if members else near
-        taken = set(colors[near].tolist())
-        colors[v] = next(c for c in range(len(taken) + 1) if c not in taken)
-    return colors
-
-
-def _pattern(graph: Any, merge: bool = True) -> csr_array:
-    """Return the entries as ones, without repeats if *merge*."""
+def _pattern(graph: Any) -> csr_array:
+    """Return the entries as ones, without repeats."""
     matrix = checked_matrix(graph).tocsr() if issparse(graph) else graph.to_scipy()
     ones = csr_array((np.ones(matrix.nnz, np.int32), matrix.indices.copy(), matrix.indptr.copy()), shape=matrix.shape)
-    if merge:
-        ones.sum_duplicates()
-        ones.data[:] = 1
+    ones.sum_duplicates()
+    ones.data[:] = 1
     return ones
 
 

@@ -12,32 +12,49 @@ from clgraph.data.graph import Graph
 from clgraph.data.pairs import distinct, pack
 from clgraph.data.vertex_hashes import hash_colors
 from clgraph.errors import VerificationError
+from clgraph.reference.entries import entry_chunks
 
 Tables = tuple[NDArray[np.int64], NDArray[np.int64]]
+Rows = NDArray[np.int32]
+_CELLS = 8  # for an entry, of a table of the colours that rows have, up to which it takes less time than to sort pairs
 
 
 def hash_collisions(graph: Graph, hashes: Sequence[str], bit_widths: Sequence[int], *, distance: int = 1) -> Tables:
     """Return sum and maximum over the rows of their collisions, int64, shape (n_hashes, n_bit_widths)."""
-    n = graph.n_vertices
-    rows, columns = graph.sources(), graph.column_indices
-    if distance == 1:
-        proper = rows != columns
-        rows, columns = rows[proper], columns[proper]
-    else:
-        vertices = np.arange(n, dtype=np.int32)
-        closed = distinct(np.concatenate([pack(rows, columns), pack(vertices, vertices)]))
-        rows, columns = (closed >> 32).astype(np.int32), closed.astype(np.int32)
+    colors_of = [hash_colors(name, graph.n_vertices, max(bit_widths)) for name in hashes]
     total, maximum = np.zeros((2, len(hashes), len(bit_widths)), np.int64)
-    for k, name in enumerate(hashes):
-        for j, bits in enumerate(bit_widths):
-            colors = hash_colors(name, n, bits)
-            if distance == 1:
-                counts = np.bincount(rows[colors[rows] == colors[columns]], minlength=n)
-            else:
-                seen = distinct(pack(rows, colors[columns]))
-                counts = np.bincount(rows, minlength=n) - np.bincount(seen >> 32, minlength=n)
-            total[k, j], maximum[k, j] = counts.sum(), counts.max(initial=0)
+    for _, rows, columns in entry_chunks(graph):
+        if not rows.size:
+            continue
+        if distance == 1:
+            proper = rows != columns
+            rows, columns = rows[proper], columns[proper]
+        else:
+            own = distinct(rows)
+            closed = distinct(np.concatenate([pack(rows, columns), pack(own, own)]))
+            rows, columns = (closed >> 32).astype(np.int32), closed.astype(np.int32)
+        numbers = rows - rows.min(initial=graph.n_vertices)
+        for k, colors in enumerate(colors_of):
+            for j, bits in enumerate(bit_widths):
+                low = colors & np.int32((1 << bits) - 1)
+                counts = _collisions(numbers, low[rows], low[columns], bits, distance)
+                total[k, j] += counts.sum()
+                maximum[k, j] = max(maximum[k, j], counts.max(initial=0))
     return total, maximum
+
+
+def _collisions(rows: Rows, own: Rows, theirs: Rows, bits: int, distance: int) -> NDArray[np.int64]:
+    """Return the collisions of each row: entries of its colour, or members less the colours among them."""
+    if distance == 1:
+        return np.bincount(rows[own == theirs])
+    n_rows = int(rows.max(initial=-1)) + 1
+    if n_rows << bits > _CELLS * rows.size:
+        seen = np.bincount(distinct(pack(rows, theirs)) >> 32, minlength=n_rows)
+    else:
+        has = np.zeros((n_rows, 1 << bits), bool)
+        has[rows, theirs] = True
+        seen = np.count_nonzero(has, axis=1)
+    return np.bincount(rows, minlength=n_rows) - seen
 
 
 def check_collisions(

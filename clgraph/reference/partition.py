@@ -13,6 +13,7 @@ from clgraph.data.graph import Graph, as_graph
 from clgraph.data.pairs import distinct
 from clgraph.errors import GraphError, VerificationError
 from clgraph.host_memory import check_host_memory
+from clgraph.reference.entries import check_array, first
 
 
 def check_partition(
@@ -46,17 +47,13 @@ def check_partition(
     VerificationError
         Naming what differs.
     """
-    n = graph.n_vertices
-    if parts.shape != (n,) or parts.dtype != np.int32:
-        raise VerificationError(f"parts are {parts.dtype} {parts.shape}; needed: int32 ({n},)")
-    if (bad := (parts < 0) | (parts >= n_parts)).any():
-        v = int(bad.argmax())
+    check_array("parts", parts, graph.n_vertices, np.int32)
+    if (v := first((parts < 0) | (parts >= n_parts))) is not None:
         raise VerificationError(f"vertex {v} is in part {parts[v]}; parts are 0 to {n_parts - 1}")
     found = partition_quality(graph, parts, n_parts, vertex_weights=vertex_weights)
     if found["edge_cut"] != edge_cut:
         raise VerificationError(f"edges between parts weigh {found['edge_cut']}, not {edge_cut}")
-    if part_weights is not None and (wrong := found["part_weights"] != part_weights).any():
-        p = int(wrong.argmax())
+    if part_weights is not None and (p := first(found["part_weights"] != part_weights)) is not None:
         raise VerificationError(f"part {p} weighs {found['part_weights'][p]}, not {part_weights[p]}")
     if most_weight is not None and (heaviest := found["part_weights"].max(initial=0)) > most_weight:
         raise VerificationError(f"a part weighs {heaviest}; allowed: {most_weight}")

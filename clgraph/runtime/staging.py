@@ -190,7 +190,7 @@ class Staging:
                     if then is not None and copy is last:
                         untold += 1
                         if untold == _TOLD or done == last[2].nbytes:
-                            self._hold(session.queue, queue, event)
+                            hold(session, session.queue, queue, event)
                             then(told, done)
                             told, untold = done, 0
                     if LAG <= i < len(parts) - N_CHUNKS + LAG:  # the bus has others to move meanwhile
@@ -203,18 +203,11 @@ class Staging:
             yield
             return
         kernels = self._session.queue
-        self._hold(queue, kernels)
+        hold(self._session, queue, kernels)
         try:
             yield
         finally:  # also after an error, since the memory may be given to others
-            self._hold(kernels, queue)
-
-    def _hold(self, queue: cl.CommandQueue, other: cl.CommandQueue, event: cl.Event | None = None) -> None:
-        """Let *queue* wait for *event*, or for all that is in the *other* queue."""
-        with self._session.driver:
-            cl.enqueue_barrier(queue, wait_for=[event or cl.enqueue_marker(other)])
-            other.flush()  # else the first queue might wait for ever
-            queue.flush()
+            hold(self._session, kernels, queue)
 
     def read(self, buffer: Any, first_byte: int, host: NDArray[Any]) -> None:
         """Copy bytes of *buffer* from *first_byte* on to all of contiguous *host*, after all earlier work."""
@@ -249,3 +242,11 @@ def _parts(host: NDArray[Any]) -> list[tuple[int, NDArray[np.uint8]]]:
     whole = host.reshape(-1).view(np.uint8)
     size = CHUNK_BYTES if whole.size >= _FEW_CHUNKS * CHUNK_BYTES else CHUNK_BYTES // 2
     return [(start, whole[start : start + size]) for start in range(0, whole.size, size)]
+
+
+def hold(session: Session, queue: cl.CommandQueue, other: cl.CommandQueue, event: cl.Event | None = None) -> None:
+    """Let *queue* wait for *event*, or for all that is in the *other* queue of *session*."""
+    with session.driver, typed_errors("ordering copies and kernels"):
+        cl.enqueue_barrier(queue, wait_for=[event or cl.enqueue_marker(other)])
+        other.flush()  # else the first queue might wait for ever
+        queue.flush()

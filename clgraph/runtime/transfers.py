@@ -101,17 +101,6 @@ class Transfers:
             buffer = cl.Buffer(self.session.context, cl.mem_flags.READ_WRITE, n_bytes)
         return self._begin(DeviceArray(self.session, buffer, data.dtype, data.size), data, 0, (), to_host=False)
 
-    def write(
-        self, array: DeviceArray, host: NDArray[Any], *, offset: int = 0, after: cl.Event | None = None
-    ) -> Transfer:
-        """Begin to copy *host*, which must not change meanwhile, to the items of *array* from *offset* on.
-
-        It begins once *after* has ended; without that, once all kernels have that are enqueued so far.
-        """
-        data = np.ascontiguousarray(host, array.dtype)
-        array.check_part(offset, data.size)
-        return self._begin(array, data, offset, self._earlier(after), to_host=False)
-
     def read(
         self, array: DeviceArray, start: int = 0, stop: int | None = None, *, after: cl.Event | None = None
     ) -> Transfer:

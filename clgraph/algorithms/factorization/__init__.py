@@ -59,7 +59,7 @@ def _answer(_problem: FactorizationProblem, plan: FactorizationPlan) -> Trained:
 def _check(problem: FactorizationProblem, result: Trained) -> None:
     from clgraph.reference.factorization import check_factorization
 
-    check_factorization(problem.ratings, model=result)
+    check_factorization(problem.ratings, result)
 
 
 ALGORITHM = Algorithm("factorization", STRATEGIES, contenders, as_problem, _answer, _check, "ratings")

@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from clgraph.algorithms.factorization import STRATEGIES, as_problem
+from clgraph.algorithms.factorization import STRATEGIES
 from clgraph.algorithms.factorization.epochs import Epoch, Training
 from clgraph.algorithms.factorization.factors import Backup, DeviceModel, Factors
 from clgraph.algorithms.factorization.strata import Strata
-from clgraph.algorithms.factorization.training import Cell, Errors, check_squares, finish_aside
+from clgraph.algorithms.factorization.training import Cell, Errors, checked_problem, finish_aside
 from clgraph.data.ratings import Ratings
 from clgraph.engine.team import Team
-from clgraph.errors import InputError
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.timing import RunInfo, Seconds
 
@@ -69,24 +68,20 @@ class TeamFactorization(Training):
         self, devices: object, ratings: Ratings, *, rank: int, strategy: str, options: Mapping[str, Any] | None,
         deterministic: bool, n_epochs: int, storage: Any, biases: bool, mean: float | None,
     ) -> None:  # fmt: skip
-        if not ratings.n_ratings:
-            raise InputError("there are no ratings to train on; at least one is needed")
-        problem = as_problem(ratings, rank=rank, n_sweeps=n_epochs, storage=storage, biases=biases)
-        check_squares(ratings)
+        problem = checked_problem(ratings, rank, n_epochs, storage, biases, mean)
         self._started, self.epochs = time.perf_counter(), []
         self.team = Team(devices)
         n = self._n = min(len(self.team), *ratings.shape)  # more devices would have no users, or no items
-        mean = float(ratings.values.mean(dtype=np.float64)) if mean is None else mean
         self._strata = Strata(ratings, n)
 
         def cells(d: int) -> list[Cell]:
-            problems = [replace(problem, ratings=block, mean=mean) for block in self._strata.blocks[d]]
+            problems = [replace(problem, ratings=block) for block in self._strata.blocks[d]]
             return [Cell(self.team.sessions[d], each, strategy, options, deterministic) for each in problems]
 
         # One after the other: drivers compile one program at a time.
         self._cells = [cells(d) for d in range(n)]
         home = [self._cells[d][d] for d in range(n)]
-        self.model = TeamModel(self._strata, [cell.model for cell in home], mean)
+        self.model = TeamModel(self._strata, [cell.model for cell in home], home[0].model.mean)
         self._backups = [Backup(cell.model) for cell in home]
         choices = [(cell.errors.n, cell.choice) for row in self._cells for cell in row if cell.choice is not None]
         self._choice = max(choices, key=lambda choice: choice[0])[1]

@@ -27,7 +27,7 @@ from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.session import Session
 from clgraph.runtime.timing import Recorder, RunInfo, Seconds
 
-__all__ = ["Callback", "Cell", "Epoch", "Errors", "Factorization", "check_squares", "finish_aside"]
+__all__ = ["Callback", "Cell", "Epoch", "Errors", "Factorization", "checked_problem", "finish_aside"]
 
 _EVALUATE = "factorization/evaluate.cl"
 _GROUPS_PER_UNIT = 8
@@ -72,14 +72,24 @@ class Errors:
         return float(self._partial.get().sum(dtype=np.float64))
 
 
-def check_squares(ratings: Ratings) -> None:
-    """Raise unless the squares of the ratings are finite in float32, in which errors are summed up."""
+def checked_problem(
+    ratings: Ratings, rank: int, n_epochs: int, storage: Storage, biases: bool, mean: float | None
+) -> FactorizationProblem:
+    """Return the problem of training on *ratings*.
+
+    There must be some, and their squares must be finite in float32, in which errors are summed up.
+    """
+    if not ratings.n_ratings:
+        raise InputError("there are no ratings to train on; at least one is needed")
+    checked_count("n_factors", rank, MAX_RANK)
+    problem = as_problem(ratings, rank=rank, n_sweeps=n_epochs, storage=storage, biases=biases)
     largest = max(float(ratings.values.max()), float(ratings.values.min()), key=abs)
     if abs(largest) > _LARGEST_RATING:
         raise InputError(
             f"a rating of {largest:.3g}; the square of a rating must be finite in float32, so allowed are numbers up "
             f"to {_LARGEST_RATING:.3g} and down to minus that. Scale the ratings"
         )
+    return replace(problem, mean=float(ratings.values.mean(dtype=np.float64)) if mean is None else mean)
 
 
 def check_memory(session: Session, problem: FactorizationProblem) -> None:
@@ -223,18 +233,14 @@ class Factorization(Training):
         options: Mapping[str, Any] | None = None, deterministic: bool = False, n_epochs: int = 20,
         storage: Storage = "float32", biases: bool = False, mean: float | None = None,
     ) -> None:  # fmt: skip
-        if not ratings.n_ratings:
-            raise InputError("there are no ratings to train on; at least one is needed")
-        checked_count("n_factors", rank, MAX_RANK)
-        problem = as_problem(ratings, rank=rank, n_sweeps=n_epochs, storage=storage, biases=biases)
-        check_squares(ratings)
+        problem = checked_problem(ratings, rank, n_epochs, storage, biases, mean)
         self.session, self.ratings = session, ratings
         self.epochs: list[Epoch] = []
         self._started = time.perf_counter()
         self._parts = np.zeros(3)  # seconds: compile, transfer, kernel
         self._kernels: dict[str, tuple[int, float]] = {}
         with session.measure() as recorder:
-            cell = Cell(session, replace(problem, mean=mean), strategy, options, deterministic)
+            cell = Cell(session, problem, strategy, options, deterministic)
             assert cell.choice is not None and cell.plan is not None  # there are ratings
             self.choice, self.plan, self.model, self._errors = cell.choice, cell.plan, cell.model, cell.errors
             self.strategy = self.choice.strategy
