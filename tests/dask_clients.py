@@ -1,7 +1,5 @@
 """Clients of Dask clusters on this machine, for tests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """Ratings, factors and checks that the tests of the factorisation share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any

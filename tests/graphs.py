@@ -1,7 +1,5 @@
 """The zoo: small graphs that every algorithm must survive, by name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 

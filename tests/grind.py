@@ -3,8 +3,6 @@
 Inputs are tiny: Oclgrind interprets every instruction of every work-item.
 """
 
-from __future__ import annotations
-
 import sys
 import warnings
 from dataclasses import replace

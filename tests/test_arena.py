@@ -1,7 +1,5 @@
 """One allocation for many arrays: where they stand, what is given back, and what is said when there is no room."""
 
-from __future__ import annotations
-
 import gc
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Faults planted into results: the checks of the benchmarks refuse each of them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

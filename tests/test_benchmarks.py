@@ -1,7 +1,5 @@
 """The harness that times plans, and the store of its graphs."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Every strategy of breadth-first search on every zoo graph and device, against the definition."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from typing import Any

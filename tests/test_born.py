@@ -1,7 +1,5 @@
 """Graphs that generators make on a device are those that they make on the host, bit for bit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Calls that the host answers ask no driver, and do not even load pyopencl."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

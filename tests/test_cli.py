@@ -1,7 +1,5 @@
 """The ``clgraph`` command: exit codes, output for people and for programs, bad input."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os
@@ -136,8 +134,7 @@ def test_a_reader_that_leaves_early_is_no_error(graph_file: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "hint"),
-    [("0 1\n2 x\n", "line 2"), ("%%MatrixMarket matrix coordinate real general\n2 2 9\n", "9")],
+    ("text", "hint"), [("0 1\n2 x\n", "line 2"), ("%%MatrixMarket matrix coordinate real general\n2 2 9\n", "9")]
 )
 def test_a_damaged_file_is_4_and_says_where(
     tmp_path: Path, text: str, hint: str, capsys: pytest.CaptureFixture[str]
@@ -565,8 +562,7 @@ def test_the_doctor_survives_a_driver_that_kills_its_process(tmp_path: Path, on_
     library = tmp_path / "libcrash.so"
     source = tmp_path / "crash.c"
     source.write_text(
-        "#include <stdlib.h>\n__attribute__((constructor)) static void crash(void) { abort(); }\n",
-        encoding="utf-8",
+        "#include <stdlib.h>\n__attribute__((constructor)) static void crash(void) { abort(); }\n", encoding="utf-8"
     )
     subprocess.run([compiler, "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
     (tmp_path / "crash.icd").write_text(f"{library}\n", encoding="utf-8")

@@ -1,7 +1,5 @@
 """Every strategy of colouring at distance 1 on every device, against the definition and the sequential algorithm."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Colourings at distance 2 and of columns, and counts of conflicts, on zoo graphs and devices: the definition."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

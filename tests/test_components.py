@@ -1,7 +1,5 @@
 """Every strategy of connected components on every zoo graph and device, against the definition."""
 
-from __future__ import annotations
-
 import networkx as nx
 import numpy as np
 import pytest

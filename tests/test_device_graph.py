@@ -1,7 +1,5 @@
 """Graphs on a device: made of host graphs and of arrays that kernels wrote, checked there, and taken by algorithms."""
 
-from __future__ import annotations
-
 import gc
 import pickle
 import weakref

@@ -1,7 +1,5 @@
 """Orientation and in-circle tests of the device against rational numbers, on points that defeat rounding."""
 
-from __future__ import annotations
-
 from itertools import product
 from pathlib import Path
 

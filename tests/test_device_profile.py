@@ -1,7 +1,5 @@
 """Which profile a device gets, and that none of those that are shipped is damaged."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

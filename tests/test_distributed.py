@@ -1,7 +1,5 @@
 """Components and forests over Dask's workers: the same answers as one device, whatever becomes of the workers."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import pickle

@@ -1,7 +1,5 @@
 """Factorisation over Dask's workers: the factors of strata on one machine, also when a worker is killed."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Iterator

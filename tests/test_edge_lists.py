@@ -1,7 +1,5 @@
 """Components of lists of edges: the same as of rows, in any order of lists, and of forests that are merged."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

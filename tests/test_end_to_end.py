@@ -1,7 +1,5 @@
 """The benchmark from the user's array to the user's answer."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

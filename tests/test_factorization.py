@@ -1,7 +1,5 @@
 """What holds for every strategy of matrix factorisation, the choice among them, and the sweeps over blocks."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 

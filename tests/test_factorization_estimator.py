@@ -1,7 +1,5 @@
 """Training on a device, and the scikit-learn estimator."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -6,8 +6,6 @@ before both; on the Radeon R9-290X the schedules by maximal matchings win by abo
 on power-law inputs when the preprocessing is counted, once. The inputs have the study's sizes, scaled down.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

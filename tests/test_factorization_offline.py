@@ -1,7 +1,5 @@
 """Offline strategies of factorisation: matchings, and sweeps without conflicts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from conftest import run_at_width

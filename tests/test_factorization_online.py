@@ -1,7 +1,5 @@
 """The strategies of matrix factorisation that lock while they run, and the one that does not lock."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

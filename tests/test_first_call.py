@@ -1,7 +1,5 @@
 """The benchmark of first calls gives its processes the caches that its rows tell."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A forest as a message: whatever it looks like, the other device gets all of it, in no more than 4 bytes a vertex."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

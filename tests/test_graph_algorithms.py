@@ -1,7 +1,5 @@
 """What components, spanning forests, searches and shortest paths have in common, each with its table of strategies."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Arrays that grow: a kernel of the tests runs out of room, gets more, and nothing is lost."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Hash colourings: the functions on host and device, and their collisions by every strategy against the definition."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Loads on several devices: right answers under every policy, what fails, and what is refused."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import subprocess

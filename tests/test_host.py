@@ -1,7 +1,5 @@
 """The strategy ``host``: when it is picked, what it tells, and the inputs on which scipy's own answer would differ."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What importing clgraph, and asking its command for help, must not load."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -41,8 +39,7 @@ except SystemExit as stop:
 
 
 @pytest.mark.parametrize(
-    "code",
-    ["import clgraph", *map(HELP.format, (["--help"], ["bfs", "--help"], ["--version"], ["report", "--help"]))],
+    "code", ["import clgraph", *map(HELP.format, (["--help"], ["bfs", "--help"], ["--version"], ["report", "--help"]))]
 )
 def test_import_and_help_load_nothing_heavy(code: str) -> None:
     assert loaded_by(code) & HEAVY == set()

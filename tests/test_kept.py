@@ -1,7 +1,5 @@
 """What a session keeps of a call: the next call on the same graph only runs it, and its answer is as right."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import wraps

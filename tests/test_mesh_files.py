@@ -1,7 +1,5 @@
 """Files of Triangle are read and written, and written for ParaView."""
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 import gzip

@@ -1,7 +1,5 @@
 """Every strategy of minimum spanning forests on every zoo graph and device, against the definition and Kruskal."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Damaged files of every kind end in a right answer or a ClgraphError; so do those made to deceive."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Splitting of vertices, child launches, rounds, and the spread of work that they are there for."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

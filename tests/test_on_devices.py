@@ -1,7 +1,5 @@
 """Components and spanning forests on several devices: the answers of one, from split and streamed graphs."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import subprocess

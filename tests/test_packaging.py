@@ -1,7 +1,5 @@
 """What users install: the wheel, in an environment without the checkout."""
 
-from __future__ import annotations
-
 import json
 import os
 import site

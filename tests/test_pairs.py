@@ -1,7 +1,5 @@
 """Pairs become rows by buckets, in threads: the same as by one stable sort."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

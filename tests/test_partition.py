@@ -1,7 +1,5 @@
 """Partitions: every variant on every small graph and device, against the definition; levels; what is refused."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 from dataclasses import replace

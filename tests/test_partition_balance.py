@@ -1,7 +1,5 @@
 """Limits of parts: kept on every path wherever they can be, whatever the graph, the weights and the number of parts."""
 
-from __future__ import annotations
-
 import heapq
 import warnings
 

@@ -1,7 +1,5 @@
 """A pick needs the prices of strategies, and makes nothing for their runs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Prices of works and calls."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The probe: its rates are plausible, kept, found again, printed and drawn."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import math

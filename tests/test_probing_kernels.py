@@ -1,7 +1,5 @@
 """The probe's kernels do all they are timed for, and its trials trust no short time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -9,14 +7,7 @@ import pytest
 
 from clgraph.errors import DeviceError
 from clgraph.probing.api import _powers
-from clgraph.probing.patterns import (
-    GLOBAL_ATOMICS,
-    LINE_WORDS,
-    LOCAL_ATOMICS,
-    WORK_GROUP,
-    Bench,
-    cycle_word,
-)
+from clgraph.probing.patterns import GLOBAL_ATOMICS, LINE_WORDS, LOCAL_ATOMICS, WORK_GROUP, Bench, cycle_word
 from clgraph.probing.trials import TRIALS, Trial, read
 from clgraph.runtime.session import Session
 

@@ -1,7 +1,5 @@
 """Progress: who listens hears every step to its end, a terminal gets a bar, nobody else gets anything."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import lzma

@@ -7,8 +7,6 @@ the kernels show that each lane finds what it should; mutations.json has what to
 one place at a time. CLGRAPH_RACE_SEEDS sets how many seeds each case gets; 250 find every planted bug.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -1,7 +1,5 @@
 """What README.md and the pages for users tell must be so: command lines, figures, links, names, and the demo."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

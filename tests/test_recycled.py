@@ -1,7 +1,5 @@
 """Memory of answers: given again once nobody has it, and never before."""
 
-from __future__ import annotations
-
 import gc
 import os
 from collections.abc import Iterator

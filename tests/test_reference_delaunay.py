@@ -1,7 +1,5 @@
 """The reference finds every fault that is planted in a triangulation."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Oracles and checks of breadth-first search and shortest paths, against the words of the textbook."""
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from typing import Any

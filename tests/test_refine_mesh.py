@@ -1,7 +1,5 @@
 """Delaunay refinement: every strategy on every device, checked against the definition."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Tables of benchmark results."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

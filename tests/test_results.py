@@ -1,7 +1,5 @@
 """How results, explanations and devices are shown, and what pickles of results carry."""
 
-from __future__ import annotations
-
 import copy
 import json
 import pickle

@@ -1,7 +1,5 @@
 """Drivers and devices that crash or compute wrong are found in a child process, told of, and passed over."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform
@@ -89,8 +87,7 @@ print(self_test.examine(device)["reason"])
 
 @pytest.mark.skipif(not X86, reason="PoCL's wheel is for x86-64")
 @pytest.mark.parametrize(
-    ("name", "state"),
-    [(WRONG, "as found"), (WRONG, "mended"), ("generic", "mended"), ("no-such-processor", "mended")],
+    ("name", "state"), [(WRONG, "as found"), (WRONG, "mended"), ("generic", "mended"), ("no-such-processor", "mended")]
 )
 def test_pocl_computes_right_whatever_llvm_calls_the_processor(name: str, state: str, tmp_path: Path) -> None:
     if not pocl_cpu.needs_name(session_on("pocl").device):

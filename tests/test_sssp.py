@@ -1,7 +1,5 @@
 """Every strategy of shortest paths on every zoo graph, weight type and device, against the definition and Dijkstra."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable
@@ -21,12 +19,7 @@ from scipy.sparse.csgraph import dijkstra as scipy_dijkstra
 import clgraph as cg
 from clgraph.algorithms.sssp import STRATEGIES, ShortestPaths, as_problem, sssp, strategies
 from clgraph.data.graph import Graph
-from clgraph.errors import (
-    ClgraphError,
-    DistanceOverflowError,
-    InputError,
-    UnsupportedStrategyError,
-)
+from clgraph.errors import ClgraphError, DistanceOverflowError, InputError, UnsupportedStrategyError
 from clgraph.generators import random_weights
 from clgraph.model.cost import estimate
 from clgraph.reference.bfs import NO_PREDECESSOR

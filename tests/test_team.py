@@ -1,7 +1,5 @@
 """Several devices of one problem: threads, copies between devices, and the tree of merges."""
 
-from __future__ import annotations
-
 import threading
 from types import SimpleNamespace
 

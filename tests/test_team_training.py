@@ -1,7 +1,5 @@
 """Factorisation on several devices: strata, no lost steps, and errors like those of one device."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

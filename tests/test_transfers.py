@@ -3,8 +3,6 @@
 A user event holds one of the queues until the test lets it go, so what runs meanwhile does not wait for it.
 """
 
-from __future__ import annotations
-
 import gc
 import threading
 import time

@@ -4,8 +4,6 @@ Its licence is not free, so it is no dependency, not even of tests: ``CLGRAPH_TR
 that has the package ``triangle``.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Exact signs, triangulations of points, and planar graphs with their holes and regions."""
 
-from __future__ import annotations
-
 import dataclasses
 import sys
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Runs where the home directory, the cache directory or nothing at all can be written."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

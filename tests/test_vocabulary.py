@@ -4,8 +4,6 @@ Intel's CPU runtime has real sub-groups: the whole file runs again on it in chil
 lanes. ``CLGRAPH_TEST_DEVICES=nvidia python -m pytest tests/test_vocabulary.py`` runs it on a GPU.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Scipy CSR matrices that are wrapped for a call: what kernels and the host find in them, and what stays of them."""
 
-from __future__ import annotations
-
 import gc
 import os
 import pickle

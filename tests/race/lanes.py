@@ -1,7 +1,5 @@
 """Builds and runs the cases of this directory: kernels as C++, under ThreadSanitizer or under the seeded scheduler."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -149,11 +147,7 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
     "probes": [("-DWG_SIZE=4",)],
     "block_diagonal": [("-DWG_SIZE=4",), ONE_WIDE],
     "stats": [("-DWG_SIZE=4",), WIDE],
-    "partition": [
-        ("-DWG_SIZE=1",),
-        ("-DWG_SIZE=1", "-DDEV_IS_CPU=0", "-DSPLIT_CLAIMS=1"),
-        (*WIDE, "-DWORDS_ORDER=1"),
-    ],
+    "partition": [("-DWG_SIZE=1",), ("-DWG_SIZE=1", "-DDEV_IS_CPU=0", "-DSPLIT_CLAIMS=1"), (*WIDE, "-DWORDS_ORDER=1")],
     "delaunay": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",), CHECKED_LATER],
     "patches": [("-DWG_SIZE=1",)],
     "group_patches": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",)],
