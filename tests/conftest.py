@@ -98,6 +98,12 @@ def two_sessions() -> list[Session]:
     return [first, second]
 
 
+@pytest.fixture(scope="session")
+def pair() -> list[Session]:
+    """Sessions on two devices, for tests of several."""
+    return two_sessions()
+
+
 @pytest.fixture(scope="session", params=DEVICES)
 def session(request: pytest.FixtureRequest) -> Session:
     """A session on each device in turn."""
@@ -145,8 +151,7 @@ def run_at_width(width: int, script: str) -> None:
     """
     intel_session()
     head = f"import conftest; s = conftest.session_on('intel'); assert s.facts.sub_group_size == {width};"
-    done = run_python(head + script, CLGRAPH_INTEL_SUB_GROUP=str(width))
-    assert done.returncode == 0, done.stderr[-2000:]
+    printed_by(head + script, CLGRAPH_INTEL_SUB_GROUP=str(width))
 
 
 def run_python(
@@ -159,3 +164,10 @@ def run_python(
         [sys.executable, "-c", code, *arguments], cwd=ROOT, env={**base, **environment, "PYTHONPATH": path},
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=800,
     )  # fmt: skip
+
+
+def printed_by(code: str, *arguments: str, **environment: str) -> str:
+    """Run *code* as ``run_python`` does, and return what it prints; it must not fail."""
+    done = run_python(code, *arguments, **environment)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+    return done.stdout

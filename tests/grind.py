@@ -201,7 +201,7 @@ def device_graphs(session: Session) -> None:
 
 def generators(session: Session) -> None:
     """Make a small graph by each kernel of the generators, with weights and as replicas."""
-    from test_born import BORN, assert_same
+    from test_generators import BORN, assert_same
 
     from clgraph import generators
 

@@ -15,7 +15,6 @@ from clgraph.algorithms.coloring import claims, strategies, windows
 from clgraph.algorithms.coloring import problem as problems
 from clgraph.algorithms.coloring.plan import ranks
 from clgraph.algorithms.coloring.problem import as_problem
-from clgraph.algorithms.coloring.strategies import STRATEGIES
 from clgraph.algorithms.coloring.vertex_orders import ORDERS
 from clgraph.data.graph import Graph
 from clgraph.data.vertex_hashes import HASHES, hash_colors
@@ -157,19 +156,6 @@ def test_hubs_have_bitmaps_of_their_own(session: Session) -> None:
         assert n_colors >= int(np.diff(matrix.indptr).max())
 
 
-def test_deterministic() -> None:
-    """One seed, one colouring: in every run, on every device."""
-    graphs = [cg.generators.rmat(9, 8, seed=1), cg.generators.delaunay_points(500), cg.generators.star(2000)]
-    for strategy in ("speculative", "hash_repair"):
-        for graph in graphs:
-            found = [
-                cg.color(graph, distance=2, strategy=strategy, deterministic=True, seed=seed, session=device).colors
-                for seed, device in ((5, "pocl"), (5, "pocl"), (5, "intel"), (6, "pocl"))
-            ]
-            assert np.array_equal(found[0], found[1]) and np.array_equal(found[0], found[2])
-            assert not np.array_equal(found[0], found[3])
-
-
 def test_hash_start(pocl: Session) -> None:
     """A hash colouring without collisions stays as it is."""
     graph = cg.generators.path(500)
@@ -196,16 +182,6 @@ def test_hash_of_a_table(pocl: Session, distance: int) -> None:
     assert few < some and few * (3 - distance) == best.total
     result = cg.color(graph, hash=best.hash, bits=best.bits, verify=True, **options)
     assert result.info.details["hash"] == best.hash
-
-
-def test_runs_again(pocl: Session) -> None:
-    graph = cg.generators.rmat(9, 8, seed=4)
-    for strategy, deterministic in (("speculative", False), ("hash_repair", False), ("speculative", True)):
-        plan = STRATEGIES[strategy].plan(pocl, as_problem(graph, distance=2, deterministic=deterministic))
-        for _ in range(2):
-            plan.run()
-            _, colors = plan.result()
-            check_coloring(graph, colors, distance=2)
 
 
 @pytest.mark.parametrize("shape", [(60, 90), (90, 60), (8, 2000), (2000, 5), (1, 1), (4, 0), (0, 4)])

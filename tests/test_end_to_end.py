@@ -1,4 +1,4 @@
-"""The benchmark from the user's array to the user's answer."""
+"""The benchmarks from the user's array to the user's answer, and of first calls in new processes."""
 
 import argparse
 import json
@@ -9,8 +9,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import bench_end_to_end
+import bench_first_call
 import bench_small_inputs
 import end_to_end_calls
 import first_answer
@@ -95,3 +97,23 @@ def test_calls_on_small_graphs_that_take_too_long_are_named(pocl: Session) -> No
     assert "none of 1" in bench_small_inputs.table([quick])
     told = bench_small_inputs.table([quick, late])
     assert "late" in told and "path 10" not in told and "1 of 2 calls" in told
+
+
+def test_first_calls_have_the_caches_that_their_rows_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the processes with warm caches the fastest counts; new ones have no cache, cold ones only the verdicts."""
+    seconds, found = iter([9.0, 8.0, 7.0, 2.0, 1.0, 6.0, 3.0, 4.0]), []
+
+    def answered(call: str, file: Path, device: str, folder: Path) -> dict[str, Any]:
+        found.append(sorted(path.name for path in folder.glob("clgraph/*")))
+        for name in ("drivers", "self-tests", "pocl"):
+            (folder / "clgraph" / name).mkdir(parents=True, exist_ok=True)
+        return {"total_seconds": next(seconds)}
+
+    monkeypatch.setattr(bench_first_call, "answered", answered)
+    rows = bench_first_call.measure(tmp_path, "", 5, ["bfs", "sssp"], 2)
+    told = [(row["algorithm"], row["caches"], row["total_seconds"]) for row in rows]
+    assert told == [
+        ("bfs", "new", 8.0), ("bfs", "cold", 7.0), ("bfs", "warm", 1.0), ("sssp", "cold", 6.0), ("sssp", "warm", 3.0)
+    ]  # fmt: skip
+    verdicts, kernels = ["drivers", "self-tests"], ["drivers", "pocl", "self-tests"]
+    assert found[1:] == [[], verdicts, kernels, kernels, verdicts, kernels, kernels]

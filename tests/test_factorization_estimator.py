@@ -4,8 +4,6 @@ import json
 import math
 import os
 import pickle
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ROOT, session_on
+from conftest import printed_by, run_python, session_on
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.metrics import r2_score
@@ -764,7 +762,7 @@ def test_copies(make: Any, pocl: Session) -> None:
 
 def test_a_plain_import_does_not_load_scikit_learn() -> None:
     code = "import sys, clgraph, clgraph.algorithms.factorization.training; assert 'sklearn' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+    printed_by(code)
     assert cg.SGDMatrixFactorization is SGDMatrixFactorization
 
 
@@ -775,7 +773,7 @@ def test_without_scikit_learn_the_error_names_the_extra() -> None:
     )
     command = code.replace("clgraph; clgraph.SGD", "clgraph.cli.main as m; sys.exit(m.main(['factorization', 'x'])) #")
     for text in (code, command):
-        child = subprocess.run([sys.executable, "-c", text], cwd=ROOT, capture_output=True, text=True, check=False)
+        child = run_python(text)
         assert child.returncode == 1 and "pip install 'scikit-learn>=1.6'" in child.stderr
 
 

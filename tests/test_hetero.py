@@ -1,9 +1,6 @@
 """Loads on several devices: right answers under every policy, what fails, and what is refused."""
 
 import dataclasses
-import os
-import subprocess
-import sys
 import threading
 import time
 import warnings
@@ -14,7 +11,7 @@ import numpy as np
 import pyopencl as cl
 import pytest
 import scipy.sparse as sp
-from conftest import ROOT, session_on, two_sessions
+from conftest import printed_by, session_on, two_sessions
 
 import clgraph as cg
 from clgraph.errors import (
@@ -96,12 +93,7 @@ def test_unequal_sub_devices_of_one_cpu():
         "weights = [t.member(s).weight for s in devices]; assert abs(weights[0] / weights[1] - 3) < 1e-9;"
         "[t.check_every_load(devices, policy) for policy in t.POLICIES]"
     )
-    path = os.pathsep.join([str(ROOT / "tests"), str(ROOT / "benchmarks"), *sys.path])
-    environment = {**os.environ, "POCL_MAX_PTHREAD_COUNT": "4", "PYTHONPATH": path}
-    done = subprocess.run(
-        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False, timeout=800
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
+    printed_by(script, POCL_MAX_PTHREAD_COUNT="4")
 
 
 def test_an_algorithm_runs_on_a_sub_device(pocl):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import run_python
+from conftest import printed_by
 
 import clgraph as cg
 from clgraph import generators
@@ -283,7 +283,5 @@ print((resident_bytes("VmRSS") - before) / first.nbytes, session._pool.active_by
 
 
 def test_a_process_does_not_grow_with_the_graphs_that_it_has_solved() -> None:
-    found = run_python(FORTY_GRAPHS)
-    assert found.returncode == 0, found.stderr
-    grown, grown_on_device = map(float, found.stdout.split())
+    grown, grown_on_device = map(float, printed_by(FORTY_GRAPHS).split())
     assert grown < 5 and not grown_on_device  # of the thirty graphs

@@ -1,9 +1,6 @@
 """Components and spanning forests on several devices: the answers of one, from split and streamed graphs."""
 
 import dataclasses
-import os
-import subprocess
-import sys
 import threading
 from typing import Any
 
@@ -11,7 +8,7 @@ import numpy as np
 import pyopencl as cl
 import pytest
 import scipy.sparse as sp
-from conftest import DEVICES, ROOT, session_on
+from conftest import printed_by, session_on
 from graphs import GRAPHS
 
 import clgraph as cg
@@ -24,16 +21,9 @@ from clgraph.runtime.devices import sub_devices
 from clgraph.runtime.session import Session
 
 WEIGHTS = ["int32", "int64", "float32", "float64", None]
+
+
 both = pytest.mark.parametrize("function", [cg.connected_components, cg.minimum_spanning_forest])
-
-
-@pytest.fixture(scope="module")
-def pair() -> list[Session]:
-    """The first two devices of the tests, or the only one and a CPU."""
-    first, second = session_on(DEVICES[0]), session_on([*DEVICES, "cpu"][1])
-    if first.device == second.device:
-        pytest.skip("there is one device")
-    return [first, second]
 
 
 @pytest.fixture
@@ -215,17 +205,8 @@ for graph in (path, star, cg.Graph.from_edges([0], [1], [3]), cg.Graph.from_edge
 def test_small_graphs_on_eight_devices(script: str, expected: list[tuple[int, ...]]) -> None:
     """Most parts of the karate club are empty, there are more devices than edges, and parts know the same edges."""
     session_on("pocl")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), "POCL_MAX_PTHREAD_COUNT": "8"}
-    ran = subprocess.run(
-        [sys.executable, "-c", SMALL + script],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=800,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
-    assert [tuple(map(int, line.split())) for line in ran.stdout.splitlines()] == expected
+    printed = printed_by(SMALL + script, POCL_MAX_PTHREAD_COUNT="8")
+    assert [tuple(map(int, line.split())) for line in printed.splitlines()] == expected
 
 
 @both

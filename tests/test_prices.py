@@ -1,15 +1,17 @@
-"""Prices of works and calls."""
+"""Prices of works and calls, and picks by them."""
 
 import sys
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from conftest import ROOT
 
-from clgraph import generators
-from clgraph.algorithms.table import find_algorithm
+from clgraph import Ratings, generators
+from clgraph.algorithms.table import MODULES, find_algorithm
 from clgraph.model.cost import Atomics, Chain, Gathers, HostItems, Work, estimate
+from clgraph.model.recipe import Array, Setting
 from clgraph.model.strategy import priced
 from clgraph.runtime.session import Session
 
@@ -86,3 +88,27 @@ def test_recorded_runs_are_judged_by_the_model_as_it_is(pocl: Session) -> None:
     (pick,) = (each for each in anew if each["picked"])
     assert pick["strategy"] in {"rem", "afforest"} and pick["device"] == f"{facts.name}, 2 units"
     assert "1.500" in picks.quality(anew) and "1.50" in picks.late(anew)
+
+
+GRAPHS = {"power law": generators.rmat(12, 16, seed=0), "grid": generators.grid(60, 60)}
+
+
+def problem_of(name: str, graph: str) -> Any:
+    if name != "factorization":
+        settings = {"n_parts": 8} if name == "partition" else {}
+        return find_algorithm(name).problem(GRAPHS[graph], **settings)
+    users = np.arange(3000) % 100
+    return find_algorithm(name).problem(Ratings.from_triples(users, np.arange(3000) // 30, np.ones(3000)))
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+@pytest.mark.parametrize("name", MODULES)
+def test_a_pick_makes_no_setting(pocl: Session, name: str, graph: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = problem_of(name, graph)
+
+    def refuse(*_args: object, **_kwargs: object) -> None:
+        raise AssertionError("a price needs the steps alone")
+
+    for kind in (Array, Setting):
+        monkeypatch.setattr(kind, "__init__", refuse)
+    assert find_algorithm(name).choose(pocl, problem).predicted

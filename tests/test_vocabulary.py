@@ -6,13 +6,11 @@ lanes. ``CLGRAPH_TEST_DEVICES=nvidia python -m pytest tests/test_vocabulary.py``
 
 import itertools
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import intel_session
+from conftest import intel_session, printed_by
 
 from clgraph.errors import KernelBuildError
 from clgraph.runtime.session import Session
@@ -358,14 +356,7 @@ def test_all_words_on_wide_sub_groups(width):
     if "CLGRAPH_INTEL_SUB_GROUP" in os.environ:
         pytest.skip("this is the child")
     intel_session()
-    environment = {**os.environ, "CLGRAPH_INTEL_SUB_GROUP": str(width), "CLGRAPH_TEST_DEVICES": "intel"}
-    child = subprocess.run(
-        [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", __file__],
-        env=environment,
-        cwd=Path(__file__).parents[1],
-        capture_output=True,
-        text=True,
-        timeout=800,
-    )
-    assert child.returncode == 0, child.stdout[-4000:] + child.stderr[-2000:]
-    assert " passed" in child.stdout and " failed" not in child.stdout
+    code = "import pytest, sys; sys.exit(pytest.main(sys.argv[1:]))"
+    told = {"CLGRAPH_INTEL_SUB_GROUP": str(width), "CLGRAPH_TEST_DEVICES": "intel"}
+    printed = printed_by(code, "-v", "-p", "no:cacheprovider", __file__, **told)
+    assert " passed" in printed and " failed" not in printed

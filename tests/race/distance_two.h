@@ -88,7 +88,6 @@ static bool sized_right(Random &random, ulong) {
   return on.is_proper();
 }
 
-static const Case cases[] = {{"sized", sized_right}};
 #else
 static bool windows_right(Random &random, ulong) {
   Closed on(random);
