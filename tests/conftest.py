@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from clgraph.runtime.session import Session
 
 ROOT = Path(__file__).resolve().parent.parent
+DATA = Path(os.environ.get("CLGRAPH_DATA", ROOT.parent / "shared" / "data"))  # files that only some machines have
 DEVICES = os.environ.get("CLGRAPH_TEST_DEVICES", "pocl,intel").split(",")
 MAX_GROUP_TESTS = 40  # in turn on one worker. Files have up to 900 tests, and 15 workers waited for the longest file.
 PLATFORMS = {"intel": "intel(r) opencl"}  # PoCL's name of an Intel processor has the word, too

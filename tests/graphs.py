@@ -121,3 +121,13 @@ def hubs_and_leaves(n_hubs: int, n: int) -> Graph:
     a, b = np.triu_indices(n_hubs, 1)
     leaves = np.arange(n_hubs, n)
     return Graph.from_edges(np.append(a, leaves), np.append(b, leaves % n_hubs), n=n)
+
+
+def same(one: Graph, other: Graph) -> bool:
+    """Return whether both graphs have the same arrays, and both directions or none."""
+    return (
+        one.directed == other.directed
+        and np.array_equal(one.row_offsets, other.row_offsets)
+        and np.array_equal(one.column_indices, other.column_indices)
+        and (one.edge_weights is other.edge_weights is None or np.array_equal(one.edge_weights, other.edge_weights))
+    )

@@ -351,7 +351,7 @@ def searches(session: Session) -> None:
 
 def factorization_offline(session: Session) -> None:
     """Run matchings and sweeps in supersteps on few ratings, with work-groups of several work-items."""
-    import test_factorization_offline as offline
+    import test_factorization as offline
     from factorization_cases import check_replay, random_ratings
 
     ratings = random_ratings(60, 12, 30, skew=1.0)
@@ -377,11 +377,11 @@ def factorization_blocks(session: Session) -> None:
 
 def factorization_online(session: Session) -> None:
     """Sweep over a small matrix with a popular item and a busy user, by each strategy that runs online."""
-    import test_factorization_online as online
+    import test_factorization as online
     from factorization_cases import check_sweeps, cross
 
     ratings = cross(40)
-    for strategy in online.STRATEGIES:
+    for strategy in online.ONLINE:
         check_sweeps(session, strategy, ratings, 5, biases=True)
 
 

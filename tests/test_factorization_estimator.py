@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 import pickle
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import printed_by, run_python, session_on
+from conftest import DATA, printed_by, run_python, session_on
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.metrics import r2_score
@@ -35,7 +34,6 @@ from clgraph.io.ratings import read_ratings
 from clgraph.reference.factorization import check_factorization, rmse, sgd_sweep
 from clgraph.runtime.session import Session
 
-DATA = Path(os.environ.get("CLGRAPH_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 OFFLINE = "diagonal"
 SMALL = planted_ratings(40, 30, 500, rank=3, noise=0.1, seed=1)
 NAMED = Ratings.from_triples(

@@ -9,7 +9,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from graphs import GRAPHS
+from graphs import GRAPHS, same
 
 from clgraph import DeviceGraph, Graph, generators
 from clgraph.data.philox import below, key_of, random_shorts, random_words
@@ -29,14 +29,6 @@ SEEDED: dict[str, Callable[[int], Graph]] = {
     "delaunay_points": lambda seed: generators.delaunay_points(300, seed=seed),
     "random_weights": lambda seed: generators.random_weights(generators.grid(9, 9), seed=seed),
 }
-
-
-def same(one: Graph, other: Graph) -> bool:
-    return all(
-        np.array_equal(getattr(one, name), getattr(other, name))
-        for name in ("row_offsets", "column_indices", "edge_weights")
-        if getattr(one, name) is not None
-    )
 
 
 def check_simple(graph: Graph) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
+from conftest import DATA
 from graphs import GRAPHS, UNDIRECTED
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,7 +24,6 @@ from clgraph.errors import GraphFileError, GraphFileWarning, InputError
 from clgraph.generators import grid, path, random_weights, rmat
 from clgraph.io import FORMATS, cache, read, text, write
 
-DATA = Path(os.environ.get("CLGRAPH_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 SUFFIX = {"matrix_market": ".mtx", "edge_list": ".txt", "dimacs9": ".gr", "metis": ".graph", "npz": ".npz"}
 KEEP: dict[str, Any] = {"matrix_market": {"duplicates": "keep"}, "edge_list": {"duplicates": "keep"}}
 

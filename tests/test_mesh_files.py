@@ -10,12 +10,10 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import DATA
 
 import clgraph as cg
 from clgraph.errors import GraphFileError, GraphFileWarning, InputError, MissingExtraError
-
-SHARED = ROOT.parent / "shared" / "data"
 
 POLY = """# a square with a square hole
 8 2 1 1   # points, of the plane, one attribute, markers
@@ -354,12 +352,12 @@ def test_wrong_arguments_are_refused(poly, tmp_path):
             call()
 
 
-@pytest.mark.skipif(not (SHARED / "la.poly").exists(), reason="the shared data is not here")
+@pytest.mark.skipif(not (DATA / "la.poly").exists(), reason="the shared data is not here")
 def test_files_of_others():
-    graph = cg.read_planar_graph(SHARED / "la.poly")
+    graph = cg.read_planar_graph(DATA / "la.poly")
     assert (len(graph.points), len(graph.segments), len(graph.regions)) == (141, 148, 6)
     assert graph.triangulate().n_triangles == 265
-    mesh = cg.read_mesh(SHARED / "greenland.ele.gz")
+    mesh = cg.read_mesh(DATA / "greenland.ele.gz")
     assert (mesh.n_points, mesh.n_triangles) == (33343, 64125)
-    text = gzip.decompress(Path(SHARED / "greenland.node.gz").read_bytes()).decode().split("\n")
+    text = gzip.decompress(Path(DATA / "greenland.node.gz").read_bytes()).decode().split("\n")
     assert text[1].split()[1:3] == [f"{x:g}" for x in mesh.points[0]]

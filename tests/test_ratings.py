@@ -1,5 +1,4 @@
 import gzip
-import os
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
-from conftest import printed_by
+from conftest import DATA, printed_by
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from wrappers import WRAPPERS
@@ -21,7 +20,6 @@ from clgraph.data.ratings import Ratings, as_ratings
 from clgraph.errors import GraphFileError, GraphFileWarning, InputError
 from clgraph.io.ratings import read_ratings, write_ratings
 
-DATA = Path(os.environ.get("CLGRAPH_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 USERS, ITEMS, VALUES = [2, 0, 0, 2], [1, 5, 2, 0], [1, 2, 3.5, -4]
 TRIPLES = USERS, ITEMS, VALUES
 

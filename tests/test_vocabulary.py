@@ -297,7 +297,7 @@ def test_pushes(session, rng, limit):
         assert (pushed[count:] == 2**32 - 1).all()
 
 
-def _random_key(seed: int) -> int:
+def random_key(seed: int) -> int:
     mask = 2**64 - 1
     x = (seed + 0x9E3779B97F4A7C15) & mask
     for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
@@ -305,9 +305,9 @@ def _random_key(seed: int) -> int:
     return (x ^ x >> 33) | 1
 
 
-def _random_words(seed: int, n: int) -> np.ndarray:
+def random_words(seed: int, n: int) -> np.ndarray:
     """Squares, in numpy."""
-    key = np.uint64(_random_key(seed))
+    key = np.uint64(random_key(seed))
     half = np.uint64(32)
     with np.errstate(over="ignore"):
         y = np.arange(n, dtype=np.uint64) * key
@@ -324,7 +324,7 @@ def test_random_numbers_equal_their_numpy_twin(session, seed):
     words, below, unit = launch(
         session, "randoms", np.uint64(seed), np.uint32(1000), zeros, zeros, np.zeros(N, np.float32)
     )
-    expected = _random_words(seed, N)
+    expected = random_words(seed, N)
     np.testing.assert_array_equal(words, expected)
     np.testing.assert_array_equal(below, expected.astype(np.uint64) * np.uint64(1000) >> np.uint64(32))
     np.testing.assert_array_equal(unit, (expected >> 8) * np.float32(2**-24))
