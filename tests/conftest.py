@@ -172,3 +172,23 @@ def printed_by(code: str, *arguments: str, **environment: str) -> str:
     done = run_python(code, *arguments, **environment)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
     return done.stdout
+
+
+def copy_in_chunks(session: Session, monkeypatch: pytest.MonkeyPatch, n_bytes: int, **settings: int) -> None:
+    """Let *session* copy *n_bytes* and more by way of pinned chunks, as on a GPU; *settings* are those of staging."""
+    from clgraph.runtime.staging import Staging
+
+    for name, value in {"N_CHUNKS": 3, "LAG": 1, **settings}.items():
+        monkeypatch.setattr(f"clgraph.runtime.staging.{name}", value)
+    staging = Staging(session)
+    monkeypatch.setattr(type(session), "staging_for", lambda _session, size: staging if size >= n_bytes else None)
+
+
+def crashing_driver(folder: Path, source: str) -> Path:
+    """Build *source*, which calls abort(), as a driver that a file in *folder* names; return the library."""
+    compiler = shutil.which("cc") or shutil.which("clang-14") or require_tool("clang-15")
+    library = folder / "libcrash.so"
+    (folder / "crash.c").write_text(f"#include <stdlib.h>\n{source}\n", encoding="utf-8")
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", str(library), str(folder / "crash.c")], check=True)
+    (folder / "a-crash.icd").write_text(f"{library}\n", encoding="utf-8")
+    return library

@@ -3,7 +3,6 @@
 import gzip
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ROOT, require_tool, session_on
+from conftest import ROOT, crashing_driver, session_on
 
 from clgraph import errors
 from clgraph.algorithms.table import MODULES, find_algorithm
@@ -558,19 +557,12 @@ def test_the_doctor_finds_pocl_at_work(capsys: pytest.CaptureFixture[str], on_po
 
 
 def test_the_doctor_survives_a_driver_that_kills_its_process(tmp_path: Path, on_pocl: None) -> None:
-    compiler = shutil.which("cc") or shutil.which("clang-14") or require_tool("clang-15")
-    library = tmp_path / "libcrash.so"
-    source = tmp_path / "crash.c"
-    source.write_text(
-        "#include <stdlib.h>\n__attribute__((constructor)) static void crash(void) { abort(); }\n", encoding="utf-8"
-    )
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
-    (tmp_path / "crash.icd").write_text(f"{library}\n", encoding="utf-8")
+    library = crashing_driver(tmp_path, "__attribute__((constructor)) static void crash(void) { abort(); }")
     child = command("doctor", "--json", OCL_ICD_VENDORS=str(tmp_path))
     report = json.loads(child.stdout)
     assert child.returncode in (1, 3) and report["error"] == "died of SIGABRT"
     assert any(str(library) in f"{driver['library']}" and driver["error"] for driver in report["drivers"])
-    assert any("crash.icd" in line for line in report["advice"])
+    assert any("a-crash.icd" in line for line in report["advice"])
 
 
 def test_a_child_that_hangs_or_dies_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pyopencl as cl
 import pytest
+from conftest import copy_in_chunks
 from numpy.typing import NDArray
 
 import clgraph as cg
@@ -20,7 +21,7 @@ from clgraph.errors import DeviceError, DeviceMemoryError, InputError
 from clgraph.runtime import opencl, recycled
 from clgraph.runtime.recycled import Pinned
 from clgraph.runtime.session import Session
-from clgraph.runtime.staging import Staging, _Copiers
+from clgraph.runtime.staging import _Copiers
 
 IOTA = "primitives/fill.cl"
 N = 100_000
@@ -143,10 +144,7 @@ def staged(session, monkeypatch):
     Answers get new memory. A GPU that can pins recycled memory that has come often, and writes to it by one copy.
     """
     monkeypatch.setattr("clgraph.runtime.recycled._waiting", [])
-    for name, value in {"CHUNK_BYTES": 1000, "_PAGE_BYTES": 32, "N_CHUNKS": 3, "LAG": 1}.items():
-        monkeypatch.setattr(f"clgraph.runtime.staging.{name}", value)
-    staging = Staging(session)
-    monkeypatch.setattr(Session, "staging_for", lambda _session, n_bytes: staging if n_bytes >= 2000 else None)
+    copy_in_chunks(session, monkeypatch, 2000, CHUNK_BYTES=1000, _PAGE_BYTES=32)
     return session
 
 

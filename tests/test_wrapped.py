@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import printed_by
+from conftest import copy_in_chunks, printed_by
 from scipy.sparse import csgraph
 
 import clgraph as cg
@@ -29,7 +29,6 @@ from clgraph.runtime.admission import admit
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.program import Program
 from clgraph.runtime.session import Session
-from clgraph.runtime.staging import Staging
 
 
 @pytest.fixture(autouse=True)
@@ -185,10 +184,7 @@ def test_what_is_wrong_is_named(session: Session, on_host: bool, arrays: Any, me
 @pytest.fixture
 def in_parts(session: Session, monkeypatch: pytest.MonkeyPatch) -> Session:
     """The session, to which arrays come in small chunks, of which kernels check two at a time."""
-    for name, value in {"CHUNK_BYTES": 8192, "_TOLD": 2, "N_CHUNKS": 3, "LAG": 1}.items():
-        monkeypatch.setattr(f"clgraph.runtime.staging.{name}", value)
-    staging = Staging(session)
-    monkeypatch.setattr(Session, "staging_for", lambda _session, n_bytes: staging if n_bytes >= 8192 else None)
+    copy_in_chunks(session, monkeypatch, 8192, CHUNK_BYTES=8192, _TOLD=2)
     return session
 
 

@@ -24,8 +24,7 @@ struct Queued : Searched {
   }
   void search(int resumed, ulong most_rows) {
     search_queue(n, resumed, 0u, 1u, max_depth, most_rows, budget, light_capacity, heavy_capacity, offsets(), columns(),
-                 light.data(), heavy.data(), state.data(), place.data(), meeting.data(), queue.data(), distances.data(),
-                 predecessors.data());
+                 light, heavy, state, place, meeting, queue, distances, predecessors);
   }
 };
 
@@ -50,7 +49,7 @@ static bool alone_right(Random &random, ulong seed) {
   on.budget = 1 << 20;
   on.meeting[MEET_JOINED + 32] = 1;
   ulong widest = 0;
-  const std::vector<uint> expected = on.expected(false);
+  const Array<uint> expected = on.expected(false);
   for (uint depth = 0; depth < (uint)on.n; depth++)
     widest = std::max(widest, (ulong)std::count(expected.begin(), expected.end(), depth));
   uint unused;
