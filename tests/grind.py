@@ -249,16 +249,13 @@ def coloring(session: Session) -> None:
     session.profile = replace(session.profile, tuning=tuning)
     src, dst, _ = _with_long_row(12, 40, 120, 40)
     graph = Graph.from_edges(src, dst, n=45)
-    for strategy, options in (
-        ("jones_plassmann", {"balanced": True}),
-        ("jones_plassmann", {"order": "smallest_last"}),
-        ("speculative", {}),
-        ("speculative", {"order": "natural"}),
-        ("speculative", {"by": "edge"}),
-        ("hash_repair", {}),
-        ("hash_repair", {"deterministic": True}),
-    ):
-        color(graph, strategy=strategy, session=session, verify=True, **options)
+    for strategy, several in {
+        "jones_plassmann": ({"balanced": True}, {"order": "smallest_last"}),
+        "speculative": ({}, {"order": "natural"}, {"by": "edge"}),
+        "hash_repair": ({}, {"deterministic": True}),
+    }.items():
+        for options in several:
+            color(graph, strategy=strategy, session=session, verify=True, **options)
 
 
 def distance_two(session: Session) -> None:
@@ -268,13 +265,11 @@ def distance_two(session: Session) -> None:
 
     src, dst, _ = _with_long_row(12, 40, 60, 40)
     graph = Graph.from_edges(src, dst, n=45)
-    for strategy, options in (
-        ("speculative", {}),
-        ("speculative", {"long_row": 3}),
-        ("hash_repair", {}),
-        ("hash_repair", {"deterministic": True}),
-    ):
-        color(graph, distance=2, strategy=strategy, session=session, verify=True, **options)
+    for strategy, several in {
+        "speculative": ({}, {"long_row": 3}), "hash_repair": ({}, {"deterministic": True}),
+    }.items():  # fmt: skip
+        for options in several:
+            color(graph, distance=2, strategy=strategy, session=session, verify=True, **options)
     for distance in (1, 2):
         count_conflicts(graph, np.arange(45) % 7, distance=distance, session=session)
 

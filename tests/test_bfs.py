@@ -36,10 +36,12 @@ from clgraph.reference.sssp import check_sssp
 from clgraph.report import read_rows
 from clgraph.runtime.session import Session
 
-OPTIONS: dict[str, list[dict[str, object]]] = {
+OF_ROUNDS: dict[str, list[dict[str, object]]] = {
     "topology_driven": [{"atomic": True, "balance": True}],
     "node_splitting": [{"mda": 3}, {"mda": "histogram", "atomic": True}],
     "child_launch": [{"threshold": 3, "balance": True}, {"threshold": 5, "atomic": True}],
+}
+OPTIONS = OF_ROUNDS | {
     "direction_optimizing": [{"alpha": 2**20, "beta": 2**20}, {"beta": 1}],
 }
 CASES = [(name, options) for name in STRATEGIES for options in ({}, *OPTIONS.get(name, []))]
@@ -304,9 +306,6 @@ def test_sub_group_widths(width: int) -> None:
 # ---- rounds over parts of rows, of both searches
 
 
-ROUNDS = ("topology_driven", "node_splitting", "child_launch")
-
-
 def graphs() -> list[Graph]:
     return [
         cg.generators.rmat(10, 16), cg.generators.star(5000), cg.generators.path(100), Graph.from_edges([], [], n=3),
@@ -385,7 +384,7 @@ def test_children_follow_their_parents(session: Session, monkeypatch: pytest.Mon
     assert np.count_nonzero(distances >= 0) == 2 + 299 // 75  # the source, its neighbour, and what that one kept
 
 
-@pytest.mark.parametrize("strategy", ROUNDS)
+@pytest.mark.parametrize("strategy", OF_ROUNDS)
 def test_balance(session: Session, strategy: str) -> None:
     """In the last round all that is reached looks at its edges."""
     options = {"node_splitting": {"mda": 8}, "child_launch": {"threshold": 8}}.get(strategy, {})

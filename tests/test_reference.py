@@ -733,48 +733,39 @@ def test_a_right_run_passes() -> None:
     check_factorization(RATINGS, **good())
 
 
-def miss_a_rating(run: dict[str, Any]) -> None:
-    run["counts"][RATINGS.users[5], RATINGS.items[5]] = 0
-
-
-def step_on_no_rating(run: dict[str, Any]) -> None:
-    run["counts"][np.unravel_index(int((run["counts"] == 0).argmax()), run["counts"].shape)] = 1
-
-
-def repeat_a_position(run: dict[str, Any]) -> None:
-    run["supersteps"][0][3] = run["supersteps"][0][4]
-
-
-def join_two_supersteps(run: dict[str, Any]) -> None:
-    run["supersteps"] = run["supersteps"][0], np.delete(run["supersteps"][1], 4)
-
-
-def forget_the_end(run: dict[str, Any]) -> None:
-    run["supersteps"] = run["supersteps"][0], run["supersteps"][1][:-1]
-
-
-def plant_a_nan(run: dict[str, Any]) -> None:
-    run["model"][3][7] = np.nan
-
-
-def tell_another_loss(run: dict[str, Any]) -> None:
-    run["loss"] *= 1.001
+def spoil(run: dict[str, Any], how: str) -> None:
+    (order, offsets), counts = run["supersteps"], run["counts"]
+    match how:
+        case "miss a rating":
+            counts[RATINGS.users[5], RATINGS.items[5]] = 0
+        case "step on no rating":
+            counts[np.unravel_index(int((counts == 0).argmax()), counts.shape)] = 1
+        case "repeat a position":
+            order[3] = order[4]
+        case "join two supersteps":
+            run["supersteps"] = order, np.delete(offsets, 4)
+        case "forget the end":
+            run["supersteps"] = order, offsets[:-1]
+        case "plant a NaN":
+            run["model"][3][7] = np.nan
+        case "tell another loss":
+            run["loss"] *= 1.001
 
 
 @pytest.mark.parametrize(
-    ("spoil", "message"),
+    ("how", "message"),
     [
-        (miss_a_rating, r"0 steps on user \d+, item \d+, which has 1"),
-        (step_on_no_rating, "1 steps on user .*, which has 0"),
-        (repeat_a_position, "permutation"),
-        (join_two_supersteps, r"superstep \d+ has two ratings of (user|item) \d+"),
-        (forget_the_end, "supersteps from 0 to"),
-        (plant_a_nan, "item biases: row 7 is not finite"),
-        (tell_another_loss, "the factors have"),
+        ("miss a rating", r"0 steps on user \d+, item \d+, which has 1"),
+        ("step on no rating", "1 steps on user .*, which has 0"),
+        ("repeat a position", "permutation"),
+        ("join two supersteps", r"superstep \d+ has two ratings of (user|item) \d+"),
+        ("forget the end", "supersteps from 0 to"),
+        ("plant a NaN", "item biases: row 7 is not finite"),
+        ("tell another loss", "the factors have"),
     ],
 )
-def test_a_wrong_run_is_found(spoil: Any, message: str) -> None:
+def test_a_wrong_run_is_found(how: str, message: str) -> None:
     run = good()
-    spoil(run)
+    spoil(run, how)
     with pytest.raises(VerificationError, match=message):
         check_factorization(RATINGS, **run)

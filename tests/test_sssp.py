@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from conftest import run_at_width
 from graphs import GRAPHS, TELLING, WITH_VERTICES, among, chain
 from scipy.sparse.csgraph import dijkstra as scipy_dijkstra
+from test_bfs import OF_ROUNDS
 
 import clgraph as cg
 from clgraph.algorithms.sssp import STRATEGIES, ShortestPaths, as_problem, sssp, strategies
@@ -25,12 +26,7 @@ from clgraph.reference.sssp import check_sssp, dijkstra
 from clgraph.runtime.session import Session
 
 DELTAS: list[dict[str, object]] = [{"delta": 1}, {"delta": 1e9}]
-OPTIONS: dict[str, list[dict[str, object]]] = {
-    "topology_driven": [{"atomic": True, "balance": True}],
-    "node_splitting": [{"mda": 3}, {"mda": "histogram", "atomic": True}],
-    "child_launch": [{"threshold": 3, "balance": True}, {"threshold": 5, "atomic": True}],
-    "frontier": DELTAS, "delta_stepping": DELTAS,
-}  # fmt: skip
+OPTIONS = OF_ROUNDS | {"frontier": DELTAS, "delta_stepping": DELTAS}
 CASES = [(name, options) for name in STRATEGIES for options in ({}, *OPTIONS.get(name, []))]
 INT32, INT64 = np.iinfo(np.int32), np.iinfo(np.int64)
 WITH_KERNELS = [case for case in CASES if STRATEGIES[case[0]].kind != "sequential"]
