@@ -9,8 +9,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tracemalloc
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -192,3 +194,14 @@ def crashing_driver(folder: Path, source: str) -> Path:
     subprocess.run([compiler, "-shared", "-fPIC", "-o", str(library), str(folder / "crash.c")], check=True)
     (folder / "a-crash.icd").write_text(f"{library}\n", encoding="utf-8")
     return library
+
+
+@contextmanager
+def memory_below(n_bytes: float) -> Iterator[None]:
+    """Let the block take less than *n_bytes* of memory of Python and numpy at once."""
+    tracemalloc.start()
+    try:
+        yield
+        assert tracemalloc.get_traced_memory()[1] < n_bytes
+    finally:
+        tracemalloc.stop()

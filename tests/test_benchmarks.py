@@ -353,6 +353,16 @@ def test_spanning_forests_are_timed_and_checked(tmp_path: Path) -> None:
     bench.check_against_the_reference(len(ours), ours[0], edges_sha256="0" * 16)
 
 
+def test_splitting_is_timed_and_drawn(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, "splitting", ", ".join(f"{u} {u // 9}" for u in range(1, 80)))
+    done = bench.measure("--plot", str(tmp_path), "--seconds", "600")
+    assert done.returncode == 0 and "% improvement" in done.stdout and "no time left" not in done.stdout, done.stderr
+    rows = read_rows(bench.results)
+    assert {row["benchmark"] for row in rows} == {"bfs_splitting", "sssp_splitting"}
+    assert {row["mda"] for row in rows if "mda" in row} >= {4, 8, 10}
+    assert all((tmp_path / f"{name}-graph.txt.png").stat().st_size > 5000 for name in ("bfs", "sssp"))
+
+
 def test_colorings_are_timed_and_checked(tmp_path: Path) -> None:
     bench = Bench(tmp_path, "color", "0 1, 1 2, 2 0, 1 1, 2 3, 4 5")
     rows = {row["strategy"]: row for row in bench.rows("--networkx")}

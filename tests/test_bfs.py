@@ -1,8 +1,6 @@
 """Every strategy of breadth-first search against the definition; splitting of vertices, child launches and balance."""
 
 import json
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +10,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import ROOT, intel_session, run_at_width
+from conftest import intel_session, run_at_width
 from graphs import GRAPHS, TELLING, WITH_VERTICES, with_wide_offsets
 from scipy.sparse.csgraph import breadth_first_order
 
@@ -33,7 +31,6 @@ from clgraph.model.cost import estimate
 from clgraph.model.strategy import priced
 from clgraph.reference.bfs import NO_PREDECESSOR, bfs_distances, check_bfs
 from clgraph.reference.sssp import check_sssp
-from clgraph.report import read_rows
 from clgraph.runtime.session import Session
 
 OF_ROUNDS: dict[str, list[dict[str, object]]] = {
@@ -488,18 +485,3 @@ def test_profile_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "--profile-balance" in capsys.readouterr().err
     assert main(["bfs", str(path), "--source", "0", "-d", "pocl", "-s", "node_splitting"]) == 0
     assert "n_extra" in capsys.readouterr().out
-
-
-def test_benchmark(tmp_path: Path) -> None:
-    graph, results = tmp_path / "graph.txt", tmp_path / "results.json"
-    graph.write_text("".join(f"{u} {u // 9}\n" for u in range(1, 80)))
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "benchmarks" / "bench_splitting.py"), "-d", "pocl", "--graphs", str(graph),
-         "--plot", str(tmp_path), "--json", str(results), "--repeats", "1", "--seconds", "600"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0 and "% improvement" in done.stdout and "no time left" not in done.stdout, done.stderr
-    rows = read_rows(results)
-    assert {row["benchmark"] for row in rows} == {"bfs_splitting", "sssp_splitting"}
-    assert {row["mda"] for row in rows if "mda" in row} >= {4, 8, 10}
-    assert all((tmp_path / f"{name}-graph.txt.png").stat().st_size > 5000 for name in ("bfs", "sssp"))

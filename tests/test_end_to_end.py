@@ -18,8 +18,8 @@ import end_to_end_calls
 import first_answer
 import numpy as np
 import pytest
-from conftest import ROOT
 from scipy.sparse.csgraph import breadth_first_order, dijkstra
+from test_benchmarks import Bench
 
 from clgraph import generators
 from clgraph.data.graph import Graph
@@ -30,15 +30,14 @@ from clgraph.runtime.session import Session
 
 
 def test_calls_are_timed_from_the_array_to_the_answer(tmp_path: Path) -> None:
-    graph, results = tmp_path / "graph.txt", tmp_path / "results.json"
-    graph.write_text("0 1\n1 2\n2 0\n1 1\n2 3\n4 5\n", encoding="utf-8")
-    options = ["-d", "pocl", "--graphs", str(graph), "--json", str(results), "--repeats", "1"]
-    script = [sys.executable, str(ROOT / "benchmarks" / "bench_end_to_end.py"), *options, "--algorithms", "bfs"]
-    measured = subprocess.run([*script, "--skip-cold"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    bench = Bench(tmp_path, "end_to_end", "0 1, 1 2, 2 0, 1 1, 2 3, 4 5")
+    measured = bench.measure("--algorithms", "bfs", "--skip-cold")
     assert measured.returncode == 0 and "scipy / ours" in measured.stdout, measured.stderr
-    rows = {row["strategy"]: row for row in read_rows(results)}
+    rows = {row["strategy"]: row for row in read_rows(bench.results)}
     calls = {f"{one}, {call}" for one in ("scipy", "Graph", "networkx") for call in ("first call", "later call")}
-    assert {*rows} == calls | {"scipy", "networkx"} and {row["graph"] for row in rows.values()} == {f"{graph}: bfs"}
+    assert {*rows} == calls | {"scipy", "networkx"} and {row["graph"] for row in rows.values()} == {
+        f"{bench.graph}: bfs"
+    }
     for row in (rows[call] for call in calls):
         parts = ("check", "convert", "statistics", "upload", "kernel", "read", "compile", "python")
         assert all(row[f"{part}_seconds"] >= 0 for part in parts) and row["verified"]

@@ -1,6 +1,5 @@
 """Graphs that generators make: their laws, and the same bits on the host and on every device."""
 
-import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -9,6 +8,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from conftest import memory_below
 from graphs import GRAPHS, same
 
 from clgraph import DeviceGraph, Graph, generators
@@ -203,13 +203,8 @@ def test_impossible_sizes_are_refused(call: Any, message: str) -> None:
 )  # fmt: skip
 def test_what_does_not_fit_into_memory_is_refused_before_it_is_made(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("clgraph.host_memory.free_bytes", lambda: 1 << 30)
-    tracemalloc.start()
-    try:
-        with pytest.raises(HostMemoryError, match=r"needs .* bytes; this machine has 1,073,741,824"):
-            call()
-        assert tracemalloc.get_traced_memory()[1] < 1 << 20
-    finally:
-        tracemalloc.stop()
+    with memory_below(1 << 20), pytest.raises(HostMemoryError, match=r"needs .* bytes; this machine has 1,073,741,824"):
+        call()
 
 
 # ---- random words
