@@ -15,7 +15,7 @@ static bool search_right(Random &random, ulong seed) {
   launch(std::max(n, STATE_WORDS), [&] { initialize(n, distances, predecessors, state); });
   for (int v = n; v % 4; v++) distances[v] = UNREACHED;
   launch(2, [&] {
-    start(2, on.light_capacity, on.heavy_capacity, on.sources, on.offsets(), light, heavy, state, distances);
+    start(2, on.light_capacity, on.heavy_capacity, on.sources, on.row_offsets, light, heavy, state, distances);
   }, TOGETHER);
   if (!on.are_listed_once(&state[STATE_SIZES])) return false;
   const Array<uint> expected = on.expected(false);
@@ -35,12 +35,12 @@ static bool search_right(Random &random, ulong seed) {
     }
     if (!is_listed)
       launch(n_items, [&] {
-        list_level(n, turn, depth, on.light_capacity, on.heavy_capacity, on.offsets(), light, heavy, state, distances);
+        list_level(n, turn, depth, on.light_capacity, on.heavy_capacity, on.row_offsets, light, heavy, state, distances);
       }, TOGETHER);
     is_listed = true;
     launch(n_items, [&] {
-      expand_level(turn, depth, on.light_capacity, on.heavy_capacity, on.offsets(), on.columns(), light, heavy, state,
-                   distances, predecessors);
+      expand_level(turn, depth, on.light_capacity, on.heavy_capacity, on.row_offsets, on.column_indices, light, heavy,
+                   state, distances, predecessors);
     }, TOGETHER);
   }
   for (int v = 0; v < n; v++)
@@ -61,12 +61,12 @@ static bool search_right(Random &random, ulong seed) {
   launch(std::max(n, STATE_WORDS), [&] { initialize(n, distances, predecessors, state); });
   for (int v = n; v % 4; v++) distances[v] = UNREACHED;
   launch(2, [&] {
-    start(2, on.light_capacity, on.heavy_capacity, on.sources, on.offsets(), light, heavy, state, distances);
+    start(2, on.light_capacity, on.heavy_capacity, on.sources, on.row_offsets, light, heavy, state, distances);
   }, TOGETHER);
   if (!on.are_listed_once(&state[STATE_SIZES])) return false;
   launch(on.n_groups * WG_SIZE, [&] {
-    search(n, max_depth, alpha, beta, m, on.light_capacity, on.heavy_capacity, on.offsets(), on.columns(), on.in_offsets,
-           on.in_neighbors, light, heavy, bits, state, distances, predecessors);
+    search(n, max_depth, alpha, beta, m, on.light_capacity, on.heavy_capacity, on.row_offsets, on.column_indices,
+           on.in_offsets, on.in_neighbors, light, heavy, bits, state, distances, predecessors);
   }, TOGETHER);
   if (state[STATE_CONTROL + GRID_STATUS] || !light.right() || !heavy.right() || !bits.right() || !state.right())
     return false;
@@ -82,12 +82,12 @@ static bool alone_right(Random &random, ulong seed) {
   Array<uint> bits((n + 31) / 32), state(STATE_WORDS);
   launch(std::max(n, STATE_WORDS), [&] { initialize(n, distances, predecessors, state); });
   launch(2, [&] {
-    start(2, on.light_capacity, on.heavy_capacity, on.sources, on.offsets(), light, heavy, state, distances);
+    start(2, on.light_capacity, on.heavy_capacity, on.sources, on.row_offsets, light, heavy, state, distances);
   }, TOGETHER);
   const uint alpha = random.below(2) ? 0 : 1 << 20;
   launch_alone(&state[STATE_CONTROL + GRID_DOOR], [&] {
-    search(n, 1u << 30, alpha, 0, m, on.light_capacity, on.heavy_capacity, on.offsets(), on.columns(), on.in_offsets,
-           on.in_neighbors, light, heavy, bits, state, distances, predecessors);
+    search(n, 1u << 30, alpha, 0, m, on.light_capacity, on.heavy_capacity, on.row_offsets, on.column_indices,
+           on.in_offsets, on.in_neighbors, light, heavy, bits, state, distances, predecessors);
   });
   uint n_turns = 0;
   for (uint turn = 0; turn < 4; turn++) n_turns += state[STATE_TURNS + 32 * turn] & ARRIVED_MASK;

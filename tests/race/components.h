@@ -78,10 +78,8 @@ struct Forest {
     second.resize(parent.size());
     second.resize(parent.size());
     const int m = (int)column_indices.size();
-    launch((n + 3) / 4, [&] { initialize(n, m, offsets(), columns(), parent, second); });
+    launch((n + 3) / 4, [&] { initialize(n, m, row_offsets, column_indices, parent, second); });
   }
-  const int *offsets() const { return row_offsets; }
-  const int *columns() const { return column_indices; }
   void compress() { launch((n + 3) / 4, [&] { ::compress(n, parent); }); }
   bool right() {
     parent.resize(n);
@@ -93,10 +91,10 @@ static bool hook_compress_right(Random &random, ulong seed) {
   Forest f(random, seed);
   if (random.below(2)) {
     f.compress();
-    launch(f.n, [&] { hook(f.n, f.offsets(), f.columns(), f.parent); });
+    launch(f.n, [&] { hook(f.n, f.row_offsets, f.column_indices, f.parent); });
   }
   f.compress();
-  launch(f.n, [&] { hook_atomic(f.n, f.offsets(), f.columns(), f.parent); });
+  launch(f.n, [&] { hook_atomic(f.n, f.row_offsets, f.column_indices, f.parent); });
   f.compress();
   return f.right();
 }
@@ -104,7 +102,7 @@ static bool hook_compress_right(Random &random, ulong seed) {
 static bool rem_right(Random &random, ulong seed) {
   Forest f(random, seed);
   f.compress();
-  launch(f.n, [&] { unite(f.n, f.offsets(), f.columns(), f.parent); });
+  launch(f.n, [&] { unite(f.n, f.row_offsets, f.column_indices, f.parent); });
   f.compress();
   return f.right();
 }
@@ -183,7 +181,7 @@ static bool afforest_right(Random &random, ulong seed) {
   for (uint round = random.below(3), stride = 1; round; round--, stride *= 2) {
     f.compress();
     if (KEEP_SECOND && stride == 1) launch((f.n + 3) / 4, [&] { hook_second(f.n, f.second, f.parent); });
-    else launch((f.n + stride - 1) / stride, [&] { hook_sample(f.n, stride, f.offsets(), f.columns(), f.parent); });
+    else launch((f.n + stride - 1) / stride, [&] { hook_sample(f.n, stride, f.row_offsets, f.column_indices, f.parent); });
   }
   int state[STATE_WORDS] = {};
   /* Groups of one item need no barrier, so many run interleaved; whatever label is drawn is skipped. */
@@ -192,7 +190,7 @@ static bool afforest_right(Random &random, ulong seed) {
   if (state[STATE_SHARE] != expected_share(f) || state[STATE_ENDED]) return false;
   const int giant = state[STATE_GIANT];
   if (giant != NO_GIANT && f.parent[giant] != giant) return false;
-  launch((f.n + 3) / 4, [&] { link_rest(f.n, f.offsets(), f.columns(), state, f.parent); }, grouping);
+  launch((f.n + 3) / 4, [&] { link_rest(f.n, f.row_offsets, f.column_indices, state, f.parent); }, grouping);
   launch(1, [&] { compress_if_linked(f.n, state, f.parent); });
   return f.right();
 }
@@ -202,9 +200,9 @@ static bool degree_classes_right(Random &random, ulong seed) {
   f.compress();
   Array<int> rows(f.n);
   uint size[2] = {0, 0};
-  launch(f.n, [&] { link_short(f.n, f.offsets(), f.columns(), f.parent, rows, size); });
-  launch(2 * WG_SIZE, [&] { link_medium(f.offsets(), f.columns(), rows, size, f.parent); });
-  launch(2 * WG_SIZE, [&] { link_long(f.n, f.offsets(), f.columns(), rows, size, f.parent); });
+  launch(f.n, [&] { link_short(f.n, f.row_offsets, f.column_indices, f.parent, rows, size); });
+  launch(2 * WG_SIZE, [&] { link_medium(f.row_offsets, f.column_indices, rows, size, f.parent); });
+  launch(2 * WG_SIZE, [&] { link_long(f.n, f.row_offsets, f.column_indices, rows, size, f.parent); });
   f.compress();
   return f.right();
 }
@@ -223,8 +221,8 @@ struct Matrix : Forest {
   }
   void solve() {
     const int m = (int)column_indices.size();
-    launch(n_blocks, [&] { unite_blocks(n, m, block_size, offsets(), columns(), parent, crossing, words); });
-    launch(n_blocks, [&] { unite_crossing(n, block_size, offsets(), columns(), crossing, words, parent); });
+    launch(n_blocks, [&] { unite_blocks(n, m, block_size, row_offsets, column_indices, parent, crossing, words); });
+    launch(n_blocks, [&] { unite_crossing(n, block_size, row_offsets, column_indices, crossing, words, parent); });
     launch(n_blocks, [&] { flatten_blocks(n, block_size, parent, words); });
     launch(n_blocks, [&] { number_roots(n, block_size, parent, words, labels); });
     launch(n_blocks, [&] { number_others(n, block_size, parent, words, labels); });

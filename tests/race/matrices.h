@@ -15,7 +15,7 @@ struct Matrix : Searched {
   }
   void search() {
     launch(n_groups, [&] {
-      search_matrix(n, max_depth, (int)sources.size(), sources, offsets(), columns(), words, queue, distances,
+      search_matrix(n, max_depth, (int)sources.size(), sources, row_offsets, column_indices, words, queue, distances,
                     predecessors);
     });
   }

@@ -29,9 +29,9 @@ struct EdgeList : Weighted {
   void first_round() {
     for (int pass = 0; pass < N_PASSES; pass++)
       launch(n_tiles * SUB_GROUP_SIZE, [&] {
-        discover_rows(n, n_tiles, pass, m, offsets(), columns(), weights(), tile_rows, best);
+        discover_rows(n, n_tiles, pass, m, row_offsets, column_indices, edge_weights, tile_rows, best);
       });
-    launch(n, [&] { hook_rows(n, columns(), best, parent, forest); });
+    launch(n, [&] { hook_rows(n, column_indices, best, parent, forest); });
   }
   void list_part(uint number, int part) {
     for (uint turn = 0; turn < (CLIMB_LIMIT ? 3 : 1); turn++) {
@@ -41,8 +41,8 @@ struct EdgeList : Weighted {
       });
     }
     launch(n_segments * SUB_GROUP_SIZE, [&] {
-      build(n, n_tiles, n_segments, part, m, capacity, offsets(), columns(), weights(), tile_rows, parent, state, best,
-            list, sizes);
+      build(n, n_tiles, n_segments, part, m, capacity, row_offsets, column_indices, edge_weights, tile_rows, parent, state,
+            best, list, sizes);
     });
   }
   bool join(uint base) {
@@ -96,7 +96,7 @@ static bool edge_list_right(Random &random, ulong seed) {
   const uint rank = 1 + random.below(SAMPLES - 1), n_groups = 1 + random.below((uint)std::min(work.n_segments, 4));
   work.first_round();
   if (light_first)
-    launch(1, [&] { choose_threshold(work.m, rank, work.weights(), work.state); }, WITH_LOCAL_MEMORY);
+    launch(1, [&] { choose_threshold(work.m, rank, work.edge_weights, work.state); }, WITH_LOCAL_MEMORY);
   for (uint number = 0; number < (light_first ? 2 : 1); number++) {
     work.list_part(number, light_first ? LIGHT_EDGES + (int)number : ALL_EDGES);
     const uint base = number * MAX_ROUNDS;

@@ -15,8 +15,8 @@ template <class Merge> static bool segmented_right(Random &random, ulong seed, M
   for (uint round = 1; round < 64; round++) {
     launch(work.n, [&] { by_components::label_components(work.n, work.parent, work.best, component); });
     launch(work.n_tiles * SUB_GROUP_SIZE, [&] {
-      by_components::discover_components(work.n, work.n_tiles, work.m, work.offsets(), work.columns(), work.weights(),
-                                         work.tile_rows, component, work.best);
+      by_components::discover_components(work.n, work.n_tiles, work.m, work.row_offsets, work.column_indices,
+                                         work.edge_weights, work.tile_rows, component, work.best);
     });
     launch(work.n, [&] { merge(work, round, component, versions); });
     if (work.state[STATE_ALIVE] != round) return work.right();
@@ -26,14 +26,14 @@ template <class Merge> static bool segmented_right(Random &random, ulong seed, M
 
 static bool min_hook_right(Random &random, ulong seed) {
   return segmented_right(random, seed, [](Weighted &work, uint round, const int *component, uint *) {
-    by_components::merge_min_hook(work.n, work.n_tiles, round, work.offsets(), work.columns(), work.tile_rows, component,
-                                  work.best, work.state, work.parent, work.forest);
+    by_components::merge_min_hook(work.n, work.n_tiles, round, work.row_offsets, work.column_indices, work.tile_rows,
+                                  component, work.best, work.state, work.parent, work.forest);
   });
 }
 
 static bool transactional_right(Random &random, ulong seed) {
   return segmented_right(random, seed, [](Weighted &work, uint round, const int *component, uint *versions) {
-    by_components::merge_transactional(work.n, work.n_tiles, round, work.offsets(), work.columns(), work.tile_rows,
+    by_components::merge_transactional(work.n, work.n_tiles, round, work.row_offsets, work.column_indices, work.tile_rows,
                                        component, work.best, work.state, versions, work.parent, work.forest);
   });
 }

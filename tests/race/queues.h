@@ -23,8 +23,8 @@ struct Queued : Searched {
     lateness = random.below(2) ? 1ul << 40 : 1ul + random.below(100);
   }
   void search(int resumed, ulong most_rows) {
-    search_queue(n, resumed, 0u, 1u, max_depth, most_rows, budget, light_capacity, heavy_capacity, offsets(), columns(),
-                 light, heavy, state, place, meeting, queue, distances, predecessors);
+    search_queue(n, resumed, 0u, 1u, max_depth, most_rows, budget, light_capacity, heavy_capacity, row_offsets,
+                 column_indices, light, heavy, state, place, meeting, queue, distances, predecessors);
   }
 };
 

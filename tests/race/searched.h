@@ -74,9 +74,6 @@ struct Searched {
     const uint length = (uint)(row_offsets[source + 1] - row_offsets[source]);
     return sizes[0] + sizes[1] <= (length > PIECE ? (length + PIECE - 1) / PIECE : 1u);
   }
-  const int *offsets() const { return row_offsets; }
-  const int *columns() const { return column_indices; }
-  const int *weights() const { return edge_weights; }
 
   /* Distances of weights, or with none of levels; -1 is far away. */
   Array<uint> expected(bool weighted) const {
@@ -97,7 +94,7 @@ struct Searched {
       const int depth = (int)levels[v] > (int)max_depth ? -1 : (int)levels[v], by = predecessors[v];
       if (distances[v] != depth) return false;
       if (depth <= 0 ? by != -9999 : by < 0 || by >= n || distances[by] != depth - 1) return false;
-      if (depth > 0 && !std::count(columns() + row_offsets[by], columns() + row_offsets[by + 1], v)) return false;
+      if (depth > 0 && !std::count(column_indices + row_offsets[by], column_indices + row_offsets[by + 1], v)) return false;
     }
     return true;
   }

@@ -21,7 +21,7 @@ struct Paths : Searched {
     const float delta = (float)(random.below(2) ? random.below(4) : random.below(99));
     launch(PATH_STATE_WORDS, [&] { initialize(n, distances, listed_in, settled_in, state, progress); });
     launch(2, [&] {
-      start(2, delta, light_capacity, heavy_capacity, sources, offsets(), light, heavy, listed_in, state, distances,
+      start(2, delta, light_capacity, heavy_capacity, sources, row_offsets, light, heavy, listed_in, state, distances,
             progress);
     }, TOGETHER);
     is_started = are_listed_once(&state[STATE_SIZES]);
@@ -29,7 +29,7 @@ struct Paths : Searched {
   bool is_started;
   void run(dist_t limit) {
     launch(n_groups * WG_SIZE, [&] {
-      search(n, 0u, ~0u, limit, light_capacity, heavy_capacity, offsets(), columns(), weights(), light, heavy,
+      search(n, 0u, ~0u, limit, light_capacity, heavy_capacity, row_offsets, column_indices, edge_weights, light, heavy,
              settled_light, settled_heavy, piles, listed_in, settled_in, state, distances, progress);
     }, TOGETHER);
   }
@@ -81,9 +81,9 @@ static bool predecessors_right(Random &random, ulong seed) {
   Guarded<int> found(n), rounds(n), lists(2 * n);
   Guarded<uint> state(STATE_ROUND + 1);
   launch(n, [&] { start_predecessors(n, found, rounds, state); });
-  launch(n, [&] { find(n, on.offsets(), on.columns(), on.weights(), distances, found, rounds); });
+  launch(n, [&] { find(n, on.row_offsets, on.column_indices, on.edge_weights, distances, found, rounds); });
   launch(1, [&] { mark_sources(1, &on.source, rounds); });
-  launch(n, [&] { follow_all(n, on.offsets(), on.columns(), on.weights(), distances, found, rounds, lists, state); });
+  launch(n, [&] { follow_all(n, on.row_offsets, on.column_indices, on.edge_weights, distances, found, rounds, lists, state); });
   auto are_different = [&](int round) {        /* what a round has listed */
     const auto list = lists.begin() + (size_t)n * (round & 1);
     Array<int> listed(list, list + std::min((int)state[round & 3], n));
@@ -93,8 +93,8 @@ static bool predecessors_right(Random &random, ulong seed) {
   if (!are_different(2)) return false;
   for (int round = 3; state[(round - 1) & 3]; round = (int)state[STATE_ROUND]) {
     launch(on.n_groups * WG_SIZE, [&] {
-      follow_lists(n, round, on.n_groups == 1 ? n : round, 6, on.offsets(), on.columns(), on.weights(), distances, found,
-                   rounds, lists, state);
+      follow_lists(n, round, on.n_groups == 1 ? n : round, 6, on.row_offsets, on.column_indices, on.edge_weights,
+                   distances, found, rounds, lists, state);
     }, TOGETHER);
     if (!are_different((int)state[STATE_ROUND] - 1)) return false;
   }

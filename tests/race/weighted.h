@@ -47,15 +47,12 @@ struct Weighted {
     forest.resize(n);
     state.resize(STATE_WORDS);
     best.resize(N_PASSES * n);
-    launch(std::max(n, STATE_WORDS), [&] { initialize(n, offsets(), best, tile_rows, state, parent, forest); });
+    launch(std::max(n, STATE_WORDS), [&] { initialize(n, row_offsets, best, tile_rows, state, parent, forest); });
   }
-  const int *offsets() const { return row_offsets; }
-  const int *columns() const { return column_indices; }
-  const uint *weights() const { return edge_weights; }
 
   bool right() {
     Array<uint> named(n);
-    launch(n, [&] { name_edges(n, offsets(), columns(), weights(), forest, named); });
+    launch(n, [&] { name_edges(n, row_offsets, column_indices, edge_weights, forest, named); });
     std::sort(named.begin(), named.end());
     named.erase(std::lower_bound(named.begin(), named.end(), NO_ENTRY), named.end());
     return named == expected();
