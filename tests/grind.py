@@ -95,49 +95,26 @@ def vocabulary(session: Session) -> None:
 
 def primitives(session: Session) -> None:
     """Run the primitives by each of their strategies, over more than one tile, and compare with numpy."""
-    from clgraph.primitives.compact import Compact
-    from clgraph.primitives.fill import Fill, Iota
-    from clgraph.primitives.reduce import Reduce
-    from clgraph.primitives.scan import Scan
-    from clgraph.primitives.sort import Sort
+    import test_primitives as checks
 
-    rng = np.random.default_rng(2)
-    n = 201
-    numbers = rng.integers(-100, 100, n).astype(np.int32)
-    source, target = session.empty(n, np.int32), session.empty(n, np.int32)
-    longs = session.empty(n + 1, np.int64)
+    from clgraph.primitives.fill import Fill, Iota
+
+    numbers, target = np.random.default_rng(2).integers(-100, 100, 201).astype(np.int32), session.empty(201, np.int32)
     Iota(session, target).run()
-    np.testing.assert_array_equal(target.get(), np.arange(n))
+    np.testing.assert_array_equal(target.get(), np.arange(201))
     Fill(session, target, 7).run()
     np.testing.assert_array_equal(target.get(), 7)
-    source.set(numbers)
     tiles = {"WG_SIZE": 16, "ITEMS_PER_ITEM": 4}
     for strategy, tuning in (("chunks", None), ("chunks", tiles), ("look_back", tiles)):
-        scan = Scan(session, source, longs, strategy=strategy, tuning=tuning)
-        for _ in range(2):  # look_back uses its states again
-            scan.run()
-            scan.check()
-            np.testing.assert_array_equal(longs.get(), np.append(0, np.cumsum(numbers)))
         how = {"strategy": strategy, "tuning": tuning}
-        compact = Compact(session, n, target, predicate="numbers[i] > 9", arrays={"numbers": source}, **how)
-        compact.run()
-        chosen = np.flatnonzero(numbers > 9)
-        assert compact.size.item() == chosen.size
-        np.testing.assert_array_equal(target.get(0, chosen.size), chosen)
-    for operation in ("sum", "min", "max"):
+        checks._check_scan(session, numbers, np.int64, "with total", **how)
+        checks._check_compact(session, numbers.astype(np.int64), numbers > 9, **how)
+    for operation in checks.UFUNCS:
         for tuning in (None, {"WG_SIZE": 16, "UNROLL": 2}):
-            Reduce(session, source, target, operation, tuning=tuning).run()
-            assert target.item() == getattr(numbers, operation)()
-    values, out_values = session.empty(n, np.uint32), session.empty(n, np.uint32)
-    values.set(np.arange(n))
-    order = np.argsort(numbers, kind="stable")
-    sizes = {"WG_SIZE": 16, "ITEMS_PER_ITEM": 4, "RADIX_BITS": 4}
+            checks._check_reduce(session, numbers, operation, tuning)
+    sizes, values = {**tiles, "RADIX_BITS": 4}, np.arange(201, dtype=np.uint32)
     for strategy, tuning in (("chunks", None), ("tiles", sizes), ("onesweep", sizes)):
-        sort = Sort(session, source, target, values, out_values, strategy=strategy, tuning=tuning)
-        sort.run()
-        sort.check()
-        np.testing.assert_array_equal(target.get(), numbers[order])
-        np.testing.assert_array_equal(out_values.get(), order)
+        checks._check_sort(session, numbers, values, strategy=strategy, tuning=tuning)
 
 
 def components(session: Session) -> None:
@@ -347,7 +324,7 @@ def searches(session: Session) -> None:
 def factorization_offline(session: Session) -> None:
     """Run matchings and sweeps in supersteps on few ratings, with work-groups of several work-items."""
     import test_factorization as offline
-    from factorization_cases import check_replay, random_ratings
+    from test_factorization import check_replay, random_ratings
 
     ratings = random_ratings(60, 12, 30, skew=1.0)
     expected = offline.matchings_of(session, ratings)
@@ -363,7 +340,7 @@ def factorization_offline(session: Session) -> None:
 
 def factorization_blocks(session: Session) -> None:
     """Sweep over a grid of blocks, a launch for each step, and over block-diagonals."""
-    from factorization_cases import check_replay, cross
+    from test_factorization import check_replay, cross
 
     ratings = cross(30)
     check_replay(session, "block_grid", ratings, biases=True, barrier="launch", n_groups=3)
@@ -373,7 +350,7 @@ def factorization_blocks(session: Session) -> None:
 def factorization_online(session: Session) -> None:
     """Sweep over a small matrix with a popular item and a busy user, by each strategy that runs online."""
     import test_factorization as online
-    from factorization_cases import check_sweeps, cross
+    from test_factorization import check_sweeps, cross
 
     ratings = cross(40)
     for strategy in online.ONLINE:

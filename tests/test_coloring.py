@@ -35,18 +35,13 @@ from clgraph.reference.coloring import check_coloring, greedy_coloring
 from clgraph.runtime.failure import STATUS_TIMEOUT
 from clgraph.runtime.session import Session
 
-CASES: list[tuple[str, dict[str, Any]]] = [
-    ("best_of_orders", {}),
-    ("best_of_orders", {"deterministic": True}),
-    ("jones_plassmann", {}),
-    ("jones_plassmann", {"order": "smallest_last"}),
-    ("speculative", {}),
-    ("speculative", {"order": "largest_first"}),
-    ("speculative", {"deterministic": True}),
-    ("speculative", {"by": "edge"}),
-    ("hash_repair", {}),
-    ("hash_repair", {"deterministic": True, "hash": "gray", "bits": 3}),
-]
+OPTIONS: dict[str, list[dict[str, Any]]] = {
+    "best_of_orders": [{}, {"deterministic": True}],
+    "jones_plassmann": [{}, {"order": "smallest_last"}],
+    "speculative": [{}, {"order": "largest_first"}, {"deterministic": True}, {"by": "edge"}],
+    "hash_repair": [{}, {"deterministic": True, "hash": "gray", "bits": 3}],
+}
+CASES = [(name, options) for name, several in OPTIONS.items() for options in several]
 _PHASE_SIZE = order_constant("PHASE_SIZE")
 every_case = pytest.mark.parametrize(("strategy", "options"), CASES, ids=str)
 

@@ -8,28 +8,27 @@ import sys
 import threading
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import dask
-import dask_clients
 import distributed
 import hetero_loads
 import numpy as np
 import pytest
 from conftest import printed_by, session_on
-from dask_clients import N_WORKERS
-from factorization_cases import random_ratings
 from scipy.sparse import random_array
 from sklearn.base import clone
+from test_factorization import random_ratings
 
 import clgraph as cg
 import clgraph.distributed as cgd
 from clgraph import Ratings, generators
 from clgraph.algorithms.factorization.epochs import Epoch
 from clgraph.algorithms.mst.on_devices import forest_of_edges
-from clgraph.distributed import chunks, fold, forest, workers
+from clgraph.distributed import LocalOpenCLCluster, chunks, fold, forest, workers
 from clgraph.distributed.cluster import _named
 from clgraph.distributed.fold import Part
 from clgraph.distributed.forest import Forest, ForestFilter
@@ -50,9 +49,37 @@ from clgraph.progress import Progress, listening
 pytestmark = pytest.mark.xdist_group("distributed")
 
 
+N_WORKERS = 2
+
+
+@contextmanager
+def on_pocl(n_workers: int = N_WORKERS) -> Iterator[distributed.Client]:
+    """A client of workers that share PoCL's CPU."""
+    session_on("pocl")
+    with (
+        LocalOpenCLCluster(["pocl"], workers_per_device=n_workers, memory_limit=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        client.wait_for_workers(n_workers)
+        yield client
+
+
+@contextmanager
+def plain(n_workers: int = 0, **options: Any) -> Iterator[distributed.Client]:
+    """A client of Dask's own workers, which know of no device."""
+    address = "127.0.0.1"
+    with (
+        distributed.LocalCluster(
+            n_workers=n_workers, host=address, dashboard_address=f"{address}:0", **options
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
 @pytest.fixture(scope="module")
 def client() -> Iterator[distributed.Client]:
-    with dask_clients.on_pocl() as client:
+    with on_pocl() as client:
         yield client
 
 
@@ -330,7 +357,7 @@ class Killer:
 def test_a_killed_worker_changes_nothing(tmp_path: Path, place: int) -> None:
     graph = random_graph(400, 500)
     parts: list[Any] = cgd.edge_chunks(graph, 6)
-    with dask_clients.on_pocl() as client:
+    with on_pocl() as client:
         found: dict[str, Any] = {}
         for function in (cgd.connected_components, cgd.minimum_spanning_forest):
             client.wait_for_workers(N_WORKERS)
@@ -347,7 +374,7 @@ def test_a_killed_worker_changes_nothing(tmp_path: Path, place: int) -> None:
 
 @pytest.mark.parametrize(("sign", "message"), [(signal.SIGKILL, "is lost"), (signal.SIGSTOP, "has not answered")])
 def test_a_worker_that_is_lost_before_it_describes_its_device_is_left_out(sign: signal.Signals, message: str) -> None:
-    with dask_clients.on_pocl() as client:
+    with on_pocl() as client:
         workers.devices_of(client)  # devices have begun, so that the other worker answers at once
         pids = client.run(os.getpid)
         first = pids[min(pids)]
@@ -376,14 +403,14 @@ def test_the_only_worker_may_be_lost_before_it_describes_its_device(monkeypatch:
         return submit(client, address, *arguments, **options)
 
     monkeypatch.setattr(workers, "submit", killing)
-    with dask_clients.on_pocl(1) as client:
+    with on_pocl(1) as client:
         with pytest.warns(DeviceDroppedWarning, match="is lost"):
             assert cgd.connected_components([([0], [1])], client=client).n_components == 1
         assert lost[0] not in client.run(os.getpid).values()
 
 
 def test_waits_end_when_no_worker_is_left() -> None:
-    with dask_clients.plain() as client, dask.config.set({"distributed.scheduler.worker-ttl": "1s"}):
+    with plain() as client, dask.config.set({"distributed.scheduler.worker-ttl": "1s"}):
         future = client.submit(pow, 2, 3)
         with pytest.raises(ClusterError, match="has lost all workers"):
             workers.wait_for(client, [future])
@@ -455,7 +482,7 @@ def test_weights_are_there_for_all_edges_or_for_none(client: distributed.Client)
 
 
 def test_a_client_without_workers() -> None:
-    with dask_clients.plain() as client, pytest.raises(ClusterError, match="has no workers"):
+    with plain() as client, pytest.raises(ClusterError, match="has no workers"):
         cgd.connected_components([([0], [1])], client=client)
     with pytest.raises(InputError, match="client = 'here'"):
         cgd.connected_components([([0], [1])], client="here")
@@ -483,7 +510,7 @@ def test_a_worker_without_a_device() -> None:
         "memory_limit": None,
         "env": {"CLGRAPH_DEVICE": "no such device"},
     }
-    with dask_clients.plain(1, **options) as client, pytest.raises(NoDeviceError, match="no device matches"):
+    with plain(1, **options) as client, pytest.raises(NoDeviceError, match="no device matches"):
         cgd.connected_components([([0], [1])], client=client)
 
 
@@ -552,7 +579,7 @@ def test_chunk_sizes_are_those_of_the_profiles(client: distributed.Client, monke
 
 def test_a_lost_worker_is_dropped() -> None:
     x = np.arange(20_000, dtype=np.float32)
-    with dask_clients.on_pocl() as client:
+    with on_pocl() as client:
         scheduler = cgd.HeteroScheduler(client)
         pids = client.run(os.getpid)
         os.kill(pids[min(pids)], signal.SIGKILL)
@@ -571,7 +598,7 @@ def test_a_kernel_that_does_not_build(client: distributed.Client) -> None:
 def test_a_chunk_that_ends_every_worker() -> None:
     deadly = [lambda: os.kill(os.getpid(), signal.SIGKILL)]
     once = dask.config.set({"distributed.scheduler.allowed-failures": 0})
-    with once, dask_clients.on_pocl(1) as client, pytest.raises(ClusterError, match="has ended every worker"):
+    with once, on_pocl(1) as client, pytest.raises(ClusterError, match="has ended every worker"):
         cgd.connected_components(deadly, client=client)
 
 
@@ -636,7 +663,7 @@ class KillerAfterTwoEpochs:
 
 
 def test_a_killed_worker_changes_no_factors(wanted: Any) -> None:
-    with dask_clients.on_pocl() as client:
+    with on_pocl() as client:
         killer = KillerAfterTwoEpochs(client)
         model = cgd.SGDMatrixFactorization(client=client, biases=True, **OPTIONS)
         model.fit(SMALL, eval_set=SMALL, callback=killer)
@@ -652,5 +679,5 @@ def test_an_estimator_is_cloned_saved_and_refused(client: distributed.Client, tm
     assert np.array_equal(cg.SGDMatrixFactorization.load(tmp_path / "model.npz").item_factors_, model.item_factors_)
     with pytest.raises(InputError, match="no ratings"):
         model.fit(Ratings([], [], np.float32([]), 3, 2))
-    with dask_clients.plain() as empty, pytest.raises(ClusterError, match="has no workers"):
+    with plain() as empty, pytest.raises(ClusterError, match="has no workers"):
         cgd.SGDMatrixFactorization(2, client=empty).fit(few)

@@ -9,19 +9,8 @@ from typing import Any
 import pytest
 from conftest import DEVICES, PLATFORMS, printed_by, run_python, session_on
 
-HEAVY = {
-    "numpy",
-    "scipy",
-    "pyopencl",
-    "rich",
-    "tabulate",
-    "networkx",
-    "pyarrow",
-    "matplotlib",
-    "asyncio",
-    "dask",
-    "distributed",
-}
+HEAVY = {"numpy", "scipy", "pyopencl", "rich", "tabulate", "networkx", "pyarrow", "matplotlib", "asyncio"}
+HEAVY |= {"dask", "distributed"}
 
 
 def loaded_by(code: str) -> set[str]:
