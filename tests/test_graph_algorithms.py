@@ -1,4 +1,4 @@
-"""What components, spanning forests, searches and shortest paths have in common, each with its table of strategies."""
+"""What algorithms on graphs have in common, each with its table of strategies."""
 
 import math
 from collections.abc import Callable
@@ -43,8 +43,9 @@ every_way_to_search = pytest.mark.parametrize(("name", "strategy"), [case for ca
 
 def called(name: str, graph: Any, **options: Any) -> Any:
     """Call the function *name* on *graph*; searches begin at vertex 1."""
-    given = {"source": 1, **({"predecessors": True} if name == "sssp" else {})} if name in ORACLES else {}
-    return getattr(cg, name)(graph, **{**given, **options})
+    source = {"source": 1} if name in ORACLES else {}
+    predecessors = {"predecessors": True} if name == "sssp" else {}
+    return getattr(cg, name)(graph, **{**source, **predecessors, **options})
 
 
 @pytest.mark.parametrize(("name", "strategy"), USUAL.items())
@@ -238,8 +239,8 @@ def test_small_graphs(session: Session, small: str, name: str, strategy: str) ->
     graph, source, hops, lengths = SMALL[small]
     if name == "bfs":
         for weights in (None, np.full(graph.n_edges, -np.inf)):
-            same = Graph(graph.row_offsets, graph.column_indices, weights, directed=graph.directed)
-            assert test_bfs.assert_right(same, source, session, strategy).distances.tolist() == hops
+            other = Graph(graph.row_offsets, graph.column_indices, weights, directed=graph.directed)
+            assert test_bfs.assert_right(other, source, session, strategy).distances.tolist() == hops
     else:
         assert test_sssp.assert_right(graph, source, session, strategy).distances.tolist() == lengths
 
@@ -278,7 +279,7 @@ DRAWN: dict[str, dict[str, st.SearchStrategy[Any]]] = {
 }
 
 
-@every_algorithm
+@pytest.mark.parametrize("name", TESTS)
 @given(
     n=st.integers(1, 80), edges=st.lists(st.tuples(*[st.integers(0, 79)] * 2, st.integers(0, 3)), max_size=160),
     directed=st.booleans(), dtype=st.sampled_from([np.int32, np.int64, np.float32, np.float64]), data=st.data(),
@@ -291,6 +292,6 @@ def test_random_graphs(
     weights = None if name in ("connected_components", "bfs") else (triples[:, 2] - (name not in ORACLES)).astype(dtype)
     graph = Graph.from_edges(triples[:, 0] % n, triples[:, 1] % n, weights, n=n, directed=directed)
     strategy, options = data.draw(st.sampled_from(TESTS[name].CASES))
-    settings = {setting: data.draw(values) for setting, values in DRAWN[name].items()}
+    asked = {setting: data.draw(values) for setting, values in DRAWN[name].items()}
     sources = [data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=4))] if name in ORACLES else []
-    TESTS[name].assert_right(graph, *sources, pocl, strategy, **settings, **options)
+    TESTS[name].assert_right(graph, *sources, pocl, strategy, **asked, **options)

@@ -43,8 +43,7 @@ struct Rows {
       Array<int> row(v == hub ? random.below(120) : random.below(12));
       for (int &u : row) u = (int)random.below(n);
       std::sort(row.begin(), row.end());
-      columns.insert(columns.end(), row.begin(), row.end());
-      offsets.push_back((int)columns.size());
+      put_row(offsets, columns, row);
       if ((int)row.size() > LONG_ROW) long_rows.push_back(v);
     }
     n_tiles = ((int)columns.size() + n) / TILE_STEP + 1;

@@ -59,10 +59,7 @@ struct Graph {
       if (u != v) rows[v].push_back(u);
     }
     offsets.push_back(0);
-    for (const auto &row : rows) {
-      columns.insert(columns.end(), row.begin(), row.end());
-      offsets.push_back((int)columns.size());
-    }
+    for (const auto &row : rows) put_row(offsets, columns, row);
     columns.push_back(0);        /* so that there is a place to point at */
   }
   int degree(int v) const { return offsets[v + 1] - offsets[v]; }

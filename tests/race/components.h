@@ -71,8 +71,7 @@ struct Forest {
     row_offsets.push_back(0);
     for (auto &row : rows) {
       if (SORTED_ROWS) std::sort(row.begin(), row.end());
-      column_indices.insert(column_indices.end(), row.begin(), row.end());
-      row_offsets.push_back((int)column_indices.size());
+      put_row(row_offsets, column_indices, row);
     }
     parent.resize((n + 3) / 4 * 4);
     second.resize(parent.size());

@@ -16,8 +16,7 @@ static bool conflicts_right(Random &random, ulong) {
     Array<int> row(random.below(4) ? random.below(8) : random.below(60));
     for (int &u : row) u = (int)random.below(n);
     std::sort(row.begin(), row.end());
-    columns.insert(columns.end(), row.begin(), row.end());
-    offsets.push_back((int)columns.size());
+    put_row(offsets, columns, row);
     if (row.size() + 1 > LONG_NET) long_nets.push_back(v);
     std::set<int> members(row.begin(), row.end()), used;
     members.insert(v);

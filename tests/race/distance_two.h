@@ -24,8 +24,7 @@ struct Closed {
     }
     for (auto &row : rows) {
       std::sort(row.begin(), row.end());
-      columns.insert(columns.end(), row.begin(), row.end());
-      offsets.push_back((int)columns.size());
+      put_row(offsets, columns, row);
     }
     columns.push_back(0);        /* so that there is a place to point at */
     layout.words = 1 + random.below(2);

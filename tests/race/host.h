@@ -169,6 +169,12 @@ template <class T> struct Array : std::vector<T> {
   template <class I> const T &operator[](I i) const { return this->data()[i]; }
 };
 
+/* Puts a row behind those that are in the arrays. */
+template <class Row> static void put_row(Array<int> &offsets, Array<int> &columns, const Row &row) {
+  columns.insert(columns.end(), row.begin(), row.end());
+  offsets.push_back((int)columns.size());
+}
+
 /* ---- what a case may draw from: the same numbers for the same seed */
 struct Random {
   ulong state;

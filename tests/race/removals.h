@@ -22,10 +22,7 @@ struct Symmetric {
       rows[u].push_back(v);
       if (u != v) rows[v].push_back(u);
     }
-    for (const auto &row : rows) {
-      columns.insert(columns.end(), row.begin(), row.end());
-      offsets.push_back((int)columns.size());
-    }
+    for (const auto &row : rows) put_row(offsets, columns, row);
     sources.resize(columns.size());
   }
 };

@@ -17,10 +17,7 @@ struct Rounds {
     for (uint k = 4 * n; k; k--)           /* many ways to few vertices, so that they are lowered at the same time */
       rows[random.below(n)].push_back((int)random.below(seed % 2 ? n : std::min(n, 6)));
     for (int v = 1; v < n; v++) rows[v - 1].push_back(v);
-    for (auto &row : rows) {
-      column_indices.insert(column_indices.end(), row.begin(), row.end());
-      row_offsets.push_back((int)column_indices.size());
-    }
+    for (const auto &row : rows) put_row(row_offsets, column_indices, row);
     for (size_t e = 0; e < column_indices.size(); e++) edge_weights.push_back((int)random.below(30));
   }
   void begin(int n_words) {

@@ -55,14 +55,10 @@ struct Searched {
     for (uint k = random.below(3 * n); k; k--) add((int)random.below(n), (int)random.below(n));
     for (int v = 0; v < n; v++) {
       for (int u : rows[v]) into[u].push_back(v);
-      column_indices.insert(column_indices.end(), rows[v].begin(), rows[v].end());
-      row_offsets.push_back((int)column_indices.size());
+      put_row(row_offsets, column_indices, rows[v]);
       if (rows[v].size() > PIECE) heavy_capacity += (rows[v].size() + PIECE - 1) / PIECE;
     }
-    for (int v = 0; v < n; v++) {
-      in_neighbors.insert(in_neighbors.end(), into[v].begin(), into[v].end());
-      in_offsets.push_back((int)in_neighbors.size());
-    }
+    for (const auto &row : into) put_row(in_offsets, in_neighbors, row);
     const uint n_weights = 1 + random.below(30);
     for (size_t e = 0; e < column_indices.size(); e++) edge_weights.push_back((int)random.below(n_weights));
     light_capacity = n;

@@ -22,10 +22,7 @@ struct Hubs {
         for (int v = u + 1; v < n; v++) add(u, v);
     else
       for (int k = (int)random.below(6 * n); k; k--) add((int)random.below(n), (int)random.below(random.below(2) ? n : 2));
-    for (const auto &row : rows) {
-      columns.insert(columns.end(), row.begin(), row.end());
-      offsets.push_back((int)columns.size());
-    }
+    for (const auto &row : rows) put_row(offsets, columns, row);
     columns.push_back(0);
   }
   bool is_proper() const {
