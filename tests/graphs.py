@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -131,3 +132,11 @@ def same(one: Graph, other: Graph) -> bool:
         and np.array_equal(one.column_indices, other.column_indices)
         and (one.edge_weights is other.edge_weights is None or np.array_equal(one.edge_weights, other.edge_weights))
     )
+
+
+def with_arrays(matrix: Any, **arrays: Any) -> Any:
+    """Return a copy of a scipy *matrix* with other arrays, behind scipy's back."""
+    matrix = matrix.copy()
+    for name, values in arrays.items():
+        setattr(matrix, name, np.array(values) if isinstance(values, list) else values)
+    return matrix

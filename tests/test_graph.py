@@ -10,7 +10,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from graphs import DIRECTED, GRAPHS, UNDIRECTED
+from graphs import DIRECTED, GRAPHS, UNDIRECTED, with_arrays
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -447,10 +447,8 @@ def test_scipy_asymmetry_is_found_refused_or_mended() -> None:
 
 def lying(form: str, **arrays: Any) -> Any:
     """Return a scipy array of *form* whose arrays were replaced behind scipy's back."""
-    matrix = sp.csr_array(np.array([[0, 2, 0, 0], [2, 0, 3, 0], [0, 3, 0, 0], [0, 0, 0, 1]])).asformat(form)
-    for name, values in arrays.items():
-        setattr(matrix, name, values if isinstance(values, tuple | bool) else np.array(values))
-    return matrix
+    matrix = sp.csr_array(np.array([[0, 2, 0, 0], [2, 0, 3, 0], [0, 3, 0, 0], [0, 0, 0, 1]]))
+    return with_arrays(matrix.asformat(form), **arrays)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from conftest import copy_in_chunks, memory_below, printed_by
+from graphs import with_arrays
 from scipy.sparse import csgraph
 
 import clgraph as cg
@@ -45,14 +46,6 @@ def matrix_of(seed: int, dtype: Any = np.float64, *, n: int = 40, mirrored: bool
     rows, columns = random.integers(n, size=(2, n_entries), dtype=np.int32)
     matrix = sp.coo_array((random.integers(1, 9, n_entries).astype(dtype), (rows, columns)), shape=(n, n)).tocsr()
     return sp.csr_array(matrix + matrix.T) if mirrored else matrix
-
-
-def with_arrays(matrix: Any, **arrays: Any) -> Any:
-    """Return a copy of *matrix* with other arrays, behind scipy's back."""
-    matrix = matrix.copy()
-    for name, values in arrays.items():
-        setattr(matrix, name, values)
-    return matrix
 
 
 def repeated(matrix: Any) -> Any:
