@@ -9,8 +9,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tracemalloc
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from clgraph.runtime.session import Session
 
 ROOT = Path(__file__).resolve().parent.parent
+DATA = Path(os.environ.get("CLGRAPH_DATA", ROOT.parent / "shared" / "data"))  # files that only some machines have
 DEVICES = os.environ.get("CLGRAPH_TEST_DEVICES", "pocl,intel").split(",")
 MAX_GROUP_TESTS = 40  # in turn on one worker. Files have up to 900 tests, and 15 workers waited for the longest file.
 PLATFORMS = {"intel": "intel(r) opencl"}  # PoCL's name of an Intel processor has the word, too
@@ -91,11 +94,21 @@ def session_on(device: str) -> Session:
 
 
 def two_sessions() -> list[Session]:
-    """Return sessions on the first two devices of the tests, or on the only one and a CPU; skip if both are one."""
+    """Return sessions on the first two devices of the tests, on the only one and a CPU, or on the halves of a CPU."""
+    from clgraph.runtime.devices import sub_devices
+
     first, second = session_on(DEVICES[0]), session_on([*DEVICES, "cpu"][1])
-    if first.device == second.device:
-        pytest.skip("there is one device")
-    return [first, second]
+    if first.device != second.device:
+        return [first, second]
+    if (half := first.facts.compute_units // 2) == 0:
+        pytest.skip("there is one device of one compute unit")
+    return sub_devices(first.device, [half, half])
+
+
+@pytest.fixture(scope="session")
+def pair() -> list[Session]:
+    """Sessions on two devices, for tests of several."""
+    return two_sessions()
 
 
 @pytest.fixture(scope="session", params=DEVICES)
@@ -145,8 +158,7 @@ def run_at_width(width: int, script: str) -> None:
     """
     intel_session()
     head = f"import conftest; s = conftest.session_on('intel'); assert s.facts.sub_group_size == {width};"
-    done = run_python(head + script, CLGRAPH_INTEL_SUB_GROUP=str(width))
-    assert done.returncode == 0, done.stderr[-2000:]
+    printed_by(head + script, CLGRAPH_INTEL_SUB_GROUP=str(width))
 
 
 def run_python(
@@ -159,3 +171,41 @@ def run_python(
         [sys.executable, "-c", code, *arguments], cwd=ROOT, env={**base, **environment, "PYTHONPATH": path},
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=800,
     )  # fmt: skip
+
+
+def printed_by(code: str, *arguments: str, **environment: str) -> str:
+    """Run *code* as ``run_python`` does, and return what it prints; it must not fail."""
+    done = run_python(code, *arguments, **environment)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+def copy_in_chunks(session: Session, monkeypatch: pytest.MonkeyPatch, n_bytes: int, **settings: int) -> None:
+    """Let *session* copy *n_bytes* and more by way of pinned chunks, as on a GPU; *settings* are those of staging."""
+    from clgraph.runtime.staging import Staging
+
+    for name, value in {"N_CHUNKS": 3, "LAG": 1, **settings}.items():
+        monkeypatch.setattr(f"clgraph.runtime.staging.{name}", value)
+    staging = Staging(session)
+    monkeypatch.setattr(type(session), "staging_for", lambda _session, size: staging if size >= n_bytes else None)
+
+
+def crashing_driver(folder: Path, source: str) -> Path:
+    """Build *source*, which calls abort(), as a driver that a file in *folder* names; return the library."""
+    compiler = shutil.which("cc") or shutil.which("clang-14") or require_tool("clang-15")
+    library = folder / "libcrash.so"
+    (folder / "crash.c").write_text(f"#include <stdlib.h>\n{source}\n", encoding="utf-8")
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", str(library), str(folder / "crash.c")], check=True)
+    (folder / "a-crash.icd").write_text(f"{library}\n", encoding="utf-8")
+    return library
+
+
+@contextmanager
+def memory_below(n_bytes: float) -> Iterator[None]:
+    """Let the block take less than *n_bytes* of memory of Python and numpy at once."""
+    tracemalloc.start()
+    try:
+        yield
+        assert tracemalloc.get_traced_memory()[1] < n_bytes
+    finally:
+        tracemalloc.stop()

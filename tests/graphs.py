@@ -1,9 +1,8 @@
 """The zoo: small graphs that every algorithm must survive, by name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -123,3 +122,21 @@ def hubs_and_leaves(n_hubs: int, n: int) -> Graph:
     a, b = np.triu_indices(n_hubs, 1)
     leaves = np.arange(n_hubs, n)
     return Graph.from_edges(np.append(a, leaves), np.append(b, leaves % n_hubs), n=n)
+
+
+def same(one: Graph, other: Graph) -> bool:
+    """Return whether both graphs have the same arrays, and both directions or none."""
+    return (
+        one.directed == other.directed
+        and np.array_equal(one.row_offsets, other.row_offsets)
+        and np.array_equal(one.column_indices, other.column_indices)
+        and (one.edge_weights is other.edge_weights is None or np.array_equal(one.edge_weights, other.edge_weights))
+    )
+
+
+def with_arrays(matrix: Any, **arrays: Any) -> Any:
+    """Return a copy of a scipy *matrix* with other arrays, behind scipy's back."""
+    matrix = matrix.copy()
+    for name, values in arrays.items():
+        setattr(matrix, name, np.array(values) if isinstance(values, list) else values)
+    return matrix

@@ -3,8 +3,6 @@
 Inputs are tiny: Oclgrind interprets every instruction of every work-item.
 """
 
-from __future__ import annotations
-
 import sys
 import warnings
 from dataclasses import replace
@@ -97,49 +95,26 @@ def vocabulary(session: Session) -> None:
 
 def primitives(session: Session) -> None:
     """Run the primitives by each of their strategies, over more than one tile, and compare with numpy."""
-    from clgraph.primitives.compact import Compact
-    from clgraph.primitives.fill import Fill, Iota
-    from clgraph.primitives.reduce import Reduce
-    from clgraph.primitives.scan import Scan
-    from clgraph.primitives.sort import Sort
+    import test_primitives as checks
 
-    rng = np.random.default_rng(2)
-    n = 201
-    numbers = rng.integers(-100, 100, n).astype(np.int32)
-    source, target = session.empty(n, np.int32), session.empty(n, np.int32)
-    longs = session.empty(n + 1, np.int64)
+    from clgraph.primitives.fill import Fill, Iota
+
+    numbers, target = np.random.default_rng(2).integers(-100, 100, 201).astype(np.int32), session.empty(201, np.int32)
     Iota(session, target).run()
-    np.testing.assert_array_equal(target.get(), np.arange(n))
+    np.testing.assert_array_equal(target.get(), np.arange(201))
     Fill(session, target, 7).run()
     np.testing.assert_array_equal(target.get(), 7)
-    source.set(numbers)
     tiles = {"WG_SIZE": 16, "ITEMS_PER_ITEM": 4}
     for strategy, tuning in (("chunks", None), ("chunks", tiles), ("look_back", tiles)):
-        scan = Scan(session, source, longs, strategy=strategy, tuning=tuning)
-        for _ in range(2):  # look_back uses its states again
-            scan.run()
-            scan.check()
-            np.testing.assert_array_equal(longs.get(), np.append(0, np.cumsum(numbers)))
         how = {"strategy": strategy, "tuning": tuning}
-        compact = Compact(session, n, target, predicate="numbers[i] > 9", arrays={"numbers": source}, **how)
-        compact.run()
-        chosen = np.flatnonzero(numbers > 9)
-        assert compact.size.item() == chosen.size
-        np.testing.assert_array_equal(target.get(0, chosen.size), chosen)
-    for operation in ("sum", "min", "max"):
+        checks._check_scan(session, numbers, np.int64, "with total", **how)
+        checks._check_compact(session, numbers.astype(np.int64), numbers > 9, **how)
+    for operation in checks.UFUNCS:
         for tuning in (None, {"WG_SIZE": 16, "UNROLL": 2}):
-            Reduce(session, source, target, operation, tuning=tuning).run()
-            assert target.item() == getattr(numbers, operation)()
-    values, out_values = session.empty(n, np.uint32), session.empty(n, np.uint32)
-    values.set(np.arange(n))
-    order = np.argsort(numbers, kind="stable")
-    sizes = {"WG_SIZE": 16, "ITEMS_PER_ITEM": 4, "RADIX_BITS": 4}
+            checks._check_reduce(session, numbers, operation, tuning)
+    sizes, values = {**tiles, "RADIX_BITS": 4}, np.arange(201, dtype=np.uint32)
     for strategy, tuning in (("chunks", None), ("tiles", sizes), ("onesweep", sizes)):
-        sort = Sort(session, source, target, values, out_values, strategy=strategy, tuning=tuning)
-        sort.run()
-        sort.check()
-        np.testing.assert_array_equal(target.get(), numbers[order])
-        np.testing.assert_array_equal(out_values.get(), order)
+        checks._check_sort(session, numbers, values, strategy=strategy, tuning=tuning)
 
 
 def components(session: Session) -> None:
@@ -203,7 +178,7 @@ def device_graphs(session: Session) -> None:
 
 def generators(session: Session) -> None:
     """Make a small graph by each kernel of the generators, with weights and as replicas."""
-    from test_born import BORN, assert_same
+    from test_generators import BORN, assert_same
 
     from clgraph import generators
 
@@ -251,16 +226,13 @@ def coloring(session: Session) -> None:
     session.profile = replace(session.profile, tuning=tuning)
     src, dst, _ = _with_long_row(12, 40, 120, 40)
     graph = Graph.from_edges(src, dst, n=45)
-    for strategy, options in (
-        ("jones_plassmann", {"balanced": True}),
-        ("jones_plassmann", {"order": "smallest_last"}),
-        ("speculative", {}),
-        ("speculative", {"order": "natural"}),
-        ("speculative", {"by": "edge"}),
-        ("hash_repair", {}),
-        ("hash_repair", {"deterministic": True}),
-    ):
-        color(graph, strategy=strategy, session=session, verify=True, **options)
+    for strategy, several in {
+        "jones_plassmann": ({"balanced": True}, {"order": "smallest_last"}),
+        "speculative": ({}, {"order": "natural"}, {"by": "edge"}),
+        "hash_repair": ({}, {"deterministic": True}),
+    }.items():
+        for options in several:
+            color(graph, strategy=strategy, session=session, verify=True, **options)
 
 
 def distance_two(session: Session) -> None:
@@ -270,13 +242,11 @@ def distance_two(session: Session) -> None:
 
     src, dst, _ = _with_long_row(12, 40, 60, 40)
     graph = Graph.from_edges(src, dst, n=45)
-    for strategy, options in (
-        ("speculative", {}),
-        ("speculative", {"long_row": 3}),
-        ("hash_repair", {}),
-        ("hash_repair", {"deterministic": True}),
-    ):
-        color(graph, distance=2, strategy=strategy, session=session, verify=True, **options)
+    for strategy, several in {
+        "speculative": ({}, {"long_row": 3}), "hash_repair": ({}, {"deterministic": True}),
+    }.items():  # fmt: skip
+        for options in several:
+            color(graph, distance=2, strategy=strategy, session=session, verify=True, **options)
     for distance in (1, 2):
         count_conflicts(graph, np.arange(45) % 7, distance=distance, session=session)
 
@@ -353,8 +323,8 @@ def searches(session: Session) -> None:
 
 def factorization_offline(session: Session) -> None:
     """Run matchings and sweeps in supersteps on few ratings, with work-groups of several work-items."""
-    import test_factorization_offline as offline
-    from factorization_cases import check_replay, random_ratings
+    import test_factorization as offline
+    from test_factorization import check_replay, random_ratings
 
     ratings = random_ratings(60, 12, 30, skew=1.0)
     expected = offline.matchings_of(session, ratings)
@@ -370,7 +340,7 @@ def factorization_offline(session: Session) -> None:
 
 def factorization_blocks(session: Session) -> None:
     """Sweep over a grid of blocks, a launch for each step, and over block-diagonals."""
-    from factorization_cases import check_replay, cross
+    from test_factorization import check_replay, cross
 
     ratings = cross(30)
     check_replay(session, "block_grid", ratings, biases=True, barrier="launch", n_groups=3)
@@ -379,11 +349,11 @@ def factorization_blocks(session: Session) -> None:
 
 def factorization_online(session: Session) -> None:
     """Sweep over a small matrix with a popular item and a busy user, by each strategy that runs online."""
-    import test_factorization_online as online
-    from factorization_cases import check_sweeps, cross
+    import test_factorization as online
+    from test_factorization import check_sweeps, cross
 
     ratings = cross(40)
-    for strategy in online.STRATEGIES:
+    for strategy in online.ONLINE:
         check_sweeps(session, strategy, ratings, 5, biases=True)
 
 

@@ -4,8 +4,6 @@ It reads a list of blocks from a file of JSON, and writes what each has printed 
 names. A block that begins with ``>>>`` is a doctest.
 """
 
-from __future__ import annotations
-
 import contextlib
 import doctest
 import io

@@ -1,8 +1,6 @@
 """Every kernel compiles for AMD and NVIDIA GPUs without spilling and for CPUs without a warning; the checker sees
 what it should."""
 
-from __future__ import annotations
-
 import os
 import sys
 from dataclasses import replace
@@ -69,12 +67,7 @@ def test_waves_come_from_the_target(device_libs):
         target.name: {k.wave for k in check_kernels.amd_kernels(check_kernels.compile_program(vocabulary, {}, target))}
         for target in check_kernels.TARGETS["amd"]
     }
-    assert waves == {
-        "gfx906 wave64": {64},
-        "gfx90a wave64": {64},
-        "gfx1030 wave32": {32},
-        "gfx1030 wave64": {64},
-    }
+    assert waves == {"gfx906 wave64": {64}, "gfx90a wave64": {64}, "gfx1030 wave32": {32}, "gfx1030 wave64": {64}}
 
 
 def _write(directory: Path, body: str) -> str:

@@ -1,7 +1,5 @@
 """The layers of the package, checked on the syntax tree of every module, and the index of its kernels."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What is read from kernel sources, beside what a compiler says of them."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

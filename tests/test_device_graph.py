@@ -1,7 +1,5 @@
 """Graphs on a device: made of host graphs and of arrays that kernels wrote, checked there, and taken by algorithms."""
 
-from __future__ import annotations
-
 import gc
 import pickle
 import weakref
@@ -9,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from graphs import DIRECTED, UNDIRECTED, hubs_and_leaves
+from graphs import GRAPHS, hubs_and_leaves, same
 
 import clgraph as cg
 from clgraph import DeviceGraph, Graph, generators
@@ -22,8 +20,6 @@ from clgraph.runtime.admission import admit
 from clgraph.runtime.device_graph import device_graph, weight_range
 from clgraph.runtime.graph_on_device import GraphOnDevice
 from clgraph.runtime.session import Session, as_session
-
-ZOO = {**UNDIRECTED, **DIRECTED}
 
 
 def uploaded(session: Session, graph: Graph, *, room: int = 0, offsets: type = np.int32) -> DeviceGraph:
@@ -43,22 +39,13 @@ def weighted(dtype: type, directed: bool = False) -> Graph:
     return Graph.from_edges(src, dst, weights, directed=directed)
 
 
-def same(one: Graph, other: Graph) -> bool:
-    return (
-        one.directed == other.directed
-        and np.array_equal(one.row_offsets, other.row_offsets)
-        and np.array_equal(one.column_indices, other.column_indices)
-        and (one.edge_weights is other.edge_weights is None or np.array_equal(one.edge_weights, other.edge_weights))
-    )
-
-
 # ---- made and checked
 
 
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", GRAPHS)
 @pytest.mark.parametrize("offsets", [np.int32, np.int64])
 def test_arrays_of_kernels_become_a_graph(session, name, offsets):
-    graph = ZOO[name]()
+    graph = GRAPHS[name]()
     made = uploaded(session, graph, room=3000, offsets=offsets)
     assert (made.n_vertices, made.n_edges) == (graph.n_vertices, graph.n_edges)
     assert made.has_sorted_rows == graph.has_sorted_rows
@@ -280,10 +267,10 @@ def differences(found: GraphStats, expected: GraphStats) -> dict[str, tuple[obje
     }
 
 
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", GRAPHS)
 @pytest.mark.parametrize("offsets", [np.int32, np.int64])
 def test_statistics_of_small_graphs_are_those_of_the_host(session, name, offsets):
-    graph = ZOO[name]()
+    graph = GRAPHS[name]()
     found = uploaded(session, graph, offsets=offsets).stats
     few = graph.n_vertices <= 256 and not graph.stats.n_isolated  # so that both climb from all vertices
     ignored = set() if few else {"first_hook_depth"}
@@ -335,32 +322,22 @@ def test_statistics_bring_nothing_else_to_the_host(session):
 # ---- algorithms take them
 
 
-@pytest.mark.parametrize("name", ZOO)
-def test_components_forests_and_searches_of_a_device_graph(session, name):
-    graph = ZOO[name]()
+OF_WEIGHTS = [(dtype, directed) for dtype in (np.int32, np.int64, np.float32, np.float64) for directed in (False, True)]
+
+
+@pytest.mark.parametrize("given", [*GRAPHS, *OF_WEIGHTS], ids=str)
+def test_answers_for_a_device_graph_are_those_for_its_graph(session, given):
+    graph = GRAPHS[given]() if isinstance(given, str) else weighted(*given)
     made = uploaded(session, graph)
     n_components, labels = cg.connected_components(made, verify=True)
     expected = cg.connected_components(graph, session=session)
     assert n_components == expected.n_components and np.array_equal(labels, expected.labels)
-    forest = cg.minimum_spanning_forest(made, verify=True)
-    assert forest.info.device == session.facts.name
-    assert np.array_equal(forest.edges, cg.minimum_spanning_forest(graph, session=session).edges)
-    if graph.n_vertices:
-        distances = cg.bfs(made, 0, verify=True).distances
-        assert np.array_equal(distances, cg.bfs(graph, 0, session=session).distances)
-        assert np.array_equal(cg.sssp(made, 0, verify=True).distances, distances)
-
-
-@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32, np.float64])
-@pytest.mark.parametrize("directed", [False, True])
-def test_weights_are_taken_from_the_device(session, dtype, directed):
-    graph = weighted(dtype, directed)
-    made = uploaded(session, graph)
-    forest = cg.minimum_spanning_forest(made, verify=True)
-    assert forest.info.device == session.facts.name
-    assert forest.weight == cg.minimum_spanning_forest(graph, session=session).weight
-    found = cg.sssp(made, 0, verify=True).distances
-    assert np.array_equal(found, cg.sssp(graph, 0, session=session).distances)
+    forest, other = cg.minimum_spanning_forest(made, verify=True), cg.minimum_spanning_forest(graph, session=session)
+    assert forest.info.device == session.facts.name and forest.weight == other.weight
+    assert not isinstance(given, str) or np.array_equal(forest.edges, other.edges)
+    for search in (cg.bfs, cg.sssp) if graph.n_vertices else ():
+        found = search(made, 0, verify=True).distances
+        assert np.array_equal(found, search(graph, 0, session=session).distances)
 
 
 @pytest.mark.parametrize("name", sorted(set(MODULES) - {"factorization"}))

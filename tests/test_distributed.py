@@ -1,35 +1,34 @@
-"""Components and forests over Dask's workers: the same answers as one device, whatever becomes of the workers."""
-
-from __future__ import annotations
+"""Components, forests, factors and loads over Dask's workers: the same as on one machine, whoever of them is lost."""
 
 import contextlib
 import os
 import pickle
 import signal
-import subprocess
 import sys
 import threading
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import dask
-import dask_clients
 import distributed
 import hetero_loads
 import numpy as np
 import pytest
-from conftest import session_on
-from dask_clients import N_WORKERS
+from conftest import printed_by, session_on
 from scipy.sparse import random_array
+from sklearn.base import clone
+from test_factorization import random_ratings
 
 import clgraph as cg
 import clgraph.distributed as cgd
-from clgraph import generators
+from clgraph import Ratings, generators
+from clgraph.algorithms.factorization.epochs import Epoch
 from clgraph.algorithms.mst.on_devices import forest_of_edges
-from clgraph.distributed import chunks, fold, forest, workers
+from clgraph.distributed import LocalOpenCLCluster, chunks, fold, forest, workers
 from clgraph.distributed.cluster import _named
 from clgraph.distributed.fold import Part
 from clgraph.distributed.forest import Forest, ForestFilter
@@ -50,9 +49,37 @@ from clgraph.progress import Progress, listening
 pytestmark = pytest.mark.xdist_group("distributed")
 
 
+N_WORKERS = 2
+
+
+@contextmanager
+def on_pocl(n_workers: int = N_WORKERS) -> Iterator[distributed.Client]:
+    """A client of workers that share PoCL's CPU."""
+    session_on("pocl")
+    with (
+        LocalOpenCLCluster(["pocl"], workers_per_device=n_workers, memory_limit=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        client.wait_for_workers(n_workers)
+        yield client
+
+
+@contextmanager
+def plain(n_workers: int = 0, **options: Any) -> Iterator[distributed.Client]:
+    """A client of Dask's own workers, which know of no device."""
+    address = "127.0.0.1"
+    with (
+        distributed.LocalCluster(
+            n_workers=n_workers, host=address, dashboard_address=f"{address}:0", **options
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
 @pytest.fixture(scope="module")
 def client() -> Iterator[distributed.Client]:
-    with dask_clients.on_pocl() as client:
+    with on_pocl() as client:
         yield client
 
 
@@ -330,7 +357,7 @@ class Killer:
 def test_a_killed_worker_changes_nothing(tmp_path: Path, place: int) -> None:
     graph = random_graph(400, 500)
     parts: list[Any] = cgd.edge_chunks(graph, 6)
-    with dask_clients.on_pocl() as client:
+    with on_pocl() as client:
         found: dict[str, Any] = {}
         for function in (cgd.connected_components, cgd.minimum_spanning_forest):
             client.wait_for_workers(N_WORKERS)
@@ -347,7 +374,7 @@ def test_a_killed_worker_changes_nothing(tmp_path: Path, place: int) -> None:
 
 @pytest.mark.parametrize(("sign", "message"), [(signal.SIGKILL, "is lost"), (signal.SIGSTOP, "has not answered")])
 def test_a_worker_that_is_lost_before_it_describes_its_device_is_left_out(sign: signal.Signals, message: str) -> None:
-    with dask_clients.on_pocl() as client:
+    with on_pocl() as client:
         workers.devices_of(client)  # devices have begun, so that the other worker answers at once
         pids = client.run(os.getpid)
         first = pids[min(pids)]
@@ -376,14 +403,14 @@ def test_the_only_worker_may_be_lost_before_it_describes_its_device(monkeypatch:
         return submit(client, address, *arguments, **options)
 
     monkeypatch.setattr(workers, "submit", killing)
-    with dask_clients.on_pocl(1) as client:
+    with on_pocl(1) as client:
         with pytest.warns(DeviceDroppedWarning, match="is lost"):
             assert cgd.connected_components([([0], [1])], client=client).n_components == 1
         assert lost[0] not in client.run(os.getpid).values()
 
 
 def test_waits_end_when_no_worker_is_left() -> None:
-    with dask_clients.plain() as client, dask.config.set({"distributed.scheduler.worker-ttl": "1s"}):
+    with plain() as client, dask.config.set({"distributed.scheduler.worker-ttl": "1s"}):
         future = client.submit(pow, 2, 3)
         with pytest.raises(ClusterError, match="has lost all workers"):
             workers.wait_for(client, [future])
@@ -455,7 +482,7 @@ def test_weights_are_there_for_all_edges_or_for_none(client: distributed.Client)
 
 
 def test_a_client_without_workers() -> None:
-    with dask_clients.plain() as client, pytest.raises(ClusterError, match="has no workers"):
+    with plain() as client, pytest.raises(ClusterError, match="has no workers"):
         cgd.connected_components([([0], [1])], client=client)
     with pytest.raises(InputError, match="client = 'here'"):
         cgd.connected_components([([0], [1])], client="here")
@@ -483,7 +510,7 @@ def test_a_worker_without_a_device() -> None:
         "memory_limit": None,
         "env": {"CLGRAPH_DEVICE": "no such device"},
     }
-    with dask_clients.plain(1, **options) as client, pytest.raises(NoDeviceError, match="no device matches"):
+    with plain(1, **options) as client, pytest.raises(NoDeviceError, match="no device matches"):
         cgd.connected_components([([0], [1])], client=client)
 
 
@@ -517,7 +544,7 @@ def test_without_dask_the_package_says_what_to_install() -> None:
         'except MissingExtraError as error:\n    assert "pip install \'distributed" in str(error)\n'
         "else:\n    raise SystemExit('no error')"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=200)
+    printed_by(code)
 
 
 SQUARE = elementwise("x * x + i", inputs={"x": np.float32}, dtype=np.float32)
@@ -552,7 +579,7 @@ def test_chunk_sizes_are_those_of_the_profiles(client: distributed.Client, monke
 
 def test_a_lost_worker_is_dropped() -> None:
     x = np.arange(20_000, dtype=np.float32)
-    with dask_clients.on_pocl() as client:
+    with on_pocl() as client:
         scheduler = cgd.HeteroScheduler(client)
         pids = client.run(os.getpid)
         os.kill(pids[min(pids)], signal.SIGKILL)
@@ -571,7 +598,7 @@ def test_a_kernel_that_does_not_build(client: distributed.Client) -> None:
 def test_a_chunk_that_ends_every_worker() -> None:
     deadly = [lambda: os.kill(os.getpid(), signal.SIGKILL)]
     once = dask.config.set({"distributed.scheduler.allowed-failures": 0})
-    with once, dask_clients.on_pocl(1) as client, pytest.raises(ClusterError, match="has ended every worker"):
+    with once, on_pocl(1) as client, pytest.raises(ClusterError, match="has ended every worker"):
         cgd.connected_components(deadly, client=client)
 
 
@@ -580,3 +607,77 @@ def test_all_devices_are_gpus_and_one_cpu() -> None:
     found = _named("all")
     assert sum(row.facts is not None and row.facts.is_cpu for row in found) == 1
     assert len({row.id for row in found}) == len(found)
+
+
+# ---- factorisation
+
+
+SMALL = random_ratings(800)
+OPTIONS: dict[str, Any] = {
+    "n_factors": 4,
+    "n_epochs": 4,
+    "learning_rate": 0.03,
+    "random_state": 0,
+    "strategy": "matching_edge",
+}
+
+
+@pytest.fixture(scope="module")
+def wanted() -> cg.SGDMatrixFactorization:
+    """The same strata on two devices of this process."""
+    devices = [session_on("pocl"), session_on("intel")]
+    return cg.SGDMatrixFactorization(devices=devices, biases=True, **OPTIONS).fit(SMALL, eval_set=SMALL)
+
+
+def assert_like(found: Any, wanted: Any) -> None:
+    assert np.allclose(found.loss_curve_, wanted.loss_curve_, rtol=1e-4)
+    assert np.allclose(found.eval_curve_, wanted.eval_curve_, rtol=1e-4, equal_nan=True)
+    for name in ("user_factors_", "item_factors_", "user_biases_", "item_biases_"):
+        assert np.allclose(getattr(found, name), getattr(wanted, name), rtol=1e-3, atol=1e-4), name
+
+
+def test_factors_are_those_of_strata_on_one_machine(client: distributed.Client, wanted: Any) -> None:
+    found = cgd.SGDMatrixFactorization(client=client, biases=True, **OPTIONS).fit(SMALL, eval_set=SMALL)
+    assert_like(found, wanted)
+    assert found.loss_curve_[-1] < found.loss_curve_[0] and found.info_.device.count("tcp://127.0.0.1") == 2
+    local = found.to_local()
+    assert type(local) is cg.SGDMatrixFactorization and local.score(SMALL) == found.score(SMALL)
+    local.set_params(session=session_on("pocl")).partial_fit(SMALL)
+    assert local.n_iter_ == 5 and found.n_iter_ == 4
+    found.partial_fit(SMALL)
+    assert found.n_iter_ == 5 and found.loss_curve_[-1] == pytest.approx(local.loss_curve_[-1], rel=0.05)
+
+
+class KillerAfterTwoEpochs:
+    """A callback that kills a worker after the second epoch."""
+
+    def __init__(self, client: distributed.Client) -> None:
+        self.client = client
+        self.killed = 0
+
+    def __call__(self, number: int, _epoch: Epoch) -> None:
+        if number == 2:
+            pids = self.client.run(os.getpid)
+            self.killed = pids[min(pids)]
+            os.kill(self.killed, signal.SIGKILL)
+
+
+def test_a_killed_worker_changes_no_factors(wanted: Any) -> None:
+    with on_pocl() as client:
+        killer = KillerAfterTwoEpochs(client)
+        model = cgd.SGDMatrixFactorization(client=client, biases=True, **OPTIONS)
+        model.fit(SMALL, eval_set=SMALL, callback=killer)
+    assert killer.killed
+    assert_like(model, wanted)
+
+
+def test_an_estimator_is_cloned_saved_and_refused(client: distributed.Client, tmp_path: Any) -> None:
+    model = cgd.SGDMatrixFactorization(2, client=client, n_epochs=1, random_state=0)
+    assert clone(model).client is client and "session" not in model.get_params()
+    few = Ratings([0, 1, 2], [0, 0, 0], np.float32([1, 2, 3]), 3, 1)  # more workers than items
+    model.fit(few).to_local().save(tmp_path / "model.npz")
+    assert np.array_equal(cg.SGDMatrixFactorization.load(tmp_path / "model.npz").item_factors_, model.item_factors_)
+    with pytest.raises(InputError, match="no ratings"):
+        model.fit(Ratings([], [], np.float32([]), 3, 2))
+    with plain() as empty, pytest.raises(ClusterError, match="has no workers"):
+        cgd.SGDMatrixFactorization(2, client=empty).fit(few)

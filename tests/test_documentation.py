@@ -12,8 +12,6 @@ A comment before a block tells how it is taken:
     The block is the file, or goes into it before the line that begins so, in a copy of the tree.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -93,9 +91,7 @@ CHECKS = {  # by page: what holds after the block of this number
         13: "assert 0.5 < -search.best_score_ < 0.75  # the noise is 0.5",
     },
     "docs/meshes.md": {0: "assert mesh.n_points == 8"},
-    "docs/distributed.md": {
-        0: "if __name__ == '__main__':\n    assert n_components == 1 and weight == 3 * 99 + 2",
-    },
+    "docs/distributed.md": {0: "if __name__ == '__main__':\n    assert n_components == 1 and weight == 3 * 99 + 2"},
 }
 
 
@@ -126,10 +122,7 @@ def write_inputs(folder: Path) -> None:
     shutil.copy(ROOT / "benchmarks" / "results" / "end_to_end-pocl.json", folder / "end_to_end.json")
 
 
-INPUTS: dict[str, Callable[[Path], None]] = {
-    "docs/distributed.md": write_chunks,
-    "docs/command_line.md": write_inputs,
-}
+INPUTS: dict[str, Callable[[Path], None]] = {"docs/distributed.md": write_chunks, "docs/command_line.md": write_inputs}
 
 
 def environment(folder: Path) -> dict[str, str]:

@@ -1,13 +1,8 @@
 """Training on a device, and the scikit-learn estimator."""
 
-from __future__ import annotations
-
 import json
 import math
-import os
 import pickle
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ROOT, session_on
-from factorization_cases import sgd_sweep
+from conftest import DATA, printed_by, run_python, session_on
+from oracles import sgd_sweep
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.metrics import r2_score
@@ -40,7 +35,6 @@ from clgraph.io.ratings import read_ratings
 from clgraph.reference.factorization import check_factorization, rmse
 from clgraph.runtime.session import Session
 
-DATA = Path(os.environ.get("CLGRAPH_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 OFFLINE = "diagonal"
 SMALL = planted_ratings(40, 30, 500, rank=3, noise=0.1, seed=1)
 NAMED = Ratings.from_triples(
@@ -768,7 +762,7 @@ def test_copies(make: Any, pocl: Session) -> None:
 
 def test_a_plain_import_does_not_load_scikit_learn() -> None:
     code = "import sys, clgraph, clgraph.algorithms.factorization.training; assert 'sklearn' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+    printed_by(code)
     assert cg.SGDMatrixFactorization is SGDMatrixFactorization
 
 
@@ -779,7 +773,7 @@ def test_without_scikit_learn_the_error_names_the_extra() -> None:
     )
     command = code.replace("clgraph; clgraph.SGD", "clgraph.cli.main as m; sys.exit(m.main(['factorization', 'x'])) #")
     for text in (code, command):
-        child = subprocess.run([sys.executable, "-c", text], cwd=ROOT, capture_output=True, text=True, check=False)
+        child = run_python(text)
         assert child.returncode == 1 and "pip install 'scikit-learn>=1.6'" in child.stderr
 
 

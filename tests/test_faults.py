@@ -4,8 +4,6 @@ fault/clfault.c is preloaded into a child process and makes the n-th call of one
 fault/drive.py tries every n, and some n with all later calls of the same function.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

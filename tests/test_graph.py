@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import contextlib
 import pickle
 from collections import deque
@@ -12,7 +10,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from graphs import DIRECTED, GRAPHS, UNDIRECTED
+from graphs import DIRECTED, GRAPHS, UNDIRECTED, with_arrays
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -21,6 +19,7 @@ from wrappers import WRAPPERS, Element, Tensor
 from clgraph import bfs, connected_components, minimum_spanning_forest, sssp
 from clgraph.data.csr import check_rising, offset_dtype, owned
 from clgraph.data.graph import Graph, as_graph
+from clgraph.data.pairs import _ordered, csr_from_keys, distinct, pack, sorted_csr
 from clgraph.data.ratings import Ratings
 from clgraph.errors import ClgraphError, GraphError, GraphWarning, InputError
 from clgraph.generators import path, random_weights
@@ -448,10 +447,8 @@ def test_scipy_asymmetry_is_found_refused_or_mended() -> None:
 
 def lying(form: str, **arrays: Any) -> Any:
     """Return a scipy array of *form* whose arrays were replaced behind scipy's back."""
-    matrix = sp.csr_array(np.array([[0, 2, 0, 0], [2, 0, 3, 0], [0, 3, 0, 0], [0, 0, 0, 1]])).asformat(form)
-    for name, values in arrays.items():
-        setattr(matrix, name, values if isinstance(values, tuple | bool) else np.array(values))
-    return matrix
+    matrix = sp.csr_array(np.array([[0, 2, 0, 0], [2, 0, 3, 0], [0, 3, 0, 0], [0, 0, 0, 1]]))
+    return with_arrays(matrix.asformat(form), **arrays)
 
 
 @pytest.mark.parametrize(
@@ -753,3 +750,60 @@ def test_offsets_that_fall_are_named() -> None:
         Graph.from_scipy(matrix)
     with pytest.raises(GraphError, match=r"indptr\[3\] = 2 is below indptr\[2\] = 3"):
         check_rising(matrix.indptr, name="indptr")
+
+
+# ---- pairs become rows by buckets, as by one stable sort
+
+
+M = 200_000  # pairs: several buckets and chunks
+
+
+@pytest.mark.parametrize("n", [1, 3, 1000, 2**17 + 1])
+@pytest.mark.parametrize("mirror", [False, True])
+@pytest.mark.parametrize("unique", [False, True])
+def test_rows_are_sorted_and_parallel_entries_stay_in_order(n: int, mirror: bool, unique: bool) -> None:
+    rng = np.random.default_rng(n)
+    rows, columns = rng.integers(n, size=(2, M), dtype=np.int32)
+    rows[: M // 2] //= 2  # buckets of unequal sizes
+    weights = np.arange(M, dtype=np.int32)
+    offsets, found, values = sorted_csr(
+        n, [(rows[:50], columns[:50], weights[:50]), (rows[50:], columns[50:], weights[50:] * 1.0)],
+        mirror=mirror, unique=unique,
+    )  # fmt: skip
+    if mirror:
+        proper = rows != columns
+        rows, columns, weights = (
+            np.concatenate([rows, columns[proper]]), np.concatenate([columns, rows[proper]]),
+            np.concatenate([weights, weights[proper]]),
+        )  # fmt: skip
+    order = np.lexsort((weights, columns, rows))
+    keys = pack(rows, columns)[order]
+    if unique:
+        keys, first = np.unique(keys, return_index=True)
+        order = order[first]
+    assert values.dtype == np.float64 and np.array_equal(values, weights[order])
+    assert np.array_equal(found, columns[order])
+    assert np.array_equal(np.repeat(np.arange(n), np.diff(offsets)), rows[order])
+
+
+@pytest.mark.parametrize("n", [3, 2**17 + 1])
+@pytest.mark.parametrize("unique", [False, True])
+def test_keys_become_rows(n: int, unique: bool) -> None:
+    rows, columns = np.random.default_rng(n).integers(n, size=(2, 3 * M), dtype=np.int32)
+    keys = pack(rows, columns)
+    expected = np.unique(keys) if unique else np.sort(keys)
+    offsets, found = csr_from_keys(n, keys, unique=unique)
+    assert np.array_equal(pack(np.repeat(np.arange(n), np.diff(offsets)), found), expected)
+
+
+@pytest.mark.parametrize("key_bits", [4, 62])
+def test_places_of_keys_that_fill_their_words(key_bits: int) -> None:
+    keys = np.random.default_rng(0).integers(16, size=100)
+    expected = np.argsort(keys, kind="stable")
+    in_order, places = _ordered(keys.copy(), key_bits)
+    assert np.array_equal(places, expected) and np.array_equal(in_order, keys[expected])
+
+
+@pytest.mark.parametrize("values", [[], [3], [5, 3, 5, 5, 0, 3]])
+def test_distinct_values_are_in_order(values: list[int]) -> None:
+    assert distinct(np.array(values, np.int32)).tolist() == sorted(set(values))

@@ -1,39 +1,51 @@
-"""What components, spanning forests, searches and shortest paths have in common, each with its table of strategies."""
-
-from __future__ import annotations
+"""What algorithms on graphs have in common, each with its table of strategies."""
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
-from graphs import GRAPHS, with_unsorted_rows, with_wide_offsets
+import test_bfs
+import test_components
+import test_mst
+import test_sssp
+from graphs import GRAPHS, chain, with_unsorted_rows, with_wide_offsets
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_benchmarks import changed, numbered, of_both, of_edges, planted, same
 
 import clgraph as cg
-from clgraph.algorithms.mst.plan import Told
 from clgraph.algorithms.table import find_algorithm
 from clgraph.data.graph import Graph
+from clgraph.data.vertex_hashes import HASHES
 from clgraph.errors import ClgraphError, InputError, SourceError, UnsupportedStrategyError, VerificationError
 from clgraph.generators import random_weights
-from clgraph.reference.bfs import bfs_distances
+from clgraph.reference.bfs import NO_PREDECESSOR, bfs_distances
 from clgraph.reference.sssp import dijkstra
 from clgraph.runtime.session import Session
 
-USUAL = {"connected_components": "rem", "minimum_spanning_forest": "edge_list", "bfs": "frontier", "sssp": "frontier"}
-CASES = [(name, strategy) for name in USUAL for strategy in find_algorithm(name).strategies]
+USUAL = {
+    "connected_components": "rem", "minimum_spanning_forest": "edge_list", "bfs": "frontier", "sssp": "frontier",
+    "color": "speculative", "hash_collisions": "row_per_item",
+}  # fmt: skip
+TESTS: dict[str, Any] = {
+    "connected_components": test_components, "minimum_spanning_forest": test_mst, "bfs": test_bfs, "sssp": test_sssp,
+}  # fmt: skip
+CASES = [(name, strategy) for name in TESTS for strategy in find_algorithm(name).strategies]
 ORACLES: dict[str, Callable[..., Any]] = {"bfs": bfs_distances, "sssp": dijkstra}
 every_algorithm = pytest.mark.parametrize("name", USUAL)
 every_search = pytest.mark.parametrize("name", ORACLES)
 every_case = pytest.mark.parametrize(("name", "strategy"), CASES)
+every_way_to_search = pytest.mark.parametrize(("name", "strategy"), [case for case in CASES if case[0] in ORACLES])
 
 
 def called(name: str, graph: Any, **options: Any) -> Any:
     """Call the function *name* on *graph*; searches begin at vertex 1."""
-    given = {"source": 1, **({"predecessors": True} if name == "sssp" else {})} if name in ORACLES else {}
-    return getattr(cg, name)(graph, **{**given, **options})
+    source = {"source": 1} if name in ORACLES else {}
+    predecessors = {"predecessors": True} if name == "sssp" else {}
+    return getattr(cg, name)(graph, **{**source, **predecessors, **options})
 
 
 @pytest.mark.parametrize(("name", "strategy"), USUAL.items())
@@ -79,18 +91,38 @@ BAD_ARGUMENTS: dict[str, list[dict[str, Any]]] = {
         *({"source": source} for source in ([], 1.5)), *({"limit": limit} for limit in (-1, -0.5, math.nan, "far")),
         {"bogus": 1}, {"strategy": "frontier", "light_first": True},
     ],
+    "color": [
+        *({"distance": distance} for distance in (3, np.array([1, 2]))), {"by": "edge"},
+        *({"order": order} for order in ("smallest_first", np.array(["natural", "random"]))),
+        *({"seed": seed} for seed in (-1, 0.5)), {"strategy": "speculative", "by": "row"},
+        {"strategy": "speculative", "by": "edge", "distance": 2}, {"strategy": "jones_plassmann", "by": "edge"},
+        *({"strategy": "hash_repair", **wrong} for wrong in ({"bits": 17}, {"bits": 0}, {"hash": "md5"})),
+    ],
+    "hash_collisions": [
+        *({"distance": distance} for distance in (3, np.array([1, 2]), "2")), {"tile": 100},
+        *({"hashes": hashes} for hashes in (0, len(HASHES) + 1, 1.5, "murmur3", [], ["murmur3", "md5"], ["gray"] * 2)),
+        *({"bit_widths": widths} for widths in ([], [0, 1], [32], [3, 2], [2, 2], [1.5])),
+        *({"strategy": "persistent", "tile": tile} for tile in (1, 2**40, "large")),
+        {"strategy": "row_per_item", "layout": "padded"}, {"strategy": "row_per_sub_group", "tile": 1},
+        *({"strategy": "row_per_sub_group", "distance": 2, **wrong}
+          for wrong in ({"tile": 2**40, "layout": "padded"}, {"layout": "bogus"})),
+        *({"strategy": "row_per_item", "distance": 2, "distinct": "bitmap", **wrong}
+          for wrong in ({"distinct": "bogus"}, {"layout": "padded"}, {"bit_widths": [31]})),
+    ],
 }  # fmt: skip
+UNSUPPORTED = [("color", {"strategy": "best_of_orders", "order": "natural"}),
+               *((name, {"strategy": "bogus"}) for name in USUAL)]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments"),
-    [*((name, each) for name, several in BAD_ARGUMENTS.items() for each in several),
-     *((name, {"strategy": strategy, "bogus": 1}) for name, strategy in CASES),
-     *((name, {"strategy": "bogus"}) for name in USUAL)], ids=str,
+    ("name", "arguments", "error"),
+    [*((name, each, InputError) for name, several in BAD_ARGUMENTS.items() for each in several),
+     *((name, {"strategy": strategy, "bogus": 1}, InputError) for name, strategy in CASES),
+     *((*each, UnsupportedStrategyError) for each in UNSUPPORTED)], ids=str,
 )  # fmt: skip
-def test_bad_arguments(pocl: Session, name: str, arguments: dict[str, Any]) -> None:
-    graph, is_known = cg.generators.path(10), arguments.get("strategy") != "bogus"
-    with pytest.raises(InputError if is_known else UnsupportedStrategyError) as caught:
+def test_bad_arguments(pocl: Session, name: str, arguments: dict[str, Any], error: type[Exception]) -> None:
+    graph = cg.generators.path(10)
+    with pytest.raises(error) as caught:
         called(name, graph, **{"session": pocl, **arguments})
     assert isinstance(caught.value, ClgraphError)
     called(name, graph, session=pocl, verify=True)
@@ -117,58 +149,31 @@ def test_unsorted_rows_and_int64_offsets(session: Session, name: str, strategy: 
         called(name, graph, strategy=strategy, session=session, verify=True, **options)
 
 
-def one_label_more(found: Any, _graph: Graph) -> Any:
-    labels = found[1].copy()
-    labels[25] = 1
-    return 2, labels
-
-
-def one_edge_less(found: Any, _graph: Graph) -> Any:
-    return Told(found.edges[1:], None, {})
-
-
-def another_edge(found: Any, graph: Graph) -> Any:
-    """Of a cycle each edge but one is in the forest."""
-    every = np.flatnonzero(graph.sources() < graph.column_indices)
-    return Told(np.setdiff1d(every, found.edges[:1]), None, {})
-
-
-def another_distance(found: Any, _graph: Graph) -> Any:
-    distances = found[0].copy()
-    distances[25] += 1
-    return distances, found[1]
-
-
-def another_predecessor(found: Any, _graph: Graph) -> Any:
-    predecessors = found[1].copy()
-    predecessors[3] = 7
-    return found[0], predecessors
-
-
-FAULTS: dict[str, tuple[Callable[[Any, Graph], Any], ...]] = {
-    "connected_components": (one_label_more,),
-    "minimum_spanning_forest": (one_edge_less, another_edge),
-    "bfs": (another_distance, another_predecessor),
-    "sssp": (another_distance, another_predecessor),
+CYCLE = random_weights(cg.generators.cycle(50), high=5)
+EDGES = np.flatnonzero(CYCLE.sources() < CYCLE.column_indices)
+WRONG_WAYS = [of_both(changed(25, by=1), same), of_both(same, changed(3, to=7))]
+FAULTS: dict[str, list[Callable[[Any], Any]]] = {
+    "connected_components": [numbered(changed(25, to=1), 2)],
+    # Of a cycle each edge but one is in the forest.
+    "minimum_spanning_forest": [
+        of_edges(lambda edges: edges[1:]),
+        of_edges(lambda edges: np.setdiff1d(EDGES, edges[:1])),
+    ],
+    "bfs": WRONG_WAYS,
+    "sssp": WRONG_WAYS,
+    "color": [lambda _found: (1, np.zeros(50, np.int32))],
 }
 
 
-@every_case
+@pytest.mark.parametrize(("name", "strategy"), [*CASES, ("color", "speculative")])
 def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPatch, name: str, strategy: str) -> None:
-    graph, table = random_weights(cg.generators.cycle(50), high=5), find_algorithm(name).strategies
+    table = find_algorithm(name).strategies
     right = table[strategy]
-    called(name, graph, strategy=strategy, session=pocl, verify=True)
+    called(name, CYCLE, strategy=strategy, session=pocl, verify=True)
     for fault in FAULTS[name]:
-
-        def plan(*args: Any, fault: Any = fault, **options: Any) -> Any:
-            planned = right.plan(*args, **options)
-            result = planned.result
-            planned.result = lambda: fault(result(), graph)
-            return planned
-
-        monkeypatch.setitem(table, strategy, replace(right, plan=plan))
+        monkeypatch.setitem(table, strategy, planted(right, "result", fault))
         with pytest.raises(VerificationError):
-            called(name, graph, strategy=strategy, session=pocl, verify=True)
+            called(name, CYCLE, strategy=strategy, session=pocl, verify=True)
 
 
 @every_search
@@ -207,3 +212,86 @@ def test_path_to(session: Session, name: str) -> None:
     assert called(name, graph, source=4, session=session, **farthest).path_to(50) == []
     with pytest.raises(InputError, match="predecessors"):
         cg.sssp(graph, 0, session=session).path_to(3)
+
+
+PARALLEL = Graph.from_edges([0, 0, 0, 1, 1, 2, 4], [0, 1, 1, 2, 2, 2, 4], [0, 5, 3, 4, 9, 0, 1], n=6)
+ONE_WAY = Graph.from_edges([0, 1, 2, 3], [1, 2, 0, 0], [1.5, 2.0, 4.0, 1.0], directed=True)
+LONE = {dtype: Graph.from_edges([0, 1], [1, 2], np.array([3, 4], dtype), n=5) for dtype in ("int32", "float32")}
+# The graph, the source, the numbers of edges to all vertices, and the lengths.
+SMALL: dict[str, tuple[Graph, int, list[int], list[float]]] = {
+    "isolated source": (LONE["int32"], 4, [-1, -1, -1, -1, 0], [-1, -1, -1, -1, 0]),
+    "isolated source, floats": (LONE["float32"], 4, [-1, -1, -1, -1, 0], [math.inf] * 4 + [0]),
+    **{
+        f"one vertex, {dtype}": (Graph.from_edges([], [], dtype and np.zeros(0, dtype), n=1), 0, [0], [0])
+        for dtype in (None, "int32", "float64")
+    },
+    "parallel edges": (PARALLEL, 0, [0, 1, 2, -1, -1, -1], [0, 3, 7, -1, -1, -1]),
+    "self-loop": (PARALLEL, 4, [-1, -1, -1, -1, 0, -1], [-1, -1, -1, -1, 0, -1]),
+    "forwards": (ONE_WAY, 0, [0, 1, 2, -1], [0, 1.5, 3.5, math.inf]),
+    "into a circle": (ONE_WAY, 3, [1, 2, 3, 0], [1, 2.5, 4.5, 0]),
+}
+
+
+@every_way_to_search
+@pytest.mark.parametrize("small", SMALL)
+def test_small_graphs(session: Session, small: str, name: str, strategy: str) -> None:
+    """To breadth-first search weights do not matter."""
+    graph, source, hops, lengths = SMALL[small]
+    if name == "bfs":
+        for weights in (None, np.full(graph.n_edges, -np.inf)):
+            other = Graph(graph.row_offsets, graph.column_indices, weights, directed=graph.directed)
+            assert test_bfs.assert_right(other, source, session, strategy).distances.tolist() == hops
+    else:
+        assert test_sssp.assert_right(graph, source, session, strategy).distances.tolist() == lengths
+
+
+@every_way_to_search
+def test_path_of_100_000_vertices(pocl: Session, name: str, strategy: str) -> None:
+    weights = np.ones(99_999, int) if name == "bfs" else np.random.default_rng(1).integers(0, 2**20, 99_999)
+    distances, predecessors = getattr(cg, name)(chain(weights), 0, strategy=strategy, session=pocl)
+    assert np.array_equal(distances, np.append(0, np.cumsum(weights)))
+    assert predecessors is None if name == "sssp" else np.array_equal(predecessors, [NO_PREDECESSOR, *range(99_999)])
+
+
+@every_way_to_search
+def test_star(session: Session, name: str, strategy: str) -> None:
+    graph = random_weights(cg.generators.star(70_000), high=99)
+    for source, hops in ((0, 69_999), (69_999, 1 + 2 * 69_998)):
+        found = TESTS[name].assert_right(graph, source, session, strategy).distances
+        assert name == "sssp" or found.sum() == hops
+
+
+@every_way_to_search
+def test_several_sources(session: Session, name: str, strategy: str) -> None:
+    graph, step = chain(np.full(999, 3)), 1 if name == "bfs" else 3
+    for sources, farthest in (([0, 999], 499), ([500, 500, 500], 500), (np.arange(1000), 0)):
+        found = TESTS[name].assert_right(graph, sources, session, strategy).distances
+        assert found.max() == farthest * step
+    for source in (np.int64(3), np.uint8(3), np.array(3), (3,), np.array([3], np.uint16), range(3, 4)):
+        assert getattr(cg, name)(graph, source, strategy=strategy, session=session).distances[0] == 3 * step
+
+
+DRAWN: dict[str, dict[str, st.SearchStrategy[Any]]] = {
+    "connected_components": {},
+    "minimum_spanning_forest": {"maximum": st.booleans()},
+    "bfs": {"max_depth": st.none() | st.integers(0, 9)},
+    "sssp": {"limit": st.none() | st.integers(0, 9)},
+}
+
+
+@pytest.mark.parametrize("name", TESTS)
+@given(
+    n=st.integers(1, 80), edges=st.lists(st.tuples(*[st.integers(0, 79)] * 2, st.integers(0, 3)), max_size=160),
+    directed=st.booleans(), dtype=st.sampled_from([np.int32, np.int64, np.float32, np.float64]), data=st.data(),
+)  # fmt: skip
+@settings(max_examples=60)
+def test_random_graphs(
+    name: str, n: int, edges: list[tuple[int, int, int]], directed: bool, dtype: type, data: Any, pocl: Session
+) -> None:
+    triples = np.array(edges, np.int32).reshape(-1, 3)
+    weights = None if name in ("connected_components", "bfs") else (triples[:, 2] - (name not in ORACLES)).astype(dtype)
+    graph = Graph.from_edges(triples[:, 0] % n, triples[:, 1] % n, weights, n=n, directed=directed)
+    strategy, options = data.draw(st.sampled_from(TESTS[name].CASES))
+    asked = {setting: data.draw(values) for setting, values in DRAWN[name].items()}
+    sources = [data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=4))] if name in ORACLES else []
+    TESTS[name].assert_right(graph, *sources, pocl, strategy, **asked, **options)

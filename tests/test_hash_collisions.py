@@ -1,7 +1,5 @@
 """Hash colourings: the functions on host and device, and their collisions by every strategy against the definition."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,7 +24,7 @@ from clgraph.algorithms.hash_collisions.table import CollisionTable
 from clgraph.cli.collisions_plot import plot_collisions
 from clgraph.data.graph import Graph
 from clgraph.data.vertex_hashes import HASHES, hash_colors
-from clgraph.errors import InputError, MissingExtraError, UnsupportedStrategyError, VerificationError
+from clgraph.errors import InputError, MissingExtraError, VerificationError
 from clgraph.reference.hash_collisions import check_collisions
 from clgraph.reference.hash_collisions import hash_collisions as oracle
 from clgraph.runtime.session import Session
@@ -329,55 +327,10 @@ def test_other_inputs(pocl: Session) -> None:
         assert np.array_equal(hash_collisions(other, session=pocl).total, expected.total)
 
 
-def test_info(pocl: Session) -> None:
-    info = hash_collisions(cg.generators.path(1000), session=pocl).info
-    assert info.strategy in STRATEGIES and set(info.predicted_seconds) == {info.strategy}
-    assert 0 < info.seconds.kernel <= info.seconds.total
-
-
 @pytest.mark.parametrize("options", [{}, {"distance": 2}, {"distance": 2, "bit_widths": [BITMAP_BITS + 1]}], ids=str)
 def test_auto_is_the_fastest_prediction(pocl: Session, options: dict[str, Any]) -> None:
     choice = cg.explain("hash_collisions", cg.generators.rmat(10), session=pocl, **options)
     assert choice.requested == "auto" and choice.strategy == min(choice.seconds, key=choice.seconds.__getitem__)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        ({"strategy": "bogus"}, UnsupportedStrategyError),
-        ({"distance": 3}, InputError),
-        ({"distance": np.array([1, 2])}, InputError),
-        ({"distance": "2"}, InputError),
-        ({"hashes": 0}, InputError),
-        ({"hashes": len(HASHES) + 1}, InputError),
-        ({"hashes": 1.5}, InputError),
-        ({"hashes": "murmur3"}, InputError),
-        ({"hashes": []}, InputError),
-        ({"hashes": ["murmur3", "md5"]}, InputError),
-        ({"hashes": ["gray", "gray"]}, InputError),
-        ({"bit_widths": []}, InputError),
-        ({"bit_widths": [0, 1]}, InputError),
-        ({"bit_widths": [32]}, InputError),
-        ({"bit_widths": [3, 2]}, InputError),
-        ({"bit_widths": [2, 2]}, InputError),
-        ({"bit_widths": [1.5]}, InputError),
-        ({"tile": 100}, InputError),
-        ({"strategy": "persistent", "tile": 1}, InputError),
-        ({"strategy": "persistent", "tile": 2**40}, InputError),
-        ({"strategy": "persistent", "tile": "large"}, InputError),
-        ({"strategy": "row_per_item", "layout": "padded"}, InputError),
-        ({"strategy": "row_per_sub_group", "tile": 1}, InputError),
-        ({"strategy": "row_per_sub_group", "tile": 2**40, "distance": 2, "layout": "padded"}, InputError),
-        ({"strategy": "row_per_sub_group", "distance": 2, "layout": "bogus"}, InputError),
-        ({"strategy": "row_per_item", "distance": 2, "distinct": "bogus"}, InputError),
-        ({"strategy": "row_per_item", "distance": 2, "distinct": "bitmap", "layout": "padded"}, InputError),
-        ({"strategy": "row_per_item", "distance": 2, "distinct": "bitmap", "bit_widths": [31]}, InputError),
-    ],
-    ids=str,
-)
-def test_bad_arguments(pocl: Session, arguments: dict[str, Any], error: type[Exception]) -> None:
-    with pytest.raises(error):
-        hash_collisions(cg.generators.path(10), session=pocl, **arguments)
 
 
 @pytest.mark.parametrize("distance", [1, 2])

@@ -1,11 +1,6 @@
 """Loads on several devices: right answers under every policy, what fails, and what is refused."""
 
-from __future__ import annotations
-
 import dataclasses
-import os
-import subprocess
-import sys
 import threading
 import time
 import warnings
@@ -16,7 +11,8 @@ import numpy as np
 import pyopencl as cl
 import pytest
 import scipy.sparse as sp
-from conftest import ROOT, session_on, two_sessions
+from conftest import printed_by, session_on, two_sessions
+from graphs import with_arrays
 
 import clgraph as cg
 from clgraph.errors import (
@@ -34,6 +30,7 @@ from clgraph.runtime import opencl
 from clgraph.runtime.devices import sessions_of
 from clgraph.runtime.session import Session, as_session
 
+ROWS, ONES = sp.csr_array(np.eye(3, dtype=np.float32)), map_rows("result = 1;", dtype=np.int32, sparse=True)
 PATTERNS = [b"ab", b"needle", b"aaa", b"q"]
 SQUARE = elementwise("x * x + (float)(i % 3)", inputs={"x": np.float32}, dtype=np.float32)
 
@@ -98,12 +95,7 @@ def test_unequal_sub_devices_of_one_cpu():
         "weights = [t.member(s).weight for s in devices]; assert abs(weights[0] / weights[1] - 3) < 1e-9;"
         "[t.check_every_load(devices, policy) for policy in t.POLICIES]"
     )
-    path = os.pathsep.join([str(ROOT / "tests"), str(ROOT / "benchmarks"), *sys.path])
-    environment = {**os.environ, "POCL_MAX_PTHREAD_COUNT": "4", "PYTHONPATH": path}
-    done = subprocess.run(
-        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False, timeout=800
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
+    printed_by(script, POCL_MAX_PTHREAD_COUNT="4")
 
 
 def test_an_algorithm_runs_on_a_sub_device(pocl):
@@ -374,13 +366,6 @@ def test_schedulers_that_are_refused(arguments, error, message):
         cg.HeteroScheduler(**{"devices": ["pocl"], **arguments})
 
 
-def damaged_rows(**arrays):
-    matrix = sp.csr_array(np.eye(3, dtype=np.float32))
-    for name, values in arrays.items():
-        setattr(matrix, name, values if isinstance(values, np.ndarray) else np.array(values, np.int32))
-    return matrix
-
-
 @pytest.mark.parametrize(
     ("work", "loads", "more", "message"),
     [
@@ -397,12 +382,11 @@ def damaged_rows(**arrays):
         (least_and_greatest(kernels={}), [np.zeros((5, 2), np.int32)], {}, "no kernel for a device of kind"),
         (least_and_greatest(cut=lambda load, a, b: {"x": load[a:b], "width": 2}), [np.zeros((5, 2), np.int32)], {},
          "one dimension"),
-        (map_rows("result = 1;", dtype=np.int32, sparse=True), [sp.csc_matrix((3, 3), dtype=np.float32)], {}, "CSR"),
+        (ONES, [sp.csc_matrix((3, 3), dtype=np.float32)], {}, "CSR"),
         (map_rows("result = 1;", dtype=np.int32), [numbers(3)], {}, "1 dimensions"),
-        (map_rows("result = 1;", dtype=np.int32, sparse=True), [damaged_rows(indices=[9, 1, 2])], {}, r"\[0\] = 9"),
-        (map_rows("result = 1;", dtype=np.int32, sparse=True), [damaged_rows(indptr=[0, 9, 1, 3])], {}, "damaged"),
-        (map_rows("result = 1;", dtype=np.int32, sparse=True),
-         [damaged_rows(indptr=np.arange(4, dtype=np.int64))], {}, "32 bits"),
+        (ONES, [with_arrays(ROWS, indices=np.int32([9, 1, 2]))], {}, r"\[0\] = 9"),
+        (ONES, [with_arrays(ROWS, indptr=np.int32([0, 9, 1, 3]))], {}, "damaged"),
+        (ONES, [with_arrays(ROWS, indptr=np.arange(4, dtype=np.int64))], {}, "32 bits"),
     ],
 )  # fmt: skip
 def test_runs_that_are_refused(pair, work, loads, more, message):

@@ -1,7 +1,5 @@
 """The rules by which devices share a load, on devices that exist only as speeds: time is counted, not measured."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Every strategy of minimum spanning forests on every zoo graph and device, against the definition and Kruskal."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -12,8 +10,6 @@ import pytest
 import scipy.sparse as sp
 from conftest import run_at_width
 from graphs import GRAPHS, among, chain
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 import clgraph as cg
@@ -249,25 +245,6 @@ def test_least_graphs(session: Session, strategy: str) -> None:
     assert loop.weight == 0 and not loop.edges.size
     edge = assert_right(Graph.from_edges([1], [0], [-3]), session, strategy)
     assert edge.weight == -3 and edge.edges.tolist() == [0]
-
-
-@given(
-    n=st.integers(1, 60),
-    edges=st.lists(st.tuples(st.integers(0, 59), st.integers(0, 59), st.integers(-1, 2)), max_size=160),
-    directed=st.booleans(), maximum=st.booleans(), case=st.sampled_from(CASES),
-)  # fmt: skip
-@settings(max_examples=60)
-def test_random_graphs(
-    n: int,
-    edges: list[tuple[int, int, int]],
-    directed: bool,
-    maximum: bool,
-    case: tuple[str, dict[str, object]],
-    pocl: Session,
-) -> None:
-    triples = np.array(edges, np.int32).reshape(-1, 3)
-    graph = Graph.from_edges(triples[:, 0] % n, triples[:, 1] % n, triples[:, 2], n=n, directed=directed)
-    assert_right(graph, pocl, case[0], maximum=maximum, **case[1])
 
 
 @every_strategy

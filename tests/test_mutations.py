@@ -1,7 +1,5 @@
 """The table of tools/mutate_kernels.py: which lane finds what when a kernel is broken at one place."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 

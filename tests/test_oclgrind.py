@@ -4,8 +4,6 @@ Its exit status is always 0, so its log decides. It runs one work-group at a tim
 for each other cannot run there; an intended race must be an atomic (LOADS_ATOMIC, runtime/quirks.py).
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -5,8 +5,6 @@ Intel's CPU runtime has real sub-groups: a part of the file runs again on it in 
 lanes.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import pairwise
 from types import SimpleNamespace
@@ -436,11 +434,7 @@ def test_segmented_sort(session, rng, dtypes, key_bits):
 
 
 @settings(max_examples=40)
-@given(
-    lengths=st.lists(st.integers(0, 300), max_size=80),
-    fill_value=st.integers(-3, 3),
-    data=st.data(),
-)
+@given(lengths=st.lists(st.integers(0, 300), max_size=80), fill_value=st.integers(-3, 3), data=st.data())
 def test_segmented_operations_on_any_offsets(session, lengths, fill_value, data):
     offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int32)
     int32 = st.integers(-(2**31), 2**31 - 1)

@@ -1,10 +1,5 @@
-from __future__ import annotations
-
 import gzip
-import os
 import pickle
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
-from conftest import ROOT
+from conftest import DATA, printed_by
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from wrappers import WRAPPERS
@@ -24,9 +19,7 @@ from clgraph.data.graph import Graph
 from clgraph.data.ratings import Ratings, as_ratings
 from clgraph.errors import GraphFileError, GraphFileWarning, InputError
 from clgraph.io.ratings import read_ratings, write_ratings
-from clgraph.runtime.child import search_path
 
-DATA = Path(os.environ.get("CLGRAPH_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 USERS, ITEMS, VALUES = [2, 0, 0, 2], [1, 5, 2, 0], [1, 2, 3.5, -4]
 TRIPLES = USERS, ITEMS, VALUES
 
@@ -351,10 +344,7 @@ def test_power_law_memory() -> None:
         "r = power_law_ratings(20_000, 5_000, 3_000_000)\n"
         "print((resident_bytes('VmHWM') - before) / r.nbytes)"
     )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([search_path(), str(ROOT / "benchmarks")])}
-    command = [sys.executable, "-c", code]
-    child = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert 1 < float(child.stdout) < 2.3
+    assert 1 < float(printed_by(code)) < 2.3
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,15 @@
 """Drivers and devices that crash or compute wrong are found in a child process, told of, and passed over."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform
-import shutil
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import intel_session, require_tool, run_python, session_on
+from conftest import crashing_driver, intel_session, run_python, session_on
 
 from clgraph.device.profile import load_profile, save_profile
 from clgraph.errors import NoDeviceError
@@ -90,8 +86,7 @@ print(self_test.examine(device)["reason"])
 
 @pytest.mark.skipif(not X86, reason="PoCL's wheel is for x86-64")
 @pytest.mark.parametrize(
-    ("name", "state"),
-    [(WRONG, "as found"), (WRONG, "mended"), ("generic", "mended"), ("no-such-processor", "mended")],
+    ("name", "state"), [(WRONG, "as found"), (WRONG, "mended"), ("generic", "mended"), ("no-such-processor", "mended")]
 )
 def test_pocl_computes_right_whatever_llvm_calls_the_processor(name: str, state: str, tmp_path: Path) -> None:
     if not pocl_cpu.needs_name(session_on("pocl").device):
@@ -240,17 +235,13 @@ def test_measured_rates_decide_between_runtimes_of_one_processor(pocl: Session, 
 def crashing(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a driver that ends the process which asks it for its platforms, and Intel's if it is here."""
     folder = tmp_path_factory.mktemp("vendors")
-    compiler = shutil.which("cc") or shutil.which("clang-14") or require_tool("clang-15")
-    (folder / "crash.c").write_text(
-        "#include <stdlib.h>\n"
-        "void *clGetExtensionFunctionAddress(const char *name) { abort(); }\n"
-        "int clIcdGetPlatformIDsKHR(unsigned n, void **ids, unsigned *found) { abort(); }\n"
-        "int clGetPlatformInfo(void *id, unsigned name, size_t size, void *value, size_t *used) { abort(); }\n",
-        encoding="utf-8",
+    crashing_driver(
+        folder,
+        """
+void *clGetExtensionFunctionAddress(const char *name) { abort(); }
+int clIcdGetPlatformIDsKHR(unsigned n, void **ids, unsigned *found) { abort(); }
+int clGetPlatformInfo(void *id, unsigned name, size_t size, void *value, size_t *used) { abort(); }""",
     )
-    library = folder / "libcrash.so"
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", str(library), str(folder / "crash.c")], check=True)
-    (folder / "a-crash.icd").write_text(f"{library}\n", encoding="utf-8")
     if wheel := drivers.intel_wheel():
         (folder / "intel.icd").write_text(f"{wheel.library}\n", encoding="utf-8")
     return folder

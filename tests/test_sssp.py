@@ -1,7 +1,5 @@
 """Every strategy of shortest paths on every zoo graph, weight type and device, against the definition and Dijkstra."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable
@@ -14,19 +12,13 @@ import pytest
 import scipy.sparse as sp
 from conftest import run_at_width
 from graphs import GRAPHS, TELLING, WITH_VERTICES, among, chain
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.sparse.csgraph import dijkstra as scipy_dijkstra
+from test_bfs import OF_ROUNDS
 
 import clgraph as cg
 from clgraph.algorithms.sssp import STRATEGIES, ShortestPaths, as_problem, sssp, strategies
 from clgraph.data.graph import Graph
-from clgraph.errors import (
-    ClgraphError,
-    DistanceOverflowError,
-    InputError,
-    UnsupportedStrategyError,
-)
+from clgraph.errors import ClgraphError, DistanceOverflowError, InputError, UnsupportedStrategyError
 from clgraph.generators import random_weights
 from clgraph.model.cost import estimate
 from clgraph.reference.bfs import NO_PREDECESSOR
@@ -34,12 +26,7 @@ from clgraph.reference.sssp import check_sssp, dijkstra
 from clgraph.runtime.session import Session
 
 DELTAS: list[dict[str, object]] = [{"delta": 1}, {"delta": 1e9}]
-OPTIONS: dict[str, list[dict[str, object]]] = {
-    "topology_driven": [{"atomic": True, "balance": True}],
-    "node_splitting": [{"mda": 3}, {"mda": "histogram", "atomic": True}],
-    "child_launch": [{"threshold": 3, "balance": True}, {"threshold": 5, "atomic": True}],
-    "frontier": DELTAS, "delta_stepping": DELTAS,
-}  # fmt: skip
+OPTIONS = OF_ROUNDS | {"frontier": DELTAS, "delta_stepping": DELTAS}
 CASES = [(name, options) for name in STRATEGIES for options in ({}, *OPTIONS.get(name, []))]
 INT32, INT64 = np.iinfo(np.int32), np.iinfo(np.int64)
 WITH_KERNELS = [case for case in CASES if STRATEGIES[case[0]].kind != "sequential"]
@@ -351,20 +338,6 @@ def test_long_ways_of_weight_0(session: Session) -> None:
     assert_right(graph.permuted(1), 7, session, "frontier")
 
 
-@every_strategy
-def test_path_of_100_000_vertices(pocl: Session, strategy: str) -> None:
-    weights = np.random.default_rng(1).integers(0, 2**20, 99_999)
-    distances, predecessors = sssp(chain(weights), 0, strategy=strategy, session=pocl)
-    assert predecessors is None and np.array_equal(distances, np.append(0, np.cumsum(weights)))
-
-
-@every_strategy
-def test_star(session: Session, strategy: str) -> None:
-    graph = random_weights(cg.generators.star(50_000), high=99)
-    assert_right(graph, 0, session, strategy)
-    assert_right(graph, 49_999, session, strategy)
-
-
 def test_leaves_do_not_wait(pocl: Session) -> None:
     """A leaf has its distance once its neighbour has, so the search of a star does not go through their buckets."""
     star = Graph.from_edges(np.zeros(5000, int), np.arange(1, 5001), 2 ** (np.arange(5000) % 30))
@@ -373,39 +346,6 @@ def test_leaves_do_not_wait(pocl: Session) -> None:
             recipe = STRATEGIES[strategy].recipe(as_problem(graph, source=1), pocl.facts)
             assert recipe.setting().defines["SKIP_LEAVES" if strategy == "dijkstra" else "DROP_LEAVES"] == drops
             assert_right(graph, 1, pocl, strategy)
-
-
-PARALLEL = Graph.from_edges([0, 0, 0, 1, 1, 2, 4], [0, 1, 1, 2, 2, 2, 4], [0, 5, 3, 4, 9, 0, 1], n=6)
-ONE_WAY = Graph.from_edges([0, 1, 2, 3], [1, 2, 0, 0], [1.5, 2.0, 4.0, 1.0], directed=True)
-SMALL = {
-    "isolated source": (Graph.from_edges([0, 1], [1, 2], [3, 4], n=5), 4, [-1, -1, -1, -1, 0]),
-    "isolated source, floats": (
-        Graph.from_edges([0, 1], [1, 2], np.array([3, 4], np.float32), n=5), 4, [math.inf] * 4 + [0],
-    ),
-    **{
-        f"one vertex, {dtype}": (Graph.from_edges([], [], None if dtype is None else np.zeros(0, dtype), n=1), 0, [0])
-        for dtype in (None, "int32", "float64")
-    },
-    "parallel edges": (PARALLEL, 0, [0, 3, 7, -1, -1, -1]),
-    "self-loop": (PARALLEL, 4, [-1, -1, -1, -1, 0, -1]),
-    "forwards": (ONE_WAY, 0, [0, 1.5, 3.5, math.inf]),
-    "into a circle": (ONE_WAY, 3, [1, 2.5, 4.5, 0]),
-}  # fmt: skip
-
-
-@every_strategy
-@pytest.mark.parametrize("name", SMALL)
-def test_small_graphs(session: Session, name: str, strategy: str) -> None:
-    graph, source, distances = SMALL[name]
-    assert assert_right(graph, source, session, strategy).distances.tolist() == distances
-
-
-@every_strategy
-def test_sources(session: Session, strategy: str) -> None:
-    graph = chain(np.full(999, 3))
-    assert assert_right(graph, [0, 999], session, strategy).distances.max() == 3 * 499
-    assert assert_right(graph, [500, 500, 500], session, strategy).distances.max() == 1500
-    assert not assert_right(graph, np.arange(1000), session, strategy).distances.any()
 
 
 @every_strategy
@@ -451,30 +391,6 @@ def test_negative_weights(pocl: Session, weight: float) -> None:
     for strategy in ("auto", "dijkstra", "host"):
         with pytest.raises(InputError, match=r"\(3, 4\)"):
             sssp(path, 0, strategy=strategy, session=pocl)
-
-
-@given(
-    n=st.integers(1, 40),
-    edges=st.lists(st.tuples(st.integers(0, 39), st.integers(0, 39), st.integers(0, 3)), max_size=160),
-    directed=st.booleans(), case=st.sampled_from(CASES), limit=st.none() | st.integers(0, 9),
-    sources=st.lists(st.integers(0, 39), min_size=1, max_size=4),
-    dtype=st.sampled_from([np.int32, np.int64, np.float32, np.float64]),
-)  # fmt: skip
-@settings(max_examples=60)
-def test_random_graphs(
-    n: int,
-    edges: list[tuple[int, int, int]],
-    directed: bool,
-    case: tuple[str, dict[str, object]],
-    limit: int | None,
-    sources: list[int],
-    dtype: type,
-    pocl: Session,
-) -> None:
-    triples = np.array(edges, np.int32).reshape(-1, 3)
-    weights = triples[:, 2].astype(dtype)
-    graph = Graph.from_edges(triples[:, 0] % n, triples[:, 1] % n, weights, n=n, directed=directed)
-    assert_right(graph, [s % n for s in sources], pocl, case[0], limit=limit, **case[1])
 
 
 def test_scipy(pocl: Session) -> None:

@@ -3,21 +3,33 @@
 A user event holds one of the queues until the test lets it go, so what runs meanwhile does not wait for it.
 """
 
-from __future__ import annotations
-
 import gc
+import os
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pyopencl as cl
 import pytest
+from conftest import ROOT, copy_in_chunks
+from numpy.typing import NDArray
 
-from clgraph.errors import DeviceError, DeviceMemoryError, InputError
-from clgraph.runtime import opencl
+import clgraph as cg
+from clgraph import generators
+from clgraph.engine.plan import Plan
+from clgraph.errors import CapacityError, DeviceError, DeviceMemoryError, InputError
+from clgraph.model.recipe import Array, Loop, Phase, Recipe, Setting, Use
+from clgraph.primitives.fill import iota
+from clgraph.primitives.scan import Scan
+from clgraph.runtime import opencl, recycled
+from clgraph.runtime.arena import Arena, Room
+from clgraph.runtime.recycled import Pinned
 from clgraph.runtime.session import Session
-from clgraph.runtime.staging import Staging, _Copiers
+from clgraph.runtime.staging import _Copiers
 
 IOTA = "primitives/fill.cl"
 N = 100_000
@@ -138,10 +150,7 @@ def staged(session, monkeypatch):
     Answers get new memory. A GPU that can pins recycled memory that has come often, and writes to it by one copy.
     """
     monkeypatch.setattr("clgraph.runtime.recycled._waiting", [])
-    for name, value in {"CHUNK_BYTES": 1000, "_PAGE_BYTES": 32, "N_CHUNKS": 3, "LAG": 1}.items():
-        monkeypatch.setattr(f"clgraph.runtime.staging.{name}", value)
-    staging = Staging(session)
-    monkeypatch.setattr(Session, "staging_for", lambda _session, n_bytes: staging if n_bytes >= 2000 else None)
+    copy_in_chunks(session, monkeypatch, 2000, CHUNK_BYTES=1000, _PAGE_BYTES=32)
     return session
 
 
@@ -229,3 +238,300 @@ def test_a_copy_that_fails_is_a_typed_error(session):
     iota = session.program(IOTA).bind("iota", 10, n=10, out=(array := session.empty(10, np.int32)))
     iota()
     assert session.transfers.read(array).wait().tolist() == list(range(10))
+
+
+# ---- memory of answers that nobody has any more
+
+
+WORDS = np.dtype(np.uint32)
+N_ITEMS = 1 << 19  # words that are recycled
+
+
+@pytest.fixture(autouse=True)
+def nothing_waits() -> Iterator[None]:
+    gc.collect()
+    recycled._waiting.clear()
+    yield
+    recycled._waiting.clear()
+
+
+def test_memory_waits_for_the_next_array_once_its_last_view_is_gone() -> None:
+    array = recycled.empty(N_ITEMS, WORDS)
+    view, place = array[7:].view(np.int16), array.ctypes.data
+    del array
+    assert not recycled._waiting and recycled.empty(N_ITEMS, WORDS).ctypes.data != place
+    recycled._waiting.clear()
+    del view
+    again = recycled.empty(N_ITEMS - 5, np.dtype(np.float32))
+    assert again.ctypes.data == place and again.size == N_ITEMS - 5 and again.dtype == np.float32
+    assert again.flags.writeable and again.flags.aligned and not recycled._waiting
+
+
+def test_what_is_small_or_does_not_fit_is_not_recycled() -> None:
+    place = recycled.empty(N_ITEMS, WORDS).ctypes.data
+    assert recycled.empty(16, WORDS).flags.owndata and len(recycled._waiting) == 1
+    assert recycled.empty(4 * N_ITEMS, WORDS).ctypes.data != place
+    assert recycled.empty(N_ITEMS, WORDS).ctypes.data == place  # what has too much is not wasted on it
+    assert sorted(memory.bytes.size for memory in recycled._waiting) == [4 * N_ITEMS, 16 * N_ITEMS]
+
+
+def test_memory_of_a_size_that_nobody_wants_any_more_is_freed() -> None:
+    recycled.empty(4 * N_ITEMS, WORDS)
+    for _ in range(recycled._MOST_PASSED - 1):
+        recycled.empty(N_ITEMS, WORDS)
+    assert sorted(memory.bytes.size for memory in recycled._waiting) == [4 * N_ITEMS, 16 * N_ITEMS]
+    recycled.empty(N_ITEMS, WORDS)
+    assert [memory.bytes.size for memory in recycled._waiting] == [4 * N_ITEMS]
+
+
+def test_memory_that_a_child_shares_is_not_given_again() -> None:
+    recycled.empty(N_ITEMS, WORDS)
+    kept = recycled.empty(2 * N_ITEMS, WORDS)
+    kept[:] = 7
+    child = os.fork()
+    if not child:
+        os._exit(int((kept == 7).all() and not recycled._waiting))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+    assert not recycled._waiting
+    del kept
+    assert not recycled._waiting
+    recycled.empty(N_ITEMS, WORDS)
+    assert len(recycled._waiting) == 1
+
+
+def test_memory_is_pinned_when_it_comes_again_until_it_is_freed(pocl: Session) -> None:
+    pinned = Pinned(pocl.context)
+    assert not pinned.holds(None)
+    held = []
+    for _ in range(9):
+        array, memory = recycled.lent(N_ITEMS, WORDS)
+        held.append(pinned.holds(memory))
+        del array, memory
+    assert held == 7 * [False] + 2 * [True]
+    recycled._waiting.clear()
+    for n_uses in (1, 2):
+        assert len(pinned._buffers) == 1
+        array, memory = recycled.lent(2 * N_ITEMS, WORDS)
+        assert pinned.holds(memory) == (n_uses == 2)
+        del array
+    assert [key() for key in pinned._buffers] == [memory]  # that of what is gone was released before
+    other = Pinned(pocl.context)
+    assert not other.holds(memory) and pinned.holds(memory)
+    del pinned
+    assert other.holds(memory)
+
+
+def test_reads_to_pinned_memory(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words go by way of a page, so each read must return arrays of its own."""
+    monkeypatch.setattr(pocl, "_pinned", Pinned(pocl.context))
+    whole = np.arange(2 * N_ITEMS, dtype=np.uint32)
+    array = pocl.upload(whole)
+    for _ in range(9):
+        ranges = [(7, 8), (0, 0), (1, 2 * N_ITEMS), *((k, k + 16) for k in range(100)), (3, 20)]
+        read = pocl.read(*((array, first, stop) for first, stop in ranges))
+        again = pocl.read((array, 9, 11))
+        for (first, stop), found in zip(ranges, read, strict=True):
+            assert np.array_equal(found, whole[first:stop])
+        assert again[0].tolist() == [9, 10]
+        del read, found
+
+
+def test_what_cannot_be_pinned_is_read_all_the_same(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    pinned = Pinned(pocl.context)
+
+    def refused(*_: object, **__: object) -> None:
+        raise cl.Error("out of resources")
+
+    monkeypatch.setattr(opencl, "Buffer", refused)
+    monkeypatch.setattr(pocl, "_pinned", pinned)
+    array = pocl.upload(np.arange(N_ITEMS, dtype=np.uint32))
+    for _ in range(9):
+        assert pocl.read((array, 0, N_ITEMS))[0][-1] == N_ITEMS - 1 and array.item(5) == 5
+    assert list(pinned._buffers.values()) == [None]
+
+
+def test_little_memory_waits() -> None:
+    n = recycled._MOST_BYTES // 4 // 3
+    arrays = [recycled.empty(n, WORDS) for _ in range(5)]
+    del arrays[:]
+    assert len(recycled._waiting) == 3 and not arrays
+
+
+def test_an_answer_that_is_kept_is_not_written_again(session: Session) -> None:
+    graph = cg.generators.grid(1024, N_ITEMS // 1024)
+
+    def distances(source: int) -> NDArray[np.int32]:
+        return cg.bfs(graph, source, strategy="frontier", session=session).distances
+
+    first = distances(0)
+    place, kept = first.ctypes.data, first.copy()
+    second = distances(N_ITEMS - 1)
+    assert np.array_equal(first, kept) and np.array_equal(second, kept[::-1])
+    del first
+    third = cg.bfs(graph, 0, strategy="frontier", session=session)
+    assert place in (third.distances.ctypes.data, third.predecessors.ctypes.data)
+    assert np.array_equal(third.distances, kept) and np.array_equal(second, kept[::-1])
+
+
+# ---- parts of one allocation
+
+
+TAKES = [(1000, np.int32), (1, np.uint8), (0, np.int64), (77, np.float64), (3, np.uint32)]
+
+
+@pytest.mark.parametrize("takes", [TAKES, [(0, np.float64)]])
+def test_arrays_stand_apart_and_in_the_arena(session, takes):
+    arena = Arena(session, Arena.size_of(session, takes))
+    arrays = [arena.take(*each) for each in takes]
+    assert arena.used_bytes == arena.peak_bytes == arena.n_bytes
+    for k, array in enumerate(arrays):
+        array.fill(k)
+    for k, array in enumerate(arrays):
+        assert array.get().tolist() == [k] * takes[k][0] and array.dtype == takes[k][1]
+    assert not any(a.overlaps(b) for k, a in enumerate(arrays) for b in arrays[:k])
+
+
+def test_what_is_given_back_is_taken_again(session):
+    arena = Arena(session, 1 << 16)
+    labels = arena.take(100, np.int32)
+    iota(session, labels)
+    mark = arena.mark()
+    first = arena.take(1000, np.int32)
+    first.fill(-1)
+    arena.release(mark)
+    second, sums = arena.take(1000, np.int32), arena.take(1001, np.int32)
+    assert first.overlaps(second)
+    iota(session, second)
+    Scan(session, second, sums).run_checked()
+    assert labels.get().tolist() == list(range(100)) and sums.item(1000) == 1000 * 999 // 2
+    del arena, second
+    gc.collect()
+    assert sums.item(1000) == 1000 * 999 // 2, "an array keeps the memory of its arena"
+
+
+def test_a_rehearsal_tells_what_a_multilevel_run_needs(session):
+    """Each level keeps its vertices and gives back its scratch; the way up keeps nothing."""
+
+    def levels(room, take):
+        kept, n = [], 10_000
+        while n > 10:
+            kept.append(take(n, np.int32))
+            mark = room.mark()
+            take(3 * n, np.uint64)
+            room.release(mark)
+            n //= 2
+        room.release(0)
+        return kept
+
+    rehearsal = Room(session)
+    levels(rehearsal, rehearsal.place)
+    assert rehearsal.used_bytes == 0 and rehearsal.peak_bytes >= 10_000 * (4 + 24)
+    arena = Arena(session, rehearsal.peak_bytes)
+    levels(arena, arena.take)
+    assert arena.peak_bytes == rehearsal.peak_bytes
+    tight = Arena(session, rehearsal.peak_bytes - 1)
+    with pytest.raises(DeviceMemoryError):
+        levels(tight, tight.take)
+
+
+def test_no_room_names_request_room_and_peak(session):
+    step = session.alignment
+    arena = Arena(session, 10 * step)
+    mark = arena.mark()
+    arena.take(8 * step, np.uint8)
+    arena.release(mark)
+    arena.take(step, np.uint8)
+    message = f"{3 * step:,} items of int32 need {12 * step:,} bytes .* has {9 * step:,} of {10 * step:,} left"
+    with pytest.raises(DeviceMemoryError, match=f"{message}; at most {8 * step:,} were taken"):
+        arena.take(3 * step, np.int32)
+    assert arena.take(9 * step, np.uint8).size == 9 * step, "a request that was refused takes nothing"
+
+
+def test_wrong_marks_and_sizes(session):
+    arena = Arena(session, 1 << 16)
+    arena.take(1, np.int32)
+    mark = arena.mark()
+    arena.release(0)
+    for wrong in (mark, -session.alignment, 1):
+        with pytest.raises(DeviceError, match=f"mark {wrong} is no mark"):
+            arena.release(wrong)
+    with pytest.raises(InputError, match="size = -1"):
+        arena.take(-1, np.int32)
+
+
+# ---- arrays that grow
+
+
+SOURCE = str(ROOT / "tests" / "kernels" / "growth.cl")
+START = Phase(f"{SOURCE}:start", 1)
+APPEND = Phase(f"{SOURCE}:append_children", 64, status="state[STATE_STATUS]", grows="list")
+CLOSE = Phase(f"{SOURCE}:close_level", 1)
+LEVELS = Loop((APPEND, CLOSE), "number", "state[STATE_ALIVE]", 40)
+
+
+def tree(session, n, *steps, room=1):
+    arrays = {"list": Array(room, np.uint32), "state": Array("STATE_WORDS", np.uint32)}
+    problem = SimpleNamespace(graph=generators.path(2))
+    return Plan(session, problem, Recipe((START, *steps), lambda: Setting(arrays, {"n": n, "number": 1})))
+
+
+def listed(plan):
+    size = plan.arrays["state"].item(plan.program(SOURCE).constant("STATE_SIZE"))
+    return np.sort(plan.arrays["list"].get(0, size)).tolist()
+
+
+@pytest.mark.parametrize("needed", [None, "state[STATE_SIZE]"])
+@pytest.mark.parametrize("n", [1, 2, 3, 1000])
+def test_a_list_grows_until_all_have_room(session, n, needed):
+    append = replace(APPEND, needed=needed)
+    plan = tree(session, n, replace(LEVELS, body=(append, CLOSE)))
+    for _ in range(3):
+        plan.run()
+        plan.check()
+        assert listed(plan) == list(range(1, n + 1)), "each vertex once, though kernels ran again"
+        assert plan.arrays["list"].size >= n and plan.scope["list"] is plan.arrays["list"]
+    if needed:
+        assert plan.arrays["list"].size < 2 * n, "the kernel told how much it needs"
+
+
+def test_a_list_that_is_long_enough_stays(session):
+    plan = tree(session, 1000, LEVELS, room=1000)
+    before = plan.arrays["list"]
+    with session.measure() as recorder:
+        plan.run()
+    assert plan.arrays["list"] is before and recorder.kernels()["append_children"][0] == plan.rounds[0] == 10
+
+
+def test_all_launches_get_the_longer_list(session):
+    """The second phase reads what the first wrote, and grows the same list again."""
+    plan = tree(session, 10**6, APPEND, CLOSE, APPEND, CLOSE, replace(APPEND), CLOSE)
+    plan.run()
+    assert listed(plan) == list(range(1, 16))
+
+
+def test_steps_of_their_own_look_the_list_up(session):
+    seen = []
+    look = Use(lambda plan: SimpleNamespace(run=lambda: seen.append(plan.arrays["list"].size)))
+    tree(session, 7, look, APPEND, CLOSE, look).run()
+    assert seen[0] == 1 and seen[1] >= 3
+
+
+def test_a_device_that_has_no_room_says_so_and_the_plan_runs_again(session, monkeypatch):
+    plan = tree(session, 1000, LEVELS)
+    with monkeypatch.context() as patch:
+        patch.setattr(session, "facts", replace(session.facts, max_alloc_bytes=1000))
+        with pytest.raises(DeviceMemoryError, match=r"list needs 1,024 bytes in one buffer; .* allows 1,000"):
+            plan.run()
+    plan.run()
+    plan.check()
+    assert listed(plan) == list(range(1, 1001))
+
+
+def test_a_phase_that_does_not_grow_reports_an_overflow(session):
+    phase = replace(APPEND, grows=None)
+    for steps in ((phase,), (phase, APPEND)):  # the second one, which may grow, finds what the first has said
+        plan = tree(session, 1000, *steps)
+        plan.run()
+        with pytest.raises(CapacityError, match="append_children"):
+            plan.check()
+        assert plan.arrays["list"].size == 1

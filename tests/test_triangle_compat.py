@@ -4,8 +4,6 @@ Its licence is not free, so it is no dependency, not even of tests: ``CLGRAPH_TR
 that has the package ``triangle``.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -13,7 +11,7 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import DATA
 
 import clgraph as cg
 from clgraph.compat import triangulate
@@ -31,7 +29,6 @@ for line in sys.stdin:
     found = {key: np.asarray(values) for key, values in triangle.triangulate(given, opts).items()}
     print(json.dumps({key: [str(values.dtype), values.shape, values.tolist()] for key, values in found.items()}))
 """
-SHARED = ROOT.parent / "shared" / "data"
 PYTHON = os.environ.get("CLGRAPH_TRIANGLE_PYTHON", sys.executable)
 HAS_TRIANGLE = subprocess.run([PYTHON, "-c", "import triangle"], capture_output=True, check=False).returncode == 0
 needs_triangle = pytest.mark.skipif(not HAS_TRIANGLE, reason="the package triangle is not installed")
@@ -189,9 +186,9 @@ def test_given_triangles_are_kept_as_by_triangle():
         check_same(triangulate(given, opts), theirs, opts)
 
 
-@pytest.mark.skipif(not HAS_TRIANGLE or not (SHARED / "la.poly").exists(), reason="needs triangle and the shared data")
+@pytest.mark.skipif(not HAS_TRIANGLE or not (DATA / "la.poly").exists(), reason="needs triangle and the shared data")
 def test_files_are_triangulated_as_by_triangle():
-    graph, mesh = cg.read_planar_graph(SHARED / "la.poly"), cg.read_mesh(SHARED / "greenland.ele.gz")
+    graph, mesh = cg.read_planar_graph(DATA / "la.poly"), cg.read_mesh(DATA / "greenland.ele.gz")
     city = {
         "vertices": graph.points,
         "segments": graph.segments,

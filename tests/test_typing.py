@@ -1,7 +1,5 @@
 """Types of the public names for type checkers and editors, and errors for mistyped keywords."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import importlib

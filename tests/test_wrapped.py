@@ -1,13 +1,7 @@
 """Scipy CSR matrices that are wrapped for a call: what kernels and the host find in them, and what stays of them."""
 
-from __future__ import annotations
-
 import gc
-import os
 import pickle
-import subprocess
-import sys
-import tracemalloc
 import weakref
 from dataclasses import replace
 from itertools import pairwise
@@ -16,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import ROOT
+from conftest import copy_in_chunks, memory_below, printed_by
+from graphs import with_arrays
 from scipy.sparse import csgraph
 
 import clgraph as cg
@@ -31,11 +26,9 @@ from clgraph.engine.unchecked import UncheckedPlan
 from clgraph.errors import GraphError
 from clgraph.runtime import admission as admissions
 from clgraph.runtime.admission import admit
-from clgraph.runtime.child import search_path
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.program import Program
 from clgraph.runtime.session import Session
-from clgraph.runtime.staging import Staging
 
 
 @pytest.fixture(autouse=True)
@@ -53,14 +46,6 @@ def matrix_of(seed: int, dtype: Any = np.float64, *, n: int = 40, mirrored: bool
     rows, columns = random.integers(n, size=(2, n_entries), dtype=np.int32)
     matrix = sp.coo_array((random.integers(1, 9, n_entries).astype(dtype), (rows, columns)), shape=(n, n)).tocsr()
     return sp.csr_array(matrix + matrix.T) if mirrored else matrix
-
-
-def with_arrays(matrix: Any, **arrays: Any) -> Any:
-    """Return a copy of *matrix* with other arrays, behind scipy's back."""
-    matrix = matrix.copy()
-    for name, values in arrays.items():
-        setattr(matrix, name, values)
-    return matrix
 
 
 def repeated(matrix: Any) -> Any:
@@ -191,10 +176,7 @@ def test_what_is_wrong_is_named(session: Session, on_host: bool, arrays: Any, me
 @pytest.fixture
 def in_parts(session: Session, monkeypatch: pytest.MonkeyPatch) -> Session:
     """The session, to which arrays come in small chunks, of which kernels check two at a time."""
-    for name, value in {"CHUNK_BYTES": 8192, "_TOLD": 2, "N_CHUNKS": 3, "LAG": 1}.items():
-        monkeypatch.setattr(f"clgraph.runtime.staging.{name}", value)
-    staging = Staging(session)
-    monkeypatch.setattr(Session, "staging_for", lambda _session, n_bytes: staging if n_bytes >= 8192 else None)
+    copy_in_chunks(session, monkeypatch, 8192, CHUNK_BYTES=8192, _TOLD=2)
     return session
 
 
@@ -520,12 +502,8 @@ def test_the_host_finds_the_same_over_chunks(name: str, chunk: int, monkeypatch:
 
 def test_rows_without_entries_take_no_memory() -> None:
     offsets, columns = np.zeros(1_000_001, np.int32), np.zeros(0, np.int32)
-    tracemalloc.start()
-    try:
+    with memory_below(1 << 20):
         assert HostFacts(offsets, columns, None).is_symmetric
-        assert tracemalloc.get_traced_memory()[1] < 1 << 20
-    finally:
-        tracemalloc.stop()
 
 
 def test_a_pickle_has_arrays_of_its_own() -> None:
@@ -593,8 +571,5 @@ def test_a_call_needs_little_memory_beside_the_matrix(session: Session, call: st
         cg.{call}
         print(resident_bytes("VmHWM") - before)
     """
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([search_path(), str(ROOT / "benchmarks")])}
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     answer = 2 * 4 * 2_000_000
-    assert int(done.stdout) < answer + (64 << 20)  # what is promised; how much of the queues is touched differs
+    assert int(printed_by(code)) < answer + (64 << 20)  # what is promised; how much of the queues is touched differs

@@ -1,7 +1,5 @@
 """Stand-ins for the arrays of other packages: each tells its elements in one way only."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

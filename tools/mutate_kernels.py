@@ -43,7 +43,7 @@ CPU_SECONDS = 20
 # Which run of tests/grind.py has the kernels of a file, or which tests run them.
 ELSEWHERE = {  # the first that fits counts
     "test_sssp.py": ("sssp/dijkstra", "traversal/child_launch"),
-    "test_probing_kernels.py": ("probe",),
+    "test_probing.py": ("probe",),
     "test_device_graph.py": ("data",),
     "test_refine_mesh.py": ("delaunay",),
     "test_hetero.py": ("hetero",),

@@ -4,8 +4,6 @@ Prints a JSON object: for each function, how many calls it got and what came of 
 not come of one is in ``bad``.
 """
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import json

@@ -9,16 +9,16 @@ static unsigned linger;          /* short: some groups come too late, and leave 
 
 struct Grid : Ratings {
   uint n_groups;
-  std::vector<int> offsets;
-  std::vector<int4> packed;
-  std::vector<uint> control, done;
+  Array<int> offsets;
+  Array<int4> packed;
+  Array<uint> control, done;
 
   Grid(Random &random, ulong seed) : Ratings(random, seed), n_groups(1 + random.below(4)) {
     linger = random.below(2) || WG_SIZE > 1 ? 30 : ~0u;
-    std::vector<uint> user_part(n_users), item_part(n_items);
+    Array<uint> user_part(n_users), item_part(n_items);
     for (uint &part : user_part) part = random.below(n_groups);
     for (uint &part : item_part) part = random.below(n_groups);
-    std::vector<std::vector<int4>> blocks(n_groups * n_groups);
+    std::vector<Array<int4>> blocks(n_groups * n_groups);
     for (int k = 0; k < n; k++) {                /* by item, as they come */
       const uint group = user_part[users[k]], step = (item_part[items[k]] + n_groups - group) % n_groups;
       blocks[group * n_groups + step].push_back(make_int4(users[k], items[k], (int)as_uint(values[k]), 0));
@@ -32,14 +32,14 @@ struct Grid : Ratings {
     done.resize(n_groups * DONE_STRIDE);
   }
   void sweep() {
-    block_sweep(n_groups, offsets.data(), packed.data(), MODEL_ARGUMENTS, control.data(), done.data());
+    block_sweep(n_groups, offsets, packed, MODEL_ARGUMENTS, control, done);
   }
 };
 
 static bool block_sweep_right(Random &random, ulong seed) {
   Grid grid(random, seed);
   const int n_blocks = (int)(grid.n_groups * grid.n_groups);
-  launch(n_blocks, [&] { cut_tiles(n_blocks, grid.offsets.data(), grid.packed.data()); });
+  launch(n_blocks, [&] { cut_tiles(n_blocks, grid.offsets, grid.packed); });
   launch(grid.n_groups * WG_SIZE, [&] { grid.sweep(); }, WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS);
   return !grid.control[GRID_STATUS] && grid.right();
 }
@@ -49,7 +49,7 @@ static bool alone_right(Random &random, ulong seed) {
   Grid grid(random, seed);
   if (grid.n_groups < 2) return true;
   const int n_blocks = (int)(grid.n_groups * grid.n_groups);
-  launch(n_blocks, [&] { cut_tiles(n_blocks, grid.offsets.data(), grid.packed.data()); });
+  launch(n_blocks, [&] { cut_tiles(n_blocks, grid.offsets, grid.packed); });
   launch_alone(&grid.control[GRID_DOOR], [&] { grid.sweep(); });
   uint n_steps = 0;
   for (uint steps : grid.done) n_steps = std::max(n_steps, steps);

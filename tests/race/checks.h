@@ -24,8 +24,8 @@ static bool check_csr_right(Random &random, ulong) {
     rows[u].push_back({v, weight});
     if (u != v && (is_mirrored || random.below(2))) rows[v].push_back({u, weight == 0x80000000u ? 0u : weight});
   }
-  std::vector<int> offsets = {0}, columns;
-  std::vector<uint> weights;
+  Array<int> offsets = {0}, columns;
+  Array<uint> weights;
   for (auto &row : rows) {
     if (random.below(40)) std::sort(row.begin(), row.end());
     for (auto [u, weight] : row) columns.push_back(u), weights.push_back(weight);
@@ -49,14 +49,14 @@ static bool check_csr_right(Random &random, ulong) {
       lone[{v, columns[k], weight}]++, lone[{columns[k], v, weight}]--;
     }
   const bool is_symmetric = std::all_of(lone.begin(), lone.end(), [](auto &entry) { return entry.second == 0; });
-  std::vector<uint> state(STATE_WORDS), ranges(6, 0u);
+  Array<uint> state(STATE_WORDS), ranges(6, 0u);
   state[STATE_OFFSET] = state[STATE_COLUMN] = state[STATE_WEIGHT] = ~0u;
   for (int k = 0; k < 2; k++) ranges[2 * k] = ~0u;
   const long n_groups = 1 + random.below(3);
   const long part = random.below(2) ? m + 1 : BLOCK * (1 + random.below(5));  /* the entries come in parts */
   for (long begin = 0; begin <= m; begin += part)
     launch(n_groups * WG_SIZE, [&] {
-      check_csr(n, wants, begin, std::min(begin + part, m + 1), offsets.data(), columns.data(), weights.data(), ranges.data(), state.data());
+      check_csr(n, wants, begin, std::min(begin + part, m + 1), offsets, columns, weights, ranges, state);
     }, WITH_BARRIERS);
   if (state[STATE_OFFSET] != first_block(n + 1, [&](long v) { return v ? offsets[v] < offsets[v - 1] : offsets[v] != 0; })
       || state[STATE_COLUMN] != first_block(m, [&](long k) { return columns[k] < 0 || columns[k] >= n; })

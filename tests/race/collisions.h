@@ -34,17 +34,16 @@ static const uint BASE = 0xfffffff0u;
 struct Rows {
   int n, n_tiles;
   uint tiles_per_group;
-  std::vector<int> offsets = {0}, columns, tile_rows, long_rows;
-  std::vector<uint> counters;
+  Array<int> offsets = {0}, columns, tile_rows, long_rows;
+  Array<uint> counters;
 
   explicit Rows(Random &random) : n(1 + (int)random.below(30)), tiles_per_group(1 + random.below(3)), counters(3 * N_COUNTERS) {
     const int hub = (int)random.below(n);
     for (int v = 0; v < n; v++) {
-      std::vector<int> row(v == hub ? random.below(120) : random.below(12));
+      Array<int> row(v == hub ? random.below(120) : random.below(12));
       for (int &u : row) u = (int)random.below(n);
       std::sort(row.begin(), row.end());
-      columns.insert(columns.end(), row.begin(), row.end());
-      offsets.push_back((int)columns.size());
+      put_row(offsets, columns, row);
       if ((int)row.size() > LONG_ROW) long_rows.push_back(v);
     }
     n_tiles = ((int)columns.size() + n) / TILE_STEP + 1;
@@ -84,49 +83,43 @@ struct Rows {
 
 static bool planes_right(Random &random, ulong) {
   Rows on(random);
-  std::vector<uint4> planes((on.n + 1) * RECORD);
+  Array<uint4> planes((on.n + 1) * RECORD);
   uint *words = (uint *)planes.data();
-  launch(on.n + 1, [&] { tabulate_planes(on.n, on.n_tiles, on.offsets.data(), on.tile_rows.data(), on.counters.data(), words); });
+  launch(on.n + 1, [&] { tabulate_planes(on.n, on.n_tiles, on.offsets, on.tile_rows, on.counters, words); });
   on.begin_high();
   launch(on.n_groups() * WG_SIZE, [&] {
-    count_tiles(on.n, on.n_tiles, (int)on.tiles_per_group, on.offsets.data(), on.columns.data(), on.tile_rows.data(), words,
-                on.counters.data());
+    count_tiles(on.n, on.n_tiles, (int)on.tiles_per_group, on.offsets, on.columns, on.tile_rows, words, on.counters);
   }, WITH_BARRIERS);
   if (on.long_rows.size())
     launch((1 + random.below((uint)on.long_rows.size())) * WG_SIZE, [&] {
-      count_long_rows(on.n, (int)on.long_rows.size(), on.offsets.data(), on.columns.data(), on.long_rows.data(), words,
-                      on.counters.data());
+      count_long_rows(on.n, (int)on.long_rows.size(), on.offsets, on.columns, on.long_rows, words, on.counters);
     }, WITH_BARRIERS);
   return on.right(true);
 }
 
 static bool lanes_right(Random &random, ulong) {
   Rows on(random);
-  std::vector<COLOR_T> colors((on.n + 1) * HASH_STRIDE);
-  launch(on.n + 1, [&] { tabulate_colors(on.n, on.n_tiles, on.offsets.data(), on.tile_rows.data(), on.counters.data(), colors.data()); });
+  Array<COLOR_T> colors((on.n + 1) * HASH_STRIDE);
+  launch(on.n + 1, [&] { tabulate_colors(on.n, on.n_tiles, on.offsets, on.tile_rows, on.counters, colors); });
   on.begin_high();
   launch(on.n_groups() * WG_SIZE, [&] {
-    count_rows(on.n, on.n_tiles, (int)on.tiles_per_group, on.offsets.data(), on.columns.data(), on.tile_rows.data(),
-               colors.data(), on.counters.data());
+    count_rows(on.n, on.n_tiles, (int)on.tiles_per_group, on.offsets, on.columns, on.tile_rows, colors, on.counters);
   }, WITH_BARRIERS);
   const int n_long = (int)on.long_rows.size();
   const size_t n_items = n_long ? (1 + random.below((uint)n_long)) * WG_SIZE : 0;
 #if METHOD != SORTED
   launch(n_items, [&] {
-    count_split_rows(on.n, n_long, on.offsets.data(), on.columns.data(), on.long_rows.data(), colors.data(), on.counters.data());
+    count_split_rows(on.n, n_long, on.offsets, on.columns, on.long_rows, colors, on.counters);
   }, WITH_BARRIERS);
 #else
-  std::vector<int> starts = {0};
+  Array<int> starts = {0};
   for (int v : on.long_rows) starts.push_back(starts.back() + on.offsets[v + 1] - on.offsets[v] + 1);
-  std::vector<uint> keys(starts.back());
+  Array<uint> keys(starts.back());
   for (uint k = 0; k < N_HASHES && n_long; k++) {
-    launch(n_items, [&] {
-      write_keys(k, n_long, on.offsets.data(), on.columns.data(), on.long_rows.data(), starts.data(), keys.data());
-    });
+    launch(n_items, [&] { write_keys(k, n_long, on.offsets, on.columns, on.long_rows, starts, keys); });
     for (int r = 0; r < n_long; r++) std::sort(keys.begin() + starts[r], keys.begin() + starts[r + 1]);
     launch(n_items, [&] {
-      count_sorted(k, n_long, on.offsets.data(), on.columns.data(), on.long_rows.data(), starts.data(), keys.data(),
-                   on.counters.data());
+      count_sorted(k, n_long, on.offsets, on.columns, on.long_rows, starts, keys, on.counters);
     }, WITH_BARRIERS);
   }
 #endif

@@ -47,32 +47,29 @@ namespace speculative {
 /* A symmetric graph with hubs, parallel edges and self-loops. */
 struct Graph {
   int n;
-  std::vector<int> offsets, columns;
-  std::vector<uint> ranks;
+  Array<int> offsets, columns;
+  Array<uint> ranks;
 
   explicit Graph(Random &random) : n(1 + (int)random.below(24)), ranks(n) {
     const int m = (int)random.below(4 * n), hubs = 1 + (int)random.below(3);
-    std::vector<std::vector<int>> rows(n);
+    std::vector<Array<int>> rows(n);
     for (int k = 0; k < m; k++) {
       const int u = (int)random.below(n), v = (int)random.below(random.below(2) ? n : std::min(n, hubs));
       rows[u].push_back(v);
       if (u != v) rows[v].push_back(u);
     }
     offsets.push_back(0);
-    for (const auto &row : rows) {
-      columns.insert(columns.end(), row.begin(), row.end());
-      offsets.push_back((int)columns.size());
-    }
+    for (const auto &row : rows) put_row(offsets, columns, row);
     columns.push_back(0);        /* so that there is a place to point at */
   }
   int degree(int v) const { return offsets[v + 1] - offsets[v]; }
-  std::vector<int> in_order() const {
-    std::vector<int> order(n);
+  Array<int> in_order() const {
+    Array<int> order(n);
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return ranks[a] > ranks[b]; });
     return order;
   }
-  bool is_proper(const std::vector<int> &colors) const {
+  bool is_proper(const Array<int> &colors) const {
     for (int v = 0; v < n; v++) {
       if (colors[v] < 0 || colors[v] > degree(v)) return false;
       for (int e = offsets[v]; e < offsets[v + 1]; e++)
@@ -80,8 +77,8 @@ struct Graph {
     }
     return true;
   }
-  std::vector<int> greedy_colors() const {
-    std::vector<int> colors(n, -1);
+  Array<int> greedy_colors() const {
+    Array<int> colors(n, -1);
     for (int v : in_order()) {
       std::vector<bool> used(n + 1);
       for (int e = offsets[v]; e < offsets[v + 1]; e++)
@@ -131,20 +128,20 @@ static bool jones_plassmann_right(Random &random, ulong) {
     if (graph.degree(v) > SMALL_DEGREE) return true;  /* nobody would colour it */
   const uint phase_bits = 1 + random.below(2), tile_bits = random.below(3), block = PHASE_SIZE << phase_bits << tile_bits;
   const uint n_blocks = (n + block - 1) / block, block_bits = bits_of(n_blocks - 1);
-  std::vector<uint> words(2 * block << block_bits), controls(CONTROL_WORDS), bitmaps(n + graph.columns.size() / 32 + 1), n_before(n);
-  std::vector<int> before(graph.columns.size()), colors(n, -1);
+  Array<uint> words(2 * block << block_bits), controls(CONTROL_WORDS), bitmaps(n + graph.columns.size() / 32 + 1), n_before(n);
+  Array<int> before(graph.columns.size()), colors(n, -1);
   linger = random.below(2) || WG_SIZE > 1 ? 30 : ~0u;
   most_idle = random.below(4);
   const uint key = (uint)random.next();
   const order_t as_order = {number, shift_of(graph), phase_bits, tile_bits, block_bits, key};
   launch((n + PREPARE_STEPS - 1) / PREPARE_STEPS, [&] {
-    prepare(n, 0, as_order, graph.offsets.data(), nullptr, words.data(), controls.data());
+    prepare(n, 0, as_order, graph.offsets, nullptr, words, controls);
   });
   for (int v = 0; v < n; v++) graph.ranks[v] = priority_of(as_order, v, graph.degree(v));
   const uint n_groups = 1 + random.below(4);
   int n_large = 0;
 #if RANKED
-  std::vector<int> order = graph.in_order();
+  Array<int> order = graph.in_order();
   int n_hubs = 0;
   n_large = n;
   if (number == ORDER_LARGEST_FIRST) {
@@ -154,24 +151,22 @@ static bool jones_plassmann_right(Random &random, ulong) {
   }
   if (n_hubs)
     launch((1 + random.below((uint)n_hubs)) * WG_SIZE, [&] {
-      list_hubs(n_hubs, graph.offsets.data(), graph.columns.data(), order.data(), words.data(), before.data(),
-                        n_before.data());
+      list_hubs(n_hubs, graph.offsets, graph.columns, order, words, before, n_before);
     }, TOGETHER);
   if (n_large)
     launch(n_groups * WG_SIZE, [&] {
-      color_large(n_large, n_hubs, graph.offsets.data(), graph.columns.data(), order.data(), n_before.data(),
-                          words.data(), before.data(), bitmaps.data(), colors.data(), controls.data());
+      color_large(n_large, n_hubs, graph.offsets, graph.columns, order, n_before, words, before, bitmaps, colors,
+                  controls);
     }, TOGETHER);
 #endif
-  std::vector<uint> blocks(n_blocks);
+  Array<uint> blocks(n_blocks);
   std::iota(blocks.begin(), blocks.end(), 0u);
   std::sort(blocks.begin(), blocks.end(), [&](uint a, uint b) { return arrival_of(as_order, a) < arrival_of(as_order, b); });
-  std::vector<uint4> queues(n_blocks * block);
-  std::vector<uint> sorted(queues.size());
+  Array<uint4> queues(n_blocks * block);
+  Array<uint> sorted(queues.size());
   if (n_large < n)
     launch(n_groups * WG_SIZE, [&] {
-      color_small(n, 1, as_order, blocks.data(), graph.offsets.data(), graph.columns.data(), words.data(),
-                          queues.data(), sorted.data(), nullptr, colors.data(), controls.data());
+      color_small(n, 1, as_order, blocks, graph.offsets, graph.columns, words, queues, sorted, nullptr, colors, controls);
     }, TOGETHER);
   return graph.is_proper(colors) && colors == graph.greedy_colors();
 }
@@ -182,17 +177,15 @@ static bool speculative_right(Random &random, ulong) {
   const int n = graph.n, order = (int)random.below(4), two_buffers = (int)random.below(2);
   const order_t by = {order, shift_of(graph), 1u, 1u, 1u, (uint)random.state};
   const uint n_groups = 1 + random.below(4);
-  std::vector<uint> state(STATE_WORDS);
-  std::vector<int> first(n), second(n), lists[2] = {std::vector<int>(n), std::vector<int>(n)};
-  int *colors = first.data(), *tentative = two_buffers ? second.data() : colors;
+  Array<uint> state(STATE_WORDS);
+  Array<int> first(n), second(n), lists[2] = {Array<int>(n), Array<int>(n)};
+  int *colors = first, *tentative = two_buffers ? second : colors;
   linger = random.below(2) || WG_SIZE > 1 ? 30 : ~0u;
-  launch(n, [&] { speculative::start(n, tentative, colors, state.data()); });
-#define ROWS_OF_GRAPH by, graph.offsets.data(), graph.columns.data(), graph.ranks.data()
-#define ROUND_OF_GRAPH ROWS_OF_GRAPH, lists[0].data(), lists[1].data(), tentative, colors, state.data()
+  launch(n, [&] { speculative::start(n, tentative, colors, state); });
+#define ROWS_OF_GRAPH by, graph.offsets, graph.columns, graph.ranks
+#define ROUND_OF_GRAPH ROWS_OF_GRAPH, lists[0], lists[1], tentative, colors, state
   launch(n, [&] { speculative::assign_all(n, 1, ROWS_OF_GRAPH, tentative, colors); }, TOGETHER);
-  launch(n, [&] {
-    speculative::check_all(n, ROWS_OF_GRAPH, tentative, colors, state.data(), lists[0].data());
-  }, TOGETHER);
+  launch(n, [&] { speculative::check_all(n, ROWS_OF_GRAPH, tentative, colors, state, lists[0]); }, TOGETHER);
   if (random.below(2)) {
     launch(n_groups * WG_SIZE, [&] { speculative::rounds(ROUND_OF_GRAPH); }, TOGETHER);
   } else {                       /* as the host drives them */
@@ -211,17 +204,16 @@ static bool speculative_right(Random &random, ulong) {
 static bool alone_right(Random &random, ulong) {
 #if RANKED
   const int n = 4 + (int)random.below(6);
-  std::vector<int> offsets = {0}, columns, order(n), before(n * n), colors(n, -1);
+  Array<int> offsets = {0}, columns, order(n), before(n * n), colors(n, -1);
   for (int v = 0; v < n; v++) {
     for (int u = 0; u < n; u++) if (u != v) columns.push_back(u);
     offsets.push_back((int)columns.size());
     order[v] = v;
   }
-  std::vector<uint> words(4 * n), bitmaps(2 * n), n_before(n), control(CONTROL_WORDS);
+  Array<uint> words(4 * n), bitmaps(2 * n), n_before(n), control(CONTROL_WORDS);
   for (int v = 0; v < n; v++) words[2 * v + 1] = n - v, words[2 * v] = ANY_COLOR;
   launch_alone(&control[GRID_DOOR], [&] {
-    color_large(n, 0, offsets.data(), columns.data(), order.data(), n_before.data(), words.data(), before.data(),
-                        bitmaps.data(), colors.data(), control.data());
+    color_large(n, 0, offsets, columns, order, n_before, words, before, bitmaps, colors, control);
   });
   return control[GRID_STATUS] == STATUS_TIMEOUT;
 #else

@@ -37,7 +37,7 @@ static Edges draw_edges(Random &random, ulong seed, int n) {
     default:                                               /* random, with parallel edges and self-loops */
       for (int k = 0; k < n; k++) edges.push_back({(int)random.below(n), (int)random.below(n)});
   }
-  std::vector<int> name(n);
+  Array<int> name(n);
   std::iota(name.begin(), name.end(), 0);
   for (int v = n - 1; v > 0; v--) std::swap(name[v], name[random.below(v + 1)]);
   for (auto &edge : edges) edge = {name[edge.first], name[edge.second]};
@@ -45,8 +45,8 @@ static Edges draw_edges(Random &random, ulong seed, int n) {
 }
 
 /* Smallest vertex of each vertex's component, by a sequential union-find. */
-static std::vector<int> expected_labels(int n, const Edges &edges) {
-  std::vector<int> label(n);
+static Array<int> expected_labels(int n, const Edges &edges) {
+  Array<int> label(n);
   std::iota(label.begin(), label.end(), 0);
   auto root = [&](int v) { while (label[v] != v) v = label[v] = label[label[v]]; return v; };
   for (auto [u, v] : edges) {
@@ -60,10 +60,10 @@ static std::vector<int> expected_labels(int n, const Edges &edges) {
 struct Forest {
   int n;
   Edges edges;
-  std::vector<int> row_offsets, column_indices, parent, second;
+  Array<int> row_offsets, column_indices, parent, second;
 
   Forest(Random &random, ulong seed) : n(20 + (int)random.below(30)), edges(draw_edges(random, seed, n)) {
-    std::vector<std::vector<int>> rows(n);
+    std::vector<Array<int>> rows(n);
     for (auto [u, v] : edges) {
       rows[u].push_back(v);
       if (u != v && SYMMETRIC) rows[v].push_back(u);
@@ -71,18 +71,15 @@ struct Forest {
     row_offsets.push_back(0);
     for (auto &row : rows) {
       if (SORTED_ROWS) std::sort(row.begin(), row.end());
-      column_indices.insert(column_indices.end(), row.begin(), row.end());
-      row_offsets.push_back((int)column_indices.size());
+      put_row(row_offsets, column_indices, row);
     }
     parent.resize((n + 3) / 4 * 4);
     second.resize(parent.size());
     second.resize(parent.size());
     const int m = (int)column_indices.size();
-    launch((n + 3) / 4, [&] { initialize(n, m, offsets(), columns(), parent.data(), second.data()); });
+    launch((n + 3) / 4, [&] { initialize(n, m, row_offsets, column_indices, parent, second); });
   }
-  const int *offsets() const { return row_offsets.data(); }
-  const int *columns() const { return column_indices.data(); }
-  void compress() { launch((n + 3) / 4, [&] { ::compress(n, parent.data()); }); }
+  void compress() { launch((n + 3) / 4, [&] { ::compress(n, parent); }); }
   bool right() {
     parent.resize(n);
     return parent == expected_labels(n, edges);
@@ -93,10 +90,10 @@ static bool hook_compress_right(Random &random, ulong seed) {
   Forest f(random, seed);
   if (random.below(2)) {
     f.compress();
-    launch(f.n, [&] { hook(f.n, f.offsets(), f.columns(), f.parent.data()); });
+    launch(f.n, [&] { hook(f.n, f.row_offsets, f.column_indices, f.parent); });
   }
   f.compress();
-  launch(f.n, [&] { hook_atomic(f.n, f.offsets(), f.columns(), f.parent.data()); });
+  launch(f.n, [&] { hook_atomic(f.n, f.row_offsets, f.column_indices, f.parent); });
   f.compress();
   return f.right();
 }
@@ -104,16 +101,16 @@ static bool hook_compress_right(Random &random, ulong seed) {
 static bool rem_right(Random &random, ulong seed) {
   Forest f(random, seed);
   f.compress();
-  launch(f.n, [&] { unite(f.n, f.offsets(), f.columns(), f.parent.data()); });
+  launch(f.n, [&] { unite(f.n, f.row_offsets, f.column_indices, f.parent); });
   f.compress();
   return f.right();
 }
 
 /* Leaves the forest of every other edge, and returns that of the others; both are flat. */
-static std::vector<int> halve(Forest &f) {
+static Array<int> halve(Forest &f) {
   Edges parts[2];
   for (size_t k = 0; k < f.edges.size(); k++) parts[k % 2].push_back(f.edges[k]);
-  const std::vector<int> mine = expected_labels(f.n, parts[0]);
+  const Array<int> mine = expected_labels(f.n, parts[0]);
   for (int v = 0; v < (int)f.parent.size(); v++) f.parent[v] = v < f.n ? mine[v] : v;
   return expected_labels(f.n, parts[1]);
 }
@@ -121,8 +118,8 @@ static std::vector<int> halve(Forest &f) {
 /* The forests of two devices are merged. */
 static bool merge_right(Random &random, ulong seed) {
   Forest f(random, seed);
-  const std::vector<int> other = halve(f);
-  launch((f.n + 3) / 4, [&] { merge_parents(f.n, other.data(), f.parent.data()); });
+  const Array<int> other = halve(f);
+  launch((f.n + 3) / 4, [&] { merge_parents(f.n, other, f.parent); });
   f.compress();
   return f.right();
 }
@@ -130,8 +127,8 @@ static bool merge_right(Random &random, ulong seed) {
 /* Edges come in two lists, whichever way round. */
 static bool lists_right(Random &random, ulong seed) {
   Forest f(random, seed);
-  launch((int)f.parent.size(), [&] { start_trees((int)f.parent.size(), f.parent.data()); });
-  std::vector<int> ends[2][2];
+  launch((int)f.parent.size(), [&] { start_trees((int)f.parent.size(), f.parent); });
+  Array<int> ends[2][2];
   for (auto [u, v] : f.edges) {
     auto &list = ends[random.below(2)];
     const bool turned = random.below(2);
@@ -140,7 +137,7 @@ static bool lists_right(Random &random, ulong seed) {
   }
   for (auto &list : ends) {
     const int m = (int)list[0].size();
-    launch(m, [&] { link_edges(m, list[0].data(), list[1].data(), f.parent.data()); });
+    launch(m, [&] { link_edges(m, list[0], list[1], f.parent); });
     if (random.below(2)) f.compress();
   }
   f.compress();
@@ -150,26 +147,24 @@ static bool lists_right(Random &random, ulong seed) {
 /* The same as merge, where the forest of the other device comes as a message. */
 static bool message_right(Random &random, ulong seed) {
   Forest f(random, seed);
-  const std::vector<int> theirs = halve(f);
+  const Array<int> theirs = halve(f);
   const int words = 1 + (int)random.below(2), n_words = (f.n + 31) / 32, n_blocks = (n_words + words - 1) / words;
-  std::vector<int> chosen(n_blocks);
-  std::vector<uint> same(n_words), other(n_words), sizes(n_blocks), message(n_blocks + 1);
-  launch(n_blocks, [&] { choose_labels(f.n, n_blocks, words, theirs.data(), chosen.data()); });
-  launch(n_words, [&] { mark_labels(f.n, n_words, words, theirs.data(), chosen.data(), same.data(), other.data()); });
-  launch(n_blocks, [&] { size_blocks(n_words, n_blocks, words, same.data(), other.data(), sizes.data()); });
+  Array<int> chosen(n_blocks);
+  Array<uint> same(n_words), other(n_words), sizes(n_blocks), message(n_blocks + 1);
+  launch(n_blocks, [&] { choose_labels(f.n, n_blocks, words, theirs, chosen); });
+  launch(n_words, [&] { mark_labels(f.n, n_words, words, theirs, chosen, same, other); });
+  launch(n_blocks, [&] { size_blocks(n_words, n_blocks, words, same, other, sizes); });
   for (int b = 0; b < n_blocks; b++) message[b + 1] = message[b] + sizes[b];
   message.resize(message.size() + message.back());
-  launch(n_words, [&] {
-    write_blocks(f.n, n_words, n_blocks, words, theirs.data(), chosen.data(), same.data(), other.data(), message.data());
-  });
-  launch((f.n + 3) / 4, [&] { merge_message(f.n, n_blocks, words, message.data(), f.parent.data()); });
+  launch(n_words, [&] { write_blocks(f.n, n_words, n_blocks, words, theirs, chosen, same, other, message); });
+  launch((f.n + 3) / 4, [&] { merge_message(f.n, n_blocks, words, message, f.parent); });
   f.compress();
   return f.right();
 }
 
 /* How many per cent of the sampled vertices below a root have the commonest root. */
 static int expected_share(const Forest &f) {
-  std::vector<int> found(f.n);
+  Array<int> found(f.n);
   int all = 0, most = 0;
   for (int i = 0; i < WG_SIZE; i++) {
     const int v = (int)random_below(random_key(1ul), (ulong)i, (uint)f.n), root = f.parent[v];
@@ -184,29 +179,29 @@ static bool afforest_right(Random &random, ulong seed) {
   Forest f(random, seed);
   for (uint round = random.below(3), stride = 1; round; round--, stride *= 2) {
     f.compress();
-    if (KEEP_SECOND && stride == 1) launch((f.n + 3) / 4, [&] { hook_second(f.n, f.second.data(), f.parent.data()); });
-    else launch((f.n + stride - 1) / stride, [&] { hook_sample(f.n, stride, f.offsets(), f.columns(), f.parent.data()); });
+    if (KEEP_SECOND && stride == 1) launch((f.n + 3) / 4, [&] { hook_second(f.n, f.second, f.parent); });
+    else launch((f.n + stride - 1) / stride, [&] { hook_sample(f.n, stride, f.row_offsets, f.column_indices, f.parent); });
   }
   int state[STATE_WORDS] = {};
   /* Groups of one item need no barrier, so many run interleaved; whatever label is drawn is skipped. */
   const Grouping grouping = WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS;
-  launch((f.n + 3) / 4, [&] { compress_and_find_giant(f.n, f.parent.data(), state); }, grouping);
+  launch((f.n + 3) / 4, [&] { compress_and_find_giant(f.n, f.parent, state); }, grouping);
   if (state[STATE_SHARE] != expected_share(f) || state[STATE_ENDED]) return false;
   const int giant = state[STATE_GIANT];
   if (giant != NO_GIANT && f.parent[giant] != giant) return false;
-  launch((f.n + 3) / 4, [&] { link_rest(f.n, f.offsets(), f.columns(), state, f.parent.data()); }, grouping);
-  launch(1, [&] { compress_if_linked(f.n, state, f.parent.data()); });
+  launch((f.n + 3) / 4, [&] { link_rest(f.n, f.row_offsets, f.column_indices, state, f.parent); }, grouping);
+  launch(1, [&] { compress_if_linked(f.n, state, f.parent); });
   return f.right();
 }
 
 static bool degree_classes_right(Random &random, ulong seed) {
   Forest f(random, seed);
   f.compress();
-  std::vector<int> rows(f.n);
+  Array<int> rows(f.n);
   uint size[2] = {0, 0};
-  launch(f.n, [&] { link_short(f.n, f.offsets(), f.columns(), f.parent.data(), rows.data(), size); });
-  launch(2 * WG_SIZE, [&] { link_medium(f.offsets(), f.columns(), rows.data(), size, f.parent.data()); });
-  launch(2 * WG_SIZE, [&] { link_long(f.n, f.offsets(), f.columns(), rows.data(), size, f.parent.data()); });
+  launch(f.n, [&] { link_short(f.n, f.row_offsets, f.column_indices, f.parent, rows, size); });
+  launch(2 * WG_SIZE, [&] { link_medium(f.row_offsets, f.column_indices, rows, size, f.parent); });
+  launch(2 * WG_SIZE, [&] { link_long(f.n, f.row_offsets, f.column_indices, rows, size, f.parent); });
   f.compress();
   return f.right();
 }
@@ -214,8 +209,8 @@ static bool degree_classes_right(Random &random, ulong seed) {
 /* The kernels that check a matrix while they unite it, on a few blocks. */
 struct Matrix : Forest {
   int n_blocks, block_size;
-  std::vector<int> labels;
-  std::vector<uint> crossing, words;
+  Array<int> labels;
+  Array<uint> crossing, words;
 
   Matrix(Random &random, ulong seed)
       : Forest(random, seed), block_size(CROSSING_ROWS * (1 + (int)random.below(4))), labels(n),
@@ -225,22 +220,18 @@ struct Matrix : Forest {
   }
   void solve() {
     const int m = (int)column_indices.size();
-    launch(n_blocks, [&] {
-      unite_blocks(n, m, block_size, offsets(), columns(), parent.data(), crossing.data(), words.data());
-    });
-    launch(n_blocks, [&] {
-      unite_crossing(n, block_size, offsets(), columns(), crossing.data(), words.data(), parent.data());
-    });
-    launch(n_blocks, [&] { flatten_blocks(n, block_size, parent.data(), words.data()); });
-    launch(n_blocks, [&] { number_roots(n, block_size, parent.data(), words.data(), labels.data()); });
-    launch(n_blocks, [&] { number_others(n, block_size, parent.data(), words.data(), labels.data()); });
+    launch(n_blocks, [&] { unite_blocks(n, m, block_size, row_offsets, column_indices, parent, crossing, words); });
+    launch(n_blocks, [&] { unite_crossing(n, block_size, row_offsets, column_indices, crossing, words, parent); });
+    launch(n_blocks, [&] { flatten_blocks(n, block_size, parent, words); });
+    launch(n_blocks, [&] { number_roots(n, block_size, parent, words, labels); });
+    launch(n_blocks, [&] { number_others(n, block_size, parent, words, labels); });
   }
 };
 
 static bool matrix_right(Random &random, ulong seed) {
   Matrix m(random, seed);
   m.solve();
-  std::vector<int> expected = expected_labels(m.n, m.edges);
+  Array<int> expected = expected_labels(m.n, m.edges);
   uint n_roots = 0;
   for (int v = 0; v < m.n; v++) expected[v] = expected[v] == v ? (int)n_roots++ : expected[expected[v]];
   return !m.words[MATRIX_WRONG] && m.labels == expected

@@ -9,15 +9,14 @@ static const uint BASE = 0xfffffff0u;  /* so that sums run over their low words 
 
 static bool conflicts_right(Random &random, ulong) {
   const int n = 1 + (int)random.below(30), n_colors = 1 + (int)random.below(random.below(2) ? 5 : 150);
-  std::vector<int> offsets = {0}, columns, colors(n), long_nets;
+  Array<int> offsets = {0}, columns, colors(n), long_nets;
   for (int &color : colors) color = (int)random.below(n_colors);
   uint entries = 0, excess = 0;
   for (int v = 0; v < n; v++) {
-    std::vector<int> row(random.below(4) ? random.below(8) : random.below(60));
+    Array<int> row(random.below(4) ? random.below(8) : random.below(60));
     for (int &u : row) u = (int)random.below(n);
     std::sort(row.begin(), row.end());
-    columns.insert(columns.end(), row.begin(), row.end());
-    offsets.push_back((int)columns.size());
+    put_row(offsets, columns, row);
     if (row.size() + 1 > LONG_NET) long_nets.push_back(v);
     std::set<int> members(row.begin(), row.end()), used;
     members.insert(v);
@@ -27,13 +26,13 @@ static bool conflicts_right(Random &random, ulong) {
   }
   columns.push_back(0);
   const size_t n_items = (1 + random.below(3)) * WG_SIZE;
-  std::vector<uint> pairs = {BASE, 0}, nets = pairs;
-  launch(n_items, [&] { count_entries(n, offsets.data(), columns.data(), colors.data(), pairs.data()); });
-  launch(n_items, [&] { count_short_nets(n, offsets.data(), columns.data(), colors.data(), nets.data()); }, WITH_BARRIERS);
+  Array<uint> pairs = {BASE, 0}, nets = pairs;
+  launch(n_items, [&] { count_entries(n, offsets, columns, colors, pairs); });
+  launch(n_items, [&] { count_short_nets(n, offsets, columns, colors, nets); }, WITH_BARRIERS);
   launch(n_items, [&] {
-    count_long_nets((int)long_nets.size(), n_colors, long_nets.data(), offsets.data(), columns.data(), colors.data(), nets.data());
+    count_long_nets((int)long_nets.size(), n_colors, long_nets, offsets, columns, colors, nets);
   }, WITH_BARRIERS);
-  auto sum = [](const std::vector<uint> &words) { return ((ulong)words[1] << 32 | words[0]) - BASE; };
+  auto sum = [](const Array<uint> &words) { return ((ulong)words[1] << 32 | words[0]) - BASE; };
   return sum(pairs) == entries && sum(nets) == excess;
 }
 

@@ -14,12 +14,12 @@ static const size_t ITEMS = 3 * WG_SIZE;
 
 struct Rounds {
   Mesh mesh;
-  std::vector<int4> rim, heads;
-  std::vector<int> cavity, candidates, unsure, ends, needs;
-  std::vector<ulong> keys, words;
-  std::vector<double2> spots;
-  std::vector<uint> leaders, bads, winners, slots, rims, totals, history;
-  std::vector<int> made;
+  Array<int4> rim, heads;
+  Array<int> cavity, candidates, unsure, ends, needs;
+  Array<ulong> keys, words;
+  Array<double2> spots;
+  Array<uint> leaders, bads, winners, slots, rims, totals, history;
+  Array<int> made;
   int most_rows;                 /* candidates of a round; fewer than there is room for, so that some must wait */
   bool has_overrun = false;
   bool in_groups = false;        /* new triangles are checked by the groups that have made them */
@@ -33,56 +33,43 @@ struct Rounds {
   void list(uint round, int most) {
     candidates[most] = -7;       /* behind the last place, so nothing may be written there */
     keys[most] = 7u;
+    launch(ITEMS, [&] { count_bad(round, 1, mesh.links, mesh.urgencies, mesh.state, leaders, bads); }, WITH_BARRIERS);
     launch(ITEMS, [&] {
-      count_bad(round, 1, mesh.links.data(), mesh.urgencies.data(), mesh.state.data(), leaders.data(), bads.data());
-    }, WITH_BARRIERS);
-    launch(ITEMS, [&] {
-      list_bad(round, most, 1, mesh.links.data(), mesh.urgencies.data(), leaders.data(), bads.data(), mesh.state.data(),
-               candidates.data(), keys.data(), totals.data(), history.data());
+      list_bad(round, most, 1, mesh.links, mesh.urgencies, leaders, bads, mesh.state, candidates, keys, totals, history);
     }, WITH_BARRIERS);
     has_overrun |= candidates[most] != -7 || keys[most] != 7u || mesh.state[N_CANDIDATES] > (uint)most;
   }
   void again(uint round) {
-    launch(ITEMS, [&] {
-      renew(round, needs.data(), mesh.urgencies.data(), mesh.state.data(), candidates.data(), keys.data(), totals.data(),
-            history.data());
-    });
+    launch(ITEMS, [&] { renew(round, needs, mesh.urgencies, mesh.state, candidates, keys, totals, history); });
   }
   void put_in(bool by_writing) {
     int n = 0;
     for (int i = 0; i < (int)mesh.state[N_CANDIDATES]; i++)  /* as walks that are not exact do */
       if (candidates[i] < 0) heads[i] = int4(); else unsure[n++] = i;
     mesh.state[N_UNSURE] = n;
-    const std::vector<ulong> kept = mesh.owners;
+    const Array<ulong> kept = mesh.owners;
     if (n) launch(n, [&] {
-      mark(N_ROWS, mesh.ask, mesh.points.data(), mesh.corners.data(), mesh.links.data(), mesh.sides.data(),
-           mesh.point_segments.data(), candidates.data(), keys.data(), mesh.state.data(), mesh.owners.data(), rim.data(),
-           cavity.data(), unsure.data(), heads.data(), spots.data(), ends.data(), mesh.urgencies.data(), words.data());
+      mark(N_ROWS, mesh.ask, mesh.points, mesh.corners, mesh.links, mesh.sides, mesh.point_segments, candidates, keys,
+           mesh.state, mesh.owners, rim, cavity, unsure, heads, spots, ends, mesh.urgencies, words);
     });
     if (by_writing) mesh.owners = kept;  /* the claims of the walk are not those that count */
     for (int only_raise = 0; only_raise < 2 && by_writing; only_raise++)
-      launch(ITEMS, [&] {
-        write_keys(N_ROWS, only_raise, mesh.state.data(), heads.data(), keys.data(), rim.data(), cavity.data(),
-                   mesh.owners.data());
-      });
+      launch(ITEMS, [&] { write_keys(N_ROWS, only_raise, mesh.state, heads, keys, rim, cavity, mesh.owners); });
     launch(ITEMS, [&] {
-      judge(N_ROWS, by_writing, mesh.state.data(), heads.data(), keys.data(), rim.data(), cavity.data(),
-            mesh.owners.data(), needs.data(), winners.data(), slots.data(), rims.data());
+      judge(N_ROWS, by_writing, mesh.state, heads, keys, rim, cavity, mesh.owners, needs, winners, slots, rims);
     }, WITH_BARRIERS);
     launch(ITEMS, [&] {
-      insert(N_ROWS, ROOM, mesh.ask, heads.data(), spots.data(), ends.data(), needs.data(), winners.data(), slots.data(),
-             rim.data(), cavity.data(), mesh.segment_ends.data(), mesh.caps.data(), mesh.state.data(), totals.data(),
-             mesh.points.data(), mesh.corners.data(), mesh.links.data(), mesh.sides.data(), mesh.urgencies.data(),
-             mesh.point_segments.data(), rims.data(), made.data());
+      insert(N_ROWS, ROOM, mesh.ask, heads, spots, ends, needs, winners, slots, rim, cavity, mesh.segment_ends, mesh.caps,
+             mesh.state, totals, mesh.points, mesh.corners, mesh.links, mesh.sides, mesh.urgencies, mesh.point_segments,
+             rims, made);
     }, WITH_BARRIERS);
     if (CHECKS != AT_ONCE) launch(ITEMS, [&] {
       if (in_groups)
-        check_groups(mesh.ask, rims.data(), made.data(), mesh.points.data(), mesh.corners.data(), mesh.links.data(),
-                     mesh.point_segments.data(), mesh.segment_ends.data(), mesh.caps.data(), mesh.urgencies.data());
+        check_groups(mesh.ask, rims, made, mesh.points, mesh.corners, mesh.links, mesh.point_segments, mesh.segment_ends,
+                     mesh.caps, mesh.urgencies);
       else
-        check_shares(mesh.ask, ITEMS / WG_SIZE, rims.data(), made.data(), mesh.points.data(), mesh.corners.data(),
-                     mesh.links.data(), mesh.point_segments.data(), mesh.segment_ends.data(), mesh.caps.data(),
-                     mesh.urgencies.data());
+        check_shares(mesh.ask, ITEMS / WG_SIZE, rims, made, mesh.points, mesh.corners, mesh.links, mesh.point_segments,
+                     mesh.segment_ends, mesh.caps, mesh.urgencies);
     }, WITH_BARRIERS);
   }
 
@@ -124,11 +111,11 @@ static bool checks_by_groups_right(Random &random, ulong) {
 
 static bool urgencies_right(Random &random, ulong) {
   const int n = 1 + (int)random.below(60);
-  std::vector<uchar> urgencies(n);
-  std::vector<uint> counts(ENCROACHED + 1), expected(ENCROACHED + 1), state(STATE_WORDS);
+  Array<uchar> urgencies(n);
+  Array<uint> counts(ENCROACHED + 1), expected(ENCROACHED + 1), state(STATE_WORDS);
   for (uchar &urgency : urgencies) expected[urgency = random.below(2) ? ENCROACHED : (uchar)random.below(3)]++;
   state[N_TRIANGLES] = n;
-  launch(ITEMS, [&] { count_urgencies(urgencies.data(), state.data(), counts.data()); }, WITH_BARRIERS);
+  launch(ITEMS, [&] { count_urgencies(urgencies, state, counts); }, WITH_BARRIERS);
   expected[0] = 0;
   return counts == expected;
 }
@@ -139,12 +126,11 @@ static bool finish_right(Random &random, ulong) {
   if (!on.refine(false, 1)) return false;
   Mesh &mesh = on.mesh;
   const int n = (int)mesh.state[N_TRIANGLES];
-  std::vector<int> order = {2, 3, 1, 0}, triangles(3 * n), neighbors(3 * n), origins(n);
-  std::vector<int4> parts(3 * n);
+  Array<int> order = {2, 3, 1, 0}, triangles(3 * n), neighbors(3 * n), origins(n);
+  Array<int4> parts(3 * n);
   uint n_parts = 0;
   launch(n, [&] {
-    finish(n, 4, order.data(), mesh.corners.data(), mesh.links.data(), mesh.sides.data(), triangles.data(), neighbors.data(),
-           origins.data(), parts.data(), &n_parts);
+    finish(n, 4, order, mesh.corners, mesh.links, mesh.sides, triangles, neighbors, origins, parts, &n_parts);
   });
   std::set<int> listed;
   for (uint k = 0; k < n_parts; k++) {
@@ -169,19 +155,14 @@ static bool flips_right(Random &random, ulong) {
   Mesh &mesh = on.mesh;
   for (double2 &point : mesh.points) point.x += 3 * point.y;
   const int n = (int)mesh.state[N_TRIANGLES];
-  std::vector<uchar> edges(n);
+  Array<uchar> edges(n);
   std::fill(mesh.owners.begin(), mesh.owners.end(), 0);
   for (uint round = 1; round < MOST_ROUNDS; round++) {
     uint found = 0;
-    launch(2, [&] {
-      propose(n, round, mesh.points.data(), mesh.corners.data(), mesh.links.data(), mesh.owners.data(), edges.data(), &found,
-              on.words.data());
-    });
+    launch(2, [&] { propose(n, round, mesh.points, mesh.corners, mesh.links, mesh.owners, edges, &found, on.words); });
     if (found != std::count_if(edges.begin(), edges.end(), [](uchar edge) { return edge < 3; })) return false;
     if (!found) return mesh.is_delaunay();
-    launch(2, [&] {
-      flip(n, round, mesh.owners.data(), edges.data(), mesh.corners.data(), mesh.links.data(), mesh.sides.data());
-    });
+    launch(2, [&] { flip(n, round, mesh.owners, edges, mesh.corners, mesh.links, mesh.sides); });
   }
   return false;
 }

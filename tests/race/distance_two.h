@@ -10,13 +10,13 @@
 /* A symmetric graph with sorted rows, hubs, parallel edges and self-loops. */
 struct Closed {
   int n;
-  std::vector<int> offsets = {0}, columns;
+  Array<int> offsets = {0}, columns;
   layout_t layout;
-  std::vector<uint> used, state;
-  std::vector<int> order, lists[2], preferences, colors;
+  Array<uint> used, state;
+  Array<int> order, lists[2], preferences, colors;
 
   explicit Closed(Random &random) : n(1 + (int)random.below(40)) {
-    std::vector<std::vector<int>> rows(n);
+    std::vector<Array<int>> rows(n);
     for (int k = (int)random.below(3 * n); k; k--) {
       const int u = (int)random.below(n), v = (int)random.below(random.below(3) ? n : std::min(n, 2));
       rows[u].push_back(v);
@@ -24,8 +24,7 @@ struct Closed {
     }
     for (auto &row : rows) {
       std::sort(row.begin(), row.end());
-      columns.insert(columns.end(), row.begin(), row.end());
-      offsets.push_back((int)columns.size());
+      put_row(offsets, columns, row);
     }
     columns.push_back(0);        /* so that there is a place to point at */
     layout.words = 1 + random.below(2);
@@ -55,21 +54,18 @@ struct Closed {
 static bool sized_right(Random &random, ulong) {
   Closed on(random);
   const uint chunk = random.below(2), n_teams = 1 + random.below(12);
-  std::vector<uint> counts(on.n), ranks(on.n), tail(TAIL_STATE);
-  std::vector<uint2> places(on.n), bitmaps(on.n);
+  Array<uint> counts(on.n), ranks(on.n), tail(TAIL_STATE);
+  Array<uint2> places(on.n), bitmaps(on.n);
   int base = 0;
   on.used.resize(on.n + 2 * (on.columns.size() + on.n));
   on.state[0] = on.n;
   for (uint step = 0; on.state[step % N_LISTS]; step++) {
     for (auto *cleared : {&counts, &ranks, &tail, &on.used}) std::fill(cleared->begin(), cleared->end(), 0u);
-    int *source = step ? on.lists[(step + 1) % 2].data() : on.order.data();
+    int *source = step ? on.lists[(step + 1) % 2] : on.order;
+    launch(n_teams * LANES, [&] { count_members(step, on.offsets, on.columns, source, on.state, counts); }, INDEPENDENT);
+    launch(on.n, [&] { size_bitmaps(on.n, counts, tail, bitmaps); }, INDEPENDENT);
     launch(n_teams * LANES, [&] {
-      count_members(step, on.offsets.data(), on.columns.data(), source, on.state.data(), counts.data());
-    }, INDEPENDENT);
-    launch(on.n, [&] { size_bitmaps(on.n, counts.data(), tail.data(), bitmaps.data()); }, INDEPENDENT);
-    launch(n_teams * LANES, [&] {
-      find_places(step, on.offsets.data(), on.columns.data(), source, on.state.data(), counts.data(), ranks.data(),
-                  places.data());
+      find_places(step, on.offsets, on.columns, source, on.state, counts, ranks, places);
     }, GROUP_TEAM ? WITH_BARRIERS : INDEPENDENT);
     uint words = 0, numbered = 0;
     for (const uint2 &bitmap : bitmaps) words += bitmap.y + 1;
@@ -78,9 +74,8 @@ static bool sized_right(Random &random, ulong) {
     const uint most = *std::max_element(counts.begin(), counts.end());
     if (tail[TAIL_WORDS] != (most + 31) / 32) return false;
     launch(n_teams * LANES, [&] {
-      color_sized(step, base, on.layout, chunk, 7, on.offsets.data(), on.columns.data(), source, bitmaps.data(),
-                  places.data(), ranks.data(), tail.data(), on.state.data(), on.used.data(), on.lists[step % 2].data(),
-                  on.colors.data());
+      color_sized(step, base, on.layout, chunk, 7, on.offsets, on.columns, source, bitmaps, places, ranks, tail, on.state,
+                  on.used, on.lists[step % 2], on.colors);
     }, GROUP_TEAM ? WITH_BARRIERS : INDEPENDENT);
     base += 32 * (int)tail[TAIL_WORDS];
     if (step > 100) return false;
@@ -88,7 +83,6 @@ static bool sized_right(Random &random, ulong) {
   return on.is_proper();
 }
 
-static const Case cases[] = {{"sized", sized_right}};
 #else
 static bool windows_right(Random &random, ulong) {
   Closed on(random);
@@ -98,14 +92,14 @@ static bool windows_right(Random &random, ulong) {
   for (uint step = 0; on.state[step % N_LISTS]; step++) {
     const int base = step > (uint)prefers ? 32 * (int)on.layout.words * (int)(step - prefers) : 0;
     if (base) std::fill(on.used.begin(), on.used.end(), 0u);
-    int *source = step ? on.lists[(step + 1) % 2].data() : on.order.data();
+    int *source = step ? on.lists[(step + 1) % 2] : on.order;
     launch(n_teams * LANES, [&] {
       if (!step && prefers)
-        take_preferred(on.layout, chunk, on.offsets.data(), on.columns.data(), source, on.preferences.data(),
-                       on.state.data(), on.used.data(), on.lists[step % 2].data(), on.colors.data());
+        take_preferred(on.layout, chunk, on.offsets, on.columns, source, on.preferences, on.state, on.used,
+                       on.lists[step % 2], on.colors);
       else
-        color_vertices(step, base, on.layout, chunk, 7, on.offsets.data(), on.columns.data(), source, on.state.data(),
-                       on.used.data(), on.lists[step % 2].data(), on.colors.data());
+        color_vertices(step, base, on.layout, chunk, 7, on.offsets, on.columns, source, on.state, on.used,
+                       on.lists[step % 2], on.colors);
     }, GROUP_TEAM ? WITH_BARRIERS : INDEPENDENT);
     if (step > 100) return false;
   }
@@ -116,10 +110,10 @@ static bool claims_right(Random &random, ulong) {
   Closed on(random);
   const uint slots = 1u << random.below(6), n_teams = 1 + random.below(12), spread = 1 + random.below(40);
   const int prefers = (int)random.below(2);
-  std::vector<int> found;
+  Array<int> found;
   for (int turn = 0; turn < 2; turn++) {
-    std::vector<uint> claims(on.n * slots);
-    std::vector<int> choices(on.n);
+    Array<uint> claims(on.n * slots);
+    Array<int> choices(on.n);
     std::fill(on.used.begin(), on.used.end(), 0u);
     std::fill(on.colors.begin(), on.colors.end(), NO_COLOR);
     std::fill(on.state.begin(), on.state.end(), 0u);
@@ -129,19 +123,17 @@ static bool claims_right(Random &random, ulong) {
       if (step > 200) return false;
       const round_t round = {step, 0u, 1u, is_first ? (uint)on.n : 0u, (step + 1) << 8};
       const keys_t keys = {6u, 5u, slots};
-      std::vector<int> &losers = on.lists[step % 2], &next = on.lists[(step + 1) % 2];
+      Array<int> &losers = on.lists[step % 2], &next = on.lists[(step + 1) % 2];
       launch(n_teams * LANES, [&] {
         if (is_first && prefers)
-          claim_preferred(round, keys, on.offsets.data(), on.columns.data(), on.order.data(), on.preferences.data(),
-                          claims.data(), choices.data());
+          claim_preferred(round, keys, on.offsets, on.columns, on.order, on.preferences, claims, choices);
         else
-          claim_colors(round, keys, spread, on.layout, on.offsets.data(), on.columns.data(), on.order.data(),
-                       losers.data(), on.state.data(), on.used.data(), claims.data(), choices.data());
+          claim_colors(round, keys, spread, on.layout, on.offsets, on.columns, on.order, losers, on.state, on.used, claims,
+                       choices);
       }, GROUP_TEAM ? WITH_BARRIERS : INDEPENDENT);
       launch(n_teams * LANES, [&] {
-        settle_colors(round, keys, base, on.layout, on.offsets.data(), on.columns.data(), on.order.data(),
-                      losers.data(), choices.data(), claims.data(), on.state.data(), on.used.data(), next.data(),
-                      on.colors.data());
+        settle_colors(round, keys, base, on.layout, on.offsets, on.columns, on.order, losers, choices, claims, on.state,
+                      on.used, next, on.colors);
       }, GROUP_TEAM ? WITH_BARRIERS : INDEPENDENT);
       step++;
       left = on.state[step % N_LISTS];

@@ -15,8 +15,8 @@ namespace once {
 #undef lock_users
 
 struct Sweep : Ratings {
-  std::vector<int> items_by_degree, item_offsets, n_pending, lists[2], item_lists[2];
-  std::vector<uint> user_locks, item_locks;
+  Array<int> items_by_degree, item_offsets, n_pending, lists[2], item_lists[2];
+  Array<uint> user_locks, item_locks;
   uint sizes[3] = {0, 0, 0};
 
   Sweep(Random &random, ulong seed) : Ratings(random, seed) {
@@ -36,29 +36,28 @@ struct Sweep : Ratings {
   void edge_pass(uint pass) {
     if (!pass) {
       launch((n + RATINGS_PER_SLOT - 1) / RATINGS_PER_SLOT * LANES, [&] {
-        lock_all(0, n, users.data(), items.data(), values.data(), MODEL_ARGUMENTS, user_locks.data(), item_locks.data(),
-                 sizes, lists[0].data());
+        lock_all(0, n, users, items, values, MODEL_ARGUMENTS, user_locks, item_locks, sizes, lists[0]);
       });
       return;
     }
     launch(2 * WG_SIZE, [&] {
-      lock_deferred(pass, lists[(pass + 1) % 2].data(), users.data(), items.data(), values.data(), MODEL_ARGUMENTS,
-                    user_locks.data(), item_locks.data(), sizes, lists[pass % 2].data());
+      lock_deferred(pass, lists[(pass + 1) % 2], users, items, values, MODEL_ARGUMENTS, user_locks, item_locks, sizes,
+                    lists[pass % 2]);
     });
   }
   void node_pass(uint pass) {
     const uint last = (uint)items_by_degree.size();
-    const int *list = pass ? item_lists[(pass + 1) % 2].data() : items_by_degree.data();
+    const int *list = pass ? item_lists[(pass + 1) % 2] : items_by_degree;
     launch(last * LANES, [&] {
-      lock_users(pass, 0, last, list, item_offsets.data(), users.data(), values.data(), MODEL_ARGUMENTS,
-                 user_locks.data(), n_pending.data(), lists[0].data(), sizes, item_lists[pass % 2].data());
+      lock_users(pass, 0, last, list, item_offsets, users, values, MODEL_ARGUMENTS, user_locks, n_pending, lists[0], sizes,
+                 item_lists[pass % 2]);
     });
   }
   void node_pass_once() {
     const uint last = (uint)items_by_degree.size();
     launch(last * LANES, [&] {
-      once::lock_users_once(0, 0, last, items_by_degree.data(), item_offsets.data(), users.data(), values.data(),
-                            MODEL_ARGUMENTS, user_locks.data(), nullptr, lists[0].data(), sizes, nullptr);
+      once::lock_users_once(0, 0, last, items_by_degree, item_offsets, users, values, MODEL_ARGUMENTS, user_locks, nullptr,
+                            lists[0], sizes, nullptr);
     });
   }
   bool finish(void (Sweep::*pass)(uint)) {

@@ -10,18 +10,17 @@
 static bool groups_right(Random &random, ulong) {
   const int room = 400, groups = 3, columns = groups * WG_SIZE;
   Mesh mesh(random, room);
-  std::vector<int4> rim(columns * MOST_RIM);
-  std::vector<int> cavity(2 * columns * MOST_RIM), order(2 * room);
-  std::vector<uint> places(2 * room);
+  Array<int4> rim(columns * MOST_RIM);
+  Array<int> cavity(2 * columns * MOST_RIM), order(2 * room);
+  Array<uint> places(2 * room);
   uint before = 0;
   for (int turn = 0; turn < 12; turn++) {
     const int n = (int)mesh.state[N_TRIANGLES], n_patches = (n + PATCH - 1) / PATCH;
     for (int k = 0; k < n; k++) order[k] = (k + 5 * turn) % n;
-    launch(n, [&] { own_patches(n, order.data(), places.data()); });
+    launch(n, [&] { own_patches(n, order, places); });
     launch(columns, [&] {
-      refine_groups(n, n_patches, 1, room, mesh.ask, order.data(), mesh.segment_ends.data(), mesh.caps.data(),
-                    mesh.state.data(), places.data(), mesh.points.data(), mesh.corners.data(), mesh.links.data(),
-                    mesh.sides.data(), mesh.urgencies.data(), mesh.point_segments.data(), rim.data(), cavity.data());
+      refine_groups(n, n_patches, 1, room, mesh.ask, order, mesh.segment_ends, mesh.caps, mesh.state, places, mesh.points,
+                    mesh.corners, mesh.links, mesh.sides, mesh.urgencies, mesh.point_segments, rim, cavity);
     }, WITH_BARRIERS);
     if (mesh.state[N_POINTS] >= (uint)room || !mesh.is_delaunay()) return false;
     for (int t = 0; t < (int)mesh.state[N_TRIANGLES]; t++)

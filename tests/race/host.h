@@ -160,6 +160,21 @@ template <class T> static inline T sg_greatest(T x) {
 }
 #endif
 
+/* An array that a kernel takes as a pointer. */
+template <class T> struct Array : std::vector<T> {
+  using std::vector<T>::vector;
+  operator T *() { return this->data(); }
+  operator const T *() const { return this->data(); }
+  template <class I> T &operator[](I i) { return this->data()[i]; }
+  template <class I> const T &operator[](I i) const { return this->data()[i]; }
+};
+
+/* Puts a row behind those that are in the arrays. */
+template <class Row> static void put_row(Array<int> &offsets, Array<int> &columns, const Row &row) {
+  columns.insert(columns.end(), row.begin(), row.end());
+  offsets.push_back((int)columns.size());
+}
+
 /* ---- what a case may draw from: the same numbers for the same seed */
 struct Random {
   ulong state;

@@ -1,7 +1,5 @@
 """Builds and runs the cases of this directory: kernels as C++, under ThreadSanitizer or under the seeded scheduler."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -14,64 +12,6 @@ from typing import Any
 
 RACE = Path(__file__).resolve().parent
 ROOT = RACE.parent.parent
-CASES = {
-    "vocabulary": ["locks", "pushes", "sub_group_pushes", "lower_to", "float_add"],
-    "components": [
-        "hook_compress",
-        "rem",
-        "afforest",
-        "degree_classes",
-        "merge",
-        "message",
-        "lists",
-        "matrix",
-        "damaged",
-    ],
-    "mst": ["edge_list", "flatten", "alone"],
-    "mst_segmented": ["min_hook", "transactional"],
-    "coloring": ["alone", "places", "jones_plassmann", "speculative"],
-    "distance_two": ["windows", "claims"],
-    "sized_nets": ["sized"],
-    "factorization": ["edge_locked", "node_locked", "hybrid_locked"],
-    "blocks": ["block_sweep", "alone"],
-    "supersteps": ["superstep_grid", "item_blocks", "superstep_grid_alone", "item_blocks_alone"],
-    "rounds": ["topology_driven", "node_splitting", "child_launch", "overflow"],
-    "bfs": ["search", "alone"],
-    "queues": ["queues", "late"],
-    "matrices": ["matrices", "damaged"],
-    "sssp": ["near_far", "alone", "overflow", "predecessors"],
-    "look_back": ["look_back", "unfinished"],
-    "primitives": ["scan", "compact"],
-    "reductions": ["reduce", "segments"],
-    "sorts": ["sort", "unfinished"],
-    "collisions": ["planes", "lanes"],
-    "checks": ["check_csr"],
-    "conflicts": ["conflicts"],
-    "matchings": ["group", "rows"],
-    "teams": ["groups", "balance"],
-    "removals": ["removals", "forbidden"],
-    "probes": ["atomics", "local_atomics", "barriers", "locks"],
-    "block_diagonal": ["blocks", "errors"],
-    "stats": ["stats"],
-    "partition": [
-        "matching",
-        "segmented",
-        "contraction",
-        "sorted",
-        "light_edges",
-        "refinement",
-        "buffered",
-        "permutations",
-        "alone",
-        "growing",
-        "halving",
-        "leaves",
-        "partners",
-    ],
-    "delaunay": ["priority", "three_phase", "two_stage", "checks_by_groups", "urgencies", "finish", "flips"],
-    "patches": ["patches"],
-    "group_patches": ["patches_of_groups"],
-}
 # All rounds of a spanning forest in one launch, whose groups wait for each other.
 ONE_LAUNCH = ("-DWG_SIZE=1", "-DCLIMB_LIMIT=2")
 SHORT_ROWS = ("-DWG_SIZE=1", "-DONLY_SHORT_ROWS=1", "-DBOTTOM_UP=0")
@@ -149,15 +89,20 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
     "probes": [("-DWG_SIZE=4",)],
     "block_diagonal": [("-DWG_SIZE=4",), ONE_WIDE],
     "stats": [("-DWG_SIZE=4",), WIDE],
-    "partition": [
-        ("-DWG_SIZE=1",),
-        ("-DWG_SIZE=1", "-DDEV_IS_CPU=0", "-DSPLIT_CLAIMS=1"),
-        (*WIDE, "-DWORDS_ORDER=1"),
-    ],
+    "partition": [("-DWG_SIZE=1",), ("-DWG_SIZE=1", "-DDEV_IS_CPU=0", "-DSPLIT_CLAIMS=1"), (*WIDE, "-DWORDS_ORDER=1")],
     "delaunay": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",), CHECKED_LATER],
     "patches": [("-DWG_SIZE=1",)],
     "group_patches": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",)],
 }
+
+
+def cases_of(subject: str) -> list[str]:
+    """Return the names in the table at the end of the header of *subject*."""
+    table = (RACE / f"{subject}.h").read_text(encoding="utf-8").partition("static const Case cases[] =")[2]
+    return re.findall(r'\{"(\w+)",', table)
+
+
+CASES = {subject: cases_of(subject) for subject in BUILDS}
 # Without optimisation: to compile takes longer than to run, and as threads local memory, whose address goes nowhere,
 # would be kept in registers.
 LANES = {"scheduler": ["-O0"], "threads": ["-O0", "-gline-tables-only", "-fsanitize=thread", "-pthread"]}

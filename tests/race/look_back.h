@@ -10,13 +10,13 @@
 /* Tiles whose sums their groups have at hand; twice, since states are used again. */
 static bool look_back_right(Random &random, ulong) {
   const uint n = 1 + random.below(30);
-  std::vector<uint> control(2), sums(n), found(n);
-  std::vector<ulong> states(STATE_WORDS * n);
+  Array<uint> control(2), sums(n), found(n);
+  Array<ulong> states(STATE_WORDS * n);
   for (uint run = 0; run < 3; run++) {
     for (uint &sum : sums) sum = random.below(1000);
     launch(n, [&] {
-      const uint tile = draw_tile(control.data());
-      found[tile] = look_back(tile, sums[tile], 2 * (run % 2), control.data(), states.data());
+      const uint tile = draw_tile(control);
+      found[tile] = look_back(tile, sums[tile], 2 * (run % 2), control, states);
     });
     for (uint tile = 0, before = 0; tile < n; before += sums[tile++])
       if (found[tile] != before) return false;
@@ -26,10 +26,10 @@ static bool look_back_right(Random &random, ulong) {
 
 /* Who waits for a tile that nobody has says so. */
 static bool unfinished_right(Random &, ulong) {
-  std::vector<uint> control(2);
-  std::vector<ulong> states(2 * STATE_WORDS);
+  Array<uint> control(2);
+  Array<ulong> states(2 * STATE_WORDS);
   spin_limit = 3000;
-  launch(1, [&] { look_back(1, 1, 0, control.data(), states.data()); });
+  launch(1, [&] { look_back(1, 1, 0, control, states); });
   spin_limit = SPINS;
   return control[CONTROL_STATUS] == STATUS_TIMEOUT;
 }

@@ -15,8 +15,8 @@ struct Matrix : Searched {
   }
   void search() {
     launch(n_groups, [&] {
-      search_matrix(n, max_depth, (int)sources.size(), sources.data(), offsets(), columns(), words.data(), queue.data(),
-                    distances.data(), predecessors.data());
+      search_matrix(n, max_depth, (int)sources.size(), sources, row_offsets, column_indices, words, queue, distances,
+                    predecessors);
     });
   }
   bool right() const { return queue.right() && distances.right() && predecessors.right() && words.right(); }

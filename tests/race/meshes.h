@@ -5,14 +5,14 @@
 #include "delaunay/insertion.h"
 
 struct Mesh {
-  std::vector<double2> points;
-  std::vector<int4> corners, links, sides;
-  std::vector<uchar> urgencies;
-  std::vector<int> point_segments;
-  std::vector<int2> segment_ends;
-  std::vector<double> caps;
-  std::vector<ulong> owners;
-  std::vector<uint> state;
+  Array<double2> points;
+  Array<int4> corners, links, sides;
+  Array<uchar> urgencies;
+  Array<int> point_segments;
+  Array<int2> segment_ends;
+  Array<double> caps;
+  Array<ulong> owners;
+  Array<uint> state;
   demands_t ask;
   double whole_area;
 
@@ -48,8 +48,8 @@ struct Mesh {
 
   int is_bad(int t) const {
     const int4 c = corners[t];
-    return badness(points[c.x], points[c.y], points[c.z], c.x, c.y, c.z, caps[c.w], ask, point_segments.data(),
-                   segment_ends.data(), points.data());
+    return badness(points[c.x], points[c.y], points[c.z], c.x, c.y, c.z, caps[c.w], ask, point_segments,
+                   segment_ends, points);
   }
   /* Asks for smaller triangles, so that many are bad at once. */
   void ask_for_more() {
@@ -66,11 +66,11 @@ struct Mesh {
   bool is_delaunay() const {
     double area = 0;
     const int n = (int)state[N_TRIANGLES];
-    std::vector<ulong> words(WIDE_WORDS);
+    Array<ulong> words(WIDE_WORDS);
     for (int t = 0; t < n; t++) {
       const int4 c = corners[t];
       const double2 p[] = {points[c.x], points[c.y], points[c.z]};
-      if (orient2d_exact(p[0], p[1], p[2], words.data(), 1) <= 0) return false;
+      if (orient2d_exact(p[0], p[1], p[2], words, 1) <= 0) return false;
       area += cross2(p[1] - p[0], p[2] - p[0]) / 2;
       for (int e = 0; e < 3; e++) {
         const int link = of3(links[t], e);
@@ -79,7 +79,7 @@ struct Mesh {
         if (other >= n || j > 2 || of3(links[other], j) != (link < 0 ? ~link_to(t, e) : link_to(t, e))) return false;
         const int4 o = corners[other];
         if (of3(o, next3(j)) != of3(c, last3(e)) || of3(o, last3(j)) != of3(c, next3(e))) return false;
-        if (link >= 0 && incircle_exact(p[0], p[1], p[2], points[of3(o, j)], words.data(), 1) > 0) return false;
+        if (link >= 0 && incircle_exact(p[0], p[1], p[2], points[of3(o, j)], words, 1) > 0) return false;
       }
     }
     return std::fabs(area - whole_area) < 1e-9 && n < 2 * (int)state[N_POINTS];

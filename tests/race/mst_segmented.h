@@ -10,17 +10,15 @@ namespace by_components {
 
 template <class Merge> static bool segmented_right(Random &random, ulong seed, Merge merge) {
   Weighted work(random, seed);
-  std::vector<int> component(work.n);
-  std::vector<uint> versions(work.n);
+  Array<int> component(work.n);
+  Array<uint> versions(work.n);
   for (uint round = 1; round < 64; round++) {
-    launch(work.n, [&] {
-      by_components::label_components(work.n, work.parent.data(), work.best.data(), component.data());
-    });
+    launch(work.n, [&] { by_components::label_components(work.n, work.parent, work.best, component); });
     launch(work.n_tiles * SUB_GROUP_SIZE, [&] {
-      by_components::discover_components(work.n, work.n_tiles, work.m, work.offsets(), work.columns(), work.weights(),
-                                         work.tile_rows.data(), component.data(), work.best.data());
+      by_components::discover_components(work.n, work.n_tiles, work.m, work.row_offsets, work.column_indices,
+                                         work.edge_weights, work.tile_rows, component, work.best);
     });
-    launch(work.n, [&] { merge(work, round, component.data(), versions.data()); });
+    launch(work.n, [&] { merge(work, round, component, versions); });
     if (work.state[STATE_ALIVE] != round) return work.right();
   }
   return false;
@@ -28,17 +26,15 @@ template <class Merge> static bool segmented_right(Random &random, ulong seed, M
 
 static bool min_hook_right(Random &random, ulong seed) {
   return segmented_right(random, seed, [](Weighted &work, uint round, const int *component, uint *) {
-    by_components::merge_min_hook(work.n, work.n_tiles, round, work.offsets(), work.columns(), work.tile_rows.data(),
-                                  component, work.best.data(), work.state.data(), work.parent.data(),
-                                  work.forest.data());
+    by_components::merge_min_hook(work.n, work.n_tiles, round, work.row_offsets, work.column_indices, work.tile_rows,
+                                  component, work.best, work.state, work.parent, work.forest);
   });
 }
 
 static bool transactional_right(Random &random, ulong seed) {
   return segmented_right(random, seed, [](Weighted &work, uint round, const int *component, uint *versions) {
-    by_components::merge_transactional(work.n, work.n_tiles, round, work.offsets(), work.columns(),
-                                       work.tile_rows.data(), component, work.best.data(), work.state.data(), versions,
-                                       work.parent.data(), work.forest.data());
+    by_components::merge_transactional(work.n, work.n_tiles, round, work.row_offsets, work.column_indices, work.tile_rows,
+                                       component, work.best, work.state, versions, work.parent, work.forest);
   });
 }
 

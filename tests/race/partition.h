@@ -32,18 +32,18 @@ static int least_gain;
 
 static constexpr Grouping GROUPING = WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS;
 static constexpr size_t N_ITEMS = WG_SIZE == 1 ? 2 : WG_SIZE;
-#define LEVEL_ARGUMENTS rows.data(), columns.data(), weights.data(), vertex_weights.data(), levels.data(), arena.data()
+#define LEVEL_ARGUMENTS rows, columns, weights, vertex_weights, levels, arena
 
 #define LEVEL_ARGUMENTS_OF(x) \
-  x.rows.data(), x.columns.data(), x.weights.data(), x.vertex_weights.data(), x.levels.data(), x.arena.data()
+  x.rows, x.columns, x.weights, x.vertex_weights, x.levels, x.arena
 
 enum Way { LABEL_PROPAGATION, BUFFERED, PERMUTATIONS };
 struct Levels {
   int n, m, most_weight;
-  std::vector<int> rows = {0}, columns, weights, vertex_weights, arena, mates, choices, leaders, begins, keys, slots, counts;
-  std::vector<long> levels;
-  std::vector<ulong> sums;
-  std::vector<uint> state;
+  Array<int> rows = {0}, columns, weights, vertex_weights, arena, mates, choices, leaders, begins, keys, slots, counts;
+  Array<long> levels;
+  Array<ulong> sums;
+  Array<uint> state;
   size_t n_counted = 0;
 
   /* A star: all edges are at vertex 0, and so are parallel ones, which the rows of other graphs rarely have in turn. */
@@ -68,29 +68,29 @@ struct Levels {
     arena.resize(20 * (n + m) + 64);
     for (auto *array : {&mates, &choices, &leaders, &begins, &counts}) array->resize(n);
     for (auto *array : {&keys, &slots}) array->resize(m + 1);
-    launch(1, [&] { if (get_global_id(0) == 0) begin(n, m, levels.data(), state.data()); });
+    launch(1, [&] { if (get_global_id(0) == 0) begin(n, m, levels, state); });
   }
 
   /* Within two parts, in which vertices lie by their numbers, or anywhere. */
   void match(bool is_within = false) {
-    std::vector<int> parts(n);
+    Array<int> parts(n);
     for (int v = 0; v < n; v++) parts[v] = v & 1;
     const int within = is_within ? 0 : -1;
-    launch(N_ITEMS, [&] { start_matching(0, LEVEL_ARGUMENTS, mates.data()); }, GROUPING);
+    launch(N_ITEMS, [&] { start_matching(0, LEVEL_ARGUMENTS, mates); }, GROUPING);
     for (int round = 0; round < 2; round++) {
-      launch(N_ITEMS, [&] { choose_mates(0, 5, most_weight, within, n, LEVEL_ARGUMENTS, mates.data(), parts.data(), choices.data()); }, GROUPING);
-      launch(N_ITEMS, [&] { match_mutual(0, LEVEL_ARGUMENTS, choices.data(), mates.data()); }, GROUPING);
+      launch(N_ITEMS, [&] { choose_mates(0, 5, most_weight, within, n, LEVEL_ARGUMENTS, mates, parts, choices); }, GROUPING);
+      launch(N_ITEMS, [&] { match_mutual(0, LEVEL_ARGUMENTS, choices, mates); }, GROUPING);
     }
-    launch(N_ITEMS, [&] { choose_hubs(0, 5, within, n, LEVEL_ARGUMENTS, mates.data(), parts.data(), choices.data()); }, GROUPING);
-    launch(N_ITEMS, [&] { match_at_hubs(0, most_weight, LEVEL_ARGUMENTS, choices.data(), mates.data()); }, GROUPING);
+    launch(N_ITEMS, [&] { choose_hubs(0, 5, within, n, LEVEL_ARGUMENTS, mates, parts, choices); }, GROUPING);
+    launch(N_ITEMS, [&] { match_at_hubs(0, most_weight, LEVEL_ARGUMENTS, choices, mates); }, GROUPING);
     if (is_within) return;
-    launch(N_ITEMS, [&] { match_lonely(0, most_weight, LEVEL_ARGUMENTS, choices.data(), mates.data()); }, GROUPING);
+    launch(N_ITEMS, [&] { match_lonely(0, most_weight, LEVEL_ARGUMENTS, choices, mates); }, GROUPING);
   }
   void match_by_segments(size_t n_items) {
-    std::vector<ulong> claims(n), offers(2 * n);
-    std::vector<int> lists(2 * n);
+    Array<ulong> claims(n), offers(2 * n);
+    Array<int> lists(2 * n);
     uint lengths[2] = {0, 0};
-#define OPEN_ARGUMENTS mates.data(), choices.data(), claims.data(), offers.data(), lists.data(), lengths, (uint)n
+#define OPEN_ARGUMENTS mates, choices, claims, offers, lists, lengths, (uint)n
     launch(n_items, [&] { start_segmented(0, LEVEL_ARGUMENTS, OPEN_ARGUMENTS); }, GROUPING);
     for (uint round = 0; lengths[round & 1]; round++) {
       launch(n_items, [&] { choose_segmented(0, round, 5 + round, most_weight, LEVEL_ARGUMENTS, OPEN_ARGUMENTS); }, GROUPING);
@@ -118,47 +118,41 @@ struct Levels {
   }
 
   void contract(bool by_sort = false, uint most = 0) {
-    launch(N_ITEMS, [&] { count_leaders(0, LEVEL_ARGUMENTS, mates.data(), sums.data()); }, GROUPING);
-    launch(N_ITEMS, [&] { number_leaders(0, LEVEL_ARGUMENTS, mates.data(), sums.data(), leaders.data(), begins.data()); }, GROUPING);
+    launch(N_ITEMS, [&] { count_leaders(0, LEVEL_ARGUMENTS, mates, sums); }, GROUPING);
+    launch(N_ITEMS, [&] { number_leaders(0, LEVEL_ARGUMENTS, mates, sums, leaders, begins); }, GROUPING);
     if (by_sort) {
       const uint shift = 8;
-      std::vector<ulong> packed(m), sorted(m);
-      std::vector<int> entry_weights(m), weights_sorted(m), order(m);
+      Array<ulong> packed(m), sorted(m);
+      Array<int> entry_weights(m), weights_sorted(m), order(m);
       launch(N_ITEMS, [&] {
-        gather_entries(0, shift, LEVEL_ARGUMENTS, mates.data(), leaders.data(), begins.data(), packed.data(), entry_weights.data());
+        gather_entries(0, shift, LEVEL_ARGUMENTS, mates, leaders, begins, packed, entry_weights);
       }, GROUPING);
       std::iota(order.begin(), order.end(), 0);
       std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return packed[a] < packed[b]; });
       for (int i = 0; i < m; i++) sorted[i] = packed[order[i]], weights_sorted[i] = entry_weights[order[i]];
       launch(N_ITEMS, [&] {
-        merge_runs(0, shift, LEVEL_ARGUMENTS, mates.data(), leaders.data(), begins.data(), sorted.data(),
-                   weights_sorted.data(), keys.data(), slots.data(), counts.data());
+        merge_runs(0, shift, LEVEL_ARGUMENTS, mates, leaders, begins, sorted, weights_sorted, keys, slots, counts);
       }, GROUPING);
     } else {
-      launch(N_ITEMS, [&] {
-        insert_entries(0, LEVEL_ARGUMENTS, mates.data(), leaders.data(), begins.data(), keys.data(), slots.data(), counts.data());
-      }, GROUPING);
+      launch(N_ITEMS, [&] { insert_entries(0, LEVEL_ARGUMENTS, mates, leaders, begins, keys, slots, counts); }, GROUPING);
     }
     if (most) {
-      std::vector<uint> class_counts(CLASSES);
-      launch(N_ITEMS, [&] { count_weights(0, levels.data(), keys.data(), slots.data(), class_counts.data()); }, GROUPING);
+      Array<uint> class_counts(CLASSES);
+      launch(N_ITEMS, [&] { count_weights(0, levels, keys, slots, class_counts); }, GROUPING);
       n_counted = std::accumulate(class_counts.begin(), class_counts.end(), 0u);
       launch(N_ITEMS, [&] {
-        drop_light(0, 3, most, LEVEL_ARGUMENTS, mates.data(), leaders.data(), begins.data(), class_counts.data(),
-                   slots.data(), keys.data(), counts.data());
+        drop_light(0, 3, most, LEVEL_ARGUMENTS, mates, leaders, begins, class_counts, slots, keys, counts);
       }, GROUPING);
     }
-    launch(N_ITEMS, [&] { count_chunks(0, levels.data(), counts.data(), sums.data()); }, GROUPING);
-    launch(N_ITEMS, [&] { place_rows(0, counts.data(), sums.data(), levels.data(), arena.data()); }, GROUPING);
-    launch(N_ITEMS, [&] {
-      write_entries(0, LEVEL_ARGUMENTS, mates.data(), leaders.data(), begins.data(), keys.data(), slots.data());
-    }, GROUPING);
+    launch(N_ITEMS, [&] { count_chunks(0, levels, counts, sums); }, GROUPING);
+    launch(N_ITEMS, [&] { place_rows(0, counts, sums, levels, arena); }, GROUPING);
+    launch(N_ITEMS, [&] { write_entries(0, LEVEL_ARGUMENTS, mates, leaders, begins, keys, slots); }, GROUPING);
   }
-  const int *of_next(int word) const { return arena.data() + levels[LEVEL_WORDS + word]; }
+  const int *of_next(int word) const { return arena + levels[LEVEL_WORDS + word]; }
   /* When light edges were dropped, those that stay have their weight, at both ends. */
   bool is_contraction(bool drops = false) const {
     std::map<std::pair<int, int>, long> expected, found;
-    std::vector<long> weights_of(levels[LEVEL_WORDS + LEVEL_VERTICES]);
+    Array<long> weights_of(levels[LEVEL_WORDS + LEVEL_VERTICES]);
     for (int v = 0; v < n; v++) {
       if (arena[v] >= 0) weights_of[arena[v]] += vertex_weights[v];
       for (int e = rows[v]; e < rows[v + 1]; e++)
@@ -177,10 +171,10 @@ struct Levels {
   }
 
   /* Refines three parts, in which the vertices of the coarse level lie by their numbers, by so many work-items. */
-  std::vector<int> refine(size_t n_items, bool &is_right, Way way = LABEL_PROPAGATION) {
+  Array<int> refine(size_t n_items, bool &is_right, Way way = LABEL_PROPAGATION) {
     const uint n_parts = 3, room = (uint)n;
-    std::vector<int> work(VERTEX_ARRAYS * n), parts(PART_ARRAYS * n_parts), histogram(BUCKETS * n_parts), before(n);
-    std::vector<uint> words(REFINE_WORDS);
+    Array<int> work(VERTEX_ARRAYS * n), parts(PART_ARRAYS * n_parts), histogram(BUCKETS * n_parts), before(n);
+    Array<uint> words(REFINE_WORDS);
     const int n_coarse = (int)levels[LEVEL_WORDS + LEVEL_VERTICES];
     int total = 0;
     for (int c = 0; c < n_coarse; c++) {
@@ -189,20 +183,20 @@ struct Levels {
       parts[BEST_SIZES * n_parts + c % n_parts] += weight;
       total += weight;
     }
-    std::vector<int> sizes_before(parts.begin() + BEST_SIZES * n_parts, parts.begin() + (BEST_SIZES + 1) * n_parts);
+    Array<int> sizes_before(parts.begin() + BEST_SIZES * n_parts, parts.begin() + (BEST_SIZES + 1) * n_parts);
     for (uint p = 0; p < n_parts; p++) {
       parts[FINAL_LIMITS * n_parts + p] = total / 3 + 2;
       parts[SHARES * n_parts + p] = total / 3;
     }
     for (int v = 0; v < n; v++) before[v] = arena[v] < 0 ? NOBODY : work[BEST * room + arena[v]];
-#define REFINED_ARGUMENTS n_parts, room, LEVEL_ARGUMENTS, work.data(), parts.data(), histogram.data(), words.data()
+#define REFINED_ARGUMENTS n_parts, room, LEVEL_ARGUMENTS, work, parts, histogram, words
     if (way == LABEL_PROPAGATION) {
       const uint last = n & 1;
       launch(n_items, [&] { refine_levels(1, last, 0, REFINED_ARGUMENTS); }, GROUPING);
-      launch(WG_SIZE, [&] { open_grid(words.data()); }, GROUPING);
+      launch(WG_SIZE, [&] { open_grid(words); }, GROUPING);
       if (last) launch(n_items, [&] { refine_levels(0, 0, 1, REFINED_ARGUMENTS); }, GROUPING);
     } else {
-      std::vector<int> requests(n), request_words(REQUEST_ARRAYS * n_parts);
+      Array<int> requests(n), request_words(REQUEST_ARRAYS * n_parts);
       least_gain = way == BUFFERED ? 1 : -100;
       for (uint level = 2; level-- > 0;) {
         launch(n_items, [&] { project(level, !level, REFINED_ARGUMENTS); }, GROUPING);
@@ -211,17 +205,17 @@ struct Levels {
           launch(WG_SIZE, [&] { direct_turn(level, REFINED_ARGUMENTS); }, GROUPING);
           launch(n_items, [&] { ask_border(level, REFINED_ARGUMENTS); }, GROUPING);
           if (words[REFINE_MODE] == MODE_DONE) break;
-          launch(n_items, [&] { count_requests(level, REFINED_ARGUMENTS, request_words.data(), requests.data()); }, GROUPING);
-          launch(n_items, [&] { place_requests(level, REFINED_ARGUMENTS, request_words.data(), requests.data()); }, GROUPING);
+          launch(n_items, [&] { count_requests(level, REFINED_ARGUMENTS, request_words, requests); }, GROUPING);
+          launch(n_items, [&] { place_requests(level, REFINED_ARGUMENTS, request_words, requests); }, GROUPING);
           launch(n_items, [&] {
-            if (way == BUFFERED) accept_requests(level, REFINED_ARGUMENTS, request_words.data(), requests.data());
-            else permute_requests(level, REFINED_ARGUMENTS, request_words.data(), requests.data());
+            if (way == BUFFERED) accept_requests(level, REFINED_ARGUMENTS, request_words, requests);
+            else permute_requests(level, REFINED_ARGUMENTS, request_words, requests);
           }, GROUPING);
           launch(n_items, [&] { apply_moves(level, REFINED_ARGUMENTS); }, GROUPING);
         }
       }
     }
-    std::vector<int> found(work.begin() + BEST * room, work.begin() + (BEST + 1) * room), sizes(n_parts);
+    Array<int> found(work.begin() + BEST * room, work.begin() + (BEST + 1) * room), sizes(n_parts);
     for (int v = 0; v < n; v++)
       if (found[v] >= 0) sizes[found[v]] += vertex_weights[v];
     is_right = !words[GRID_STATUS] && cut_of(found) == (long)words[REFINE_BEST_CUT] &&
@@ -230,12 +224,12 @@ struct Levels {
     is_right &= over < over_before || (over == over_before && cut_of(found) <= cut_of(before));
     return found;
   }
-  static int over_of(const std::vector<int> &sizes, int limit) {
+  static int over_of(const Array<int> &sizes, int limit) {
     int over = 0;
     for (int size : sizes) over += std::max(0, size - limit);
     return over;
   }
-  long cut_of(const std::vector<int> &parts) const {
+  long cut_of(const Array<int> &parts) const {
     long cut = 0;
     for (int v = 0; v < n; v++)
       for (int e = rows[v]; e < rows[v + 1]; e++) cut += parts[v] != parts[columns[e]] ? weights[e] : 0;
@@ -257,7 +251,7 @@ static bool segmented_right(Random &random, ulong) {
   Levels on(random);
   on.match_by_segments(N_ITEMS);
   if (!on.is_matching() || !on.is_maximal()) return false;
-  const std::vector<int> found = on.mates;
+  const Array<int> found = on.mates;
   on.match_by_segments(WG_SIZE);
   return on.mates == found;
 }
@@ -289,7 +283,7 @@ static bool refinement_right(Random &random, ulong) {
   on.match();
   on.contract();
   bool is_right = false, is_right_again = false;
-  const std::vector<int> found = on.refine(N_ITEMS, is_right);
+  const Array<int> found = on.refine(N_ITEMS, is_right);
   return is_right && on.refine(WG_SIZE, is_right_again) == found && is_right_again;
 }
 
@@ -298,7 +292,7 @@ template <Way way> static bool requests_right(Random &random, ulong) {
   on.match();
   on.contract();
   bool is_right = false, is_right_again = false;
-  const std::vector<int> found = on.refine(N_ITEMS, is_right, way);
+  const Array<int> found = on.refine(N_ITEMS, is_right, way);
   return is_right && on.refine(WG_SIZE, is_right_again, way) == found && is_right_again;
 }
 
@@ -309,10 +303,10 @@ static bool alone_right(Random &random, ulong) {
   on.match();
   on.contract();
   const uint n_parts = 3, room = (uint)on.n;
-  std::vector<int> work(VERTEX_ARRAYS * on.n), parts(PART_ARRAYS * n_parts), histogram(BUCKETS * n_parts);
-  std::vector<uint> words(REFINE_WORDS);
+  Array<int> work(VERTEX_ARRAYS * on.n), parts(PART_ARRAYS * n_parts), histogram(BUCKETS * n_parts);
+  Array<uint> words(REFINE_WORDS);
   launch_alone(&words[GRID_DOOR], [&] {
-    refine_levels(1, 0, 0, n_parts, room, LEVEL_ARGUMENTS_OF(on), work.data(), parts.data(), histogram.data(), words.data());
+    refine_levels(1, 0, 0, n_parts, room, LEVEL_ARGUMENTS_OF(on), work, parts, histogram, words);
   });
   return words[GRID_STATUS] == STATUS_TIMEOUT;
 }
@@ -327,19 +321,19 @@ static bool growing_right(Random &random, ulong) {
   const int *weights = on.of_next(LEVEL_VERTEX_WEIGHTS);
   const uint n_parts = 2 + random.below(4), n_groups = 1 + random.below(2), room = n + n % 2;
   const size_t each = (size_t)VERTEX_WORDS * room + PART_WORDS * n_parts;
-  std::vector<int> grown(each * n_groups), parts_work(PART_ARRAYS * n_parts), blocks(n_groups * n_parts);
-  std::vector<ulong> scores(n_groups);
+  Array<int> grown(each * n_groups), parts_work(PART_ARRAYS * n_parts), blocks(n_groups * n_parts);
+  Array<ulong> scores(n_groups);
   const long total = std::accumulate(weights, weights + n, 0L);
   for (uint p = 0; p < n_parts; p++) {
     parts_work[SHARES * n_parts + p] = (int)(total / n_parts);
     parts_work[FINAL_LIMITS * n_parts + p] = (int)(total / n_parts) + 1;
   }
   launch(n_groups * WG_SIZE, [&] {
-    grow_parts(1, n_parts, 7, LEVEL_ARGUMENTS_OF(on), parts_work.data(), grown.data(), blocks.data(), scores.data());
+    grow_parts(1, n_parts, 7, LEVEL_ARGUMENTS_OF(on), parts_work, grown, blocks, scores);
   }, GROUPING);
   for (uint g = 0; g < n_groups; g++) {
-    const int *parts = grown.data() + g * each;
-    std::vector<int> sizes(n_parts);
+    const int *parts = grown + g * each;
+    Array<int> sizes(n_parts);
     long cut = 0;
     for (int v = 0; v < n; v++) {
       if (parts[v] < 0 || parts[v] >= (int)n_parts) return false;
@@ -360,7 +354,7 @@ static bool leaves_right(Random &random, ulong) {
   std::fill(on.vertex_weights.begin(), on.vertex_weights.end(), 1);
   std::fill(on.mates.begin(), on.mates.end(), NOBODY);
   std::fill(on.choices.begin(), on.choices.end(), 0);
-  launch(N_ITEMS, [&] { match_at_hubs(0, on.most_weight, LEVEL_ARGUMENTS_OF(on), on.choices.data(), on.mates.data()); }, GROUPING);
+  launch(N_ITEMS, [&] { match_at_hubs(0, on.most_weight, LEVEL_ARGUMENTS_OF(on), on.choices, on.mates); }, GROUPING);
   const int n_open = (int)std::count(on.mates.begin() + 1, on.mates.end(), NOBODY);
   return on.is_matching() && n_open == (on.n - 1) % 2;
 }
@@ -373,8 +367,8 @@ static bool halving_right(Random &random, ulong) {
   on.contract();
   const int n = (int)on.levels[LEVEL_WORDS + LEVEL_VERTICES], *rows = on.of_next(LEVEL_ROWS);
   const int *weights = on.of_next(LEVEL_VERTEX_WEIGHTS);
-  std::vector<int> members(n), zero(n), sides(n), moved(n), order(n), own(n), other(n);
-  std::vector<ulong> keys(n);
+  Array<int> members(n), zero(n), sides(n), moved(n), order(n), own(n), other(n);
+  Array<ulong> keys(n);
   std::iota(members.begin(), members.end(), 0);
   for (int &side : sides) side = (int)random.below(2);
   auto weight_of = [&] {
@@ -397,9 +391,9 @@ static bool halving_right(Random &random, ulong) {
   h.block = 0;
   h.twice = total;
   h.slack = 2 * total / n;
-  h.parts = zero.data(); h.members = h.places = members.data();
-  h.sides = sides.data(); h.moved = moved.data(); h.order = order.data();
-  h.keys = keys.data(); h.own = own.data(); h.other = other.data();
+  h.parts = zero; h.members = h.places = members;
+  h.sides = sides; h.moved = moved; h.order = order;
+  h.keys = keys; h.own = own; h.other = other;
   long told = 0, grown_at_end = 0;
   launch(WG_SIZE, [&] {
     if (get_local_id(0) >= SUB_GROUP_SIZE) return;
@@ -421,7 +415,7 @@ static bool halving_right(Random &random, ulong) {
 static bool partners_right(Random &random, ulong) {
   Levels on(random);
   const uint n_parts = 2 + random.below(3);
-  std::vector<int> first(on.n), second(on.n), shared(n_parts * n_parts), expected(n_parts * n_parts), partners(n_parts);
+  Array<int> first(on.n), second(on.n), shared(n_parts * n_parts), expected(n_parts * n_parts), partners(n_parts);
   for (int v = 0; v < on.n; v++) {
     first[v] = random.below(6) ? (int)random.below(n_parts) : NOBODY;
     second[v] = (int)random.below(n_parts);
@@ -429,7 +423,7 @@ static bool partners_right(Random &random, ulong) {
   }
   launch(WG_SIZE, [&] {
     const level_t level = level_of(0, LEVEL_ARGUMENTS_OF(on));
-    find_partners(&level, n_parts, first.data(), second.data(), shared.data(), partners.data());
+    find_partners(&level, n_parts, first, second, shared, partners);
   }, GROUPING);
   for (uint p = 0; p < n_parts; p++)
     if (partners[p] != std::max_element(&expected[p * n_parts], &expected[(p + 1) * n_parts]) - &expected[p * n_parts]) return false;

@@ -8,9 +8,9 @@
 static bool patches_right(Random &random, ulong) {
   const int room = 400, n_workers = 2 + (int)random.below(6);
   Mesh mesh(random, room);
-  std::vector<int4> rim(n_workers * MOST_RIM);
-  std::vector<int> cavity(2 * n_workers * MOST_RIM), waiting(n_workers * (MOST_WAITING + 1)), candidates(2 * room);
-  std::vector<ulong> words(WIDE_WORDS * n_workers);
+  Array<int4> rim(n_workers * MOST_RIM);
+  Array<int> cavity(2 * n_workers * MOST_RIM), waiting(n_workers * (MOST_WAITING + 1)), candidates(2 * room);
+  Array<ulong> words(WIDE_WORDS * n_workers);
   int idle = 0;
   bool has_asked = false;
   for (uint round = 1; round < 200; round++) {
@@ -25,10 +25,9 @@ static bool patches_right(Random &random, ulong) {
     mesh.state[N_CANDIDATES] = idle > 3 ? 1 : n;      /* workers that stop each other leave it to one */
     const uint before = mesh.state[N_POINTS];
     launch(n_workers, [&] {
-      refine_patches(round, n_workers, 1, room, mesh.ask, candidates.data(), mesh.segment_ends.data(), mesh.caps.data(),
-                     mesh.state.data(), mesh.owners.data(), mesh.points.data(), mesh.corners.data(), mesh.links.data(),
-                     mesh.sides.data(), mesh.urgencies.data(), mesh.point_segments.data(), rim.data(), cavity.data(),
-                     waiting.data(), words.data());
+      refine_patches(round, n_workers, 1, room, mesh.ask, candidates, mesh.segment_ends, mesh.caps, mesh.state,
+                     mesh.owners, mesh.points, mesh.corners, mesh.links, mesh.sides, mesh.urgencies, mesh.point_segments,
+                     rim, cavity, waiting, words);
     });
     idle = mesh.state[N_POINTS] > before ? 0 : idle + 1;
     if (mesh.state[N_GIVEN_UP] || mesh.state[N_POINTS] >= (uint)room) return false;

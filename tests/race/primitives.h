@@ -30,7 +30,7 @@ namespace compactions {
 struct Items {
   int n;
   long chunk;
-  std::vector<int> in;
+  Array<int> in;
   size_t n_tiles, n_chunks;
 
   explicit Items(Random &random) : n(1 + (int)random.below(15 * WG_SIZE)), in(n) {
@@ -43,14 +43,14 @@ struct Items {
 
 static bool scan_right(Random &random, ulong) {
   Items on(random);
-  std::vector<int> out(on.n + 1), sums(on.n_chunks);
+  Array<int> out(on.n + 1), sums(on.n_chunks);
   if (random.below(2)) {
-    std::vector<uint> control(2);
-    std::vector<ulong> states(on.n_tiles);
-    launch(on.n_tiles * WG_SIZE, [&] { scans::scan_look_back(on.n, 0, on.in.data(), control.data(), states.data(), out.data()); }, WITH_BARRIERS);
+    Array<uint> control(2);
+    Array<ulong> states(on.n_tiles);
+    launch(on.n_tiles * WG_SIZE, [&] { scans::scan_look_back(on.n, 0, on.in, control, states, out); }, WITH_BARRIERS);
   } else {
-    launch(on.n_chunks * WG_SIZE, [&] { scans::sum_chunks(on.n, on.chunk, on.in.data(), sums.data()); }, WITH_BARRIERS);
-    launch(on.n_chunks * WG_SIZE, [&] { scans::scan_chunks(on.n, on.chunk, on.in.data(), sums.data(), out.data()); }, WITH_BARRIERS);
+    launch(on.n_chunks * WG_SIZE, [&] { scans::sum_chunks(on.n, on.chunk, on.in, sums); }, WITH_BARRIERS);
+    launch(on.n_chunks * WG_SIZE, [&] { scans::scan_chunks(on.n, on.chunk, on.in, sums, out); }, WITH_BARRIERS);
   }
   int sum = 0;
   for (int i = 0; i < on.n; sum += on.in[i++])
@@ -60,20 +60,20 @@ static bool scan_right(Random &random, ulong) {
 
 static bool compact_right(Random &random, ulong) {
   Items on(random);
-  std::vector<uint> size(1), counts(on.n_chunks);
-  std::vector<int> out(on.n), expected;
+  Array<uint> size(1), counts(on.n_chunks);
+  Array<int> out(on.n), expected;
   for (int i = 0; i < on.n; i++)
     if (on.in[i] > 4) expected.push_back(i);
   if (random.below(2)) {
-    std::vector<uint> control(2);
-    std::vector<ulong> states(on.n_tiles);
+    Array<uint> control(2);
+    Array<ulong> states(on.n_tiles);
     launch(on.n_tiles * WG_SIZE, [&] {
-      compactions::compact_look_back(on.n, 0, on.in.data(), control.data(), states.data(), size.data(), out.data());
+      compactions::compact_look_back(on.n, 0, on.in, control, states, size, out);
     }, WITH_BARRIERS);
   } else {
-    launch(on.n_chunks * WG_SIZE, [&] { compactions::count_chunks(on.n, on.chunk, on.in.data(), counts.data()); }, WITH_BARRIERS);
+    launch(on.n_chunks * WG_SIZE, [&] { compactions::count_chunks(on.n, on.chunk, on.in, counts); }, WITH_BARRIERS);
     launch(on.n_chunks * WG_SIZE, [&] {
-      compactions::compact_chunks(on.n, on.chunk, on.in.data(), counts.data(), size.data(), out.data());
+      compactions::compact_chunks(on.n, on.chunk, on.in, counts, size, out);
     }, WITH_BARRIERS);
   }
   out.resize(size[0]);

@@ -15,14 +15,14 @@
 
 static const uint N_TURNS = 8;
 
-static uint all_of(const std::vector<uint> &done) { return std::accumulate(done.begin(), done.end(), 0u); }
+static uint all_of(const Array<uint> &done) { return std::accumulate(done.begin(), done.end(), 0u); }
 
 /* Each operation adds or takes 1. */
 template <class T, class Probe> static bool is_counted(Random &random, T start, int sign, Probe probe) {
   const uint n_items = 1 + random.below(3 * WG_SIZE), n_words = 1 + random.below(2), seed = random.below(99);
-  std::vector<T> words(n_words, start);
-  std::vector<uint> done(n_items);
-  launch(n_items, [&] { probe(n_items, N_TURNS, n_words, 0, seed, 1, words.data(), done.data()); });
+  Array<T> words(n_words, start);
+  Array<uint> done(n_items);
+  launch(n_items, [&] { probe(n_items, N_TURNS, n_words, 0, seed, 1, words, done); });
   T sum = 0;
   for (T word : words) sum += (word - start) * sign;
   return sum == (T)all_of(done);
@@ -36,9 +36,9 @@ static bool atomics_right(Random &random, ulong) {
 
 template <class Probe> static bool is_counted_locally(Random &random, int start, int sign, Probe probe) {
   const uint n_groups = 1 + random.below(3), n_words = 1 + random.below(WG_SIZE), seed = random.below(99);
-  std::vector<int> words(n_groups * WG_SIZE);
-  std::vector<uint> done(words.size());
-  launch(words.size(), [&] { probe(N_TURNS, n_words, seed, start, 1, words.data(), done.data()); }, WITH_BARRIERS);
+  Array<int> words(n_groups * WG_SIZE);
+  Array<uint> done(words.size());
+  launch(words.size(), [&] { probe(N_TURNS, n_words, seed, start, 1, words, done); }, WITH_BARRIERS);
   uint sum = 0;
   for (int word : words) sum += (uint)((word - start) * sign);
   return sum == all_of(done);
@@ -55,16 +55,16 @@ static bool local_atomics_right(Random &random, ulong) {
 
 static bool barriers_right(Random &random, ulong) {
   const uint rounds = 1 + random.below(4), n_groups = 1 + random.below(3);
-  std::vector<uint> control(GRID_CONTROL_WORDS), passed(n_groups);
-  launch(n_groups * WG_SIZE, [&] { grid_barriers(rounds, 30, control.data(), passed.data()); }, WITH_BARRIERS);
+  Array<uint> control(GRID_CONTROL_WORDS), passed(n_groups);
+  launch(n_groups * WG_SIZE, [&] { grid_barriers(rounds, 30, control, passed); }, WITH_BARRIERS);
   const uint members = control[GRID_MEMBERS];
   return all_of(passed) == rounds * members && control[GRID_TICKET] == rounds * members;
 }
 
 static bool locks_right(Random &random, ulong) {
   const uint n_locks = 1 + random.below(3);
-  std::vector<uint> locks(n_locks), out(1);
-  launch(1, [&] { lock(N_TURNS, n_locks, 5, locks.data(), out.data()); });
+  Array<uint> locks(n_locks), out(1);
+  launch(1, [&] { lock(N_TURNS, n_locks, 5, locks, out); });
   return out[0] == N_TURNS && !all_of(locks);
 }
 

@@ -23,9 +23,8 @@ struct Queued : Searched {
     lateness = random.below(2) ? 1ul << 40 : 1ul + random.below(100);
   }
   void search(int resumed, ulong most_rows) {
-    search_queue(n, resumed, 0u, 1u, max_depth, most_rows, budget, light_capacity, heavy_capacity, offsets(), columns(),
-                 light.data(), heavy.data(), state.data(), place.data(), meeting.data(), queue.data(), distances.data(),
-                 predecessors.data());
+    search_queue(n, resumed, 0u, 1u, max_depth, most_rows, budget, light_capacity, heavy_capacity, row_offsets,
+                 column_indices, light, heavy, state, place, meeting, queue, distances, predecessors);
   }
 };
 
@@ -50,7 +49,7 @@ static bool alone_right(Random &random, ulong seed) {
   on.budget = 1 << 20;
   on.meeting[MEET_JOINED + 32] = 1;
   ulong widest = 0;
-  const std::vector<uint> expected = on.expected(false);
+  const Array<uint> expected = on.expected(false);
   for (uint depth = 0; depth < (uint)on.n; depth++)
     widest = std::max(widest, (ulong)std::count(expected.begin(), expected.end(), depth));
   uint unused;

@@ -9,14 +9,14 @@
 #define VECTORS 2
 #include "factorization/model.h"
 
-#define MODEL_ARGUMENTS hyper, user_rows.data(), item_rows.data(), user_biases.data(), item_biases.data(), n_items, \
-  updates.data(), user_marks.data(), item_marks.data(), violations.data()
+#define MODEL_ARGUMENTS hyper, user_rows, item_rows, user_biases, item_biases, n_items, \
+  updates, user_marks, item_marks, violations
 
 struct Ratings {
   int n_users, n_items, n;
-  std::vector<int> users, items;                 /* sorted by item */
-  std::vector<float> values, user_rows, item_rows, user_biases, item_biases;
-  std::vector<uint> updates, user_marks, item_marks, violations;
+  Array<int> users, items;                 /* sorted by item */
+  Array<float> values, user_rows, item_rows, user_biases, item_biases;
+  Array<uint> updates, user_marks, item_marks, violations;
   float hyper[3] = {0x1p-40f, 1.0f, 0.0f};
 
   Ratings(Random &random, ulong seed) : n_users(2 + (int)random.below(12)), n_items(2 + (int)random.below(12)) {
@@ -43,8 +43,8 @@ struct Ratings {
 
   /* Each rating once, no two at a time at a vertex, no step lost. */
   bool right() {
-    std::vector<float> of_user(n_users), of_item(n_items);
-    std::vector<uint> once_each(updates.size());
+    Array<float> of_user(n_users), of_item(n_items);
+    Array<uint> once_each(updates.size());
     for (int k = 0; k < n; k++) {
       of_user[users[k]]++;
       of_item[items[k]]++;

@@ -11,16 +11,16 @@ static bool reduce_right(Random &random, ulong) {
   const int n = 1 + (int)random.below(100);
   const long chunk = 4 * WG_SIZE * (1 + random.below(3));
   const size_t n_groups = (n + chunk - 1) / chunk;
-  std::vector<int> in((n + 3) / 4 * 4), partials(n_groups), out(1);
+  Array<int> in((n + 3) / 4 * 4), partials(n_groups), out(1);
   for (int i = 0; i < n; i++) in[i] = (int)random.below(100);
-  launch(n_groups * WG_SIZE, [&] { reduce_items(n, chunk, in.data(), partials.data()); }, WITH_BARRIERS);
-  launch(WG_SIZE, [&] { reduce_partials((long)n_groups, partials.data(), out.data()); }, WITH_BARRIERS);
+  launch(n_groups * WG_SIZE, [&] { reduce_items(n, chunk, in, partials); }, WITH_BARRIERS);
+  launch(WG_SIZE, [&] { reduce_partials((long)n_groups, partials, out); }, WITH_BARRIERS);
   return out[0] == std::accumulate(in.begin(), in.end(), 0);
 }
 
 static bool segments_right(Random &random, ulong) {
   const int n_rows = 1 + (int)random.below(12);
-  std::vector<int> offsets = {0}, values, expected, out(n_rows, -1);
+  Array<int> offsets = {0}, values, expected, out(n_rows, -1);
   for (int r = 0; r < n_rows; r++) {
     int sum = 0;
     for (uint k = random.below(random.below(3) ? 4 : 40); k; k--) {
@@ -32,22 +32,20 @@ static bool segments_right(Random &random, ulong) {
   }
   const long n = (long)values.size();
   size_t n_carries = (n_rows + n + TILE - 1) / TILE;
-  std::vector<int> rows(n_carries), carries(n_carries);
+  Array<int> rows(n_carries), carries(n_carries);
   values.push_back(0);
-  launch(n_carries * WG_SIZE, [&] {
-    reduce_tiles(n_rows, n, offsets.data(), values.data(), rows.data(), carries.data(), out.data());
-  }, WITH_BARRIERS);
+  launch(n_carries * WG_SIZE, [&] { reduce_tiles(n_rows, n, offsets, values, rows, carries, out); }, WITH_BARRIERS);
   while (n_carries > WG_SIZE) {
     const size_t n_groups = (n_carries + WG_SIZE - 1) / WG_SIZE;
-    std::vector<int> next_rows(n_groups), next_carries(n_groups);
+    Array<int> next_rows(n_groups), next_carries(n_groups);
     launch(n_groups * WG_SIZE, [&] {
-      merge_carries((long)n_carries, n_rows, rows.data(), carries.data(), next_rows.data(), next_carries.data(), out.data());
+      merge_carries((long)n_carries, n_rows, rows, carries, next_rows, next_carries, out);
     }, WITH_BARRIERS);
     rows = next_rows;
     carries = next_carries;
     n_carries = n_groups;
   }
-  launch(WG_SIZE, [&] { add_carries((long)n_carries, n_rows, rows.data(), carries.data(), out.data()); });
+  launch(WG_SIZE, [&] { add_carries((long)n_carries, n_rows, rows, carries, out); });
   return out == expected;
 }
 

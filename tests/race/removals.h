@@ -12,20 +12,17 @@ namespace edges {                /* whose words have the same names */
 
 struct Symmetric {
   int n;
-  std::vector<int> offsets = {0}, columns, sources;
-  std::vector<uint> degrees, ranks;
+  Array<int> offsets = {0}, columns, sources;
+  Array<uint> degrees, ranks;
 
   explicit Symmetric(Random &random) : n(1 + (int)random.below(30)), degrees(n), ranks(n) {
-    std::vector<std::vector<int>> rows(n);
+    std::vector<Array<int>> rows(n);
     for (int k = (int)random.below(3 * n); k; k--) {
       const int u = (int)random.below(n), v = (int)random.below(random.below(2) ? n : std::min(n, 3));
       rows[u].push_back(v);
       if (u != v) rows[v].push_back(u);
     }
-    for (const auto &row : rows) {
-      columns.insert(columns.end(), row.begin(), row.end());
-      offsets.push_back((int)columns.size());
-    }
+    for (const auto &row : rows) put_row(offsets, columns, row);
     sources.resize(columns.size());
   }
 };
@@ -35,13 +32,13 @@ static bool removals_right(Random &random, ulong) {
   Symmetric on(random);
   const int n = on.n;
   const uint threshold = random.below(5), n_groups = 1 + random.below(4);
-  std::vector<uint> state(STATE_WORDS), expected(n), rest(n);
-  std::vector<int> lists[2] = {std::vector<int>(n), std::vector<int>(n)};
-  launch(n, [&] { start_degrees(n, on.offsets.data(), on.degrees.data(), on.ranks.data()); });
+  Array<uint> state(STATE_WORDS), expected(n), rest(n);
+  Array<int> lists[2] = {Array<int>(n), Array<int>(n)};
+  launch(n, [&] { start_degrees(n, on.offsets, on.degrees, on.ranks); });
   rest = on.degrees;
-  const std::vector<uint> degrees = rest;
+  const Array<uint> degrees = rest;
   state[STATE_LEAST] = UINT_MAX;
-  launch(n, [&] { remove_small(n, 1, threshold, on.degrees.data(), on.ranks.data(), state.data(), lists[0].data()); });
+  launch(n, [&] { remove_small(n, 1, threshold, on.degrees, on.ranks, state, lists[0]); });
   uint least = UINT_MAX, n_removed = 0;
   for (uint degree : rest) if (degree > threshold) least = std::min(least, degree);
   if (state[STATE_LEAST] != least) return false;
@@ -51,8 +48,8 @@ static bool removals_right(Random &random, ulong) {
     n_removed += size;
     turn ^= 1;
     launch(n_groups * WG_SIZE, [&] {
-      remove_neighbors(n, size, turn, wave + 1, threshold, widest, on.offsets.data(), on.columns.data(), lists[turn ^ 1].data(),
-                       lists[turn].data(), on.degrees.data(), on.ranks.data(), state.data());
+      remove_neighbors(n, size, turn, wave + 1, threshold, widest, on.offsets, on.columns, lists[turn ^ 1], lists[turn],
+                       on.degrees, on.ranks, state);
     }, WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS);
     const uint n_waves = n_groups == 1 ? state[STATE_WAVES] : 1;
     turn ^= (n_waves - 1) & 1;
@@ -61,9 +58,9 @@ static bool removals_right(Random &random, ulong) {
     wave += n_waves;
   }
   /* A vertex has the number of the wave in which its degree fell to the threshold. */
-  std::vector<uint> waves(n);
+  Array<uint> waves(n);
   for (uint now = 1, left = n_removed; left; now++) {
-    std::vector<int> small;
+    Array<int> small;
     for (int v = 0; v < n; v++) if (!waves[v] && rest[v] <= threshold) small.push_back(v);
     if (small.empty()) return false;
     for (int v : small) {
@@ -93,12 +90,12 @@ static bool removals_right(Random &random, ulong) {
 static bool forbidden_right(Random &random, ulong) {
   Symmetric on(random);
   const int n = on.n, m = (int)on.columns.size();
-  std::vector<int> colors(n);
-  std::vector<uint> forbidden(n), bases(n), expected(n);
+  Array<int> colors(n);
+  Array<uint> forbidden(n), bases(n), expected(n);
   for (int &color : colors) color = random.below(2) ? -1 : (int)random.below(40);
   if (!m) return true;
-  launch(n, [&] { edges::list_sources(n, on.offsets.data(), on.sources.data()); });
-  launch(m, [&] { edges::forbid_colors(m, on.sources.data(), on.columns.data(), colors.data(), bases.data(), forbidden.data()); });
+  launch(n, [&] { edges::list_sources(n, on.offsets, on.sources); });
+  launch(m, [&] { edges::forbid_colors(m, on.sources, on.columns, colors, bases, forbidden); });
   for (int e = 0; e < m; e++)
     if (colors[on.sources[e]] < 0 && (uint)colors[on.columns[e]] < 32u) expected[on.sources[e]] |= 1u << colors[on.columns[e]];
   return forbidden == expected;

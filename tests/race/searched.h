@@ -18,8 +18,8 @@ static const Grouping TOGETHER = WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS;
 static const int GUARD = 0x5afe;
 
 /* Words that a kernel may write, and one behind them that it must not. */
-template <class T> struct Guarded : std::vector<T> {
-  explicit Guarded(size_t size) : std::vector<T>(size + 1) { reinterpret_cast<int &>(this->back()) = GUARD; }
+template <class T> struct Guarded : Array<T> {
+  explicit Guarded(size_t size) : Array<T>(size + 1) { reinterpret_cast<int &>(this->back()) = GUARD; }
   bool right() const { return reinterpret_cast<const int &>(this->back()) == GUARD; }
 };
 
@@ -32,14 +32,14 @@ static const bool IN_ONE_GROUP = false;
 struct Searched {
   int n, source;
   uint n_groups;
-  std::vector<int> row_offsets = {0}, column_indices, edge_weights, in_offsets = {0}, in_neighbors;
+  Array<int> row_offsets = {0}, column_indices, edge_weights, in_offsets = {0}, in_neighbors;
   ulong light_capacity, heavy_capacity = 0;
-  std::vector<int> sources;
+  Array<int> sources;
 
   Searched(Random &random, ulong seed, int longest_row) : n(8 + (int)random.below(25)), n_groups(IN_ONE_GROUP ? 1 : 1 + random.below(WG_SIZE == 1 ? 4 : 3)), sources(2, 0) {
     linger = random.below(2) || WG_SIZE > 1 ? 30 : ~0u;
-    std::vector<std::vector<int>> rows(n), into(n);
-    std::vector<int> name(n);
+    std::vector<Array<int>> rows(n), into(n);
+    Array<int> name(n);
     std::iota(name.begin(), name.end(), 0);
     for (int v = n - 1; v > 0; v--) std::swap(name[v], name[random.below(v + 1)]);
     auto add = [&](int a, int b) {
@@ -55,14 +55,10 @@ struct Searched {
     for (uint k = random.below(3 * n); k; k--) add((int)random.below(n), (int)random.below(n));
     for (int v = 0; v < n; v++) {
       for (int u : rows[v]) into[u].push_back(v);
-      column_indices.insert(column_indices.end(), rows[v].begin(), rows[v].end());
-      row_offsets.push_back((int)column_indices.size());
+      put_row(row_offsets, column_indices, rows[v]);
       if (rows[v].size() > PIECE) heavy_capacity += (rows[v].size() + PIECE - 1) / PIECE;
     }
-    for (int v = 0; v < n; v++) {
-      in_neighbors.insert(in_neighbors.end(), into[v].begin(), into[v].end());
-      in_offsets.push_back((int)in_neighbors.size());
-    }
+    for (const auto &row : into) put_row(in_offsets, in_neighbors, row);
     const uint n_weights = 1 + random.below(30);
     for (size_t e = 0; e < column_indices.size(); e++) edge_weights.push_back((int)random.below(n_weights));
     light_capacity = n;
@@ -74,13 +70,10 @@ struct Searched {
     const uint length = (uint)(row_offsets[source + 1] - row_offsets[source]);
     return sizes[0] + sizes[1] <= (length > PIECE ? (length + PIECE - 1) / PIECE : 1u);
   }
-  const int *offsets() const { return row_offsets.data(); }
-  const int *columns() const { return column_indices.data(); }
-  const int *weights() const { return edge_weights.data(); }
 
   /* Distances of weights, or with none of levels; -1 is far away. */
-  std::vector<uint> expected(bool weighted) const {
-    std::vector<uint> distances(n, ~0u);
+  Array<uint> expected(bool weighted) const {
+    Array<uint> distances(n, ~0u);
     distances[source] = 0;
     for (int turn = 0; turn < n; turn++)
       for (int v = 0; v < n; v++)
@@ -91,13 +84,13 @@ struct Searched {
     return distances;
   }
   /* Levels up to max_depth, each with a vertex of the one before that leads there. */
-  bool are_levels(const std::vector<int> &distances, const std::vector<int> &predecessors, uint max_depth) const {
-    const std::vector<uint> levels = expected(false);
+  bool are_levels(const Array<int> &distances, const Array<int> &predecessors, uint max_depth) const {
+    const Array<uint> levels = expected(false);
     for (int v = 0; v < n; v++) {
       const int depth = (int)levels[v] > (int)max_depth ? -1 : (int)levels[v], by = predecessors[v];
       if (distances[v] != depth) return false;
       if (depth <= 0 ? by != -9999 : by < 0 || by >= n || distances[by] != depth - 1) return false;
-      if (depth > 0 && !std::count(columns() + row_offsets[by], columns() + row_offsets[by + 1], v)) return false;
+      if (depth > 0 && !std::count(column_indices + row_offsets[by], column_indices + row_offsets[by + 1], v)) return false;
     }
     return true;
   }

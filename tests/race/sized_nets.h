@@ -2,3 +2,5 @@
 #pragma once
 #define SIZED 1
 #include "distance_two.h"
+
+static const Case cases[] = {{"sized", sized_right}};

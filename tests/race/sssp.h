@@ -19,25 +19,22 @@ struct Paths : Searched {
         piles(2 * n), heavy(2 * heavy_capacity), settled_heavy(heavy_capacity), listed_in(n),
         settled_in(LIGHT_FIRST ? n : 0), state(PATH_STATE_WORDS), distances(n), progress(PROGRESS_WORDS) {
     const float delta = (float)(random.below(2) ? random.below(4) : random.below(99));
-    launch(PATH_STATE_WORDS, [&] {
-      initialize(n, distances.data(), listed_in.data(), settled_in.data(), state.data(), progress.data());
-    });
+    launch(PATH_STATE_WORDS, [&] { initialize(n, distances, listed_in, settled_in, state, progress); });
     launch(2, [&] {
-      start(2, delta, light_capacity, heavy_capacity, sources.data(), offsets(), light.data(), heavy.data(), listed_in.data(),
-            state.data(), distances.data(), progress.data());
+      start(2, delta, light_capacity, heavy_capacity, sources, row_offsets, light, heavy, listed_in, state, distances,
+            progress);
     }, TOGETHER);
     is_started = are_listed_once(&state[STATE_SIZES]);
   }
   bool is_started;
   void run(dist_t limit) {
     launch(n_groups * WG_SIZE, [&] {
-      search(n, 0u, ~0u, limit, light_capacity, heavy_capacity, offsets(), columns(), weights(), light.data(),
-             heavy.data(), settled_light.data(), settled_heavy.data(), piles.data(), listed_in.data(),
-             settled_in.data(), state.data(), distances.data(), progress.data());
+      search(n, 0u, ~0u, limit, light_capacity, heavy_capacity, row_offsets, column_indices, edge_weights, light, heavy,
+             settled_light, settled_heavy, piles, listed_in, settled_in, state, distances, progress);
     }, TOGETHER);
   }
   bool right(dist_t limit) const {
-    std::vector<uint> lengths = expected(true);
+    Array<uint> lengths = expected(true);
     for (uint &length : lengths) if (length > limit) length = FAR_AWAY;
     return is_started && !state[STATE_CONTROL + GRID_STATUS] && std::equal(lengths.begin(), lengths.end(), distances.begin()) &&
            light.right() && settled_light.right() && piles.right() && heavy.right() && settled_heavy.right() &&
@@ -70,7 +67,7 @@ static bool alone_right(Random &random, ulong seed) {
 static bool overflow_right(Random &random, ulong seed) {
   Paths paths(random, seed);
   std::fill(paths.edge_weights.begin(), paths.edge_weights.end(), INT_MAX);
-  const std::vector<uint> levels = paths.expected(false);
+  const Array<uint> levels = paths.expected(false);
   paths.run(FAR_AWAY - 1);
   return !std::count_if(levels.begin(), levels.end(), [](uint level) { return level != ~0u && level > 2; }) ||
          paths.state[STATE_OVERFLOW];
@@ -80,35 +77,30 @@ static bool predecessors_right(Random &random, ulong seed) {
   Searched on(random, seed, 1 << 20);
   const int n = on.n;
   for (int &weight : on.edge_weights) weight = random.below(3) ? 0 : weight;
-  const std::vector<uint> distances = on.expected(true);
+  const Array<uint> distances = on.expected(true);
   Guarded<int> found(n), rounds(n), lists(2 * n);
   Guarded<uint> state(STATE_ROUND + 1);
-  launch(n, [&] { start_predecessors(n, found.data(), rounds.data(), state.data()); });
-  launch(n, [&] {
-    find(n, on.offsets(), on.columns(), on.weights(), distances.data(), found.data(), rounds.data());
-  });
-  launch(1, [&] { mark_sources(1, &on.source, rounds.data()); });
-  launch(n, [&] {
-    follow_all(n, on.offsets(), on.columns(), on.weights(), distances.data(), found.data(), rounds.data(), lists.data(),
-               state.data());
-  });
+  launch(n, [&] { start_predecessors(n, found, rounds, state); });
+  launch(n, [&] { find(n, on.row_offsets, on.column_indices, on.edge_weights, distances, found, rounds); });
+  launch(1, [&] { mark_sources(1, &on.source, rounds); });
+  launch(n, [&] { follow_all(n, on.row_offsets, on.column_indices, on.edge_weights, distances, found, rounds, lists, state); });
   auto are_different = [&](int round) {        /* what a round has listed */
     const auto list = lists.begin() + (size_t)n * (round & 1);
-    std::vector<int> listed(list, list + std::min((int)state[round & 3], n));
+    Array<int> listed(list, list + std::min((int)state[round & 3], n));
     std::sort(listed.begin(), listed.end());
     return (int)state[round & 3] <= n && std::adjacent_find(listed.begin(), listed.end()) == listed.end();
   };
   if (!are_different(2)) return false;
   for (int round = 3; state[(round - 1) & 3]; round = (int)state[STATE_ROUND]) {
     launch(on.n_groups * WG_SIZE, [&] {
-      follow_lists(n, round, on.n_groups == 1 ? n : round, 6, on.offsets(), on.columns(), on.weights(), distances.data(),
-                   found.data(), rounds.data(), lists.data(), state.data());
+      follow_lists(n, round, on.n_groups == 1 ? n : round, 6, on.row_offsets, on.column_indices, on.edge_weights,
+                   distances, found, rounds, lists, state);
     }, TOGETHER);
     if (!are_different((int)state[STATE_ROUND] - 1)) return false;
   }
-  launch(n, [&] { finish(n, found.data()); });
-  std::vector<int> least(n, n), is_found(n);
-  auto offer = [&](const std::vector<int> &from, const std::vector<int> &to, bool flat) {
+  launch(n, [&] { finish(n, found); });
+  Array<int> least(n, n), is_found(n);
+  auto offer = [&](const Array<int> &from, const Array<int> &to, bool flat) {
     for (int v = 0; v < n; v++)
       for (int e = on.row_offsets[v]; e < on.row_offsets[v + 1] && from[v]; e++) {
         const int u = on.column_indices[e];
@@ -116,7 +108,7 @@ static bool predecessors_right(Random &random, ulong seed) {
         if (to[u] && is_flat == flat && distances[v] + (uint)on.edge_weights[e] == distances[u]) least[u] = std::min(least[u], v);
       }
   };
-  std::vector<int> reached(n), rest(n);
+  Array<int> reached(n), rest(n);
   for (int v = 0; v < n; v++) reached[v] = distances[v] != FAR_AWAY;
   offer(reached, reached, false);
   for (int turn = 0; turn <= n; turn++) {

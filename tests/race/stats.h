@@ -17,7 +17,7 @@ static const uint BASE = 0xfffffff8u;  /* so that sums run over their low words 
 
 static bool stats_right(Random &random, ulong) {
   const int n = 1 + (int)random.below(40);
-  std::vector<int> offsets = {0}, columns;
+  Array<int> offsets = {0}, columns;
   for (int v = 0; v < n; v++) {
     for (uint k = random.below(3) ? random.below(4) : 0; k; k--) columns.push_back((int)random.below(n));
     offsets.push_back((int)columns.size());
@@ -27,21 +27,18 @@ static bool stats_right(Random &random, ulong) {
   auto degree = [&](int v) { return offsets[v + 1] - offsets[v]; };
 
   const int n_chunks = 1 + (int)random.below(4);
-  std::vector<uint> checked(3, ~0u), connected(n_chunks), state(STATE_WORDS), seen(n / 32 + 1);
-  std::vector<int> list(std::min(n, 33 * NEIGHBORHOOD));
+  Array<uint> checked(3, ~0u), connected(n_chunks), state(STATE_WORDS), seen(n / 32 + 1);
+  Array<int> list(std::min(n, 33 * NEIGHBORHOOD));
   for (uint k = 0; k < 2 * N_PAIRS; k += 2) state[k] = BASE;
   state[STATE_LEAST] = state[STATE_GREATEST] = ~0u;
-  launch(n_chunks * WG_SIZE, [&] {
-    measure_rows(n, m, checked.data(), offsets.data(), columns.data(), connected.data(), state.data());
-  }, WITH_BARRIERS);
+  launch(n_chunks * WG_SIZE, [&] { measure_rows(n, m, checked, offsets, columns, connected, state); }, WITH_BARRIERS);
   launch(2 * WG_SIZE, [&] {
-    measure_reach(n, n_chunks, checked.data(), offsets.data(), columns.data(), connected.data(), seen.data(), list.data(),
-                  state.data());
+    measure_reach(n, n_chunks, checked, offsets, columns, connected, seen, list, state);
   }, WITH_BARRIERS);
 
   ulong pairs[N_PAIRS] = {}, distances = 0;
   uint least = ~0u, greatest = 0;
-  std::vector<int> with_entries;
+  Array<int> with_entries;
   for (int v = 0; v < n; v++) {
     const uint d = (uint)degree(v);
     pairs[PAIR_VERTICES + (d ? 32 - clz(d) : 0)]++;
@@ -66,13 +63,13 @@ static bool stats_right(Random &random, ulong) {
   }
   if (state[STATE_LEAST] != least || state[STATE_GREATEST] != ~greatest) return false;
 
-  std::vector<int> reached, is_seen(n);
+  Array<int> reached, is_seen(n);
   if (!with_entries.empty()) reached.push_back(with_entries[with_entries.size() / 2]);
   for (int v : reached) is_seen[v] = 1;
   size_t begin = 0, end = reached.size();
-  std::vector<uint> sizes = {1};
+  Array<uint> sizes = {1};
   auto found = [&](uint search, size_t n_seen, size_t n_last) {
-    const uint *words = state.data() + STATE_SEARCHES + SEARCH_WORDS * search, levels = (uint)sizes.size() - 1;
+    const uint *words = state + STATE_SEARCHES + SEARCH_WORDS * search, levels = (uint)sizes.size() - 1;
     const uint early = levels > 1 ? 1u << (30 - clz(levels)) : 0;
     return words[SEARCH_LEVELS] == levels && words[SEARCH_SEEN] == n_seen && words[SEARCH_FRONTIER] == n_last &&
            words[SEARCH_EARLIER] == sizes[early];
@@ -90,7 +87,7 @@ static bool stats_right(Random &random, ulong) {
   }
   if (!found(0, end, end - begin)) return false;
   for (int s = 0; s < N_STARTS; s++) {
-    std::vector<int> frontier = {(2 * s + 1) * n / (2 * N_STARTS)}, next;
+    Array<int> frontier = {(2 * s + 1) * n / (2 * N_STARTS)}, next;
     std::set<int> all = {frontier[0]};
     int looks = 0;
     bool is_full = false;

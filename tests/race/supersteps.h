@@ -14,12 +14,12 @@ namespace in_blocks {
 /* Ratings in matchings, as they come in a random order. */
 struct Matched : Ratings {
   uint n_groups;
-  std::vector<uint> matching, segments = {0};    /* of each rating; a segment is added when it ends */
-  std::vector<uint> control, status;
+  Array<uint> matching, segments = {0};    /* of each rating; a segment is added when it ends */
+  Array<uint> control, status;
 
   Matched(Random &random, ulong seed) : Ratings(random, seed), n_groups(1 + random.below(4)), matching(n) {
     linger = random.below(2) || WG_SIZE > 1 ? 30 : ~0u;
-    std::vector<int> order(n);
+    Array<int> order(n);
     for (int k = 0; k < n; k++) order[k] = k;
     for (int k = n - 1; k > 0; k--) std::swap(order[k], order[random.below((uint)k + 1)]);
     std::set<std::pair<int, uint>> taken;        /* items are the vertices n_users, … */
@@ -34,10 +34,10 @@ struct Matched : Ratings {
   }
   /* Put the ratings in ascending order of these keys. */
   template <class Key> void sort_by(Key key) {
-    std::vector<int> order(n), old_users = users, old_items = items;
+    Array<int> order(n), old_users = users, old_items = items;
     for (int k = 0; k < n; k++) order[k] = k;
     std::sort(order.begin(), order.end(), [&](int a, int b) { return key(a) < key(b); });
-    std::vector<uint> old_matching = matching;
+    Array<uint> old_matching = matching;
     for (int k = 0; k < n; k++) {
       users[k] = old_users[order[k]];
       items[k] = old_items[order[k]];
@@ -48,7 +48,7 @@ struct Matched : Ratings {
 };
 
 struct Supersteps : Matched {
-  std::vector<int> offsets;
+  Array<int> offsets;
 
   Supersteps(Random &random, ulong seed) : Matched(random, seed) {
     sort_by([&](int k) { return matching[k]; });
@@ -60,14 +60,14 @@ struct Supersteps : Matched {
       if (s == n_steps || random.below(3)) segments.push_back(s);
   }
   void sweep() {
-    superstep_grid(0, (uint)segments.size() - 1, segments.data(), offsets.data(), users.data(), items.data(),
-                   values.data(), MODEL_ARGUMENTS, control.data(), status.data());
+    superstep_grid(0, (uint)segments.size() - 1, segments, offsets, users, items, values, MODEL_ARGUMENTS, control,
+                   status);
   }
 };
 
 struct ItemBlocks : Matched {
-  std::vector<int> by_rank, offsets = {0};
-  std::vector<uint> steps, blocks;
+  Array<int> by_rank, offsets = {0};
+  Array<uint> steps, blocks;
 
   ItemBlocks(Random &random, ulong seed) : Matched(random, seed) {
     std::map<int, uint> rank;
@@ -100,9 +100,8 @@ struct ItemBlocks : Matched {
     }
   }
   void sweep() {
-    in_blocks::item_blocks(0, (uint)blocks.size(), n_groups, (uint)by_rank.size(), segments.data(), blocks.data(),
-                       by_rank.data(), offsets.data(), users.data(), steps.data(), values.data(), MODEL_ARGUMENTS,
-                       control.data(), status.data());
+    in_blocks::item_blocks(0, (uint)blocks.size(), n_groups, (uint)by_rank.size(), segments, blocks, by_rank, offsets,
+                           users, steps, values, MODEL_ARGUMENTS, control, status);
   }
 };
 

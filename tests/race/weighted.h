@@ -5,18 +5,18 @@
 #define STEPS 3
 #include "mst/rows.cl"
 
-typedef std::vector<uint> Entries;
+typedef Array<uint> Entries;
 
 struct Weighted {
   int n, m = 0, n_tiles;
-  std::vector<int> row_offsets = {0}, column_indices, tile_rows, parent;
-  std::vector<uint> edge_weights, state, forest;
-  std::vector<best_t> best;
+  Array<int> row_offsets = {0}, column_indices, tile_rows, parent;
+  Array<uint> edge_weights, state, forest;
+  Array<best_t> best;
 
   Weighted(Random &random, ulong seed) : n(8 + (int)random.below(21)) {
     std::vector<std::vector<std::pair<int, uint>>> rows(n);
     const uint n_weights = 1 + random.below(4);
-    std::vector<int> name(n);
+    Array<int> name(n);
     std::iota(name.begin(), name.end(), 0);
     if (seed % 3)
       for (int v = n - 1; v > 0; v--) std::swap(name[v], name[random.below(v + 1)]);
@@ -47,23 +47,18 @@ struct Weighted {
     forest.resize(n);
     state.resize(STATE_WORDS);
     best.resize(N_PASSES * n);
-    launch(std::max(n, STATE_WORDS), [&] {
-      initialize(n, offsets(), best.data(), tile_rows.data(), state.data(), parent.data(), forest.data());
-    });
+    launch(std::max(n, STATE_WORDS), [&] { initialize(n, row_offsets, best, tile_rows, state, parent, forest); });
   }
-  const int *offsets() const { return row_offsets.data(); }
-  const int *columns() const { return column_indices.data(); }
-  const uint *weights() const { return edge_weights.data(); }
 
   bool right() {
-    std::vector<uint> named(n);
-    launch(n, [&] { name_edges(n, offsets(), columns(), weights(), forest.data(), named.data()); });
+    Array<uint> named(n);
+    launch(n, [&] { name_edges(n, row_offsets, column_indices, edge_weights, forest, named); });
     std::sort(named.begin(), named.end());
     named.erase(std::lower_bound(named.begin(), named.end(), NO_ENTRY), named.end());
     return named == expected();
   }
   Entries expected() const {
-    std::vector<int> label(n), source(m);
+    Array<int> label(n), source(m);
     std::iota(label.begin(), label.end(), 0);
     for (int v = 0; v < n; v++) std::fill(source.begin() + row_offsets[v], source.begin() + row_offsets[v + 1], v);
     Entries entries, taken;
