@@ -36,6 +36,7 @@ from clgraph.algorithms.factorization.block_grid import (
 from clgraph.algorithms.factorization.factors import Factors, row_layout, upload_ratings
 from clgraph.algorithms.factorization.matchings import find_matchings
 from clgraph.algorithms.factorization.plan import FactorizationPlan
+from clgraph.algorithms.factorization.problem import offset_type
 from clgraph.data.ratings import Ratings
 from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError
 from clgraph.model.recipe import Recipe
@@ -84,6 +85,10 @@ def random_factors(ratings: Ratings, rank: int, biases: bool = False) -> Factors
     rng = np.random.default_rng(5)
     rows = (rng.normal(0, 0.3, (n, rank)).astype(np.float32) for n in ratings.shape)
     return Factors(*rows, *(rng.normal(0, 0.3, n).astype(np.float32) if biases else None for n in ratings.shape))
+
+
+def test_positions_are_as_wide_as_the_ratings_need() -> None:
+    assert [offset_type(n) for n in (1, 2**30, 2**31)] == [np.int32, np.int32, np.int64]
 
 
 def problem_of(

@@ -310,6 +310,12 @@ def test_power_law_degrees(size: tuple[int, int, int], largest: tuple[int, int])
     assert np.abs(got - wanted).max() <= 5 * wanted[0] ** 0.5
 
 
+@pytest.mark.parametrize("size", [(0, 0, 0), (3, 0, 0), (3, 3, 0)])
+def test_power_law_without_ratings(size: tuple[int, int, int]) -> None:
+    ratings = generators.power_law_ratings(*size)
+    assert (*ratings.shape, ratings.n_ratings) == size
+
+
 def test_power_law_mean_degrees_are_as_wanted() -> None:
     """Items are drawn with the right probability also where many of them are sure."""
     total = np.zeros(30)
@@ -324,6 +330,7 @@ def test_power_law_mean_degrees_are_as_wanted() -> None:
             total[drawn[0]] += 1
     expected = chances.expected(*np.unique(user_degrees, return_counts=True))
     assert np.abs(total / 100 - expected).max() < 0.8 and expected.sum() == pytest.approx(700)
+    assert np.abs(expected - item_degrees).max() < 0.4, "as the weights are fitted to be"
 
 
 def test_power_law_is_the_same_for_any_number_of_workers() -> None:

@@ -47,7 +47,7 @@ from clgraph.runtime import cache, opencl, program, query, selection, source, ti
 from clgraph.runtime import session as session_module
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.failure import check_status
-from clgraph.runtime.quirks import alone_on_units, amd_dialect, nvidia_dialect
+from clgraph.runtime.quirks import _intel_cpu, alone_on_units, amd_dialect, nvidia_dialect
 from clgraph.runtime.session import Session, as_session
 
 KEPT = user_cache.cache_root()
@@ -336,6 +336,9 @@ def test_dialects_without_a_device():
     assert amd_dialect("gfx90a:sramecc+:xnack-", 64)[0].float_add == "FLOAT_ADD_AMDGCN"
     assert amd_dialect("gfx906", 64) == (amd_dialect("gfx1030", 32)[0], 64)
     assert [amd_dialect("gfx1030", wave)[1] for wave in (32, 64)] == [32, 32]
+    plain, with_all = (_intel_cpu(names)[0] for names in ([], ["cl_ext_float_atomics", "cl_intel_vec_len_hint"]))
+    assert (plain.float_add, plain.kernel_attribute) == ("FLOAT_ADD_CAS", "")
+    assert with_all.float_add == "FLOAT_ADD_EXT" and "vec_len_hint(1)" in with_all.kernel_attribute
 
 
 # ---- memory

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from conftest import crashing_driver, intel_session, run_python, session_on
 
+from clgraph.device.facts import DeviceFacts
 from clgraph.device.profile import load_profile, save_profile
 from clgraph.errors import NoDeviceError
 from clgraph.runtime import child, drivers, pocl_cpu, query, selection, self_test
@@ -301,6 +302,11 @@ def test_a_driver_that_fails_is_not_registered(tmp_path: Path, cold: Path, monke
     verdict["error"] = "has crashed"
     with pytest.raises(NoDeviceError, match="a process that lists its devices has crashed"):
         prepare()
+
+
+def test_a_device_of_small_groups_is_tested_by_single_work_items() -> None:
+    sizes = [self_test._group_size(DeviceFacts("one", max_work_group_size=most)) for most in (1, 63, 1024)]
+    assert sizes[:2] == [1, 1] and sizes[2] > 1
 
 
 def test_a_device_that_fails_is_refused(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -303,6 +303,19 @@ def test_what_a_triangulation_has_not_is_told(monkeypatch):
         PlanarGraph.from_arrays([[0, 0], [2, 1], [4, 0], [2, -1]], [[0, 2]]).triangulate()
 
 
+def test_flips_keep_the_links_of_both_sides():
+    lists, flips = TriangleLists(Triangulation.of_points(np.random.default_rng(0).random((50, 2)))), 0
+    for h in range(len(lists.twins)):
+        if (g := lists.twins[h]) < 0:
+            continue
+        c, d, (s, e) = lists.corners[h], lists.corners[g], lists.ends(h)
+        if lists.turn(c, s, d) > 0 and lists.turn(d, e, c) > 0:
+            lists.flip(h)
+            flips += 1
+            assert all(lists.twins[twin] == each for each, twin in enumerate(lists.twins) if twin >= 0)
+    assert flips > 50
+
+
 def test_many_segments_are_recovered():
     """A star-shaped line through random points, hardly any of it among the Delaunay edges."""
     rng = np.random.default_rng(5)

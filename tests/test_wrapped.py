@@ -469,7 +469,8 @@ def test_whoever_reads_an_unchecked_graph_makes_the_host_check_it() -> None:
 def test_what_cannot_be_used_as_it_is_becomes_a_graph() -> None:
     matrix = matrix_of(11)
     strided = with_arrays(matrix, indices=np.repeat(matrix.indices, 2)[::2])
-    for other in (matrix.tocsc(), matrix.tocoo(), strided, Graph.from_scipy(matrix)):
+    of_a_file = with_arrays(matrix, indptr=matrix.indptr.view(np.memmap))
+    for other in (matrix.tocsc(), matrix.tocoo(), strided, of_a_file, Graph.from_scipy(matrix)):
         graph = wrap_graph(other, weighted=True)
         assert not isinstance(graph, WrappedGraph) and entry_facts(
             graph.row_offsets, graph.column_indices, graph.edge_weights

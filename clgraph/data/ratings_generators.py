@@ -210,7 +210,6 @@ class _Chances:
         with np.errstate(divide="ignore", invalid="ignore"):
             reach = np.arange(self.ordered.size) + self.tails / self.ordered
         sure = np.searchsorted(np.nan_to_num(reach, nan=np.inf), degrees)
-        sure = np.minimum(sure, self.ordered.size - 1)
         return sure, np.maximum(degrees - sure, 0) / self.tails[sure]
 
     def expected(self, degrees: NDArray[Any], counts: NDArray[Any]) -> NDArray[Any]:
