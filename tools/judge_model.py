@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -78,6 +78,7 @@ def rates_of(facts: DeviceFacts, is_whole: bool) -> DeviceRates:
 def predicted_anew(rows: Sequence[Row], known: Mapping[str, DeviceFacts]) -> Iterator[Row]:
     """Yield the rows with the predictions and picks of the model as it is."""
     groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    left_out = Counter[str]()
     for row in map(picks.as_one_run, rows):
         if row.get("kind"):
             groups[row["benchmark"], row["device"], row["compute_units"], row["graph"]].append(row)
@@ -87,10 +88,15 @@ def predicted_anew(rows: Sequence[Row], known: Mapping[str, DeviceFacts]) -> Ite
         rates = rates_of(on, units == known[device].compute_units)
         names = [row["strategy"] for row in group]
         seconds = {name: priced(algorithm.strategies[name], problem, on, rates).seconds for name in names}
-        pick = min(seconds.keys() & set(algorithm.contenders(problem, on)), key=seconds.__getitem__)
+        if not (weighed := seconds.keys() & set(algorithm.contenders(problem, on))):
+            left_out[group[0]["benchmark"]] += 1
+            continue
+        pick = min(weighed, key=seconds.__getitem__)
         for row in group:
             anew = {"predicted_seconds": seconds[row["strategy"]], "picked": row["strategy"] == pick}
             yield {**row, "device": f"{device}, {units} units", **anew}
+    for name, n in left_out.items():
+        print(f"{name}: on {n} inputs no strategy that auto weighs was recorded")
 
 
 def main() -> None:

@@ -26,6 +26,7 @@ _SAVED, _PROBED_DEGREE = 0.4, 2  # entries beyond those of the probe lead to ver
 _FRONT_BYTES, _FRONT_POWER, _EDGES_OF_TREES = 800.0, 1.3, 2
 _NEAR_FRONT = {"traverse": 0.0, "union": 1.0}  # what is in a cache of it, since scipy has just turned the matrix round
 _TAKEN_AS_IT_IS = np.dtype(np.int32), np.dtype(np.int32), np.dtype(np.float64)  # offsets, columns, values
+_FAR_IN_RANDOM, _LOG2_VERTICES_PER_LINE = 1 / 3, 4.0  # where most edges are far, near ones hardly count
 _MOST_INDICES = 2**31 - 2**16
 
 
@@ -104,9 +105,12 @@ def walked(graph: Graph, way: str) -> Work:
         return Work(host_items=(HostItems(items, _USUAL_REACH * whole, way),))
     far, mean_log2_distance = graph.locality if way == "heap" else graph.locality_in_order
     reach = _VERTEX_BYTES * 2.0 ** (1.0 + mean_log2_distance)
-    if way in _NEAR_FRONT and far < FAR_IN_MESHES and m > _EDGES_OF_TREES * n:
-        front = 2.0 ** (_FRONT_POWER * mean_log2_distance) - _NEAR_FRONT[way]
-        reach = max(reach, _FRONT_BYTES * math.sqrt(n) * front)
+    if way in _NEAR_FRONT and m > _EDGES_OF_TREES * n:
+        if far < FAR_IN_MESHES:
+            front = 2.0 ** (_FRONT_POWER * mean_log2_distance) - _NEAR_FRONT[way]
+            reach = max(reach, _FRONT_BYTES * math.sqrt(n) * front)
+        elif far < _FAR_IN_RANDOM and mean_log2_distance > _LOG2_VERTICES_PER_LINE:
+            reach = whole  # some edges lead anywhere, so no vertex of a front is near the one before
     near = HostItems((1.0 - far) * items, min(whole, reach), way)
     return Work(host_items=(near, HostItems(far * items, whole, way)))
 
