@@ -775,7 +775,7 @@ def test_rows_too_long_for_a_square(pocl: Session, monkeypatch: pytest.MonkeyPat
     for strategy in ("jones_plassmann", "best_of_orders"):
         with pytest.raises(UnsupportedStrategyError, match="729 pairs"):
             cg.color_columns(matrix, strategy=strategy, session=pocl)
-    with pytest.raises(InputError, match=r"smallest_last.*729 pairs"):
+    with pytest.raises(InputError, match=r"order='smallest_last': .*729 pairs"):
         cg.color_columns(matrix, order="smallest_last", session=pocl)
     monkeypatch.setattr(strategies, "MAX_PAIRS", 9 * 81)
     assert cg.color_columns(matrix, session=pocl).info.strategy == "best_of_orders"

@@ -59,8 +59,13 @@ LEFT_OUT = (
 EQUIVALENT: dict[str, str] = {
     "clgraph/data/pairs.py | n_buckets = ((max(n, 1) - 1) << column_bits >> key_bits) + 1 | no step 1":
         "where n is a power of two there is one more bucket, which is empty",
+    "clgraph/data/ratings_generators.py | if np.abs(expected - wanted).max() <= _CLOSE * wanted[0] "
+    "and abs(expected[0] / wanted[0] - 1) <= _CLOSE: | negated comparison 1":
+        "the weights are fitted in more rounds than they need",
     "clgraph/data/segment_recovery.py | if self.n_crossings[_pair(whole, other)] > MAX_CROSSINGS: | moved bound 1":
         "the bound ends what would not end; one crossing more or less makes no difference",
+    "clgraph/data/triangle_lists.py | self._set(t, (c, s, d), (outer[0], 3 * u + 1, outer[1])) | no step 1":
+        "the triangle on the other side sets the link again",
     "clgraph/engine/team.py | if session.facts.is_cpu or host.nbytes < LEAST_BYTES: | and for or 2":
         "a copy goes the other way, which is slower",
     'clgraph/runtime/drivers.py | elif Path(given).is_dir() and Path(given).parent == cache_root() / "pocl": '
