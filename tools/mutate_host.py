@@ -68,6 +68,8 @@ EQUIVALENT: dict[str, str] = {
         "the triangle on the other side sets the link again",
     "clgraph/engine/team.py | if session.facts.is_cpu or host.nbytes < LEAST_BYTES: | and for or 2":
         "a copy goes the other way, which is slower",
+    "clgraph/runtime/devices.py | sessions += sub_devices(cpu, [left]) if gpus and left > 0 else [as_session(cpu)] "
+    "| or for and 1": "without a GPU the part that is cut from the CPU has all of its units",
     'clgraph/runtime/drivers.py | elif Path(given).is_dir() and Path(given).parent == cache_root() / "pocl": '
     "| negated comparison 1": "a lock on a cache is not taken, or one is taken that nobody else wants",
     "clgraph/runtime/program.py | if self._compiles_at_launch and name not in self._launched: | negated comparison 1":
@@ -76,6 +78,7 @@ EQUIVALENT: dict[str, str] = {
         "all devices here tell of 64-bit floats in both ways",
     'clgraph/runtime/quirks.py | return "Intel" in device.platform.name and bool(device.type & cl.device_type.CPU) '
     "| negated comparison 1": "the host waits in the other of two ways, which is slower",
+    "clgraph/runtime/self_test.py | step = 2**32 + 1 | no step 1": "the test adds another number, whose sums it knows",
 }  # fmt: skip
 _NEGATED: dict[type[ast.cmpop], str] = {ast.Lt: ">=", ast.LtE: ">", ast.Gt: "<=", ast.GtE: "<"}
 _NEGATED |= {ast.Eq: "!=", ast.NotEq: "==", ast.Is: "is not", ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in"}
