@@ -17,7 +17,7 @@ Duplicates: TypeAlias = Literal["keep", "min", "max", "sum", "first", "error"]
 MAX_VERTICES = 2**31 - 1
 _INT64 = np.iinfo(np.int64)
 _OBJECTS = "OT"  # the kinds of arrays whose elements may be any object, or any str
-_WRAPPERS = ("__array__", "__dlpack__", "as_py")  # what scalars of tensors and of Arrow have
+_WRAPPERS = ("__array__", "__dlpack__", "as_py")  # attributes by which scalars of tensors and of Arrow are known
 REDUCTIONS: dict[str, Callable[..., NDArray[Any]]] = {
     "min": np.minimum.reduceat,
     "max": np.maximum.reduceat,
@@ -40,7 +40,7 @@ def check_arrays(offsets: NDArray[Any], columns: NDArray[Any], n_columns: int | 
 
 
 def check_rising(offsets: NDArray[Any], first: int = 0, name: str = "row_offsets") -> None:
-    """Raise unless *offsets*, those of array *name* from place *first* on, do not decrease."""
+    """Raise if *offsets* decrease; they are the items of array *name* from place *first* on."""
     falls = offsets[1:] < offsets[:-1]
     if falls.any():
         at = int(falls.argmax())
@@ -163,8 +163,10 @@ def as_integers(name: str, values: ArrayLike) -> NDArray[Any]:
 
 
 def check_range(name: str, vertices: NDArray[Any], n: int, first: int = 0) -> None:
-    """Raise unless *vertices*, which are those of array *name* from place *first* on, are below *n*."""
-    if vertices.size and vertices.view(f"u{vertices.itemsize}").max() >= n:  # what is negative is large then
+    """Raise unless all *vertices* are below *n*; they are the items of array *name* from place *first* on."""
+    if (
+        vertices.size and vertices.view(f"u{vertices.itemsize}").max() >= n
+    ):  # as unsigned numbers, negative ones are large
         at = int(((vertices < 0) | (vertices >= n)).argmax())
         allowed = f"0 to {n - 1}" if n else "none, the graph has no vertices"
         raise GraphError(f"{name}[{first + at}] = {vertices[at]} is not a vertex; allowed: {allowed}")

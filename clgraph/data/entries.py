@@ -67,7 +67,7 @@ def row_order(offsets: NDArray[Any], columns: NDArray[np.int32]) -> tuple[bool, 
     """Return whether rows are sorted, and whether entries side by side in a row are equal."""
     rises_not = np.zeros(columns.size + 1, bool)
     np.less_equal(columns[1:], columns[:-1], out=rises_not[1:-1])
-    rises_not[offsets.astype(np.intp)] = False  # where a row begins, the entry before is another row's
+    rises_not[offsets.astype(np.intp)] = False  # the entry before the first one of a row belongs to another row
     if not rises_not.any():
         return True, False
     places = np.flatnonzero(rises_not)

@@ -19,13 +19,13 @@ from clgraph.host_memory import check_host_memory
 from clgraph.progress import begin
 
 Ids: TypeAlias = Literal["random", "spatial"]
-SIDE = 1 << 24  # of the square, in which points have whole coordinates, so that all computers agree who is near
+SIDE = 1 << 24  # side of the square; coordinates are integers, so that all computers agree which points are near
 
 
 class Points:
     """Points of which each coordinate is a word, and the square cells by which they are ordered.
 
-    There are at most about as many cells as points, in the order of Morton's curve; within a cell points keep the
+    There are hardly more cells than points. Cells are in the order of Morton's curve; within a cell, points keep the
     order in which they are drawn.
     """
 

@@ -63,8 +63,8 @@ class Graph(GraphArrays):
     copy : bool
         ``False`` saves memory: arrays of the right type are used as they are.
 
-        .. warning:: Whoever changes such an array while the graph lives makes kernels read and write wherever it
-           points, which gives wrong answers or ends the process.
+        .. warning:: If such an array is changed while the graph lives, kernels read and write wherever it points,
+           which gives wrong answers or ends the process.
 
     Raises
     ------
@@ -232,7 +232,8 @@ class Graph(GraphArrays):
         weight : str, function or None
             ``None``: no weights. A str, or another hashable: the edge attribute to use; edges without it weigh 1. A
             function: ``weight(u, v, attributes)`` returns the weight of an edge, or ``None``, which hides the edge.
-            In a multigraph, *attributes* are those of all parallel edges by their keys, and one edge stands for them.
+            In a multigraph, *attributes* has the attributes of all parallel edges by their keys, and one edge stands
+            for them.
             An undirected edge is asked for in both directions. The graph becomes directed if they differ.
 
         Raises

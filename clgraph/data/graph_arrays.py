@@ -108,7 +108,7 @@ class GraphArrays:
 
     @cached_property
     def arrays(self) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]:
-        """Row offsets, columns and weights, to look at; those of a matrix may be unchecked."""
+        """Row offsets, columns and weights, to be read only; the arrays of a matrix may be unchecked."""
         return self.row_offsets, self.column_indices, self.edge_weights
 
     @cached_property
@@ -168,7 +168,7 @@ class GraphArrays:
 
     @cached_property
     def stats(self) -> GraphStats:
-        """What the cost model may know of this graph."""
+        """Statistics of this graph for the cost model."""
         return graph_stats(self)
 
     @cached_property
@@ -190,7 +190,7 @@ class GraphArrays:
 
     @cached_property
     def locality_in_order(self) -> tuple[float, float]:
-        """A rough guess of the same for who goes along the entries, and finds what it has just met in a cache."""
+        """A rough guess of the same for a walk along the entries, which finds recent neighbours in the cache."""
         return sampled_locality(*self.arrays[:2], in_order=True)
 
     @cached_property
@@ -240,7 +240,7 @@ class GraphArrays:
         return rows[once], columns[once], None if weights is None else weights[once]
 
     def _require_fits(self, who: str, max_entries: int | None = None) -> None:
-        """Raise an :class:`InputError` if there are too many vertices or entries; *who* is such as "searches take"."""
+        """Raise an :class:`InputError` if there are too many vertices or entries; its message begins with *who*."""
         n, m = self.n_vertices, self.n_edges
         if n > MAX_KERNEL_VERTICES or (max_entries is not None and m > max_entries):
             entries = "" if max_entries is None else f" and {max_entries} entries"

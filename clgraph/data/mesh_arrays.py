@@ -78,7 +78,7 @@ def checked_points(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def checked_indices(name: str, values: ArrayLike, width: int, n: int) -> NDArray[np.int32]:
-    """Return rows of *width* numbers of *n* points as an array of its own; those of a triangle are different."""
+    """Return rows of *width* numbers of *n* points as a new array; the numbers in a triangle are different."""
     rows = _checked_rows(name, values, range(width, width + 1), "iu")
     if (bad := ((rows < 0) | (rows >= n)).any(axis=1)).any():
         at = int(bad.argmax())

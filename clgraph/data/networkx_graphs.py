@@ -149,7 +149,7 @@ def networkx_graph(graph: GraphArrays) -> nx.Graph:
     if edges.size < n_edges or len(result) < n:  # labels may repeat
         _add_one_by_one(result, nodes, graph)
         return result
-    # What add_edges_from() does edge by edge goes row by row; both directions share the attributes of an edge.
+    # Rows are filled whole, where add_edges_from() adds single edges. Both directions share the attributes of an edge.
     values = [] if weights is None else weights[first].tolist()
     data: list[dict[str, Any]] = [{"weight": value} for value in values] or [{} for _ in range(n_edges)]
     entries = zip(map(nodes.__getitem__, columns.tolist()), map(data.__getitem__, edge.tolist()), strict=True)

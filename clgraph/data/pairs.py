@@ -15,7 +15,7 @@ from clgraph.host_memory import check_host_memory
 from clgraph.progress import begin
 
 _CHUNK = 1 << 17  # entries handled at a time: few enough for the second-level cache
-BYTES_PER_VERTEX, BYTES_PER_EDGE = 40, 24  # so much memory is needed at least while a graph is built
+BYTES_PER_VERTEX, BYTES_PER_EDGE = 40, 24  # least memory while a graph is built
 _MAX_BUCKET_BITS = 8  # numpy sorts bytes by counting
 Made = TypeVar("Made")
 Item = TypeVar("Item")
@@ -127,15 +127,15 @@ def sorted_csr(
 ) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any]]:
     """Return CSR arrays with sorted rows; parallel entries stay in their order, or *unique* keeps the first of them.
 
-    With *mirror*, pairs are there in both directions (a self-loop once). Weights get the type that those of all blocks
-    have in common. Entries are dealt to buckets of rows, and each bucket is sorted in the cache.
+    With *mirror*, pairs are there in both directions (a self-loop once). Weights get the common
+    type of all blocks. Entries are dealt to buckets of rows, and each bucket is sorted in the cache.
     """
     check_host_memory(f"a graph of {n} vertices", 8 * n)
     chunks = list(_chunks(blocks))
     most = (1 + mirror) * sum(rows.size for rows, _, _ in chunks)
     column_bits = (n - 1).bit_length() if n > 1 else 1
     bucket_bits = min(_MAX_BUCKET_BITS, column_bits, max(0, most.bit_length() - 17))
-    key_bits = 2 * column_bits - bucket_bits  # of what tells the entries of a bucket apart
+    key_bits = 2 * column_bits - bucket_bits  # bits by which the entries of a bucket differ
     n_buckets = ((max(n, 1) - 1) << column_bits >> key_bits) + 1
 
     def deal(chunk: WeightedPairs) -> tuple[NDArray[np.int64], NDArray[Any], list[int]]:
@@ -193,7 +193,7 @@ def sorted_csr(
 
 
 def _ordered(keys: NDArray[np.int64], key_bits: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return *keys*, which have so many bits and are used up, in order, and the place of each; equal ones stay so."""
+    """Return *keys* of *key_bits* in order, and the former place of each; the sort is stable and overwrites *keys*."""
     place_bits = keys.size.bit_length()
     if key_bits + place_bits > 63:
         places = keys.argsort(kind="stable")

@@ -109,8 +109,8 @@ class PlanarGraph:
         Returns
         -------
         TriangleMesh
-            With the pieces of segments and the edges at the boundary as its segments. As in Triangle, those at the
-            boundary have marker 1 where the user's is 0, and points whose marker is 0 have that of a segment.
+            With the pieces of segments and the edges at the boundary as its segments. As in Triangle, edges at
+            the boundary get marker 1 if the user's is 0, and points with marker 0 get the marker of a segment.
 
         Raises
         ------
@@ -191,7 +191,7 @@ class PlanarGraph:
         points = np.concatenate([self.points, triangulation.points[numbers >= len(self.points)]])
         crossed = np.array([c.whole for c in pieces.crossings], np.int64)
         point_markers = np.concatenate([self.point_markers, whole_markers[crossed]])
-        marked = np.flatnonzero(markers)[::-1]  # so that the first segment of a point writes last
+        marked = np.flatnonzero(markers)[::-1]  # backwards, so that the first segment of a point writes last
         of_segments = np.zeros(n, np.int32)
         of_segments[hull] = BOUNDARY_MARKER
         of_segments[segments[marked].ravel()] = np.repeat(markers[marked], 2)

@@ -4,7 +4,7 @@ The determinant is computed in float64 with a bound of its error. Where the boun
 again in integers: finite floats are integers times powers of two, and a common factor of all coordinates does not
 change the sign.
 
-The bounds are those of J. R. Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric
+The bounds are from J. R. Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric
 Predicates", Discrete & Computational Geometry 18, 1997.
 """
 

@@ -68,8 +68,8 @@ class Ratings:
     copy : bool
         ``False`` saves memory: arrays of the right type are used as they are.
 
-        .. warning:: Whoever changes such an array while the matrix lives makes kernels read and write wherever it
-           points, which gives wrong answers or ends the process.
+        .. warning:: If such an array is changed while the matrix lives, kernels read and write wherever it points,
+           which gives wrong answers or ends the process.
 
     Raises
     ------
@@ -184,7 +184,7 @@ class Ratings:
 
     @cached_property
     def stats(self) -> RatingsStats:
-        """What the cost model may know of this matrix."""
+        """Statistics of this matrix for the cost model."""
         return ratings_stats(self)
 
     def user_index(self, ids: ArrayLike, *, default: int | None = None) -> NDArray[np.int32]:

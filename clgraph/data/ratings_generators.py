@@ -21,10 +21,10 @@ from clgraph.data.ratings_triples import MAX_ROWS
 from clgraph.host_memory import check_host_memory
 from clgraph.progress import begin
 
-_TASK = 1 << 20  # so many ratings share a seed; the tasks do not depend on the number of workers
+_TASK = 1 << 20  # ratings that share a seed, so that the answer does not depend on the number of workers
 _BLOCK = 1 << 17  # ratings drawn at a time
 _MAX_WORKERS = 1 << 10
-_BYTES_PER_ROW, _BYTES_PER_RATING = 16, 24  # so much memory is needed at least while a matrix is made
+_BYTES_PER_ROW, _BYTES_PER_RATING = 16, 24  # least memory while a matrix is made
 _FITS = 30
 _CLOSE = 1e-3  # an item's degree may miss the wanted one by this share
 _ALMOST_SURE = 1 - 1e-9
@@ -321,7 +321,7 @@ def _draw_kept(task: int) -> tuple[NDArray[Any], ...]:
 def _pivotal(rng: np.random.Generator, boundaries: NDArray[Any], degree: int, n: int) -> NDArray[np.int32]:
     """Draw *degree* distinct items for each of *n* users; return them sorted, shape (n, degree).
 
-    The items lie one after the other on a line, each as long as its probability, which is cut into
+    The items lie one after the other on a line. The length of each is its probability. The line is cut into
     *degree* strata of length 1. In each stratum a candidate is drawn from what lies in front of the
     item that crosses its end; the two compete, and the loser takes the place of the crossing part
     in the next stratum.

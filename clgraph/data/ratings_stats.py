@@ -1,4 +1,4 @@
-"""What the cost model may know of a rating matrix: degrees, locality and diagonals."""
+"""Statistics of a rating matrix for the cost model: degrees, locality and diagonals."""
 
 from __future__ import annotations
 

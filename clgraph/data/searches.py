@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 NEIGHBORHOOD = 1 << 12
 ROW_PARTS = 8  # most parts of long rows that the search from the middle vertex reads to find a new one
 N_STARTS, SHORT_SEEN, SHORT_LOOKS = 8, 64, 512  # short searches, and the most vertices and entries of each
-_UNSEEN = 0.25  # searches beside those made that reach all: sources are often chosen in large components
-_SMALL_WORLD_LEVELS = 12  # in which a small world's neighbourhood gets there
-_LEAST_LEVELS, _OF_SPACE = 4, 3.2  # that tell as which power of the levels a search grows; one of three dimensions
+_UNSEEN = 0.25  # counts as searches that reach everything, since users mostly choose sources in large components
+_SMALL_WORLD_LEVELS = 12  # a search of a small world has seen its share of vertices after so few levels
+_LEAST_LEVELS, _OF_SPACE = 4, 3.2  # levels that show the power by which a search grows; the power in three dimensions
 
 
 class Search(NamedTuple):
@@ -50,7 +50,7 @@ def searched(graph: GraphArrays) -> dict[str, float]:
     while frontier.size and sizes[-1] < NEIGHBORHOOD:
         rows, most = frontier[:NEIGHBORHOOD], NEIGHBORHOOD // max(1, frontier.size // 16)
         starts, ends = offsets[rows], offsets[rows + 1]
-        for _ in range(ROW_PARTS):  # of long rows, until one leads on
+        for _ in range(ROW_PARTS):  # parts of long rows, until one has a new vertex
             stops = np.minimum(ends, starts + most)
             reached = np.unique(np.concatenate([columns[a:b] for a, b in zip(starts, stops, strict=True)]))
             frontier, starts = reached[~seen[reached]], stops

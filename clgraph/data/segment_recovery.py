@@ -1,7 +1,7 @@
 """Segments brought into a triangulation by flips; where they cross, a point is added.
 
 The few segments that a Delaunay triangulation lacks are brought in one by one: the edges that cross one are flipped
-until none does. What is flipped is made Delaunay again afterwards, by :meth:`Triangulation.legalize`.
+until none does. :meth:`Triangulation.legalize` makes the flipped triangles Delaunay again.
 
 After S. W. Sloan, "A fast algorithm for generating constrained Delaunay triangulations", Computers & Structures 47,
 1993.
@@ -22,8 +22,8 @@ from clgraph.data.triangle_lists import TriangleLists, last_edge, next_edge
 from clgraph.data.triangulation import Triangulation
 from clgraph.errors import MeshError
 
-_ROUNDING = 2.0**-50  # by the largest coordinate
-MAX_CROSSINGS = 64  # of two segments; without rounding they cross once
+_ROUNDING = 2.0**-50  # error of a computed point, by the largest coordinate
+MAX_CROSSINGS = 64  # crossings of one pair of segments; without rounding a pair crosses once
 _PATIENCE = 100  # flips for each crossing edge; a few are enough
 
 Segment = tuple[int, int]
@@ -84,9 +84,11 @@ class SegmentRecovery(TriangleLists):
         super().__init__(triangulation)
         ends = np.sort(segments[there], axis=1).tolist()
         self.whole_of: dict[Segment, int] = dict(zip(map(tuple, ends), np.flatnonzero(there).tolist(), strict=True))
-        self.number_of: dict[tuple[float, float], int] = {}  # of each point, once it is needed
+        self.number_of: dict[
+            tuple[float, float], int
+        ] = {}  # number of each point, filled when the first crossing is found
         self.crossings: list[Crossing] = []
-        self.n_crossings = Counter[Segment]()  # of each two segments
+        self.n_crossings = Counter[Segment]()  # by pair of segments
 
     def found(self) -> RecoveredSegments:
         """Return the pieces in the order of their segments."""
@@ -157,7 +159,7 @@ class SegmentRecovery(TriangleLists):
         for start, end, ends in ((a, b, (v, w)), (v, w, (a, b))):
             (x, y), (to_x, to_y) = self.points[start], self.points[end]
             length = math.hypot(to_x - x, to_y - y)
-            way_x, way_y = (to_x - x) / length, (to_y - y) / length  # so that small products do not vanish
+            way_x, way_y = (to_x - x) / length, (to_y - y) / length  # of length 1, so that small products do not vanish
             for k in ends:
                 off_x, off_y = self.points[k][0] - x, self.points[k][1] - y
                 off = abs(way_x * off_y - way_y * off_x)
@@ -189,7 +191,7 @@ class SegmentRecovery(TriangleLists):
     def _cut(self, a: int, b: int, edge: int, whole: int) -> int:
         """Return the point where the line from *a* to *b* crosses *edge*, which is added unless there is one.
 
-        Lines that differ by no more than rounding would cross wherever rounding makes them, so an end of one that is so
+        Where two lines are as close as rounding, the computed crossing may be anywhere. So an end of one that is that
         close to the other is taken.
         """
         v, w = self.ends(edge)

@@ -1,4 +1,4 @@
-"""What the cost model may know of a graph: degrees, locality, a bound on the diameter."""
+"""Statistics of a graph for the cost model: degrees, locality, a bound on the diameter."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 
 N_SAMPLES = 1 << 14
 _N_LOOKS, _FEW_LOOKS = 256, 64  # at entries, to guess a graph's locality; they miss the cache in most calls
-_ROWS_AT_ONCE = 1 << 14  # whose lengths fit a near cache
+_ROWS_AT_ONCE = 1 << 14  # rows whose lengths fit a near cache
 _BEFORE, _BESIDE = np.arange(1, 5)[:, None], 16  # entries that one goes along, and vertices of one cache line
 FAR_DISTANCE = 1 << 15
 _COUNTED_DEGREE = 1 << 16
 MAX_CLIMB = 128
-DEEP_HOOKS = 0.75 * MAX_CLIMB  # climbs of such a mean have not come to their tops, so these do not tell trees apart
-FAR_IN_MESHES = 0.05  # the most neighbours
-_MIXED, _CLOSED = 2.5, 5.0  # times the shares of other degrees, and of edges that close cycles, is wholly irregular
+DEEP_HOOKS = 0.75 * MAX_CLIMB  # a greater mean says that climbs were cut off before the roots, which tell trees apart
+FAR_IN_MESHES = 0.05  # greatest share of far neighbours in a mesh
+# A graph is wholly irregular if these factors times its shares of other degrees and of edges that close cycles are 1.
+_MIXED, _CLOSED = 2.5, 5.0
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,8 @@ class GraphStats:
         Mean of ``log2(1 + |u - v|)`` over sampled entries (u, v): near 2 for well ordered
         meshes, near ``log2(n)`` for random numberings.
     far_neighbor_share : float
-        Share of the same sample with ``|u - v| > 2**15``: 4-byte values of such neighbours lie more
-        than 128 KiB apart, outside any first-level cache.
+        Share of the same sample with ``|u - v| > 2**15``: 4-byte values of such neighbours are more than 128 KiB
+        apart, outside any first-level cache.
     first_hook_tree_share : float
         Share of sampled vertices with an edge that have no smaller first neighbour: the roots, if
         every vertex is hooked to its first neighbour.
@@ -96,7 +97,7 @@ class GraphStats:
 
     @cached_property
     def randomness(self) -> float:
-        """How random the numbering is: as many vertices come before all of their neighbours, and these are as far."""
+        """How random the numbering is, by the vertices that come before all of their neighbours and how far these are."""
         roots = min(1.0, self.first_hook_tree_share * (self.mean_degree + 1.0))
         return roots * self.mean_log2_neighbor_distance / math.log2(2.0 + self.n_vertices)
 
@@ -108,7 +109,7 @@ class GraphStats:
 
     @cached_property
     def irregularity(self) -> float:
-        """How irregular rows are to who goes along them: 0 on trees, and where most degrees have the same bits.
+        """How irregular rows are to a walk along them: 0 on trees, and where most degrees have the same bits.
 
         It counts in full where edges close many cycles.
         """
@@ -245,7 +246,7 @@ def sampled_locality(
     """Return the share of far neighbours and the mean of ``log2(1 + distance)``, of few entries.
 
     If *in_order*, a neighbour beside one of the four entries before is at distance 0, however far from its row.
-    Who goes along the entries has just met it: in the row of a star's hub, where rows have the hub alone, or in trees
+    A walk along the entries has just met it: in the row of a star's hub, where rows have the hub alone, or in trees
     that are numbered by level.
 
     The arrays may be unchecked: what is wrong in them makes wrong numbers here, and is found later.

@@ -33,7 +33,7 @@ class TriangleLists:
         triangulation.replace(np.array(self.points), np.array(self.corners, np.int64), np.array(self.twins, np.int64))
 
     def locate(self, p: int, t: int) -> tuple[int, int]:
-        """Walk from triangle *t* to that of point *p*; return it, -1 outside, and the half-edge the point is on."""
+        """Walk from triangle *t* to the triangle of point *p*; return it (-1: outside) and the half-edge *p* is on."""
         while True:
             on, first = -1, self._random.randrange(3)  # a fixed choice may walk in circles
             for k in range(3):

@@ -16,9 +16,9 @@ from clgraph.data.triangulation import Triangulation
 from clgraph.errors import MeshError
 
 MAX_TRIANGLES = (2**31 - 1) // 3  # the number of a triangle's edge fits int32
-BOUNDARY_MARKER = 1  # of points and segments at the boundary whose marker is 0, as in Triangle
+BOUNDARY_MARKER = 1  # replaces marker 0 of points and segments at the boundary, as in Triangle
 _NEXT, _LAST = [1, 2, 0], [2, 0, 1]
-_BINS = 18  # of ten degrees
+_BINS = 18  # bins of ten degrees
 
 
 class MeshQuality(NamedTuple):

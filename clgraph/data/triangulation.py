@@ -108,7 +108,7 @@ class Triangulation:
             new, place = new[~chosen], place[~chosen]
 
     def locate(self, points: Indices, start: Indices) -> tuple[Indices, Indices]:
-        """Walk from triangles *start* to those that hold *points*; return them, and the sides that points are on.
+        """Walk from triangles *start* to the triangles of *points*; return these, and the sides that points are on.
 
         A triangle is -1 for a point outside of the convex hull, a side -1 for a point on none.
         """
@@ -137,7 +137,7 @@ class Triangulation:
         return place, sides
 
     def legalize(self, edges: Indices) -> None:
-        """Flip *edges*, and those that flips touch, until all that are free are Delaunay."""
+        """Flip *edges*, and the edges around each flip, until all free edges are Delaunay."""
         while edges.size:
             edges = edges[(self.twins[edges] >= 0) & ~self.fixed[edges]]
             edges = np.maximum(edges, self.twins[edges])
@@ -261,7 +261,7 @@ def convex_hull(points: Points) -> Indices:
         angles = np.arange(_DIRECTIONS) * (2 * np.pi / _DIRECTIONS)
         scaled = points / max(np.abs(points).max(), np.finfo(float).tiny)
         extreme = points[(scaled @ [np.cos(angles), np.sin(angles)]).argmax(axis=0)]
-        # What is strictly left of all sides of this polygon is in its kernel, whether it is convex or not.
+        # A point strictly left of all sides of this polygon is in its kernel, whether it is convex or not.
         keep = np.zeros(len(points), bool)
         for a, b in zip(extreme, np.roll(extreme, -1, axis=0), strict=True):
             if (a != b).any():

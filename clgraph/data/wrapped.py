@@ -96,7 +96,7 @@ class WrappedGraph(Graph):
 
     @cached_property
     def facts(self) -> EntryFacts | HostFacts:
-        """What is known of the entries; the host looks, unless the device has, at what is asked for."""
+        """Facts about the entries; the host finds the one that is asked for, unless the device has found them."""
         offsets, columns, weights = self.arrays
         try:
             check_arrays(offsets, columns)

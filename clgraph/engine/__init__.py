@@ -1,1 +1,1 @@
-"""What every algorithm does with its strategies: choose one, run it, and tell how the run went."""
+"""The steps that all algorithms share: choose a strategy, run it, and report how the run went."""

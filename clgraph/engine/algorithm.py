@@ -272,7 +272,7 @@ def _key(*parts: Any) -> Hashable:
     try:
         key = tuple(map(_frozen, parts))
         hash(key)
-    except Exception:  # what users give may be anything, such as a list that has itself as an item
+    except Exception:  # users may give anything, even a list that contains itself
         return None
     return key
 

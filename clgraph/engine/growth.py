@@ -18,8 +18,8 @@ def capacity_of(array: str) -> str:
 class Growth:
     """What is done when the kernel of one phase finds an array full.
 
-    What the kernel has counted in the block of its status word is put back before it runs again, so it may count
-    there by atomics as if it had never run.
+    Before the kernel runs again, the block of its status word gets back the values it had before. So the kernel may
+    count there by atomics as if it had never run.
 
     Parameters
     ----------

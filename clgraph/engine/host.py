@@ -19,14 +19,17 @@ from clgraph.model.strategy import Strategy, solves_all
 from clgraph.runtime.session import Session
 
 _VERTEX_BYTES, _LINE_BYTES = 16.0, 64.0
-_USUAL_REACH = 0.25  # of the vertices, between random numbers and those of meshes
+_USUAL_REACH = 0.25  # working set over all vertices, if nothing is known: between random and mesh numberings
 _CACHED = 1 << 15  # vertices and entries as UNLOOKED, for ways other than searches, which take longer for an entry
-_SAVED, _PROBED_DEGREE = 0.4, 2  # entries beyond those of the probe lead to vertices that were met before
+_SAVED, _PROBED_DEGREE = 0.4, 2  # time saved on entries beyond two a vertex: they lead to vertices met before
 # Of a search of a mesh: around each vertex of its front, and more where numbers jump; trees are numbered by level.
 _FRONT_BYTES, _FRONT_POWER, _EDGES_OF_TREES = 800.0, 1.3, 2
-_NEAR_FRONT = {"traverse": 0.0, "union": 1.0}  # what is in a cache of it, since scipy has just turned the matrix round
+_NEAR_FRONT = {
+    "traverse": 0.0,
+    "union": 1.0,
+}  # in the cache at the start: for unions, scipy has just transposed the matrix
 _TAKEN_AS_IT_IS = np.dtype(np.int32), np.dtype(np.int32), np.dtype(np.float64)  # offsets, columns, values
-_FAR_IN_RANDOM, _LOG2_VERTICES_PER_LINE = 1 / 3, 4.0  # where most edges are far, near ones hardly count
+_FAR_IN_RANDOM, _LOG2_VERTICES_PER_LINE = 1 / 3, 4.0  # near edges hardly count from that share of far ones on
 _MOST_INDICES = 2**31 - 2**16
 
 
@@ -70,7 +73,7 @@ def given_matrix(graph: Graph) -> Any:
 def pattern(graph: Graph) -> Any:
     """Return the matrix of *graph* as scipy's searches take it, which do not look at the values of its entries.
 
-    But scipy may move them, which takes a quarter longer where memory is new; so a matrix keeps those that it has.
+    scipy may copy them, which takes a quarter longer in new memory; so a matrix keeps its own values.
     """
     if (given := given_matrix(graph)) is not None:
         return given
@@ -116,7 +119,7 @@ def walked(graph: Graph, way: str) -> Work:
 
 
 def met(problem: Any, way: str) -> Part:
-    """Return the work of :func:`walked`, of which a search does as much as it reaches of the graph."""
+    """Return the work of :func:`walked`, and the share of the graph that a search reaches and pays for."""
     graph = problem.graph
     is_known = graph.n_vertices > FAR_DISTANCE and graph.is_measured
     return walked(graph, way), problem.stats.reached_share if is_known else 1.0, 1.0

@@ -35,7 +35,7 @@ class Plan:
         It has the graph.
     recipe : Recipe
     setting : Setting
-        What the recipe has made for its steps.
+        Values, defines and arrays that the recipe has made for its steps.
     arrays : dict of str to DeviceArray
         The arrays that the recipe names.
     scope : dict
@@ -243,7 +243,7 @@ class Plan:
         return self._made_by[0] is session.profile and self._made_by[1] is session.facts
 
     def release(self) -> None:
-        """Let go of what refers back to the plan, so that its memory is free as soon as nobody else has it."""
+        """Drop references back to the plan, so that its memory is freed with the last reference to it."""
         for part in self.used:
             if isinstance(part, Plan):
                 part.release()
@@ -283,6 +283,6 @@ class Plan:
 
     @property
     def details(self) -> dict[str, Any]:
-        """What the last run tells of itself, for its ``info``."""
+        """Details of the last run, for its ``info``."""
         told = [self.setting.details, *(getattr(use, "details", {}) for use in self.used), self._found]
         return {name: value() if callable(value) else value for each in told for name, value in each.items()}

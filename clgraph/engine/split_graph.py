@@ -23,7 +23,7 @@ from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.session import Session
 
 _ALIGNMENT = 64  # entries, so that a CPU reads a slab where it is
-_MOST_ENTRIES = 2**31 - 2**16  # of a slab: its offsets are 32 bits
+_MOST_ENTRIES = 2**31 - 2**16  # a slab has no more entries, since its offsets are 32-bit numbers
 _SEGMENTS, _LEAST_SEGMENT = 4, 1 << 24  # while one is looked at, the next is on its way
 _MEMORY_SHARE = 8  # a segment takes at most this part of the memory
 _SLOTS = 2
@@ -160,7 +160,7 @@ class StreamedGraph:
         for cut in in_segments(first, stop, most):
             slab = slots.slab(*cut)
             if stats is None:
-                wait_for(session)  # who asks for statistics waits in the driver, where others must come, too
+                wait_for(session)  # statistics wait inside the driver, which other threads need meanwhile
                 with session.driver:
                     stats = slab.graph.stats
             # Those of the first segment stand for all.
@@ -202,7 +202,9 @@ def segment_entries_for(session: Session, n_entries: int) -> int:
     facts = session.facts
     if facts.is_cpu:
         return _MOST_ENTRIES
-    room = min(facts.max_alloc_bytes, facts.global_mem_bytes // _MEMORY_SHARE) // 8  # beside a weight
+    room = (
+        min(facts.max_alloc_bytes, facts.global_mem_bytes // _MEMORY_SHARE) // 8
+    )  # an entry and its weight have 8 bytes
     wanted = max(_LEAST_SEGMENT, -(-n_entries // _SEGMENTS))
     return -(-min(_MOST_ENTRIES, room, wanted) // _ALIGNMENT) * _ALIGNMENT
 

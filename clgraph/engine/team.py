@@ -22,8 +22,10 @@ from clgraph.runtime.quirks import copies_faster_over_the_host
 from clgraph.runtime.session import Session
 from clgraph.runtime.staging import LEAST_BYTES, hold
 
-_PIECE_BYTES = 32 << 20  # of an array that goes by way of the host: one piece is read while another one is written
-_LEAST_PIECES = 4  # of an array whose pieces are not too small for pinned memory then
+_PIECE_BYTES = (
+    32 << 20
+)  # an array that goes by way of the host is cut in such pieces: one is read while another is written
+_LEAST_PIECES = 4  # an array has at least so many, unless they are too small for pinned memory
 _PIECES = 3  # are on the host at once
 
 _T = TypeVar("_T")
@@ -32,8 +34,8 @@ _T = TypeVar("_T")
 class Team:
     """The sessions of several devices.
 
-    Work of different devices overlaps as long as nobody waits inside a driver that lets one thread in: a thread holds
-    ``session.driver`` while it enqueues, and waits by ``session.wait_aside`` after that.
+    Some drivers let one thread in. Work of different devices overlaps if no thread waits inside such a driver: a thread
+    holds ``session.driver`` while it enqueues, and waits by ``session.wait_aside`` after that.
 
     Parameters
     ----------
@@ -87,10 +89,10 @@ class Team:
         return [future.result() for future in futures]
 
     def merge_rounds(self, places: Sequence[int] | None = None) -> list[list[tuple[int, int]]]:
-        """Return the rounds of a tree over all devices, or those at *places*: pairs of who takes and who gives.
+        """Return the rounds of a tree over all devices, or over those at *places*: pairs (receiver, sender).
 
         Pairs of a round have no device in common. Devices of one context, between which copies are direct, merge
-        first, then those of one platform. Who takes in the last round has everything.
+        first, then those of one platform. The receiver of the last round has everything.
         """
         chosen = list(range(len(self)) if places is None else places)
 
@@ -155,7 +157,7 @@ class Team:
             except BaseException:
                 for piece in coming:
                     piece.cancel()
-                free.put(np.empty(step, array.dtype))  # for which the reader may be waiting
+                free.put(np.empty(step, array.dtype))  # the reader may be waiting for it
                 raise
         return copy
 

@@ -1,4 +1,4 @@
-"""A run on a CPU of a matrix that nobody has checked, for one call: kernels check what they read."""
+"""A run on a CPU, for one call, of a matrix that is not checked yet: kernels check the entries they read."""
 
 from __future__ import annotations
 

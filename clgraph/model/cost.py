@@ -58,7 +58,7 @@ class HostItems:
 
 @record
 class Work:
-    """What one run of a strategy asks of the device.
+    """The work that one run of a strategy asks of the device.
 
     Attributes
     ----------
@@ -75,9 +75,9 @@ class Work:
     contended_attempts : float
         Attempts on one hot lock word, which the sections wait for.
     host_seconds : float
-        What the host does alone, whatever the host; these differ less than devices.
+        Work of the host alone, in seconds on any host; hosts differ less than devices.
     host_items : tuple
-        What else it does alone, as items at measured rates.
+        Further work of the host alone, in items at measured rates.
     """
 
     launches: float = 0.0
@@ -130,9 +130,9 @@ class Estimate:
 def estimate(asked: Work | Iterable[Part], rates: DeviceRates, call: float | None = None) -> Estimate:
     """Predict how long a work, or all of its parts, takes on a device with these *rates*, and seconds of a *call*.
 
-    Launches, read-backs, barriers and the host add up; streaming, gathers and atomics share the memory system and add
-    up; serial work (chains of loads, and locks) hides behind those of its own part unless it takes longer, since parts
-    are done one after the other. Parts are not summed to a work first, since a choice makes hundreds of them.
+    Launches, read-backs, barriers and the host add up. So do streaming, gathers and atomics, which share the memory
+    system. Serial work (chains of loads, and locks) overlaps with these within a part, and the longer of both counts.
+    Parts run one after the other. They are not summed to one work first, since a choice makes hundreds of them.
     """
     launches = read_backs = grid_barriers = streaming = gathers = atomics = chain = locks = contention = 0.0
     host = longest = 0.0

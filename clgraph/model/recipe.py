@@ -124,26 +124,26 @@ Step: TypeAlias = "Phase | Use | Loop | Recipe"
 
 @record
 class Setting:
-    """What the kernels of a run find beside the rows of the graph, and what the run tells of itself.
+    """Everything a run's kernels get beside the rows of the graph, and the details that the run reports.
 
     Attributes
     ----------
     arrays : mapping of str to Array
     values : mapping of str to number
-        What several kernels have parameters for; the arrays of the input and of the setting are in that scope, too.
+        Parameters that several kernels have; the arrays of the input and of the setting are in that scope, too.
     defines : mapping
         Definitions of all kernel files.
     file_defines : mapping of str to mapping
         Definitions of one kernel file, by its name; ``WG_SIZE`` is its work-group size.
     details : mapping of str to object or callable
-        What the run tells of itself in its ``info``; a callable is asked when it is told.
+        Details for the ``info`` of the run; a callable is called when the info is made.
     found : mapping of str to str
         What it tells after ``Plan.check()``: ``"<array>[<expression of constants>]"``, a word that kernels write.
     work_group_size : int, optional
         The work-group size of all kernel files, in place of the tuned ones.
     inputs : mapping of str to callable
-        What the host makes of the input beside the graph's rows, once there is a plan: ``make(session)`` returns an
-        array on the device, or a number.
+        Further inputs, which the host makes when a plan is made: ``make(session)`` returns an array on the device, or
+        a number.
     prepare : callable, optional
         ``prepare(plan)`` makes what the steps go by, once, before they are bound, and returns it by name for the scope.
     """

@@ -10,5 +10,5 @@ _Kind = TypeVar("_Kind")
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def record(kind: type[_Kind]) -> type[_Kind]:
-    """Make *kind* a dataclass that type checkers hold to be frozen; Python takes four times as long to make one."""
+    """Make *kind* a dataclass that is frozen for type checkers; making a truly frozen one takes four times as long."""
     return dataclass(unsafe_hash=True, slots=True)(kind)

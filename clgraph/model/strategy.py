@@ -17,8 +17,8 @@ from clgraph.model.recipe import Recipe
 
 logger = logging.getLogger(__name__)
 _ANSWER_BYTES = 4.0  # per vertex: the answer that a GPU sends to the host
-_BUS_BYTES_PER_SECOND = 8e9  # from and to memory that is not pinned, measured on an H200's host
-_CHECK_CALLS = 8.0  # calls without kernels that take as long as the launches which check and measure a matrix
+_BUS_BYTES_PER_SECOND = 8e9  # between a GPU and memory that is not pinned, measured on an H200's host
+_CHECK_CALLS = 8.0  # time of the launches that check and measure a matrix, in calls without kernels
 _CHECK_BYTES = 56.0  # per vertex and entry: memory traffic of those launches
 
 Kind = Literal["online", "offline", "sequential"]
@@ -60,7 +60,7 @@ class Strategy:
         core of the host, and nothing is asked of the device.
     plan : callable
         ``plan(session, problem, **options)`` compiles and allocates; its ``run()`` may be called again. The options
-        are its keyword-only parameters, except those that a partial has set.
+        are its keyword-only parameters, without parameters that a partial has set.
     work : callable
         ``work(problem, facts)`` estimates the :class:`Work` of one run, or its parts, without a device.
     unsupported : callable
