@@ -97,7 +97,7 @@ class GraphStats:
 
     @cached_property
     def randomness(self) -> float:
-        """How random the numbering is, by the vertices that come before all of their neighbours and how far these are."""
+        """How random the numbering is, by the vertices before all of their neighbours and by distance."""
         roots = min(1.0, self.first_hook_tree_share * (self.mean_degree + 1.0))
         return roots * self.mean_log2_neighbor_distance / math.log2(2.0 + self.n_vertices)
 

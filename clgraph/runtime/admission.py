@@ -1,4 +1,4 @@
-"""What is done with a graph before a kernel of an algorithm reads it: it is checked and measured."""
+"""A graph is checked and measured before a kernel of an algorithm reads it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _admit_wrapped(session: Session, graph: WrappedGraph) -> None:
     made = [session.upload(a, in_place=True) if staging is None else session.empty(a.size, a.dtype) for a in hosts]
     offsets, columns, weights = made[0], made[1], made[2] if len(made) == 3 else None
     rows = {"row_offsets": offsets, "column_indices": columns}
-    leaves_open = graph.along_rows and session.facts.is_cpu  # where kernels compute no slower than they read
+    leaves_open = graph.along_rows and session.facts.is_cpu  # kernels of CPUs compute as fast as they read
     check = CsrCheck(
         session, graph.n_vertices, offsets, columns, weights, wants_order=graph.merged, wants_symmetry=not leaves_open
     )

@@ -37,7 +37,7 @@ class DeviceArray:
         self._session = session
         self._host = host  # keeps memory alive that the buffer only wraps
         self._parent: DeviceArray | None = None  # the array whose memory a view shares and keeps alive
-        self._first_byte = 0  # where in that memory it begins
+        self._first_byte = 0  # begin of the view in that memory
         self.buffer = buffer
         self.dtype = dtype
         self.size = size
@@ -74,7 +74,7 @@ class DeviceArray:
         first, alignment = self._first_byte + own, self._session.alignment
         if n_bytes % kind.itemsize:
             raise DeviceError(f"{n_bytes} bytes are no whole number of items of {kind}")
-        if not n_bytes:  # OpenCL has no empty buffers, and nobody reads this one
+        if not n_bytes:  # OpenCL has no empty buffers; this one is never read
             first = 0
         if first % alignment:
             raise DeviceError(
@@ -130,7 +130,7 @@ class DeviceArray:
     def get(self, start: int = 0, stop: int | None = None) -> NDArray[Any]:
         """Return items ``start:stop`` as a new host array, waiting for all earlier work."""
         last = self.size if stop is None else stop
-        if self._host is not None:  # which no kernel writes
+        if self._host is not None:  # no kernel writes to it
             self.check_part(start, last - start)
             return self._host[start:last].copy()
         (host,) = self._session.read((self, start, last))

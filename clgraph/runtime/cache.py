@@ -53,7 +53,7 @@ def pocl_cache() -> Path:
 
 
 def use(path: Path) -> None:
-    """Keep the cache *path* from removal for as long as this process lives, and put markers into it."""
+    """Keep the cache *path* from removal while this process lives, and put markers into it."""
     # A file descriptor, not a file: the system closes it when the process ends, and Python does not warn of it.
     with contextlib.suppress(OSError):  # it cannot be written, or the file system has no locks
         handle = os.open(path / "in-use", os.O_CREAT | os.O_WRONLY, 0o666)
@@ -115,7 +115,7 @@ def build_lock(*, into_cache: bool = False) -> Iterator[bool]:
     bool
         Whether there is such a lock: not on every file system.
     """
-    # Not the process id alone: in containers a new process often has that of a dead one.
+    # The process id is not enough: in containers, new processes often get the id of a dead one.
     name = f"building-{os.getpid()}-{uuid.uuid4().hex[:8]}"
     markers = [path / name for path in _used] if into_cache else []
     with locked(cache_root() / "build.lock") as held:

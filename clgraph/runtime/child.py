@@ -16,7 +16,7 @@ from clgraph.runtime.cache import TESTING, announced
 from clgraph.user_cache import locked, write_whole
 
 IN_CHILD = "CLGRAPH_IN_CHILD"  # set in the environment of a child, which starts no others
-STARTED = "started"  # what a child prints once its imports are done
+STARTED = "started"  # a child prints this word after its imports
 
 
 class Answer(NamedTuple):

@@ -156,7 +156,7 @@ class Declarations:
         return bool(value)
 
     def _expand(self, text: str, hidden: frozenset[str] = frozenset()) -> str:
-        """Return *text* with all macros expanded but those of *hidden* names, whose expansion this is part of."""
+        """Return *text* with its macros expanded, except *hidden* ones, since *text* is part of their expansion."""
         out, at = [], 0
         while word := _WORD.search(text, at):
             out.append(text[at : word.start()])

@@ -105,7 +105,7 @@ class DeviceGraph:
         GraphError
             The arrays do not describe a graph; the message names value, position and limit.
         InputError
-            What is given is no array on a device, or one of another session.
+            An argument is no array on a device, or an array of another session.
         """
         given = {"edge_weights": edge_weights, "vertex_weights": vertex_weights}
         weights = {name: array for name, array in given.items() if array is not None}
@@ -173,7 +173,7 @@ class DeviceGraph:
 
     @cached_property
     def stats(self) -> GraphStats:
-        """What the cost model may know of this graph, found by kernels unless the host has it."""
+        """Statistics of this graph for the cost model; kernels find them unless the host has them."""
         source = self.source
         if source is not None and (source.is_measured or source.is_small):
             return source.stats
@@ -208,7 +208,7 @@ class DeviceGraph:
 
     @cached_property
     def _known(self) -> dict[str, Any]:
-        """What all that :meth:`as_graph` returned has read and found: each array comes to the host once."""
+        """Attributes that all graphs from :meth:`as_graph` share, so that each array comes to the host once."""
         return {"directed": self.directed, "labels": self.labels, "has_sorted_rows": self.has_sorted_rows}
 
 

@@ -23,14 +23,14 @@ def sub_devices(device: object, counts: Sequence[int]) -> list[Session]:
     device : None, str or pyopencl.Device
         As for :class:`clgraph.Session`.
     counts : sequence of int
-        Compute units of each part; together at most those of the device.
+        Compute units of each part; their sum is at most the number of the device.
 
     Raises
     ------
     InputError
         There are fewer compute units.
     NoDeviceError
-        No device matches, or its driver does not cut it, as those of GPUs.
+        No device matches, or its driver cannot divide it (drivers of GPUs cannot).
     """
     whole, _ = select_device(device)
     units = int(whole.max_compute_units)

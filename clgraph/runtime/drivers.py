@@ -104,7 +104,7 @@ def _read(path: Path) -> Driver:
 
 
 def _registering(drivers: list[Driver], folder: Path) -> dict[str, str]:
-    """Return the environment in which the loader sees these drivers, and those that come with pyopencl."""
+    """Return the environment in which the loader sees these drivers, and the drivers that come with pyopencl."""
     if _WINDOWS:  # the loader reads the registry, and these
         return {
             "OCL_ICD_FILENAMES": os.pathsep.join(driver.library for driver in drivers),

@@ -1,4 +1,4 @@
-"""What a session keeps of calls on a graph while the graph lives: choices, and plans to run again."""
+"""Choices and plans that a session keeps for later calls on a graph, while the graph lives."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 MOST_PLANS = 128  # each has kernels with arguments of their own, however small its arrays are
-_MEMORY_SHARE = 8  # plans take at most one part in so many of the device's memory
+_MEMORY_SHARE = 8  # plans take at most an eighth of the device's memory
 
 
 class Kept:
@@ -24,9 +24,9 @@ class Kept:
 
     def __init__(self, memory_bytes: int) -> None:
         self.most_bytes = memory_bytes // _MEMORY_SHARE
-        self.choices: WeakKeyDictionary[Any, dict[Hashable, Any]] = WeakKeyDictionary()  # of each graph
+        self.choices: WeakKeyDictionary[Any, dict[Hashable, Any]] = WeakKeyDictionary()  # by graph
         self.choices_of_matrices: dict[Hashable, Any] = {}  # by WrappedGraph.glimpse, for scipy matrices
-        self._plans: dict[tuple[weakref.ref[Any], Hashable], tuple[Any, int]] = {}  # the longest unused first
+        self._plans: dict[tuple[weakref.ref[Any], Hashable], tuple[Any, int]] = {}  # least recently used first
         self._lock = threading.RLock()  # a graph may die, and take its plans along, in any line below
 
     def take(self, graph: Any, key: Hashable) -> Any:

@@ -137,7 +137,7 @@ class Program:
 
     def launch(self, name: str, handle: cl.Kernel, groups: int) -> cl.Event:
         if self._compiles_at_launch and name not in self._launched:
-            # What takes long in a program that was kept is the kernel itself.
+            # If the program came from the cache, only the kernel itself takes long.
             notice = contextlib.nullcontext() if self._was_kept else announced(COMPILING)
             with build_lock(into_cache=True), notice:
                 event = self.enqueue(name, handle, groups)
@@ -150,7 +150,7 @@ class Program:
 
 
 def _built(session: Session, text: str) -> cl.Program:
-    # Warnings are for those who write kernels: compilers print how many there are on the user's stderr.
+    # Warnings are for authors of kernels: compilers print their number on the user's stderr.
     options = [f"-cl-std={session.facts.dialect.standard}", "-w"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Compilers warn, and pyopencl does if its cache cannot be written.

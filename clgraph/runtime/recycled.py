@@ -2,8 +2,8 @@
 
 The system zeroes each page that a process touches for the first time. On a host whose GPU writes 50 GB/s that takes
 longer than the copy, and for a call that repeats longer than its kernels. Pages that are there already cost nothing,
-so memory of answers that nobody has any more waits for the answers to come. To pinned pages a GPU writes by itself, at
-the full rate of its bus.
+so memory of an answer that is gone is kept for the next one. A GPU writes to pinned pages by itself, at the full rate
+of its bus.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 
 from clgraph.runtime import opencl as cl
 
-_LEAST_BYTES = 1 << 16  # the C library recycles what is smaller
-_MOST_BYTES = 1 << 28  # that wait for an answer
+_LEAST_BYTES = 1 << 16  # the C library recycles smaller blocks
+_MOST_BYTES = 1 << 28  # most memory that is kept for answers
 _MOST_PASSED = 8  # answers of other sizes, until memory that waits is freed
-# To pin memory takes as long as two copies to it save, if it is large, and else as long as ten.
+# Pinning costs the time that two copies to large memory save, or ten to small memory; it is done from these uses on.
 _LARGE_BYTES, _FROM_USE, _FROM_USE_OF_SMALL = 1 << 22, 2, 8
 _WORDS_BYTES = 4096
 LEAST_HUGE_BYTES = 1 << 22  # below it too little of an array is whole pages; numpy has this bound, too
@@ -43,7 +43,7 @@ class Memory:
         whole = np.empty(n_bytes + mmap.PAGESIZE, np.uint8)
         first = -whole.ctypes.data % mmap.PAGESIZE
         self.bytes = whole[first : first + n_bytes]
-        self.pinned_by: Callable[[], object] = lambda: None  # returns who has pinned it, while that lives
+        self.pinned_by: Callable[[], object] = lambda: None  # returns the Pinned that has pinned it, while that lives
         self.n_uses = 0  # answers that have had it
         self._n_passed = 0
         self._n_forks = _n_forks
@@ -77,7 +77,7 @@ def lent(size: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], Memory | None]:
     memory = _taken(n_bytes)
     memory.n_uses += 1
     data: Any = memory.bytes
-    owner: Any = (ctypes.c_char * n_bytes).from_buffer(data)  # lives as long as the array and its views
+    owner: Any = (ctypes.c_char * n_bytes).from_buffer(data)  # lives until the array and its views are gone
     weakref.finalize(owner, _give_back, memory).atexit = False
     return np.frombuffer(owner, dtype), memory
 
@@ -115,10 +115,10 @@ if hasattr(os, "register_at_fork"):
 
 
 class Pinned:
-    """What was pinned for one context: recycled memory as long as that lives, and a page of each thread's own.
+    """Memory that is pinned for one context: recycled memory while it lives, and a page for each thread.
 
-    The driver pins what a buffer of the host's memory is made of. The buffers are not released by whoever drops the
-    memory, which may be any thread at any time, but before the next one is made.
+    The driver pins the memory of a buffer that is made of it. Any thread may drop the memory at any time; the buffer is
+    released later, before the next one is made.
     """
 
     def __init__(self, context: cl.Context) -> None:
@@ -147,7 +147,7 @@ class Pinned:
 
     @property
     def words(self) -> NDArray[Any]:
-        """A page for words that are read back, which nobody else uses before this thread has copied them."""
+        """A page for words that are read back; no other thread uses it before this one has copied them."""
         if not hasattr(self._own, "memory"):
             self._own.memory = Memory(_WORDS_BYTES)
             self._own.buffer = self._pin(self._own.memory)
@@ -158,7 +158,7 @@ class Pinned:
         try:
             flags = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
             return cl.Buffer(self._context, flags, hostbuf=memory.bytes)
-        except cl.Error:  # the system lets a process pin so much and no more
+        except cl.Error:  # the system limits the memory that a process may pin
             return None
 
 

@@ -67,7 +67,7 @@ def forget() -> None:
 
 
 def _judge(device: cl.Device, timeout: float) -> tuple[dict[str, Any], bool]:
-    """Return the verdict of a child, and whether it is the device's and not that of a child that could not start."""
+    """Return the verdict of a child, and whether it is about the device: a child may also fail to start."""
     device_id = next((key for key, other in enumerate_devices() if other == device), None)
     if device_id is None:  # a part of a device
         return {"reason": None}, False

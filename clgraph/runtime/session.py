@@ -42,10 +42,10 @@ logger = logging.getLogger(__name__)
 SessionLike: TypeAlias = "Session | str | cl.Device | cl.Context | cl.CommandQueue | None"
 
 _CHECKED_BYTES = 1 << 24  # for less it is not worth asking how much memory is free: 25 to 165 us of a CPU's host
-_SHARED_ALIGNMENT = 16  # bytes; kernels read vectors of so many
-_FEW_BYTES = 64  # that are read into a page which is there
+_SHARED_ALIGNMENT = 16  # bytes of the widest vector that kernels read
+_FEW_BYTES = 64  # at most that many are read into a page that is pinned already
 _LINE_BYTES, _MANY_LINES = 64, 1 << 17  # bytes; the latter are worth a second command
-_one_thread = threading.RLock()  # for all sessions of the driver that wants one: several devices have one driver
+_one_thread = threading.RLock()  # for all sessions of a driver that lets one thread in, since its devices share it
 
 
 class Session(TimedQueue):
@@ -193,8 +193,8 @@ class Session(TimedQueue):
     def upload(self, host: NDArray[Any], *, in_place: bool = False) -> DeviceArray:
         """Copy *host* to the device; a CPU device reads it in place if it is read-only and aligned to 64 bytes.
 
-        Kernels must not write it. With *in_place*, a CPU device reads it in place wherever it is, and the caller sees
-        to it that nobody changes it meanwhile.
+        Kernels must not write it. With *in_place*, a CPU device reads it in place wherever it is, and the caller must
+        not change it meanwhile.
         """
         check_fork()
         host, in_place = checked_array("host", host), checked_flag("in_place", in_place)
@@ -263,7 +263,7 @@ class Session(TimedQueue):
         size = checked_count("size", size, 2**62, least=0)
         kind = number_type(dtype)
         n_bytes = max(1, size) * kind.itemsize
-        if n_bytes >= _CHECKED_BYTES:  # which also spares the text
+        if n_bytes >= _CHECKED_BYTES:  # else the text alone costs too much
             self.check_memory({f"an array of {size} {kind}": n_bytes})
         self._recording.allocated_bytes += n_bytes
         with self.driver, typed_errors(f"allocating {n_bytes:,} bytes"):
@@ -282,7 +282,7 @@ class Session(TimedQueue):
         """Return items ``start:stop`` of each array as new host arrays, after one wait for all earlier work."""
         hosts: list[NDArray[Any]] = []
         events: list[cl.Event] = []
-        in_page: list[int] = []  # of these
+        in_page: list[int] = []  # places in hosts
         with self.driver:
             page = None if self._pinned is None else self._pinned.words
             for array, start, stop in parts:

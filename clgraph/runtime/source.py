@@ -36,7 +36,7 @@ def build_input(name: str, values: Mapping[str, int | str]) -> str:
 
 
 def known_to(name: str, values: Mapping[str, int | str]) -> dict[str, int | str]:
-    """Return those of *values* that *name* can see; programs that differ in others alone are the same program."""
+    """Return the *values* that *name* can see; programs that differ in other values are the same program."""
     words, seen = _words(name), dict[str, int | str]()
     defined = {key: key.partition("(")[0] for key in values}  # a macro may have parameters
     while new := {key: value for key, value in values.items() if defined[key] in words and key not in seen}:

@@ -1,6 +1,6 @@
 """Large copies between a GPU and memory of the user's, by way of memory that the driver has pinned.
 
-A device copies pinned memory by itself, at the full rate of its bus. What the user has is pageable: a driver takes it
+A device copies pinned memory by itself, at the full rate of its bus. The user's memory is pageable: a driver takes it
 through one small buffer and one thread (7 GB/s up and 3 GB/s down on an H200, whose bus does 50). Here several threads
 copy between the user's memory and pinned chunks while the bus moves other chunks; they also take the page faults of a
 new host array, and begin with that while the host waits for kernels.
@@ -27,13 +27,13 @@ from clgraph.runtime.failure import typed_errors
 if TYPE_CHECKING:
     from clgraph.runtime.session import Session
 
-CHUNK_BYTES = 8 << 20  # of a transfer: each costs the host a dozen steps
+CHUNK_BYTES = 8 << 20  # of memory: each chunk costs the host a dozen steps
 N_CHUNKS = 7
-LAG = 2  # so many chunks are left to the bus, or to the threads, before the first of them is used again
+LAG = 2  # chunks that are on the bus, or with the threads, before the first of them is used again
 LEAST_BYTES = 4 << 20  # a smaller copy has little to overlap
 _TOLD = 8  # chunks that kernels take at once, if they begin before all have come
-_SLICES = 4  # of a chunk, each for a thread
-_FEW_CHUNKS = 4  # less than so many are halved, so that something overlaps
+_SLICES = 4  # a chunk is copied by four threads
+_FEW_CHUNKS = 4  # if there are fewer chunks, they are halved, so that copies overlap
 _MOST_THREADS = 12  # more are no faster than the bus
 _TOUCHED = 3  # parts at once, while kernels run
 _PAGE_BYTES = 4096
@@ -46,13 +46,15 @@ _Tasks: TypeAlias = "SimpleQueue[tuple[NDArray[np.uint8], NDArray[np.uint8], thr
 class _Copiers:
     """Threads that copy between arrays of the host, and what was given to them by one copy to or from the device.
 
-    They are told by a queue and tell by a lock each slice, all in C: futures take so many steps under Python's lock
-    that the bus waits for them.
+    A queue brings them each slice, and they open a lock when it is done, all in C. Futures take many steps under
+    Python's lock, and the bus would wait for them.
     """
 
     def __init__(self) -> None:
         self._tasks: _Tasks = SimpleQueue()
-        self._parts: deque[list[threading.Lock]] = deque()  # for which nobody has waited; a lock opens with its slice
+        self._parts: deque[list[threading.Lock]] = (
+            deque()
+        )  # parts not waited for yet; a lock opens when its slice is done
         n_threads = min(_MOST_THREADS, os.cpu_count() or 1)
         for k in range(n_threads):
             name = f"clgraph-copy-{k}"
@@ -74,7 +76,7 @@ class _Copiers:
             ends.append(end)
 
     def wait(self) -> None:
-        """Wait for the first part for which nobody has waited."""
+        """Wait for the first part that was not waited for."""
         for end in self._parts[0]:
             with end:
                 pass
@@ -90,7 +92,7 @@ def _copy_all(tasks: _Tasks) -> None:
     while (task := tasks.get()) is not None:
         target, source, end = task
         np.copyto(target, source)
-        del task, target, source  # a thread that waits keeps nobody's memory
+        del task, target, source  # while the thread waits it must not keep memory alive
         end.release()
 
 
@@ -106,14 +108,14 @@ class Staging:
     may both make it, and get one each. The other threads copy between arrays of the host and never call the driver,
     since some drivers do not stand several threads (``quirks.wants_one_thread``).
 
-    With *beside_kernels* the copies are in the queue for transfers, and who waits for them leaves the driver to other
-    threads, so that several devices copy at once.
+    With *beside_kernels* the copies are in the queue for transfers. A thread that waits for them leaves the driver to
+    other threads, so that several devices copy at once.
     """
 
     def __init__(self, session: Session, *, beside_kernels: bool = False) -> None:
         self._session, self._beside_kernels = session, beside_kernels
         self._lock = threading.Lock()  # one copy at a time has the chunks
-        self._sending: list[cl.Event | None] = [None] * N_CHUNKS  # who last read each chunk for the device
+        self._sending: list[cl.Event | None] = [None] * N_CHUNKS  # the last event that read each chunk
 
     @property
     def _queue(self) -> cl.CommandQueue:
@@ -222,7 +224,7 @@ class Staging:
 
             for i in range(min(N_CHUNKS, len(parts))):
                 ask(i)
-            for _, part in parts:  # what was touched is waited for: a byte of 0 must not come after the data
+            for _, part in parts:  # touching writes a byte of 0, which must not come after the data
                 with self._session.driver:
                     if coming[0].command_execution_status <= cl.command_execution_status.COMPLETE:
                         break

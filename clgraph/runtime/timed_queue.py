@@ -19,7 +19,7 @@ from clgraph.runtime.transfers import Transfers
 
 _SPIN_SECONDS = 200e-6  # a waiting host polls this long before it sleeps in the driver, which takes time to wake it
 _POLL_SECONDS = 20e-6
-_PATIENCE_SECONDS = 1.0  # with a device whose driver does not wait
+_PATIENCE_SECONDS = 1.0  # limit of polling a device whose driver does not wait
 _let_others_run = getattr(os, "sched_yield", lambda: None)  # a kernel on a CPU may need the host's core
 _COMPLETE = 0  # OpenCL's CL_COMPLETE; a smaller status is an error
 
@@ -27,12 +27,12 @@ _COMPLETE = 0  # OpenCL's CL_COMPLETE; a smaller status is an error
 class Recording(threading.local):
     """What each thread records of its own calls."""
 
-    recorder: Recorder | None = None  # that of the innermost TimedQueue.measure
+    recorder: Recorder | None = None  # the recorder of the innermost TimedQueue.measure
     allocated_bytes = 0  # in all, those included that are free again
 
 
 class TimedQueue:
-    """What a :class:`Session`, which makes all that is here, knows of its queue."""
+    """The queue of a :class:`Session`, with its lock, its recorder and its ways to wait."""
 
     context: cl.Context
     device: cl.Device

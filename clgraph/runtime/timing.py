@@ -53,7 +53,7 @@ class Recorder:
     transfer_events: list[cl.Event] = field(default_factory=list)
     seconds: Seconds | None = None
     started: float = field(default_factory=time.perf_counter)
-    _times: list[tuple[float, float]] = field(default_factory=list)  # of kernels
+    _times: list[tuple[float, float]] = field(default_factory=list)  # (begin, end) of kernels
 
     @property
     def last_events(self) -> list[cl.Event]:
@@ -128,14 +128,14 @@ class RunInfo:
     Attributes
     ----------
     strategy, kind : str
-        What ran, and whether it is "online", "offline" or "sequential".
+        The strategy that ran, and its kind: "online", "offline" or "sequential".
     device, why : str
         Where it ran, and how that device was chosen; ``"host"`` if no device had part in it.
     seconds : Seconds
         Split in compile, transfer, kernel and host.
     predicted_seconds : dict of str to float
-        The cost model's estimate of every strategy this device can run; of those that surely take much longer, of a
-        part of their work.
+        The cost model's estimate of every strategy this device can run. If a strategy surely takes much longer, the
+        estimate covers only a part of its work.
     kernels : dict of str to (int, float)
         Launches and seconds of each kernel.
     details : dict

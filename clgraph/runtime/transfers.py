@@ -85,7 +85,7 @@ class Transfers:
 
     @property
     def staging(self) -> Staging:
-        """Pinned chunks for this queue, made on first use; who waits for them leaves the driver to other threads."""
+        """Pinned chunks for this queue, made on first use; a thread that waits for them leaves the driver to others."""
         with self._lock:
             if self._staging is None:
                 self._staging = Staging(self.session, beside_kernels=True)
