@@ -8,7 +8,7 @@ Strategies
     these one after the other, the last first, as long as that saves a colour.
 ``jones_plassmann``
     Each vertex takes the least colour that its neighbours of higher priority leave, as soon as it is known. The result
-    is that of the sequential greedy algorithm in the same order [1]_ [2]_. At distance 2 it colours the square of the
+    equals the sequential greedy algorithm's in the same order [1]_ [2]_. At distance 2 it colours the square of the
     graph, which the host makes.
 ``speculative``
     All vertices at once take the least colour that they see free; then the losers of conflicts try again [3]_.
@@ -138,8 +138,9 @@ def color(
         ``bits``, the width of a colour, 1 … 16, or 1 … 10 at distance 2. By default a sample of the entries decides
         between hashes. The default number of bits gives fewer hash colours than greedy ones at distance 1, and enough
         for the longest row at distance 2. :func:`hash_collisions` looks at all entries, and at any number of bits.
-        ``speculative`` has ``by`` at distance 1, which tells who looks for conflicts (``"vertex"`` or ``"edge"``), and
-        ``long_row`` at distance 2: a work-group takes each vertex of more entries.
+        ``speculative`` has two options: at distance 1 a work-item looks for the conflicts of a vertex or of an edge
+        (``by="vertex"``, ``by="edge"``), and at distance 2 a work-group takes each vertex of more entries than
+        ``long_row``.
 
     Returns
     -------

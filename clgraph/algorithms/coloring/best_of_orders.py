@@ -44,7 +44,7 @@ class _Found(NamedTuple):
 def in_turn(problem: ColoringProblem, facts: DeviceFacts, *, ranks_given: bool = False) -> Recipe:
     """Return the recipe that colours the vertices one after the other, on one core of a CPU.
 
-    The order is that of *problem*, unless the priorities in the array ``ranks`` are given before a run.
+    The order is the problem's, unless priorities are written to the array ``ranks`` before a run.
     """
     stats, n = problem.stats, problem.stats.n_vertices
     n_words = stats.max_degree + 2

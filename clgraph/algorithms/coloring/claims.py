@@ -16,7 +16,7 @@ _MOST_AT_ONCE = 32  # rounds enqueued between two looks at how many lost
 _SLICES_AT_ONCE = 8  # likewise, while new vertices come in every round
 _MOST_SLICES, _LEAST_SLICE = 512, 64
 _LEAST_SLOTS, _LONG_NET = 8, 256
-_CLAIM_BYTES = 1 << 27  # of all nets, if that leaves them so many
+_CLAIM_BYTES = 1 << 27  # claims of all nets take at most this, if each net keeps its least slots
 _OFFERED = 4  # shares of what is left that are offered a window, if it has colours for one
 _WHAT = "colouring at distance 2"
 
@@ -83,7 +83,7 @@ class Claims:
         self.details = {"rounds": self._rounds, "windows": window, "window_colors": 32 * self._words}
 
     def _uncolored(self, order: int, n: int) -> tuple[int, int]:
-        """Make an order of those of the first *n* of an order that have no colour; return its number and size."""
+        """Make an order of the uncoloured vertices among the first *n* of an order; return its number and size."""
         plan, following = self._plan, 1 + order % 2
         arrays = {"items": self._orders[order], "colors": plan.arrays["colors"]}
         predicate, target = f"colors[items[i]] == {self._no_color}", self._orders[following]
@@ -92,7 +92,7 @@ class Claims:
         return following, compact.size.item()
 
     def _window(self, order: int, n: int, window: int) -> None:
-        """Colour those of the order's *n* vertices that find a colour in the window."""
+        """Colour the vertices, among the order's *n*, that find a colour in the window."""
         colors = 32 * self._words
         base = colors * window
         needed = -(-(self._members - base) // colors)  # windows, by the longest net
@@ -109,7 +109,7 @@ class Claims:
         self._repeat(order, base, 0)
 
     def _repeat(self, order: int, base: int, most: int) -> None:
-        """Let losers claim again until at most so many are left."""
+        """Let losers claim again until at most *most* are left."""
         losers, at_once = self._state.item(self._rounds % self._n_lists), 1
         while losers > most:
             for _ in range(at_once):

@@ -31,7 +31,7 @@ def color_columns(
     Parameters
     ----------
     matrix : Graph, DeviceGraph, scipy sparse array or networkx graph
-        A sparse array may have any shape (m, n), type and format; the rows of a graph are those of the matrix. Every
+        A sparse array may have any shape (m, n), type and format; the rows of a graph are the rows of the matrix. Every
         stored entry counts, explicit zeros too; values do not matter.
     strategy, order, deterministic, prefer, seed, session, **options
         As for :func:`color` at distance 2. The degree of a column is the number of other columns with which it shares a
@@ -66,7 +66,7 @@ def color_columns(
 
     Examples
     --------
-    A Jacobian from as many products as there are colours:
+    A Jacobian from one product for each colour:
 
     >>> import numpy as np, scipy.sparse as sp, clgraph as cg
     >>> jacobian = sp.diags_array([[1.0] * 5, [2.0] * 6, [3.0] * 5], offsets=[-1, 0, 1]).tocsr()

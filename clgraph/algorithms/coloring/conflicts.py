@@ -26,9 +26,9 @@ def count_conflicts(
 
     At distance 1 the conflicts are the edges whose ends have one colour. Each parallel edge counts, self-loops do not.
     At distance 2 conflicts are counted row by row. The closed row of a vertex is the *set* of the vertex and its
-    neighbours, and its conflicts are its members less the distinct colours among them: so many members would have to
-    change. A pair with several common neighbours counts in each of their rows. The totals of :func:`hash_collisions`
-    are counted in the same way, but at distance 1 they count both directions of an edge.
+    neighbours, and its conflicts are its members less the distinct colours among them, the number of members that would
+    have to change. A pair with several common neighbours counts in each of their rows. :func:`hash_collisions` counts
+    its totals in the same way, but at distance 1 it counts both directions of an edge.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def count_conflicts(
         The colours may be any numbers of at least 0, not only 0 … n_colors - 1.
     distance : {1, 2}
     bipartite : bool
-        *graph* is a matrix, of any shape (m, n), and *colors*, shape (n,), are those of its columns, as
+        *graph* is a matrix, of any shape (m, n), and *colors*, shape (n,), are colours of its columns, as
         :func:`color_columns` finds them: members of a row are the columns that it has. *distance* is 2.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one.
@@ -51,7 +51,7 @@ def count_conflicts(
     Raises
     ------
     InputError
-        *graph* is no graph or not symmetric, or *colors* are not as many as vertices or columns, or are no colours.
+        *graph* is no graph or not symmetric, or *colors* has another size than the vertices or columns, or no colours.
     GraphError
         A scipy sparse array is damaged.
     DeviceMemoryError

@@ -1,7 +1,7 @@
 """Recipes of colourings at distance 2, and of a matrix's columns: no net has two members of one colour.
 
 A net (``cl/coloring/nets.h``) has bits for the colours of its members, a window of colours at a time. Vertices take
-colours that are free in all their nets, so that a pass looks at as many entries as there are, not at two-hop neighbours
+colours that are free in all their nets, so that a pass looks at each entry once, not at two-hop neighbours
 [1]_ [2]_.
 
 References
@@ -41,7 +41,7 @@ _MOST_WORDS = 32
 _LARGE_NET = 2  # windows: the vertices that the first one leaves of larger nets get bitmaps of another size
 _MEMBERS_PER_WORD = (1, 2, 4, 8)  # the fewest for which there is room
 _LONG_GROUP = 256
-_USED_BYTES = 1 << 28  # of the words of all nets, if that leaves them one
+_USED_BYTES = 1 << 28  # words of all nets take at most this, if each net keeps one
 
 
 def from_hash(
@@ -49,7 +49,7 @@ def from_hash(
 ) -> Recipe:
     """Return the recipe in which vertices try the colour of a hash first.
 
-    By default that is the one with the fewest collisions in a sample of the rows, at as many bits as the longest needs.
+    The default has the fewest collisions in a sample of the rows, with the bits that the longest row needs.
     """
     if name is None and bits is None:
         name, bits = problem.hash_start[:2]

@@ -13,7 +13,7 @@ MOST_BITS, MOST_BITS_AT_DISTANCE_TWO = 16, 10
 _CANDIDATES = ("murmur3", "fibonacci", "xorshift", "identity", "gray")
 _N_SAMPLES = 1 << 14
 _SAMPLED_ROWS, _SAMPLED_ENTRIES = 64, 1024
-_MOST_COLORS, _FEW_COLLISIONS = 1.1, 0.01  # times what a net needs; share of the members of nets
+_MOST_COLORS, _FEW_COLLISIONS = 1.1, 0.01  # colours over what a net needs; share of the members of nets
 
 
 class HashStart(NamedTuple):
@@ -22,7 +22,7 @@ class HashStart(NamedTuple):
     hash: str
     bits: int
     collisions: float  # share of the members of nets
-    members: int  # that differ, of the largest net: so many colours are needed
+    members: int  # distinct members of the largest net, which need a colour each
 
     @property
     def suffices(self) -> bool:
@@ -31,12 +31,12 @@ class HashStart(NamedTuple):
 
 
 def least_bits(members: int) -> int:
-    """Return the bits of as many colours as a net of so many members needs."""
+    """Return the bits of the colours that a net of that many members needs."""
     return min(MOST_BITS_AT_DISTANCE_TWO, max(1, (members - 1).bit_length()))
 
 
 def is_few(bits: int, members: int) -> bool:
-    """Return whether there are hardly more colours of so many bits than a net of so many members needs."""
+    """Return whether colours of *bits* are hardly more than a net of *members* needs."""
     return 1 << bits <= _MOST_COLORS * members
 
 
@@ -59,7 +59,7 @@ def hash_start(graph: Graph, *, closed: bool, bits: int) -> HashStart:
 
 
 def default_bits(graph: Graph) -> int:
-    """Return the width for at most 2/5 as many colours as vertices have neighbours: greedy ones take them, too."""
+    """Return the bits of at most 2/5 of the mean degree in colours, as greedy colourings take."""
     mean_degree = graph.n_edges / max(1, graph.n_vertices)
     return min(MOST_BITS, max(min(1, graph.n_edges), int(np.log2(1.0 + 0.4 * mean_degree))))
 

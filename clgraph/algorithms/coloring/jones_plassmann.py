@@ -25,13 +25,13 @@ _SOURCE, _LARGE = "coloring/jones_plassmann.cl", "coloring/jones_plassmann_large
 _SIZES = {"WG_SIZE": 256, "SMALL_DEGREE": 30, "WIDE_DEGREE": SHORT_ROW, "GROUPS_PER_UNIT": 4, "LINGER": 100}
 _SIZES_ALONE = {**_SIZES, "GROUPS_PER_UNIT": 1, "WIDE_DEGREE": 40}
 _SIZES_LARGE = {"WG_SIZE": 256, "HUB_DEGREE": 1024, "GROUPS_PER_UNIT": 4, "LINGER": 100}
-_BY_ORDER = {  # where groups run together
+_BY_ORDER = {  # for devices whose groups run together
     "marked": {"MARKED": 1, "MOST_OPEN": 24, "BATCH": 3},
     "largest_first": {"SORTED": 1, "MOST_OPEN": 16, "GROUPS_PER_UNIT": 2, "BATCH": 8},
     "interleaved": {"RETRIES": 8},
 }
 _WIDE_RETRIES = 100
-_PASSES = 4  # of a launch, where groups may not wait for each other
+_PASSES = 4  # passes of a launch, where groups may not wait for each other
 _MOST_LAUNCHES = 1 << 20
 _PREPARE_STEPS = 4  # vertices of a work-item
 
@@ -41,13 +41,13 @@ def jones_plassmann(
 ) -> Recipe:
     """Short rows are of a work-item each, longer ones of a sub-group each, which come first.
 
-    With *ranks_given* the array ``ranks`` is given other priorities than those of the order before a run.
+    With *ranks_given*, priorities are written to the array ``ranks`` before a run, in place of the order's.
     """
     graph, stats, together, width = problem.graph, problem.stats, facts.dialect.has_grid_barrier, facts.sub_group_size
     n, longest, name = stats.n_vertices, stats.max_degree, problem.order or problem.suitable_order
     if not n:
         return Recipe((), lambda: Setting(arrays={"colors": Array(0, np.int32)}, details={"order": name}))
-    name = "smallest_last" if ranks_given else name  # of which kernels know that its priorities are given
+    name = "smallest_last" if ranks_given else name  # for which kernels take given priorities
     is_given, order = name == "smallest_last", vertex_order(graph, name, problem.seed)
     sizes, least = _short_rows(facts, tuning, name, name == "largest_first" and most_need_few(graph), longest)
     n_groups = sizes.pop("GROUPS_PER_UNIT") * facts.compute_units
@@ -89,9 +89,9 @@ def jones_plassmann(
     n_blocks = 0
     if has_short:
         block, most_items = order_constant("PHASE_SIZE"), n_groups * sizes["WG_SIZE"]
-        pieces = -(-order.n_blocks(n) * block // width)  # of a turn, each of which a sub-group takes at a time
-        n_blocks = -(-pieces * width // block)  # of whole pieces
-        n_items = -(-pieces // -(-pieces * width // most_items)) * width  # with as many pieces each, or one less
+        pieces = -(-order.n_blocks(n) * block // width)  # of a turn; a sub-group takes one at a time
+        n_blocks = -(-pieces * width // block)  # so that pieces are whole
+        n_items = -(-pieces // -(-pieces * width // most_items)) * width  # numbers of pieces differ by one at most
         phase = Phase(
             f"{_SOURCE}:color_small",
             n_items,
@@ -128,7 +128,7 @@ def _short_rows(facts: DeviceFacts, tuning: Tuning, name: str, few: bool, longes
         alone = {"WG_SIZE": facts.sub_group_size}
         sizes = tuned_sizes(facts, tuning, _SOURCE, _SIZES_ALONE, alone) | {"PASSES": _PASSES}
     wide_degree = sizes.pop("WIDE_DEGREE")
-    if few:  # those of more entries would be coloured before all others, which is not the order
+    if few:  # vertices of more entries would be coloured before all others, against the order
         sizes["SMALL_DEGREE"] = max(longest, sizes["SMALL_DEGREE"])
     least = sizes["SMALL_DEGREE"] + 1
     if name != "largest_first" and longest >= least:  # nor is it here
@@ -141,7 +141,7 @@ def _short_rows(facts: DeviceFacts, tuning: Tuning, name: str, few: bool, longes
 
 
 def _upload_blocks(session: Session, order: VertexOrder, n: int, n_blocks: int) -> DeviceArray:
-    """Return the blocks in the order in which they come in a turn, and as many behind them as make *n_blocks*."""
+    """Return the blocks in the order of a turn, filled up to *n_blocks* by empty ones."""
     blocks = np.full(n_blocks, order.n_blocks(n), np.uint32)
     if n_blocks:
         blocks[: order.n_blocks(n)] = np.argsort(order.arrivals(n))

@@ -33,7 +33,7 @@ class ColoringPlan(Plan):
 
     @cached_property
     def _marking(self) -> tuple[Launch, DeviceArray, int]:
-        """What marks the colours that are used, the array of marks, and how many vertices or columns there are."""
+        """The launch that marks used colours, its array of marks, and the number of vertices or columns."""
         session, problem = self.session, self.problem
         n: int = problem.graph.n_vertices if problem.n_columns is None else problem.n_columns
         group = session.facts.group_size(256)

@@ -12,7 +12,7 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Chain, Gathers, Work
 
 GREEDY_TRIES = 4.0  # colourings that best_of_orders makes
-PAIR_SECONDS = 4e-8  # of the host, per pair of members of a net: to make the square and to colour it
+PAIR_SECONDS = 4e-8  # host time per pair of members of a net, to make the square and to colour it
 CPU_VERTEX_BYTES = 230.0
 CPU_ENTRY_BYTES = {  # per entry, by distance; arithmetic is given as the bytes that are streamed meanwhile
     "jones_plassmann": (140.0, 140.0), "speculative": (82.0, 118.0), "hash_repair": (217.0, 217.0),

@@ -1,4 +1,4 @@
-"""What colourings are asked of."""
+"""The problem of a colouring: a graph or the columns of a matrix, and settings."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class ColoringProblem(GraphProblem):
 
     @property
     def on_square(self) -> ColoringProblem:
-        """The same colouring at distance 1: at distance 2 that of the square, which joins the members of each net."""
+        """The same colouring at distance 1; for distance 2, of the square, which joins the members of each net."""
         return self if self.distance == 1 else self._on_square
 
     @cached_property

@@ -35,7 +35,7 @@ def by_vertex(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning) -> R
     """Return the recipe in which first colours are the least that vertices see free: hubs first, or in an order.
 
     The default is an order for few colours on CPUs, where few vertices are coloured at a time, so that it matters, but
-    not on grids and roads, where colours taken by number are as few. A GPU colours so many at once that roads take a
+    not on grids and roads, where colours taken by number are no more. A GPU colours so many at once that roads take a
     colour more. There is none if colours are to be the same on every device.
     """
     stats, n = problem.stats, problem.stats.n_vertices
@@ -85,7 +85,7 @@ def from_hash(
 ) -> Recipe:
     """Return the recipe in which first colours are the low *bits* of a hash.
 
-    By default that is the one of few with the fewest collisions in a sample of the entries.
+    The default is the hash of few that has the fewest collisions in a sample of the entries.
     """
     graph = problem.graph
     bits = default_bits(graph) if bits is None else checked_count("bits", bits, MOST_BITS)
@@ -114,8 +114,8 @@ def _recipe(
 ) -> Recipe:
     """Return the recipe that goes on after *first* colours with a check of them and the rounds.
 
-    With *two_buffers* nobody sees what others take in the same round, as if colours were to be deterministic. Hubs have
-    steps of their own, whose entries are among those that the other steps count.
+    With *two_buffers* no vertex sees colours that others take in the same round; deterministic colours need that. Hubs
+    have steps of their own, whose entries the other steps count, too.
     """
     stats, n = problem.stats, problem.stats.n_vertices
     order = order or problem.order or "largest_first"

@@ -36,7 +36,7 @@ def speculative(
     by: str = "vertex",
     long_row: int | None = None,
 ) -> Recipe:
-    """*by*: who looks for conflicts at distance 1; *long_row*: a work-group takes longer rows at distance 2."""
+    """*by*: what a work-item checks at distance 1; *long_row*: a work-group takes longer rows at distance 2."""
     check_choice("by", by, ("vertex", "edge"))
     if problem.distance == 2:
         if by == "edge":
@@ -55,7 +55,7 @@ def hash_repair(
     hash: str | None = None,
     bits: int | None = None,
 ) -> Recipe:
-    """*hash* and its *bits* are those of first colours; the defaults are from a sample of the entries."""
+    """*hash* and its *bits* give the first colours; the defaults come from a sample of the entries."""
     if hash is not None:
         check_choice("hash", hash, HASHES)
     from_hash = distance_two.from_hash if problem.distance == 2 else speculation.from_hash

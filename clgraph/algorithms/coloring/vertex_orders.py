@@ -13,8 +13,8 @@
     vertices need no more than four colours anyway. Where most are below four and none is 30 or more, as on roads, the
     other degrees are equal, too. Equal ones are interleaved.
 ``smallest_last``
-    The vertex of smallest degree goes last, then that of smallest degree in what is left, and so on: fewer colours,
-    for more work [2]_. All vertices of at most k entries in what is left are removed at once, wave after wave until
+    The vertex of smallest degree goes last, then the vertex of smallest degree among the rest, and so on. There are
+    fewer colours, for more work [2]_. All vertices of at most k entries in what is left are removed at once, wave after wave until
     none is; then k rises to the smallest degree that is left [3]_. So a greedy colouring takes at most one colour more
     than the degeneracy of the graph. A hash decides between the vertices of a wave.
 
@@ -46,14 +46,14 @@ from clgraph.runtime.source import build_input
 
 ORDERS = ("natural", "random", "interleaved", "largest_first", "smallest_last")
 SHORT_ROW = 128  # the longest row that a work-item looks at in orders that are not by degree
-_N_BLOCKS = 4096  # there are at least so many; as many on every device, so that results are the same
-_MANY_ENTRIES, _ALIKE = 30, 4  # of a row, on the average; the longest is less than so many times that
+_N_BLOCKS = 4096  # least blocks, equal on every device, so that results are the same
+_MANY_ENTRIES, _ALIKE = 30, 4  # mean entries of a row; bound of the longest row over the mean
 _MOST, _N_SAMPLES = 0.75, 1 << 12  # share of all; vertices
 _MANY_FIRST = "ORDER_MANY_FIRST"
 _SOURCE = "coloring/orders.cl"
 _NO_DEGREE = 0xFFFFFFFF
 MAX_CPU_WAVE = 4096  # vertices. One work-group makes smaller waves, in less time than a launch takes.
-MAX_WAVE_PER_SUB_GROUP = 16  # vertices. On GPUs a launch and its read take as long as a sub-group takes for so many.
+MAX_WAVE_PER_SUB_GROUP = 16  # vertices. On GPUs a launch and its read take the time that a sub-group needs for them.
 
 
 @lru_cache
@@ -83,7 +83,7 @@ def _most_have(graph: Graph, degree: int) -> bool:
     """
     stats, n, at = graph.stats, graph.n_vertices, degree.bit_length()
     count, entries = sum(stats.degree_vertex_counts[at : at + 1]), sum(stats.degree_edge_counts[at : at + 1])
-    missing = degree * count - entries  # of those in the bin that have less, one each at least
+    missing = degree * count - entries  # entries that shorter rows of the bin lack, at least one each
     if count - missing > _MOST * n:
         return True
     if count - missing / max(1, degree - (1 << at >> 1)) <= _MOST * n:
@@ -176,7 +176,7 @@ def listing_rows(n: int, target: str, comparison: str) -> Use:
 
 
 class SmallestLast:
-    """Removes the vertices wave after wave, those of few entries first; the host decides by what a wave has found."""
+    """Removes the vertices wave after wave, few entries first; the host decides by the result of each wave."""
 
     def __init__(self, plan: Plan, n: int, seed: int) -> None:
         program, session, facts = plan.program(_SOURCE), plan.session, plan.session.facts
@@ -248,7 +248,7 @@ class SmallestLast:
         return n_waves, found[self._word["LISTED"] + turn], turn
 
     def _count(self, n_removed: int, kernel: str) -> None:
-        """Take removed vertices off those that are left; if there were not so many, the kernel is at fault."""
+        """Subtract removed vertices from the rest; more than the rest is a fault of the kernel."""
         if n_removed > self._left:
             check_status(STATUS_STUCK, f"{kernel}, with {self._left} vertices left")
         self._left -= n_removed

@@ -1,6 +1,6 @@
 """Colours at distance 2 as they are found free, a window at a time; ``cl/coloring/distance_two.cl`` tells how.
 
-Where nets are much larger than windows, those that the first window leaves get bitmaps that have room for all of them.
+Where nets are much larger than windows, vertices that the first window leaves get bitmaps with room for all of them.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ class _Part(NamedTuple):
     """Vertices that are taken by teams of one kind."""
 
     prefer: Launch | None
-    launches: list[Launch]  # of the first step, and of others in turn
+    launches: list[Launch]  # of the first step, and of the other steps in turn
     state: DeviceArray
     size: int
-    sized: list[tuple[Launch, ...]]  # what counts, finds places, and colours, for either list
+    sized: list[tuple[Launch, ...]]  # launches that count, find places, and colour, for either list
 
 
 class Windows:

@@ -22,8 +22,8 @@ from clgraph.runtime.arrays import DeviceArray
 
 _SOURCE = "factorization/block_diagonal.cl"
 _LOCAL_SHARE = 0.9  # drivers keep the rest of the local memory for themselves
-_CPU_LOCAL_BYTES = 1 << 18  # so many bytes of rows stay in a core's cache
-_BLOCKS_PER_UNIT = 4  # a block-diagonal should have so many blocks for each compute unit
+_CPU_LOCAL_BYTES = 1 << 18  # bytes of rows that stay in a core's cache
+_BLOCKS_PER_UNIT = 4  # blocks of a block-diagonal for each compute unit, at least
 
 
 def block_diagonal(
@@ -31,7 +31,7 @@ def block_diagonal(
 ) -> Recipe:
     """Sweep over block-diagonals; a work-group has the rows of its block in local memory.
 
-    *shape* is the users and items of a block, by default as many as local memory holds, but few enough that a
+    *shape* is the users and items of a block. By default local memory is full of them, or they are fewer so that a
     block-diagonal has blocks for every compute unit. There is one such order, so nothing depends on *seed*.
     """
     checked_seed(seed)
@@ -125,7 +125,7 @@ def block_shape(problem: FactorizationProblem, facts: DeviceFacts) -> tuple[int,
 def _most_rows(problem: FactorizationProblem, facts: DeviceFacts) -> int:
     """Return how many rows of users and items together fit the local memory, where they are float32."""
     room = min(facts.local_mem_bytes, _CPU_LOCAL_BYTES) if facts.is_cpu else facts.local_mem_bytes
-    row_bytes = 4 * row_layout(problem.rank, facts).padded + 8  # with the bias and a flag
+    row_bytes = 4 * row_layout(problem.rank, facts).padded + 8  # a row, its bias and a flag
     return max(8, int(_LOCAL_SHARE * room) // row_bytes)
 
 

@@ -26,12 +26,12 @@ from clgraph.runtime.arrays import DeviceArray
 
 _SOURCE = "factorization/block_grid.cl"
 _LINGER = 20000
-_STREAMS = 4  # a lone work-item alternates between so many parts of a block
-_MOST_GROUPS = 4096  # the blocks of so many groups have numbers of 32 bits
-_LONG_ROW = 16  # four work-items share a rating if rows have so many vectors
-_MOST_VECTORS = 8  # a work-item holds at most so many vectors of a row if others can share the row
-_MOST_CHAINED_VECTORS = 6  # with so many vectors of a row, two products at a time fit 256 registers
-_PLACED_ONE_BY_ONE = 8  # so many of the heaviest vertices for each part are placed one by one
+_STREAMS = 4  # parts of a block between which a lone work-item alternates
+_MOST_GROUPS = 4096  # groups whose blocks still have 32-bit numbers
+_LONG_ROW = 16  # vectors of a row from which on four work-items share a rating
+_MOST_VECTORS = 8  # vectors of a row that a work-item holds, if others can share the row
+_MOST_CHAINED_VECTORS = 6  # vectors of a row of which two products at a time fit 256 registers
+_PLACED_ONE_BY_ONE = 8  # heaviest vertices for each part, which are placed one by one
 
 
 def block_grid(
@@ -48,9 +48,9 @@ def block_grid(
     So many blocks run at a time, one for each work-group; by default what suits the ratings and the device. *lanes*
     work-items share a rating: a power of two that divides the vectors of a row, at most the sub-group, and so many
     that the rows of a sub-group's ratings fit the local memory. By default they are two, from 16 vectors on four, and
-    so many that none of them holds more than eight. *barrier* is what stands between blocks: the end of a kernel
+    so many that none of them holds more than eight. *barrier* separates blocks: the end of a kernel
     ("launch"), or, where the device has device-wide barriers, a wait for one other group inside a persistent kernel
-    ("grid"). *seed* is that of the order in which users and items are dealt to parts.
+    ("grid"). *seed* draws the order in which users and items are dealt to parts.
     """
     seed = checked_seed(seed)
     if checked_barrier(facts, barrier, ("auto", "launch", "grid")) == "auto":

@@ -82,7 +82,7 @@ class SGDMatrixFactorization(FittedFactorization):
         Session cannot be pickled.
     devices : "all", or sequence of str, Session or pyopencl.Device, optional
         Several devices on which ``fit`` trains together, instead of *session*: each keeps its users, and blocks of
-        items go round [4]_. What folds users in runs on the host.
+        items go round [4]_. Folding users in runs on the host.
     verbose : int
         Above 0, tell each epoch's errors and speed on stderr.
 
@@ -190,7 +190,7 @@ class SGDMatrixFactorization(FittedFactorization):
         eval_set : like *X*, or a tuple (X, y) of pairs and their ratings, optional
             Ratings whose error is told after each epoch. Pairs may follow any form of *X*; their ids are those of
             the fit, or row and column numbers if it had none. Pairs may have users and items that *X* has not,
-            which count as in :meth:`predict`. Other forms have those of *X*.
+            which count as in :meth:`predict`. Other forms have the users and items of *X*.
         callback : callable, optional
             ``callback(number, epoch)`` after each epoch; a true result stops the fit.
 
@@ -224,7 +224,7 @@ class SGDMatrixFactorization(FittedFactorization):
     ) -> SGDMatrixFactorization:
         """Go on for *n_epochs* from the factors that there are, on the same or other ratings; else like :meth:`fit`.
 
-        The users and items are those of the first fit; the mean stays, and the course of the learning
+        Users and items stay as in the first fit. So do the mean and the course of the learning
         rate. Each call prepares its ratings anew: few calls of many epochs are cheaper than the reverse.
         """
         if not hasattr(self, "user_factors_"):

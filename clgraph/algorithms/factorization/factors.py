@@ -174,7 +174,7 @@ class Backup:
     """A copy of a model in device memory, and the epochs that led to it.
 
     Where the whole factors are and which epochs led to them is one reference: an interrupt finds it as it was
-    before :meth:`save` or as it is after. While the copy is made, the model itself is whole: nobody sweeps.
+    before :meth:`save` or as it is after. While the copy is made, no sweep runs, so the model itself is whole.
     """
 
     def __init__(self, model: DeviceModel) -> None:

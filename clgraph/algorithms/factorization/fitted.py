@@ -1,4 +1,4 @@
-"""What a factorisation does once it is fitted: it predicts, folds users in and recommends."""
+"""Methods of a fitted factorisation: it predicts, folds users in and recommends."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     """The part of :class:`clgraph.algorithms.factorization.estimator.SGDMatrixFactorization` that uses the factors."""
 
     def transform(self, X: Any) -> NDArray[np.float32]:
-        """Return factor rows of the users of *X*, who may be new, by folding them in.
+        """Return factor rows of the users of *X*, old or new, by folding them in.
 
         Each row minimises the squared errors of that user's ratings plus *regularization* times their
         number times the row's squared norm, with the items as they are: the loss of ``fit``, solved for
@@ -51,7 +51,7 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return self._fold_in(X)[0].astype(np.float32)
 
     def predict(self, users: Any, items: ArrayLike | None = None) -> NDArray[np.float32]:
-        """Predict the ratings of *items* by *users*, pair by pair, or those that belong to an *X*.
+        """Predict the ratings of *items* by *users*, pair by pair, or the ratings of an *X*.
 
         Parameters
         ----------
@@ -164,7 +164,7 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     # ---- inputs
 
     def _ratings(self, X: Any, y: Any = None, *, reset: bool) -> Ratings:
-        """Return *X* and *y* as Ratings; *reset* takes their form and items as those of the fit."""
+        """Return *X* and *y* as Ratings; with *reset*, later calls take their form and items for the fit's."""
         if isinstance(X, Ratings):
             if reset:
                 self._fitted_on_pairs = False
@@ -212,7 +212,7 @@ def are_pairs(X: Any) -> bool:
 
 
 def pair_ids(pairs: NDArray[Any]) -> tuple[ArrayLike, ArrayLike]:
-    """Return the ids of the users and those of the items; a list of objects may turn out to hold numbers only."""
+    """Return the ids of users and of items; a list of objects may turn out to hold numbers only."""
     users, items = (column.tolist() if column.dtype == object else column for column in pairs.T)
     return users, items
 

@@ -38,10 +38,10 @@ def matching_node(
 ) -> Recipe:
     """Sweep over blocks of items in the order of their numbers; the supersteps are matchings of all ratings.
 
-    Inside a block the items with the most ratings take the first slots: steps that only few items still have are
-    then those of one work-group. *seed* is that of the matchings.
+    Inside a block the items with the most ratings take the first slots: the
+    steps that only few items still have then belong to one work-group. *seed* draws the matchings.
 
-    *barrier* is what stands between supersteps. "grid": a device-wide barrier of a persistent kernel, and a block has
+    *barrier* separates supersteps. "grid": a device-wide barrier of a persistent kernel, and a block has
     as many items as there are resident slots. "group", where the device has none: the barrier of one work-group,
     which runs alone, and a block has as many items as it has slots. On a CPU that is one work-item with one item at a
     time: no parallelism is left, but the row stays in registers for all of an item's ratings. *work_group_size* is a
@@ -60,7 +60,7 @@ def subgraph_matching(
 ) -> Recipe:
     """Sweep over blocks of items of like degree; the supersteps are matchings of a block's ratings alone.
 
-    Items are sorted by degree, so blocks of rare items take few supersteps. The options are those of
+    Items are sorted by degree, so blocks of rare items take few supersteps. It has the options of
     :func:`matching_node`.
     """
     return _recipe(facts, barrier, work_group_size, seed=seed, by_degree=True)
@@ -93,7 +93,7 @@ class ItemSupersteps(Supersteps):
     Inside a block the matchings that have ratings of it are the supersteps.
 
     With *by_degree* items fill blocks by falling degree, and each block has matchings of its own; else items fill them
-    in the order of their numbers, and the matchings are those of all ratings.
+    in the order of their numbers, and all ratings have matchings in common.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class ItemSupersteps(Supersteps):
         )
         users, n_users = given["users"], ratings.n_users
         if by_degree:
-            # Each block gets a copy of each user: then the matchings of one graph are those of all blocks.
+            # Each block gets a copy of each user: then one graph gives the matchings of all blocks.
             by_block, _ = stable_order(plan, blocks, -(-ratings.n_items // block_size))  # ratings come sorted by user
             users, copies = number_runs(plan, by_block, blocks, users)
             n_users = copies.size - 1

@@ -22,9 +22,9 @@ from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.program import Launch
 
 _EDGES, _NODES = "factorization/edge_locked.cl", "factorization/node_locked.cl"
-_RATINGS_PER_SLOT = 32  # a slot takes so many in a pass, if enough slots are left to fill the device
-_GROUPS_PER_UNIT = 8  # a later pass has at most so many work-groups for each compute unit
-_MANY_RATINGS = 8  # a mean item must have so many if a sub-group is to own it
+_RATINGS_PER_SLOT = 32  # in a pass, if there are enough slots to fill the device
+_GROUPS_PER_UNIT = 8  # work-groups of a later pass for each compute unit, at most
+_MANY_RATINGS = 8  # mean ratings of an item from which on a sub-group owns it
 _MOST_AHEAD = 16
 _MOST_STALLS = 40  # an item stays in the list until its last rating is done, so its length may stay a while
 Team = Literal["work_item", "sub_group"]
@@ -68,7 +68,7 @@ def node_locked(
     shuffle: bool = True,
     seed: Seed = 0,
 ) -> Recipe:
-    """Walk the ratings of an item with its row at hand and lock the users only; put off who is locked.
+    """Walk the ratings of an item with its row at hand and lock the users only; put off locked users.
 
     *per* names what owns an item: the slot that shares a row ("work_item"), or a whole "sub_group", the default where
     items have enough ratings for its work-items. It locks at most *locks* users at a time. With *shuffle* an item's
@@ -104,7 +104,7 @@ def hybrid_locked(
 ) -> Recipe:
     """Walk each item's ratings once, locking users; then lock both vertices of each rating that was put off.
 
-    The options are those of :func:`node_locked`.
+    It has the options of :func:`node_locked`.
     """
 
     def prepare(plan: FactorizationPlan) -> dict[str, Any]:
@@ -200,7 +200,7 @@ class _Passes:
         Raises
         ------
         DeviceTimeoutError
-            Hundreds of passes left the list as long as it was.
+            Hundreds of passes did not shorten the list.
         """
         number, ahead, left, stalls = 0, 2, self._most, 0
         while left:

@@ -20,11 +20,11 @@ from clgraph.runtime.program import Launch
 logger = logging.getLogger(__name__)
 
 SOURCE = "factorization/matchings.cl"
-_GROUP_SIZE = 512  # the one work-group takes so many rows at a time
-_NARROW_GROUP_SIZE = 64  # or so many, if a scan over the group has no sub-groups to lean on
-FEW_ROWS = 1 << 12  # one work-group has done so many before the launches of a round have started
-_GROUP_TURNS, _CPU_TURNS = 1 << 14, 1 << 20  # a launch makes so many in less than 0.2 s
-_TURNS = 16  # the many-row kernels make so many between two read-backs
+_GROUP_SIZE = 512  # rows that the one work-group takes at a time
+_NARROW_GROUP_SIZE = 64  # the same, where no sub-groups make a scan over the group fast
+FEW_ROWS = 1 << 12  # one work-group does them before the launches of a round would have started
+_GROUP_TURNS, _CPU_TURNS = 1 << 14, 1 << 20  # turns that a launch makes in less than 0.2 s
+_TURNS = 16  # between two read-backs of the many-row kernels
 
 Side = tuple[DeviceArray, int]
 

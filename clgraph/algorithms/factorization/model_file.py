@@ -51,7 +51,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     try:
         if os.path.isdir(target):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        if os.path.isfile(target) or not os.path.exists(target):  # what replaces it is made beside it
+        if os.path.isfile(target) or not os.path.exists(target):  # the new file is made beside it
             with tempfile.TemporaryFile(dir=os.path.dirname(target)):
                 pass
     except OSError as error:

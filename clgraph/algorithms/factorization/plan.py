@@ -20,7 +20,7 @@ from clgraph.runtime.program import Program
 from clgraph.runtime.session import Session
 
 _CPU_SLICE, _GPU_SLICE = 1 << 20, 1 << 28  # ratings of a launch; a popular item must not hold up the next one
-_SHORT_ROW = 64  # with rows of so many numbers a launch of a slice takes 0.2 s at most
+_SHORT_ROW = 64  # numbers of a row with which a launch of a slice takes at most 0.2 s
 
 
 class FactorizationPlan(Plan):
@@ -61,7 +61,7 @@ class FactorizationPlan(Plan):
         super().run()
 
     def run(self) -> None:
-        """Train from new factors, at one rate, as many sweeps as the problem has."""
+        """Train from new factors, at one rate, for the number of sweeps that the problem has."""
         problem, rng = self.problem, np.random.default_rng(self.problem.seed)
         self.model.set(initial_factors(*problem.ratings.shape, problem.rank, scale=0.2, biases=problem.biases, rng=rng))
         self.model.set_hyper(problem.learning_rate, problem.regularization)

@@ -1,4 +1,4 @@
-"""What a factorisation is asked of."""
+"""The problem of a factorisation: ratings, rank and settings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FactorizationProblem:
     mean : float, optional
         It is added to every prediction; by default it is the mean of the ratings.
     learning_rate, regularization : float
-        What a run uses; whoever makes single sweeps sets them in the model.
+        Used by a run; single sweeps take them from the model.
     seed : int
         A run starts from factors that this seed draws.
     checked : bool
@@ -84,7 +84,7 @@ class FactorizationProblem:
 
 
 def offset_type(n_ratings: int) -> np.dtype[Any]:
-    """Return the type of positions of so many ratings on the device."""
+    """Return the type of positions on the device, if there are *n_ratings*."""
     return np.dtype(np.int32 if n_ratings < _INT32_RATINGS else np.int64)
 
 

@@ -69,7 +69,7 @@ def stable_order(
     Returns
     -------
     order : DeviceArray
-        Positions; those of equal keys as they were.
+        Positions; equal keys stay in their order.
     offsets : DeviceArray
         Those with key ``c`` are ``order[offsets[c]:offsets[c + 1]]``.
     """
@@ -151,7 +151,7 @@ def pack(plan: FactorizationPlan, given: RatingArrays, order: DeviceArray) -> De
 
 
 def by_descending_degree(degrees: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the vertices that have ratings, those of most ratings first; equal ones as they are."""
+    """Return the vertices that have ratings, by falling number of ratings; equal ones stay in their order."""
     rated = np.flatnonzero(degrees)
     keys = -degrees[rated]
     if degrees.max(initial=0) < 2**15:

@@ -38,7 +38,7 @@ def make_schedule(name: str, learning_rate: float, decay: float = 0.0, regulariz
     decay : float
         The ``decay`` of "inverse", at least 0.
     regularization : float
-        What the training will use: *learning_rate* times it is at most 1/2.
+        Regularization of the training; at most 1 / (2 *learning_rate*).
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What the estimator takes from scikit-learn, or an error that tells how to get it."""
+"""The parts of scikit-learn that the estimator uses, or an error that tells how to get them."""
 
 from __future__ import annotations
 

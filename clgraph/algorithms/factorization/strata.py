@@ -25,7 +25,7 @@ class Cut:
     block, place : int32 array, shape (n,)
         The block of each, and its number there.
     members : tuple of int array
-        Who is in each block, by these numbers.
+        The members of each block, by these numbers.
     """
 
     block: NDArray[np.int32]
@@ -34,9 +34,9 @@ class Cut:
 
 
 def cut(counts: NDArray[np.int64], n_blocks: int) -> Cut:
-    """Deal users, or items, with so many ratings each to blocks of about as many ratings, none of which is empty.
+    """Deal users, or items, with *counts* ratings to blocks of nearly equal numbers of ratings; none is empty.
 
-    Who has most is dealt first, forth and back, so that all blocks have about as many of each kind.
+    The heaviest are dealt first, forth and back, so that blocks have nearly equal numbers of each kind.
     """
     order = np.argsort(-counts, kind="stable")
     turns = np.arange(counts.size) % (2 * n_blocks)
@@ -57,7 +57,7 @@ class Strata:
     ratings : Ratings
     users, items : Cut
     blocks : list of list of Ratings
-        By the block of users, then that of items; numbered within it.
+        By the block of users, then by the block of items; ids are numbered within a block.
     """
 
     def __init__(self, ratings: Ratings, n_blocks: int) -> None:

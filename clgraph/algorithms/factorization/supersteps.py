@@ -27,18 +27,18 @@ from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.program import Launch, Program
 
-LINGER = 5000  # work-groups that meet at a device-wide barrier wait so many turns for others to start
+LINGER = 5000  # turns for which work-groups at a device-wide barrier wait for others to start
 GRID_WG_SIZE, GROUPS_PER_UNIT = 512, 1  # persistent groups are resident for sure, and few wait for each other
 CPU_TAIL_RATINGS = 512  # One core ends a smaller superstep before two have started.
 STATUS = {"status": Array(1, np.uint32, zeroed=True)}
-_TURNS, _CPU_TURNS = 1 << 16, 1 << 20  # so many passes over the slots, about 0.1 s, are enqueued before the host waits
+_TURNS, _CPU_TURNS = 1 << 16, 1 << 20  # passes over the slots that are enqueued before the host waits, about 0.1 s
 _SOURCE = "factorization/superstep.cl"
-_MANY_LANES = 16  # if so many share a rating, groups have few slots, and two on a compute unit are worth a wait
+_MANY_LANES = 16  # lanes of a rating with which groups have few slots, so that two on a compute unit are worth a wait
 _RESIDENT_ITEMS = 2048  # work-items of a GPU's compute unit
 _TAIL_WG_SIZE = 512
-_TAIL_TURNS = 4  # so many take as long as a launch
+_TAIL_TURNS = 4  # they take as long as a launch
 _CPU_WG_SIZE = 64
-_GRID_BYTES = 1 << 27  # a launch costs nothing beside a superstep that moves so many bytes of rows
+_GRID_BYTES = 1 << 27  # bytes of rows in a superstep beside which a launch costs nothing
 
 FindKeys = Callable[[FactorizationPlan, RatingArrays], tuple[DeviceArray, int]]
 
@@ -46,7 +46,7 @@ FindKeys = Callable[[FactorizationPlan, RatingArrays], tuple[DeviceArray, int]]
 def matching_edge(
     problem: FactorizationProblem, facts: DeviceFacts, *, seed: Seed = 0, barrier: str = "auto"
 ) -> Recipe:
-    """Sweep over maximal matchings of the ratings, one after the other; *seed* is that of the matchings.
+    """Sweep over maximal matchings of the ratings, one after the other; *seed* draws the matchings.
 
     *barrier* is what stands between supersteps: the end of a kernel ("launch"), or a device-wide barrier inside a
     persistent one ("grid"), where the device has it.
@@ -69,7 +69,7 @@ def diagonal(problem: FactorizationProblem, facts: DeviceFacts, *, seed: Seed = 
     of the rank, and are neighbours, so that their loads of a row are one access and the product of two rows is
     summed up by shuffles; the model's layout makes them as many as the rank and the sub-group allow.
 
-    *barrier* is that of :func:`matching_edge`. There is one such order, so nothing depends on *seed*.
+    *barrier* is as for :func:`matching_edge`. There is one such order, so nothing depends on *seed*.
     """
     checked_seed(seed)
     modulus = max(problem.ratings.shape)

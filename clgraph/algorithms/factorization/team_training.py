@@ -41,7 +41,7 @@ class TeamFactorization(Training):
     """The model of some ratings on several devices.
 
     An epoch has as many strata as there are devices. In stratum s device d steps on block (d, (d + s) % n), with the
-    named strategy; then it takes over the items of the next device.
+    named strategy; then it gets the items of the next device.
 
     Parameters
     ----------

@@ -95,7 +95,7 @@ def checked_problem(
 def check_memory(session: Session, problem: FactorizationProblem) -> None:
     """Raise unless ratings, factors and their copy fit on the device; name the largest rank that does.
 
-    What the ratings need is an estimate: 64 bytes each at the peak, while the plan sorts them, and on a CPU, which
+    The memory of the ratings is an estimate: 64 bytes each at the peak, while the plan sorts them, and on a CPU, which
     reads them where they are, 52.
     """
     per_rating = {k: b for k, b in _BYTES_PER_RATING.items() if not (k == "ratings" and session.facts.is_cpu)}
