@@ -27,7 +27,7 @@ _STRATEGIES = "", "strategy", "predicted ms", "of which ms", "against the pick"
 
 
 class KernelTime(NamedTuple):
-    """What one kernel took in all launches of a run.
+    """The time of one kernel in all launches of a run.
 
     Attributes
     ----------

@@ -24,7 +24,7 @@ MODULES = {
 """Where the ``ALGORITHM`` of each name is; it is imported on its first use."""
 
 ON_MESHES = {"refine_mesh": "clgraph.algorithms.delaunay"}
-"""Likewise, of those that take meshes, about which ``explain`` and the options of graphs know nothing."""
+"""The same for algorithms on meshes, which ``explain`` and the options of graphs do not know."""
 
 
 def find_algorithm(name: str) -> Algorithm:

@@ -14,7 +14,7 @@ SOURCE = "bfs/frontier.cl"
 _QUEUE_SOURCE = "bfs/queue.cl"
 _BUDGET = 2**23  # edges that queues look at in a launch: a fraction of a second
 _FEW_UNITS = 4
-_FEW_ROWS = 4096  # that one work-item expands faster on more units
+_FEW_ROWS = 4096  # rows that one work-item expands faster, where there are more units
 _ANY = 2**62
 _PARTS = 64  # smaller shares of the vertices do not turn bottom-up
 
@@ -67,7 +67,7 @@ class Levels:
         """Search from the vertices in the lists."""
         turn, depth, explored = 0, 1, 0
         while depth <= self._max_depth:
-            if self._few_rows == _ANY and not self._alpha:  # nobody asks how many wait
+            if self._few_rows == _ANY and not self._alpha:  # the number of waiting vertices is not needed
                 self._expand_alone(turn, depth, explored)
                 return
             light, heavy, edges, _ = self._sizes(turn)

@@ -28,7 +28,7 @@ class LevelsPlan(SearchPlan):
 
 
 class MatrixSearch(UncheckedPlan):
-    """A search on a CPU of a matrix that nobody has checked, for one call: a single launch checks what it reads."""
+    """A search on a CPU, for one call, of a matrix that is not checked yet: its one launch checks all it reads."""
 
     reads = ("sources",)
 

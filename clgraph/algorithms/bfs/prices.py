@@ -16,23 +16,23 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Gathers, Work
 
 DEEP_LEVELS = 40.0  # deeper searches have few frontiers that are large enough to turn round
-TURNED_SHARE = 0.25  # of the graph: a search that reaches less has no large frontier
+TURNED_SHARE = 0.25  # a search that reaches a smaller share of the graph has no large frontier
 # A CPU's core, in dependent loads from its second-level cache.
 VERTEX_LOADS, ENTRY_LOADS = 0.5, 0.25
 GUESS_LOADS, GUESSES_PER_VERTEX = 2.0, 4.0  # a far end that may have been met costs a wrong guess, four times at most
 PULL_LOADS = 4.0  # per vertex, in all levels that go bottom-up
-PUSHED_SHARE = 0.5  # of a top-down search: the levels before it turns round
+PUSHED_SHARE = 0.5  # time of the levels before a search turns round, over that of a top-down search
 SHARED_LEVEL_VERTICES = 64.0  # in a level that cores share, as in cl/bfs/meeting.h
 SHARING_FACTOR = 1.25  # time of a shared search over a core's share of it, since narrow levels are one core's
 ATOMIC_UNITS = 5.0  # cores that search with atomics as fast as one core without
 CPU_VERTEX_BYTES = 16.0
-CHECKED_VERTEX_BYTES = 112.0  # of a matrix: new memory for the answer, and checks of rows that were not reached
+CHECKED_VERTEX_BYTES = 112.0  # per row of a matrix: new memory for the answer, and checks of unreached rows
 # A GPU.
 VERTEX_BYTES, PULL_VERTEX_BYTES = 16.0, 60.0
 LEVEL_BARRIERS = 1.1  # per level, with its three dependent accesses
 PULL_BARRIERS = 6.0
 PULL_ENTRIES = 6.0  # entries that an unreached vertex reads
-HUB_STEP_ENTRIES, HUB_STEP_LOADS = 2048.0, 4.0  # of a work-group that reads the row of a hub bottom-up
+HUB_STEP_ENTRIES, HUB_STEP_LOADS = 2048.0, 4.0  # per step of a work-group that reads a hub's row bottom-up
 
 
 def frontier(problem: SearchProblem, facts: DeviceFacts) -> Work:
@@ -60,7 +60,7 @@ def frontier(problem: SearchProblem, facts: DeviceFacts) -> Work:
 
 
 def _time_share(stats: GraphStats, facts: DeviceFacts) -> float:
-    """Return the time of the cores of a CPU over that of one core."""
+    """Return the time on all cores of a CPU over the time on one core."""
     members = queue_members(facts)
     if members == 1:
         return min(1.0, ATOMIC_UNITS / facts.compute_units)

@@ -1,4 +1,4 @@
-"""What breadth-first search is asked of."""
+"""The problem of a breadth-first search: a graph, sources and a depth."""
 
 from __future__ import annotations
 

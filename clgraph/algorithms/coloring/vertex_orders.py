@@ -14,9 +14,9 @@
     other degrees are equal, too. Equal ones are interleaved.
 ``smallest_last``
     The vertex of smallest degree goes last, then the vertex of smallest degree among the rest, and so on. There are
-    fewer colours, for more work [2]_. All vertices of at most k entries in what is left are removed at once, wave after wave until
-    none is; then k rises to the smallest degree that is left [3]_. So a greedy colouring takes at most one colour more
-    than the degeneracy of the graph. A hash decides between the vertices of a wave.
+    fewer colours, for more work [2]_. All vertices of at most k entries in what is left are removed at once, wave after
+    wave until none is; then k rises to the smallest degree that is left [3]_. So a greedy colouring takes at
+    most one colour more than the degeneracy of the graph. A hash decides between the vertices of a wave.
 
 References
 ----------

@@ -36,7 +36,7 @@ LOCAL = "rem", "hook_compress", "afforest"
 
 @dataclass
 class _Forest:
-    """What one device has found: the plan that holds its forest of all vertices, and what it looked at."""
+    """The result of one device: the plan that holds its forest of all vertices, and counts of its work."""
 
     plan: ComponentsPlan
     n_entries: int = 0
@@ -214,7 +214,7 @@ def forest_message(n: int, parent: DeviceArray) -> tuple[DeviceArray, bool]:
 
 
 def join_forest(n: int, message: DeviceArray, parent: DeviceArray, *, is_packed: bool) -> None:
-    """Enqueue joining a forest, packed or as a parent for each vertex, with that of *parent* on the same device."""
+    """Enqueue joining a forest, packed or as a parent for each vertex, with the forest *parent* on the same device."""
     session, scope, n_items = parent.session, {**_shape(n), "parent": parent}, -(-n // 4)
     if is_packed:
         session.program(_MESSAGE).bind("merge_message", n_items, scope, message=message)()

@@ -15,7 +15,7 @@ from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.program import Launch
 from clgraph.runtime.session import Session
 
-_BLOCKS = 2  # for each compute unit, so that blocks may have unequal rows
+_BLOCKS = 2  # blocks of rows for each compute unit, so that rows may be unequal
 
 
 class ComponentsPlan(Plan):
@@ -50,7 +50,7 @@ class ComponentsPlan(Plan):
 
 
 class MatrixComponents(UncheckedPlan):
-    """A run on a CPU for one call, on a matrix that nobody has checked.
+    """A run on a CPU, for one call, on a matrix that is not checked yet.
 
     It unites what lies within blocks of vertices, then what leads from one to another, and numbers the trees.
     """

@@ -22,13 +22,13 @@ GUESS_SECONDS = 3e-8  # a core's time per entry whose union was guessed wrong. A
 OUTSIDE_PER_TREE = 8.0  # vertices outside the giant component after the sample, per tree of first hooks
 MIN_OUTSIDE_SHARE = 0.02
 HUB_ROW_LOADS = 16.0  # dependent loads of a GPU's sub-group per entry of its lane in the longest row
-CHECKED_ENTRY_BYTES, CHECKED_VERTEX_BYTES = 22.0, 62.0  # of a matrix, for checks and unions. Cores compute meanwhile.
+CHECKED_ENTRY_BYTES, CHECKED_VERTEX_BYTES = 22.0, 62.0  # for checks and unions of a matrix. Cores compute meanwhile.
 FLAT_HOOK_DEPTH = 32.0  # deeper first hooks let hubs come after their neighbours
 _SCANS = 0.5  # passes of scipy over vertices and entries
 _CALL = Work(host_seconds=5e-5)
 
-ONE_TREE_SHARE = 0.5  # of the sampled vertices in one tree: more mean that first hooks leave (nearly) one tree
-HUB_TREE_SHARE = 0.1  # of the sampled vertices in one tree: more mean that hubs collect the others
+ONE_TREE_SHARE = 0.5  # if one tree has a greater share of the sampled vertices, first hooks leave (nearly) one tree
+HUB_TREE_SHARE = 0.1  # if one tree has a greater share of the sampled vertices, hubs collect the others
 FEW_TREES_SHARE = 2e-3  # trees per vertex. Below this, a round of stride 4 hooks about 100 vertices of each tree.
 SMALL_COMPONENTS_REACH = 0.4  # reached share of a search. Below this, no component is worth to be skipped.
 RANDOM_FAR_SHARE, RANDOM_TREES_SHARE = 0.5, 0.05  # a random numbering: far neighbours, and few trees

@@ -1,4 +1,4 @@
-"""What connected components are asked of."""
+"""The problem of connected components: a graph."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ Strategies
 ``two_stage_balanced``
     The same, but new triangles are listed, and a launch of its own finds in equal shares which of them are bad.
 ``child_launch``
-    The same, but each work-group launches a grid for those that it has made. Where kernels cannot launch others, the
+    The same, but each work-group launches a grid for its new triangles. Where kernels cannot launch others, the
     host does it for all of them together.
 """
 
@@ -184,7 +184,7 @@ def _answer(problem: RefineProblem, plan: Refinement) -> RefinedMesh:
 
 
 def _interpolated(mesh: TriangleMesh, points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return attributes of new *points*, linear between those of the mesh."""
+    """Return attributes of new *points*, linear between the points of the mesh."""
     if not mesh.point_attributes.shape[1] or not len(points):
         return np.zeros((len(points), mesh.point_attributes.shape[1]))
     from scipy.interpolate import LinearNDInterpolator, NearestNDInterpolator

@@ -61,8 +61,8 @@ class Launches:
     ) -> list[list[Launch]]:
         """Bind rounds in which candidates without conflicts are found before any goes in.
 
-        Candidates *claim* triangles by atomics, or else write keys. Those that have lost try *again* so many times by
-        atomics. *checks* tells who finds which of the new triangles are bad: "AT_ONCE", "LISTED" or "BY_CHILDREN", as
+        Candidates *claim* triangles by atomics, or else write keys. Losers try *again* that many times by
+        atomics. *checks* tells how bad ones among the new triangles are found: "AT_ONCE", "LISTED" or "BY_CHILDREN", as
         in cl/delaunay/insert.cl. Kernels launch the children if this is *from_device*, else the host does.
         """
         session, n_rows, sizes = self._session, self._n_rows, self._sizes

@@ -1,4 +1,4 @@
-"""What a refinement is asked of."""
+"""The problem of a refinement: a mesh and what its triangles must fulfil."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from clgraph.data.triangle_mesh import TriangleMesh
 from clgraph.errors import InputError, MeshError
 
 WHOLE = ("none", "boundary", "segments")
-MOST_ANGLE = 34.0  # beyond which refinement hardly ever ends
+MOST_ANGLE = 34.0  # degrees; with a greater least angle, refinement hardly ever ends
 MOST_COORDINATE, LEAST_EXTENT = 1e75, 1e-70  # fourth powers of lengths are compared
 MOST_TRIANGLES = 2**28  # links have the number of an edge in 30 bits
 _SHARP = math.radians(60.0)  # segments that meet under less encroach on each other
@@ -82,7 +82,7 @@ class RefineProblem:
         return math.cos(math.radians(2.0 * max(self.min_angle, _LEAST_LENS))) ** 2
 
     def segments_by_row(self) -> tuple[NDArray[np.intp], NDArray[np.int32], NDArray[np.int32]]:
-        """Return the order of the segments by their lower ends, where those of each point begin, and their ends."""
+        """Return the order of segments by their lower ends, where the segments of each point begin, and the ends."""
         ends = np.sort(self.mesh.segments, axis=1)
         order = np.lexsort((ends[:, 1], ends[:, 0]))
         ends = np.ascontiguousarray(ends[order], np.int32)

@@ -17,11 +17,13 @@ from clgraph.runtime.session import Session
 
 MOST_ROUNDS = 1 << 14
 _BY_CLAIMS = {"patches", "atomic"}
-_CHECKS = {"two_stage_balanced": "LISTED", "child_launch": "BY_CHILDREN"}  # who looks at the new triangles of a round
-_UNREAD_ROUNDS = 8  # so many are launched before the host looks how far they came
+# How the new triangles of a round are checked.
+_CHECKS = {"two_stage_balanced": "LISTED", "child_launch": "BY_CHILDREN"}
+_UNREAD_ROUNDS = 8  # rounds that are launched before the host reads how far they came
 _SUMS = ("leaders", "bads", "winners", "slots", "rims")  # a number for each work-group
 _FIRST_SHARE = 0.05
-_MOST_PASSES, _LEAST_GAIN = 8, 16  # of patches in groups; a pass ends them that puts in so much less than the first
+# Passes over patches in groups: at most 8, until one puts in less than a sixteenth of the points of the first.
+_MOST_PASSES, _LEAST_GAIN = 8, 16
 MOST_RIM = 1 << 15  # edges of a cavity's rim that are tried
 
 
@@ -68,7 +70,7 @@ class Refinement:
         if group_size > 1:
             group_size = -(-group_size // width) * width
         in_groups = bool(group_size) and method == "patches"
-        self._method = "priority" if in_groups else method  # of rounds of the whole mesh
+        self._method = "priority" if in_groups else method  # the method of rounds of the whole mesh
         self._rim = 32
         self._n_rows = min(max(1024, mesh.n_triangles // 4), 1 << (15 if cpu else 20))
         self._placement = Placement(session, problem)
@@ -136,7 +138,7 @@ class Refinement:
     # ---- runs
 
     def run(self) -> None:
-        """Refine until no triangle is left that can be improved, or there are as many points as there may be."""
+        """Refine until no triangle can be improved, or there are *max_points* points."""
         mesh = self.problem.mesh
         state = np.zeros(self._state.size, np.uint32)
         state[self._word["N_POINTS"]], state[self._word["N_TRIANGLES"]] = mesh.n_points, mesh.n_triangles
@@ -254,7 +256,7 @@ class Refinement:
 
     @property
     def details(self) -> dict[str, Any]:
-        """What the last run tells of itself."""
+        """Details of the last run."""
         told: dict[str, Any] = {
             "rounds": self._number,
             "flips": self._placement.flips,

@@ -49,7 +49,7 @@ class Part:
         return np.flatnonzero(self.problem.graph.degrees > limit).astype(np.int32)
 
     def row_groups(self, n_rows: int) -> int:
-        """Work-groups that take so many long rows, one at a time."""
+        """Work-groups that take *n_rows* long rows, one at a time."""
         return min(n_rows, 8 * self.facts.compute_units)
 
     def recipe(

@@ -24,7 +24,7 @@ def planes(part: Part, *, persistent: bool, tile: int | None, tuning: Tuning) ->
         "TILE_ENTRIES": 4093,
         "GROUPS_PER_UNIT": 48,
         "LOCAL_SUMS": 1,
-        # The words of far neighbours come from DRAM, but for those of the few that have the long rows.
+        # The words of far neighbours come from DRAM, except where a few vertices have the long rows.
         "SIDE_BY_SIDE": int(stats.far_neighbor_share >= 0.5 and stats.max_degree <= long_row),
     }
     if facts.is_cpu:
@@ -44,7 +44,7 @@ def planes(part: Part, *, persistent: bool, tile: int | None, tuning: Tuning) ->
         longest = max(63, longest)  # registers are not what limits CPUs
     long_row = max(1, min(tuned["LONG_ROW"], longest, size // 2))
     step = size - long_row
-    if tile is None and group > 1:  # as many rows as work-items, or a multiple
+    if tile is None and group > 1:  # a row for each work-item, or several
         row = stats.mean_degree + 1
         step = min(step, max(1, int((max(1, step // int(row * group)) * group - 1) * row)))
     counting = {

@@ -1,7 +1,7 @@
 """Predicted work of hash collisions, from the sizes of the graph and of the table.
 
-Integer instructions limit these kernels. Probes measure no rate of those, so their time is given as that of bytes which
-are streamed: medians over 100 calls on two CPUs, and 48 on two GPUs, with 15 hashes of 10 widths
+Integer instructions limit these kernels. Probes measure no rate of these, so their time is given in streamed
+bytes: medians over 100 calls on two CPUs, and 48 on two GPUs, with 15 hashes of 10 widths
 (``benchmarks/results/cost_model-*.json``).
 """
 

@@ -1,4 +1,4 @@
-"""What collisions of hash colourings are asked of."""
+"""The problem of hash collisions: a graph, hashes and numbers of bits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from clgraph.engine.problem import GraphProblem
 from clgraph.errors import InputError
 from clgraph.runtime.device_graph import beside
 
-MOST_BITS = 31  # of a colour, which is an int32
+MOST_BITS = 31  # a colour is an int32
 
 
 @dataclass(frozen=True)

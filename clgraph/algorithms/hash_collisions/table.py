@@ -59,7 +59,7 @@ class CollisionTable(Result, _CollisionTable):
         Parameters
         ----------
         max_colors : int, optional
-            Only colourings of at most so many colours count; b bits give ``2**b`` colours.
+            Only colourings with at most this number of colours count; b bits give ``2**b`` colours.
 
         Raises
         ------

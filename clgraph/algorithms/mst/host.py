@@ -24,9 +24,9 @@ def solve(problem: ForestProblem) -> Told:
 
     scipy sorts doubles, drops weights of zero, and does not say which of parallel edges it has taken. So it gets each
     edge once, and as its weight a double whose bits are the rank of the weight and then the edge's number. Such doubles
-    are distinct, not zero, and in the order in which edges join the forest; those that it returns name its edges.
+    are distinct, not zero, and in the order in which edges join the forest; the returned ones name its edges.
     """
-    from scipy.sparse.csgraph import minimum_spanning_tree  # to load it takes 0.07 s, which others need not pay
+    from scipy.sparse.csgraph import minimum_spanning_tree  # loading it takes 0.07 s, so only this strategy does it
 
     graph = problem.graph
     n, rows, columns = graph.n_vertices, graph.sources(), graph.column_indices
@@ -48,12 +48,15 @@ def solve(problem: ForestProblem) -> Told:
     is_taken[found] = True
     edges, weights = entries[is_taken], None if weights is None else weights[is_taken]
     weight = edges.size if weights is None else total_weight(weights)
-    ends = {"sources": rows[is_taken], "targets": graph.column_indices[edges]}  # scipy has moved those of the matrix
+    ends = {
+        "sources": rows[is_taken],
+        "targets": graph.column_indices[edges],
+    }  # scipy has moved the columns of the matrix
     return Told(edges, weight, {**ends, "weights": weights})
 
 
 def _matrix(graph: Graph, *arrays: NDArray[Any]) -> Any:
-    """Return the matrix of these values, columns and offsets; who copies the user's spares 7 us of checks."""
+    """Return the matrix of these values, columns and offsets; a copy of the user's matrix spares 7 us of checks."""
     if not isinstance(graph, WrappedGraph):
         return csr_array(arrays, shape=2 * (graph.n_vertices,))
     made = copy(graph.matrix)

@@ -1,7 +1,7 @@
 """Minimum spanning forests on several devices: a forest of the edges of each, merged along a tree.
 
-An edge that is not in the forest of some edges is not in that of more of them. So what two devices have found together
-holds the forest of both; it is found in the union of the two as in a graph.
+An edge that is not in the forest of some edges is not in the forest of more edges. So the forests of two devices
+together hold the forest of both; it is found in the union of the two as in a graph.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def solve(problem: ForestProblem, graph: SplitGraph | StreamedGraph) -> tuple[ND
 def _merged(
     team: Team, solver: Solver, n: int, gives: Mapping[int, int], forests: Mapping[int, Mapping[str, DeviceArray]]
 ) -> Mapping[int, dict[str, DeviceArray]]:
-    """Return the forests of the devices that take, each merged with that of the device that gives to it."""
+    """Return the forests of the receiving devices, each merged with the forest of its sender."""
 
     def merge(taker: int) -> dict[str, DeviceArray]:
         session = team.sessions[taker]

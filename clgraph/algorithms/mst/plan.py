@@ -15,7 +15,7 @@ from clgraph.primitives.sort import Sort
 from clgraph.runtime.device_graph import device_graph
 
 LANES, ADDENDS = 64, 128
-"""There are so many sums for each ``LANES * ADDENDS`` edges, and each is of so many; as ``cl/mst/answer.cl`` tells."""
+"""Sums for each ``LANES * ADDENDS`` edges, and addends of each sum; as in ``cl/mst/answer.cl``."""
 _VALUES = {"int32": "INT", "int64": "LONG", "float32": "FLOAT", "float64": "DOUBLE"}
 
 

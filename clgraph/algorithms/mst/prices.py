@@ -18,7 +18,11 @@ ENTRY_BYTES, VERTEX_BYTES = 200.0, 60.0  # memory traffic of all passes over row
 LISTED_PER_VERTEX = 1.5  # edges per vertex that reach the list of a CPU or GPU, at most half of the entries
 VISIT_BYTES, VISIT_GATHERS = 72.0, 6.0  # per listed edge, in all rounds
 TREES_PER_ROOT = 4.0  # trees left by first hooks, per tree of first neighbours, where all weights are equal
-DIGIT_BITS, DIGIT_LAUNCHES, KEY_BYTES = 8, 3.0, 12.0  # of a radix sort, which reads each key twice and writes it
+DIGIT_BITS, DIGIT_LAUNCHES, KEY_BYTES = (
+    8,
+    3.0,
+    12.0,
+)  # per pass of a radix sort, which reads each key twice and writes it
 EDGE_BYTES = 56.0  # per edge of the answer, beside its sort
 
 HOST_CALL_SECONDS, HOST_VERTEX_SECONDS = 6e-5, 6e-9
@@ -33,7 +37,7 @@ def rounds(stats: GraphStats) -> float:
 def edge_list(problem: ForestProblem, facts: DeviceFacts) -> Work:
     """Return the work of passes over the rows, and of rounds over a list of the edges between trees.
 
-    Where edges weigh the same, the first hooks of a CPU leave as many trees as those of components do. A GPU waits for
+    Where edges weigh the same, a CPU's first hooks leave the same number of trees as in components. A GPU waits for
     all its work-groups in each round, however few edges are left.
     """
     stats, n, m = problem.stats, float(problem.stats.n_vertices), float(problem.stats.n_edges)

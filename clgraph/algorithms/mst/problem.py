@@ -1,4 +1,4 @@
-"""What spanning forests are asked of."""
+"""The problem of a spanning forest: a weighted graph."""
 
 from __future__ import annotations
 

@@ -25,8 +25,8 @@ _ROWS, _SEGMENTED, _EDGE_LIST = (f"mst/{name}.cl" for name in ("rows", "segmente
 _TILE = 512  # entries
 _SAMPLES = 256
 _CLIMB_LIMIT = 1024
-_SEGMENT_GROUPS = 16  # the list has segments for so many work-groups on each compute unit
-_RESIDENT_GROUPS = 6  # so many may run at once on each compute unit
+_SEGMENT_GROUPS = 16  # work-groups on each compute unit for which the list has segments
+_RESIDENT_GROUPS = 6  # work-groups that may run at once on each compute unit
 _MOST_ROUNDS = "MAX_ROUNDS - 1"
 # Light edges, which are joined before the others (filter-Borůvka).
 MIN_DEGREE = 8.0  # mean degree. Below it, few edges are left between trees anyway.

@@ -7,7 +7,7 @@ Strategies
     divided by recursive bisection, several times at once, and every level is refined on the way back [1]_.
     ``matching`` is ``"lock_free"``, heavy edges that both ends choose; ``"two_hop"``, which then matches at a common
     neighbour what is left [2]_, as the others do once a level hardly shrinks; or ``"segmented"``, where the lanes of
-    a sub-group share its rows, and vertices propose and accept until nobody has a neighbour left. ``contraction`` is
+    a sub-group share its rows, and vertices propose and accept until none has a free neighbour. ``contraction`` is
     ``"hashed"``, with a table for each coarse vertex, or ``"sorted"``, by one sort of all entries; both make the same
     levels. ``refinement`` is ``"label_propagation"`` [3]_; ``"buffered"``, in which parts take the requests that gain
     most and for which they have room [4]_; ``"permutations"``, in which each part takes the best set of some requests;
@@ -140,7 +140,7 @@ def partition(
         ``individuals``, how many partitions of the coarsest level are tried, and ``top_k``, 1 … 16, how many moves to a
         part the refinement ``"permutations"`` combines (11). With ``drop_light_edges=True`` coarse levels keep at most
         twice as many entries for each vertex as the graph has, the heaviest; this is for irregular graphs. ``hybrid``
-        has the same but ``individuals``, and ``move_at``, the most vertices of the level that the CPU divides, and
+        has the same without ``individuals``, and ``move_at``, the most vertices of the level that the CPU divides, and
         ``host``, ``"metis"`` or ``"cpu"``.
 
     Returns

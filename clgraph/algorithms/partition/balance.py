@@ -15,7 +15,7 @@ from scipy.sparse import coo_array
 
 from clgraph.algorithms.partition.problem import PartitionProblem
 
-MAX_ROUNDS = 16  # of moves along edges. Vertices that are still too many then go to any part with room.
+MAX_ROUNDS = 16  # rounds of moves along edges. Then vertices in excess go to any part with room.
 
 Parts = NDArray[np.int32]
 Sums = NDArray[np.int64]
@@ -121,7 +121,7 @@ def _pulls(
     own[at[is_own]] = pull[is_own]
     is_open = ~is_own & (room[part] >= _weights_of(problem, vertices)[at])
     at, part, pull = at[is_open], part[is_open], pull[is_open]
-    order = np.lexsort((-part, pull, at))  # of the items of a place the last counts
+    order = np.lexsort((-part, pull, at))  # of several items for a place, the last counts
     best[at[order]], target[at[order]] = pull[order], part[order]
     return own, best, target
 
@@ -155,7 +155,7 @@ def _move_along_edges(problem: PartitionProblem, parts: Parts, weights: Sums) ->
 
 
 def _make_fit(problem: PartitionProblem, parts: Parts, weights: Sums) -> None:
-    """Take vertices out of parts that are over their limits and place them anew, as long as that helps.
+    """Take vertices out of parts that are over their limits and place them anew, until that helps no more.
 
     The first way keeps the vertices with the strongest edges to their own part, for their weight. The second keeps the
     heaviest vertices. The third places all vertices anew; the cut is lost, so it counts only if it keeps all limits.

@@ -108,7 +108,7 @@ def _by_metis(problem: PartitionProblem) -> NDArray[np.int32]:
         used = problem.target_weights[parts_used]
         shares = (used / used.sum()).tolist()
     rows: dict[str, Any] = {"xadj": graph.row_offsets, "adjncy": graph.column_indices}
-    if hasattr(pymetis, "CSRAdjacency"):  # from 2025 on, when the other way became deprecated
+    if hasattr(pymetis, "CSRAdjacency"):  # since 2025; the other way is deprecated there
         rows = {"adjacency": pymetis.CSRAdjacency(graph.row_offsets, graph.column_indices)}
     _, parts = pymetis.part_graph(
         parts_used.size,

@@ -18,7 +18,7 @@ from clgraph.runtime.program import Launch
 LOCK_FREE, TWO_HOP, HASHED, GROWING, REFINING = (
     f"partition/{name}.cl" for name in ("lock_free", "two_hop", "hashed", "greedy_growing", "label_propagation")
 )
-_ROUNDS = 5  # of matching
+_ROUNDS = 5  # rounds of matching
 _LEAST_SHRINKING = 0.95
 _TURNS_A_READ = 4  # iterations of refinement for which the host enqueues launches before it asks whether they end
 _MOST_GROWN = 1 << 26  # words of all partitions of the coarsest level
@@ -32,7 +32,7 @@ class PartitionPlan(Plan):
     """Divides the vertices of a graph."""
 
     def result(self) -> tuple[NDArray[np.int32], int, NDArray[np.int64]]:
-        """Return the part of each vertex, the weight of the edges between parts, and that of each part.
+        """Return the part of each vertex, the weight of the edges between parts, and the weight of each part.
 
         The parts keep their limits wherever they can.
         """
@@ -59,7 +59,7 @@ class PartitionPlan(Plan):
 
     @property
     def levels(self) -> list[dict[str, Any]]:
-        """What the last run found on each level."""
+        """Numbers of vertices, entries and cut of each level of the last run."""
         return [] if not self.used else self.used[0].levels
 
 
@@ -76,7 +76,7 @@ class Multilevel:
         self._drops = bool(values["drop_light_edges"])
         own = LOCK_FREE, TWO_HOP, HASHED, GROWING, variants.POPULATION, REFINING
         for source in (*own, *variants.sources_of(plan.problem, self._drops)):
-            plan.program(source)  # so that no run waits for a compiler
+            plan.program(source)  # compiled now, so that no run waits for it
         self._turn = variants.turn_of(plan.problem)
         self._launches: dict[str, Launch] = {}
         self._constant = plan.program(REFINING).constant

@@ -21,12 +21,12 @@ COARSEST = 8.0  # vertices for each part of the last level
 NEAR_BYTES = 2.0**18
 ENTRY_LOADS, VERTEX_LOADS = 8.0, 150.0  # to make all levels, per entry and vertex of the graph
 BORDER_LOADS = 40_000.0  # to refine all levels, per vertex at the border of a part of the graph
-AFTER_METIS = 0.3  # of these, where METIS has divided a coarse level, so that few turns better the cut
+AFTER_METIS = 0.3  # share of BORDER_LOADS after METIS has divided a coarse level, since few turns improve its cut
 # METIS on one core.
 METIS_ENTRY_SECONDS, METIS_VERTEX_SECONDS, METIS_BORDER_SECONDS = 6e-8, 5e-7, 1e-6  # the last per entry at the border
 # Vertices of the largest level that moves to the CPU. METIS divides grids, roads and points of 2^14 vertices in less
 # time than two cores refine their levels. For 2^18 it takes longer than the cores need for a level of an eighth, and
-# METIS for that one (PoCL and Intel, 2 to 64 parts). A GPU's time on coarse levels is that of barriers, 7 ms on an
+# METIS for that one (PoCL and Intel, 2 to 64 parts). A GPU spends coarse levels in barriers, 7 ms on an
 # H200, and METIS divides some 2^12 vertices meanwhile.
 CPU_MOVED_VERTICES, GPU_MOVED_VERTICES = 1 << 15, 1 << 12
 # A GPU.
@@ -79,7 +79,7 @@ def border_share(problem: PartitionProblem, n: float) -> float:
 
 
 def _on_device(problem: PartitionProblem, facts: DeviceFacts, last: float, refined: float) -> Work:
-    """Return the work of levels down to one of *last* vertices; so much is *refined* of what a CPU refines."""
+    """Return the work of levels down to one of *last* vertices; *refined* is the share of a CPU's refinement."""
     n, m = float(problem.graph.n_vertices), float(problem.graph.n_edges)
     made = max(0.0, 1.0 - last / max(1.0, n))  # the share of all levels that is made
     if facts.is_cpu:

@@ -1,4 +1,4 @@
-"""What partitions are asked of."""
+"""The problem of a partition: a graph, the number of parts and their weights."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class PartitionProblem(GraphProblem):
 
     @cached_property
     def shares(self) -> NDArray[np.int64]:
-        """What each part is to weigh, rounded up."""
+        """The wanted weight of each part, rounded up."""
         return np.ceil(self.targets).astype(np.int64)
 
     @cached_property
@@ -98,7 +98,7 @@ class PartitionProblem(GraphProblem):
 
     @property
     def targets(self) -> NDArray[np.float64]:
-        """What each part is to weigh."""
+        """The wanted weight of each part."""
         if self.target_weights is None:
             return np.full(self.n_parts, self.total_weight / self.n_parts)
         return self.target_weights * self.total_weight

@@ -25,7 +25,7 @@ _COARSEST = 8  # vertices of the coarsest level for each part, ...
 _COARSEST_OF_OTHERS = 16  # ... and with refinements that change less of what bisections give
 _LEAST_COARSEST = 128
 _ALONE = 1024  # work-items of a group that makes or refines a partition alone, mostly waiting for memory
-_FEW_COUNTERS = 2  # of a sub-group that bisects
+_FEW_COUNTERS = 2  # counters of a sub-group that bisects
 _SAME_EVERYWHERE = 8  # individuals of a deterministic partition, whatever the device
 
 

@@ -25,14 +25,14 @@ _ACCEPTING = {
     "noop": (),
 }
 _ANY_GAIN = -(2**30)
-_MOST_ROUNDS = 256  # of matching, which expects some twenty
+_MOST_ROUNDS = 256  # rounds of matching; some twenty are expected
 _ROUNDS_A_READ = 4
-_DENSER = 2  # times the mean degree of the graph, which levels without light edges have at most
+_DENSER = 2  # greatest mean degree of levels without light edges, over the mean degree of the graph
 _SHORT = 8  # entries of a row; longer ones are the work of sub-groups, of which a group has few
 # Vertices and entries of the levels that individuals have.
 _SMALL = {"normal": (1 << 12, 1 << 15), "max": (1 << 13, 1 << 17)}
 _GENERATIONS = {"normal": 0, "max": 10}
-_MOST_WORDS = 1 << 27  # of an array of all individuals
+_MOST_WORDS = 1 << 27  # words of an array for all individuals
 
 
 def padded(n: int) -> int:
@@ -126,7 +126,7 @@ def match_segments(run: Any, level: int, n: int, seed: int, most_weight: int) ->
 
 
 def sort_entries(run: Any, level: int, n: int, m: int) -> None:
-    """Fill the slots of coarse vertices with their *m* entries, by a sort; *level* is the one that is contracted."""
+    """Fill the slots of coarse vertices with their *m* entries, by a sort; *level* is contracted."""
     shift, arrays = n.bit_length(), run.plan.arrays
     run.launch(SORTED, "gather_entries", n, level=level, shift=shift)
     names = ("packed", "packed_sorted", "entry_weights", "entry_weights_sorted")

@@ -18,13 +18,13 @@ from clgraph.model.cost import Part, Work
 
 _EXACT = 2**53  # integers below it are doubles
 _SCANS, _SCANS_OF_VERTICES, _LOOKS = 1.0, 12.0, 40.0  # the second of the heap's nodes, the last of predecessors
-_THIN_SHARE = 0.36  # of the time, where the heap has two vertices at most
-_FRONT_SECONDS = 1.8e-9  # of a vertex whose distance may fall, by the square of the logarithm of those in the heap
+_THIN_SHARE = 0.36  # time over the usual one, where the heap has two vertices at most
+_FRONT_SECONDS = 1.8e-9  # per vertex whose distance may fall, times the squared logarithm of the heap's size
 _CALL, _LOOK = Work(host_seconds=3.5e-5), Work(host_seconds=2e-5)
 
 
 def unfit(problem: SearchProblem) -> str | None:
-    """Return why scipy's distances, which are sums of doubles, would not be those that are asked for, or ``None``."""
+    """Return why scipy's distances, which are sums of doubles, would not be the wanted ones, or ``None``."""
     dtype = problem.weight_dtype
     if dtype == np.float32 and not problem.wide:
         return "scipy adds up weights as float64, and distances of float32 are sums of that type"
@@ -46,7 +46,7 @@ def solve(problem: SearchProblem) -> tuple[NDArray[Any], NDArray[np.int32] | Non
 
 def _lengths(problem: SearchProblem) -> NDArray[np.float64]:
     """Return the distances as doubles, infinite for what is not reached."""
-    from scipy.sparse.csgraph import dijkstra  # to load it takes 0.07 s, which others need not pay
+    from scipy.sparse.csgraph import dijkstra  # loading it takes 0.07 s, so only this strategy does it
 
     graph, weights, limit = problem.graph, problem.edge_weights, problem.limit
     n = graph.n_vertices

@@ -1,4 +1,4 @@
-"""What shortest paths are asked of."""
+"""The problem of shortest paths: a weighted graph, sources and a limit."""
 
 from __future__ import annotations
 

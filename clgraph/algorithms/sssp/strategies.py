@@ -21,11 +21,11 @@ from clgraph.model.strategy import Strategy
 _FRONTIER, _DIJKSTRA = "sssp/frontier.cl", "sssp/dijkstra.cl"
 _DEEP = 40  # levels of a search
 _DEEP_HOPS, _SHALLOW_HOPS, _HUB_HOPS = 64.0, 4.0, 0.5  # Davidson et al. take 32
-_HUB = 32.0  # times the mean degree
+_HUB = 32.0  # degree of a hub over the mean degree
 _WIDEST = 1e30  # bucket
-MANY_LEAVES = 0.25  # of the vertices: with fewer, telling leaves apart takes longer than letting them wait
+MANY_LEAVES = 0.25  # share of the vertices; with fewer leaves, telling them apart takes longer than queueing them
 _HELD = 128  # vertices that a sub-group holds back where turns are few and long, from 32, 64, 96 and 128 on an H200
-_TURNS = 4096  # of a work-group alone in one launch
+_TURNS = 4096  # turns of a lone work-group in one launch
 _BUDGET = 2**22  # edges that one work-item looks at in a launch: a fraction of a second
 
 

@@ -21,7 +21,7 @@ _AT_ONCE = 1 << 14  # vertices, so that what is computed of them stays in a cach
 _ONES = np.ones(_AT_ONCE, np.int32)
 _SCANS, _SCANS_OF_VERTICES = 0.1, 1.0
 _CALL = Work(host_seconds=2e-5)
-_GUESS_SECONDS = 1.5e-8  # of a vertex in an irregular graph
+_GUESS_SECONDS = 1.5e-8  # per vertex of an irregular graph
 
 
 def unfit(problem: Any) -> str | None:
@@ -44,7 +44,7 @@ def levels(matrix: csr_array, sources: NDArray[np.int32]) -> tuple[NDArray[np.in
     scipy tells the order of the search but not its levels. So each vertex, in this order, adds the level of the one
     before it to its own. Several sources get a vertex before them, which the graph does not have.
     """
-    from scipy.sparse.csgraph import breadth_first_order  # to load it takes 0.07 s, which others need not pay
+    from scipy.sparse.csgraph import breadth_first_order  # loading it takes 0.07 s, so only this strategy does it
 
     n, first = matrix.shape[0], sources[0]
     if sources.size > 1:
@@ -56,7 +56,7 @@ def levels(matrix: csr_array, sources: NDArray[np.int32]) -> tuple[NDArray[np.in
     if order.size == predecessors.size:
         depths = np.ones(order.size, np.int32)
     else:
-        depths = predecessors >> 31  # -1 where nobody comes before, else 0
+        depths = predecessors >> 31  # -1 where there is no predecessor, else 0
         depths |= 1
     depths[first] = -1 if first == n else 0
     add = _product()
@@ -94,6 +94,6 @@ def levels_work(problem: Any) -> list[Part]:
 
 
 def _guesses(stats: GraphStats) -> Work:
-    """Return the time of wrong guesses where a row ends, and who was met before; rates of far vertices have it."""
+    """Return the time of wrong guesses at ends of rows and at vertices met before; rates of far vertices have it."""
     met_vertices, _ = reached(stats)
     return Work(host_seconds=_GUESS_SECONDS * (1.0 - stats.far_neighbor_share) * stats.irregularity * met_vertices)

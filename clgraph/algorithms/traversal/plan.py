@@ -22,7 +22,7 @@ class SearchPlan(Plan):
     """Finds distances from the nearest source."""
 
     problem: SearchProblem
-    _sources: NDArray[np.int32]  # what the device has
+    _sources: NDArray[np.int32]  # the sources that the device has
 
     def attach(self, problem: SearchProblem) -> None:
         super().attach(problem)
@@ -44,7 +44,7 @@ class SearchPlan(Plan):
 
     @property
     def balance(self) -> tuple[RoundBalance, ...] | None:
-        """What work-groups did in each round of the last run, of strategies by rounds that were asked to count it."""
+        """The work of each work-group in each round of the last run, if a strategy by rounds was asked to count it."""
         return None if self._rounds is None else self._rounds.balance
 
     @property

@@ -120,7 +120,7 @@ class SearchProblem(GraphProblem):
 
     @property
     def n_met(self) -> int | None:
-        """How many vertices the search reaches if they are few; ``None`` if they are many, or nobody has looked.
+        """How many vertices the search reaches if they are few; ``None`` if they are many, or were not counted.
 
         To look costs the host up to 70 us, so it does so in fragments only, and at rows that are not on a device.
         """
@@ -190,10 +190,10 @@ class SearchProblem(GraphProblem):
         return on_device
 
     def upload_sources(self, session: Session) -> DeviceArray:
-        """Return the sources in memory of their own, to which a plan writes those of the next problem."""
+        """Return the sources in new memory, to which a plan writes the sources of the next problem."""
         array = session.empty(self.sources.size, np.int32)
         if self.sources.size == 1:
-            array.fill(self.sources[0])  # for which nobody waits
+            array.fill(self.sources[0])  # without a wait
         else:
             array.set(self.sources)
         return array
@@ -256,7 +256,7 @@ def _find(graph: Graph, given: Any) -> int:
     if is_number and graph.has_rising_labels:  # a dictionary of all labels would take seconds in a large graph
         number = int(graph.labels.searchsorted(int(given))) if -(2**63) <= given < 2**63 else graph.n_vertices
         return number if number < graph.n_vertices and graph.labels[number] == given else -1
-    with contextlib.suppress(Exception):  # what has no hash, or fails when it is compared, is no id
+    with contextlib.suppress(Exception):  # an object without a hash, or one that cannot be compared, is no id
         number = graph.vertex_numbers.get(given, -1)
         if number >= 0 and isinstance(given, _BOOL) == isinstance(graph.labels[number], _BOOL):
             return number

@@ -9,8 +9,8 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.model.recipe import Array
 
 _PIECE = 128  # edges
-_ALONE_ROWS = 4096  # that a CPU's work-item keeps to itself
-_OTHER_BYTES, _ITEM_BYTES = 320, 4  # of local memory
+_ALONE_ROWS = 4096  # rows that a CPU's work-item does not share
+_OTHER_BYTES, _ITEM_BYTES = 320, 4  # local memory beside the items, and of an item
 _LINGER = 200  # turns; groups that come too late leave their share to the others
 
 
@@ -42,7 +42,7 @@ def group_size(facts: DeviceFacts, per_group: int) -> int:
 
 
 def group_count(facts: DeviceFacts, per_unit: int = 1) -> int:
-    """Return how many work-groups run many levels together: as many as run at once, or one alone."""
+    """Return how many work-groups run many levels together: all that fit at once, or one."""
     return per_unit * facts.compute_units if facts.dialect.has_grid_barrier else 1
 
 
@@ -51,7 +51,7 @@ def queue_defines(
 ) -> dict[str, int | str]:
     """Return how a work-group of *group* work-items keeps its part of a frontier: at most *kept* rows on GPUs.
 
-    Each sub-group holds so many items back from each of two lists.
+    Each sub-group holds *held* items back from each of two lists.
     """
     room = facts.local_mem_bytes - _OTHER_BYTES - 2 * _ITEM_BYTES * (held + 1) * group // facts.sub_group_size
     rows = min(_ALONE_ROWS if facts.is_cpu else 2 * group, room // (2 * entry_bytes))
