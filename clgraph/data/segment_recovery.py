@@ -84,9 +84,7 @@ class SegmentRecovery(TriangleLists):
         super().__init__(triangulation)
         ends = np.sort(segments[there], axis=1).tolist()
         self.whole_of: dict[Segment, int] = dict(zip(map(tuple, ends), np.flatnonzero(there).tolist(), strict=True))
-        self.number_of: dict[
-            tuple[float, float], int
-        ] = {}  # number of each point, filled when the first crossing is found
+        self.number_of: dict[tuple[float, float], int] = {}  # by point, filled at the first crossing
         self.crossings: list[Crossing] = []
         self.n_crossings = Counter[Segment]()  # by pair of segments
 

@@ -24,10 +24,7 @@ _CACHED = 1 << 15  # vertices and entries as UNLOOKED, for ways other than searc
 _SAVED, _PROBED_DEGREE = 0.4, 2  # time saved on entries beyond two a vertex: they lead to vertices met before
 # Of a search of a mesh: around each vertex of its front, and more where numbers jump; trees are numbered by level.
 _FRONT_BYTES, _FRONT_POWER, _EDGES_OF_TREES = 800.0, 1.3, 2
-_NEAR_FRONT = {
-    "traverse": 0.0,
-    "union": 1.0,
-}  # in the cache at the start: for unions, scipy has just transposed the matrix
+_NEAR_FRONT = {"traverse": 0.0, "union": 1.0}  # in the cache at first: for unions, scipy has transposed the matrix
 _TAKEN_AS_IT_IS = np.dtype(np.int32), np.dtype(np.int32), np.dtype(np.float64)  # offsets, columns, values
 _FAR_IN_RANDOM, _LOG2_VERTICES_PER_LINE = 1 / 3, 4.0  # near edges hardly count from that share of far ones on
 _MOST_INDICES = 2**31 - 2**16

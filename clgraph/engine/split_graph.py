@@ -202,9 +202,7 @@ def segment_entries_for(session: Session, n_entries: int) -> int:
     facts = session.facts
     if facts.is_cpu:
         return _MOST_ENTRIES
-    room = (
-        min(facts.max_alloc_bytes, facts.global_mem_bytes // _MEMORY_SHARE) // 8
-    )  # an entry and its weight have 8 bytes
+    room = min(facts.max_alloc_bytes, facts.global_mem_bytes // _MEMORY_SHARE) // 8  # bytes of the widest weight
     wanted = max(_LEAST_SEGMENT, -(-n_entries // _SEGMENTS))
     return -(-min(_MOST_ENTRIES, room, wanted) // _ALIGNMENT) * _ALIGNMENT
 

@@ -22,9 +22,7 @@ from clgraph.runtime.quirks import copies_faster_over_the_host
 from clgraph.runtime.session import Session
 from clgraph.runtime.staging import LEAST_BYTES, hold
 
-_PIECE_BYTES = (
-    32 << 20
-)  # an array that goes by way of the host is cut in such pieces: one is read while another is written
+_PIECE_BYTES = 32 << 20  # piece of an array that goes over the host: one is read while another is written
 _LEAST_PIECES = 4  # an array has at least so many, unless they are too small for pinned memory
 _PIECES = 3  # are on the host at once
 

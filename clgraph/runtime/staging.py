@@ -52,9 +52,7 @@ class _Copiers:
 
     def __init__(self) -> None:
         self._tasks: _Tasks = SimpleQueue()
-        self._parts: deque[list[threading.Lock]] = (
-            deque()
-        )  # parts not waited for yet; a lock opens when its slice is done
+        self._parts: deque[list[threading.Lock]] = deque()  # not waited for yet; a lock opens when its slice is done
         n_threads = min(_MOST_THREADS, os.cpu_count() or 1)
         for k in range(n_threads):
             name = f"clgraph-copy-{k}"

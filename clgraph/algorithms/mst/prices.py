@@ -18,11 +18,7 @@ ENTRY_BYTES, VERTEX_BYTES = 200.0, 60.0  # memory traffic of all passes over row
 LISTED_PER_VERTEX = 1.5  # edges per vertex that reach the list of a CPU or GPU, at most half of the entries
 VISIT_BYTES, VISIT_GATHERS = 72.0, 6.0  # per listed edge, in all rounds
 TREES_PER_ROOT = 4.0  # trees left by first hooks, per tree of first neighbours, where all weights are equal
-DIGIT_BITS, DIGIT_LAUNCHES, KEY_BYTES = (
-    8,
-    3.0,
-    12.0,
-)  # per pass of a radix sort, which reads each key twice and writes it
+DIGIT_BITS, DIGIT_LAUNCHES, KEY_BYTES = 8, 3.0, 12.0  # per pass of a radix sort: it reads a key twice and writes it
 EDGE_BYTES = 56.0  # per edge of the answer, beside its sort
 
 HOST_CALL_SECONDS, HOST_VERTEX_SECONDS = 6e-5, 6e-9
