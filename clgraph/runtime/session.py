@@ -193,8 +193,8 @@ class Session(TimedQueue):
     def upload(self, host: NDArray[Any], *, in_place: bool = False) -> DeviceArray:
         """Copy *host* to the device; a CPU device reads it in place if it is read-only and aligned to 64 bytes.
 
-        Kernels must not write it. With *in_place*, a CPU device reads it in place wherever it is, and the caller must
-        not change it meanwhile.
+        Kernels must not write it. With *in_place*, a CPU device reads it in place if it is contiguous and aligned to 16
+        bytes, and the caller must not change it meanwhile.
         """
         check_fork()
         host, in_place = checked_array("host", host), checked_flag("in_place", in_place)
