@@ -1,4 +1,4 @@
-"""The host drives the levels of a breadth-first search where no kernel may wait for all its work-groups."""
+"""Breadth-first search that the host drives level by level, for devices without a device-wide barrier."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from clgraph.runtime.program import Launch
 
 SOURCE = "bfs/frontier.cl"
 _QUEUE_SOURCE = "bfs/queue.cl"
-_BUDGET = 2**23  # edges that queues look at in a launch: a fraction of a second
+_BUDGET = 2**23  # edges per launch of the queue kernel, which then takes a fraction of a second
 _FEW_UNITS = 4
-_FEW_ROWS = 4096  # rows that one work-item expands faster, where there are more units
-_ANY = 2**62
-_PARTS = 64  # smaller shares of the vertices do not turn bottom-up
+_FEW_ROWS = 4096  # On CPUs with more units, one work-item expands a frontier of up to 4096 vertices faster than all
+_ANY = 2**62  # rows: no limit
+_PARTS = 64  # A frontier of less than 1/64 of the vertices does not make the search turn bottom-up
 
 
 class Levels:
-    """Goes top-down from the frontier, and bottom-up; on a CPU few work-items expand small frontiers level by level.
+    """Searches top-down, or bottom-up where the frontier is large; on a CPU few work-items expand small frontiers.
 
     It drives its launches itself: which kernel comes next depends on how many vertices and edges the last one found.
 
@@ -29,7 +29,7 @@ class Levels:
     plan : Plan
         Its lists hold the frontier of turn 0 when this runs.
     alpha, beta : int
-        As in :func:`bfs`; an alpha of 0 is never bottom-up.
+        As in :func:`bfs`; with an alpha of 0 the search is never bottom-up.
     """
 
     def __init__(self, plan: Plan, *, alpha: int, beta: int) -> None:
@@ -83,7 +83,7 @@ class Levels:
             explored += edges
 
     def _sizes(self, turn: int) -> list[int]:
-        """Return vertices, pieces, edges and found vertices of a turn."""
+        """Return the numbers of listed vertices, pieces of long rows, edges and found vertices of a turn."""
         size = self._program.constant("SIZES")
         first = self._program.constant("STATE_SIZES") + size * (turn & 3)
         return [int(word) for word in self._state.get(first, first + 4)]
@@ -92,7 +92,7 @@ class Levels:
         return self._alpha > 0 and edges * self._alpha > max(0, self._n_edges - explored - edges)
 
     def _expand_alone(self, turn: int, depth: int, explored: int) -> tuple[int, int, int]:
-        """Expand levels with queues; return the next turn and depth, and how many edges were looked at."""
+        """Expand levels with queues; return the next turn and depth, and the number of edges that were read."""
         resumed, before = 0, (-1, -1)
         while True:
             self._launch(self._queue, resumed=resumed, turn=turn, depth=depth)
@@ -109,7 +109,7 @@ class Levels:
             resumed = 1
 
     def _step_bottom_up(self, turn: int, depth: int) -> tuple[int, int]:
-        """Pull until few vertices are found; return the next turn and depth, whose lists are filled."""
+        """Search bottom-up until few vertices are found, and list these; return the next turn and depth."""
         while depth <= self._max_depth:
             self._launch(self._mark, depth=depth)
             self._launch(self._pull, turn=turn, depth=depth)
@@ -128,10 +128,10 @@ class Levels:
 
 
 def queue_members(facts: DeviceFacts) -> int:
-    """Return how many work-groups search together, with a queue each: a power of two that the units fit in."""
+    """Return the number of work-groups that search together, each with a queue: a power of two, at least the units."""
     return 1 << (facts.compute_units - 1).bit_length() if has_few_units(facts) else 1
 
 
 def has_few_units(facts: DeviceFacts) -> bool:
-    """Return whether queues expand any frontier faster than lists, which need atomics."""
+    """Return whether this is a CPU on which queues expand any frontier faster than lists, which need atomics."""
     return facts.is_cpu and facts.compute_units <= _FEW_UNITS

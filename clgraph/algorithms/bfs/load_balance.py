@@ -26,11 +26,11 @@ class BalanceProfile:
     ----------
     before, after : tuple of RoundBalance
     groups_before, groups_after : int array
-        Edges of each work-group in the round that had most.
+        Edges of each work-group in the round with the most edges.
     degrees, parts : int array
-        Sizes of the rows, and of what they were split into.
+        Lengths of the rows, and of the parts that they were split into.
     mda : int
-        The maximum degree allowed.
+        The most edges that a part may have.
     """
 
     before: tuple[RoundBalance, ...]
@@ -120,7 +120,7 @@ def _bin_label(k: int) -> str:
 
 
 def _bars(edges: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """Return the largest of each few work-groups, so that bars can be told apart, and how few."""
+    """Return the largest of each *n_each* consecutive work-groups, and *n_each*: a chart can show 128 bars at most."""
     n_each = max(1, -(-edges.size // _MOST_BARS))
     padded = np.zeros(-(-edges.size // n_each) * n_each, edges.dtype)
     padded[: edges.size] = edges

@@ -28,7 +28,7 @@ class LevelsPlan(SearchPlan):
 
 
 class MatrixSearch(UncheckedPlan):
-    """A search on a CPU, for one call, of a matrix that is not checked yet: its one launch checks all it reads."""
+    """A search for one call, on a CPU, of a matrix that is not checked yet. Its single launch checks what it reads."""
 
     reads = ("sources",)
 

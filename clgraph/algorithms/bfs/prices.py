@@ -15,22 +15,22 @@ from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Gathers, Work
 
-DEEP_LEVELS = 40.0  # deeper searches have few frontiers that are large enough to turn round
-TURNED_SHARE = 0.25  # a search that reaches a smaller share of the graph has no large frontier
-# A CPU's core, in dependent loads from its second-level cache.
+DEEP_LEVELS = 40.0  # Searches with more levels have few frontiers that are large enough to go bottom-up.
+TURNED_SHARE = 0.25  # A search that reaches a smaller share of the graph has no large frontier.
+# On CPUs the time of one core is counted in dependent loads from its second-level cache.
 VERTEX_LOADS, ENTRY_LOADS = 0.5, 0.25
-GUESS_LOADS, GUESSES_PER_VERTEX = 2.0, 4.0  # a far end that may have been met costs a wrong guess, four times at most
+GUESS_LOADS, GUESSES_PER_VERTEX = 2.0, 4.0  # per mispredicted branch at a far neighbour; at most 4 of them a vertex
 PULL_LOADS = 4.0  # per vertex, in all levels that go bottom-up
-PUSHED_SHARE = 0.5  # time of the levels before a search turns round, over that of a top-down search
-SHARED_LEVEL_VERTICES = 64.0  # in a level that cores share, as in cl/bfs/meeting.h
-SHARING_FACTOR = 1.25  # time of a shared search over a core's share of it, since narrow levels are one core's
-ATOMIC_UNITS = 5.0  # cores that search with atomics as fast as one core without
+PUSHED_SHARE = 0.5  # The levels before a search goes bottom-up take half the time of a search that stays top-down.
+SHARED_LEVEL_VERTICES = 64.0  # Cores share only levels of at least 64 vertices, as in cl/bfs/meeting.h.
+SHARING_FACTOR = 1.25  # k cores take 1.25 / k of the time of one, because one core expands the narrow levels alone.
+ATOMIC_UNITS = 5.0  # This number of cores with atomics is as fast as one core without them.
 CPU_VERTEX_BYTES = 16.0
 CHECKED_VERTEX_BYTES = 112.0  # per row of a matrix: new memory for the answer, and checks of unreached rows
-# A GPU.
+# On GPUs.
 VERTEX_BYTES, PULL_VERTEX_BYTES = 16.0, 60.0
-LEVEL_BARRIERS = 1.1  # per level, with its three dependent accesses
-PULL_BARRIERS = 6.0
+LEVEL_BARRIERS = 1.1  # barriers per level, with the time of its three dependent accesses
+PULL_BARRIERS = 6.0  # barriers per search that goes bottom-up
 PULL_ENTRIES = 6.0  # entries that an unreached vertex reads
 HUB_STEP_ENTRIES, HUB_STEP_LOADS = 2048.0, 4.0  # per step of a work-group that reads a hub's row bottom-up
 
@@ -88,21 +88,21 @@ def direction_optimizing(problem: SearchProblem, facts: DeviceFacts) -> Work:
 
 
 def turns_round(stats: GraphStats) -> bool:
-    """Return whether a search may have a frontier so large that it pays to go bottom-up."""
+    """Return whether a search may have a frontier for which it pays to go bottom-up."""
     return stats.estimated_depth <= DEEP_LEVELS and stats.reached_share >= TURNED_SHARE
 
 
 def _hub_entries(stats: GraphStats, share: float) -> float:
     """Return the entries of rows that are longer than a work-group's *share*, without the longest row.
 
-    A search that turns round reads the row of a hub in vain if the hub is no neighbour of the first vertices. Hubs have
-    numbers next to each other more often than not, so one work-group has them all.
+    A bottom-up step reads the whole row of a hub in vain if the hub is no neighbour of the first vertices. Hubs often
+    have consecutive numbers, so one work-group may get them all.
     """
     rows = zip(stats.degree_vertex_counts, stats.degree_edge_counts, strict=True)
     return max(0.0, sum(float(entries) for n, entries in rows if entries > share * n) - stats.max_degree)
 
 
 def matrix_search(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Return the work of a top-down search that checks the rows it reads; without many cores it is one core's."""
+    """Return the work of a top-down search that checks the rows it reads; on CPUs of many cores only one searches."""
     searching = facts if has_few_units(facts) else replace(facts, compute_units=1)
     return frontier(problem, searching) + Work(streamed_bytes=CHECKED_VERTEX_BYTES * problem.graph.n_vertices)

@@ -10,7 +10,7 @@ from clgraph.data.wrapped import wrap_graph
 
 
 def as_problem(graph: Any, *, source: Any = LARGEST_DEGREE, max_depth: int | None = None) -> SearchProblem:
-    """Check the arguments of :func:`bfs`; a depth from 2**31 - 2 on is no limit."""
+    """Check the arguments of :func:`bfs`; a depth of 2**31 - 2 or more is no limit."""
     graph = wrap_graph(graph, merged=False, along_rows=True)
     sources = source_numbers(graph, source)
     if max_depth is not None:

@@ -1,4 +1,4 @@
-"""The strategies of breadth-first search; those by rounds are shared with shortest paths."""
+"""The strategies of breadth-first search; strategies that work in rounds are shared with shortest paths."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from clgraph.model.strategy import Strategy, Unchecked
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
 
-_ALPHA, _LATE_ALPHA = 14, 2  # Beamer et al. take the former
-_LEVEL_GROUP = 64  # work-items, where levels are launches
+_ALPHA, _LATE_ALPHA = 14, 2  # default alpha: 14 as in Beamer et al.; 2 on CPUs of few cores
+_LEVEL_GROUP = 64  # work-group size where each level is a launch
 
 
 def frontier(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
-    """Always top-down."""
+    """Return the recipe of a search that is always top-down."""
     return _recipe(problem, facts)
 
 
@@ -43,9 +43,9 @@ def direction_optimizing(
 
 
 def _recipe(problem: SearchProblem, facts: DeviceFacts, *, alpha: int = 0, beta: int = 1) -> Recipe:
-    """Return the recipe of a search that is never bottom-up with an *alpha* of 0.
+    """Return the recipe of a search, which with an *alpha* of 0 is never bottom-up.
 
-    Where work-groups may not wait for each other, the host drives the levels.
+    The host drives the levels on devices without a device-wide barrier.
     """
     n, m = problem.graph.n_vertices, problem.graph.n_edges
     one_launch, bottom_up = facts.dialect.has_grid_barrier, alpha > 0
@@ -82,7 +82,7 @@ def _recipe(problem: SearchProblem, facts: DeviceFacts, *, alpha: int = 0, beta:
 
 
 def _rows_into(plan: Plan, *, bottom_up: bool) -> dict[str, DeviceArray]:
-    """Return the rows of the edges that lead into each vertex, which only bottom-up searches need."""
+    """Return the rows of the edges into each vertex; a top-down search does not need them and gets the graph's rows."""
     graph = plan.problem.graph
     rows = device_graph(plan.session, graph.reverse if bottom_up else graph)
     return {"in_offsets": rows.row_offsets, "in_neighbors": rows.column_indices}
@@ -99,10 +99,10 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def contenders(problem: SearchProblem, facts: DeviceFacts) -> tuple[str, ...]:
-    """A deep or narrow search stays top-down, so that it runs as ``frontier`` does in either case.
+    """Return the strategies that auto weighs.
 
-    ``direction_optimizing`` needs the reverse of each entry. A matrix is not searched for them: that takes longer than
-    the search.
+    A deep or narrow search never goes bottom-up, so only ``frontier`` is weighed there. The same holds for a matrix
+    that was not read yet: to find the reverse of each entry, as bottom-up needs, takes longer than the search.
     """
     if is_unread(problem) or not prices.turns_round(problem.stats):
         return "frontier", "host"
