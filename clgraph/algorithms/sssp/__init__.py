@@ -11,9 +11,10 @@ Strategies
     It does the same but gives rows longer than ``threshold`` a grid of their own, which the kernel launches if the
     device can (dynamic parallelism [6]_) and the host launches otherwise.
 ``frontier``
-    It expands the vertices below a rising threshold turn by turn, while the others wait in a pile [1]_.
+    It expands the vertices whose distances are below a rising threshold, turn by turn; others wait in a pile [1]_.
 ``delta_stepping``
-    It relaxes the edges that are lighter than a bucket is wide at once, and the others when the bucket is empty [2]_.
+    It relaxes light edges, which weigh less than the width of a bucket, at once, and the others when the bucket is
+    empty [2]_.
 ``dijkstra``
     One work-item of a CPU settles the vertices in the order of their distances [7]_.
 ``host``
@@ -74,7 +75,7 @@ class ShortestPaths(Result, _ShortestPaths):
         unreached vertices have -1. With float weights it is float64, a sum from the source on that is rounded after
         each edge, or float32 on request; unreached vertices have inf.
     predecessors : int32 array, shape (n_vertices,), or None
-        The vertex before this one on a shortest path; it is ``None`` unless it was asked for. Sources and unreached
+        The vertex before this one on a shortest path; ``None`` unless asked for. Sources and unreached
         vertices have -9999. Any other vertex has the least of the vertices that are nearer and lead to it on a
         shortest path. If it has none, because only edges that weigh nothing lead to it, it has the least neighbour
         from which the fewest such edges lead back to a source or to a vertex that has a nearer one. So predecessors
@@ -138,8 +139,8 @@ def sssp(
     strategy : str
         A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
     limit : number, optional
-        Vertices farther than this stay unreached. A limit above the greatest distance, which is 2**63 - 1 for integer
-        weights, is none.
+        Vertices farther than this stay unreached. A limit above the greatest possible distance, which is 2**63 - 1 for
+        integer weights, has no effect.
     predecessors : bool
         Find predecessors, too.
     weight : str, function or None

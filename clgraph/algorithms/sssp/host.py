@@ -17,14 +17,15 @@ from clgraph.engine.host import given_matrix, met, pattern, scanned
 from clgraph.model.cost import Part, Work
 
 _EXACT = 2**53  # integers below it are doubles
-_SCANS, _SCANS_OF_VERTICES, _LOOKS = 1.0, 12.0, 40.0  # the second of the heap's nodes, the last of predecessors
-_THIN_SHARE = 0.36  # time over the usual one, where the heap has two vertices at most
-_FRONT_SECONDS = 1.8e-9  # per vertex whose distance may fall, times the squared logarithm of the heap's size
+# Passes over vertices and entries; passes over vertices, for the heap's nodes; passes that find predecessors.
+_SCANS, _SCANS_OF_VERTICES, _LOOKS = 1.0, 12.0, 40.0
+_THIN_SHARE = 0.36  # A search whose heap holds at most two vertices takes 0.36 of the usual time.
+_FRONT_SECONDS = 1.8e-9  # per vertex whose distance may fall, and per log2(heap size) squared
 _CALL, _LOOK = Work(host_seconds=3.5e-5), Work(host_seconds=2e-5)
 
 
 def unfit(problem: SearchProblem) -> str | None:
-    """Return why scipy's distances, which are sums of doubles, would not be the wanted ones, or ``None``."""
+    """Return why scipy, which adds up doubles, cannot find the distances that are wanted, or ``None``."""
     dtype = problem.weight_dtype
     if dtype == np.float32 and not problem.wide:
         return "scipy adds up weights as float64, and distances of float32 are sums of that type"
@@ -45,7 +46,7 @@ def solve(problem: SearchProblem) -> tuple[NDArray[Any], NDArray[np.int32] | Non
 
 
 def _lengths(problem: SearchProblem) -> NDArray[np.float64]:
-    """Return the distances as doubles, infinite for what is not reached."""
+    """Return the distances as doubles; unreached vertices have inf."""
     from scipy.sparse.csgraph import dijkstra  # loading it takes 0.07 s, so only this strategy does it
 
     graph, weights, limit = problem.graph, problem.edge_weights, problem.limit
@@ -63,7 +64,7 @@ def _lengths(problem: SearchProblem) -> NDArray[np.float64]:
 
 
 def _predecessors(problem: SearchProblem, lengths: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Return the least vertex that is nearer and leads to each; without one, the one over edges that add nothing."""
+    """Return the least nearer predecessor of each vertex; without one, a predecessor by an edge that adds nothing."""
     graph, weights = problem.graph, problem.edge_weights
     rows, columns = graph.sources(), graph.column_indices
     near, far = lengths[rows], lengths[columns]
@@ -88,13 +89,13 @@ def _predecessors(problem: SearchProblem, lengths: NDArray[np.float64]) -> NDArr
 def _take_least(
     predecessors: NDArray[np.int32], rows: NDArray[np.int32], columns: NDArray[np.int32], leads: NDArray[np.bool_]
 ) -> None:
-    """Give each vertex the least row of its entries that are marked: rows rise, and what is written last stays."""
+    """Give each vertex the least row of its marked entries: it is written last, and so it stays."""
     entries = np.flatnonzero(leads)[::-1]
     predecessors[columns[entries]] = rows[entries]
 
 
 def work(problem: SearchProblem) -> list[Part]:
-    """Dijkstra's search, or a breadth-first one where every edge weighs 1, and a look at all edges for predecessors."""
+    """Return the work of Dijkstra's search, or of a breadth-first one if all edges weigh 1, and of predecessors."""
     graph = problem.graph
     looks = (scanned(graph, _LOOKS), _LOOK) if problem.predecessors else ()
     rest = [(each, 1.0, 1.0) for each in looks]
@@ -108,7 +109,7 @@ def work(problem: SearchProblem) -> list[Part]:
 
 
 def _falls(problem: SearchProblem) -> Work:
-    """Return the time of distances that fall while vertices wait in the heap, which equal weights do not let them."""
+    """Return the time of heap updates for distances that fall; where weights are equal, no distance falls."""
     stats = problem.stats
     met_vertices, _ = reached(stats)
     waiting = math.log2(1.0 + met_vertices / max(1.0, stats.estimated_depth))

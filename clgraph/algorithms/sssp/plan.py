@@ -16,7 +16,7 @@ from clgraph.runtime.session import Session
 
 
 class PathsPlan(SearchPlan):
-    """Finds the weights of shortest paths; if 32 bits are too few for one, all again with 64.
+    """Finds the weights of shortest paths. If 32 bits are too few for a distance, it searches again with 64.
 
     Raises
     ------
@@ -65,13 +65,13 @@ class PathsPlan(SearchPlan):
             self._check_reached()
 
     def _overflowed(self) -> bool:
-        """Return whether a path was too long to count."""
+        """Return whether a path was longer than the greatest distance that the kernels can hold."""
         problem = self.problem
         longest = problem.graph.n_vertices * float(problem.weight_range[1])
         return longest >= 2**32 - 1 and not problem.held.is_float and self.word("state[STATE_OVERFLOW]") != 0
 
     def _check_reached(self) -> None:
-        """Raise if a path that was too long to count is the only one."""
+        """Raise if a vertex has been left unreached because every path to it was too long."""
         graph, distances = self.problem.graph, self.result()[0]
         rows, columns = graph.sources(), graph.column_indices
         bad = (distances[rows] >= 0) & (distances[columns] < 0)

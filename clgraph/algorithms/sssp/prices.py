@@ -1,8 +1,8 @@
 """Predicted work of each strategy of shortest paths, from graph statistics.
 
 The constants are fitted to calls on graphs of 131,072 and 524,288 vertices, on two CPUs and two GPUs
-(``benchmarks/results/cost_model-*.json``). Dijkstra's search is faster than the others on CPUs of few cores, and the
-frontier on GPUs, so these need no better prices than tell them from the host.
+(``benchmarks/results/cost_model-*.json``). ``dijkstra`` is the fastest strategy on CPUs of few cores, and
+``frontier`` on GPUs, so the prices need only tell whether the host is faster.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Gathers, Work
 
-VERTEX_LOADS, UNEVEN_VERTEX_LOADS, ENTRY_LOADS = 7.5, 9.0, 0.36  # from a core's second-level cache; weights differ
-BY_BUCKETS, LIGHT_FIRST = 2.5, 1.3  # time of buckets over a heap on one core, and of two visits of rows over one
-LEVEL_TURNS, TURNS, UNEVEN_TURNS = 1.3, 25.0, 105.0  # turns per level, at least, and more where weights differ
-TURN_BARRIERS = 2.3
+# Dependent loads from a core's second-level cache: per vertex, more per vertex where weights differ, and per entry.
+VERTEX_LOADS, UNEVEN_VERTEX_LOADS, ENTRY_LOADS = 7.5, 9.0, 0.36
+BY_BUCKETS, LIGHT_FIRST = 2.5, 1.3  # time of buckets relative to a heap on one core, and of two visits of rows to one
+LEVEL_TURNS, TURNS, UNEVEN_TURNS = 1.3, 25.0, 105.0  # turns per level, per search, and more where weights differ
+TURN_BARRIERS = 2.3  # barriers per turn
 
 
 def dijkstra(problem: SearchProblem, _facts: DeviceFacts) -> Work:

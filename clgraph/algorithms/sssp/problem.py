@@ -45,7 +45,7 @@ def as_problem(
     weight: Weight = "weight",
     dtype: DTypeLike | None = None,
 ) -> PathsProblem:
-    """Check the arguments of :func:`sssp`; a limit above the greatest distance is none."""
+    """Check the arguments of :func:`sssp`; a limit above the greatest distance becomes ``None``."""
     predecessors = checked_flag("predecessors", predecessors)
     graph = wrap_graph(graph, weight=weight, weighted=True, along_rows=True)
     sources = source_numbers(graph, source)
@@ -57,7 +57,7 @@ def as_problem(
 
 
 def _is_wide(dtype: DTypeLike | None, weights: np.dtype[Any] | None) -> bool:
-    """Return whether distances of *dtype* by these *weights* have 64 bits where 32 would hold the weights."""
+    """Check *dtype*; return whether it asks for 64-bit distances by 32-bit *weights*: float64 by float32."""
     if weights is None or weights.kind != "f":
         allowed = ["int64"]
     else:
@@ -90,4 +90,4 @@ def _checked_limit(limit: Any, greatest: float) -> Any:
     if limit is None or (is_number and limit > greatest):
         return None
     checked_number("limit", limit)
-    return abs(limit)  # the bits of -0.0 are a large word
+    return abs(limit)  # kernels compare bits as unsigned words, of which -0.0 would be a large one

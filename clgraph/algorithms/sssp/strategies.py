@@ -1,4 +1,4 @@
-"""The strategies of shortest paths; those by rounds are shared with breadth-first search."""
+"""The strategies of shortest paths; strategies that work in rounds are shared with breadth-first search."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from clgraph.model.recipe import Array, Loop, Phase, Recipe, Setting
 from clgraph.model.strategy import Strategy
 
 _FRONTIER, _DIJKSTRA = "sssp/frontier.cl", "sssp/dijkstra.cl"
-_DEEP = 40  # levels of a search
-_DEEP_HOPS, _SHALLOW_HOPS, _HUB_HOPS = 64.0, 4.0, 0.5  # Davidson et al. take 32
-_HUB = 32.0  # degree of a hub over the mean degree
-_WIDEST = 1e30  # bucket
+_DEEP = 40  # levels. A search with more is deep.
+_DEEP_HOPS, _SHALLOW_HOPS, _HUB_HOPS = 64.0, 4.0, 0.5  # first bucket, in mean weight / degree; Davidson et al.: 32
+_HUB = 32.0  # A hub has more than 32 times the mean degree.
+_WIDEST = 1e30  # greatest width of a bucket
 MANY_LEAVES = 0.25  # share of the vertices; with fewer leaves, telling them apart takes longer than queueing them
-_HELD = 128  # vertices that a sub-group holds back where turns are few and long, from 32, 64, 96 and 128 on an H200
+_HELD = 128  # vertices that a sub-group holds back if turns are few and long; 32, 64, 96 and 128 were tried on an H200
 _TURNS = 4096  # turns of a lone work-group in one launch
-_BUDGET = 2**22  # edges that one work-item looks at in a launch: a fraction of a second
+_BUDGET = 2**22  # edges per launch of the one work-item, which then takes a fraction of a second
 
 
 def _bucketed(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None = None, light_first: bool) -> Recipe:
-    """*delta* is the width of the first bucket; later ones are adapted.
+    """Return the recipe of a search by buckets. *delta* is the width of the first bucket; later ones are adapted.
 
-    The recipe is of one launch; where work-groups may not wait for each other, one alone makes many turns.
+    One launch does it all on devices with a device-wide barrier. On others, one work-group makes many turns a launch.
     """
     stats, held = problem.stats, problem.held
     n = stats.n_vertices
@@ -77,19 +77,19 @@ def _bucketed(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None
         setting,
         Phase(f"{_FRONTIER}:initialize", n),
         Phase(f"{_FRONTIER}:start", 1, values={"delta": partial(_default_delta, problem) if delta is None else delta}),
-        # A bucket takes at most a turn for each vertex that it settles, and six.
+        # A bucket takes at most six turns, and one more for each vertex that it settles.
         Loop((search,), "round", "state[STATE_ALIVE]", 16 * n // _TURNS + 16) if alone else search,
     )
 
 
 def has_many_leaves(problem: SearchProblem) -> bool:
-    """Return whether it pays to look up rows so that vertices whose only edge leads back need not wait."""
+    """Return whether many vertices are leaves, whose only edge leads back, so that it pays not to queue them."""
     stats = problem.stats
     return problem.graph.is_known_symmetric and sum(stats.degree_vertex_counts[1:2]) > MANY_LEAVES * stats.n_vertices
 
 
 def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
-    """One work-item settles vertices in the order of their distances."""
+    """Return the recipe of one work-item that settles vertices in the order of their distances."""
     stats, held = problem.stats, problem.held
     n = stats.n_vertices
     n_chunks = f"({2 * n + stats.max_degree} / CHUNK + 2 * SPARE_CHUNKS)"
@@ -99,7 +99,7 @@ def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
         return Setting(
             arrays={
                 "state": Array("STATE_WORDS", np.uint64), "distances": Array(n, held.dtype),
-                # An entry is a distance and a vertex, padded to a multiple of the former.
+                # An entry is a distance and a vertex, padded to the size of two distances.
                 "entries": Array(f"2 * CHUNK * {n_chunks}", held.dtype), "link": Array(n_chunks, np.uint64),
             },
             defines={"SKIP_LEAVES": int(has_many_leaves(problem))}, work_group_size=1,
@@ -109,7 +109,7 @@ def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
         problem,
         setting,
         Phase(f"{_DIJKSTRA}:start", 1, values={"n_chunks": n_chunks}),
-        # An entry of the heap is put once for each edge at most, and moves at most once a level, of 16.
+        # The heap gets at most one entry per edge, and an entry moves at most once per level, of which there are 16.
         Loop((search,), "round", "state[STATE_ALIVE]", 32 * (n + stats.n_edges) // _BUDGET + 2),
     )
 
@@ -117,7 +117,7 @@ def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
 def _default_delta(problem: SearchProblem) -> float:
     """Return a multiple of the mean weight over the mean degree.
 
-    It is large where searches are deep, small in small worlds, and least where hubs reach many vertices at once.
+    The multiple is large for deep searches, small for shallow ones, and least where hubs reach many vertices at once.
     """
     graph, stats = problem.graph, problem.stats
     if not graph.n_edges:
@@ -126,7 +126,7 @@ def _default_delta(problem: SearchProblem) -> float:
     hops = _DEEP_HOPS if stats.estimated_depth > _DEEP else shallow
     weights = np.ones(1) if graph.edge_weights is None else graph.edge_weights[:: max(1, graph.n_edges >> 16)]
     finite = weights[np.isfinite(weights)]
-    with np.errstate(over="ignore"):  # it is cut below
+    with np.errstate(over="ignore"):  # an infinite mean is limited below
         mean = float(finite.mean(dtype=np.float64)) if finite.size else 1.0
     delta = min(hops * mean * graph.n_vertices / graph.n_edges, _WIDEST)
     return max(1.0, delta) if weights.dtype.kind != "f" or graph.edge_weights is None else delta
