@@ -1,1 +1,1 @@
-"""Breadth-first searches and shortest paths: what they share, and a module each."""
+"""The code that breadth-first search and shortest paths share."""

@@ -1,4 +1,4 @@
-"""Breadth-first search on the host, by scipy's compiled one."""
+"""Breadth-first search on the host, by scipy's compiled search."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from clgraph.engine.host import met, pattern, scanned, too_many_entries
 from clgraph.model.cost import Part, Work
 
 NONE_BEFORE = -9999  # as in scipy.sparse.csgraph
-_AT_ONCE = 1 << 14  # vertices, so that what is computed of them stays in a cache
+_AT_ONCE = 1 << 14  # vertices per call, so that their levels and predecessors stay in a cache
 _ONES = np.ones(_AT_ONCE, np.int32)
-_SCANS, _SCANS_OF_VERTICES = 0.1, 1.0
+_SCANS, _SCANS_OF_VERTICES = 0.1, 1.0  # passes over vertices and entries, and passes over vertices only
 _CALL = Work(host_seconds=2e-5)
-_GUESS_SECONDS = 1.5e-8  # per vertex of an irregular graph
+_GUESS_SECONDS = 1.5e-8  # per vertex of an irregular graph, for mispredicted branches
 
 
 def unfit(problem: Any) -> str | None:
@@ -41,8 +41,8 @@ def search(problem: SearchProblem) -> tuple[NDArray[np.int32], NDArray[np.int32]
 def levels(matrix: csr_array, sources: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return how many edges of *matrix* lead from the nearest source to each vertex, and the predecessors.
 
-    scipy tells the order of the search but not its levels. So each vertex, in this order, adds the level of the one
-    before it to its own. Several sources get a vertex before them, which the graph does not have.
+    scipy returns the order of the search but not its levels. So each vertex, in this order, adds the level of its
+    predecessor to its own. For several sources, an extra vertex is added to the graph as their predecessor.
     """
     from scipy.sparse.csgraph import breadth_first_order  # loading it takes 0.07 s, so only this strategy does it
 
@@ -51,7 +51,7 @@ def levels(matrix: csr_array, sources: NDArray[np.int32]) -> tuple[NDArray[np.in
         first = n
         columns = np.concatenate((matrix.indices, sources))
         offsets = np.append(matrix.indptr, matrix.indptr.dtype.type(columns.size))
-        matrix = csr_array((np.empty(columns.size), columns, offsets), shape=(n + 1, n + 1))  # no value is looked at
+        matrix = csr_array((np.empty(columns.size), columns, offsets), shape=(n + 1, n + 1))  # scipy reads no value
     order, predecessors = breadth_first_order(matrix, first)
     if order.size == predecessors.size:
         depths = np.ones(order.size, np.int32)
@@ -70,10 +70,10 @@ def levels(matrix: csr_array, sources: NDArray[np.int32]) -> tuple[NDArray[np.in
 
 @cache
 def _product() -> Callable[..., None] | None:
-    """Return scipy's product of a sparse matrix and a vector, which it adds to a vector, if these may be one.
+    """Return scipy's ``coo_matvec``, which adds matrix times input to an output, if both vectors may be one array.
 
-    A matrix of one entry a row then finds what the rows before it have added. scipy promises nothing of the kind, so
-    this tries it; ``None`` is returned where a path of 64 vertices does not get its levels.
+    With one entry per row, each row then reads the sums of the rows before it. scipy does not promise this, so it is
+    tried out: if a path of 64 vertices does not get its levels, ``None`` is returned.
     """
     levels, path = np.ones(64, np.int32), np.arange(64, dtype=np.int32)
     levels[0] = 0
@@ -87,13 +87,13 @@ def _product() -> Callable[..., None] | None:
 
 
 def levels_work(problem: Any) -> list[Part]:
-    """Return what :func:`levels` asks of the host."""
+    """Return the work of :func:`levels` on the host."""
     graph = problem.graph
     asked = [met(problem, "traverse"), (scanned(graph, _SCANS, _SCANS_OF_VERTICES), 1.0, 1.0), (_CALL, 1.0, 1.0)]
     return [*asked, (_guesses(problem.stats), 1.0, 1.0)] if graph.is_measured else asked
 
 
 def _guesses(stats: GraphStats) -> Work:
-    """Return the time of wrong guesses at ends of rows and at vertices met before; rates of far vertices have it."""
+    """Return the time of mispredicted branches at row ends and met vertices; rates of far vertices include it."""
     met_vertices, _ = reached(stats)
     return Work(host_seconds=_GUESS_SECONDS * (1.0 - stats.far_neighbor_share) * stats.irregularity * met_vertices)

@@ -1,4 +1,4 @@
-"""A search on one device, and rounds over all vertices until one lowers no distance; cl/traversal/rounds.h."""
+"""A search on one device, and rounds over all vertices until no distance falls; see cl/traversal/rounds.h."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.failure import STATUS_STUCK, check_status
 from clgraph.runtime.timing import RoundBalance
 
-_MOST_AT_ONCE = 32  # rounds enqueued between two looks at whether they have ended
+_MOST_AT_ONCE = 32  # rounds enqueued before the host reads whether the search has ended
 
 
 class SearchPlan(Plan):
     """Finds distances from the nearest source."""
 
     problem: SearchProblem
-    _sources: NDArray[np.int32]  # the sources that the device has
+    _sources: NDArray[np.int32]  # the sources in the device's memory
 
     def attach(self, problem: SearchProblem) -> None:
         super().attach(problem)
@@ -35,7 +35,7 @@ class SearchPlan(Plan):
 
     @property
     def distances(self) -> DeviceArray:
-        """After ``run()``, in the first ``n_vertices`` items, as ``problem.held`` says; levels are int32."""
+        """The first ``n_vertices`` items after ``run()``, in the form ``problem.held``; levels are int32."""
         return self.arrays["distances"]
 
     @property
@@ -49,16 +49,16 @@ class SearchPlan(Plan):
 
     @property
     def group_edges(self) -> NDArray[Any]:
-        """The edges of each work-group in the round that had most."""
+        """The edges of each work-group in the round with the most edges."""
         assert self._rounds is not None
         return self._rounds.group_edges
 
 
 class Rounds:
-    """Rounds that are enqueued several at once; those behind the last that lowered a distance do nothing.
+    """Enqueues several rounds at a time; rounds that follow the last fall of a distance do nothing.
 
-    It drives its launches itself, since a look at the device after each round would take longer than most rounds, and
-    since it can count the edges of each work-group, round by round.
+    It drives its launches itself, because a read from the device after each round would take longer than most rounds,
+    and because it can count the edges of each work-group, round by round.
 
     Parameters
     ----------
@@ -69,15 +69,15 @@ class Rounds:
     counts : bool
         Count the edges that each work-group looks at; rounds take longer.
     threshold : int, optional
-        The first kernel launches the work-groups of rows that are longer itself.
+        If given, the first kernel itself launches the work-groups for rows with more edges than this.
 
     Attributes
     ----------
     details : dict
-        How many rounds of the last run did something, the one that changed nothing included.
+        ``rounds``: the rounds of the last run up to the first that changed nothing, which is included.
     balance : tuple of RoundBalance or None
     group_edges : int array
-        If it *counts*, the edges of each work-group in the round that had most.
+        If *counts*, the edges of each work-group in the round with the most edges.
     """
 
     def __init__(self, plan: Plan, *, body: Sequence[Phase], counts: bool, threshold: int | None = None) -> None:
@@ -102,7 +102,7 @@ class Rounds:
         done = changed = 0
         rows: list[RoundBalance] = []
         while changed == done:
-            if done > self._plan.problem.graph.n_vertices:  # a round goes an edge farther on every path
+            if done > self._plan.problem.graph.n_vertices:  # each round reaches an edge farther on every path
                 check_status(STATUS_STUCK, f"{done} rounds of {self._launches[-1].kernel}")
             at_once = 1 if self._counts else min(1 + done // 4, _MOST_AT_ONCE)
             for number in range(done + 1, done + at_once + 1):
@@ -121,7 +121,7 @@ class Rounds:
 
     def _count(self, number: int, before: Sequence[RoundBalance]) -> RoundBalance:
         n_groups = self._work.size
-        if self._threshold is not None:  # how many kernels have launched changes from round to round
+        if self._threshold is not None:  # the number of groups that kernels launch differs from round to round
             n_groups = self._launches[0].n_groups + self._plan.word(f"state[STATE_CHILD_GROUPS + {number % 4}]")
         edges = self._work.get(0, n_groups)
         if edges.sum() > max((row.edges for row in before), default=-1):

@@ -1,4 +1,4 @@
-"""Predecessors on shortest paths, from the distances; cl/traversal/predecessors.cl."""
+"""Predecessors on shortest paths, found from the distances; see cl/traversal/predecessors.cl."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.failure import STATUS_STUCK, check_status
 
 _SOURCE = "traversal/predecessors.cl"
-_SHORT = 1024  # lists that one work-group follows faster than a launch for each round would
-_ROUNDS_ALONE = 4096
-_AT_ONCE = 8  # launches enqueued between two looks at the sizes
+_SHORT = 1024  # vertices. For shorter lists, one work-group alone is faster than one launch per round.
+_ROUNDS_ALONE = 4096  # rounds per launch of one work-group alone
+_AT_ONCE = 8  # launches enqueued before the host reads the sizes of the lists
 
 
 class Predecessors:
     """Finds the least predecessor of every vertex; sources and unreached vertices have none.
 
-    It drives its launches itself: while the lists are long, several at once that a look at their sizes follows; while
-    they are short, one work-group alone.
+    It drives its launches itself. While the lists are long, it enqueues several launches and then reads the sizes of
+    the lists. While they are short, one work-group alone makes many rounds.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -29,7 +29,7 @@ class Predecessors:
             _SOURCE, defines, work_group_size=max(64, session.facts.sub_group_size)
         )
         self._state = session.empty(program.constant("FOLLOW_STATE_WORDS"), np.uint32)
-        self._most_rounds = n + _ROUNDS_ALONE  # a round goes an edge farther on a path
+        self._most_rounds = n + _ROUNDS_ALONE  # each round reaches an edge farther on a path
         scope = {
             **plan.scope, "n": n, "n_sources": sources.size, "rounds": session.empty(n, np.int32), "state": self._state,
         }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Predicted work of searches by rounds over all vertices, from graph statistics.
+"""Predicted work of searches in rounds over all vertices, from graph statistics.
 
 ``distance_bytes`` is the size of one distance on the device, 4 or 8. The constants are fitted to calls on graphs of
 131,072 and 524,288 vertices, on two CPUs and two GPUs (``benchmarks/results/cost_model-*.json``).
@@ -19,11 +19,11 @@ NEAR_BYTES = 2.0**18  # working set of near vertices: a core's second-level cach
 CHILD_MEAN_DEGREES = 32  # default threshold of child launches, in mean degrees
 PART_BYTES = 12.0  # per part of a split vertex: its begin, its end and its parent
 PARENT_GATHERS = 20.0  # per part and round, since a part reads the distance of its parent
-HOPS_PER_LOG = 1.8  # edges of a path by the natural logarithm of the vertices, where weights are random
-RISING_SHARE = 0.7  # rounds of a CPU, by the edges of the longest path: a round follows rising numbers
-CPU_ENTRY_BYTES, CPU_ENTRY_LOADS = 18.0, 0.36  # per entry of all rows, and per entry of the longest one
+HOPS_PER_LOG = 1.8  # edges of a shortest path per ln(reached vertices), where weights are random
+RISING_SHARE = 0.7  # rounds on a CPU per edge of the longest path: one round follows a path while its numbers rise
+CPU_ENTRY_BYTES, CPU_ENTRY_LOADS = 18.0, 0.36  # per entry of all rows, and per entry of the longest row
 CPU_FAR_LOADS = 0.5  # loads that a core waits for, per entry with a far end
-IRREGULAR_SECONDS = 6.8e-9  # a core's time per vertex for wrong guesses where an irregular row ends
+IRREGULAR_SECONDS = 6.8e-9  # a core's time per vertex of an irregular graph, for mispredicted row ends
 
 
 def reached(stats: GraphStats) -> tuple[float, float]:
@@ -37,7 +37,7 @@ def topology_driven(problem: SearchProblem, facts: DeviceFacts) -> Work:
 
 
 def node_splitting(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Return the work of splitting vertices of many edges, and of rounds over the parts."""
+    """Return the work of splitting vertices with many edges, and of rounds over the parts."""
     stats, mda = problem.stats, likely_mda(problem.stats)
     made = Work(launches=4.0, streamed_bytes=20.0 * stats.n_vertices + part_bytes(stats, mda))
     return _all_rounds(problem, facts, mda) + made
@@ -57,10 +57,10 @@ def _all_rounds(problem: SearchProblem, facts: DeviceFacts, mda: float) -> Work:
 
 
 def n_rounds(stats: GraphStats, facts: DeviceFacts, light_share: float = 1.0) -> float:
-    """Return one round per edge of the longest shortest path, and two.
+    """Return the number of rounds: one per edge of the longest shortest path, and two more.
 
-    Where weights differ, the path goes around heavy edges: it has a multiple of the logarithm of the vertices, or the
-    levels that a search along light edges has.
+    Where weights differ, shortest paths go around heavy edges. Their number of edges is then a multiple of the
+    logarithm of the vertices, or the levels of a search along light edges if these are fewer.
     """
     longest = stats.estimated_depth
     if light_share < 1.0:
@@ -73,8 +73,8 @@ def n_rounds(stats: GraphStats, facts: DeviceFacts, light_share: float = 1.0) ->
 def round_work(stats: GraphStats, facts: DeviceFacts, distance_bytes: float, mda: float = math.inf) -> Work:
     """Return the work of a round without its launches, where no part has more than *mda* edges.
 
-    No round is shorter than its longest part, of which a work-item loads one entry after the other. On a GPU a
-    vertex also waits for the longest row of its sub-group; parts of one vertex stand beside each other.
+    A round takes at least the time of its longest part, because one work-item loads its entries one after the other.
+    On a GPU a vertex also waits for the longest row of its sub-group; parts of one vertex stand beside each other.
     """
     n, n_parts = float(stats.n_vertices), n_extra_parts(stats, mda)
     longest, parts = min(mda, float(stats.max_degree)), 4.0 + distance_bytes + (PART_BYTES if n_parts else 4.0)
@@ -96,7 +96,7 @@ def round_work(stats: GraphStats, facts: DeviceFacts, distance_bytes: float, mda
 
 
 def _cut(stats: GraphStats, mda: float) -> tuple[list[tuple[float, float]], float]:
-    """Return the edges that vertices keep, with the share of the vertices; and the edges of all other parts."""
+    """Return the edges that a vertex keeps, with the share of such vertices, and the edges of all other parts."""
     kept, moved = [], 0.0
     for degree, share in stats.degrees_and_shares:
         size = degree / _parts(degree, mda)
@@ -106,7 +106,7 @@ def _cut(stats: GraphStats, mda: float) -> tuple[list[tuple[float, float]], floa
 
 
 def _longest_of(width: int, sizes: Sequence[tuple[float, float]]) -> float:
-    """Return the expected largest of *width* sizes, which are drawn by their shares."""
+    """Return the expected largest of *width* sizes that are drawn at random, with their shares as probabilities."""
     expected = below = reached = 0.0
     for size, share in sizes:
         below = min(1.0, below + share)
@@ -130,12 +130,12 @@ def _parts(degree: float, mda: float) -> int:
 
 
 def likely_mda(stats: GraphStats) -> int:
-    """Return a maximum of edges that is good on most devices."""
+    """Return a maximum degree that is good on most devices."""
     return max(4, round(4.0 * stats.mean_degree))
 
 
 def model_mda(stats: GraphStats, facts: DeviceFacts, rates: DeviceRates, distance_bytes: float) -> int:
-    """Return the power of two, or the largest degree, predicted to be the best maximum; of equals the largest."""
+    """Return the maximum degree predicted to be fastest, a power of two or the largest degree; the larger on ties."""
     largest = max(1, stats.max_degree)
     powers = (1 << k for k in range(largest.bit_length(), 1, -1))
 

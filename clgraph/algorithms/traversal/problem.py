@@ -1,4 +1,4 @@
-"""The problem of a search: its sources, the types of weights and distances in kernels, and paths to the user's ids."""
+"""The problem of a search: its sources, the types of weights and distances in kernels, and paths as vertex ids."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from clgraph.runtime.graph_on_device import GraphOnDevice
 from clgraph.runtime.session import Session
 
 LARGEST_DEGREE = object()
-"""It stands in place of a source for the vertex that has the largest degree."""
+"""As a source it means the vertex of the largest degree."""
 _BOOL = bool | np.bool_
 MAX_DEPTH = 2**31 - 2
-_MOST_MET, _FRAGMENTS = 64, 0.9  # vertices; a share of the graph, and searches that reach less may end soon
-GREATEST = 2**63 - 1  # distance that is an integer
+_MOST_MET, _FRAGMENTS = 64, 0.9  # Up to 64 reached vertices are counted, if searches reach at most 0.9 of the graph.
+GREATEST = 2**63 - 1  # the greatest integer distance
 _KINDS = {"int32": "WEIGHT_INT", "int64": "WEIGHT_LONG", "float32": "WEIGHT_FLOAT", "float64": "WEIGHT_DOUBLE"}
 
 
@@ -41,7 +41,7 @@ class DistanceType:
     kind : str
         The kernels' name for the type of the weights.
     wide : bool
-        Whether distances have 64 bits; those by float32 weights are float64 then.
+        Whether distances have 64 bits; with float32 weights they are then float64.
     """
 
     kind: str
@@ -61,7 +61,7 @@ class DistanceType:
         return {"WEIGHT_KIND": self.kind, "WIDE": int(self.wide)}
 
     def limit(self, limit: float | None) -> Any:
-        """Return the greatest distance of interest as kernels hold it."""
+        """Return *limit* as kernels hold it; without a limit, the greatest distance that they can hold."""
         most = np.iinfo(self.dtype).max - 1
         if limit is None or limit == np.inf:
             return self.dtype.type(most)
@@ -103,7 +103,7 @@ class SearchProblem(GraphProblem):
     predecessors : bool
         Whether predecessors are wanted.
     wide : bool
-        Whether distances are held with 64 bits though their type could do with 32.
+        Whether distances have 64 bits even if their type needs only 32.
     """
 
     sources: NDArray[np.int32]
@@ -114,15 +114,16 @@ class SearchProblem(GraphProblem):
 
     @property
     def settings(self) -> Hashable:
-        """A plan takes other sources if they are as many, and if the search ends as soon or not."""
+        """A plan also serves other sources of the same number, if both searches reach few vertices or neither does."""
         ends_soon = self.n_met is not None
         return type(self), self.sources.size, ends_soon, self.limit, self.weighted, self.predecessors, self.wide
 
     @property
     def n_met(self) -> int | None:
-        """How many vertices the search reaches if they are few; ``None`` if they are many, or were not counted.
+        """The number of vertices that the search reaches if they are few; ``None`` if many, or if not counted.
 
-        To look costs the host up to 70 us, so it does so in fragments only, and at rows that are not on a device.
+        Counting takes the host up to 70 us. So it is done only if the graph is in fragments, and its rows are not on a
+        device.
         """
         graph = self.graph
         if not graph.is_measured or isinstance(graph, GraphOnDevice) or graph.stats.reached_share > _FRAGMENTS:
@@ -143,7 +144,7 @@ class SearchProblem(GraphProblem):
 
     @cached_property
     def stats(self) -> GraphStats:
-        """Those of the graph; but of one in fragments with what this search reaches, if that is little."""
+        """The statistics of the graph. If the search reaches few vertices, its own reach and depth replace theirs."""
         stats, n_met = self.graph.stats, self.n_met
         if n_met is None:
             return stats
@@ -152,17 +153,17 @@ class SearchProblem(GraphProblem):
 
     @property
     def edge_weights(self) -> NDArray[Any] | None:
-        """The weights that count; without them every edge weighs 1."""
+        """The weights that the search adds up; ``None`` if every edge weighs 1."""
         return self.graph.edge_weights if self.weighted else None
 
     @property
     def weight_dtype(self) -> np.dtype[Any] | None:
-        """The type of the weights that count."""
+        """The type of :attr:`edge_weights`, or ``None``."""
         return self.graph.weight_dtype if self.weighted else None
 
     @cached_property
     def light_share(self) -> float:
-        """The share of the edges that weigh at most twice the least of a few."""
+        """The share of a few edges that weigh at most twice the least of them."""
         return self.graph.light_share if self.weighted else 1.0
 
     @property
@@ -174,12 +175,12 @@ class SearchProblem(GraphProblem):
     def held(self) -> DistanceType:
         """The type of distances in kernels. The int64 weights of an unchecked matrix count as large."""
         kind = "WEIGHT_NONE" if self.weight_dtype is None else _KINDS[self.weight_dtype.name]
-        if kind == "WEIGHT_LONG" and not is_unread(self):  # no choice may wait for a look at all weights
+        if kind == "WEIGHT_LONG" and not is_unread(self):  # a choice must not wait for a pass over all weights
             kind = "WEIGHT_INT" if self.weight_range[1] < 2**31 else kind
         return DistanceType(kind, self.wide or kind in ("WEIGHT_LONG", "WEIGHT_DOUBLE"))
 
     def upload_weights(self, session: Session) -> DeviceArray:
-        """Return a weight for every entry on the device; nothing of use where every edge weighs 1."""
+        """Return the weights of all entries on the device; a placeholder if every edge weighs 1."""
         if self.weight_dtype is None:
             return session.empty(1, np.int32)
         if self.weight_dtype == np.int64 and self.held.kind == "WEIGHT_INT":
@@ -190,10 +191,10 @@ class SearchProblem(GraphProblem):
         return on_device
 
     def upload_sources(self, session: Session) -> DeviceArray:
-        """Return the sources in new memory, to which a plan writes the sources of the next problem."""
+        """Return the sources in new memory, since a plan overwrites them with the sources of its next problem."""
         array = session.empty(self.sources.size, np.int32)
         if self.sources.size == 1:
-            array.fill(self.sources[0])  # without a wait
+            array.fill(self.sources[0])  # unlike set(), fill() does not make the host wait
         else:
             array.set(self.sources)
         return array
@@ -241,7 +242,7 @@ def vertex_ids(graph: Graph, vertices: list[int]) -> list[Any]:
 
 
 def path_to(graph: Graph, predecessors: NDArray[np.int32], sources: NDArray[np.int32], vertex: Any) -> list[Any]:
-    """Return the ids on the way that *predecessors* show from a source to *vertex*; empty without one."""
+    """Return the ids on the path from a source to *vertex* along *predecessors*; empty if there is none."""
     path = [vertex_number(graph, vertex)]
     while (before := int(predecessors[path[-1]])) >= 0:
         path.append(before)
@@ -249,7 +250,7 @@ def path_to(graph: Graph, predecessors: NDArray[np.int32], sources: NDArray[np.i
 
 
 def _find(graph: Graph, given: Any) -> int:
-    """Return the number of the vertex of this id, -1 without one. A bool, which equals an integer, is none."""
+    """Return the number of the vertex of this id, or -1. A bool does not match an integer id, though it equals one."""
     is_number = isinstance(given, int | np.integer) and not isinstance(given, bool)
     if graph.labels is None:
         return int(given) if is_number and 0 <= given < graph.n_vertices else -1

@@ -8,14 +8,14 @@ from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.recipe import Array
 
-_PIECE = 128  # edges
-_ALONE_ROWS = 4096  # rows that a CPU's work-item does not share
-_OTHER_BYTES, _ITEM_BYTES = 320, 4  # local memory beside the items, and of an item
-_LINGER = 200  # turns; groups that come too late leave their share to the others
+_PIECE = 128  # edges of a piece; longer rows are cut
+_ALONE_ROWS = 4096  # rows in the queue of a CPU's work-item, at most
+_OTHER_BYTES, _ITEM_BYTES = 320, 4  # local memory: of everything but held items, and of one item
+_LINGER = 200  # turns. A work-group that comes later leaves its share to the others.
 
 
 def capacities(problem: SearchProblem) -> dict[str, int]:
-    """Return how many entries the lists of a turn may have, by the names of kernels' parameters."""
+    """Return the capacities of the lists of one turn, under the names of the kernels' parameters."""
     n, m = problem.graph.n_vertices, problem.graph.n_edges
     pieces = 0 if has_short_rows(problem) else 2 * m // _PIECE  # only the last piece of a row is not full
     return {"light_capacity": n + 64, "heavy_capacity": pieces + 1}
@@ -31,25 +31,25 @@ def lists(problem: SearchProblem, prefix: str = "", n_turns: int = 2) -> dict[st
 
 
 def has_short_rows(problem: SearchProblem) -> bool:
-    """Return whether no row is cut in pieces."""
+    """Return whether no row is cut into pieces."""
     return problem.stats.max_degree <= _PIECE
 
 
 def group_size(facts: DeviceFacts, per_group: int) -> int:
-    """Return the work-group size of kernels that run many levels; wide sub-groups leave larger ones few registers."""
+    """Return the work-group size of kernels that run many levels: at most 512 with wide sub-groups, for registers."""
     most = 512 if facts.sub_group_size > 32 else per_group
     return facts.group_size(min(per_group, most, facts.max_work_group_size))
 
 
 def group_count(facts: DeviceFacts, per_unit: int = 1) -> int:
-    """Return how many work-groups run many levels together: all that fit at once, or one."""
+    """Return the number of work-groups that run many levels together: all that can be resident at once, or one."""
     return per_unit * facts.compute_units if facts.dialect.has_grid_barrier else 1
 
 
 def queue_defines(
     problem: SearchProblem, facts: DeviceFacts, group: int, kept: int, *, entry_bytes: int = 4, held: int = 0
 ) -> dict[str, int | str]:
-    """Return how a work-group of *group* work-items keeps its part of a frontier: at most *kept* rows on GPUs.
+    """Return the definitions of queues for work-groups of *group* work-items; on GPUs each keeps at most *kept* rows.
 
     Each sub-group holds *held* items back from each of two lists.
     """

@@ -1,4 +1,4 @@
-"""The strategies by rounds over all vertices: baselines of breadth-first search and of shortest paths."""
+"""The strategies that work in rounds over all vertices: baselines of breadth-first search and shortest paths."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _BUCKETS = 10
 
 
 def search_recipe(problem: SearchProblem, own: Callable[[], Setting], *steps: Step) -> Recipe:
-    """Return the recipe of *steps* with a setting of their *own*, and of finding predecessors if they are wanted."""
+    """Return the recipe of *steps*, with their *own* setting, followed by finding predecessors if these are wanted."""
     n = problem.graph.n_vertices
     if problem.predecessors:
         steps = *steps, Use(Predecessors)
@@ -64,7 +64,7 @@ def _recipe(
     details: Mapping[str, Any] | None = None,
     device_threshold: int | None = None,
 ) -> Recipe:
-    """Return the recipe of rounds of *body* after what comes *before*; *n_words* distances, by default one a vertex."""
+    """Return the recipe of *before* and then rounds of *body*, with *n_words* distances (by default one per vertex)."""
     atomic, balance = checked_flag("atomic", atomic), checked_flag("balance", balance)
     n_words = problem.graph.n_vertices if n_words is None else n_words
     return search_recipe(
@@ -89,7 +89,7 @@ def _recipe(
 def topology_driven(
     problem: SearchProblem, _facts: DeviceFacts, *, atomic: bool = False, balance: bool = False
 ) -> Recipe:
-    """Distances are lowered by loads and stores, or by atomics; *balance* counts the edges of each work-group."""
+    """Lower distances by loads and stores or by atomics; *balance* counts the edges of each work-group."""
     body = (Phase(f"{_PLAIN}:relax_vertices", problem.graph.n_vertices),)
     return _recipe(problem, body, atomic=atomic, balance=balance)
 
@@ -102,7 +102,7 @@ def node_splitting(
     atomic: bool = False,
     balance: bool = False,
 ) -> Recipe:
-    """Vertices keep *mda* edges: a number, :func:`histogram_mda`, or what is likely to be best."""
+    """Vertices keep at most *mda* edges: a number, the result of :func:`histogram_mda`, or the number likely best."""
     graph, stats, n = problem.graph, problem.stats, problem.graph.n_vertices
     atomic = checked_flag("atomic", atomic)
     if isinstance(mda, str):
@@ -138,9 +138,10 @@ def node_splitting(
 
 
 def _part_count(graph: ref[Graph], mda: int) -> int:
-    """Return how many vertices and children there are where a vertex keeps at most *mda* edges.
+    """Return the number of vertices and their children if a vertex keeps at most *mda* edges.
 
-    They are counted when a plan is made: a recipe is read for each prediction, and is kept longer than a graph.
+    They are counted only when a plan is made, because each prediction makes a recipe. The reference is weak, because a
+    recipe may be kept longer than its graph.
     """
     alive = graph()
     assert alive is not None
@@ -153,7 +154,7 @@ def _part_count(graph: ref[Graph], mda: int) -> int:
 
 
 def histogram_mda(degrees: NDArray[Any]) -> int:
-    """Return the largest degree that falls in the fullest of ten buckets of equal width over 0 … the largest degree."""
+    """Return the largest degree in the fullest of ten buckets of equal width from 0 to the largest degree."""
     most = int(degrees.max(initial=0))
     counts, edges = np.histogram(degrees, _BUCKETS, (0, max(1, most)))
     fullest = int(counts.argmax())
@@ -199,7 +200,7 @@ def child_launch(
 
 
 def rounds_strategies(kind: type[SearchPlan]) -> dict[str, Strategy]:
-    """Return them by name; their plans are of that *kind*."""
+    """Return these strategies by name; their plans are instances of *kind*."""
     plain = planned("online", topology_driven, kind, prices.topology_driven)
     split = planned("online", node_splitting, kind, prices.node_splitting)
     child = planned("online", child_launch, kind, prices.child_launch)
@@ -219,7 +220,7 @@ def _plan_splitting(
     atomic: bool = False,
     balance: bool = False,
 ) -> Any:
-    """Have the cost model choose *mda* by the rates of the session's device."""
+    """Return the plan; for ``"model"``, the cost model chooses *mda* by the rates of the session's device."""
     if isinstance(mda, str) and mda == "model":
         mda = prices.model_mda(problem.stats, session.facts, session.profile.rates, problem.held.dtype.itemsize)
     return plan(session, problem, mda=mda, atomic=atomic, balance=balance)
@@ -234,6 +235,6 @@ def _plan_launches(
     atomic: bool = False,
     balance: bool = False,
 ) -> Any:
-    """Have kernels launch the grids of long rows where the session's device can."""
+    """Return the plan; kernels launch the grids of long rows themselves if the session's device can."""
     from_device = session.has_device_queue
     return plan(session, problem, threshold=threshold, from_device=from_device, atomic=atomic, balance=balance)
