@@ -1,1 +1,1 @@
-"""The algorithms: a package each, of one shape."""
+"""The algorithms: one package each, all with the same layout."""

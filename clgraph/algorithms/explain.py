@@ -51,9 +51,9 @@ class Explanation(Choice):
     strategy, requested, reason, reads_unchecked
         As in :class:`clgraph.model.strategy.Choice`.
     predicted : dict of str to Estimate
-        Every strategy that can run, the fastest first.
+        Predictions of all strategies that can run, the fastest first.
     unsupported : dict of str to str
-        The others, with the reason.
+        The other strategies, with the reason why each cannot run.
     contenders : tuple of str
         The strategies that a call weighs; the others run if they are named.
     kernels : tuple of KernelTime
@@ -101,7 +101,7 @@ class Explanation(Choice):
 
 
 def _parts(estimate: Estimate) -> str:
-    """Name the parts of at least a twentieth of the whole, largest first."""
+    """List the parts that take more than a twentieth of the whole time, the largest first."""
     large = sorted(estimate.parts.items(), key=lambda item: -item[1])
     return ", ".join(f"{name} {milliseconds(s)}" for name, s in large if s > 0.05 * estimate.seconds)
 
@@ -166,7 +166,7 @@ def explain(
         "factorization" takes Ratings, a scipy sparse array or a tuple.
         "color" with ``bipartite=True`` also takes a matrix that is not square, as :func:`color_columns` does.
     strategy : str
-        The one whose kernels are listed; ``"auto"`` is the model's choice.
+        The strategy whose kernels are listed; ``"auto"`` is the model's choice.
     measure : bool
         Run that strategy twice, and tell the times of the kernels in the second run.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
@@ -223,7 +223,7 @@ def explain(
 
 
 def _kernels(entry: Algorithm, session: Session, problem: Any, strategy: str) -> tuple[KernelTime, ...]:
-    """Run it twice, since the first run compiles, and return what the kernels of the second one took."""
+    """Run *strategy* twice and return the kernel times of the second run; the first one also compiles."""
     for _ in range(2):
         measured = entry.solve(problem, strategy=strategy, session=session).info.kernels
     return tuple(KernelTime(name, *times) for name, times in measured.items())

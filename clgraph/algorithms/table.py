@@ -21,7 +21,7 @@ MODULES = {
     "partition": "clgraph.algorithms.partition",
     "sssp": "clgraph.algorithms.sssp",
 }
-"""Where the ``ALGORITHM`` of each name is; it is imported on its first use."""
+"""The module that holds the ``ALGORITHM`` of each name; it is imported on first use."""
 
 ON_MESHES = {"refine_mesh": "clgraph.algorithms.delaunay"}
 """The same for algorithms on meshes, which ``explain`` and the options of graphs do not know."""
