@@ -101,9 +101,10 @@ def connected_components(
         Check the result against the definition, sequentially on the host.
     **options
         Options of the strategy: ``hook_rounds`` (``hook_compress``: 0 … 2; ``rem`` and
-        ``degree_classes``: 0 or 1), ``strides`` and ``hook_steps`` (``afforest``). With *devices*: ``shares``, by which
-        they get entries, ``"speed"`` (the default, of their memory) or ``"equal"``, and ``segment_entries``, how many
-        go to a device at once. Strategies of several devices are ``rem``, ``hook_compress`` and ``afforest``.
+        ``degree_classes``: 0 or 1), ``strides`` and ``hook_steps`` (``afforest``). With *devices*: ``shares``, the
+        entries that each gets, by the ``"speed"`` of its memory (the default) or ``"equal"``; and
+        ``segment_entries``, the entries that go to a device at once. Strategies of several devices are ``rem``,
+        ``hook_compress`` and ``afforest``.
 
     Returns
     -------

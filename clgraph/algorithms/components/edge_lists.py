@@ -1,4 +1,4 @@
-"""Components of edges that arrive list after list: the forest stays on the device, and no rows are ever made."""
+"""Components of edges that arrive in lists. The forest stays on the device; edges are never sorted into rows."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class EdgeComponents:
                 self._parent.set(parents)
 
     def link(self, sources: NDArray[np.int32], targets: NDArray[np.int32]) -> None:
-        """Join the ends of these edges, which must be vertices; returns when the arrays may change."""
+        """Join the ends of these edges, which must be vertices; return when the caller may change the arrays."""
         if sources.size:
             with self.session.driver:
                 ends = {"sources": self._upload(sources), "targets": self._upload(targets)}
                 self._launch("edge_list.cl:link_edges", sources.size, m=sources.size, **ends)
 
     def link_forest(self, parents: NDArray[np.int32]) -> None:
-        """Join what is joined in another forest of these vertices, or of the first of them."""
+        """Join the vertices that are joined in another forest, which may have only the first of the vertices."""
         if parents.size:
             with self.session.driver:
                 other = self._upload(parents)
@@ -63,7 +63,7 @@ class EdgeComponents:
 
 
 def numbered(parents: NDArray[np.int32]) -> tuple[int, NDArray[np.int32]]:
-    """Return how many components there are, and the number of each vertex's, by smallest vertex."""
+    """Return the number of components, and each vertex's component; these are numbered by smallest vertex."""
     is_root = parents == np.arange(parents.size, dtype=np.int32)
     ranks = np.cumsum(is_root, dtype=np.int32)
     labels: NDArray[np.int32] = ranks[parents] - 1

@@ -29,8 +29,8 @@ from clgraph.runtime.session import Session
 from clgraph.runtime.timing import RunInfo, Seconds
 
 _MESSAGE = "components/message.cl"
-_WORD = 32  # vertices of which a word has a bit each
-_WORDS, _SMALL = 32, 1 << 17  # words of a block; forests of fewer vertices have blocks of one word
+_WORD = 32  # vertices per word, a bit each
+_WORDS, _SMALL = 32, 1 << 17  # words per block. Forests of fewer than 2^17 vertices have blocks of one word.
 LOCAL = "rem", "hook_compress", "afforest"
 
 
@@ -48,7 +48,7 @@ class _Forest:
         return self.plan.session
 
     def merge(self, other: DeviceArray, *, is_packed: bool = False) -> None:
-        """Enqueue joining this forest with *other*, which is on this device, and flattening it."""
+        """Enqueue kernels that join this forest with *other*, on the same device, and flatten it."""
         scope = self.plan.scope
         join_forest(scope["n"], other, self.plan.labels, is_packed=is_packed)
         self.plan.program("components/phases.cl").bind("compress", -(-scope["n"] // 4), scope)()
@@ -63,7 +63,7 @@ class _Forest:
         return message.nbytes
 
     def skips(self) -> list[int | None]:
-        """Return a vertex of the giant whose rows were passed over, for each slab; ``None`` where none were."""
+        """Return for each slab a vertex of the giant component whose rows were skipped; ``None`` if none were."""
         if not self.states:
             return [None]
         at = self.session.program("components/afforest.cl").constant
@@ -105,16 +105,16 @@ def solve(
 
 
 def all_seen(skips: Sequence[int | None], numbers: NDArray[np.int32]) -> bool:
-    """Return whether parts that passed over rows of their giants have missed no edge.
+    """Return whether parts that skipped the rows of their giant components have missed no edge.
 
-    An edge is missed where both of its rows are passed over, each in a part of its own. Then both ends are in the
-    giants of these parts, and the edge joins nothing if these are one component in the end. But a part that has no
-    giant leaves half of its edges to the rows at their other ends.
+    An edge is missed if both of its rows are skipped, in two different parts. Then both ends are in the giants of these
+    parts, and the edge joins nothing new if the giants are one component in the end. But a part that has no giant
+    leaves half of its edges to the rows at their other ends, so there must be no such part.
 
     Parameters
     ----------
     skips : sequence of int or None
-        A vertex of the giant of each part; ``None`` for a part that has looked at all its rows.
+        A vertex of the giant of each part; ``None`` for a part that has read all its rows.
     numbers : int32 array
         The numbers of the vertices' components, as found.
     """
@@ -123,7 +123,7 @@ def all_seen(skips: Sequence[int | None], numbers: NDArray[np.int32]) -> bool:
 
 
 def _picked(graph: SplitGraph | StreamedGraph, strategy: str) -> str:
-    """Return *strategy*, or for ``"auto"`` one: what comes over the bus is looked at sooner than it comes."""
+    """Return *strategy*, or the choice for ``"auto"``. The bus limits a streamed graph, so for that any will do."""
     if strategy != "auto":
         return strategy
     if isinstance(graph, SplitGraph):
@@ -147,14 +147,14 @@ def _local_forests(graph: SplitGraph | StreamedGraph, strategy: str, given: Mapp
                 plan: ComponentsPlan = STRATEGIES[strategy].plan(
                     session, ComponentsProblem(slab.graph.as_graph()), **given
                 )
-                plan.predicted_seconds = 0.0  # a plan that paces itself waits in the driver, where others must come
+                plan.predicted_seconds = 0.0  # else the plan may wait while it holds the driver, which others need
                 plan.run()
                 if forest is None:
                     forest = _Forest(plan)
                 else:
                     forest.merge(plan.labels)
                 forest.n_entries += slab.graph.n_edges
-                if not slab.graph.directed and "state" in plan.arrays:  # the plan may have passed over rows
+                if not slab.graph.directed and "state" in plan.arrays:  # the plan may have skipped rows
                     forest.states.append(plan.arrays["state"])
         if forest is not None:
             wait_for(forest.session)
@@ -165,7 +165,7 @@ def _local_forests(graph: SplitGraph | StreamedGraph, strategy: str, given: Mapp
 
 
 def _merge(team: Team, forests: Mapping[int, _Forest]) -> tuple[int, int, int]:
-    """Merge all forests into one; return whose that is, after how many rounds, and the most bytes of one device."""
+    """Merge all forests into one; return its place, the rounds of merges, and the most bytes that one device moved."""
     rounds, moved = team.merge_rounds([*forests]), dict.fromkeys(forests, 0)
     for pairs in rounds:
         gives = dict(pairs)
@@ -181,9 +181,9 @@ def _merge(team: Team, forests: Mapping[int, _Forest]) -> tuple[int, int, int]:
 
 
 def forest_message(n: int, parent: DeviceArray) -> tuple[DeviceArray, bool]:
-    """Return the flat forest of *parent* as it goes to another device, and whether it is packed.
+    """Return the flat forest of *parent* in the form for sending to another device, and whether it is packed.
 
-    Packed it is short where its labels allow that. Else it is a label for each of the *n* vertices.
+    It is packed if that is shorter than a label for each of the *n* vertices.
     """
     session, shape = parent.session, _shape(n)
     n_words, n_blocks = shape["n_words"], shape["n_blocks"]
@@ -214,7 +214,7 @@ def forest_message(n: int, parent: DeviceArray) -> tuple[DeviceArray, bool]:
 
 
 def join_forest(n: int, message: DeviceArray, parent: DeviceArray, *, is_packed: bool) -> None:
-    """Enqueue joining a forest, packed or as a parent for each vertex, with the forest *parent* on the same device."""
+    """Enqueue kernels that join *message*, a forest that may be packed, with the forest *parent* on the same device."""
     session, scope, n_items = parent.session, {**_shape(n), "parent": parent}, -(-n // 4)
     if is_packed:
         session.program(_MESSAGE).bind("merge_message", n_items, scope, message=message)()

@@ -1,4 +1,4 @@
-"""Runs of connected components on one device, and the numbers of what they found."""
+"""Plans of connected components on one device, and the numbering of the components that they find."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.program import Launch
 from clgraph.runtime.session import Session
 
-_BLOCKS = 2  # blocks of rows for each compute unit, so that rows may be unequal
+_BLOCKS = 2  # blocks of rows per compute unit, so that unequal rows spread more evenly
 
 
 class ComponentsPlan(Plan):
@@ -28,7 +28,7 @@ class ComponentsPlan(Plan):
 
     @cached_property
     def _numbering(self) -> tuple[Launch, Scan, Launch, DeviceArray]:
-        """Mark the roots, count those before each vertex, and look the count of its root up for every vertex."""
+        """The launches that mark the roots, count the roots before each, and give each vertex the count of its root."""
         n, program = self.setting.values["n"], self.program("components/phases.cl")
         labels, ranks = self.session.empty(n + 1, np.int32), self.session.empty(n + 1, np.int32)
         mark = program.bind("mark_roots", n, self.scope, is_root=labels)
@@ -36,7 +36,7 @@ class ComponentsPlan(Plan):
         return mark, Scan(self.session, labels, ranks), look_up, labels
 
     def result(self) -> tuple[int, NDArray[np.int32]]:
-        """Return how many components a run has found, and each vertex's, numbered by their smallest vertices."""
+        """Return the number of components, and each vertex's component; these are numbered by smallest vertex."""
         n = self.setting.values["n"]
         if not n:
             return 0, np.zeros(0, np.int32)
@@ -50,9 +50,9 @@ class ComponentsPlan(Plan):
 
 
 class MatrixComponents(UncheckedPlan):
-    """A run on a CPU, for one call, on a matrix that is not checked yet.
+    """A run for one call, on a CPU, on a matrix that is not checked yet.
 
-    It unites what lies within blocks of vertices, then what leads from one to another, and numbers the trees.
+    It unites the ends of edges within blocks of vertices, then of edges between blocks, and numbers the trees.
     """
 
     def __init__(self, session: Session, problem: ComponentsProblem) -> None:
@@ -71,7 +71,7 @@ class MatrixComponents(UncheckedPlan):
         self.launches += [program.bind(kernel, n_blocks, scope) for kernel in kernels]
 
     def result(self) -> tuple[int, NDArray[np.int32]]:
-        """Return the same as of a plan; a damaged matrix raises a :class:`GraphError`."""
+        """Return the same as :meth:`ComponentsPlan.result`; a damaged matrix raises a :class:`GraphError`."""
         words, labels = self.finish()
         if words[self._is_wrong]:
             self.refuse()

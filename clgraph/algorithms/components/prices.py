@@ -15,22 +15,22 @@ from clgraph.engine.host import scanned, walked
 from clgraph.model.cost import Atomics, Chain, Gathers, Part, Work
 
 NEAR_BYTES = 2.0**18  # working set of near neighbours: a core's second-level cache
-SECTOR_BYTES = 64.0  # memory that one entry of a row moves
+SECTOR_BYTES = 64.0  # bytes that are moved to read one entry of a row
 VERTEX_BYTES = 24.0  # per vertex, for the passes that start and flatten the trees
 ENTRY_BYTES = 24.0  # per entry that is united, with finding its row
 GUESS_SECONDS = 3e-8  # a core's time per entry whose union was guessed wrong. A random numbering has two a vertex.
 OUTSIDE_PER_TREE = 8.0  # vertices outside the giant component after the sample, per tree of first hooks
 MIN_OUTSIDE_SHARE = 0.02
-HUB_ROW_LOADS = 16.0  # dependent loads of a GPU's sub-group per entry of its lane in the longest row
-CHECKED_ENTRY_BYTES, CHECKED_VERTEX_BYTES = 22.0, 62.0  # for checks and unions of a matrix. Cores compute meanwhile.
-FLAT_HOOK_DEPTH = 32.0  # deeper first hooks let hubs come after their neighbours
+HUB_ROW_LOADS = 16.0  # dependent loads per entry that a lane of a GPU's sub-group takes from the longest row
+CHECKED_ENTRY_BYTES, CHECKED_VERTEX_BYTES = 22.0, 62.0  # memory traffic of checks and unions; cores compute meanwhile
+FLAT_HOOK_DEPTH = 32.0  # If first hooks are deeper, hubs come after their neighbours.
 _SCANS = 0.5  # passes of scipy over vertices and entries
 _CALL = Work(host_seconds=5e-5)
 
 ONE_TREE_SHARE = 0.5  # if one tree has a greater share of the sampled vertices, first hooks leave (nearly) one tree
 HUB_TREE_SHARE = 0.1  # if one tree has a greater share of the sampled vertices, hubs collect the others
 FEW_TREES_SHARE = 2e-3  # trees per vertex. Below this, a round of stride 4 hooks about 100 vertices of each tree.
-SMALL_COMPONENTS_REACH = 0.4  # reached share of a search. Below this, no component is worth to be skipped.
+SMALL_COMPONENTS_REACH = 0.4  # reached share of a search. Below this, no component is worth skipping.
 RANDOM_FAR_SHARE, RANDOM_TREES_SHARE = 0.5, 0.05  # a random numbering: far neighbours, and few trees
 
 
@@ -69,7 +69,7 @@ def afforest(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
 def outside_share(stats: GraphStats) -> float:
     """Return the share of the vertices that the sample leaves outside the giant component.
 
-    All count if there is no such component, or if an edge is in one row only, so that no row can be skipped.
+    The share is 1 if there is no such component, or if each edge is in one row only, so that no row can be skipped.
     """
     if stats.directed or stats.reached_share < SMALL_COMPONENTS_REACH:
         return 1.0
@@ -104,7 +104,7 @@ def matrix_rows(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
 
 
 def host(problem: ComponentsProblem) -> list[Part]:
-    """Return the work of scipy, which turns the matrix round, and goes along the edges of both."""
+    """Return the work of scipy, which transposes the matrix and follows the edges of both."""
     asked = walked(problem.graph, "union"), scanned(problem.graph, _SCANS), _CALL
     return [(each, 1.0, 1.0) for each in asked]
 
@@ -123,7 +123,8 @@ def starts_as_one_tree(stats: GraphStats) -> bool:
 def sample_strides(stats: GraphStats) -> tuple[int, ...]:
     """Return the strides of the rounds of ``afforest``. Each round leaves about a tenth of the trees.
 
-    A round joins nothing in fragments, or where the trees are one. Climbs that were cut off do not tell that.
+    No round is of use in a graph of small components, or if first hooks leave one tree. If climbs were cut off, they
+    do not show whether the trees are one.
     """
     n_trees = stats.first_hook_tree_share * (stats.n_vertices - stats.n_isolated)
     is_giant = stats.first_hook_giant_share > ONE_TREE_SHARE
@@ -140,9 +141,10 @@ def sample_strides(stats: GraphStats) -> tuple[int, ...]:
 
 
 def rem_hooks_first(stats: GraphStats, facts: DeviceFacts) -> bool:
-    """Return whether ``rem`` begins with a round without atomics: where it leaves few trees.
+    """Return whether ``rem`` begins with a round without atomics, which pays if the round leaves few trees.
 
-    A CPU climbs far if the few trees are deep, unless they are one. A GPU gains where few entries are left.
+    On a CPU it pays only if one tree is giant, since climbs in several deep trees are long. On a GPU it also pays if
+    rows are short, since few entries are then left.
     """
     if facts.is_cpu:
         return stats.first_hook_giant_share > ONE_TREE_SHARE

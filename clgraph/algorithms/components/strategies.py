@@ -31,7 +31,7 @@ def _recipe(
     arrays: Callable[[], Mapping[str, Array]] = dict,
     **defines: int,
 ) -> Recipe:
-    """Return the recipe of *steps* after the start, which hooks every vertex to its first neighbour if wanted."""
+    """Return the recipe of *steps* after the start, which hooks every vertex to its first neighbour if *hook_first*."""
     graph = problem.graph
     n, hook_first = graph.n_vertices, hook_first and graph.n_edges > 0
     start = Phase(f"{_PHASES}:initialize", -(-n // 4))
@@ -66,7 +66,7 @@ def hook_compress(problem: ComponentsProblem, _facts: DeviceFacts, *, hook_round
 
 
 def rem(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds: int | None = None) -> Recipe:
-    """*hook_rounds*: 0 or 1 rounds of hooking without atomics first; the default is for the device and graph."""
+    """*hook_rounds*: 0 or 1 rounds of hooking without atomics first; by default the device and graph decide."""
     if hook_rounds is None:
         hook_rounds = int(prices.rem_hooks_first(problem.stats, facts))
     hook_first = checked_count("hook_rounds", hook_rounds, 1, least=0) > 0
