@@ -3,10 +3,10 @@
 Strategies
 ----------
 ``edge_list``
-    The first round from the rows, without atomics; then a list of edges that every sub-group shortens in place,
-    light edges first [1]_.
+    The first round reads the rows, without atomics. The others read a list of edges, light edges first, of which each
+    sub-group shortens its segment in place [1]_.
 ``two_pass``
-    The same for devices without 64-bit atomics: first the weights compete, then the edges that tie.
+    The same for devices without 64-bit atomics: first the weights compete, then the edges of equal weight.
 ``segmented``
     Every round walks the matrix, in tiles of entries whose lanes find their rows by binary search [2]_; merges by
     hooking, or by transactions [3]_.
@@ -50,7 +50,7 @@ from clgraph.runtime.timing import RunInfo
 if TYPE_CHECKING:
     import networkx as nx
 
-_ENTRIES_OF_ONE = 8  # edge of the forest: where they are more, it is quicker to look its row up than to list all rows
+_ENTRIES_OF_ONE = 8  # entries per forest edge. From 8 on, searching for an edge's row is faster than listing all rows.
 
 
 class _SpanningForest(NamedTuple):
@@ -70,8 +70,8 @@ class SpanningForest(Result, _SpanningForest):
         Positions in ``graph.column_indices`` and ``graph.edge_weights``, rising; an edge stands in the row of its
         lesser end.
     graph : Graph
-        Undirected, with sorted rows; the input itself if that is so. A pickle of the forest has the vertices and
-        their labels only, beside the ends and weights of the forest's edges; all methods work on it.
+        Undirected, with sorted rows; the input itself if it is so. A pickle of the forest keeps only the vertices,
+        their labels, and the ends and weights of the forest's edges; all methods work on it.
     info : RunInfo
         What ran, where, and how long it took.
     """
@@ -158,10 +158,10 @@ def minimum_spanning_forest(
     verify : bool
         Check the result against the definition, sequentially on the host.
     **options
-        Options of the strategy: ``light_edges`` (``edge_list``, ``two_pass``: how many edges a vertex to join
-        first, 0 for all at once) and ``merge`` (``segmented``: ``"min_hook"`` or ``"transactional"``). With
-        *devices*: ``shares``, by which they get entries, ``"speed"`` (the default, of their memory) or ``"equal"``,
-        and ``segment_entries``, how many go to a device at once; the strategy is ``edge_list``.
+        Options of the strategy: ``light_edges`` (``edge_list``, ``two_pass``: edges per vertex that are joined
+        first; 0 joins all at once) and ``merge`` (``segmented``: ``"min_hook"`` or ``"transactional"``). With
+        *devices*: ``shares``, the entries that each gets, by the ``"speed"`` of its memory (the default) or
+        ``"equal"``; and ``segment_entries``, the entries that go to a device at once. The strategy is ``edge_list``.
 
     Returns
     -------

@@ -14,13 +14,13 @@ from clgraph.algorithms.mst.problem import ForestProblem
 from clgraph.data.graph import Graph
 from clgraph.data.wrapped import WrappedGraph
 
-_LEAST_DOUBLE = 1 << 52  # the bits of the least double with all its digits
+_LEAST_DOUBLE = 1 << 52  # the bits of the least normal double
 _KEY_BITS = 62
-_EXACT = 2.0**53  # integers below it are doubles
+_EXACT = 2.0**53  # Every integer below it is a double.
 
 
 def solve(problem: ForestProblem) -> Told:
-    """Return the forest's edges in rising order, with what is known of them by then.
+    """Return the forest's edges in rising order, with their weight and their ends.
 
     scipy sorts doubles, drops weights of zero, and does not say which of parallel edges it has taken. So it gets each
     edge once, and as its weight a double whose bits are the rank of the weight and then the edge's number. Such doubles
@@ -51,7 +51,7 @@ def solve(problem: ForestProblem) -> Told:
     ends = {
         "sources": rows[is_taken],
         "targets": graph.column_indices[edges],
-    }  # scipy has moved the columns of the matrix
+    }  # not from the matrix: scipy has moved its columns
     return Told(edges, weight, {**ends, "weights": weights})
 
 

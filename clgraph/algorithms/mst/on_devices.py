@@ -1,7 +1,7 @@
 """Minimum spanning forests on several devices: a forest of the edges of each, merged along a tree.
 
-An edge that is not in the forest of some edges is not in the forest of more edges. So the forests of two devices
-together hold the forest of both; it is found in the union of the two as in a graph.
+An edge outside the forest of a set of edges is outside the forest of every larger set. So the union of two devices'
+forests contains the forest of all their edges, and that is found in the union as in any graph.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Edges = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any] | None]
 
 @dataclass(frozen=True)
 class Solver:
-    """What all parts have in common: the name of the weights' kind, and whether the heaviest edges are wanted."""
+    """Finds and merges forests of parts, with weights of one *kind*; with *maximum* the heaviest edges are wanted."""
 
     kind: str
     maximum: bool
@@ -55,7 +55,7 @@ class Solver:
             weights = session.empty(1, np.uint32) if part.edge_weights is None else part.edge_weights
             problem = ForestProblem(part.as_graph(), self.maximum)
             plan = ForestPlan(session, problem, part_edges(problem, session.facts, weights, self.kind))
-            plan.predicted_seconds = 0.0  # a plan that paces itself waits in the driver, where others must come
+            plan.predicted_seconds = 0.0  # else the plan may wait while it holds the driver, which others need
             plan.run()
             in_order, n_edges = session.empty(n, np.uint32), session.empty(1, np.int32)
             sort = Sort(session, plan.arrays["forest"], in_order, end_bit=m.bit_length())
@@ -68,7 +68,7 @@ class Solver:
         return in_order.view(0, int(count))
 
     def forest(self, part: DeviceGraph, first: int, entries: DeviceArray | None = None) -> dict[str, DeviceArray]:
-        """Return the edges of the forest of *part*, which begins at entry *first* or has these *entries*."""
+        """Return the edges of the forest of *part*, whose entries are numbered from *first* on, or as in *entries*."""
         session, in_order = part.session, self.entries(part)
         with session.driver:
             found = self._room(session, in_order.size)
@@ -81,7 +81,7 @@ class Solver:
         return found
 
     def merged(self, session: Session, n: int, *lists: Mapping[str, DeviceArray]) -> dict[str, DeviceArray]:
-        """Return the edges of the forest of two *lists*, which are on this device."""
+        """Return the edges of the forest of the union of two *lists*, which are on this device."""
         counts = [edges["entries"].size for edges in lists]
         if not all(counts):
             return dict(max(lists, key=lambda edges: edges["entries"].size))
@@ -152,7 +152,7 @@ def _merged(
 
 
 def _ranked(graph: Graph, weights: NDArray[Any]) -> Graph:
-    """Return the graph with ranks of its 64-bit weights, in the same order, in place of them."""
+    """Return the graph with its 64-bit weights replaced by their ranks, which have the same order."""
     ranks = np.unique(weights, return_inverse=True)[1].astype(np.uint32)
     return Graph._trusted(graph.row_offsets, graph.column_indices, ranks, sorted_rows=True)
 
@@ -174,7 +174,7 @@ def forest_of_edges(session: Session, n: int, edges: Edges, *, maximum: bool = F
     -------
     tuple
         The lesser and the greater ends and the weights, in the order of the ends. Of edges that weigh the same the one
-        with the lesser ends is in the forest.
+        with the lesser ends wins.
     """
     sources, targets, weights = edges
     ends = np.minimum(sources, targets).astype(np.int64)
@@ -183,7 +183,7 @@ def forest_of_edges(session: Session, n: int, edges: Edges, *, maximum: bool = F
     in_order = np.argsort(ends)
     ends, weights = ends[in_order], None if weights is None else weights[in_order]
     low, high = (ends >> 32).astype(np.int32), ends.astype(np.int32)
-    del ends, in_order  # 16 bytes an edge, while the device takes 35
+    del ends, in_order  # frees 16 bytes per edge before the device takes 35
     offsets = np.zeros(n + 1, np.int64)
     np.cumsum(np.bincount(low, minlength=n), out=offsets[1:])
     graph = Graph._trusted(offsets, high, weights, sorted_rows=True)

@@ -1,4 +1,4 @@
-"""A run of a minimum spanning forest on one device, and what the user gets of it; ``cl/mst/answer.cl``."""
+"""The plan of a minimum spanning forest on one device, and its answer, which ``cl/mst/answer.cl`` prepares."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from clgraph.primitives.sort import Sort
 from clgraph.runtime.device_graph import device_graph
 
 LANES, ADDENDS = 64, 128
-"""Sums for each ``LANES * ADDENDS`` edges, and addends of each sum; as in ``cl/mst/answer.cl``."""
+"""Each ``LANES * ADDENDS`` edges have ``LANES`` sums of ``ADDENDS`` weights each, as in ``cl/mst/answer.cl``."""
 _VALUES = {"int32": "INT", "int64": "LONG", "float32": "FLOAT", "float64": "DOUBLE"}
 
 
 class Told(NamedTuple):
-    """The edges, what they weigh if that is known, and their ``sources``, ``targets`` and ``weights`` if wanted."""
+    """The edges, their total weight if known, and their ``sources``, ``targets`` and ``weights`` if wanted."""
 
     edges: NDArray[np.int64]
     weight: int | float | None
@@ -35,12 +35,12 @@ class ForestPlan(Plan):
         return _Answer(self)
 
     def result(self) -> Told:
-        """Return the entries of the forest's edges in rising order, and what else is known of them, after ``run()``."""
+        """Return the entries of the forest's edges after ``run()``, rising, with their weight and ends if known."""
         return self._answer.told(self) if self.setting.values["m"] else Told(np.zeros(0, np.int64), None, {})
 
 
 class _Answer:
-    """Kernels that sort the edges and sum what they weigh; and list their ends, if the graph is there for one call."""
+    """Kernels that sort the edges, sum their weights and, for a graph that lasts for one call, list their ends."""
 
     def __init__(self, plan: Plan) -> None:
         session, graph, stats = plan.session, plan.problem.graph, plan.problem.stats
@@ -53,7 +53,7 @@ class _Answer:
         )
         named, in_order = session.empty(n, np.uint32), session.empty(n, np.uint32)
         self._sort = Sort(session, named, in_order, end_bit=plan.setting.values["m"].bit_length())
-        # The run is over: some of its arrays have room for the answer, and there may be room behind the last edge.
+        # The run is over, so the answer reuses some of its arrays. They may be longer than the answer.
         self._arrays = {
             "n_edges": session.empty(1, np.int32), "edges": plan.arrays["best"].view(dtype=np.int64).view(0, most)
         }  # fmt: skip
@@ -115,7 +115,7 @@ def total_weight(weights: NDArray[Any]) -> int | float:
 
 
 def sum_of_parts(sums: NDArray[Any], n: int, dtype: np.dtype[Any]) -> int | float:
-    """Return the sum of *n* weights of *dtype*, from *sums* of parts; of 64-bit integers the halves take turns."""
+    """Return the sum of *n* weights of *dtype*, from *sums* of parts; 64-bit integers have two each: high, low."""
     if dtype.kind == "f":
         with np.errstate(over="ignore", invalid="ignore"):
             return float(sums[: _n_sums(n)].sum())

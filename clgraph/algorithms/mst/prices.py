@@ -54,7 +54,7 @@ def edge_list(problem: ForestProblem, facts: DeviceFacts) -> Work:
 
 
 def two_pass(problem: ForestProblem, facts: DeviceFacts) -> Work:
-    """Return the work of ``edge_list`` with a second pass for the entries that tie by weight."""
+    """Return the work of ``edge_list`` with a second pass for entries of equal weight."""
     return edge_list(problem, facts).times(1.0, 1.2)
 
 

@@ -12,7 +12,7 @@ from clgraph.data.wrapped import wrap_graph
 from clgraph.engine.problem import GraphProblem
 from clgraph.runtime.device_graph import beside
 
-_LIMITS = "a spanning forest takes", 2**32 - 2**12  # positions of entries are uints, the last of which means none
+_LIMITS = "a spanning forest takes", 2**32 - 2**12  # positions of entries are uints, and the greatest means none
 
 
 @dataclass(frozen=True)

@@ -23,16 +23,16 @@ from clgraph.runtime.arrays import DeviceArray
 
 _ROWS, _SEGMENTED, _EDGE_LIST = (f"mst/{name}.cl" for name in ("rows", "segmented", "edge_list"))
 _TILE = 512  # entries
-_SAMPLES = 256
-_CLIMB_LIMIT = 1024
+_SAMPLES = 256  # sampled edges, among which the threshold of light edges is chosen
+_CLIMB_LIMIT = 1024  # steps of a climb, after which the next pass goes on
 _SEGMENT_GROUPS = 16  # work-groups on each compute unit for which the list has segments
 _RESIDENT_GROUPS = 6  # work-groups that may run at once on each compute unit
 _MOST_ROUNDS = "MAX_ROUNDS - 1"
-# Light edges, which are joined before the others (filter-Borůvka).
+# Light edges are joined before the others (filter-Borůvka).
 MIN_DEGREE = 8.0  # mean degree. Below it, few edges are left between trees anyway.
 EDGES_PER_VERTEX = 1.25
 RANDOM = 0.5  # randomness of the numbering. Above it, the lightest edges lead anywhere.
-_LINGER = 100  # turns; groups that come too late leave their segments to the others
+_LINGER = 100  # turns. A work-group that comes later leaves its segments to the others.
 
 
 def _recipe(
@@ -90,7 +90,7 @@ def segmented(problem: ForestProblem, facts: DeviceFacts, *, merge: str = "min_h
 
 
 def part_edges(problem: ForestProblem, facts: DeviceFacts, weights: DeviceArray, kind: str) -> Recipe:
-    """The forest of a part of a graph, whose rows need not hold all edges of their vertices.
+    """Return the recipe of the forest of a part of a graph, whose rows may lack edges of their vertices.
 
     The edges are the entries whose column is above their row. *weights* are of the *kind* that kernels know.
     """
@@ -110,10 +110,10 @@ def _edge_list(
     split_keys: bool,
     whole: bool = True,
 ) -> Recipe:
-    """*light_edges* a vertex are joined first, 0 for all at once; the default is from the statistics.
+    """Return the recipe that joins *light_edges* per vertex first; 0 joins all at once, and ``None`` picks.
 
-    With *split_keys* the best edges are found in two passes of 32-bit atomics, by weight and then by entry. The first
-    round is made from the rows if the graph is *whole*.
+    With *split_keys* the best edges are found in two passes of 32-bit atomics, by weight and then by entry. If the
+    graph is *whole*, the first round reads its rows.
     """
     if light_edges is None:
         light_edges = default_light_edges(problem, facts, whole=whole)
@@ -131,7 +131,7 @@ def _edge_list(
     by_segment = n_segments * width  # a sub-group takes each segment of the list
 
     def flatten(word: int, *, goes_on: bool) -> Phase:
-        """Point every vertex at its root; a phase that *goes_on* climbs where the one before met its limit."""
+        """Point every vertex at its root; one that *goes_on* continues climbs that met their limit."""
         turns = {"turn": word, "earlier": word - 1 if goes_on else 0}
         return Phase(f"{_ROWS}:flatten", by_segment, values=turns)
 
@@ -216,5 +216,5 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def contenders(_problem: ForestProblem, _facts: DeviceFacts) -> tuple[str, ...]:
-    """Without 64-bit atomics every strategy that can run is weighed."""
+    """Return the strategies that auto weighs; if neither can run, every strategy that can is weighed."""
     return "edge_list", "host"

@@ -1,4 +1,4 @@
-"""Weights of every type as 32 bits an entry that order the edges as the weights do."""
+"""32-bit keys, one per entry, that order the edges as their weights of any type do."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clgraph.runtime.session import Session
 
 
 def weight_kind(graph: Graph) -> str:
-    """Return the name by which kernels know what :func:`upload_weights` makes."""
+    """Return the kernels' name for the kind of keys that :func:`upload_weights` makes."""
     if graph.weight_dtype is None:
         return "WEIGHT_NONE"
     if graph.weight_dtype.itemsize == 8:
@@ -23,7 +23,7 @@ def weight_kind(graph: Graph) -> str:
 
 
 def upload_weights(session: Session, graph: Graph) -> DeviceArray:
-    """Return 4 bytes an entry on the device: the weights, or keys of the same order for 64-bit ones."""
+    """Return the keys on the device, 4 bytes per entry: 32-bit weights as they are, or keys ordered as 64-bit ones."""
     if graph.weight_dtype is None:
         return session.empty(1, np.uint32)
     on_device = device_graph(session, graph, weights=True).edge_weights
