@@ -5,11 +5,12 @@ Strategies
 ``gpu``
     Multilevel, on one device from end to end. Levels are matched and contracted until few vertices are left; those are
     divided by recursive bisection, several times at once, and every level is refined on the way back [1]_.
-    ``matching`` is ``"lock_free"``, heavy edges that both ends choose; ``"two_hop"``, which then matches at a common
-    neighbour what is left [2]_, as the others do once a level hardly shrinks; or ``"segmented"``, where the lanes of
-    a sub-group share its rows, and vertices propose and accept until none has a free neighbour. ``contraction`` is
-    ``"hashed"``, with a table for each coarse vertex, or ``"sorted"``, by one sort of all entries; both make the same
-    levels. ``refinement`` is ``"label_propagation"`` [3]_; ``"buffered"``, in which parts take the requests that gain
+    ``matching`` is ``"lock_free"``, heavy edges that both ends choose; ``"two_hop"``, which then matches the rest if
+    they have a common neighbour [2]_, as the others do once a level hardly shrinks; or ``"segmented"``, where the
+    lanes of a sub-group share its rows, and vertices propose and accept until none has a free neighbour.
+    ``contraction`` is ``"hashed"``, with a table for each coarse vertex, or ``"sorted"``, by one sort of all entries;
+    both make the same levels.
+    ``refinement`` is ``"label_propagation"`` [3]_; ``"buffered"``, in which parts take the requests that gain
     most and for which they have room [4]_; ``"permutations"``, in which each part takes the best set of some requests;
     or ``"noop"``, which projects only.
 ``hybrid``
@@ -59,11 +60,11 @@ class Partition(Result, _Partition):
         The part of each vertex, 0 … n_parts - 1.
     part_weights : int64 array, shape (n_parts,)
     imbalance : float
-        How much more a part weighs than its share, as a fraction of the share: the most of all parts.
+        The greatest excess of a part's weight over its share, as a fraction of the share.
     levels : list of dict
-        ``vertices`` and ``edges`` of each level, the finest first; ``coarsening_seconds``, in which the next one was
-        made of it; and where the host saw it what refinement left and took, ``cut``, ``turns`` and
-        ``refinement_seconds``.
+        ``vertices`` and ``edges`` of each level, the finest first; ``coarsening_seconds``, the time to make
+        the next level from it; and as far as the host knows them, the ``cut`` that refinement left, its ``turns`` and
+        its ``refinement_seconds``.
     info : RunInfo
         What ran, where, and how long it took; ``info.details`` has the seconds of each phase.
     """
@@ -128,7 +129,7 @@ def partition(
         With ``"max"`` more partitions of the coarse levels are tried, and crossed for some generations, and levels are
         made anew within the parts more often.
     seed : int, or what else numpy.random.default_rng takes
-        Of all that is left to chance, modulo 2**32.
+        The seed of all random choices, modulo 2**32.
     deterministic : bool
         Give the same parts in every run and on every device.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
@@ -138,10 +139,10 @@ def partition(
     **options
         Options of the strategy. ``gpu`` has ``coarsest``, the vertices for each part at which coarsening ends,
         ``individuals``, how many partitions of the coarsest level are tried, and ``top_k``, 1 … 16, how many moves to a
-        part the refinement ``"permutations"`` combines (11). With ``drop_light_edges=True`` coarse levels keep at most
-        twice as many entries for each vertex as the graph has, the heaviest; this is for irregular graphs. ``hybrid``
-        has the same without ``individuals``, and ``move_at``, the most vertices of the level that the CPU divides, and
-        ``host``, ``"metis"`` or ``"cpu"``.
+        part the refinement ``"permutations"`` combines (11). With ``drop_light_edges=True`` coarse levels keep only
+        their heaviest entries, per vertex at most twice the mean degree of the graph; this is for irregular graphs.
+        ``hybrid`` has the same without ``individuals``, and ``move_at``, the most vertices of the level that the CPU
+        divides, and ``host``, ``"metis"`` or ``"cpu"``.
 
     Returns
     -------

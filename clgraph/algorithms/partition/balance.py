@@ -1,7 +1,7 @@
-"""Limits of the parts, made true on the host: the last step of every partition.
+"""Moves vertices on the host until the parts keep their limits: the last step of every partition.
 
-A part that is over its limit gives vertices away, those first that cost the cut least. Nothing is done, and no entry is
-read, where all parts keep their limits and none is empty.
+A part over its limit gives vertices away, first those whose move costs the cut least. If all parts keep their limits
+and none is empty, nothing is done and no entry is read.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Sums = NDArray[np.int64]
 
 
 def place(problem: PartitionProblem, parts: Parts, weights: Sums) -> None:
-    """Put the vertices of no part where there is room, the heaviest first; *weights* of the parts grow by theirs."""
+    """Put vertices without a part into parts with room, the heaviest first; *weights* of the parts grow accordingly."""
     left_out = np.flatnonzero(parts < 0)
     if not left_out.size:
         return
@@ -66,9 +66,9 @@ def keep_limits(problem: PartitionProblem, parts: Parts, weights: Sums) -> int:
 
 
 def _hollow(problem: PartitionProblem, weights: Sums) -> NDArray[np.bool_]:
-    """Return which parts have no weight, though half a vertex or more is their share of the vertices.
+    """Return which parts have no weight, although their share of the vertices is half a vertex or more.
 
-    A vertex in a part with a smaller share would be further from the share than none.
+    A part with a smaller share is closer to it without a vertex than with one.
     """
     share = 1 / problem.n_parts if problem.target_weights is None else problem.target_weights
     hollow: NDArray[np.bool_] = (weights == 0) & (share * problem.graph.n_vertices >= 0.5)
@@ -111,7 +111,7 @@ def _sums_before(groups: NDArray[Any], values: Sums) -> Sums:
 def _pulls(
     problem: PartitionProblem, parts: Parts, vertices: NDArray[Any], room: Sums
 ) -> tuple[Sums, Sums, NDArray[Any]]:
-    """Return the weights of *vertices* to their own part and to the open one that pulls most, and this part or -1."""
+    """Return each vertex's edge weight to its own part and to the strongest part with room, and that part or -1."""
     places, columns, weights = _entries_of(problem, vertices)
     sums = coo_array((weights, (places, parts[columns])), shape=(vertices.size, problem.n_parts)).tocsr().tocoo()
     at, part, pull = sums.row, sums.col, sums.data
@@ -121,13 +121,13 @@ def _pulls(
     own[at[is_own]] = pull[is_own]
     is_open = ~is_own & (room[part] >= _weights_of(problem, vertices)[at])
     at, part, pull = at[is_open], part[is_open], pull[is_open]
-    order = np.lexsort((-part, pull, at))  # of several items for a place, the last counts
+    order = np.lexsort((-part, pull, at))  # if a place occurs more than once, its last item stays
     best[at[order]], target[at[order]] = pull[order], part[order]
     return own, best, target
 
 
 def _heavy(problem: PartitionProblem, parts: Parts, weights: Sums) -> NDArray[Any]:
-    """Return the vertices with weight of the parts that are over their limits."""
+    """Return the vertices of weight above 0 in parts that are over their limits."""
     is_movable = (weights > problem.limits)[parts]
     return np.flatnonzero(is_movable if problem.vertex_weights is None else is_movable & (problem.vertex_weights > 0))
 
@@ -187,7 +187,7 @@ def _make_fit(problem: PartitionProblem, parts: Parts, weights: Sums) -> None:
 
 
 def _fill_empty(problem: PartitionProblem, parts: Parts, weights: Sums) -> None:
-    """Give each empty part a vertex of a part that has several, those first that cost the cut least."""
+    """Give each empty part a vertex of a part that has several, first the vertices that cost the cut least."""
     if not _hollow(problem, weights).any():
         return
     counts = np.bincount(parts, minlength=problem.n_parts)
@@ -215,5 +215,5 @@ def _growth_of_cut(problem: PartitionProblem, before: Parts, after: Parts) -> in
     places, columns, weights = _entries_of(problem, moved)
     sources = moved[places]
     changes = (after[sources] != after[columns]).astype(np.int64) - (before[sources] != before[columns])
-    ends = np.where(before[columns] != after[columns], 1, 2)  # an edge of two moved vertices is there twice
+    ends = np.where(before[columns] != after[columns], 1, 2)  # an edge between two moved vertices occurs twice
     return int((changes * weights * ends).sum()) // 2

@@ -1,4 +1,4 @@
-"""A multilevel partition whose coarse levels are the work of the CPU: METIS, or a CPU's OpenCL runtime."""
+"""A multilevel partition of which the CPU divides one coarse level, by METIS or by its OpenCL runtime."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HOSTS = ("metis", "cpu")
 class Hybrid(Multilevel):
     """Coarsens on the device, partitions a coarse level on the CPU, and refines on the device.
 
-    ``recipe(problem, facts)`` is what the CPU's runtime runs. The level that moves has at most *move_at* vertices; with
+    ``recipe(problem, facts)`` is for the CPU's runtime. The level that moves has at most *move_at* vertices; with
     ``None`` the kind of device decides. *host* is one of :data:`HOSTS`; ``None`` is METIS if pymetis is installed.
 
     Raises
@@ -63,11 +63,11 @@ class Hybrid(Multilevel):
         return level
 
     def _cycles(self) -> tuple[int, int]:
-        """The levels stay, so that what the CPU gave is what is refined."""
+        """Return no cycles, so that refinement starts from the partition by the CPU."""
         return 0, 0
 
     def _read(self, level: int, n: int, m: int) -> PartitionProblem:
-        """Return what is asked of a level, with copies of its arrays."""
+        """Return the problem of a level, with copies of the level's arrays."""
         arena = self.plan.arrays["arena"]
         words = self.plan.arrays["levels"].get(self._words * level, self._words * (level + 1))
 
@@ -108,7 +108,7 @@ def _by_metis(problem: PartitionProblem) -> NDArray[np.int32]:
         used = problem.target_weights[parts_used]
         shares = (used / used.sum()).tolist()
     rows: dict[str, Any] = {"xadj": graph.row_offsets, "adjncy": graph.column_indices}
-    if hasattr(pymetis, "CSRAdjacency"):  # since 2025; the other way is deprecated there
+    if hasattr(pymetis, "CSRAdjacency"):  # since 2025; there, xadj and adjncy are deprecated
         rows = {"adjacency": pymetis.CSRAdjacency(graph.row_offsets, graph.column_indices)}
     _, parts = pymetis.part_graph(
         parts_used.size,

@@ -19,12 +19,12 @@ LOCK_FREE, TWO_HOP, HASHED, GROWING, REFINING = (
     f"partition/{name}.cl" for name in ("lock_free", "two_hop", "hashed", "greedy_growing", "label_propagation")
 )
 _ROUNDS = 5  # rounds of matching
-_LEAST_SHRINKING = 0.95
-_TURNS_A_READ = 4  # iterations of refinement for which the host enqueues launches before it asks whether they end
+_LEAST_SHRINKING = 0.95  # A level with more of the vertices of the one before hardly shrinks.
+_TURNS_A_READ = 4  # iterations of refinement that are enqueued before the host reads whether it has ended
 _MOST_GROWN = 1 << 26  # words of all partitions of the coarsest level
 _GROUPS_A_UNIT = 2
-# How often levels are made anew within the parts, and the most vertices of the finest level of which that begins. With
-# normal effort only CPUs do it, which refine in fewer turns; elsewhere more turns win more in that time.
+# For each effort: how often levels are made anew within the parts, and the most vertices of the level that this starts
+# from. With normal effort only CPUs do it, since they refine in fewer turns. Elsewhere more turns gain more.
 _CYCLES = {"normal": (1, 1 << 16), "max": (16, 1 << 18)}
 
 
@@ -41,9 +41,9 @@ class PartitionPlan(Plan):
         return parts, cut, weights
 
     def found(self) -> tuple[NDArray[np.int32], int, NDArray[np.int64]]:
-        """Return the same as the device has left it, with parts that may be over their limits."""
+        """Return the same as :meth:`result`, but with parts that may be over their limits, as the device left them."""
         n, k = self.problem.graph.n_vertices, self.problem.n_parts
-        if not self.arrays:  # all is in the first part, if there is anything
+        if not self.arrays:  # one part, or no vertices: all are in the first part
             return np.zeros(n, np.int32), 0, np.array([self.problem.total_weight, *[0] * (k - 1)])
         constant = self.program(REFINING).constant
         first, at = constant("BEST") * self.setting.values["room"], constant("REFINE_BEST_CUT")
@@ -59,12 +59,12 @@ class PartitionPlan(Plan):
 
     @property
     def levels(self) -> list[dict[str, Any]]:
-        """Numbers of vertices, entries and cut of each level of the last run."""
+        """The sizes, times and cuts of the levels of the last run."""
         return [] if not self.used else self.used[0].levels
 
 
 class Multilevel:
-    """Drives the launches; ``run()`` leaves the parts in the plan's array ``work``.
+    """Drives the launches of a multilevel partition; ``run()`` leaves the parts in the plan's array ``work``.
 
     ``sizes`` has the vertices and the entries of each level, the finest first.
     """
@@ -133,7 +133,7 @@ class Multilevel:
         return cycles, next(level for level, (n, _) in enumerate(self.sizes) if n <= most or level == coarsest - 1)
 
     def _found(self) -> list[dict[str, Any]]:
-        """Return what became of each level."""
+        """Return the size, the times and the cut of each level."""
         words, found = self.plan.arrays["levels"].get().reshape(-1, self._words), []
         for level, (n, m) in enumerate(self.sizes):
             cut, turns = (int(words[level, self._constant(name)]) for name in ("LEVEL_CUT", "LEVEL_TURNS"))
@@ -154,7 +154,7 @@ class Multilevel:
         return {"levels": self.levels, "arena_bytes": 4 * self._peak, **seconds}
 
     def _coarsen(self, cycle: int = 0) -> None:
-        """Make levels of the last one; in a later *cycle* only within the parts of BEST, which they have then, too."""
+        """Add coarser levels. In a later *cycle* they are made within the parts of BEST, which are carried along."""
         problem, sizes, constant = self.plan.problem, self.sizes, self._constant
         best, other = constant("BEST"), constant("TARGET")
         most_weight = max(1, 3 * problem.total_weight // (2 * self._coarsest))
@@ -164,7 +164,7 @@ class Multilevel:
             started, level, (n, m) = time.perf_counter(), len(sizes) - 1, sizes[-1]
             seed = (problem.seed + 0x9E3779B9 * level + 0xC2B2AE35 * cycle) % 2**32
             self._match(level, n, at_hubs, seed, most_weight, within)
-            # A level never needs more than the one before.
+            # A level never needs more memory than the one before.
             self.reserve("arena", end + 3 * n + 1 + 2 * m, keeps=True)
             self._contract(level, n, m)
             words = self.plan.arrays["levels"].get(self._words * (level + 1), self._words * (level + 2))
@@ -187,7 +187,7 @@ class Multilevel:
             self.launch(HASHED, "carry_parts", n, level=level, is_coarser=0, before=other, after=best)
 
     def reserve(self, name: str, size: int, *, keeps: bool = False) -> None:
-        """Make array *name* at least *size* long, with what it holds if it *keeps* that."""
+        """Make array *name* at least *size* long; with *keeps* its contents are kept."""
         plan, old = self.plan, self.plan.arrays[name]
         if size <= old.size:
             return
@@ -229,7 +229,7 @@ class Multilevel:
             self.launch(HASHED, kernel, n, level=level)
 
     def _partition_coarsest(self) -> int:
-        """Leave a partition; return the level to refine next."""
+        """Partition the coarsest level; return the level to refine next."""
         level, n = len(self.sizes) - 1, self.sizes[-1][0]
         constant, n_parts = self.plan.program(GROWING).constant, self.plan.problem.n_parts
         each = constant("VERTEX_WORDS") * (n + n % 2) + constant("PART_WORDS") * n_parts
@@ -244,7 +244,7 @@ class Multilevel:
         return last - 1
 
     def _uncoarsen(self, level: int, last: int = 0) -> None:
-        """Refine levels from *level* to *last*; on a coarser one than *level*, if there is one, is the partition."""
+        """Refine levels from *level* to *last*; the partition is on the level coarser than *level*, if there is one."""
         facts, coarsest = self._session.facts, len(self.sizes) - 1
         refinement = self.plan.problem.refinement
         if facts.dialect.has_grid_barrier and refinement == "label_propagation" and level >= 0:

@@ -15,25 +15,26 @@ from clgraph.algorithms.partition.problem import PartitionProblem
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Chain, Gathers, Work
 
-SHRINKING = 0.57  # vertices and entries of a level over those of the level before, on meshes
+SHRINKING = 0.57  # size of a level relative to the level before, in vertices and in entries, on meshes
 COARSEST = 8.0  # vertices for each part of the last level
-# A CPU's core, in dependent loads from its second-level cache.
+# On CPUs the time of one core is counted in dependent loads from its second-level cache.
 NEAR_BYTES = 2.0**18
-ENTRY_LOADS, VERTEX_LOADS = 8.0, 150.0  # to make all levels, per entry and vertex of the graph
-BORDER_LOADS = 40_000.0  # to refine all levels, per vertex at the border of a part of the graph
+ENTRY_LOADS, VERTEX_LOADS = 8.0, 150.0  # making all levels: loads per entry and per vertex of the graph
+BORDER_LOADS = 40_000.0  # refining all levels: loads per vertex of the graph at the border of a part
 AFTER_METIS = 0.3  # share of BORDER_LOADS after METIS has divided a coarse level, since few turns improve its cut
 # METIS on one core.
 METIS_ENTRY_SECONDS, METIS_VERTEX_SECONDS, METIS_BORDER_SECONDS = 6e-8, 5e-7, 1e-6  # the last per entry at the border
 # Vertices of the largest level that moves to the CPU. METIS divides grids, roads and points of 2^14 vertices in less
-# time than two cores refine their levels. For 2^18 it takes longer than the cores need for a level of an eighth, and
-# METIS for that one (PoCL and Intel, 2 to 64 parts). A GPU spends coarse levels in barriers, 7 ms on an
-# H200, and METIS divides some 2^12 vertices meanwhile.
+# time than two cores take to refine their levels. Of 2^18 vertices, METIS takes longer than the cores take to make a
+# level of an eighth and METIS to divide that one (PoCL and Intel, 2 to 64 parts). A GPU spends coarse levels waiting at
+# barriers, 7 ms on an H200; METIS divides some 2^12 vertices in that time.
 CPU_MOVED_VERTICES, GPU_MOVED_VERTICES = 1 << 15, 1 << 12
-# A GPU.
-LOOKS = 42.0  # at each entry of the graph, on all levels
+# On GPUs.
+LOOKS = 42.0  # random reads per entry of the graph, on all levels together
 ENTRY_BYTES, VERTEX_BYTES = 340.0, 230.0  # streamed, on all levels
-LEVEL_LAUNCHES = 20.0  # to make a level
-TURNS_A_LEVEL, TURN_BARRIERS, TURN_LAUNCHES, TURNS_A_READ = 60.0, 12.0, 4.0, 4.0  # to refine a level
+LEVEL_LAUNCHES = 20.0  # launches that make a level
+# Refinement of a level: turns; barriers or launches per turn; turns per read by the host.
+TURNS_A_LEVEL, TURN_BARRIERS, TURN_LAUNCHES, TURNS_A_READ = 60.0, 12.0, 4.0, 4.0
 
 
 def moved_vertices(facts: DeviceFacts, host: str = "metis") -> int:
@@ -69,9 +70,10 @@ def hybrid(problem: PartitionProblem, facts: DeviceFacts) -> Work:
 
 
 def border_share(problem: PartitionProblem, n: float) -> float:
-    """Return about which share of the vertices has neighbours in other parts, on a level of *n* vertices.
+    """Return the estimated share of the vertices with neighbours in other parts, on a level of *n* vertices.
 
-    A part has the depth of the graph over the root of the number of parts, as in the plane, and its border is a layer.
+    As in the plane, the depth of a part is the depth of the graph over the root of the number of parts. Its border is
+    one layer of vertices.
     """
     stats = problem.stats
     depth = stats.estimated_depth * math.sqrt(n / max(1, stats.n_vertices))
@@ -79,7 +81,7 @@ def border_share(problem: PartitionProblem, n: float) -> float:
 
 
 def _on_device(problem: PartitionProblem, facts: DeviceFacts, last: float, refined: float) -> Work:
-    """Return the work of levels down to one of *last* vertices; *refined* is the share of a CPU's refinement."""
+    """Return the work of levels down to one of *last* vertices; *refined* is the share of BORDER_LOADS on a CPU."""
     n, m = float(problem.graph.n_vertices), float(problem.graph.n_edges)
     made = max(0.0, 1.0 - last / max(1.0, n))  # the share of all levels that is made
     if facts.is_cpu:

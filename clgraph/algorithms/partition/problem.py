@@ -52,14 +52,14 @@ class Apart:
 
 @dataclass(frozen=True, eq=False)
 class PartitionProblem(GraphProblem):
-    """A symmetric graph, and what its parts are to be: the checked arguments of :func:`partition`.
+    """A symmetric graph, and the parts that are wanted: the checked arguments of :func:`partition`.
 
     Attributes
     ----------
     target_weights : float64 array or None
-        The share of each part of the whole weight; ``None`` is the same for each.
+        The share of each part of the whole weight; ``None`` means equal shares.
     apart : Apart or None
-        The vertices that are no longer in the problem, since each has a part of its own.
+        The vertices that were taken out of the problem, since each has a part of its own.
     """
 
     n_parts: int
@@ -92,7 +92,7 @@ class PartitionProblem(GraphProblem):
 
     @cached_property
     def limits(self) -> NDArray[np.int64]:
-        """The most that each part may weigh, but for a vertex that is heavier; no more than all vertices weigh."""
+        """The greatest weight that each part may have, at most the total weight; one heavier vertex may exceed it."""
         most = np.minimum(np.floor((1 + self.imbalance) * self.targets), self.total_weight).astype(np.int64)
         return np.maximum(self.shares, most)
 
@@ -126,7 +126,7 @@ class PartitionProblem(GraphProblem):
 
 
 def whole_of(problem: PartitionProblem) -> PartitionProblem:
-    """Return the problem that the user has given, of which *problem* may be without the heaviest vertices."""
+    """Return the problem as the user gave it; *problem* itself may lack the heaviest vertices."""
     return problem if problem.apart is None else problem.apart.whole
 
 
@@ -167,7 +167,7 @@ def as_problem(
 
 
 def _without_entries_of(graph: Graph, vertices: NDArray[Any]) -> tuple[Graph, int]:
-    """Return *graph* without the edges of *vertices*, and the weight of these edges but loops."""
+    """Return *graph* without the edges of *vertices*, and the weight of these edges, not counting loops."""
     is_left_out = np.zeros(graph.n_vertices, bool)
     is_left_out[vertices] = True
     rows, columns, weights = graph.sources(), graph.column_indices, graph.edge_weights

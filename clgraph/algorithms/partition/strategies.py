@@ -21,10 +21,10 @@ from clgraph.model.strategy import Strategy
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.session import Session
 
-_COARSEST = 8  # vertices of the coarsest level for each part, ...
-_COARSEST_OF_OTHERS = 16  # ... and with refinements that change less of what bisections give
+_COARSEST = 8  # vertices per part on the coarsest level
+_COARSEST_OF_OTHERS = 16  # the same with refinements other than label propagation, which improve bisections less
 _LEAST_COARSEST = 128
-_ALONE = 1024  # work-items of a group that makes or refines a partition alone, mostly waiting for memory
+_ALONE = 1024  # work-items of a group that makes or refines a partition alone; they mostly wait for memory
 _FEW_COUNTERS = 2  # counters of a sub-group that bisects
 _SAME_EVERYWHERE = 8  # individuals of a deterministic partition, whatever the device
 
@@ -38,10 +38,10 @@ def gpu(
     top_k: int = 11,
     drop_light_edges: bool = False,
 ) -> Recipe:
-    """*coarsest* vertices for each part are left when coarsening ends; the best of *individuals* partitions is kept.
+    """Return the recipe. Coarsening ends at *coarsest* vertices per part; the best of *individuals* partitions is kept.
 
     The refinement ``permutations`` tries all sets of the best *top_k* moves to each part. With *drop_light_edges*
-    coarse levels keep at most twice as many entries for each vertex as the graph has.
+    coarse levels keep at most twice the mean degree of the graph.
     """
     if coarsest is None:
         coarsest = _COARSEST if problem.refinement == "label_propagation" else _COARSEST_OF_OTHERS
@@ -113,7 +113,7 @@ def hybrid(
     move_at: int | None = None,
     host: str | None = None,
 ) -> Recipe:
-    """As ``gpu``, but the level that has at most *move_at* vertices is divided on the CPU.
+    """Return the recipe of ``gpu``, except that the CPU divides the first level of at most *move_at* vertices.
 
     Without *move_at* the kind of device decides. *host* is ``"metis"``, which needs pymetis, or ``"cpu"``, the best
     OpenCL runtime of the CPU; without it METIS is taken where it is installed.
@@ -130,7 +130,7 @@ def hybrid(
 
 
 def _group(facts: DeviceFacts, parts_room: int, most: int = 256) -> int:
-    """Return the size of work-groups; a sub-group has a counter for each part in local memory."""
+    """Return the work-group size; each sub-group needs a counter for each part in local memory."""
     width = facts.sub_group_size
     if facts.is_cpu:
         return 1 if width == 1 else 2 * width
@@ -139,7 +139,7 @@ def _group(facts: DeviceFacts, parts_room: int, most: int = 256) -> int:
 
 
 def _prepare(plan: Any) -> dict[str, Any]:
-    """Return the arrays of parts, of which limits and shares are given."""
+    """Return the array for values of the parts, with their limits and shares filled in."""
     problem, session = plan.problem, plan.session
     if not plan.recipe.steps:
         return {}
@@ -178,7 +178,10 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def contenders(problem: PartitionProblem, facts: DeviceFacts) -> tuple[str, ...]:
-    """METIS is weighed on CPUs, where it is installed, but not for the same parts everywhere or the best cut."""
+    """Return the strategies that auto weighs.
+
+    METIS is weighed on CPUs where it is installed, but not for the same parts everywhere or for the best cut.
+    """
     if facts.is_cpu and not problem.deterministic and problem.effort == "normal" and has_metis():
         return "gpu", "hybrid"
     return ("gpu",)

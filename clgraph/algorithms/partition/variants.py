@@ -1,4 +1,4 @@
-"""Variants of the phases of a multilevel partition: what they launch, and what that needs."""
+"""Variants of the phases of a multilevel partition: their launches, arrays and definitions."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ _ACCEPTING = {
 _ANY_GAIN = -(2**30)
 _MOST_ROUNDS = 256  # rounds of matching; some twenty are expected
 _ROUNDS_A_READ = 4
-_DENSER = 2  # greatest mean degree of levels without light edges, over the mean degree of the graph
-_SHORT = 8  # entries of a row; longer ones are the work of sub-groups, of which a group has few
-# Vertices and entries of the levels that individuals have.
+_DENSER = 2  # Levels without light edges have at most twice the mean degree of the graph.
+_SHORT = 8  # mean entries per row. Longer rows are the work of whole sub-groups, of which a work-group has few.
+# For each effort: the most vertices and entries of a level on which individuals are refined.
 _SMALL = {"normal": (1 << 12, 1 << 15), "max": (1 << 13, 1 << 17)}
 _GENERATIONS = {"normal": 0, "max": 10}
 _MOST_WORDS = 1 << 27  # words of an array for all individuals
 
 
 def padded(n: int) -> int:
-    """Return the length of arrays that stand behind each other in one buffer."""
+    """Return *n* rounded up to the length of arrays that follow each other in one buffer."""
     return -(-max(1, n) // 1024) * 1024
 
 
 def turn_of(problem: PartitionProblem) -> tuple[tuple[str, str], ...]:
-    """Return files and kernels of a turn of refinement, behind the decision what is next."""
+    """Return the files and kernels of a turn of refinement, after the kernel that decides what comes next."""
     return (_REFINING, "ask_border"), *_ACCEPTING[problem.refinement], (_REFINING, "apply_moves")
 
 
@@ -73,12 +73,12 @@ def arrays_of(problem: PartitionProblem, drops: bool) -> dict[str, Array]:
 
 
 def is_hasty(problem: PartitionProblem, facts: DeviceFacts) -> bool:
-    """Return whether refinement makes fewer turns, where that costs little of the cut, as on CPUs."""
+    """Return whether to refine in fewer turns, as on CPUs, where the cut becomes little worse by it."""
     return facts.is_cpu and problem.effort == "normal" and not problem.deterministic
 
 
 def individual_defines(problem: PartitionProblem, facts: DeviceFacts) -> dict[str, int | str]:
-    """Return the definitions of the population.
+    """Return the definitions of the kernels that refine individuals.
 
     On GPUs individuals wait for the one with the most turns, so with normal effort they give up sooner.
     """
@@ -102,7 +102,7 @@ def defines_of(
     refining |= {"ROUNDS": "1u", "MIXES": 0}
     if problem.refinement == "buffered":
         return {_REFINING: refining | {"FINE_SHARE": 0, "COARSE_SHARE": 0}, BUFFERED: room}
-    refining |= {"FINE_SHARE": 4, "COARSE_SHARE": 4}  # moves may lose alone what they gain together
+    refining |= {"FINE_SHARE": 4, "COARSE_SHARE": 4}  # moves may gain together even if each alone loses
     return {_REFINING: refining, BUFFERED: {**room, "LEAST_GAIN": _ANY_GAIN}, PERMUTATIONS: {**room, "TOP": top_k}}
 
 
@@ -137,7 +137,7 @@ def sort_entries(run: Any, level: int, n: int, m: int) -> None:
 
 
 def drop_light_edges(run: Any, level: int, n: int, m: int) -> None:
-    """Leave the lightest edges out of what will be the next level."""
+    """Drop the lightest edges of the next level, which is being made."""
     problem = run.plan.problem
     degree = -(-_DENSER * problem.graph.n_edges // max(1, problem.graph.n_vertices))
     run.plan.arrays["class_counts"].fill(0)
