@@ -10,15 +10,15 @@ Strategies
     A work-item takes one bad triangle at a time and claims its cavity and the triangles around it, first come, first
     served.
 ``priority``
-    Candidates find their cavities in one launch, and claim them with hashed keys of which the highest wins; the winners
-    go in in the next. Points, triangles and their order are the same in every run and on every device.
+    Candidates find their cavities in one launch, and claim them with hashed keys of which the highest wins. The next
+    launch inserts the winners. Points, triangles and their order are the same in every run and on every device.
 ``three_phase``
-    As ``priority``, but without atomics: candidates write their keys, then raise lower ones, then look whether theirs
+    As ``priority``, but without atomics: candidates write their keys, then raise lower ones, then check whether theirs
     have stayed.
 ``two_stage``
     A round of ``three_phase``, then two in which the candidates that have lost walk again and claim by atomics.
 ``two_stage_balanced``
-    The same, but new triangles are listed, and a launch of its own finds in equal shares which of them are bad.
+    The same, but new triangles are listed, and a separate launch checks equal shares of them for bad ones.
 ``child_launch``
     The same, but each work-group launches a grid for its new triangles. Where kernels cannot launch others, the
     host does it for all of them together.
@@ -85,13 +85,13 @@ def refine_mesh(
     Parameters
     ----------
     mesh : TriangleMesh
-        It is Delaunay, but for its segments. All of its segments stay, in parts.
+        It is Delaunay, except for its segments. All of its segments stay, in parts.
     min_angle : float
         The least angle wanted, in degrees, 0 to 34. On ordinary input the refinement ends up to 30, and beyond that it
-        may not. It is proved to end up to 20.7 with *conforming*, where segments meet at 60 degrees and more. Angles
-        that small angles between segments bring about stay.
+        may not. It is proved to end up to 20.7 with *conforming*, where segments meet at 60 degrees and more. Small
+        angles that small angles between segments cause stay.
     max_area : float, optional
-        The largest area wanted, beside the bounds that the mesh has.
+        The largest area wanted, in addition to the bounds that the mesh has.
     max_points : int, optional
         The most points that the result may have.
     strategy : str
@@ -99,7 +99,7 @@ def refine_mesh(
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one.
     partial : bool
-        Whether Ctrl-C returns the mesh as it is then, in place of an error, once rounds have begun.
+        On Ctrl-C, return the mesh as it is then instead of raising an error, once rounds have begun.
     whole : {"none", "boundary", "segments"}
         What must not be split: nothing, the segments at the boundary, or all. Triangles that would need it stay bad,
         and are counted in the warning.

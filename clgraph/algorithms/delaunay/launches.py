@@ -18,16 +18,16 @@ MARK, ROUNDS, INSERT, PATCHES, GROUP_PATCHES = (
     f"delaunay/{file}.cl" for file in ("mark", "rounds", "insert", "patches", "group_patches")
 )
 WAITING = 32  # new bad triangles that a worker remembers; the next round finds others
-_CURVE = 49152.0  # steps of the curve over the mesh; the rest of 2^16 is room to move it
-_SHIFTS = (0.0, 9362.0, 3277.0, 14043.0, 6242.0)
+_CURVE = 49152.0  # steps of the Hilbert curve across the mesh. The rest of 2^16 is room for shifts.
+_SHIFTS = (0.0, 9362.0, 3277.0, 14043.0, 6242.0)  # steps; each pass shifts the curve, and so the borders of patches
 
 
 class Sizes:
-    """Work-items of each kind on a device.
+    """The sizes of launches on a device.
 
-    ``group`` and ``exact`` define the work-group's size, the second where arithmetic is exact. ``groups``, ``walkers``
-    and ``exact_groups`` are work-groups of most kernels, of walks and of exact walks; ``workers`` are work-items that
-    refine patches.
+    ``group`` and ``exact`` define the size of work-groups, ``exact`` for kernels of exact arithmetic. ``groups``,
+    ``walkers`` and ``exact_groups`` count the work-groups of most kernels, of walks and of exact walks; ``workers``
+    counts the work-items that refine patches.
     """
 
     def __init__(self, facts: DeviceFacts) -> None:
@@ -39,9 +39,9 @@ class Sizes:
 
 
 class Launches:
-    """Binds rounds to the arrays of the mesh, which *scope* has beside what the kernels share.
+    """Binds the kernels of rounds to *scope*, which holds the arrays of the mesh and the values that kernels share.
 
-    The rim of a cavity may have *rim* edges. There are at most *n_rows* candidates, or *workers*.
+    The rim of a cavity may have *rim* edges. A round has at most *n_rows* candidates, or by claims, *workers*.
     """
 
     def __init__(self, session: Session, scope: Mapping[str, Any], *, rim: int, n_rows: int, workers: int) -> None:
@@ -59,11 +59,11 @@ class Launches:
     def sets(
         self, claim: bool = True, again: int = 0, checks: str = "AT_ONCE", from_device: bool = False
     ) -> list[list[Launch]]:
-        """Bind rounds in which candidates without conflicts are found before any goes in.
+        """Bind rounds that find the candidates without conflicts before they insert any.
 
         Candidates *claim* triangles by atomics, or else write keys. Losers try *again* that many times by
-        atomics. *checks* tells how bad ones among the new triangles are found: "AT_ONCE", "LISTED" or "BY_CHILDREN", as
-        in cl/delaunay/insert.cl. Kernels launch the children if this is *from_device*, else the host does.
+        atomics. *checks* is the way to find bad ones among the new triangles: "AT_ONCE", "LISTED" or "BY_CHILDREN", as
+        in cl/delaunay/insert.cl. Kernels launch the children if *from_device*, else the host does.
         """
         session, n_rows, sizes = self._session, self._n_rows, self._sizes
         exact_items = sizes.exact["WG_SIZE"] * sizes.exact_groups
@@ -105,7 +105,7 @@ class Launches:
     def claims(self, keeps: bool) -> tuple[list[list[Launch]], Launch]:
         """Bind rounds in which points go in as soon as their triangles are claimed, and a count of urgencies.
 
-        A worker that *keeps* what it has made goes on with the bad triangles among it.
+        With *keeps*, a worker goes on with the bad ones among the triangles that it has made.
         """
         session, sizes, workers = self._session, self._sizes, self._workers
         rounds, items = session.program(ROUNDS, {**sizes.group, "SIFTED": 0}), sizes.groups * sizes.group["WG_SIZE"]
@@ -148,7 +148,7 @@ class GroupPatches:
         }
 
     def launch(self, number: int, shared: Mapping[str, Any], n_triangles: int) -> None:
-        """Enqueue one pass over all patches of the mesh in *shared*; each *number* has other borders between them."""
+        """Enqueue one pass over all patches of the mesh in *shared*; each *number* gives other borders."""
         session, program = self._session, self._program
         n_patches = -(-n_triangles // program.constant("PATCH"))
         keys, sorted_keys = (session.empty(n_triangles, np.uint32) for _ in range(2))

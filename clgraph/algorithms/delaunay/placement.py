@@ -1,4 +1,4 @@
-"""A mesh on the device, with points and triangles in an order that follows the plane."""
+"""A mesh on the device, with points and triangles in spatial order."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ START, FLIPS = "delaunay/start.cl", "delaunay/flips.cl"
 
 
 class Placement:
-    """Writes the mesh of a problem to the arrays of cl/delaunay/mesh.h, and reads what has become of it.
+    """Writes the mesh of a problem to the arrays of cl/delaunay/mesh.h, and reads the refined mesh.
 
-    ``given`` has what the kernels need that does not change, segments and areas; ``flips`` counts how many times an
-    edge was not Delaunay, in all rounds of flips.
+    ``given`` has the constant inputs of the kernels, segments and areas. ``flips`` counts the edges that were not
+    Delaunay in each round of flips, all rounds together.
     """
 
     def __init__(self, session: Session, problem: RefineProblem) -> None:
@@ -48,7 +48,7 @@ class Placement:
         scope: dict[str, Any] = {
             **self.given,
             **arrays,
-            # A CPU reads these in place, since this function waits for the end.
+            # A CPU reads these in place. They do not change meanwhile, since this function waits for the end.
             **{name: session.upload(array.ravel(), in_place=True) for name, array in whole.items()},
             "n_points": n,
             "n_triangles": t,
@@ -75,7 +75,7 @@ class Placement:
         session.finish()
 
     def _flip(self, scope: dict[str, Any]) -> None:
-        """Flip edges until the mesh is Delaunay; what the arrays hold of owners is not kept."""
+        """Flip edges until the mesh is Delaunay; the contents of ``owners`` are lost."""
         session, n, t = self._session, self._problem.mesh.n_points, self._problem.mesh.n_triangles
         cpu, units = session.facts.is_cpu, session.facts.compute_units
         program = session.program(FLIPS, {"WG_SIZE": 1 if cpu else 64})
@@ -114,7 +114,7 @@ class Placement:
         return out
 
     def read(self, arrays: dict[str, DeviceArray], n: int, t: int) -> dict[str, NDArray[Any]]:
-        """Return points, triangles, neighbors, origins, and segments with the number of the whole one each is part of.
+        """Return points, triangles, neighbors, origins, segments, and ``wholes``: the segment that each is a part of.
 
         The points of the mesh come first, as they were, and new ones behind them.
         """

@@ -1,6 +1,7 @@
 """Predicted work of each strategy of Delaunay refinement, from the sizes of the mesh.
 
-Claims by atomics stand against independent sets: a claim that fails is an attempt in vain, and a set costs a round.
+There are two kinds: claims by atomics, where a claim that fails is a wasted attempt, and independent sets, each of
+which costs a round.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from clgraph.model.cost import Atomics, Gathers, Work
 ATTEMPT_GATHERS, ATTEMPT_CLAIMS = 30.0, 12.0  # corners, links and points read, and triangles claimed, per attempt
 KEY_GATHERS = 24.0  # per attempt, of keys that are written, raised and read where no atomic finds the winner
 TRIANGLE_BYTES = 60.0
-CPU_ATTEMPTS, GPU_ATTEMPTS = 1.3, 20.0  # per new point. On a GPU patches are so small that most claims fail.
+CPU_ATTEMPTS, GPU_ATTEMPTS = 1.3, 20.0  # per new point. On a GPU patches are small, so most claims fail.
 GPU_ROUNDS = 10.0  # rounds of claims on a GPU over those on a CPU
 SET_ATTEMPTS = 5.0  # per new point, where a round puts in a fifth of its candidates
 
 
 def new_points(problem: RefineProblem) -> float:
-    """Return about how many points are put into a mesh of random points for this angle."""
+    """Return the estimated number of new points, from meshes of random points at this angle."""
     return problem.mesh.n_points * 2.0 * (problem.min_angle / 30.0) ** 3
 
 

@@ -1,4 +1,4 @@
-"""The problem of a refinement: a mesh and what its triangles must fulfil."""
+"""The problem of a refinement: a mesh and the bounds for its triangles."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from clgraph.data.triangle_mesh import TriangleMesh
 from clgraph.errors import InputError, MeshError
 
 WHOLE = ("none", "boundary", "segments")
-MOST_ANGLE = 34.0  # degrees; with a greater least angle, refinement hardly ever ends
-MOST_COORDINATE, LEAST_EXTENT = 1e75, 1e-70  # fourth powers of lengths are compared
-MOST_TRIANGLES = 2**28  # links have the number of an edge in 30 bits
-_SHARP = math.radians(60.0)  # segments that meet under less encroach on each other
-_LEAST_LENS = 20.0  # degrees of the bound; with less, points come very close to segments
+MOST_ANGLE = 34.0  # degrees. With a greater *min_angle*, refinement hardly ever ends.
+MOST_COORDINATE, LEAST_EXTENT = 1e75, 1e-70  # fourth powers of lengths must stay within doubles
+MOST_TRIANGLES = 2**28  # links hold the number of an edge in 30 bits
+_SHARP = math.radians(60.0)  # Segments that meet at a smaller angle encroach on each other.
+_LEAST_LENS = 20.0  # degrees. Lenses for a smaller angle bound let points come very close to segments.
 
 
 @dataclass(frozen=True)
 class RefineProblem:
-    """A mesh, and what its triangles must be like: the checked arguments of :func:`refine_mesh`."""
+    """A mesh, and the bounds for its triangles: the checked arguments of :func:`refine_mesh`."""
 
     mesh: TriangleMesh
     min_angle: float
@@ -40,7 +40,7 @@ class RefineProblem:
         return self.max_area is not None or self.mesh.max_areas is not None
 
     def caps(self) -> NDArray[np.float64]:
-        """Return the largest area that may be in the place of each triangle; one infinity where none is bounded."""
+        """Return the bound of the area of each triangle, or a single infinity if no area is bounded."""
         if not self.has_caps:
             return np.array([np.inf])
         own = self.mesh.max_areas
@@ -49,7 +49,7 @@ class RefineProblem:
 
     @cached_property
     def bounds(self) -> tuple[float, float, float, float]:
-        """The least x and y, and the greatest; column by column, which numpy does ten times as fast as row by row."""
+        """The least x and y, and the greatest, found by column: in numpy that is ten times as fast as by row."""
         x, y = self.mesh.points.T
         return float(x.min()), float(y.min()), float(x.max()), float(y.max())
 
@@ -71,8 +71,8 @@ class RefineProblem:
         """Return the squared cosine of the angle under which a point must see a segment to encroach on it.
 
         A triangle whose corner sees a segment under more than 180 degrees less twice the bound has an angle below the
-        bound. So a lens is enough, which is narrower than the diametral circle, and points that are close to segments
-        bring about fewer others. J. R. Shewchuk, "Delaunay Refinement Algorithms for Triangular Mesh Generation",
+        bound. So a lens is enough. It is narrower than the diametral circle, so points close to segments cause fewer
+        new points. J. R. Shewchuk, "Delaunay Refinement Algorithms for Triangular Mesh Generation",
         Computational Geometry 22, 2002.
         """
         if self.conforming:
@@ -103,7 +103,7 @@ class RefineProblem:
         first = np.flatnonzero(np.r_[True, at[1:] != at[:-1]])
         last = np.r_[first[1:], at.size] - 1
         between = np.diff(angle, append=0.0)
-        between[last] = angle[first] + 2 * np.pi - angle[last]  # round a point with one segment it is the whole turn
+        between[last] = angle[first] + 2 * np.pi - angle[last]  # at a point with one segment this is the whole turn
         sharp: NDArray[np.intp] = np.unique(at[between < _SHARP]).astype(np.intp)
         return sharp
 

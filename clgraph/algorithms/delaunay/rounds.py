@@ -19,12 +19,12 @@ MOST_ROUNDS = 1 << 14
 _BY_CLAIMS = {"patches", "atomic"}
 # How the new triangles of a round are checked.
 _CHECKS = {"two_stage_balanced": "LISTED", "child_launch": "BY_CHILDREN"}
-_UNREAD_ROUNDS = 8  # rounds that are launched before the host reads how far they came
+_UNREAD_ROUNDS = 8  # rounds that are launched before the host reads their progress
 _SUMS = ("leaders", "bads", "winners", "slots", "rims")  # a number for each work-group
-_FIRST_SHARE = 0.05
+_FIRST_SHARE = 0.05  # share of the bad triangles that the first rounds process, at least
 # Passes over patches in groups: at most 8, until one puts in less than a sixteenth of the points of the first.
 _MOST_PASSES, _LEAST_GAIN = 8, 16
-MOST_RIM = 1 << 15  # edges of a cavity's rim that are tried
+MOST_RIM = 1 << 15  # edges of a cavity's rim, at most
 
 
 class Refinement:
@@ -39,15 +39,15 @@ class Refinement:
     from_device : bool
         Whether kernels of "child_launch" launch others; else the host does.
     group_size : int, optional
-        Work-items of the work-groups that refine "patches", rounded up to whole sub-groups unless it is 1; with 0 a
-        patch is one work-item's, as it is on CPUs.
+        Work-items of the work-groups that refine "patches", rounded up to whole sub-groups unless it is 1. With 0 one
+        work-item refines a patch, as on CPUs.
 
     Attributes
     ----------
     arrays : dict of str to DeviceArray
-        Those of cl/delaunay/mesh.h.
+        The arrays of cl/delaunay/mesh.h.
     stopped : str
-        Why the last run ended before no triangle was left that it could improve; empty if it did not.
+        Why the last run ended while it could still have improved triangles; empty if it did not.
     history : int64 array, shape (rounds, 2)
         The bad triangles and the points of the last run when each round began.
     """
@@ -100,7 +100,7 @@ class Refinement:
     # ---- memory
 
     def _make_room(self, most_points: int) -> None:
-        """Give the mesh room for *most_points*, and for the triangles that these can make; what it has stays."""
+        """Give the mesh room for *most_points*, and for the triangles that these can make; its contents are kept."""
         mesh, session = self.problem.mesh, self.session
         slots = mesh.n_triangles + 2 * (most_points - mesh.n_points) + 1
         sizes = {
@@ -122,11 +122,11 @@ class Refinement:
         self._bind()
 
     def _scope(self) -> dict[str, Any]:
-        """Return all that kernels have parameters for."""
+        """Return the arguments of all kernels, by name."""
         return {**self._shared, **self.arrays, "most_points": self._most_points}
 
     def _bind(self) -> None:
-        """Bind the launches of rounds; "priority" is there for all, since none of its rounds ends without a winner."""
+        """Bind the launches of rounds. All methods fall back on "priority", since each of its rounds has a winner."""
         launches = Launches(self.session, self._scope(), rim=self._rim, n_rows=self._n_rows, workers=self._workers)
         self._launches, method = {"priority": launches.sets()}, self._method
         if method in _BY_CLAIMS:
@@ -155,7 +155,7 @@ class Refinement:
             self.stopped = "it was interrupted"
 
     def _refine_patches(self) -> None:
-        """Refine what lies inside of patches, with other borders each time, while much is gained by it."""
+        """Refine the inside of patches, with other borders in each pass, while passes add many points."""
         if self._patches is None:
             return
         tell, state, gains = begin("refining", unit="bad triangles"), self._read(), list[int]()
@@ -194,10 +194,10 @@ class Refinement:
                 self.stopped = f"{self._number} rounds did not end it"
 
     def _first_level(self) -> int:
-        """Return the urgency above which a few of the bad triangles are, which are the first to be processed.
+        """Return the urgency to start with: the highest with at least 5 % of the bad triangles at it or above.
 
-        A mesh has the fewest points if the shortest edges come first, but the first of all are so few that they need no
-        rounds of their own.
+        A mesh gets the fewest points if the shortest edges come first. But the most urgent triangles are few, and need
+        no rounds of their own.
         """
         self._urgency_counts.fill(0)
         self._count_urgencies()
@@ -216,7 +216,7 @@ class Refinement:
                 launch()
 
     def _read(self) -> dict[str, int]:
-        """Return the words of the state; the number of points goes back to what there was room for."""
+        """Return the words of the state; if points found no room, their number is set back to the room there is."""
         state = self._state.get()
         place = self._word["N_POINTS"]
         if turns := state[self._word["N_STUCK"]]:
@@ -234,7 +234,7 @@ class Refinement:
             self._make_room(2 * self._most_points if most is None else min(2 * self._most_points, most))
 
     def _take_larger(self) -> None:
-        """Let cavities have rims four times as long, since only such are left."""
+        """Allow rims of cavities to be four times as long, because only cavities with longer rims are left."""
         if self._rim >= MOST_RIM:
             self.stopped = f"cavities have more than {MOST_RIM} edges"
             return
@@ -245,7 +245,7 @@ class Refinement:
     # ---- results
 
     def read(self) -> dict[str, NDArray[Any]]:
-        """Return what :meth:`Placement.read` does, after ``run()``."""
+        """Return the mesh after ``run()``, as :meth:`Placement.read` does."""
         state = self._read()
         return self._placement.read(self.arrays, state["N_POINTS"], state["N_TRIANGLES"])
 

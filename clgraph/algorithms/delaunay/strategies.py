@@ -1,7 +1,7 @@
 """Strategies of Delaunay refinement.
 
-They differ in how triangles that would disturb one another are kept apart, and so in which go first; each ends when no
-triangle is left that it can improve.
+They differ in the way that conflicting triangles are kept apart, and so in which go first. Each ends when it can
+improve no triangle that is left.
 """
 
 from __future__ import annotations
@@ -47,5 +47,5 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def contenders(_problem: RefineProblem, _facts: DeviceFacts) -> tuple[str, ...]:
-    """Claims by atomics against independent sets; how often claims fail decides between them."""
+    """Return the strategies that auto weighs, claims and independent sets: the rate of failed claims decides."""
     return "patches", "priority"
