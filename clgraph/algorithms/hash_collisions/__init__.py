@@ -76,9 +76,9 @@ def hash_collisions(
         Check the result against the definition, on the host.
     **options
         Options of the strategy. ``tile`` is the number of words of local memory for the rows of a work-group. Bitmaps,
-        and ``row_per_sub_group`` at distance 1, keep no rows there; for them it is how many entries and rows a
-        work-group takes at a time. At distance 2 ``distinct`` is ``"bitmap"`` or ``"sort"``, and ``layout``, how what
-        is sorted lies in memory, is ``"padded"`` or ``"compact"``.
+        and ``row_per_sub_group`` at distance 1, keep no rows there; for them it is the number of entries and rows that
+        a work-group takes at a time. At distance 2 ``distinct`` is ``"bitmap"`` or ``"sort"``, and ``layout``, how
+        the sorted colours lie in memory, is ``"padded"`` or ``"compact"``.
 
     Returns
     -------

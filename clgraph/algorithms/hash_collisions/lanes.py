@@ -1,4 +1,4 @@
-"""A work-item one hash of a row at a time: ``cl/hash_collisions/lanes.cl``."""
+"""Counting by work-items that each take one hash of a row at a time: ``cl/hash_collisions/lanes.cl``."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from clgraph.primitives.types import Tuning, tuned_sizes
 
 SOURCE = "hash_collisions/lanes.cl"
 _SORTED = "hash_collisions/sorted.cl"
-_BANKS = 32
-BITMAP_BITS = 12  # widest colours whose bitmap is faster than a sort
+_BANKS = 32  # banks of local memory
+BITMAP_BITS = 12  # bits of a colour. For wider ones a sort is faster than a bitmap.
 
 
 def lanes(
@@ -31,7 +31,7 @@ def lanes(
     layout: str | None,
     tuning: Tuning,
 ) -> Recipe:
-    """Count one hash of a row in a work-item; with *side_by_side* lanes take the hashes of one row."""
+    """Return the recipe: a work-item counts one hash of a row. *side_by_side* gives one row's hashes to lanes."""
     problem, facts, bits = part.problem, part.facts, max(part.widths)
     n_hashes = len(part.hashes)
     stride = 1 << (n_hashes - 1).bit_length()
@@ -82,7 +82,7 @@ def lanes(
 
 
 class _SortedRows:
-    """Counts the rows that no work-item's workspace holds: their colours are sorted in global memory."""
+    """Counts rows that are too long for a work-item's workspace, by sorting their colours in global memory."""
 
     def __init__(self, plan: Plan, rows: NDArray[np.int32], groups: int) -> None:
         session, graph = plan.session, plan.problem.graph

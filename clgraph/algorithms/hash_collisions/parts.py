@@ -1,4 +1,4 @@
-"""What the recipes of hash collisions share: parts that each count some hashes and widths of the table."""
+"""Code that all recipes of hash collisions share: the table is counted in parts, each of some hashes and widths."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from clgraph.model.record import record
 
 _Item = TypeVar("_Item")
 _CPU_LOCAL_BYTES = 48 << 10
-MAX_HASHES, MAX_WIDTHS = 16, 12  # counted by one launch
+MAX_HASHES, MAX_WIDTHS = 16, 12  # counted by one launch, at most
 _GROUP_ENTRIES = 1 << 30  # a work-group's sums must fit 32 bits
 
 
 @record
 class Part:
-    """Hashes and widths that are counted together, and what of the run is the same for every way to count."""
+    """Hashes and widths that are counted together, and the steps that do not depend on the way of counting."""
 
     problem: CollisionProblem
     facts: DeviceFacts
@@ -36,20 +36,20 @@ class Part:
         return room // 4 - 2 * len(self.hashes) * len(self.widths) - 64
 
     def tiles(self, kernel: str, step: int, n_groups: int | None, defines: Mapping[str, Any]) -> Phase:
-        """Return the launch over all tiles of *step*, one a group, or consecutive ones for each of *n_groups*."""
+        """Return the launch over all tiles of *step*: one tile per work-group, or consecutive ones for *n_groups*."""
         n_tiles, m = self._n_tiles(step), self.problem.stats.n_edges
         each = 1 if n_groups is None else -(-n_tiles // max(n_groups, m // _GROUP_ENTRIES))
         groups = -(-n_tiles // each)
         return Phase(kernel, 0, values={"tiles_per_group": each}, groups=groups, defines=defines)
 
     def long_rows(self, limit: int) -> NDArray[np.int32]:
-        """Rows of more than *limit* entries."""
+        """Return the rows of more than *limit* entries."""
         if self.problem.stats.max_degree <= limit:
             return np.empty(0, np.int32)
         return np.flatnonzero(self.problem.graph.degrees > limit).astype(np.int32)
 
     def row_groups(self, n_rows: int) -> int:
-        """Work-groups that take *n_rows* long rows, one at a time."""
+        """Return the number of work-groups for *n_rows* long rows, which each group takes one at a time."""
         return min(n_rows, 8 * self.facts.compute_units)
 
     def recipe(
@@ -92,7 +92,7 @@ def parts(problem: CollisionProblem, facts: DeviceFacts, most_widths: int) -> li
 
 
 def longest_row(problem: CollisionProblem) -> int:
-    """Entries of the longest row, rounded up to 7, 15, 31, …, so that graphs of similar rows share programs."""
+    """Return the longest row's length, rounded up to 7, 15, 31, …, so that graphs of similar rows share programs."""
     return max(7, (1 << problem.stats.max_degree.bit_length()) - 1)
 
 

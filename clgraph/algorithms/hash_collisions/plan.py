@@ -9,7 +9,7 @@ from clgraph.engine.plan import Plan
 
 
 class CollisionPlan(Plan):
-    """Counts the collisions of one graph; each part of it counts some hashes and widths of the table."""
+    """Counts the collisions of one graph; each of its parts counts some hashes and widths."""
 
     def table(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return totals and maxima, after ``run()``.

@@ -1,4 +1,4 @@
-"""Distance 1, a work-item a row, by bit planes: ``cl/hash_collisions/planes.cl``."""
+"""Counting at distance 1 by bit planes, a row per work-item: ``cl/hash_collisions/planes.cl``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SOURCE = "hash_collisions/planes.cl"
 
 
 def planes(part: Part, *, persistent: bool, tile: int | None, tuning: Tuning) -> Recipe:
-    """Count all hashes and widths of a part at once."""
+    """Return the recipe that counts all hashes and widths of a part at once."""
     problem, facts, stats, bits = part.problem, part.facts, part.problem.stats, part.widths
     long_row = 255
     defaults = {
@@ -41,7 +41,7 @@ def planes(part: Part, *, persistent: bool, tile: int | None, tuning: Tuning) ->
     size = min(tuned["TILE_ENTRIES"], room) if tile is None else checked_count("tile", tile, room, least=2)
     longest = longest_row(problem)
     if facts.is_cpu:
-        longest = max(63, longest)  # registers are not what limits CPUs
+        longest = max(63, longest)  # registers do not limit CPUs
     long_row = max(1, min(tuned["LONG_ROW"], longest, size // 2))
     step = size - long_row
     if tile is None and group > 1:  # a row for each work-item, or several

@@ -30,7 +30,7 @@ def count(
     layout: str | None = None,
     tuning: Tuning = NOT_TUNED,
 ) -> Recipe:
-    """*tile* words of rows a work-group; at distance 2 *distinct* ``"bitmap"`` or ``"sort"``, and its *layout*."""
+    """Return the recipe for *tile* words of rows per work-group; *distinct* and its *layout* belong to distance 2."""
     distinct = _method(problem, distinct, layout)
     if problem.distance == 1 and not side_by_side:
         of_part = partial(planes, persistent=persistent, tile=tile, tuning=tuning)
@@ -40,7 +40,7 @@ def count(
 
 
 def _method(problem: CollisionProblem, distinct: str | None, layout: str | None) -> str | None:
-    """Check both; return how distinct colours are found, if that is asked for."""
+    """Check both options; return the way to find distinct colours, or ``None`` if none is asked for."""
     known = ("distinct", distinct, ("bitmap", "sort")), ("layout", layout, ("padded", "compact"))
     for name, value, allowed in known:
         if value is None:
@@ -68,7 +68,7 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def contenders(problem: CollisionProblem, facts: DeviceFacts) -> tuple[str, ...]:
-    """Return the fastest of each kind of device. A GPU's work-item is too slow for the rows that distance 2 makes."""
+    """Return the fastest strategy of the kind of device. A GPU's work-item alone is too slow for rows at distance 2."""
     if facts.is_cpu:
         return ("row_per_item",)
     return ("persistent" if problem.distance == 1 else "row_per_sub_group",)

@@ -100,7 +100,7 @@ class CollisionTable(Result, _CollisionTable):
 
 
 def as_table(counts: Iterable[NDArray[np.int64]], problem: CollisionProblem) -> CollisionTable:
-    """Return sums and maxima of *problem* as a table that knows its lines and columns."""
+    """Return sums and maxima of *problem* as a table with the names of its lines and columns."""
     table = CollisionTable(*counts)
     table.hashes, table.bit_widths = problem.hashes, problem.bit_widths
     table.n_vertices, table.distance = problem.graph.n_vertices, problem.distance
