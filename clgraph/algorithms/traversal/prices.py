@@ -96,7 +96,7 @@ def round_work(stats: GraphStats, facts: DeviceFacts, distance_bytes: float, mda
 
 
 def _cut(stats: GraphStats, mda: float) -> tuple[list[tuple[float, float]], float]:
-    """Return the edges that a vertex keeps, with the share of such vertices, and the edges of all other parts."""
+    """Return the edges that a vertex keeps, with the share of these vertices, and the edges of all other parts."""
     kept, moved = [], 0.0
     for degree, share in stats.degrees_and_shares:
         size = degree / _parts(degree, mda)
