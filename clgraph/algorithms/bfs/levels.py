@@ -128,7 +128,7 @@ class Levels:
 
 
 def queue_members(facts: DeviceFacts) -> int:
-    """Return the number of work-groups that search together, each with a queue: a power of two, at least the units."""
+    """Return the work-groups that search together, a queue each: few units rounded up to a power of two, else 1."""
     return 1 << (facts.compute_units - 1).bit_length() if has_few_units(facts) else 1
 
 
