@@ -2,9 +2,9 @@
  * that looks at fewer edges.
  *
  * A work-item takes edges of its sub-group's rows, or bottom-up every stride-th vertex.  distances[v] is -1 until v is
- * reached; whoever reaches v writes predecessors[v].
- * Races: a vertex is reached by one compare-exchange.  Top-down, a look before it may see an old -1, which the
- * compare-exchange corrects.  Bottom-up each vertex has one writer.
+ * reached; the work-item that reaches v writes predecessors[v].
+ * Races: a vertex is reached by one compare-exchange.  Top-down, the load before it may see an old -1; the
+ * compare-exchange then fails.  Bottom-up each vertex has one writer.
  *
  * After S. Beamer, K. Asanović, D. Patterson, "Direction-optimizing breadth-first search", SC 2012, and D. Merrill,
  * M. Garland, A. Grimshaw, "Scalable GPU graph traversal", PPoPP 2012.
@@ -22,20 +22,21 @@
 #ifndef LONE_ENTRIES             /* entries of a row that a lane looks at alone */
 #define LONE_ENTRIES 64
 #endif
-#ifndef HUB_ENTRIES              /* a work-group looks at longer rows together, when its sub-groups have looked at theirs */
+#ifndef HUB_ENTRIES              /* the work-group reads longer rows together, after its sub-groups have read theirs */
 #define HUB_ENTRIES 16384
 #endif
-#define MOST_HUBS 16             /* that a work-group keeps; sub-groups look at others alone */
+#define MOST_HUBS 16             /* rows that a work-group keeps; sub-groups read further ones alone */
 #define PULLED 4                 /* vertices whose distances and rows a lane looks up together */
 
-/* What a search finds.  The rows are passed beside it: a compiler knows that nobody writes them as long as it sees that
- * they are parameters of the kernel, and loses sight of that in a struct. */
+/* The result of a search.  The rows are passed separately: a compiler sees that nothing writes them only while they are
+ * parameters of the kernel, and loses sight of that in a struct. */
 typedef struct {
   volatile __global int *distances;
   __global int *predecessors;
 } tree_t;
 
-/* Every lane calls: reach the far ends, and push those that were not; look: most are reached already. */
+/* Every lane calls: reach the far ends of the edges, and push the ones that were new.  look: 1 loads the distance
+ * before the atomic, since most far ends are reached already. */
 INLINE void visit(const edges_t *edges, int depth, int look, tree_t on, frontier_t next,
                   __global const offset_t *restrict row_offsets) {
   entry_t found[STEPS];
@@ -68,8 +69,8 @@ INLINE void visit(const edges_t *edges, int depth, int look, tree_t on, frontier
   push(found, length, wanted, next);
 }
 
-/* Every sub-group calls: expand its share of this turn's frontier.  Of the own rows the edges of the first ones are looked
- * up already. */
+/* Every sub-group calls: expand its share of this turn's frontier.  The edges of its first own rows are already loaded
+ * in `at`. */
 INLINE void expand(share_t share, lanes_t at, int depth, tree_t on, frontier_t now, frontier_t next,
                    __global const offset_t *restrict row_offsets, __global const int *restrict column_indices) {
   batch_t batch = first_batch(share);
@@ -127,7 +128,7 @@ INLINE void mark_frontier(int n, int depth, size_t first, size_t stride, volatil
 
 INLINE int in_frontier(int v, __global const uint *bits) { return bits[v >> 5] >> (v & 31) & 1u; }
 
-/* The first entry of [e, end), by stride, that is in the frontier; -1 without one. */
+/* The first entry of [e, end), by stride, that is in the frontier; -1 if there is none. */
 INLINE int frontier_neighbor(offset_t e, offset_t end, offset_t stride, __global const int *restrict column_indices,
                              __global const uint *bits) {
   for (; e < end; e += 4 * stride) {
@@ -139,8 +140,8 @@ INLINE int frontier_neighbor(offset_t e, offset_t end, offset_t stride, __global
   return -1;
 }
 
-/* Every lane calls: one of the entries from e on that is in the frontier, by steps of `stride`, of which each lane takes
- * four entries in turn. */
+/* Every lane calls: find an entry of [e, end) that is in the frontier, -1 if there is none.  The lanes read four
+ * entries each, then move on by `stride`. */
 INLINE int found_together(offset_t e, offset_t end, offset_t stride, __global const int *restrict column_indices,
                           __global const uint *bits) {
   for (; e < end; e += stride) {
@@ -152,11 +153,11 @@ INLINE int found_together(offset_t e, offset_t end, offset_t stride, __global co
   return -1;
 }
 
-/* Unreached vertices of long rows. */
+/* Unreached vertices with long rows, which the work-group reads together. */
 typedef struct {
   uint size;
   int vertex[MOST_HUBS];
-  int by[MOST_HUBS];             /* a neighbour in the frontier, -1 without one */
+  int by[MOST_HUBS];             /* a neighbour in the frontier, or -1 */
 } hubs_t;
 
 INLINE int keep_hub(int v, __local hubs_t *hubs) {
@@ -167,7 +168,7 @@ INLINE int keep_hub(int v, __local hubs_t *hubs) {
   return 1;
 }
 
-/* Every work-item calls: look at the rows that were kept.  Returns as pull does. */
+/* Every work-item calls: read the rows that were kept.  Returns as pull does. */
 INLINE uint pull_hubs(int depth, tree_t on, __global const uint *bits, __local hubs_t *hubs,
                       __global const offset_t *restrict in_offsets, __global const int *restrict in_neighbors, int *left) {
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -194,8 +195,9 @@ INLINE uint pull_hubs(int depth, tree_t on, __global const uint *bits, __local h
   return n_reached;
 }
 
-/* Unreached vertices look for a neighbour in the frontier, among those with an edge to them; those of long rows are kept
- * for the work-group.  Returns how many this work-item reached; *left: some that have entries are still unreached. */
+/* Unreached vertices look for a neighbour in the frontier, among the sources of edges to them.  Vertices with long rows
+ * are kept for the work-group.  Returns how many this work-item reached; *left becomes 1 if a vertex with entries stays
+ * unreached. */
 INLINE uint pull(int n, int depth, long first, long stride, tree_t on, __global const uint *bits, __local hubs_t *hubs,
                  __global const offset_t *restrict in_offsets, __global const int *restrict in_neighbors, int *left) {
   uint n_reached = 0u;
@@ -240,7 +242,7 @@ INLINE uint pull(int n, int depth, long first, long stride, tree_t on, __global 
   return n_reached;
 }
 
-/* Every sub-group calls: list what was reached at this depth. */
+/* Every sub-group calls: list the vertices that were reached at this depth. */
 INLINE void list_depth(int n, int depth, long item, long n_items, __global const offset_t *restrict row_offsets,
                        volatile __global int *distances, frontier_t lists) {
   for (long base = item - sg_lane(); base < n; base += n_items) {
@@ -266,8 +268,9 @@ INLINE uint next_turn(turn_t *turn, volatile __local uint *flags) {
   return told;
 }
 
-/* Every work-item calls: levels from the unreached vertices, two turns each, until the frontier has less than 1 / beta of
- * the vertices; the last one is listed in the turn after.  Returns the depth of what is listed; 0 ends the search. */
+/* Every work-item calls: search levels from the unreached vertices, two turns each, until the frontier has less than
+ * 1/beta of the vertices; the turn after that lists the last level.  Returns the depth of the listed vertices; 0 ends
+ * the search. */
 INLINE uint search_bottom_up(turn_t *turn, int n, uint depth, uint max_depth, uint beta, tree_t on, const frontiers_t *all,
                              __global uint *bits, __local uint *reached, __local hubs_t *hubs, __global const offset_t *restrict row_offsets,
                              __global const offset_t *restrict in_offsets, __global const int *restrict in_neighbors) {
@@ -322,7 +325,7 @@ KERNEL search(int n, uint max_depth, uint alpha, uint beta, offset_t m, uint lig
   ulong explored = 0ul;
 #endif
   turn_t turn = first_turn(0u, member, members, &sum, state);
-  lanes_t at;                    /* the first own rows, whose edges are looked up while the barrier is waited for */
+  lanes_t at;                    /* the first own rows; their edges are loaded while the group waits at the barrier */
   at.before = at.total = 0u;
   for (uint depth = 1u; depth <= max_depth; turn.number++, depth++) {
     begin_turn(&turn);
@@ -353,7 +356,7 @@ KERNEL search(int n, uint max_depth, uint alpha, uint beta, offset_t m, uint lig
 }
 
 #else
-/* One level from the lists, by as many work-groups as there are. */
+/* One level from the lists, by any number of work-groups. */
 KERNEL expand_level(uint turn, uint depth, uint light_capacity, uint heavy_capacity,
                     __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
                     __global int *light, __global int2 *heavy, volatile __global uint *state,
@@ -373,7 +376,7 @@ KERNEL expand_level(uint turn, uint depth, uint light_capacity, uint heavy_capac
   expand(share, none, (int)depth, on, now, next, row_offsets, column_indices);
 }
 
-/* The bottom-up steps by launches of their own; the found are counted in sizes[3] of the turn after. */
+/* The bottom-up steps in launches of their own.  sizes[3] of the turn after counts the vertices found. */
 KERNEL mark_level(int n, uint depth, volatile __global int *distances, __global uint *bits) {
   mark_frontier(n, (int)depth - 1, get_global_id(0), get_global_size(0), distances, bits);
 }
@@ -386,7 +389,7 @@ KERNEL pull_level(int n, uint turn, uint depth, __global const offset_t *restric
   barrier(CLK_LOCAL_MEM_FENCE);
   if (get_global_id(0) < 4) state[STATE_SIZES + SIZES * (turn + 2u & 3u) + get_global_id(0)] = 0u;
   const tree_t on = {distances, predecessors};
-  int left = 0;                  /* the host looks at what was reached */
+  int left = 0;                  /* not used: the host reads how many were reached */
   uint mine = pull(n, (int)depth, (long)get_global_id(0), (long)get_global_size(0), on, bits, &hubs, in_offsets, in_neighbors,
                    &left);
   mine = sg_sum(mine + pull_hubs((int)depth, on, bits, &hubs, in_offsets, in_neighbors, &left));

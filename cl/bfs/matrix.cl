@@ -1,8 +1,8 @@
-/* Breadth-first search on CPUs along the rows of a matrix that nobody has checked: the search checks what it reads.
+/* Breadth-first search on CPUs along the rows of an unchecked matrix: the search checks everything that it reads.
  *
- * First all offsets are looked at, so that rows are in the matrix and none is read twice; each column is compared with n
- * before it is used; last come the rows that the search did not reach. Where something is wrong the answer is of no use.
- * `meeting.h` tells who searches.
+ * All offsets are checked first, so that rows lie in the matrix and none is read twice. Each column is compared with n
+ * before it is used. The rows that the search did not reach are checked last. If anything is wrong, the answer is
+ * useless. `meeting.h` describes how several work-groups share a search.
  */
 #define UNCHECKED 1
 #include "bfs/meeting.h"

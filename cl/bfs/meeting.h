@@ -1,11 +1,11 @@
-/* Few work-groups, one a core, that go over wide levels of a breadth-first search together, each with a queue of its own.
+/* A few work-groups, one a core, search wide levels of a breadth-first search together. Each has a queue of its own.
  *
- * The group that starts first leads. Of a level that is wide enough it gives out shares, of which each group that has
- * joined has a part, and pushes what that reaches to its own queue. The leader waits for nobody who has not joined, so
- * groups may start in any order, also one after the other. A member may be late because another process has its core;
- * then the leader goes on alone.
+ * The group that starts first leads. It divides a level that is wide enough into shares. Each group that has joined
+ * expands a part of every share and pushes the vertices that it reaches to its own queue. The leader never waits for a
+ * group that has not joined, so groups may start in any order, even one after the other. A member may be late because
+ * another process has its core; the leader then goes on alone.
  * Races: two members may reach a vertex in the same level. Both write the same distance and a right predecessor, and
- * both push the vertex. A member never pushes one twice, since it sees what it has written.
+ * both push the vertex. A member never pushes a vertex twice, since it sees its own writes.
  */
 #ifndef CLGRAPH_BFS_MEETING_H
 #define CLGRAPH_BFS_MEETING_H
@@ -14,46 +14,46 @@
 #ifndef MEMBERS                  /* the most groups that search together */
 #define MEMBERS 2
 #endif
-#ifndef UNCHECKED                /* 1: columns may be no vertices, and shares may be of vertices that are only looked at */
+#ifndef UNCHECKED                /* 1: columns may be out of range; a share may hold vertices that are only checked */
 #define UNCHECKED 0
 #endif
-/* Words of `meeting`, which outlives launches; two lines apart from each other. */
-#define MEET_ARRIVED 0           /* groups, in all launches */
-#define MEET_ENDED 32            /* launches whose search is over */
-#define MEET_TURN 64             /* the number of the last share that was given out, and how many take part */
+/* Words of `meeting`, which outlives launches. Its groups of words are 128 bytes, or two cache lines, apart. */
+#define MEET_ARRIVED 0           /* how many groups have arrived, in all launches */
+#define MEET_ENDED 32            /* how many launches have ended their search */
+#define MEET_TURN 64             /* the number of the last share, and how many members take part */
 #define MEET_SHARE 65
-#define MEET_JOINED 96           /* of each member: the launch that it has joined */
-#define MEET_DONE 97             /* its last share */
+#define MEET_JOINED 96           /* the launch that each member has joined */
+#define MEET_DONE 97             /* the last share that it has done */
 #define MEET_TAIL 98             /* the end of its queue */
-#define MEET_EDGES 99            /* that it looked at */
+#define MEET_EDGES 99            /* edges that it looked at in that share */
 #define MEETING_WORDS (MEET_JOINED + 32 * MEMBERS)
 #define MEMBERS_MASK 15u
 
-#define ROWS_AHEAD 24ul          /* whose offsets are fetched; entries half as far */
-#ifndef SHARED_ROWS              /* that are worth a meeting */
+#define ROWS_AHEAD 24ul          /* rows whose offsets are prefetched; their entries are prefetched half as far ahead */
+#ifndef SHARED_ROWS              /* the leader expands smaller shares alone */
 #define SHARED_ROWS 64ul
 #endif
-#ifndef MOST_ROWS                /* of a share: rows differ in length, and nobody shall wait for long */
+#ifndef MOST_ROWS                /* rows of a share: few, as rows differ in length and the leader waits */
 #define MOST_ROWS (4096ul * MEMBERS)
 #endif
-#ifndef LATE                     /* looks at the word of a member after which the leader goes on alone */
-#ifdef DEV_SPIN_PAUSE            /* they take longer */
+#ifndef LATE                     /* after this many reads of a member's word, the leader goes on alone */
+#ifdef DEV_SPIN_PAUSE            /* a read takes longer with a pause */
 #define LATE (1ul << 13)
 #else
 #define LATE (1ul << 15)
 #endif
 #endif
-#ifndef PATIENCE                 /* looks after which a wait ends: longer than one core may search before a wide level */
+#ifndef PATIENCE                 /* reads after which a wait ends; one core may search long before a wide level */
 #define PATIENCE (1ul << 33)
 #endif
 
-/* Part of a level: positions in the row of all its segments, one of which lies in each queue. */
+/* Part of a level. Positions count through all segments of the level; each queue has one segment. */
 typedef struct {
-  uint depth, first, last;       /* depth: of the vertices that are reached */
+  uint depth, first, last;       /* depth: the distance of the vertices that are reached */
   struct { uint begin, end, tail; } segments[MEMBERS];  /* tail: the end of the queue */
 } share_of_level_t;
 
-/* What all members search, and the queues, which are n apart. */
+/* The input and output of the search, and the queues, which are n entries apart. */
 typedef struct {
   __global const offset_t *row_offsets;
   __global const int *column_indices;
@@ -61,16 +61,16 @@ typedef struct {
   __global int *queues;
   ulong n;
 #if UNCHECKED
-  volatile __global uint *wrong;  /* becomes 1 where an offset falls or a column is no vertex */
+  volatile __global uint *wrong;  /* becomes 1 if offsets decrease or a column is not a vertex */
   uint max_depth;
 #endif
 } search_t;
 
 #if UNCHECKED
-#define SHARE_OF_OFFSETS 0u      /* depths of shares that are no part of a level but of all vertices */
+#define SHARE_OF_OFFSETS 0u      /* depths of shares of all vertices instead of a level */
 #define SHARE_OF_UNREACHED (~0u)
 
-/* Begin with vertices first … end: nothing is reached, and their offsets must not fall. */
+/* Initialize vertices first … end as unreached, and check that their offsets do not decrease. */
 INLINE void begin_with(ulong first, ulong end, search_t in) {
   __global int *distances = (__global int *)in.distances, *predecessors = (__global int *)in.predecessors;
   uint falls = 0u;
@@ -80,7 +80,7 @@ INLINE void begin_with(ulong first, ulong end, search_t in) {
   if (falls) store_relaxed(in.wrong, 1u);
 }
 
-/* Check the entries of those vertices first … end that the search did not expand. */
+/* Check the entries of those vertices among first … end that the search did not expand. */
 INLINE void check_unreached(ulong first, ulong end, search_t in) {
   __global const int *distances = (__global const int *)in.distances;
   uint largest = 0u;
@@ -92,7 +92,8 @@ INLINE void check_unreached(ulong first, ulong end, search_t in) {
 }
 #endif
 
-/* Expand the vertices from … end of one queue and push what they reach to `queue`, whose new end is returned. */
+/* Expand the vertices from … end of one queue, and push the vertices that they reach to `queue`. Returns its new
+ * end. */
 INLINE ulong expand(__global const int *from, __global const int *end, uint depth, search_t in, __global int *queue,
                     ulong tail, ulong *edges) {
   for (; from < end; from++) {
@@ -119,7 +120,7 @@ INLINE ulong expand(__global const int *from, __global const int *end, uint dept
   return tail;
 }
 
-/* Expand what one of the members has of a share, and return how many edges that were. tail: the end of its queue. */
+/* Expand a member's part of a share, and return how many edges that were. tail: the end of its queue. */
 INLINE ulong expand_share(const share_of_level_t *share, uint member, uint members, search_t in, uint *tail) {
   const ulong size = share->last - share->first;
   const ulong first = share->first + size * member / members, end = share->first + size * (member + 1u) / members;
@@ -177,8 +178,8 @@ INLINE void follow(uint member, uint launch, volatile __global uint *meeting, se
   }
 }
 
-/* Expand a share together with the members that have joined, and return how many edges that were. At most `most` take
- * part; that becomes 1, and the others leave, when one was late. */
+/* Expand a share together with the members that have joined, and return how many edges that were. At most `most`
+ * members take part. If a member was late, `most` becomes 1 and the others leave. */
 INLINE ulong lead(share_of_level_t *share, uint *most, uint launch, volatile __global uint *meeting, search_t in,
                   uint *status) {
   uint members = 1u;
@@ -215,7 +216,7 @@ INLINE ulong lead(share_of_level_t *share, uint *most, uint launch, volatile __g
   return edges;
 }
 
-/* Go on to what the queues got in this level, and return how many rows that are. */
+/* Go on to the vertices that this level pushed to the queues, and return how many there are. */
 INLINE ulong next_level(share_of_level_t *share) {
   ulong rows = 0ul;
 #pragma unroll
@@ -228,7 +229,7 @@ INLINE ulong next_level(share_of_level_t *share) {
 }
 
 #if UNCHECKED
-/* Let a share after the other be expanded: all *rows* of a level, or of all vertices. */
+/* Lead the group through all *rows* of a level, or through all vertices, one share after the other. */
 INLINE void lead_all(share_of_level_t *share, uint depth, ulong rows, uint *most, uint launch,
                      volatile __global uint *meeting, search_t in, uint *status) {
   share->depth = depth;

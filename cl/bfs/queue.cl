@@ -1,16 +1,17 @@
 /* Breadth-first search on CPUs: vertices wait in queues, in the order in which they are reached.
  *
- * It takes over the frontier that stands in the lists of a turn, and stops after a level that found many vertices; it
- * counts their edges, and either other kernels go on from there or it does itself. `meeting.h` tells who searches.
+ * It starts from the frontier in the lists of a turn, and stops after a level that found many vertices. It counts their
+ * edges; then either other kernels go on, or this one is launched again. `meeting.h` describes how several work-groups
+ * share a search.
  */
 #include "bfs/meeting.h"
 
 /* Words of `place`, where a search that stopped goes on. */
-#define PLACE_DEPTH 0            /* of the vertices that it reaches */
-#define PLACE_EDGES 1            /* that were looked at */
+#define PLACE_DEPTH 0            /* depth of the vertices that are reached next */
+#define PLACE_EDGES 1            /* edges looked at so far */
 #define PLACE_NEXT 2             /* edges of the next level */
-#define PLACE_EXPANDED 3         /* vertices of the level */
-#define PLACE_LEFT 4             /* vertices of the level that wait */
+#define PLACE_EXPANDED 3         /* vertices of the level that are expanded */
+#define PLACE_LEFT 4             /* vertices of the level that still wait */
 #define PLACE_STATUS 5
 #define PLACE_SEGMENTS 6
 #define PLACE_WORDS (PLACE_SEGMENTS + 3 * MEMBERS)

@@ -1,12 +1,12 @@
-/* Makes colour classes more alike in size: vertices of a class that is too full move to the least full class that their
- * neighbours leave.  A sub-group takes a vertex.
+/* Makes colour classes more alike in size: vertices of a class that is too full move to the least full class that none
+ * of their neighbours has.  A sub-group takes a vertex.
  *
- * One launch moves vertices of one class only.  No two of them are neighbours (or at DISTANCE 2 have a common one), so
- * they do not get into each other's way whatever they take, and a proper colouring stays proper.  A class gives while it
- * has more than *cap* vertices, and takes while it has fewer.
+ * One launch moves vertices of one class only.  No two of them are neighbours (or, at DISTANCE 2, have a common
+ * neighbour), so their moves never conflict, and a proper colouring stays proper.  A class gives while it has more than
+ * *cap* vertices, and takes while it has fewer.
  *
- * Races: sizes change while others look for the least.  A move reserves its two places by atomics, and gives them back if
- * it did not get both.  If one sub-group runs alone, the result is always the same.
+ * Races: sizes change while other sub-groups look for the least.  A move reserves its two places by atomics, and gives
+ * them back if it did not get both.  If one sub-group runs alone, the result is always the same.
  *
  * After A. H. Gebremedhin, F. Manne, A. Pothen; H. Lu, M. Halappanavar, D. Chavarria-Miranda, A. H. Gebremedhin,
  * A. Panyala, A. Kalyanaraman, "Algorithms for balanced graph colorings with applications in parallel computing", IEEE
@@ -18,7 +18,7 @@
 #ifndef DISTANCE
 #define DISTANCE 1
 #endif
-#ifndef BITMAP_WORDS             /* 32 colours each; more are looked at a window at a time */
+#ifndef BITMAP_WORDS             /* 32 colours each; further colours are looked at one window at a time */
 #define BITMAP_WORDS 32
 #endif
 #ifndef ATTEMPTS
@@ -62,7 +62,7 @@ INLINE ulong least_full(int v, uint cap, uint n_colors, __global const offset_t 
   return sg_least(best);
 }
 
-/* Move vertices first … last - 1 of the list, all of colour `giver`, while that has more than cap. */
+/* Move vertices first … last - 1 of the list, all of colour `giver`, while that class has more than cap. */
 KERNEL move_class(uint first, uint last, int giver, uint cap, uint n_colors,
                   __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
                   __global const int *restrict list, volatile __global uint *sizes, __global int *colors) {

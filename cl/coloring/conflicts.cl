@@ -2,13 +2,13 @@
  *
  * count_entries: a team (nets.h) takes a row, and counts the entries to a vertex of higher number and the same colour.
  * count_short_nets: a team takes a net of up to LONG_NET places, and puts its colours side by side in local memory.  A
- * member counts if one before it has its colour; a place that is no member has a colour of its own.
+ * member counts if an earlier place has its colour; a place without a member gets a colour that no other place has.
  * count_long_nets: a work-group takes a net, and marks its colours in a bitmap in local memory, a window of them at a
  * time.  A member counts if its bit was set already.
  *
- * total has a low and a high word, and whoever wraps the low one raises the high one.
+ * total has a low and a high word.  The work-item whose addition wraps the low one raises the high one.
  *
- * Races: members of one colour meet in fetch_or, and all but the first count, whoever that is.
+ * Races: members of one colour meet in fetch_or; all but the first count, whichever comes first.
  */
 #include "coloring/nets.h"
 

@@ -4,29 +4,29 @@
  * and has it once it was the first to set the bit in each of them.  So colours are proper whenever they are written.
  * Vertices that find the window full go to the next list, for the next window, for which the host clears the bits.
  *
- * Race: two teams want one colour of one net at once.  fetch_or tells who was first.  The other team clears the bits that
- * it has set itself, which others only avoided, and tries again.  The more colours were taken before its eyes, the more it
- * chooses among, so teams that meet in one net part.  A lane remembers its first 64 bits.  Any further ones stay set, and
- * keep a colour from some nets.
+ * Race: two teams want one colour of one net at once.  fetch_or tells which was first.  The other team clears the bits
+ * that it has set itself, which other teams have only avoided, and tries again.  The more colours were taken in the
+ * meantime, the more it chooses among, so teams that meet in one net soon choose differently.  A lane remembers its
+ * first 64 bits.  Any further ones stay set, and keep a colour from some nets.
  *
  * References: see used_colors.h.
  */
 #include "coloring/orders.h"
 #include "coloring/used_colors.h"
 
-#define ATTEMPTS 63u             /* at a word before a vertex leaves it */
-#ifndef MOST_WORDS               /* at which a vertex looks where nets have bitmaps of their own size */
+#define ATTEMPTS 63u             /* tries at a word after the first one; then a vertex goes on to the next word */
+#ifndef MOST_WORDS               /* words that a vertex looks at, if nets have bitmaps of their own size */
 #define MOST_WORDS 32u
 #endif
 
-/* What a team found when it claimed a bit: whether a net had it, what the words held, and which of this lane's first 64
- * bits it has set itself. */
+/* The result of a team's claim to a bit: whether a net had it, which bits the words had, and which of this lane's first
+ * 64 bits it has set itself. */
 typedef struct {
   uint clash, seen;
   ulong owned;
 } claim_t;
 
-/* Sets `bit` in a word of x's nets until one has it. */
+/* Sets `bit` in the words of x's nets, until one has it already. */
 INLINE claim_t claim_bit(const member_t *x, uint places, uint bit, __global const int *restrict nets_of, words_t words,
                          __local uint *room) {
   claim_t claim = {0u, 0u, 0ul};
@@ -58,7 +58,8 @@ INLINE void unset_bit(const member_t *x, uint bit, ulong owned, __global const i
     if (owned & 1ul) fetch_and(word_of(words, (uint)net_at(x->v, x->begin, place, x->places, nets_of)), ~bit);
 }
 
-/* Tries to take a colour of one word until it is full; returns its bit's number, or 32.  looking: whether this team does. */
+/* Tries to take a colour of one word until it is full; returns its bit's number, or 32.  looking: whether this team
+ * takes part. */
 INLINE uint take_of_word(const member_t *x, int looking, uint seed, __global const int *restrict nets_of, words_t words,
                          __local uint *room) {
   uint taken = 32u, fresh = 0u;
@@ -85,8 +86,9 @@ INLINE void finish_item(int v, int is_item, int color, volatile __global uint *n
   if (failed) next[slot] = v;
 }
 
-/* chunk: consecutive items that a team takes; 0: all of them, so that vertices which are coloured at the same time lie far
- * apart.  Where nets have bitmaps of their own size, a vertex begins at a word of its own, and goes round. */
+/* chunk: consecutive items that a team takes.  0: all of a team's items, so that vertices that are coloured at the same
+ * time lie far apart.  If nets have bitmaps of their own size, each vertex begins at a word of its own, and goes
+ * round. */
 #if SIZED
 KERNEL color_sized(uint step, int base, layout_t layout, uint chunk, uint seed,
                    __global const offset_t *restrict row_offsets, __global const int *restrict nets_of,
@@ -147,8 +149,9 @@ KERNEL count_members(uint step, __global const offset_t *restrict row_offsets,
   }
 }
 
-/* Of its nets the one with most such members tells a vertex at which word to begin: those that a net tells so are spread
- * evenly, so that the largest net has 32 to a word.  A place is that net and the number among them. */
+/* A vertex begins at a word that depends on the net, among its nets, with most uncoloured members.  The vertices of one
+ * such net are spread evenly, so that the largest net has 32 to a word.  A place is that net and the vertex's number in
+ * it. */
 KERNEL find_places(uint step, __global const offset_t *restrict row_offsets, __global const int *restrict nets_of,
                    __global const int *restrict list, __global const uint *restrict state,
                    __global const uint *restrict counts, volatile __global uint *ranks, __global uint2 *restrict places) {

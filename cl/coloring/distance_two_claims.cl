@@ -6,16 +6,16 @@
  * all its claims takes the colour; the others try again in the next round.  Keys rise from round to round, so that old
  * claims need not be cleared.  A team takes a vertex.
  *
- * Races: claims to one slot meet in fetch_max, whose result does not depend on who comes first.
+ * Races: claims to one slot meet in fetch_max, whose result does not depend on their order.
  *
  * References: see used_colors.h.
  */
 #include "coloring/orders.h"
 #include "coloring/used_colors.h"
 
-#define CLASS_BITS 2u            /* of keys, above key_bits: how many nets a vertex has */
+#define CLASS_BITS 2u            /* bits of a key above keys.bits: the class of a vertex by its number of nets */
 
-/* The items of a round: `count` of an order, from `first` on, each `stride` after the one before, and the losers of the
+/* The items of a round: `count` vertices of an order (from `first` on, by steps of `stride`), then the losers of the
  * round before. */
 typedef struct {
   uint step;
@@ -25,7 +25,7 @@ typedef struct {
   uint key;                      /* the high bits of all keys of the round */
 } round_t;
 typedef struct {
-  uint bits;                     /* of a vertex in a key */
+  uint bits;                     /* bits of a vertex's number in a key */
   uint seed;
   uint slots;                    /* words of claims a net; a power of two */
 } keys_t;
@@ -60,7 +60,7 @@ INLINE void claim_color(const member_t *x, int choice, uint key, uint slots, __g
   }
 }
 
-/* spread: of how many colours one is chosen. */
+/* spread: the number of free colours among which a vertex chooses. */
 KERNEL claim_colors(round_t round, keys_t keys, uint spread, layout_t layout,
                     __global const offset_t *restrict row_offsets, __global const int *restrict nets_of,
                     __global const int *restrict order, __global const int *restrict losers,

@@ -1,3 +1,3 @@
-/* The kernels of distance_two.cl with a work-group for each vertex, for those of many entries. */
+/* The kernels of distance_two.cl with a work-group for each vertex, for vertices of many entries. */
 #define GROUP_TEAM 1
 #include "coloring/distance_two.cl"

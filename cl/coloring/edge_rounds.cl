@@ -3,9 +3,9 @@
  * In a round every edge with one coloured end forbids its colour to the other end, every vertex without a colour picks
  * the least that is allowed, and of an edge whose ends picked the same, the later in the order loses its colour.
  * forbidden[v] has bits for the 32 colours from bases[v] on; a vertex that may have none of them moves on to the next 32.
- * picked[v] is what v picked last, and colors[v] is what it has: edges compare picks that do not change, so the result
- * does not depend on what runs when.  An edge is looked at where it stands in the row of its lesser end.  Rounds end once
- * at most one vertex in FEW_OPEN is left, and speculative.cl colours those.
+ * picked[v] is the colour that v picked last, colors[v] the colour that it has.  Edges compare picks, which do not
+ * change in that step, so the result does not depend on timing.  Only the entry in the row of the lesser end handles an
+ * edge.  Rounds end once at most one vertex in FEW_OPEN is left, and speculative.cl colours those.
  *
  * Races: several edges may take the colour from one vertex; all of them write the same.
  *
@@ -72,7 +72,7 @@ KERNEL drop_losers(offset_t m, __global const int *restrict sources, __global co
   }
 }
 
-/* List the vertices without a colour; if they are many, there is another round. */
+/* List the vertices without a colour; if many are left, there is another round. */
 KERNEL list_open(int n, uint round, __global const int *restrict colors, volatile __global uint *state,
                  __global int *restrict one_list) {
   int v = get_global_id(0), open = v < n && colors[min(v, n - 1)] < 0;

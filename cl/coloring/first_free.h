@@ -1,7 +1,7 @@
 /* The least colour that no neighbour of a vertex is seen to have.
  *
- * A work-item marks the colours in a word, 32 at a time; a team marks them in a bitmap in local memory, a window of
- * BITMAP_WORDS words at a time, and all of it calls.
+ * A work-item marks the colours in a word, 32 at a time. A team marks them in a bitmap in local memory, a window of
+ * BITMAP_WORDS words at a time; all of its lanes call.
  *
  * Race: colours change while they are read, so the answer may be a colour that a neighbour takes at the same time.
  * losers.h finds that.
@@ -13,10 +13,10 @@
 #ifndef BATCH                    /* entries of a row that a work-item has in flight */
 #define BATCH 4
 #endif
-#ifndef STEPS                    /* and a lane, of a team's row */
+#ifndef STEPS                    /* entries that each lane of a team has in flight */
 #define STEPS 4
 #endif
-#ifndef BITMAP_WORDS             /* of a team: 32 colours each */
+#ifndef BITMAP_WORDS             /* words of a team's bitmap: 32 colours each */
 #define BITMAP_WORDS 32
 #endif
 
@@ -58,7 +58,7 @@ INLINE int team_least_free(const rows_t *rows, int v, volatile __global int *col
     team_sync();
     mark_colors(rows, v, base, colors, bitmap);
     team_sync();
-    int found = NO_COLOR;        /* by every lane for itself: they read the same words */
+    int found = NO_COLOR;        /* each lane searches for itself: they read the same words */
     for (uint w = 0u; w < BITMAP_WORDS && found < 0; w++)
       if (~bitmap[w]) found = (int)(base + 32u * w + lowest_zero(bitmap[w]));
     team_sync();

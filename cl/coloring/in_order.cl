@@ -1,8 +1,8 @@
-/* The sequential greedy colouring, for CPUs: one work-item takes the vertices one after the other, and each gets the least
- * colour that its neighbours do not have.  Where few cores share the work, it is as quick as jones_plassmann.cl, whose
- * result it has; and orders in which each vertex waits for the one before do not slow it down.
+/* The sequential greedy colouring, for CPUs: one work-item takes the vertices one after the other, and each gets the
+ * least colour that its neighbours do not have.  With few cores it is as quick as jones_plassmann.cl, which gives the
+ * same result.  An order in which each vertex waits for the one before does not slow it down.
  *
- * used: a word for each colour, with the turn in which a neighbour last had it.  Turns begin at 1.
+ * used: a word for each colour: the turn in which a neighbour last had it.  Turns begin at 1.
  *
  * Races: none.
  */

@@ -1,5 +1,5 @@
-/* Greedy colouring in a given order, in parallel: a vertex gets the least colour that the neighbours before it leave, as
- * soon as that is known.  The result is that of the sequential algorithm, whatever runs when.
+/* Greedy colouring in a given order, in parallel: a vertex gets the least colour that the neighbours before it leave,
+ * as soon as that is known.  The result is the sequential algorithm's, whatever the timing.
  *
  * A vertex publishes which colours it may still get (possible.h).  Its least possible colour is its own once no open
  * neighbour before it may take that one: often long before all of them are coloured.
@@ -9,10 +9,10 @@
  * (vertex_lists.h).  Vertices that stay open wait in a queue (open_queue.h), and are tried again before new ones if there
  * are many.  Vertices of still more entries are coloured before, by jones_plassmann_large.cl.
  *
- * Groups that run together finish whatever the others do.  Each in the end tries all of its vertices, and again and
- * again, and the first open vertex in the order waits for nobody; groups that come late leave.  On devices where groups
- * may not wait for each other (PASSES), a launch ends after some passes over its queues, and the host repeats it while it
- * leaves vertices open.
+ * Groups that run together finish whatever other groups do: each tries all of its vertices, again and again, and the
+ * first open vertex in the order waits for no other.  Groups that come late leave.  On devices where groups may not
+ * wait for each other (PASSES), a launch ends after some passes over its queues, and the host repeats it while vertices
+ * are open.
  *
  * Races: words are read while their owner narrows them, which possible.h allows.
  *
@@ -23,20 +23,20 @@
 #include "coloring/open_queue.h"
 #include "coloring/vertex_lists.h"
 
-#ifndef RETRIES                  /* tries of a vertex at once, where most before it have a colour */
+#ifndef RETRIES                  /* extra tries of a new vertex at once, where most vertices before it have a colour */
 #define RETRIES 0
 #endif
-#ifndef MOST_OPEN                /* vertices that a sub-group tries again before it takes new ones */
+#ifndef MOST_OPEN                /* a sub-group with more open vertices tries them again before it takes new ones */
 #define MOST_OPEN UINT_MAX
 #endif
-#ifndef MOST_IDLE                /* ... unless it has tried so many times in vain */
+#ifndef MOST_IDLE                /* ... unless this many tries in a row coloured none */
 #define MOST_IDLE 16u
 #endif
 #ifndef PREPARE_STEPS            /* vertices of a work-item */
 #define PREPARE_STEPS 4
 #endif
 
-/* Priorities, those given or else the order's, and no knowledge of the colours of any vertex. */
+/* Write priorities, either the given ones or the order's, and words that still allow every colour. */
 KERNEL prepare(int n, int are_given, order_t order, __global const offset_t *restrict row_offsets,
                __global const uint *restrict ranks, __global uint *restrict words, __global uint *restrict controls) {
   /* States lie by number, so that lanes take neighbours; words by phase, so that a work-item takes several of each. */
@@ -60,8 +60,8 @@ KERNEL prepare(int n, int are_given, order_t order, __global const offset_t *res
   }
 }
 
-/* What a sub-group goes through, and the vertices that it reads ahead of those that it tries: the offsets of a row by a
- * step, the number of a vertex by two. */
+/* The work of a sub-group, and the vertices that it reads ahead: row offsets one step before the try, the number of a
+ * vertex two steps before. */
 typedef struct {
   share_t own;
   step_t step;
@@ -87,7 +87,8 @@ INLINE void read_ahead(ahead_t *ahead, uint t, __global const offset_t *restrict
   ahead->later = vertex_of_step(ahead, t);
 }
 
-/* One vertex a lane, some of which are none.  Those that stay open go to the queue; returns whether any was coloured. */
+/* One vertex a lane; some lanes have none.  Vertices that stay open go to the queue.  Returns whether any was
+ * coloured. */
 INLINE int try_all(small_t *x, int open, int is_first, order_t order, ring_t *queue,
                    __global const int *restrict column_indices, volatile __global uint *words,
                    __global int *restrict colors) {
@@ -101,10 +102,10 @@ INLINE int try_all(small_t *x, int open, int is_first, order_t order, ring_t *qu
   return any_done;
 }
 
-/* round: of the launch; from 2 on it goes on with what an earlier one left open.  sizes: where the queue of each
- * sub-group begins, and how many vertices are in it.  A queue has room for the sub-group's share of the vertices.  If
- * MARKED, more may be open at once: the listed vertices and those of the steps.  The listed ones all fit, and they wait
- * for none of the others, so the queue does not stay full. */
+/* round: number of the launch; from 2 on it goes on with the vertices that an earlier one left open.  sizes: for each
+ * sub-group, where its queue begins, and how many vertices are in it.  A queue has room for the sub-group's share of
+ * the vertices.  If MARKED, more may be open at once: the listed vertices and the vertices of the steps.  The listed
+ * ones all fit, and they wait for none of the others, so the queue does not stay full. */
 KERNEL color_small(int n, uint round, order_t order, __global const uint *restrict blocks,
                    __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
                    volatile __global uint *words, __global uint4 *queues, __global uint *lists, __global uint2 *sizes,

@@ -1,14 +1,14 @@
-/* Vertices of many entries of a greedy colouring, as jones_plassmann.cl tells, in three kernels.
+/* Colours the vertices of many entries, as jones_plassmann.cl explains, in three kernels.
  *
  * sort_keys: a vertex writes its key of the order.
  * list_hubs: a work-group takes a vertex of very many entries, and gathers the neighbours before it.
- * color_large: a sub-group takes a vertex, in order of priority, so that most neighbours before it are coloured when its
- * turn comes.  The neighbours before it that are open stay in a list at the place of its row, its possible colours in a
- * bitmap (possible_bitmap.h).  The sub-group waits for one of them, the one with most possible colours among those that
- * may take the vertex's least colour; it looks at nothing else before that one cannot take it any more.
+ * color_large: a sub-group takes a vertex, in order of priority, so that most neighbours before it are coloured when
+ * its turn comes.  The open neighbours before it stay in a list at the place of its row, its possible colours in a
+ * bitmap (possible_bitmap.h).  The sub-group waits for one of them, which may take the vertex's least colour and has
+ * most possible colours.  It looks at nothing else until that one cannot take the colour any more.
  *
- * Groups that run together finish whatever the others do, since the first open vertex in the order is always among
- * those that somebody waits with; groups that come late leave.  On devices where groups may not wait for each other,
+ * Groups that run together finish whatever other groups do: some sub-group always works on the first open vertex in the
+ * order, which waits for no other.  Groups that come late leave.  On devices where groups may not wait for each other,
  * one sub-group runs alone.
  *
  * Races: words are read while their owner narrows them, which possible.h allows.
@@ -73,24 +73,24 @@ INLINE int wait_for(int u, uint c, volatile __global uint *words, volatile __glo
   }
 }
 
-/* A vertex in the hands of a sub-group, and the list of open neighbours before it. */
+/* The vertex that a sub-group colours, and the list of open neighbours before it. */
 typedef struct {
   int v;
   offset_t first;
   uint degree, rank;
-  uint size;                     /* of the list, or if from_row, of the row, in which they are still to be found */
+  uint size;                     /* length of the list; if from_row, of the row from which it is still to be made */
   int from_row;
   __global int *listed;
 } large_t;
 
-/* The neighbour that this lane has found to have most possible colours beside c; range 0: none. */
+/* The neighbour with most possible colours beside c that this lane has found; range 0: none. */
 typedef struct {
   uint range;
   int u;
 } rival_t;
 
-/* Looks at the neighbours on the list: forbids the colours of those that are coloured, and keeps those on the list that
- * may still take c or a greater colour.  The list is written where it has been read, by all lanes together. */
+/* Looks at the listed neighbours: forbids the colours of coloured ones, and keeps on the list the ones that may still
+ * take c or a greater colour.  All lanes together write the list where it has been read. */
 INLINE rival_t look_through(large_t *x, uint c, const bitmap_t *bitmap, __global const int *restrict column_indices,
                             volatile __global uint *words) {
   const uint lane = sg_lane();
@@ -145,7 +145,7 @@ INLINE int color_by_all(large_t *x, const bitmap_t *bitmap, __global const int *
   for (;;) {
     const rival_t rival = look_through(x, c, bitmap, column_indices, words);
     const uint least = possible_color(0u, 1, bitmap);
-    const int moved = least != c;  /* those that may take it were not looked for */
+    const int moved = least != c;  /* the rivals found may take the old colour, so look again */
     c = least;
     if (moved) continue;
     const uint greatest = sg_greatest(rival.range);

@@ -1,5 +1,5 @@
-/* Whether a neighbour tries the same colour as a vertex and goes before it in the order, so that the vertex must try
- * again.  A work-item looks for itself, or all of a team looks, and `lost` is a word of local memory.
+/* Whether a vertex must try again, because a neighbour tries the same colour and goes before it in the order.  A
+ * work-item looks alone, or all lanes of a team look together; `lost` is a word of local memory.
  *
  * Race: a loser gives up its colour while others compare with it.  It will take another one, so both answers are right.
  */

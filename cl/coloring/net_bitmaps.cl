@@ -1,19 +1,20 @@
 /* Gives each net a bitmap of a size of its own, for colourings at distance 2 of vertices whose nets are too large for
  * windows of colours.
  *
- * A window has as many colours for each net, so that a net of d members takes d / colours windows, and in each of them
- * all that are left look for a free one: d^2 steps for a star.  With room for all members each vertex looks at a few
- * words only, of which the first is its own share of its largest net.
+ * Windows have the same number of colours for every net.  A net of d members then takes d / colours windows, and in
+ * each of them all remaining members look for a free colour: d^2 steps for a star.  With room for all members, each
+ * vertex looks at a few words only, and begins at its own share of its largest net.
  *
  * A work-item takes a net.
  */
 #include "coloring/used_colors.h"
 
-#ifndef MEMBERS_PER_WORD         /* 1 … 8: the fewer, the seldomer two colours that are not the same have one bit */
+#ifndef MEMBERS_PER_WORD         /* 1 … 8: with fewer members, two different colours share a bit less often */
 #define MEMBERS_PER_WORD 4u
 #endif
 
-/* tail[TAIL_WORDS] gets how many words of colours the largest net needs, and tail[TAIL_TOP] how many all nets have. */
+/* tail[TAIL_WORDS] becomes the number of words of colours that the largest net needs, tail[TAIL_TOP] the number of
+ * words of all nets. */
 KERNEL size_bitmaps(int n, __global const uint *restrict counts, volatile __global uint *tail,
                     __global uint2 *restrict bitmaps) {
   const int net = get_global_id(0);

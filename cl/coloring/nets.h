@@ -3,9 +3,10 @@
  * nets of a column are the rows that have it.
  *
  * A team of lanes takes a vertex: TEAM lanes of a sub-group, or a work-group (GROUP_TEAM 1).  A place is a position in
- * its row; rows are sorted, so that repeats are seen by looking back, and a closed row has one place more.
- * All lanes of a sub-group go through every loop together, and those with nothing left have no places.  team_or(x, room)
- * returns the bits that any lane of the team has, team_greatest(x, room) the greatest x; TEAM_ROOM declares the room for it at the head of a kernel.
+ * the vertex's row.  Rows are sorted, so a repeat equals the entry before it.  A closed row has one place more, for the
+ * vertex itself.  All lanes of a sub-group go through every loop together; lanes with nothing left have no places.
+ * team_or(x, room) returns the bits that any lane of the team has, team_greatest(x, room) the greatest x.  TEAM_ROOM
+ * declares the room for them at the head of a kernel.
  */
 #ifndef CLGRAPH_NETS_H
 #define CLGRAPH_NETS_H
@@ -21,7 +22,7 @@
 #ifndef TEAM                     /* a power of two, at most the sub-group */
 #define TEAM 1
 #endif
-#ifndef BATCH                    /* places a lane looks at before it looks around */
+#ifndef BATCH                    /* places that a lane reads before its team exchanges results */
 #define BATCH 4
 #endif
 
@@ -76,7 +77,8 @@ INLINE uint team_greatest(uint x, __local uint *room) {
 #define team_number() ((uint)get_group_id(0) * TEAMS_PER_GROUP + (uint)get_local_id(0) / LANES)
 #define team_total() ((uint)get_num_groups(0) * TEAMS_PER_GROUP)
 
-/* The net at a place of v's row, or -1: behind the last place, a repeat, or v itself before the last place. */
+/* The net at a place of v's row.  It is -1 behind the last place, for a repeat, and for v itself before the last
+ * place. */
 INLINE int net_at(int v, offset_t begin, uint place, uint places, __global const int *restrict nets_of) {
   if (place >= places) return -1;
 #if CLOSED
@@ -90,7 +92,8 @@ INLINE int net_at(int v, offset_t begin, uint place, uint places, __global const
   return repeated ? -1 : net;
 }
 
-/* Those at BATCH places, each LANES after the one before.  On GPUs without branches, so that all loads are in flight. */
+/* The nets at BATCH places, each LANES after the one before.  On GPUs without branches, so that all loads are in
+ * flight. */
 INLINE void nets_at(int v, offset_t begin, uint place, uint places, __global const int *restrict nets_of, int *nets) {
 #if DEV_IS_CPU
   for (uint j = 0u; j < BATCH; j++) nets[j] = net_at(v, begin, place + j * LANES, places, nets_of);

@@ -1,7 +1,7 @@
 /* Which colours are used.  A work-group takes a chunk of vertices.
  *
- * used[c] becomes 1 where a vertex has colour c < limit, used[limit] where one has another colour or none.  Work-items
- * that store race, but all store the same.
+ * used[c] becomes 1 if a vertex has colour c < limit, used[limit] if one has another colour or none.  Race: several
+ * work-items may store to one word, but all store the same.
  */
 #include "common/atomics.h"
 

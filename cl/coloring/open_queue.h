@@ -1,6 +1,6 @@
 /* The vertices of a sub-group that have no colour yet, in a ring in global memory, packed into four words each.
  *
- * What comes next is read ahead: the entry of the lane is there when it is taken.  All lanes of the sub-group call.
+ * Entries are read ahead: a lane has loaded its next entry before it takes it.  All lanes of the sub-group call.
  */
 #ifndef CLGRAPH_OPEN_QUEUE_H
 #define CLGRAPH_OPEN_QUEUE_H
@@ -9,7 +9,7 @@
 typedef struct {
   __global uint4 *entries;
   uint room, head, size;
-  uint known;                    /* so many lanes hold the entry that comes next */
+  uint known;                    /* this many lanes have loaded their next entry */
   uint4 next;
 } ring_t;
 
@@ -46,7 +46,7 @@ INLINE uint take_entries(ring_t *queue, uint4 *entry) {
   if (lane < queue->known) queue->next = queue->entries[at < queue->room ? at : at - queue->room];
   return count;
 }
-/* Puts the vertices of those lanes at the end for which `open` holds. */
+/* Appends the vertices of the lanes for which `open` holds. */
 INLINE void put_open(ring_t *queue, const small_t *x, int open) {
   const lane_mask_t keeping = sg_ballot(open);
   uint place = queue->head + queue->size + lane_count(keeping & lanes_below_mask());

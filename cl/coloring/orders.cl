@@ -1,13 +1,13 @@
 /* Priorities of vertices (orders.h); a work-item takes a vertex.  For smallest_last the vertices of the smallest degree in
- * what is left of the graph are removed, wave after wave, and the last wave is coloured first.
+ * the rest of the graph are removed, wave after wave, and the last wave is coloured first.
  *
  * A wave removes every vertex whose degree is at most a threshold: `remove_small` begins with the vertices that are small
  * already, and `remove_neighbors` goes on with the neighbours that become small.  Once none is left, the host raises the
  * threshold to the smallest degree that is left.  So no vertex has more neighbours in its own and in later waves than the
  * graph's degeneracy, and a greedy colouring takes at most one colour more than that.
  *
- * `remove_neighbors` makes one wave if it has several work-groups.  One group alone goes on with the next waves while they
- * are small, since a path or a grid has as many waves as its sides are long.
+ * `remove_neighbors` makes one wave if it has several work-groups.  One group alone goes on with the next waves while
+ * they are small, since on a path or a grid the number of waves is the length of a side.
  *
  * ranks[v] is 0 until v is removed.  Then it has the number of its wave, which `finish_ranks` shifts above a hash.
  *
@@ -15,14 +15,14 @@
  * 1983, with the batches of W. Hasenplaugh, T. Kaler, T. B. Schardl, C. E. Leiserson, "Ordering heuristics for parallel
  * graph coloring", SPAA 2014.
  *
- * Races: degrees fall by atomics, and only the work-item that takes one from above the threshold to it removes the
- * vertex; a vertex that is at or below the threshold has been removed by `remove_small`, before.  Between the waves of one
- * group stand barriers.
+ * Races: degrees fall by atomics, and only the work-item that lowers a degree from above the threshold to it removes
+ * the vertex.  `remove_small` has already removed all vertices at or below the threshold.  Barriers separate the waves
+ * of one group.
  */
 #include "common/worklist.h"
 #include "coloring/orders.h"
 
-#define STATE_LISTED 0           /* vertices that a wave has removed; two words that take turns */
+#define STATE_LISTED 0           /* vertices that a wave has removed; two words take turns */
 #define STATE_LEAST 2            /* the smallest degree that is left */
 #define STATE_WAVES 3            /* waves of a launch of one group, */
 #define STATE_REMOVED 4          /* and the vertices that they have removed */
@@ -41,7 +41,7 @@ KERNEL start_degrees(int n, __global const offset_t *restrict row_offsets, __glo
   ranks[v] = 0u;
 }
 
-/* Remove and list all vertices of at most *threshold*. */
+/* Remove and list all vertices whose degree is at most *threshold*. */
 KERNEL remove_small(int n, uint wave, uint threshold, __global const uint *restrict degrees,
                     __global uint *restrict ranks, volatile __global uint *state, __global int *restrict list) {
   int v = get_global_id(0), small = 0;
@@ -57,9 +57,9 @@ KERNEL remove_small(int n, uint wave, uint threshold, __global const uint *restr
   if (sg_lane() == 0 && least != UINT_MAX) lower_to(state + STATE_LEAST, least);
 }
 
-/* Take the *size* listed vertices from their neighbours' degrees; remove and list those that become small.  turn: 0 or 1,
- * which of the two words counts them; the other one is cleared.  One group goes on until a wave is empty, or has more than
- * *widest* vertices. */
+/* Subtract the *size* listed vertices from their neighbours' degrees; remove and list neighbours that become small.
+ * turn: 0 or 1, the word that counts these; the other one is cleared.  One group goes on until a wave is empty, or has
+ * more than *widest* vertices. */
 KERNEL remove_neighbors(int n, uint size, uint turn, uint wave, uint threshold, uint widest,
                         __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
                         __global int *list, __global int *next, volatile __global uint *degrees,
@@ -100,13 +100,13 @@ KERNEL remove_neighbors(int n, uint size, uint turn, uint wave, uint threshold, 
   }
 }
 
-/* A hash decides between the vertices of a wave; it takes the bits that the number of waves leaves. */
+/* A hash decides between the vertices of a wave; it gets the bits that the number of waves leaves free. */
 KERNEL finish_ranks(int n, uint shift, uint key, __global uint *restrict ranks) {
   const int v = get_global_id(0);
   if (v < n) ranks[v] = ranks[v] << shift | (hash_murmur3((uint)v ^ key) & low_bits(shift));
 }
 
-/* Keys that rise in the order: of the greatest rank first. */
+/* Keys that rise in the order: the greatest rank comes first. */
 KERNEL invert_ranks(int n, __global uint *restrict ranks) {
   const int i = get_global_id(0);
   if (i < n) ranks[i] = ~ranks[i];

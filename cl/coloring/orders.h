@@ -1,20 +1,22 @@
-/* The order in which a greedy colouring takes the vertices, as 32-bit priorities.  The vertex of the higher priority goes
- * first, and of two equal ones that of the lower number.
+/* The order in which a greedy colouring takes the vertices, as 32-bit priorities.  The vertex of the higher priority
+ * goes first; if priorities are equal, the vertex of the lower number does.
  *
  *   natural        Vertices go by number.
  *   random         They go by a hash of the number.  The hash is a bijection, so there are no equals.
  *   interleaved    They go by place, which is explained below.
- *   many_first     Those of FEW_COLORS entries and more go first, by place, then the others, by place.
+ *   many_first     Vertices of FEW_COLORS entries and more go first, by place, then the others, by place.
  *   largest_first  They go by degree, which is in the high bits.  Degrees below FEW_COLORS count as equal, since such
  *                  vertices need no more colours in any order.  Equal degrees go by place, as far as there are bits.
  *
- * Places let vertices that are processed at the same time have few edges between them, and those processed before go
- * before in the order, too.  The vertices are cut into blocks of 2 ** tile_bits tiles.  A turn takes a tile of each
- * block, and of it each second vertex (many_first: each fourth): turns go through the phases of a tile, then to the next
- * tile of the block, cyclically.  Where a block begins, and when it comes in a turn, differs most between neighbouring
- * blocks: both go by multiples of the golden ratio, so that no long row of neighbours waits one for the other.
+ * Places have two aims.  Vertices that are processed at the same time have few edges between them, and vertices that
+ * are processed before also go before in the order.  The vertices are cut into blocks of 2 ** tile_bits tiles.  A turn
+ * takes a tile of each block, and of it each second vertex (many_first: each fourth): turns go through the phases of a
+ * tile, then to the next tile of the block, cyclically.  Neighbouring blocks differ most in the tile with which they
+ * begin and in their position in a turn.  Both are multiples of the golden ratio, so that no long row of neighbours
+ * waits one for the other.
  *
- * A place is the number of a turn, when the block comes in it, in block_bits, and the number in the phase; below 2 ** 31.
+ * A place holds the number of the turn, the block's position in it (block_bits), and the number in the phase.  It is
+ * below 2 ** 31.
  */
 #ifndef CLGRAPH_ORDERS_H
 #define CLGRAPH_ORDERS_H
@@ -36,14 +38,14 @@
 
 typedef struct {
   int number;
-  uint shift;                    /* how many of 32 bits the largest degree leaves: 1 … 31 */
+  uint shift;                    /* bits of 32 that the largest degree leaves free: 1 … 31 */
   uint phase_bits;               /* a tile has 2 ** phase_bits phases */
   uint tile_bits;                /* a block has 2 ** tile_bits tiles */
   uint block_bits;               /* there are at most 2 ** block_bits blocks, some of which may have no vertices */
   uint key;                      /* made of the seed */
 } order_t;
 
-/* The order, whose number the compiler knows if the program has been told it. */
+/* The order.  Its number is a constant for the compiler if the program defines ORDER. */
 INLINE order_t known_order(order_t order) {
 #ifdef ORDER
   order.number = ORDER;
@@ -55,7 +57,7 @@ INLINE uint low_bits(uint count) { return count < 32u ? (1u << count) - 1u : UIN
 
 INLINE int is_by_place(order_t order) { return order.number >= ORDER_INTERLEAVED && order.number <= ORDER_MANY_FIRST; }
 
-/* When a block comes in a turn; and the tile with which it begins. */
+/* The position of a block in a turn; and the tile with which the block begins. */
 INLINE uint arrival_of(order_t order, uint block) {
   const uint step = (GOLDEN >> 1 >> (31u - order.block_bits)) | 1u;
   return (block * step + order.key) & low_bits(order.block_bits);

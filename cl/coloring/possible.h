@@ -2,7 +2,7 @@
  *
  * If the top bit is 0, the word is a set of colours 0 … 30, one bit each.  If it is 1, the word is an interval: the low 16
  * bits are the least colour, and the 15 above them the range, of which the largest means no bound.  If MARKED, there are
- * sets only, of colours 0 … 29, and bit 30 is free for what the program wants to say of the vertex.
+ * sets only, of colours 0 … 29, and bit 30 is free for a mark of the vertex.
  *
  * A vertex with one possible colour has that colour.  The set of a word only ever shrinks, and it contains the colour
  * that the greedy algorithm gives the vertex: so any value read, however old, is true.  No colour of a greedy colouring is above the

@@ -1,14 +1,14 @@
 /* The possible colours of a vertex of many entries, as bits; a sub-group's lanes call together.
  *
- * Bitmaps lie one after the other in global memory, by row; the first BITMAP_WORDS words of the one that a sub-group
- * works on, its head, are in local memory instead.  A bit falls and never rises again, by atomics of several lanes.
+ * Bitmaps lie one after the other in global memory, by row.  The head of the bitmap that a sub-group works on, its
+ * first BITMAP_WORDS words, is in local memory instead.  Bits are only ever cleared, by atomics of several lanes.
  */
 #ifndef CLGRAPH_POSSIBLE_BITMAP_H
 #define CLGRAPH_POSSIBLE_BITMAP_H
 #include "common/subgroup.h"
 #include "coloring/possible.h"
 
-#ifndef BITMAP_WORDS             /* of a bitmap, in local memory; further ones stay in global memory */
+#ifndef BITMAP_WORDS             /* words of a bitmap in local memory; further words stay in global memory */
 #define BITMAP_WORDS 64
 #endif
 
@@ -18,7 +18,7 @@ typedef struct {
   volatile __global uint *rest;  /* word w of the bitmap is rest[w], unless it is in the head */
 } bitmap_t;
 
-/* A bitmap for one colour more than there are entries, all of them possible. */
+/* A bitmap for one colour more than there are entries; all colours are possible. */
 INLINE bitmap_t full_bitmap(uint degree, __local uint *head, volatile __global uint *rest) {
   bitmap_t colors = {(degree >> 5) + 1u, head, rest};
   sg_sync();

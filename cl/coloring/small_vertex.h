@@ -1,8 +1,8 @@
-/* A vertex in the hands of a work-item, which narrows the colours that it may get until one is certain.
+/* A vertex that a work-item colours, by narrowing its possible colours until one is certain.
  *
- * Which entries of the row still matter is a word of bits, and the possible colours are another.  With WIDE the row may
- * have more than 30 entries: a bit stands for each 32nd entry, and the possible colours are looked at 31 at a time, from
- * base on.
+ * One word of bits tells which entries of the row still matter, another one which colours are possible.  With WIDE the
+ * row may have more than 30 entries: a bit stands for each 32nd entry, and the possible colours are looked at 31 at a
+ * time, from base on.
  */
 #ifndef CLGRAPH_SMALL_VERTEX_H
 #define CLGRAPH_SMALL_VERTEX_H
@@ -12,7 +12,7 @@ typedef struct {
   uint v;
   offset_t first;
   uint degree;                   /* set for the first try, and if WIDE */
-  uint pending;                  /* bit i: entry i is a neighbour that goes before and matters; if WIDE, i + 32 ... may be */
+  uint pending;                  /* bit i: entry i goes before v and matters; if WIDE, any of i, i + 32, ... may */
   uint set;                      /* possible colours, counted from base */
   uint base;                     /* 0 unless WIDE */
   uint mark;                     /* 0 unless MARKED */
@@ -30,8 +30,8 @@ INLINE small_t new_small(uint v, offset_t first, uint degree) {
   return x;
 }
 
-/* What a look at the neighbours that matter has found: colours that are left, colours that open neighbours may take too,
- * and which neighbours go on to matter. */
+/* The result of reading the neighbours that matter: the colours that are left, the colours that open neighbours may
+ * take too, and the neighbours that still matter. */
 typedef struct {
   uint set, rivals, kept, n_kept;
 } look_t;
@@ -68,7 +68,7 @@ INLINE look_t look_before(const small_t *x, int is_first, order_t order, __globa
   return seen;
 }
 
-/* Narrow the possible colours of *x and publish them; 1 if it is coloured.  is_first: nothing is known of it yet. */
+/* Narrow the possible colours of *x and publish them; 1 if it is coloured.  is_first: this is the first try. */
 INLINE int try_small(small_t *x, int is_first, order_t order, __global const int *restrict column_indices,
                      volatile __global uint *words, __global int *restrict colors) {
   const look_t seen = look_before(x, is_first, order, column_indices, words);

@@ -1,8 +1,9 @@
-/* What speculative colouring keeps of rows and of its run; speculative.cl tells how it colours.
+/* Rows and run state of speculative colouring; speculative.cl explains the method.
  *
- * tentative[v] is the colour that v tries, colors[v] what others avoid.  If both are one buffer, vertices avoid what
- * others take at the same time, as far as they see it, and few of them conflict.  If they are two, nobody sees what is
- * taken in the same round, and a check copies what stays: more rounds, but the same result in every run.
+ * tentative[v] is the colour that v tries, colors[v] the colour that other vertices avoid.  If both are one buffer,
+ * vertices avoid colours that are taken at the same time, as far as they see them, and few of them conflict.  If they
+ * are two, no vertex sees the colours of its round, and a check copies the ones that stay: more rounds, but the same
+ * result in every run.
  *
  * A team takes a row that is too long for a work-item: a sub-group, or a work-group if GROUP_TEAM is 1.
  */
@@ -18,13 +19,13 @@
 
 #define NO_COLOR -1
 #define STATE_WORDS 64
-#define STATE_SIZES 0            /* of the lists: N_SIZES words that take turns */
+#define STATE_SIZES 0            /* sizes of the lists: N_SIZES words that take turns */
 #define N_SIZES 3u
-#define STATE_CONFLICTS 4        /* how many lost in the first check */
-#define STATE_ROUNDS 5           /* how many rounds followed that check */
-#define STATE_EDGE_ROUNDS 6      /* how many rounds over the edges came first */
-#define STATE_ALIVE 7            /* the last round that left losers, where the host drives them */
-#define STATE_CONTROL 32         /* of the grid */
+#define STATE_CONFLICTS 4        /* vertices that lost in the first check */
+#define STATE_ROUNDS 5           /* rounds that followed that check */
+#define STATE_EDGE_ROUNDS 6      /* rounds over the edges that came first */
+#define STATE_ALIVE 7            /* the last round that left losers, if the host drives the rounds */
+#define STATE_CONTROL 32         /* words of the grid barrier */
 #define STATE_STATUS (STATE_CONTROL + GRID_STATUS)
 
 #if GROUP_TEAM
@@ -37,9 +38,9 @@
 #define team_sync() sg_sync()
 #endif
 
-/* What a kernel needs to look at rows and to compare vertices. */
+/* Rows, and the order that compares their vertices. */
 typedef struct {
-  order_t order;                 /* ranks has the priorities that it does not tell */
+  order_t order;                 /* ranks has the priorities that cannot be computed from it */
   __global const offset_t *row_offsets;
   __global const int *column_indices;
   __global const uint *ranks;

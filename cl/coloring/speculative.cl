@@ -1,14 +1,14 @@
 /* Speculative colouring: all vertices at once take the least colour that they see free.  Then neighbours that took the
- * same colour are found, and all but the first in the order try again, until nobody has lost.
+ * same colour are found, and all but the first in the order try again, until no vertex has lost.
  *
- * A work-item takes a vertex of at most SMALL_DEGREE entries.  Its sub-group takes the longer rows of its vertices one
- * after the other, and speculative_hubs.cl has taken those of more than HUB_DEGREE before.  Losers are on a list, from
- * which `rounds` goes on in one launch whose groups wait for each other; elsewhere the host launches `assign_round` and
- * `check_round` as long as there are losers.
+ * A work-item takes a vertex of at most SMALL_DEGREE entries.  Its sub-group then takes the longer rows of its vertices
+ * one after the other; speculative_hubs.cl has taken rows of more than HUB_DEGREE before.  Losers go to a list.
+ * `rounds` goes on from it in one launch whose groups wait for each other.  On other devices the host launches
+ * `assign_round` and `check_round` while there are losers.
  *
  * Races: `assign_*` reads colours while others take them, and may see the old or the new ones (first_free.h); `check_*`
- * finds what went wrong (losers.h).  Of the vertices on a list the first in the order keeps its colour, so every round
- * ends with fewer.
+ * finds the conflicts (losers.h).  The first listed vertex in the order keeps its colour, so every round ends with
+ * fewer.
  *
  * After A. H. Gebremedhin, F. Manne, "Scalable parallel graph coloring algorithms", Concurrency: Practice and Experience
  * 12, 2000, and M. Deveci, E. G. Boman, K. D. Devine, S. Rajamanickam, "Parallel graph coloring for manycore
@@ -54,7 +54,7 @@ INLINE void assign_tile(const rows_t *rows, int v, uint most_degree, volatile __
   }
 }
 
-/* Lists those that lost in `retries`, and counts them; returns whether the lane's vertex is one. */
+/* Lists the vertices that lost in `retries`, and counts them; returns whether this lane's vertex has lost. */
 INLINE int check_tile(const rows_t *rows, int v, uint most_degree, volatile __global int *tentative,
                       volatile __global int *colors, volatile __global uint *n_retries, volatile __global int *retries,
                       __local uint *bitmap) {
@@ -76,8 +76,9 @@ INLINE int check_tile(const rows_t *rows, int v, uint most_degree, volatile __gl
 
 /* ---- first colours */
 
-/* stride: sub-groups that run one after the other take tiles so far apart, since neighbours often have near numbers, and
- * those that run together do not see each other's colours.  It has no factor in common with the number of tiles. */
+/* stride: the distance between the tiles of consecutive sub-groups.  Sub-groups that run together do not see each
+ * other's colours, and neighbours often have near numbers, so their tiles lie apart.  It has no factor in common with
+ * the number of tiles. */
 KERNEL assign_all(int n, uint stride, order_t order, __global const offset_t *restrict row_offsets,
                   __global const int *restrict column_indices, __global const uint *restrict ranks,
                   volatile __global int *tentative, volatile __global int *colors) {
@@ -118,7 +119,7 @@ INLINE volatile __global uint *size_of(uint round, volatile __global uint *state
   return state + STATE_SIZES + round % N_SIZES;
 }
 
-/* Work-items begin, begin + stride, ... of the round's list; whole sub-groups call. */
+/* The losers at begin, begin + stride, ... of the round's list; whole sub-groups call. */
 INLINE void assign_losers(const rows_t *rows, uint begin, uint stride, uint size, const volatile __global int *list,
                           volatile __global int *tentative, volatile __global int *colors, __local uint *bitmap) {
   for (uint i = begin; i - sg_lane() < size; i += stride)
@@ -134,7 +135,7 @@ INLINE int check_losers(const rows_t *rows, uint begin, uint stride, uint size, 
   return found;
 }
 
-/* Where the host drives them, rounds over the edges may have come before. */
+/* If the host drives the rounds, rounds over the edges may have come before. */
 INLINE uint round_after_edges(uint round, volatile __global uint *state) {
   return round - 1u - load_relaxed(state + STATE_EDGE_ROUNDS);
 }
@@ -179,7 +180,7 @@ KERNEL rounds(order_t order, __global const offset_t *restrict row_offsets, __gl
   const rows_t rows = rows_of(order, row_offsets, column_indices, ranks);
   __local uint *bitmap = bitmaps + sg_in_group() * BITMAP_WORDS;
   const uint begin = member * WG_SIZE + (uint)get_local_id(0), stride = members * WG_SIZE;
-  uint least = UINT_MAX, idle = 0u;  /* losers so far, and rounds since there were fewer */
+  uint least = UINT_MAX, idle = 0u;  /* the fewest losers so far, and rounds since then */
   for (uint round = 0u;; round++) {
     const uint size = load_relaxed(size_of(round, state));
     idle = size < least ? 0u : idle + 1u;

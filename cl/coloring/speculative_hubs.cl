@@ -1,6 +1,7 @@
-/* The first colours of hubs, and who of them must try again, as in speculative.cl; a work-group takes each listed vertex.
+/* The first colours of hubs, and the check that finds hubs that must try again, as in speculative.cl. A work-group
+ * takes a listed vertex.
  *
- * Races: those of first_free.h and losers.h.
+ * Races: see first_free.h and losers.h.
  */
 #define GROUP_TEAM 1
 #include "coloring/losers.h"

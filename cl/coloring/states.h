@@ -1,5 +1,5 @@
-/* What others know of a vertex: its word (possible.h), and beside it its priority (orders.h), so that one load brings
- * both.  The word changes, by its owner's store_relaxed; the priority stays. */
+/* The published state of a vertex: its word (possible.h) beside its priority (orders.h), so that one load brings both.
+ * The owner changes the word by store_relaxed; the priority stays. */
 #ifndef CLGRAPH_STATES_H
 #define CLGRAPH_STATES_H
 #include "coloring/possible.h"

@@ -1,13 +1,13 @@
 /* Which colours of a window the members of each net have, as bits.
  *
- * Each net has `words` words; a bit of them says that a member has that colour of the window, which goes from base to
- * base + 32 * words - 1.  Word w of net r stands at r * net_stride + w * word_stride.  A vertex reads the words of its
- * nets, which takes O(entries) and not O(two-hop neighbours), and wants a colour that is free in all of them.
+ * Each net has `words` words.  A bit says that a member has that colour of the window, which goes from base to base +
+ * 32 * words - 1.  Word w of net r stands at r * net_stride + w * word_stride.  A vertex reads the words of its nets,
+ * which takes O(entries) and not O(two-hop neighbours), and wants a colour that is free in all of them.
  *
- * Where SIZED is 1, a net has as many words as its members without a colour need (net_bitmaps.cl).  Their number is a power
- * of two, and words whose numbers are alike modulo it are one: a bit then says that a member may have the colour.
+ * If SIZED is 1, a net has enough words for its members without a colour (net_bitmaps.cl).  Their number is a power of
+ * two, and words with equal numbers modulo it share one: a bit then says that a member may have the colour.
  *
- * The bits and their window are those of Deveci et al. in Kokkos Kernels (NB_BIT), and of M. K. Tas, K. Kaya, E. Saule,
+ * The bits and their window come from Deveci et al. in Kokkos Kernels (NB_BIT), and from M. K. Tas, K. Kaya, E. Saule,
  * "Greed is good: parallel algorithms for bipartite-graph partial coloring on multicore architectures", ICPP 2017.
  */
 #ifndef CLGRAPH_USED_COLORS_H
@@ -19,8 +19,8 @@
 #endif
 #define NO_COLOR (-1)
 #define FULL 0xffffffffu
-#define TAIL_TOP 0               /* words that are given to nets */
-#define TAIL_WORDS 1             /* words of colours in turn */
+#define TAIL_TOP 0               /* words that nets have been given */
+#define TAIL_WORDS 1             /* words of colours of the largest net */
 #define TAIL_STATE 2
 #define N_LISTS 3                /* sizes of lists take turns: a step reads one, fills the next, clears the one after */
 
@@ -30,12 +30,12 @@ typedef struct {
   uint word_stride;
 } layout_t;
 
-/* A word of each net. */
+/* One word of each net. */
 typedef struct {
-  volatile __global uint *used;  /* that of net 0, or the words of all nets */
+  volatile __global uint *used;  /* the word of net 0; or, if SIZED, the words of all nets */
   uint stride;
   uint number;
-  __global const uint2 *bitmaps;  /* of each net: where its words stand if they have sizes of their own, and the last one */
+  __global const uint2 *bitmaps;  /* for each net, if SIZED: where its words begin, and the number of the last one */
 } words_t;
 
 INLINE volatile __global uint *word_of(words_t words, uint net) {
@@ -51,7 +51,7 @@ INLINE words_t words_at(uint number, layout_t layout, volatile __global uint *us
   return words;
 }
 
-/* The row of a vertex, whose places are the team's; without places if there is no vertex. */
+/* The row of a vertex and its number of places; 0 places if there is no vertex. */
 typedef struct {
   int v;
   offset_t begin;
@@ -66,7 +66,7 @@ INLINE member_t member_of(int v, int is_item, __global const offset_t *restrict 
   return x;
 }
 
-/* The bits that a word of x's nets has, for the whole team.  places: 0 if this team does not look. */
+/* The bits that are set in any word of x's nets, for the whole team.  places: 0 if this team does not take part. */
 INLINE uint gather_used(const member_t *x, uint places, __global const int *restrict nets_of, words_t words,
                         __local uint *room) {
   uint mask = 0u;

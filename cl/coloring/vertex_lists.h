@@ -1,6 +1,6 @@
-/* The vertices that a sub-group lists before it takes any.  If SORTED, they are all of its share by falling degree, which
- * it takes instead of the steps.  If MARKED, they are those of many neighbours, by number since neighbouring lanes look
- * for them, and it takes them before the steps.
+/* The vertices that a sub-group lists before it takes any.  If SORTED, these are all vertices of its share by falling
+ * degree; it takes them instead of the steps.  If MARKED, these are its vertices of many neighbours, by number because
+ * neighbouring lanes look for them; it takes them before the steps.
  */
 #ifndef CLGRAPH_VERTEX_LISTS_H
 #define CLGRAPH_VERTEX_LISTS_H
@@ -12,7 +12,7 @@
 #define SORTED 0
 #endif
 #ifndef SMALL_DEGREE
-#define SMALL_DEGREE 30          /* at most 30, unless WIDE: a set has one colour more */
+#define SMALL_DEGREE 30          /* 30 at most, unless WIDE, since a set has one colour more */
 #endif
 #ifndef SORT_STEPS               /* vertices of a work-item in flight while they are sorted */
 #define SORT_STEPS 4u

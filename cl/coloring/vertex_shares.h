@@ -1,6 +1,6 @@
-/* Which vertices a sub-group takes: SUB_GROUP_SIZE of them a step, some of them none, in the order of their places
- * (orders.h), turn after turn.  If PASSES, sub-groups do not go in step anyway, and a share is vertices of successive
- * numbers.  In arrays a share has room for all of its vertices.
+/* The vertices that a sub-group takes: SUB_GROUP_SIZE a step, some of them none, in the order of their places
+ * (orders.h), turn after turn.  If PASSES, sub-groups do not go in step anyway, and a share is a range of numbers.  In
+ * arrays a share has room for all of its vertices.
  */
 #ifndef CLGRAPH_VERTEX_SHARES_H
 #define CLGRAPH_VERTEX_SHARES_H
@@ -13,12 +13,12 @@
 
 typedef struct {
   order_t order;
-  uint n;                        /* of all vertices */
-  uint number, total;            /* of this sub-group, and of all */
+  uint n;                        /* number of all vertices */
+  uint number, total;            /* number of this sub-group, and of all sub-groups */
   uint steps;
-  uint pieces;                   /* of each turn, SUB_GROUP_SIZE places a piece; each total-th is this sub-group's */
-  size_t part;                   /* where its room begins */
-  __global const uint *blocks;   /* in the order in which they come in a turn, and as many empty ones as pieces need */
+  uint pieces;                   /* pieces of a turn, SUB_GROUP_SIZE places each; every total-th is this sub-group's */
+  size_t part;                   /* index of its first item in arrays */
+  __global const uint *blocks;   /* blocks in their order in a turn, then empty ones up to whole pieces */
 } share_t;
 typedef struct { uint turn, piece; } step_t;
 
@@ -46,11 +46,11 @@ INLINE step_t first_step(const share_t *own) {
   step_t step = {0u, own->number};
   return step;
 }
-/* Shares cut the numbers of vertices, too: that of this lane in a step; n if there is none. */
+/* A share as a range of numbers: the vertex of this lane in a step; n if there is none. */
 INLINE uint vertex_by_number(const share_t *own, uint t) {
   return min(own->n, (uint)own->part + t * SUB_GROUP_SIZE + sg_lane());
 }
-/* The vertex of this lane in a step, which becomes the next one; n if there is none. */
+/* The vertex of this lane in *step, which moves on to the next one; n if there is none. */
 INLINE uint next_vertex(const share_t *own, step_t *step) {
   if (PASSES) return vertex_by_number(own, step->turn++);
   const uint turn = step->turn, i = step->piece * SUB_GROUP_SIZE + sg_lane();

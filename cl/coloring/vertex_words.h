@@ -1,9 +1,8 @@
-/* Where the word of a vertex (possible.h) lies, and the words of those neighbours that go before it in the order.
+/* Where the word of a vertex (possible.h) lies, and the words of the neighbours that go before it in the order.
  *
  *   RANKED 1   Words are halves of states (states.h), whose other halves are the priorities.
- *   RANKED 0   The number of a vertex tells its priority; in the order many_first its word does, by whether it has MARK.
- *              Words lie by place where the order goes by place, so that neighbouring lanes read and write neighbouring
- *              words.
+ *   RANKED 0   The number of a vertex gives its priority; in the order many_first, its word's MARK gives it. If the
+ *              order goes by place, words lie by place, so that neighbouring lanes read and write neighbouring words.
  *
  * Races: words are read while their owner narrows them, which possible.h allows.
  */
@@ -15,7 +14,7 @@
 #ifndef RANKED
 #define RANKED 1
 #endif
-#ifndef INTERVALS                /* 1: vertices of many entries publish them */
+#ifndef INTERVALS                /* 1: vertices of many entries publish intervals */
 #define INTERVALS (RANKED | WIDE)
 #endif
 #include "common/subgroup.h"
@@ -25,7 +24,7 @@
 #ifndef BATCH                    /* entries of a row that a work-item has in flight */
 #define BATCH 4
 #endif
-#define CONTROL_SMALL 32         /* the control words of color_small stand after those of color_large */
+#define CONTROL_SMALL 32         /* the control words of color_small, after the words of color_large */
 #define CONTROL_WORDS 64
 #define CONTROL_ALIVE (CONTROL_WORDS - 1)  /* the last launch that left vertices open, where the host repeats it */
 
@@ -38,7 +37,8 @@ INLINE uint own_rank(order_t order, int v, uint degree, volatile __global uint *
   return RANKED ? load_rank(words, v) : priority_of(order, v, degree);
 }
 
-/* Both put the words of those of u[] that go before v into word[], and 0 for the others; only of those with bit[]. */
+/* Both put the words of those u[] that go before v into word[], and 0 for the others; they read only where bit[] is
+ * set. */
 INLINE void load_states_before(const int *u, const uint *bit, uint rank, int v, volatile __global uint *words, uint *word) {
   ulong state[BATCH];
   for (int k = 0; k < BATCH; k++) state[k] = load_state(bit[k] != 0u, words, u[k]);

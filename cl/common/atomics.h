@@ -17,7 +17,7 @@
  *       Never wait for a change with it.
  *   load_stale4(p), store_relaxed4(p, v)
  *       four consecutive ints at once, 16-byte aligned; each of them as load_stale and store_relaxed
- *   load_once(p)        a plain load of what lanes side by side read once: it leaves the caches to other data
+ *   load_once(p)        a plain load of data that lanes side by side read once: it leaves the caches to other data
  *   lower_to(p, v)      min that looks first; 1 if this call lowered *p (up to 100x on a hot word)
  *   fence_device()      acquire-release, device scope, __global memory
  *   spin_pause()        between two looks at a word: a CPU's core may run another work-item meanwhile

@@ -3,8 +3,8 @@
 #define CLGRAPH_BITS_H
 #include "common/types.h"
 
-/* Keeps the bits of x at which a and b agree.  On NVIDIA this is one instruction; compilers make more of it, since
- * they share a ^ b between several of these. */
+/* Keeps the bits of x at which a and b agree.  On NVIDIA this is one instruction; compilers use more, since they share
+ * a ^ b between several of these. */
 INLINE uint and_equal(uint x, uint a, uint b) {
 #if DEV_NVIDIA_SM
   uint found;

@@ -1,7 +1,7 @@
 /* A device-wide barrier for persistent kernels.
  *
- * No OpenCL version promises that unfinished work-groups make progress together.  What holds in practice
- * is the occupancy-bound model: a group that has started keeps running (T. Sorensen et al., "Portable
+ * No OpenCL version promises that unfinished work-groups make progress together.  In practice the
+ * occupancy-bound model holds: a group that has started keeps running (T. Sorensen et al., "Portable
  * Inter-workgroup Barrier Synchronisation for GPUs", OOPSLA 2016).  So groups that have started join, the
  * door closes, late groups leave, and only the participants synchronise.  Not for CPUs: two runtimes made
  * no progress (runtime/quirks.py: has_grid_barrier).
@@ -13,8 +13,8 @@
 #include "common/status.h"
 
 #define GRID_CONTROL_WORDS 8
-#define GRID_DOOR 0              /* how many groups came; the top bit closes it */
-#define GRID_MEMBERS 2           /* how many came in time, once the door is closed */
+#define GRID_DOOR 0              /* groups that have come; the top bit closes the door */
+#define GRID_MEMBERS 2           /* groups that came in time; set once the door is closed */
 #define GRID_TICKET 3
 #define GRID_STATUS 4
 #define GRID_OUTSIDE 0xffffffffu
@@ -26,7 +26,8 @@
 #define SPIN_LIMIT 100000000u
 #endif
 
-/* Wait for a word that only grows; 0 on a time-out.  A fence must follow before what the word guards is read. */
+/* Wait for a word that only grows; 0 on a time-out.  A fence must follow before any data that the word guards is
+ * read. */
 INLINE int wait_until_at_least(volatile __global uint *word, uint least, volatile __global uint *status) {
   for (uint turn = 0u; load_relaxed(word) < least; turn++)
     if (turn >= SPIN_LIMIT || ((turn & 1023u) == 1023u && load_relaxed(status))) {
@@ -37,8 +38,8 @@ INLINE int wait_until_at_least(volatile __global uint *word, uint least, volatil
 }
 
 /* One work-item of a group calls this.  It returns the number of the group as a member, or GRID_OUTSIDE if the group
- * must leave. linger: turns to wait for other groups to start before the door closes; it closes at once when all
- * have.  One word counts who came and holds the door, so that whoever closes it knows how many came before. */
+ * must leave.  linger: turns to wait for other groups to start before the door closes; it closes at once when all have.
+ * One word counts the groups and holds the door, so that the group that closes it knows how many came before. */
 INLINE uint grid_join(volatile __global uint *control, uint linger) {
   uint member = fetch_add(control + GRID_DOOR, 1u), came = member;
   if (member & GRID_CLOSED) return GRID_OUTSIDE;
@@ -48,7 +49,7 @@ INLINE uint grid_join(volatile __global uint *control, uint linger) {
   if (!(came & GRID_CLOSED)) store_relaxed(control + GRID_MEMBERS, came);
   return wait_until_at_least(control + GRID_MEMBERS, 1u, control + GRID_STATUS) ? member : GRID_OUTSIDE;
 }
-/* Only the work-item that has called grid_join may ask, since it has seen the number; others have to be told. */
+/* Only the work-item that has called grid_join may call this, since it has seen the number; it tells the others. */
 INLINE uint grid_members(volatile __global uint *control) { return load_relaxed(control + GRID_MEMBERS); }
 /* This stands at the head of a persistent kernel.  It declares uint member and members; groups that come too late
  * return here. */

@@ -136,7 +136,7 @@ INLINE lane_mask_t ballot_khr_(int p) {
 #if SUB_GROUP_SIZE != 32 && SUB_GROUP_SIZE != 64
 #error "a sub-group of SUB_GROUP_AMDGCN is a wave, or half of a wave of 64"
 #endif
-#ifdef __AMDGCN_WAVEFRONT_SIZE   /* by clang up to 20 */
+#ifdef __AMDGCN_WAVEFRONT_SIZE   /* clang up to 20 defines it */
 #define WAVE_SIZE_ __AMDGCN_WAVEFRONT_SIZE
 #else
 #define WAVE_SIZE_ __builtin_amdgcn_wavefrontsize()

@@ -31,7 +31,7 @@
 #ifdef HOST_BUILD                /* the kernels as C++ under a sanitizer or a seeded scheduler */
 #define INLINE static inline
 #define KERNEL extern "C" void
-#if WG_SIZE == 1                 /* groups of one item run interleaved: each has its own on its stack */
+#if WG_SIZE == 1                 /* groups of one item run interleaved: each has its own arrays on its stack */
 #define LOCAL_ARRAY
 #else
 #define LOCAL_ARRAY static __attribute__((section("local_memory")))

@@ -79,8 +79,8 @@ INLINE void link_outsiders(int v, int root, int giant, offset_t begin, offset_t 
 #endif
 }
 
-/* A work-group lists which of its 4 * WG_SIZE vertices have edges and are outside the giant (anywhere, if there
- * is none), then takes them densely: few are, and a lane that works alone keeps its sub-group waiting. */
+/* A work-group lists which of its 4 * WG_SIZE vertices have edges and are outside the giant (if there is none, all that
+ * have edges), then takes them densely: there are few, and a lane that works alone keeps its sub-group waiting. */
 KERNEL link_rest(int n, __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
                  __global int *restrict state, volatile __global int *parent) {
   LOCAL_ARRAY int outside[4 * WG_SIZE];
@@ -118,7 +118,7 @@ KERNEL link_rest(int n, __global const offset_t *restrict row_offsets, __global 
       end = row_offsets[v + 1];
     }
     if (skip) link_outsiders(v, root, giant, begin, end, column_indices, parent);
-#if DEV_IS_CPU                   /* whose core waits for one load of Rem's after the other */
+#if DEV_IS_CPU                   /* on CPUs, Rem's algorithm would make a core wait for one load after the other */
     else link_row(v, root, begin + FIRST_IS_LINKED, end, SYMMETRIC, column_indices, parent);
 #else
     else unite_row(v, begin + FIRST_IS_LINKED, end, column_indices, parent);

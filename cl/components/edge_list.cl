@@ -2,8 +2,7 @@
  *
  * The forest outlives the launches, and each list of edges is linked to it; merge.cl joins it with other forests, and
  * `compress` in phases.cl makes it flat.  A work-item takes an edge, or a vertex.
- * Races and why they are harmless: see union_find.h.  After the incremental union-find of L. Dhulipala, C. Hong,
- * J. Shun, "ConnectIt", VLDB 2020.
+ * Races: see union_find.h.  After the incremental union-find of L. Dhulipala, C. Hong, J. Shun, "ConnectIt", VLDB 2020.
  */
 #include "components/union_find.h"
 

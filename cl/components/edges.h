@@ -23,8 +23,8 @@
 #define LONG_ROW 64
 #endif
 
-/* Returns neighbour number `at` of v, or v itself past the end and where the row of the other end is the one that
- * looks. */
+/* Returns neighbour number `at` of v. It returns v itself past the end, and if the row of the other end handles the
+ * edge. */
 INLINE int neighbor_or_self(int v, offset_t at, offset_t end, int smaller_only, __global const int *restrict column_indices) {
   int u = at < end ? column_indices[at] : v;
   return smaller_only && u > v ? v : u;

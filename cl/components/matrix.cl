@@ -1,13 +1,14 @@
-/* Components of a matrix that nobody has checked, by groups of one work-item on a CPU.
+/* Components of an unchecked matrix, by groups of one work-item on a CPU.
  *
- * Each group unites what lies within its block of vertices without atomics, and checks all that it reads. Then what leads
- * from one block to another is united by Rem's algorithm. The matrix need not be symmetric: each row is looked at whole.
+ * Each group unites the vertices within its block without atomics, and checks all that it reads. Then Rem's algorithm
+ * unites vertices along the entries that lead from one block to another. The matrix need not be symmetric: each row is
+ * read whole.
  */
 #include "components/rem.h"
 
 #define MATRIX_WRONG 0           /* 1: the arrays describe no graph */
-#define MATRIX_BLOCKS 1          /* of each block: how many roots it has */
-#ifndef CROSSING_ROWS            /* of which a word tells which have an entry in another block; blocks are multiples */
+#define MATRIX_BLOCKS 1          /* the number of roots of each block */
+#ifndef CROSSING_ROWS            /* rows for which a word of `crossing` has a bit; block sizes are multiples */
 #define CROSSING_ROWS 32
 #endif
 
@@ -15,7 +16,7 @@ typedef struct {
   int first, end;
 } block_t;
 
-/* The vertices of this group; behind the last block there are none. */
+/* The block of vertices of this group. It is empty behind the last block. */
 INLINE block_t own_block(int n, int block_size) {
   const long first = min((long)n, (long)block_size * (long)get_global_id(0));
   return (block_t){(int)first, (int)min((long)n, first + block_size)};
@@ -25,7 +26,7 @@ INLINE int is_outside(int u, block_t block) {
   return (uint)(u - block.first) >= (uint)(block.end - block.first);
 }
 
-/* As rem_unite, where nobody else touches the trees. */
+/* As rem_unite, but no other work-item touches the trees. */
 INLINE void unite_alone(int u, int v, __global int *parent) {
   int p = parent[u], q = parent[v];
   while (p != q) {
@@ -40,7 +41,7 @@ INLINE void unite_alone(int u, int v, __global int *parent) {
   }
 }
 
-/* Rows of a block are read only if its offsets lie within the entries and do not fall. */
+/* Rows of a block are read only if its offsets lie within the entries and do not decrease. */
 KERNEL unite_blocks(int n, int m, int block_size, __global const int *restrict row_offsets,
                     __global const int *restrict column_indices, __global int *restrict parent,
                     __global uint *restrict crossing, __global uint *words) {
@@ -120,7 +121,7 @@ KERNEL number_roots(int n, int block_size, __global const int *restrict parent, 
     if (parent[v] == v) labels[v] = number++;
 }
 
-/* Others have the number of their root. */
+/* Every other vertex gets the number of its root. */
 KERNEL number_others(int n, int block_size, __global const int *restrict parent, __global const uint *words,
                      __global int *labels) {
   const block_t block = own_block(n, block_size);

@@ -1,7 +1,7 @@
-/* A flat forest as a message for another device, which is short where neighbours have one label, or none but their own.
+/* A flat forest as a message for another device.  It is short if neighbours have one label, or none but their own.
  *
  * Vertices are in words of 32, and words in blocks.  The message has an offset for each block and their end, and then
- * the blocks, each in the shortest of these forms; its size tells which:
+ * the blocks, each in the shortest of these forms; the size of a block tells its form:
  *   0 words              no vertex of the block has a parent
  *   1 + words            a label, and a bit for each vertex that has it
  *   1 + 2 words + k      the same, then a bit for each of the k vertices with other labels, then these labels
@@ -78,14 +78,14 @@ KERNEL size_blocks(int n_words, int n_blocks, int words, __global const uint *re
   sizes[b] = min(size, 32u * (uint)words);
 }
 
-/* How many vertices before v in its block have other labels; word k of the block has that of v. */
+/* The number of vertices before v in its block that have other labels; v is in word k of the block. */
 INLINE uint others_before(int v, int k, __global const uint *others) {
   uint before = popcount(others[k] & ((1u << (v & 31)) - 1u));
   for (int i = 0; i < k; i++) before += popcount(others[i]);
   return before;
 }
 
-/* A work-item writes what its word of vertices has in the message, in which the offsets are. */
+/* A work-item writes its word of vertices into the message, which already holds the offsets. */
 KERNEL write_blocks(int n, int n_words, int n_blocks, int words, __global const int *restrict parent,
                     __global const int *restrict chosen, __global const uint *restrict same,
                     __global const uint *restrict other, __global uint *message) {

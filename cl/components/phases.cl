@@ -78,14 +78,14 @@ KERNEL compress(int n, volatile __global int *parent) {
   if (v < n) climb_four(v, parent);
 }
 
-/* Does the same, if something was linked since the giant was found. */
+/* As compress, but only if something was linked since the giant was found. */
 KERNEL compress_if_linked(int n, __global const int *restrict state, volatile __global int *parent) {
   if (!state[STATE_LINKED]) return;
   for (long v = 4 * (long)get_global_id(0); v < n; v += 4 * (long)get_global_size(0)) climb_four((int)v, parent);
 }
 
-/* Does the same; the work-group that ends last finds the commonest label among WG_SIZE sampled vertices, since a launch
- * for that alone takes longer.  Roots do not count: most of them are vertices without an edge. */
+/* As compress.  The work-group that ends last also finds the commonest label among WG_SIZE sampled vertices, since a
+ * launch for that alone takes longer.  Roots do not count: most of them are vertices without an edge. */
 KERNEL compress_and_find_giant(int n, volatile __global int *parent, volatile __global int *state) {
   LOCAL_ARRAY int label[WG_SIZE];
   LOCAL_ARRAY uint best, n_valid;
@@ -126,8 +126,8 @@ KERNEL mark_roots(int n, __global const int *restrict parent, __global int *rest
   if (v == 0) is_root[n] = 0;
 }
 
-/* labels[v] = rank of v's root among the roots: components numbered by their smallest vertex. How many there are comes
- * behind, so that one copy has all. */
+/* labels[v] = rank of v's root among the roots: components are numbered by their smallest vertex.  The number of
+ * components stands behind the labels, so that one copy has both. */
 KERNEL number_components(int n, __global const int *restrict parent, __global const int *restrict rank,
                          __global int *restrict labels) {
   int v = get_global_id(0);

@@ -20,7 +20,7 @@ INLINE void rem_unite(int u, int v, volatile __global int *parent) {
       t = u; u = v; v = t;
     }
     int old = compare_exchange(parent + u, p, q);
-    if (p == u) {                /* a root: hooked, or somebody else was first */
+    if (p == u) {                /* a root: hooked, or another work-item was first */
       if (old == p) return;
       p = old;
     } else {                     /* spliced, or overtaken: climb */

@@ -1,4 +1,4 @@
-/* What the phases of one run tell each other without the host: words of the buffer `state`. */
+/* Words of the buffer `state`, through which the phases of one run communicate without the host. */
 #ifndef CLGRAPH_COMPONENTS_STATE_H
 #define CLGRAPH_COMPONENTS_STATE_H
 #define STATE_GIANT 0            /* label of the giant component, or NO_GIANT */

@@ -1,19 +1,19 @@
 /* Check CSR arrays that other kernels or the user have written, before any other kernel reads them.
  *
- * A work-group takes every n-th block of 1,024 offsets and of 1,024 entries.  A launch looks at entries begin:end, where
+ * A work-group takes every n-th block of 1,024 offsets and of 1,024 entries.  A launch checks entries begin:end, where
  * begin is the end of the launch before, so entries are checked while later ones are still copied to the device; the
- * first launch looks at all offsets.  Of what is wrong the block that comes first is reported; the host reads that block alone and names the value.  Nothing is read beyond the n + 1 offsets and
- * the room of the other arrays, whatever is in them; what is told of order, repeats and symmetry is of use only if
- * nothing is wrong.
+ * first launch checks all offsets.  The first wrong block is reported; the host reads that block alone and names the
+ * value.  Nothing is read beyond the n + 1 offsets and the room of the other arrays, whatever they hold.  The facts
+ * about order, repeats and symmetry are valid only if nothing is wrong.
  *
- * The matrix is symmetric if a sum ends as 0: an entry above the diagonal adds a hash of its ends and its weight, and an
- * entry below takes the hash of its reverse away.  A matrix that is not symmetric leaves 0 with a probability near
- * 2^-60.  Nothing is transposed or sorted for it.
+ * The matrix is symmetric if a sum ends as 0: an entry above the diagonal adds a hash of its ends and its weight, and
+ * an entry below subtracts the hash of its reverse.  A matrix that is not symmetric leaves 0 with a probability near
+ * 2^-60.  This needs no transposing or sorting.
  */
 #include "data/rows.h"
 
 #ifndef BLOCK
-#define BLOCK 1024               /* positions that are reported as one */
+#define BLOCK 1024               /* positions of a block, which is reported as a whole */
 #endif
 #define STATE_OFFSET 0           /* first block with an offset below the one before, or ~0 */
 #define STATE_COLUMN 1           /* first block with a column that is no vertex, or ~0 */
@@ -23,22 +23,22 @@
 #define STATE_LAST 5             /* the last offset, in two words */
 #define STATE_SUM 7              /* in two words: 0 if the matrix is symmetric */
 #define STATE_WORDS 9
-#define WANTS_ORDER 1            /* beside what is wrong: order and repeats */
-#define WANTS_SYMMETRY 2         /* and symmetry */
+#define WANTS_ORDER 1            /* find order and repeats, too */
+#define WANTS_SYMMETRY 2         /* find symmetry as well */
 #define WEIGHTS_NONE 0
 #define WEIGHTS_INT 1
 #define WEIGHTS_FLOAT 2
 #ifndef WEIGHTS
 #define WEIGHTS WEIGHTS_NONE
 #endif
-#ifndef WEIGHT_T                 /* uint or ulong, whatever the weights are: only their bits are looked at */
+#ifndef WEIGHT_T                 /* uint or ulong, whatever the weights are: only their bits are read */
 #define WEIGHT_T uint
 #endif
 #define SIGN_BIT (8 * sizeof(WEIGHT_T) - 1)
 #define SIGN ((WEIGHT_T)(1ul << SIGN_BIT))
 #define INFINITE_BITS (sizeof(WEIGHT_T) == 8 ? (WEIGHT_T)0x7ff0000000000000ul : (WEIGHT_T)0x7f800000ul)
 
-/* A work-item that is alone in its group looks at eight entries at a time, others at one. */
+/* A work-item that is alone in its group reads eight entries at a time, others read one. */
 #if WG_SIZE == 1 && !defined(HOST_BUILD)
 #define LANES 8
 #define LANE_NUMBERS ((int8)(0, 1, 2, 3, 4, 5, 6, 7))
@@ -77,7 +77,7 @@ INLINE weights_t ordered(weights_t bits) {
 }
 
 #if LANES > 1
-/* For each lane the sum of those up to it. */
+/* For each lane, the sum of the lanes up to it. */
 INLINE int8 running_sum(int8 x) {
   x += (int8)(0, x.s0, x.s1, x.s2, x.s3, x.s4, x.s5, x.s6);
   x += (int8)(0, 0, x.s0, x.s1, x.s2, x.s3, x.s4, x.s5);
@@ -85,8 +85,9 @@ INLINE int8 running_sum(int8 x) {
 }
 #endif
 
-/* wants: what is to be found out; begin, end: multiples of BLOCK, but for an end up to which the other arrays have room;
- * state: ~0 in its first three words and 0 in the others; ranges: for each work-group the least and the greatest weight, as ordered() gives them */
+/* wants: the facts to find; begin, end: multiples of BLOCK, but end may also be the room of the other arrays; state: ~0
+ * in its first three words and 0 in the others; ranges: the least and the greatest weight of each work-group, as
+ * ordered() gives them */
 KERNEL check_csr(int n, int wants, long begin, long end, const __global offset_t *restrict row_offsets,
                  const __global int *restrict column_indices, const __global WEIGHT_T *restrict edge_weights,
                  __global WEIGHT_T *restrict ranges, volatile __global uint *state) {

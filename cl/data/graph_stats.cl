@@ -1,12 +1,13 @@
-/* What the cost model may know of a graph, as clgraph/data/stats.py defines it, found where the graph is.
+/* Statistics of a graph for the cost model, as clgraph/data/stats.py defines them, measured where the graph is.
  *
  * measure_rows   A work-group takes a chunk of consecutive vertices, a work-item every WG_SIZE-th of them.  Degrees are
  *                exact; distances of neighbours and roots of first hooks come from samples (of all entries and
- *                vertices, if there are few).  A work-item takes consecutive parts of which it samples a place each,
- *                so it moves on through the rows.  Then it climbs the trees of first hooks from sampled vertices.
- * measure_reach  The first work-group searches breadth-first from the middle one of the vertices that have entries until
- *                it has seen NEIGHBORHOOD others.  Work-items of the second one search from N_STARTS vertices each until
- *                they have seen SHORT_SEEN or looked at SHORT_LOOKS entries: they meet small components and long paths.
+ *                vertices, if there are few).  A work-item takes consecutive parts and samples one place in each, so it
+ *                moves on through the rows.  Then it climbs the trees of first hooks from sampled vertices.
+ * measure_reach  The first work-group searches breadth-first from the middle one of the vertices that have entries,
+ *                until it has seen NEIGHBORHOOD others.  Work-items of the second one search from one of N_STARTS
+ *                vertices each, until they have seen SHORT_SEEN vertices or looked at SHORT_LOOKS entries: these
+ *                searches find small components and long paths.
  *
  * Counters are pairs of words (data/rows.h) and begin as 0.
  * In the search a vertex is listed by the work-item that first sets its bit, so the list has it once; a stale look at
@@ -16,11 +17,11 @@
 #include "common/subgroup.h"
 #include "data/rows.h"
 
-#ifndef N_SAMPLES                /* of vertices; all entries are looked at if there are no more */
+#ifndef N_SAMPLES                /* sampled vertices; all entries are read if there are no more than this */
 #define N_SAMPLES 16384
 #endif
-#define N_ENTRIES (N_SAMPLES / 4)  /* of more, since to find the row of an entry takes long */
-#ifndef FAR_DISTANCE             /* a neighbour beyond it is far */
+#define N_ENTRIES (N_SAMPLES / 4)  /* sampled entries otherwise, since finding the row of an entry takes long */
+#ifndef FAR_DISTANCE             /* a neighbour at a greater distance is far */
 #define FAR_DISTANCE 32768
 #endif
 #ifndef N_CLIMBS
@@ -42,17 +43,17 @@
 #define SHORT_LOOKS 512
 #endif
 #ifndef ROW_PARTS
-#define ROW_PARTS 8              /* the long search reads long rows in parts, at most as many, until one has a new vertex */
+#define ROW_PARTS 8              /* the long search reads rows in at most this many parts, until one has a new vertex */
 #endif
-#define TURNS 4                  /* counters of a bin, where one waits for what was added last */
-#define N_BINS 33                /* by degree: 0, 1, 2 to 3, 4 to 7 … */
+#define TURNS 4                  /* counters of a bin, used in turn, since an addition waits for the one before */
+#define N_BINS 33                /* bins by degree: 0, 1, 2 to 3, 4 to 7 … */
 #define PAIR_VERTICES 0
 #define PAIR_ENTRIES N_BINS
 #define PAIR_SQUARES (2 * N_BINS)
 #define PAIR_DISTANCE (PAIR_SQUARES + 1)  /* sum of log2(1 + distance) of sampled neighbours, in parts of SCALE */
 #define PAIR_FAR (PAIR_SQUARES + 2)       /* sampled neighbours that are far */
 #define PAIR_SAMPLED (PAIR_SQUARES + 3)   /* sampled vertices that have an entry */
-#define PAIR_ROOTS (PAIR_SQUARES + 4)     /* those without a smaller first neighbour */
+#define PAIR_ROOTS (PAIR_SQUARES + 4)     /* sampled vertices whose first neighbour is not smaller */
 #define N_PAIRS (PAIR_SQUARES + 5)
 #ifndef SCALE
 #define SCALE 65536
@@ -60,21 +61,21 @@
 /* These words begin as ~0 and are lowered. */
 #define STATE_LEAST (2 * N_PAIRS)         /* least degree */
 #define STATE_GREATEST (STATE_LEAST + 1)  /* ~ of the greatest degree */
-#define SEARCH_LEVELS 0          /* what a search found: levels, */
+#define SEARCH_LEVELS 0          /* results of a search: levels, */
 #define SEARCH_SEEN 1            /* vertices, */
-#define SEARCH_FRONTIER 2        /* those of the last level, */
-#define SEARCH_EARLIER 3         /* those of the first 2^(k-1) levels where there were 2^k or more, but not twice as many */
+#define SEARCH_FRONTIER 2        /* vertices of the last level, */
+#define SEARCH_EARLIER 3         /* vertices of the first 2^(k-1) levels, if there were 2^k … 2^(k+1) - 1 levels */
 #define SEARCH_WORDS 4
-#define STATE_SEARCHES (STATE_LEAST + 2)  /* the long search, and those of the N_STARTS short ones */
-#define STATE_ROOTS (STATE_SEARCHES + SEARCH_WORDS * (1 + N_STARTS))  /* of each climb, or ~0 */
+#define STATE_SEARCHES (STATE_LEAST + 2)  /* the long search, then the N_STARTS short ones */
+#define STATE_ROOTS (STATE_SEARCHES + SEARCH_WORDS * (1 + N_STARTS))  /* the root of each climb, or ~0 */
 #define STATE_DEPTHS (STATE_ROOTS + N_CLIMBS)
 #define STATE_WORDS (STATE_DEPTHS + N_CLIMBS)
 
-#ifndef CLIMBS_AT_ONCE           /* of a work-item: while one waits for memory, the others go on */
+#ifndef CLIMBS_AT_ONCE           /* climbs of a work-item: while one waits for memory, the others go on */
 #define CLIMBS_AT_ONCE (DEV_IS_CPU ? 8 : 1)
 #endif
 
-/* How many of n vertices a work-group takes. */
+/* The number of vertices, of n, that a work-group takes. */
 INLINE long chunk_of(int n, long n_chunks) { return (n + n_chunks - 1) / n_chunks; }
 
 /* A place in the i-th of n_parts equal parts of *count* places; the i-th place, if there are no more than N_SAMPLES. */
@@ -90,8 +91,8 @@ INLINE int first_hook(int v, const __global offset_t *row_offsets, const __globa
   return first < row_offsets[v + 1] ? min(v, column_indices[first]) : v;
 }
 
-/* checked: words that are ~0 where check_csr has found the graph in order; connected: of the chunk of each work-group,
- * how many vertices have an entry */
+/* checked: words that are ~0 if check_csr has found no fault; connected: for each work-group, the number of vertices of
+ * its chunk that have an entry */
 KERNEL measure_rows(int n, long m, const __global uint *restrict checked, const __global offset_t *restrict row_offsets,
                     const __global int *restrict column_indices, __global uint *restrict connected,
                     volatile __global uint *state) {
@@ -102,7 +103,7 @@ KERNEL measure_rows(int n, long m, const __global uint *restrict checked, const 
   const long chunk = chunk_of(n, (long)get_num_groups(0));
   const long begin = (long)get_group_id(0) * chunk, end = min((long)n, begin + chunk);
   ulong squares = 0ul;
-#if WG_SIZE == 1                 /* whoever is alone counts in numbers of its own */
+#if WG_SIZE == 1                 /* a work-item that is alone counts in private numbers */
   ulong vertices[TURNS * N_BINS], entries[TURNS * N_BINS];
   for (int bin = 0; bin < TURNS * N_BINS; bin++) vertices[bin] = entries[bin] = 0ul;
 #endif
@@ -186,7 +187,7 @@ KERNEL measure_rows(int n, long m, const __global uint *restrict checked, const 
     add_pair(state + 2 * k, (ulong)pairs[2 * k + 1] << 32 | pairs[2 * k]);
 }
 
-/* The sizes that tell how fast a search grows, after each of its levels. */
+/* The sizes after certain levels, which tell how fast a search grows. */
 typedef struct { uint levels, earlier, later; } growth_t;
 INLINE growth_t grown(growth_t growth, uint n_seen) {
   growth.levels++;
@@ -202,7 +203,7 @@ INLINE void write_search(__global uint *words, growth_t growth, uint n_seen, uin
   words[SEARCH_EARLIER] = growth.earlier;
 }
 
-/* Search from v with a list of room for SHORT_SEEN, and leave out the level in which there would be too much. */
+/* Search from v with a list of room for SHORT_SEEN, and leave out the level that would exceed a limit. */
 INLINE void search_shortly(int v, const __global offset_t *row_offsets, const __global int *column_indices,
                            __local int *list, __global uint *words) {
   uint begin = 0u, end = 1u, looks = 0u, is_full = 0u;
@@ -226,8 +227,8 @@ INLINE void search_shortly(int v, const __global offset_t *row_offsets, const __
   write_search(words, growth, end, end - begin);
 }
 
-/* connected: as measure_rows has left it, of n_chunks work-groups; seen: a bit for each vertex, 0; list: room for n
- * vertices, or for 33 * NEIGHBORHOOD if they are fewer */
+/* connected: the result of measure_rows, from n_chunks work-groups; seen: a bit for each vertex, 0; list: room for n
+ * vertices, or for 33 * NEIGHBORHOOD if that is less */
 KERNEL measure_reach(int n, int n_chunks, const __global uint *restrict checked,
                      const __global offset_t *restrict row_offsets, const __global int *restrict column_indices,
                      const __global uint *restrict connected, volatile __global uint *seen, volatile __global int *list,
@@ -241,14 +242,14 @@ KERNEL measure_reach(int n, int n_chunks, const __global uint *restrict checked,
                      lists + SHORT_SEEN * s, state + STATE_SEARCHES + SEARCH_WORDS * (1u + s));
     return;
   }
-  if (get_local_id(0) == 0) {    /* in which chunk the middle vertex is */
+  if (get_local_id(0) == 0) {    /* find the chunk with the middle vertex */
     uint total = 0u, c = 0u;
     for (int k = 0; k < n_chunks; k++) total += connected[k];
     size = total > 0u;
     for (total /= 2u; size && total >= connected[c]; c++) total -= connected[c];
     chosen = c;
     rank = total;
-    cut_step = 0u;               /* the last step in which a row was longer than what was read of it */
+    cut_step = 0u;               /* the last step in which a row was longer than the part read of it */
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   uint begin = 0u, end = size;

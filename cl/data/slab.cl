@@ -1,6 +1,6 @@
 /* The row offsets of a graph that has all vertices and some consecutive entries of another one.
  *
- * A work-item takes a vertex.  Entries first_entry … stop_entry - 1 are there, which begin in row first_row and end
+ * A work-item takes a vertex.  The graph has entries first_entry … stop_entry - 1, which begin in row first_row and end
  * before row stop_row; rows holds the offsets of rows first_row … stop_row of the whole graph.
  */
 #include "common/types.h"

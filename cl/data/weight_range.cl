@@ -1,6 +1,6 @@
 /* The least and the greatest weight that each work-item sees, as numbers whose order is the order of the weights.
  *
- * A work-group takes a chunk of weights.  Only their bits are looked at.
+ * A work-group takes a chunk of weights.  Only their bits are read.
  */
 #include "common/types.h"
 

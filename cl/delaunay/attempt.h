@@ -1,26 +1,26 @@
-/* An attempt to improve a triangle: the point that should be put in for it, and the cavity of that point. */
+/* An attempt to improve a triangle: the point to put in for it, and the cavity of that point. */
 #ifndef CLGRAPH_ATTEMPT_H
 #define CLGRAPH_ATTEMPT_H
 #include "delaunay/cavity.h"
 #include "delaunay/split_points.h"
 
-#define MOST_STEPS 5             /* two of each coordinate, as rounding moves a point by less, and a last look */
+#define MOST_STEPS 5             /* two for each coordinate, as rounding moves a point by less, and a last test */
 #define NOWHERE 0                /* the last aim of an attempt: none yet, the centre, the middle of the longest edge, */
 #define AT_CENTER 1
 #define AT_MIDDLE 2
-#define AT_SEGMENT 3             /* a point on a segment with the triangles before it, and those behind it */
+#define AT_SEGMENT 3             /* a point on a segment, with the triangles before it, then the ones behind it */
 #define BEHIND_SEGMENT 4
 
-typedef struct {                 /* what an attempt has found */
-  double2 spot;                  /* where the new point goes */
-  int n_cavity, n_rim;           /* in column i of `cavity` and `rim` */
+typedef struct {                 /* the result of an attempt */
+  double2 spot;                  /* the place of the new point */
+  int n_cavity, n_rim;           /* lengths in column i of `cavity` and `rim` */
   int second;                    /* edge of the rim where its second side begins; -1 for a point inside of a triangle,
                                     n_rim at the boundary, where there is one side */
   int segment, end;              /* the segment that is split, and the corner where the rim ends */
 } found_t;
 
-/* Moves p, the rounded point on the boundary from a to b, by a few units in the last place until it is not outside:
- * there it could be in another part of the domain.  Returns WALK_DONE if it is not outside and between a and b. */
+/* Moves p, the rounded point on the boundary from a to b, by a few units in the last place until it is not outside,
+ * where it could be in another part of the domain.  Returns WALK_DONE if it is not outside and between a and b. */
 INLINE int bring_inside(field_t f, double2 a, double2 b, double2 *p) {
   if (a.x == b.x || a.y == b.y) return WALK_DONE;     /* p is on the line */
   double to_x = a.y > b.y ? INFINITY : -INFINITY, to_y = b.x > a.x ? INFINITY : -INFINITY;
@@ -48,7 +48,7 @@ INLINE int aim_at_segment(field_t f, int link, int across, found_t *found) {
   int a_is_sharp = f.point_segments[va] == SHARP_POINT, b_is_sharp = f.point_segments[vb] == SHARP_POINT;
   found->segment = of3(f.sides[t], e);
   found->end = va;
-  /* From both sides the same point must come: the end of the lower number is a, whatever t is. */
+  /* Both sides must find the same point, so a is the end with the lower number, whatever t is. */
   found->spot = va < vb ? split_of(a, b, a_is_sharp, b_is_sharp) : split_of(b, a, b_is_sharp, a_is_sharp);
   return across == OUTSIDE ? bring_inside(f, a, b, &found->spot) : WALK_DONE;
 }
@@ -63,9 +63,9 @@ INLINE int encroached_by(field_t f, int t, demands_t ask) {
   return WALK_FLAT;
 }
 
-/* Returns how the last walk ended.  Where the centre is flat, the middle of the longest edge is tried.  A point that
- * would encroach on a segment gives way to one on the segment, with a walk on each side.  The loop holds the only copy
- * of the walk: with four copies, waves of 64 spill scalar registers. */
+/* Returns how the last walk ended.  If the centre is flat, the middle of the longest edge is tried.  A point that would
+ * encroach on a segment gives way to one on the segment, with a walk on each side.  The loop holds the only copy of the
+ * walk: with four copies, waves of 64 spill scalar registers. */
 INLINE int attempt(field_t f, int i, ulong key, int t, int urgency, demands_t ask, found_t *found) {
   if (!claim(f, t, key)) return WALK_LOST;
   found->n_cavity = found->n_rim = 0;

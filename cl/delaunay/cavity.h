@@ -1,8 +1,8 @@
-/* The cavity of a new point: the triangles whose circumcircle it is in, found from one of them over edges that are no
- * segments, and its rim, in counter-clockwise order.
+/* The cavity of a new point, and its rim in counter-clockwise order.  The cavity is the triangles whose circumcircle
+ * holds the point, found from one of them over edges that are no segments.
  *
- * Without points inside the triangles of a cavity form a tree, so that a walk over their edges in counter-clockwise
- * order meets each once and needs no marks.  What is found of candidate i is in column i of arrays that have n_rows
+ * A cavity has no points of the mesh inside, so its triangles form a tree: a walk over their edges in counter-clockwise
+ * order meets each once and needs no marks.  The results of candidate i are in column i of arrays that have n_rows
  * columns:
  *
  *   rim[k]      the corner where edge k of the rim begins, the link across it, its segment, the input's triangle
@@ -13,28 +13,28 @@
 #include "delaunay/mesh.h"
 #include "delaunay/exact.h"
 
-#ifndef EXACT                    /* whether tests about which the filter is unsure are decided, or end the walk */
+#ifndef EXACT                    /* 1: exact arithmetic decides where the filter is unsure; 0: the walk ends there */
 #define EXACT 0
 #endif
-#ifndef MOST_RIM                 /* rows of `rim`, and half of those of `cavity` */
+#ifndef MOST_RIM                 /* rows of `rim`, and half the rows of `cavity` */
 #define MOST_RIM 32
 #endif
-#ifndef FIRST_COME               /* whether who claims a triangle first has it; else the highest key in a round has it */
+#ifndef FIRST_COME               /* 1: the first claim of a triangle wins; 0: the highest key of a round wins */
 #define FIRST_COME 0
 #endif
 
-#ifndef CLAIM                    /* whether a walk claims triangles at all */
+#ifndef CLAIM                    /* 1: a walk claims triangles */
 #define CLAIM 1
 #endif
-#ifndef IN_GROUP                 /* whether claims are those of a work-group's patch, in local memory */
+#ifndef IN_GROUP                 /* 1: a work-group claims triangles of its patch, in local memory */
 #define IN_GROUP 0
 #endif
 
 /* Least distance of a new point from the edges around it, by its largest coordinate: 64 units in the last place.
- * Rounding moves a point by one of these at most, so an angle of a triangle that is 64 high changes by one degree. */
+ * Rounding moves a point by one unit at most, so an angle of a triangle that is 64 units high changes by one degree. */
 #define CLEARANCE (64.0 * 2.220446049250313e-16)
 
-/* How a walk ends; else with the link of a segment that must be split first, which is not negative. */
+/* How a walk ends.  Any other result is the link of a segment that must be split first; it is not negative. */
 #define WALK_DONE -1
 #define WALK_UNSURE -2
 #define WALK_TOO_LARGE -3
@@ -54,13 +54,13 @@ typedef struct {
   double lens;
   int whole;
 #if IN_GROUP
-  __global const uint *places;   /* of each triangle, in patches; those of this one begin at first_place */
+  __global const uint *places;   /* the place of each triangle in patches; places of this one begin at first_place */
   volatile __local uint *claims;
   uint first_place;
 #endif
 } field_t;
 
-/* Only who has claimed a triangle may read it while others change the mesh, so a walk claims before it looks. */
+/* A walk claims a triangle before it reads it, because other work-items may be changing the mesh. */
 INLINE int claim(field_t f, int t, ulong key) {
 #if IN_GROUP
   uint place = f.places[t] - f.first_place;
@@ -78,7 +78,7 @@ INLINE int claim(field_t f, int t, ulong key) {
   return 1;
 }
 
-/* 1 if p is inside of the circle of a, b, c; -1 if not; 0 if only exact arithmetic can tell, which this build lacks */
+/* 1 if p is inside of the circle of a, b, c; -1 if not; 0 if that needs exact arithmetic, which this build lacks */
 INLINE int in_circle(field_t f, double2 a, double2 b, double2 c, double2 p) {
   int side = incircle_filter(a, b, c, p);
 #if EXACT
@@ -96,7 +96,8 @@ INLINE int clears(double2 p, double2 a, double2 b) {
 }
 
 /* Walks into the triangle behind link `into`, whose circle must hold p, and from there over its other two edges.
- * split: the point is on the segment there, whatever it encroaches on; else the walk ends at that edge. */
+ * split: the point is on the segment there, and may encroach on others; else the walk ends at a segment on which it
+ * encroaches. */
 INLINE int walk(field_t f, int i, ulong key, double2 p, int into, int split, int *n_cavity, int *n_rim) {
   int t = into >> 2, e = into & 3, across = into, is_in = 0, top = 0;
   int4 corner = f.corners[t], link = (int4)(0, 0, 0, 0);

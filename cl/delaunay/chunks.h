@@ -1,4 +1,4 @@
-/* Lists in chunks of which each work-group has one, and sums over the chunks. */
+/* Lists in chunks, one for each work-group, and sums over the chunks. */
 #ifndef CLGRAPH_CHUNKS_H
 #define CLGRAPH_CHUNKS_H
 #include "primitives/group_scan.h"

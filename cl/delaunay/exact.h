@@ -1,10 +1,11 @@
 /* The signs of orient2d and incircle for any finite points below 2^1000, without error.
  *
  * A difference of two doubles is the exact sum of two doubles.  So both determinants are sums of products of such
- * numbers, each an integer below 2^212 times a power of two; the products are added to one integer of as many words as
- * their exponents need.  Unlike sums of doubles, this neither underflows nor depends on how products are rounded.
+ * numbers, each an integer below 2^212 times a power of two.  The products are added to one integer, which has the
+ * words that their exponents need.  Unlike sums of doubles, this neither underflows nor depends on how products are
+ * rounded.
  *
- * words: WIDE_WORDS ulongs for this work-item, each `stride` behind the one before; what they hold is not kept.
+ * words: WIDE_WORDS ulongs for this work-item, each `stride` behind the one before; their contents are overwritten.
  */
 #ifndef CLGRAPH_EXACT_H
 #define CLGRAPH_EXACT_H
@@ -31,7 +32,7 @@ INLINE double2 exact_difference(double a, double b) {
 typedef struct {
   __global ulong *words;
   size_t stride;
-  int lowest, size;              /* bit 0 of the words stands for 2^lowest; there are so many words */
+  int lowest, size;              /* bit 0 of the words stands for 2^lowest; size is their number */
 } wide_t;
 
 INLINE void exponent_range(double2 x, int *least, int *most) {

@@ -1,25 +1,25 @@
 /* Makes a mesh Delaunay, but for its segments, by C. Lawson's flips: an edge whose two triangles have each other's far
  * corner inside of their circles gives way to the other diagonal of the two.
  *
- *   propose   every stride-th triangle: finds an edge to flip, and claims the two triangles and those around them
+ *   propose   every stride-th triangle: finds an edge to flip, and claims the two triangles and the ones around them
  *   flip      every stride-th triangle: flips its edge if it has won all of them
  *
- * Flips in one round share no triangle.  By exact arithmetic each makes the surface lower that the triangles make of the
- * points on a paraboloid, so they come to an end.
+ * Flips in one round share no triangle.  Lift the points to a paraboloid: by exact arithmetic, each flip lowers the
+ * surface that the triangles make there, so the flips come to an end.
  *
- * Race: claims arrive in any order, and the highest key is the same in each.
+ * Race: claims arrive in any order, but the highest key does not depend on it.
  */
 #include "delaunay/mesh.h"
 #include "delaunay/exact.h"
 #include "common/hashes.h"
 
-#define N_FLIPS 0                /* edges that want to be flipped: the word of `found` */
+#define N_FLIPS 0                /* edges to flip: the word of `found` */
 #define FOUND_WORDS 1
 
 INLINE ulong flip_key(int t, uint round) { return ((ulong)round << 32) | hash_murmur3((uint)t ^ round * 0x9e3779b9u); }
 
-/* The k-th triangle that a flip of edge e of t changes, of six; -1 outside.  While others flip, only who has won the
- * first two may ask for the next: then nobody else changes their links. */
+/* Triangle k of the six that a flip of edge e of t changes; -1 outside.  While others flip, only a work-item that has
+ * won the first two may ask for the next: then no other one changes their links. */
 INLINE int changed(int t, int e, int k, __global const int4 *restrict links) {
   if (k == 0) return t;
   int4 own = links[t];

@@ -1,26 +1,26 @@
-/* Delaunay refinement by work-groups that each take a patch of the mesh and refine it in rounds of their own, with
- * barriers of the group between them; what is in local memory is who claims which triangle, and which are bad.
+/* Delaunay refinement by work-groups.  Each takes a patch of the mesh and refines it in rounds of its own, with
+ * barriers of the group between them.  Local memory holds the claims of triangles and the lists of bad ones.
  *
- *   key_places     a triangle: its place on a Hilbert curve.  Triangles are sorted by it, and each PATCH are a patch
+ *   key_places     a triangle: its place on a Hilbert curve.  Triangles are sorted by it, and cut into patches of PATCH
  *   own_patches    a triangle of this order: the number of its patch, and its number there
  *   refine_groups  a patch: puts in all points whose cavity and the triangles around it are in the patch
  *
- * A round of a patch: of the bad triangles those that come before the bad ones beside them are candidates, one for each
- * work-item at most.  Each walks round its cavity and claims triangles with its key, the highest key stays, and those
- * that own their cavity put their points in.  What needs a triangle of another patch, or exact arithmetic, stays for
- * later: the next patches are others, and what no patch can do is done in rounds of the whole mesh.
+ * A round of a patch: bad triangles that come before their bad neighbours are candidates, at most one for each
+ * work-item.  Each candidate walks round its cavity and claims triangles with its key.  The highest key stays, and
+ * candidates that own their cavity put their points in.  A candidate that needs a triangle of another patch, or exact
+ * arithmetic, is left for later: the next patches are others, and rounds of the whole mesh do the rest.
  *
- * Races: none between groups.  Links across the border of two patches stay, since who would change one needs triangles
- * of both; so whatever a group reads was there when the launch began, or is its own.  Points and slots are counted by
- * atomics, so their numbers differ from run to run.
+ * Groups do not race.  A link that crosses a patch border is never changed: that would need triangles of both patches,
+ * and a group changes only its own.  So a group reads only what existed when the launch began, or what it wrote.
+ * Points and slots are counted by atomics, so their numbers differ from run to run.
  */
-#ifndef PATCH                    /* triangles of a patch when the launch begins, */
+#ifndef PATCH                    /* triangles of a patch when the launch begins */
 #define PATCH 512
 #endif
-#ifndef PATCH_ROOM               /* when it ends, */
+#ifndef PATCH_ROOM               /* the most triangles of a patch when it ends */
 #define PATCH_ROOM 2048
 #endif
-#define LIST_BITS 10             /* and how many bad ones are remembered: no fewer than PATCH */
+#define LIST_BITS 10             /* 2^10 bad triangles are remembered: no fewer than PATCH */
 #define MOST_LISTED (1 << LIST_BITS)
 
 #define IN_GROUP 1
@@ -28,13 +28,13 @@
 #include "common/hashes.h"
 #include "primitives/group_scan.h"
 
-#define N_LISTED 0               /* words of `counts`: of two lists, */
-#define N_CHOSEN 2               /* the triangles that are tried, */
-#define POINT_BASE 3             /* the first point and slot that are given out in this round */
+#define N_LISTED 0               /* words of `counts`: the lengths of two lists, */
+#define N_CHOSEN 2               /* the number of triangles that are tried, */
+#define POINT_BASE 3             /* the first point and slot that this round gives out */
 #define SLOT_BASE 4
 #define COUNTS 5
 
-/* Where a point with 16 bits in each coordinate is on D. Hilbert's curve. */
+/* The place on D. Hilbert's curve of a point with 16 bits in each coordinate. */
 INLINE uint hilbert(uint x, uint y) {
   uint place = 0u;
   for (uint bit = 1u << 15; bit; bit >>= 1) {
@@ -49,7 +49,7 @@ INLINE uint hilbert(uint x, uint y) {
   return place;
 }
 
-/* shift: moves the curve, so that the borders of patches do, too */
+/* shift: moves the curve, and with it the borders of patches */
 KERNEL key_places(int n_triangles, double low_x, double low_y, double scale, double shift,
                   __global const double2 *restrict points, __global const int4 *restrict corners,
                   __global uint *restrict keys, __global int *restrict items) {
@@ -68,12 +68,12 @@ KERNEL own_patches(int n_triangles, __global const int *restrict order, __global
   if (k < n_triangles) places[order[k]] = (uint)(k / PATCH) * PATCH_ROOM + (uint)(k % PATCH);
 }
 
-/* Two keys of one round are never equal, since each has a place of the list in it. */
+/* Two keys of one round are never equal, since each contains a place of the list. */
 INLINE uint patch_key(int t, int urgency, uint turn, int place) {
   return ((uint)urgency << 24) | (hash_murmur3((uint)t ^ turn * 0x9e3779b9u) >> 8 << LIST_BITS & 0xffffffu) | (uint)place;
 }
 
-/* whether the triangle with this key comes before those of the patch beside it */
+/* whether the triangle with this key comes before its neighbours in the patch */
 INLINE int leads_in_patch(field_t f, int t, uint key, __local const uint *keys) {
   int4 link = f.links[t];
   for (int e = 0; e < 3; e++) {
@@ -161,12 +161,12 @@ KERNEL refine_groups(int n_triangles, int n_patches, int least_urgency, uint mos
         has_won = claims[places[cavity[k * (size_t)f.n_rows + own]] - f.first_place] == key;
       uint n_won, n_slots;
       const uint rank = group_exclusive_sum((uint)has_won, scratch, &n_won);
-      /* Each takes one slot or two; where a patch has no room for all, it has ended. */
+      /* Each takes one slot or two.  A patch without room for all has ended. */
       const uint wanted = n_own + 2u * n_won <= PATCH_ROOM ? n_won : 0u;
       if (lane == 0) counts[POINT_BASE] = fetch_add(state + N_POINTS, wanted);
       local_barrier();
       const uint v = counts[POINT_BASE], fits = v < most_points ? min(wanted, most_points - v) : 0u;
-      has_won = has_won && rank < fits;        /* beyond that, the host takes the count back */
+      has_won = has_won && rank < fits;        /* the host subtracts the points beyond that */
       const uint need = has_won ? (uint)(found.n_rim - found.n_cavity) : 0u;
       const uint slot = group_exclusive_sum(need, scratch, &n_slots);
       if (lane == 0) counts[SLOT_BASE] = fetch_add(state + N_TRIANGLES, n_slots);

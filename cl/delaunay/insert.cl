@@ -2,16 +2,16 @@
  *
  *   insert         a winner: makes the triangles around its point (insertion.h)
  *   check_shares   equal shares of all new triangles: their urgencies
- *   check_groups   the new triangles of a work-group of `insert`, which has as many groups: the same
+ *   check_groups   the new triangles of a work-group of `insert`, with the same number of groups: the same
  *
- * CHECKS says who finds urgencies:
- *   AT_ONCE       who makes the triangles
- *   LISTED        a launch that follows; `made` lists all new triangles, -1 where there was no room for the point
- *   BY_CHILDREN   a grid that each work-group launches once it has ended; where the device's queue is full, the group
+ * CHECKS tells where urgencies are found:
+ *   AT_ONCE       by the work-item that makes the triangles
+ *   LISTED        in a launch that follows; `made` lists all new triangles, -1 if there was no room for the point
+ *   BY_CHILDREN   in a grid that each work-group launches once it has ended; by the group if the device's queue is full
  *
- * Winners share no triangle, so there is no race.  The numbers of points and slots, and the places in `made`, follow
- * from the order of the candidates alone, and so does all else: where the claims are the same in every run, the mesh is,
- * too, on every device.
+ * Winners share no triangle, so there is no race.  The numbers of points and slots, and the places in `made`, depend on
+ * the order of the candidates alone, and so does all else.  If the claims are the same in every run, the mesh is, too,
+ * on every device.
  */
 #include "delaunay/chunks.h"
 

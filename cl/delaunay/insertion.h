@@ -6,7 +6,7 @@
 #define CLGRAPH_INSERTION_H
 #include "delaunay/attempt.h"
 
-#ifndef CHECK_LATER              /* whether others find the urgencies of the new triangles */
+#ifndef CHECK_LATER              /* 1: another kernel finds the urgencies of the new triangles */
 #define CHECK_LATER 0
 #endif
 

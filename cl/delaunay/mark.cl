@@ -1,14 +1,14 @@
-/* Finds for each candidate the point that should be put in, and its cavity, and claims the triangles that this would
- * change: those of the cavity, and those around it, whose links change.
+/* Finds for each candidate the point to put in and its cavity, and claims the triangles that would change: the
+ * triangles of the cavity, and the ones around it, whose links change.
  *
- * heads[i] has the sizes of cavity and rim, where the second side of the rim begins, and the segment that is split, as
- * in attempt.h; without a cavity the sizes are 0.
+ * heads[i] has the sizes of cavity and rim, the edge where the second side of the rim begins, and the segment that is
+ * split, as in attempt.h; without a cavity the sizes are 0.
  *
  * A work-item takes a candidate.  The mesh does not change meanwhile.  owners[t] only grows; keys grow with the round,
  * so marks of earlier rounds need not be cleared.  A candidate has won if all its triangles have its key at the end
  * (rounds.cl).  Candidates for which a filter was unsure are listed, and `mark_exact` takes them.
  *
- * No result depends on the order of the claims, since the highest key is the same in any.
+ * No result depends on the order of the claims, since the highest key does not.
  */
 #include "delaunay/attempt.h"
 
@@ -40,7 +40,7 @@ KERNEL mark(int n_rows, demands_t ask, __global const double2 *restrict points, 
     int i = unsure[k], t = candidates[i];
 #else
     int i = k, t = candidates[i];
-    if (t < 0) {                 /* it is out (renew) */
+    if (t < 0) {                 /* renew has dropped it */
       heads[i] = (int4)(0, 0, 0, 0);
       continue;
     }

@@ -1,15 +1,16 @@
-/* A triangulation in arrays, and which of its triangles must go.
+/* A triangulation in arrays, and the test for bad triangles.
  *
  *   corners[t]     three points, counter-clockwise, and the triangle of the input in whose place t is
- *   links[t]       what is across the edge opposite each corner: link_to(n, j), the triangle n, whose corner j looks
- *                  back; ~link_to(n, j) where the edge is a part of a segment; OUTSIDE
- *   sides[t]       which segment of the input each such edge is a part of; undefined for other edges
- *   urgencies[t]   0: t may stay; ENCROACHED: a segment of t must be split; else t is bad, and the more the shorter its
- *                  shortest edge is
+ *   links[t]       the link across the edge opposite each corner: link_to(n, j) to triangle n, whose corner j looks
+ *                  back; ~link_to(n, j) if the edge is a part of a segment; OUTSIDE at the boundary
+ *   sides[t]       the input's segment that an edge with a negative link is a part of; undefined for other edges
+ *   urgencies[t]   0: t may stay; ENCROACHED: a segment of t must be split; else t is bad, and its urgency is the
+ *                  greater, the shorter its shortest edge is
  *   point_segments[v]   the segment of the input that v was put on; FREE_POINT, INPUT_POINT; SHARP_POINT, where
  *                  segments of the input meet under a small angle
  *
- * Angles and encroachment are measured with rounding: they decide what is good enough, not what is a mesh.
+ * Angles and encroachment are computed with rounding: they decide which triangles are good enough, not whether the mesh
+ * is valid.
  */
 #ifndef CLGRAPH_DELAUNAY_MESH_H
 #define CLGRAPH_DELAUNAY_MESH_H
@@ -22,26 +23,26 @@
 #define FREE_POINT -1
 #define INPUT_POINT -2
 #define SHARP_POINT -3
-#define ROUND_BIT 40             /* of keys in `owners`, which grow with the round */
+#define ROUND_BIT 40             /* keys in `owners` have the round from this bit on, and so grow with it */
 
 /* words of the state block */
 #define N_POINTS 0
 #define N_TRIANGLES 1
-#define N_BAD 2                  /* triangles that wanted to be processed when the round began, */
-#define N_CANDIDATES 3           /* those that are tried in it, */
-#define N_STUCK 4                /* rounds of a patch of which the last made no progress: a fault */
+#define N_BAD 2                  /* bad triangles when the round began, */
+#define N_CANDIDATES 3           /* the candidates of the round, */
+#define N_STUCK 4                /* a fault: rounds of a patch, the last of which made no progress */
 #define N_UNSURE 5               /* candidates that need exact arithmetic */
 #define N_GIVEN_UP 6             /* triangles that no point could improve, in all rounds */
 #define N_TOO_LARGE 7            /* candidates whose cavity had no room */
 #define STATE_WORDS 8
 
-typedef struct {                 /* what is asked for */
-  double cos_squared;            /* of the least angle allowed */
-  double off_center;             /* how far from a shortest edge of length 1 a new point is at most */
-  double lens;                   /* an obtuse angle encroaches if its cos² is as large: 0 is the diametral circle */
-  int longest;                   /* size_class of the squared length of the longest edge that may be */
+typedef struct {                 /* the user's demands */
+  double cos_squared;            /* cos² of the least angle allowed */
+  double off_center;             /* greatest distance of a new point from a shortest edge of length 1 */
+  double lens;                   /* an obtuse angle encroaches if its cos² is at least this; 0: the diametral circle */
+  int longest;                   /* size_class of the squared length of the longest possible edge */
   int has_caps;
-  int whole;                     /* which segments must not be split */
+  int whole;                     /* the segments that must not be split: WHOLE_… */
 } demands_t;
 
 #define WHOLE_BOUNDARY 1
@@ -66,8 +67,8 @@ INLINE int encroaches(double2 p, double2 a, double2 b, double lens) {
   return between < 0.0 && between * between >= lens * dot2(a, a) * dot2(b, b);
 }
 
-/* Two points on segments that meet under less than 60 degrees, as far from the common end: the edge between them is as
- * short as the angle there wants, and no point could mend it. */
+/* Two points on segments that meet under less than 60 degrees, at one distance from the common end: the angle there
+ * makes the edge between them short, and no point could improve it. */
 INLINE int on_one_shell(int p, int q, double2 at_p, double2 at_q, __global const int *restrict point_segments,
                         __global const int2 *restrict segment_ends, __global const double2 *restrict points) {
   int one = point_segments[p], other = point_segments[q];
@@ -81,7 +82,7 @@ INLINE int on_one_shell(int p, int q, double2 at_p, double2 at_q, __global const
   return near < 1.002 * far && far < most && 2.0 * dot2(to_p, to_q) > most;
 }
 
-/* The urgency of a triangle for its angles and its area; its ends of the shortest edge are looked up at last. */
+/* The urgency of a triangle by its angles and its area. The ends of the shortest edge are looked up last. */
 INLINE int badness(double2 a, double2 b, double2 c, int va, int vb, int vc, double cap, demands_t ask,
                    __global const int *restrict point_segments, __global const int2 *restrict segment_ends,
                    __global const double2 *restrict points) {

@@ -1,12 +1,12 @@
-/* Delaunay refinement by workers that each keep what they have claimed until the launch ends: a worker improves the
- * bad triangles of its share one after the other, and those that come of it, as a sequential program would.
+/* Delaunay refinement by workers.  Each keeps the triangles that it has claimed until the launch ends, and improves the
+ * bad triangles of its share one after the other, with the new bad ones, as a sequential program would.
  *
  * A work-item is a worker.  Its share is consecutive slots, and slots that are close are close in the plane, so the
- * triangles that it claims make a patch, and only at the patch's border does it meet others.  Where a triangle that it
+ * triangles that it claims make a patch, and only at the patch's border does it meet others.  If a triangle that it
  * needs belongs to another worker, it leaves the bad triangle to a later launch.
  *
- * Races: who claims a triangle first has it.  Only its owner reads or writes a triangle, so no order of memory matters:
- * what a worker reads is what was there when the launch began, or what it has written itself.  New points and slots
+ * Races: the worker that claims a triangle first has it.  Only its owner reads or writes a triangle, so memory order
+ * does not matter: a worker reads only values that were there when the launch began, or its own.  New points and slots
  * are counted by atomics; so their numbers, and with the shares of later launches the mesh, differ from run to run.
  */
 #define FIRST_COME 1

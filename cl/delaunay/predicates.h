@@ -2,11 +2,11 @@
  *
  *   orient2d_filter(a, b, c)      1 if a, b, c turn to the left, -1 if they turn to the right
  *   incircle_filter(a, b, c, d)   1 if d is inside the circle through a, b, c, which turn to the left; -1 if outside
- *   both give 0 if rounding may have decided, and where the answer is 0; exact.h tells then
+ *   both give 0 if rounding may have decided, or if the exact value is 0; exact.h decides then
  *
- * The bounds of the errors are those of J. R. Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust
- * Geometric Predicates", Discrete & Computational Geometry 18, 1997. They hold with and without contraction.  To each
- * is added what underflow may lose.
+ * The error bounds are J. R. Shewchuk's, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric
+ * Predicates", Discrete & Computational Geometry 18, 1997.  They hold with and without contraction.  The possible loss
+ * by underflow is added to each.
  */
 #ifndef CLGRAPH_PREDICATES_H
 #define CLGRAPH_PREDICATES_H

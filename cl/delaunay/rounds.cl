@@ -1,5 +1,6 @@
-/* Delaunay refinement in rounds: the bad triangles that lead among their neighbours become candidates; each claims what
- * its point would change (mark.cl); those that own all of it put their points in, all at once (insert.cl).
+/* Delaunay refinement in rounds: the bad triangles that lead among their neighbours become candidates; each claims the
+ * triangles that its point would change (mark.cl); candidates that own all of these put their points in, all at once
+ * (insert.cl).
  *
  *   count_bad, list_bad   candidates in order of their slots: a chunk of slots a work-group
  *   renew                 a candidate that has lost: gets a new key
@@ -7,23 +8,23 @@
  *   judge                 a candidate: has it won?  A chunk of candidates a work-group, which counts winners
  *
  * Races: candidates write to one triangle at the same time in `write_keys`.  One key is left there whatever the order,
- * so no two candidates can own it; that the highest is left is likely, but nothing depends on it.
+ * so no two candidates can own it.  The highest key is likely to be left, but nothing depends on that.
  */
 #include "delaunay/chunks.h"
 #include "delaunay/mesh.h"
 #include "common/hashes.h"
 
-#ifndef SIFTED                   /* whether a bad triangle waits for those beside it that come before it */
+#ifndef SIFTED                   /* 1: a bad triangle waits for bad neighbours that come before it */
 #define SIFTED 1
 #endif
 
-/* The key of a candidate: later rounds come first, then what is more urgent, then a hash that is different for each
+/* The key of a candidate: later rounds come first, then greater urgency, then a hash that is different for each
  * triangle. */
 INLINE ulong key_of(int t, int urgency, uint round) {
   return ((ulong)round << ROUND_BIT) | ((ulong)urgency << 32) | hash_murmur3((uint)t ^ round * 0x9e3779b9u);
 }
 
-/* whether t comes before the triangles beside it that are bad, too */
+/* whether t comes before its bad neighbours */
 INLINE int leads(int t, int urgency, uint round, __global const int4 *restrict links,
                  __global const uchar *restrict urgencies) {
 #if !SIFTED
@@ -104,10 +105,10 @@ KERNEL list_bad(uint round, int most_candidates, int least_urgency, __global con
   }
 }
 
-/* Whether candidate i has won.  Where the highest key is left it is enough to own the cavity: of two whose cavities meet
- * in an edge, the lower does not, since its triangle at that edge is around the cavity of the higher.  Two cavities
- * that only have a triangle around them in common change different links of it, and the order of their points does not
- * matter.  Where any key may be left (`write_keys`), the triangles around the cavity count, too. */
+/* Whether candidate i has won.  If the highest key is left, it is enough to own the cavity: of two candidates whose
+ * cavities meet in an edge, the one with the lower key does not, since its triangle at that edge is around the other
+ * cavity.  Two cavities that only have a triangle around them in common change different links of it, and the order of
+ * their points does not matter.  If any key may be left (`write_keys`), the triangles around the cavity count, too. */
 INLINE int has_won(int i, int n_rows, int ring_counts, int4 head, ulong key, __global const int4 *restrict rim,
                    __global const int *restrict cavity, __global const ulong *restrict owners) {
   for (int k = 0; k < head.x; k++) if (owners[cavity[k * (size_t)n_rows + i]] != key) return 0;
@@ -118,7 +119,8 @@ INLINE int has_won(int i, int n_rows, int ring_counts, int4 head, ulong key, __g
   return head.y > 0;
 }
 
-/* Candidates that have lost try again by new keys; out is who has won, and whose triangle is bad no more. */
+/* Candidates that have lost try again with new keys.  A candidate is dropped if it has won, or if its triangle is bad
+ * no more. */
 KERNEL renew(uint round, __global const int *restrict needs, __global const uchar *restrict urgencies,
              __global uint *restrict state, __global int *restrict candidates, __global ulong *restrict keys,
              __global uint *restrict totals, __global uint *restrict history) {
@@ -139,7 +141,7 @@ INLINE void write_key(volatile __global ulong *owner, ulong key, int only_raise)
   if (!only_raise || load_relaxed(owner) < key) store_relaxed(owner, key);
 }
 
-/* A candidate's key goes to all of its triangles: to each, and in a second launch only to those with lower keys. */
+/* A candidate's key goes to all of its triangles; in a second launch only to triangles with lower keys. */
 KERNEL write_keys(int n_rows, int only_raise, __global const uint *restrict state, __global const int4 *restrict heads,
                   __global const ulong *restrict keys, __global const int4 *restrict rim,
                   __global const int *restrict cavity, volatile __global ulong *owners) {
@@ -153,7 +155,7 @@ KERNEL write_keys(int n_rows, int only_raise, __global const uint *restrict stat
   }
 }
 
-/* needs[i]: the slots that a winner needs beside those of its cavity, and 0 for others.  For each group there are sums:
+/* needs[i]: the slots that a winner needs beside the slots of its cavity; 0 for others.  For each group there are sums:
  * of winners, of these slots, and of the triangles that the winners make. */
 KERNEL judge(int n_rows, int ring_counts, __global const uint *restrict state, __global const int4 *restrict heads,
              __global const ulong *restrict keys, __global const int4 *restrict rim,

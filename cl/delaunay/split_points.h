@@ -27,8 +27,8 @@ INLINE double2 middle_of_longest(double2 a, double2 b, double2 c) {
 }
 
 /* Where to split the part of a segment from a to b.  At a corner of the input with a small angle the parts get lengths
- * that are powers of two, so that those of both segments there end as far from it, and do not encroach on one another.
- * The bits of the exponent give the power: Intel's runtime has no ldexp and ilogb for 32 lanes.
+ * that are powers of two, so that the parts of both segments there end at one distance from it, and do not encroach on
+ * one another.  The bits of the exponent give the power: Intel's runtime has no ldexp and ilogb for 32 lanes.
  * J. Ruppert, "A Delaunay Refinement Algorithm for Quality 2-Dimensional Mesh Generation", J. Algorithms 18, 1995. */
 INLINE double2 split_of(double2 a, double2 b, int a_is_sharp, int b_is_sharp) {
   double share = 0.5;

@@ -1,6 +1,6 @@
 /* Brings a mesh into the arrays of mesh.h, and takes it out again.
  *
- *   key_…, place_…   points along a Z curve, triangles by their least points: what is close has numbers that are close
+ *   key_…, place_…   points along a Z curve, triangles by their least points: near ones get near numbers
  *   start    a triangle: its links, and which of its edges are segments
  *   look     a triangle: its urgency
  *   finish   a triangle: its corners and neighbours in rows of three, and the parts of segments that it has
@@ -105,7 +105,7 @@ KERNEL look(int n_triangles, demands_t ask, __global const double2 *restrict poi
   urgencies[t] = (uchar)urgency_of(corners[t], links[t], ask, points, point_segments, segment_ends, caps);
 }
 
-/* the number that the user knows a point by */
+/* the user's number of a point */
 INLINE int known(int v, int n_given, __global const int *restrict point_order) {
   return v < n_given ? point_order[v] : v;
 }

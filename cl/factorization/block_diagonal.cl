@@ -1,9 +1,10 @@
-/* Blocks of N_ROWS users by N_COLUMNS items; those of one block-diagonal share no vertex, and are a superstep.
+/* Blocks of N_ROWS users by N_COLUMNS items.  The blocks of one block-diagonal share no vertex; together they are a
+ * superstep.
  *
  * A group, one sub-group, takes a block.  It copies the rows that the block's ratings need to local memory, makes
  * the steps there, wave by wave, and writes the rows back.  The ratings of a wave lie on one diagonal of the block
- * (item - user, wrapped at the larger side), so they share no vertex; a slot takes a rating.  Between supersteps
- * stands the end of a kernel.
+ * (item - user, wrapped at the larger side), so they share no vertex; a slot takes a rating.  The end of a kernel
+ * separates supersteps.
  *
  * There are no races: of the ratings that need a row, the first to set its flag copies it, in either direction.
  *
@@ -47,7 +48,7 @@ INLINE int claim(int active, volatile __local int *flag, int was) {
   return LANES == 1 ? won : sg_broadcast(won, sg_lane() & ~(LANES - 1u));
 }
 
-/* This slot's rating of those from base on; 0 where there is none. */
+/* This slot's rating, counted from base on; 0 if there is none. */
 INLINE int4 rating_at(const __global int4 *restrict ratings, offset_t base, offset_t end) {
   const offset_t k = base + (offset_t)slot_in_group();
   return k < end ? ratings[k] : (int4)(0, 0, 0, 0);
@@ -114,7 +115,7 @@ INLINE void copy_out(model_t m, int active, int4 r, __local block_t *b) {
   }
 }
 
-/* Blocks first_block … end_block - 1.  Block b is the waves from blocks[b] on, wave w the ratings from waves[w] on. */
+/* Blocks first_block … end_block - 1.  Block b has the waves from blocks[b] on, wave w the ratings from waves[w] on. */
 KERNEL block_superstep(const uint first_block, const uint end_block, const __global offset_t *restrict blocks,
                        const __global offset_t *restrict waves, const uint n_blocks_all, const uint n_waves_all,
                        const offset_t n, const __global int4 *restrict ratings, MODEL_PARAMS) {

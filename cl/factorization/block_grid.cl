@@ -1,19 +1,19 @@
-/* A grid of blocks whose users and items are cut into as many parts as there are work-groups.
+/* A grid of blocks: users and items are each cut into one part for each work-group.
  *
  * In step T, group g takes the ratings of its users with the items of group g + T (modulo the number of groups), so
- * groups that work at the same time share no vertex.  Steps are divided by the end of a kernel, or a group waits for
- * the one that had its items before; users never change their group.  A group is one sub-group.  There are no races.
+ * groups that work at the same time share no vertex.  The end of a kernel separates steps, or a group waits for the
+ * group that had its items before; users never change their group.  A group is one sub-group.  There are no races.
  *
  * A block is sorted by item and cut into tiles of at most TILE ratings of different users; a slot takes a rating of
  * the tile.  Ratings of one item form a run, whose steps depend on each other.  They are made one after the other,
  * but only a short chain of operations is: with the old rows, D[b] = p[b] . q and the step sizes s[a], step a of the
  * run changes q to decay q + s[a] p[a], hence D[b] to decay D[b] + s[a] (p[a] . p[b]) for every later b.  All
  * later slots follow these changes at once, so the next step size is there after one multiplication, not after a
- * load, a dot product and a store.  This chain is what limits the items with the most ratings.
+ * load, a dot product and a store.  This chain limits the items with the most ratings.
  *
- * ratings[k]: user, item, bits of the value, and what cut_tiles found out: in the first of a tile its number of
- * ratings and the length of its longest run less one; the rating's index in its run and whether it is the run's
- * last; whether the user was in the tile before, and in which slot.  So all other rows are read one tile ahead.
+ * ratings[k]: user, item, bits of the value, and the results of cut_tiles: in the first rating of a tile its number of
+ * ratings and the length of its longest run less one; the rating's index in its run and whether it is the run's last;
+ * whether the user was in the tile before, and in which slot.  So all other rows are read one tile ahead.
  *
  * Reference for the grid: Y. Zhuang et al., "A Fast Parallel SGD for Matrix Factorization in Shared Memory Systems",
  * RecSys 2013 (LIBMF).  The runs are ours.
@@ -21,7 +21,7 @@
 #include "common/grid_barrier.h"
 #include "factorization/model.h"
 
-#define DONE_STRIDE 32           /* words: a flag that is read while it is written has a cache line to itself */
+#define DONE_STRIDE 32           /* words: each flag has a cache line to itself, as it is read while it is written */
 #define TILE SLOTS_PER_SUB_GROUP
 #ifndef CHAIN                    /* steps of a run whose products are made together */
 #define CHAIN 2
@@ -48,7 +48,7 @@ INLINE void finish_tile(__global int4 *restrict ratings, offset_t start, offset_
   ratings[start].w |= FIELDS((int)(end - start), longest);
 }
 
-/* Tell whether and where `user` was in the tile start … end - 1, as a field of a rating of the next one. */
+/* Whether and where `user` was in the tile start … end - 1, as a field of a rating of the next one. */
 INLINE int source_field(const __global int4 *restrict ratings, offset_t start, offset_t end, int user) {
   for (offset_t k = start; k < end; k++)
     if (ratings[k].x == user) return WAS_IN_TILE_BEFORE | (int)(k - start) << 7;
@@ -60,7 +60,7 @@ KERNEL cut_tiles(const offset_t n_blocks, const __global offset_t *restrict offs
   const offset_t c = (offset_t)get_global_id(0);
   if (c >= n_blocks || offsets[c] == offsets[c + 1]) return;
   const offset_t end = offsets[c + 1];
-  offset_t before = offsets[c], start = before;   /* of the tile before, and of this one */
+  offset_t before = offsets[c], start = before;   /* starts of the tile before and of this one */
   for (offset_t k = start; k < end; k++) {
     const int user = ratings[k].x;
     if (k - start == TILE || source_field(ratings, start, k, user)) {
@@ -90,7 +90,7 @@ INLINE void visit_block(model_t m, const __global int4 *restrict ratings, offset
   s->at = end;
 }
 #else
-/* A slot's rating: count is that of its tile, and item -1 in slots that the tile does not fill. */
+/* A slot's rating.  count is the number of ratings of its tile; item is -1 in slots that the tile does not fill. */
 typedef struct { int user, item, count, fields, longest; float value; } tile_t;
 
 INLINE int4 load_rating(const __global int4 *restrict ratings, offset_t begin, offset_t end) {
@@ -139,7 +139,7 @@ INLINE row_t shared_row(const __local vector_t *from, uint stride, uint lane) {
   return row;
 }
 
-/* Where a group has got to in its ratings, which lie in the order of its steps: the tile at `at` and the one after. */
+/* The place of a group in its ratings, which lie in the order of its steps: the tile at `at` and the one after. */
 typedef struct { offset_t at; tile_t now; int4 next; } stream_t;
 INLINE stream_t open_stream(const __global int4 *restrict ratings, offset_t at, offset_t n) {
   stream_t s;
@@ -165,7 +165,7 @@ INLINE void check_end_tile(model_t m, tile_t tile) {
 /* The first lane of slot `index` of the run that begins at lane `first`; also in range where the run is shorter. */
 INLINE uint lane_in_run(uint first, int index) { return (first + index * LANES) & (SUB_GROUP_SIZE - 1); }
 
-/* How much less the step on the rating of p becomes by a step of size 1 on the rating of `earlier`. */
+/* By how much a step of size 1 on the rating of `earlier` reduces the step on the rating of p. */
 INLINE float gain_from(model_t m, row_t earlier, row_t p) { return m.rate * (slot_sum(lane_dot(earlier, p)) + BIASES); }
 
 /* Go through the runs of a tile, whose old p are in local memory.  Returns the size of this slot's step, and leaves in
@@ -204,7 +204,7 @@ INLINE float follow_run(model_t m, float log_decay, float undecay, tile_t tile, 
   return step;
 }
 
-/* Leave the tile's new rows in memory; and in local memory all p, and the q of the last run, which may go on. */
+/* Store the tile's new rows in memory.  Keep in local memory all p, and the q of the last run, which may go on. */
 INLINE void leave_tile(model_t m, tile_t tile, vertices_t v, __local shared_t *shared) {
   const uint lane = sg_lane();
   share_row(shared->p, SUB_GROUP_SIZE, lane, v.p);
@@ -220,7 +220,7 @@ INLINE void leave_tile(model_t m, tile_t tile, vertices_t v, __local shared_t *s
 #endif
 }
 
-/* The vertices of the next tile: as they were read ahead, but for those that the tile before has changed since. */
+/* The vertices of the next tile: as they were read ahead, except for rows that the tile before has changed since. */
 INLINE vertices_t take_tile(tile_t next, vertices_t ahead, int last_item, const __local shared_t *shared) {
   vertices_t v = ahead;
   if (next.fields & WAS_IN_TILE_BEFORE) {
@@ -284,10 +284,10 @@ KERNEL block_step(const uint n_groups, const uint step, const uint first_group,
   visit_block(m, ratings, offsets[block + 1], n, &stream, &shared);
 }
 
-/* A sub-group makes all steps.  The items of a step were the next group's in the step before, so a group waits for
- * that one only, and late groups do not hold up all others.  done[group] counts the steps that the group has behind
- * it; the host zeroes it.  Groups that are not resident leave their blocks to those that are; each makes all its
- * blocks of a step before the next step, so what anyone waits for is always being worked on. */
+/* A sub-group makes all steps.  The items of a step were the next group's in the step before, so a group waits for that
+ * one only, and late groups do not hold up all others.  done[group] counts the steps that the group has finished; the
+ * host clears it.  Resident groups also make the blocks of groups that are not.  Each makes all its blocks of a step
+ * before the next step, so any step that a group waits for is being worked on. */
 KERNEL block_sweep(const uint n_groups, const __global offset_t *restrict offsets,
                    const __global int4 *restrict ratings, MODEL_PARAMS, volatile __global uint *control,
                    volatile __global uint *done) {
@@ -295,7 +295,7 @@ KERNEL block_sweep(const uint n_groups, const __global offset_t *restrict offset
   LOCAL_ARRAY int passed;
   GRID_ENTER(control)
   model_t m = MODEL;
-  const offset_t n = offsets[(ulong)n_groups * n_groups];   /* of all ratings */
+  const offset_t n = offsets[(ulong)n_groups * n_groups];   /* the number of all ratings */
   stream_t stream;
   stream.at = -1;
   for (uint step = 0; step < n_groups; step++)

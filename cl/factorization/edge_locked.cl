@@ -1,12 +1,12 @@
 /* SGD with a lock on each vertex: a slot locks the user and the item of a rating, steps, and unlocks.
  *
- * A sub-group takes a chunk of consecutive ratings, and each of its slots the next one of them as soon as it has
- * none.  A slot that does not get both locks tries again in the next turn, and after some turns defers its rating
- * to the next pass.  Late passes hold only the ratings of few vertices; there, chunks stay long, so that few
- * slots look at these vertices' locks, and the turns are more.
+ * A sub-group takes a chunk of consecutive ratings, and each of its slots takes the next one as soon as it is free.  A
+ * slot that does not get both locks tries again in the next turn, and after some turns defers its rating to the next
+ * pass.  Late passes hold only the ratings of few vertices.  There, chunks stay long, so that few slots look at these
+ * vertices' locks, and a slot tries for more turns.
  *
  * sizes: lengths of N_LISTS lists; pass k reads list k % N_LISTS, fills k + 1, clears the length of k + 2.  Pass 0
- * takes the ratings themselves.  A lock word is looked at while others change it; rows are touched under locks only.
+ * takes the ratings themselves.  Lock words are read while others change them; rows are touched under locks only.
  * Reference: R. Kaleem et al., "Synchronization Trade-offs in GPU Implementations of Graph Algorithms", IPDPS 2016
  * (EL).
  */
@@ -14,17 +14,17 @@
 #include "factorization/locks.h"
 #include "factorization/model.h"
 
-#ifndef RATINGS_PER_SLOT         /* at least so many ratings make it worth to use one more slot */
+#ifndef RATINGS_PER_SLOT         /* a slot gets at least this many ratings; short passes use fewer slots */
 #define RATINGS_PER_SLOT 32
 #endif
-#ifndef FIRST_TURNS              /* turns in pass 0; twice as many in every later one, up to MOST_TURNS */
+#ifndef FIRST_TURNS              /* turns in pass 0; they double with every later pass, up to MOST_TURNS */
 #define FIRST_TURNS 2
 #endif
 #ifndef MOST_TURNS
 #define MOST_TURNS 256
 #endif
 
-/* Ratings begin … end - 1, or those that list names at these places. */
+/* Step on ratings begin … end - 1, or on the ratings whose numbers stand there in `list`. */
 INLINE void step_on_each(model_t m, const uint pass, const ulong begin, const ulong end, const int is_list,
                          const __global offset_t *list, const __global int *users, const __global int *items,
                          const __global float *values, volatile __global uint *user_locks,

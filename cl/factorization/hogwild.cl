@@ -1,4 +1,4 @@
-/* SGD without locks: a slot takes a rating (model.h), whoever else works on its user or item.
+/* SGD without locks: a slot takes a rating (model.h), even if other slots work on its user or item.
  *
  * The baseline that does NOT keep the serial semantics: steps that share a vertex at the same time read old rows
  * and overwrite each other, so updates get lost.  On sparse ratings in random order few do, and the method still

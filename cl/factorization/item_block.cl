@@ -1,11 +1,11 @@
 /* Supersteps inside blocks of items: a slot owns an item of the block and holds its row while the block lasts.
  *
- * Items are numbered by rank; block b is the ranks from b * n_groups * SLOTS_PER_GROUP on, one for each slot.  The
- * matchings that have ratings of the block are its steps, step_begin … of it numbered on from block to block, with a
- * barrier between.  A slot takes part in a step if its item's next rating says so.  Ratings are sorted by the rank
- * of the item, then by step; those of rank r are offsets[r] … offsets[r + 1].
- * A segment is one step, or several in a row in which only slots of the first group have ratings: that group does
- * them with barriers of its own while the others wait.  With n_groups = 1 all segments are such.
+ * Items are numbered by rank; block b is the ranks from b * n_groups * SLOTS_PER_GROUP on, one for each slot.  Its
+ * steps are the matchings that have ratings of the block, numbered on from block to block, with a barrier between.  A
+ * slot takes part in a step if its item's next rating belongs to it.  Ratings are sorted by the rank of the item, then
+ * by step; rank r has ratings offsets[r] … offsets[r + 1] - 1.
+ * A segment is one step, or several in a row in which only slots of the first group have ratings: that group does them
+ * with barriers of its own while the others wait.  With n_groups = 1 all segments are of this kind.
  * Users' rows are read and written by one slot a step, items' rows by one slot a block.  There are no races.
  *
  * Reference: R. Kaleem et al., "Synchronization Trade-offs in GPU Implementations of Graph Algorithms", IPDPS 2016
@@ -19,11 +19,11 @@
 
 typedef struct { int user; uint step; float value; } rating_t;
 
-/* An item in its slot's hands; item is NO_ITEM if it has no ratings left in the block. */
+/* The item that a slot holds; item is NO_ITEM if it has no ratings left in the block. */
 typedef struct {
   int item;
   float bias;
-  offset_t at, end;              /* of its ratings, the next one and the last */
+  offset_t at, end;              /* the place of its next rating, and the end of its ratings */
   rating_t next;
   row_t row;
 } held_t;

@@ -1,18 +1,18 @@
-/* Locks on vertices: one word each, 0 when free; like try_lock and unlock of atomics.h, but several locks share
- * one fence, which costs as much as a row from memory.
+/* Locks on vertices: one word each, 0 when free.  They are like try_lock and unlock of atomics.h, but several locks
+ * share one fence, because a fence costs the same as reading a row from memory.
  *
  *   take_lock(p)     1 if this call took it; looks first, since a failing atomic holds up the holder's unlock
  *   drop_lock(p)     frees it
  *   fence_locks()    between taking locks and reading what they guard, and between writing that and dropping them
- *   lock_both(u, i)  both or none, the user first, with the fence.  Whoever holds an item has its user, too, and
- *                    will finish; so of all who try at a time, one succeeds: nobody waits for ever.
+ *   lock_both(u, i)  both or none, the user first, with the fence.  The holder of an item has its user, too, and will
+ *                    finish.  So of all slots that try at a time one succeeds, and none waits for ever.
  *   unlock_both(u, i)
  */
 #ifndef CLGRAPH_FACTORIZATION_LOCKS_H
 #define CLGRAPH_FACTORIZATION_LOCKS_H
 #include "common/atomics.h"
 
-#define N_LISTS 3                /* of what passes leave: one is read, one filled, and the length of one is cleared */
+#define N_LISTS 3                /* lists of deferred ratings: a pass reads one, fills one, and clears one's length */
 
 INLINE int take_lock(volatile __global uint *lock) { return !load_relaxed(lock) && !compare_exchange(lock, 0u, 1u); }
 INLINE void drop_lock(volatile __global uint *lock) { store_relaxed(lock, 0u); }

@@ -2,19 +2,19 @@
  * earlier one.
  *
  * Rows (the side with the larger degrees) choose columns.  They are ranked by degree, the largest first; each has a
- * list of its edges left, and a cursor into it that starts at random.  M(t) is what this loop would find:
+ * list of its edges left, and a cursor into it that starts at random.  M(t) is the result of this loop:
  *   for row in order of rank: from its cursor on, once around its list, take the first column not taken in round t;
  *   the last edge of the list replaces the taken one.
  * It is found in parallel by deferred acceptance (D. Gale, L. Shapley, "College Admissions and the Stability of
  * Marriage", 1962): a row proposes to the column at its cursor; a column holds the best proposal, by an atomic
  * minimum of ranks; a row that is refused or displaced moves on.  Since all columns rank the rows alike, there is one
  * stable matching, the loop's, whatever the order of execution: every device and both ways below give the same.
- * It is maximal: what a row's cursor has passed is held by a better row.
+ * It is maximal: every column that a row's cursor has passed is held by a better row.
  *
- * words[2 u], words[2 u + 1]: the rank that column u holds, NOBODY between rounds; the last round in which it was
- * taken by an earlier chunk of rows (match_group).
- * edge_columns, edges: columns of the rows' lists and what colours are numbered by; a list is changed only by
- * the one work-item that has its row.
+ * words[2 u], words[2 u + 1]: the rank that column u holds, NOBODY between rounds; the last round in which an earlier
+ * chunk of rows took it (match_group).
+ * edge_columns, edges: the columns of the rows' lists, and the edges' places in `colours`; only the work-item that has
+ * a row changes its list.
  *
  * Intended race: proposals to one column; the atomic minimum decides, and the loser moves on.
  */
@@ -26,10 +26,10 @@
 #define SEEK_LIMIT 64
 #endif
 #define NOBODY 0xffffffffu
-#define STATE_ROUND 0            /* of match_group: where it goes on */
+#define STATE_ROUND 0            /* the round; match_group goes on from these words */
 #define STATE_ALIVE 1            /* rows with edges left */
 #define STATE_BASE 2             /* rows of this round that are done */
-#define STATE_KEPT 3             /* those of them that have edges left */
+#define STATE_KEPT 3             /* done rows of this round that have edges left */
 #define STATE_DISPLACED 4        /* a word for each proposal of a turn */
 #define PROPOSALS 3              /* in a turn */
 #define STATE_WORDS (STATE_DISPLACED + PROPOSALS)
@@ -63,7 +63,7 @@ KERNEL list_columns(const offset_t n, const __global offset_t *restrict edges, c
   if (k < n) edge_columns[k] = columns[edges[k]];
 }
 
-/* Where a row stands in a round: columns tried so far, all in front of its cursor. */
+/* The state of a row in a round.  The columns tried so far are all in front of its cursor. */
 typedef struct { uint rank, left, cursor, tried; offset_t begin; } row_state_t;
 
 INLINE row_state_t load_state(int rank, const __global offset_t *begin, const __global uint *left,
@@ -155,7 +155,7 @@ KERNEL next_round(__global uint *restrict state) {
 
 /* ---- few rows: one work-group runs the rounds, and takes the rows of a round in chunks of WG_SIZE, best rank first.
  *
- * What earlier chunks have taken is final, so the result is the same. */
+ * Columns that earlier chunks have taken stay taken, so the result is the same. */
 
 /* Bring each row of the chunk to the column that it holds in the end; returns the number of the next turn.
  * again[turn & 1]: whether a row was left without its column in that turn; 0 in the first. */
@@ -188,7 +188,7 @@ KERNEL match_group(const uint budget, const __global offset_t *restrict begin, _
   while (n_alive && turn < budget) {
     const int active = base + me < n_alive;
     row_state_t row = {NOBODY, 0u, 0u, 0u, 0};
-    /* What is tried is not 0 in the round in which the many-row kernels stopped. */
+    /* In the round in which the many-row kernels stopped, tried is not 0. */
     if (active) row = load_state(alive[base + me], begin, left, cursor, tried);
     turn = seek_together(&row, round, turn, again, edge_columns, words);
     if (active) {

@@ -68,7 +68,7 @@ typedef float number_t;
 #if RACY_ROWS && VECTOR_WIDTH == 1
 #define LOAD_VECTOR_(p) load_stale(p)
 #define STORE_VECTOR_(x, p) store_relaxed(p, x)
-#elif RACY_ROWS && DEV_LOADS == LOADS_VOLATILE && !HALF_STORAGE  /* number by number takes five times as long on CPUs */
+#elif RACY_ROWS && DEV_LOADS == LOADS_VOLATILE && !HALF_STORAGE  /* single numbers take five times the time on CPUs */
 #define LOAD_VECTOR_(p) (*(const volatile __global vector_t *)(p))
 #define STORE_VECTOR_(x, p) (*(volatile __global vector_t *)(p) = (x))
 #elif RACY_ROWS && HALF_STORAGE && VECTOR_WIDTH == 4
@@ -136,7 +136,7 @@ INLINE void store_vector_(vector_t x, __global number_t *numbers) {
 typedef struct {
   float rate, decay, mean;
   __global number_t *user_rows, *item_rows;
-  __global float *user_biases, *item_biases;  /* without BIASES one number each, not touched */
+  __global float *user_biases, *item_biases;  /* one unused number each without BIASES */
 #if CHECK_UPDATES
   int n_items;
   volatile __global uint *updates, *user_marks, *item_marks, *violations;
@@ -252,7 +252,7 @@ INLINE void store_item(model_t m, int item, row_t q, float item_bias) {
 }
 
 #if LANES == 1 && VECTOR_WIDTH == 16 && VECTORS > 4
-/* Two rows of so many vectors do not fit a CPU's registers together: read them twice, the second time from its cache. */
+/* Two rows of this many vectors exceed a CPU's registers, so they are read twice, the second time from its cache. */
 INLINE void update_rating(model_t m, int active, int user, int item, float value) {
   if (!active) return;
   check_begin(m, user, item);
@@ -279,7 +279,7 @@ INLINE void update_rating(model_t m, int active, int user, int item, float value
   check_end(m, user, item);
 }
 #else
-/* One step on a rating that nobody else's step shares a vertex with now. */
+/* One step on a rating.  No other step shares a vertex with it at the same time, unless RACY_ROWS is set. */
 INLINE void update_rating(model_t m, int active, int user, int item, float value) {
   row_t q;
   float item_bias = 0.0f;

@@ -7,12 +7,12 @@
  * chain of steps of a popular item is as short as can be.  The slots of a team load the rows of different users at
  * once; the item's row is the same in each of them, and the user's row that moves it comes by shuffles.
  *
- * What a turn did not get is kept in `pending`, at the item's own places (or, with DEFER_TO_LIST, appended to a list
- * for edge_locked.cl), and tried again in the next round, of at most ROUNDS, or in the next pass.
+ * Ratings whose locks a turn did not get are kept in `pending`, at the item's own places (or, with DEFER_TO_LIST, in a
+ * list for edge_locked.cl).  They are tried again in the next round, of at most ROUNDS, or in the next pass.
  *
- * Ratings are sorted by item; item i has offsets[i] … offsets[i + 1].  sizes: as in edge_locked.cl, of lists of items
- * (of ratings with DEFER_TO_LIST).  A lock word is looked at while others change it; users' rows are touched under
- * locks only, all else by its team only.
+ * Ratings are sorted by item; item i has ratings offsets[i] … offsets[i + 1] - 1.  sizes: as in edge_locked.cl, for
+ * lists of items (with DEFER_TO_LIST, of ratings).  Lock words are read while others change them; users' rows are
+ * touched under locks only, all else by its team only.
  * Reference: R. Kaleem et al., "Synchronization Trade-offs in GPU Implementations of Graph Algorithms", IPDPS 2016
  * (NL).  That a team takes many locks at once is ours.
  */
@@ -34,7 +34,7 @@
 #else
 #define TEAM LANES
 #endif
-#ifndef MOST_LOCKS               /* that a team holds at a time */
+#ifndef MOST_LOCKS               /* the most locks that a team holds at a time */
 #define MOST_LOCKS TEAM
 #endif
 #define TEAM_SLOTS (TEAM / LANES)
@@ -99,13 +99,13 @@ INLINE vertex_t moved_vertex(vertex_t v, float decay, float step, vertex_t other
   return v;
 }
 
-typedef struct {                 /* what a slot steps on */
+typedef struct {                 /* a slot's rating */
   int active, user;
   float wanted;
   vertex_t p;
 } slot_work_t;
 
-/* The slots take one each of the ratings of the lanes in todo. */
+/* Each slot takes one of the ratings of the lanes in todo. */
 INLINE slot_work_t take_work(model_t m, lane_mask_t todo, int user, float value, vertex_t idle) {
   slot_work_t work;
   const lane_mask_t mine = without_lowest(todo, team_slot());
@@ -118,8 +118,8 @@ INLINE slot_work_t take_work(model_t m, lane_mask_t todo, int user, float value,
   return work;
 }
 
-/* Step on the ratings of the lanes in todo, one after the other; returns the item as it is then.  The next rows are
- * on their way meanwhile. */
+/* Step on the ratings of the lanes in todo, one after the other; returns the item after these steps.  The next rows are
+ * loaded meanwhile. */
 INLINE vertex_t step_on_locked(model_t m, vertex_t q, lane_mask_t todo, int user, int item, float value) {
   slot_work_t next = take_work(m, todo, user, value, q);
   while (sg_any(todo != 0)) {
@@ -145,7 +145,7 @@ INLINE vertex_t step_on_locked(model_t m, vertex_t q, lane_mask_t todo, int user
   return q;
 }
 
-/* Where a team is in the ratings of its item: `at` of `count` places, which hold ratings or (is_list) name them. */
+/* The place of a team in its item's ratings: `at` of `count` places, which hold ratings or (is_list) their numbers. */
 typedef struct {
   int item, is_list;
   uint round;
@@ -183,7 +183,8 @@ INLINE void defer(walk_t *w, trial_t trial, int failed, __global offset_t *pendi
 #endif
 }
 
-/* Go on to the next ratings; after the last of a round to those that it kept.  Teams choose for themselves. */
+/* Go on to the next ratings; after the last one of a round, to the ratings that it kept.  Each team decides for
+ * itself. */
 INLINE void go_on(walk_t *w) {
   if (w->at < w->count) w->at += MOST_LOCKS;
   if (w->at >= w->count && w->kept && w->round < ROUNDS) {

@@ -1,8 +1,8 @@
 /* Supersteps of ratings of which no two share a vertex: a slot takes a rating (model.h).
  *
- * Superstep s is the ratings offsets[s] … offsets[s + 1]; between supersteps stands a kernel boundary (superstep),
- * a barrier of the one work-group that does them all (superstep_tail), or a device-wide one (superstep_grid).
- * What a rating is does not depend on earlier steps, so a slot reads its next one before it makes a step.
+ * Superstep s has the ratings from offsets[s] to before offsets[s + 1].  Supersteps are separated by a kernel boundary
+ * (superstep), a barrier of the one work-group that does them all (superstep_tail), or a device-wide barrier
+ * (superstep_grid).  Ratings do not depend on earlier steps, so a slot reads its next one before it makes a step.
  * There are no races.
  *
  * Reference: R. Kaleem et al., "Synchronization Trade-offs in GPU Implementations of Graph Algorithms", IPDPS 2016
@@ -32,7 +32,7 @@ KERNEL superstep(const offset_t begin, const offset_t end, RATING_PARAMS, MODEL_
   step_on(m, rating_at(begin + (offset_t)(get_global_id(0) / LANES), end, users, items, values));
 }
 
-/* Supersteps first … last - 1 by one work-group, whose slots have their ratings of the first one already. */
+/* Supersteps first … last - 1 by one work-group, whose slots have already read their ratings of the first one. */
 INLINE void tail(model_t m, uint first, uint last, rating_t r, const __global offset_t *restrict offsets, RATING_PARAMS) {
   const offset_t slot = (offset_t)slot_in_group();
   offset_t begin = offsets[first], end = offsets[first + 1u], next_end = offsets[min(first + 2u, last)];
@@ -58,8 +58,8 @@ KERNEL superstep_tail(const uint first, const uint last, const __global offset_t
 }
 
 /* Segments first … last - 1 by all resident work-groups: a segment is one superstep, or several small ones in a row,
- * which one group does while the others wait.  Superstep begins of segment g: segments[g] … segments[g + 1].
- * status is set when a wait ran out. */
+ * which one group does while the others wait.  Segment g has supersteps segments[g] … segments[g + 1] - 1.  status is
+ * set when a wait times out. */
 KERNEL superstep_grid(const uint first, const uint last, const __global uint *restrict segments,
                       const __global offset_t *restrict offsets, RATING_PARAMS, MODEL_PARAMS,
                       volatile __global uint *control, volatile __global uint *status) {

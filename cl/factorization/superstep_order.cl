@@ -1,5 +1,5 @@
-/* The keys that put ratings in the order of their supersteps, and what is read off that order: a work-item takes a
- * rating.
+/* The keys that put ratings in the order of their supersteps, and arrays that follow from that order: a work-item takes
+ * a rating.
  *
  * Intended race: mark_wide stores one value to a word from many work-items.
  */
@@ -24,7 +24,7 @@ KERNEL rank_items(const offset_t n, const uint block_size, const __global int *r
   blocks[k] = rank / block_size;
 }
 
-/* 1 where the ratings in *order* go on to another pair (a, b). */
+/* 1 where the ratings in *order* begin another pair (a, b). */
 KERNEL mark_runs(const offset_t n, const __global offset_t *restrict order, const __global uint *restrict a,
                  const __global uint *restrict b, __global int *restrict begins) {
   const offset_t k = (offset_t)get_global_id(0);
@@ -38,7 +38,7 @@ KERNEL scatter_numbers(const offset_t n, const __global offset_t *restrict order
   if (k < n) numbers[order[k]] = sorted[k];
 }
 
-/* is_wide[s] = 1 for the steps that have ratings of slots from n_slots of the block on. */
+/* is_wide[s] = 1 if step s has ratings of a slot from n_slots on in its block. */
 KERNEL mark_wide(const offset_t n, const uint block_size, const uint n_slots, const __global uint *restrict ranks,
                  const __global uint *restrict steps, volatile __global uint *is_wide) {
   const offset_t k = (offset_t)get_global_id(0);

@@ -1,8 +1,8 @@
 /* Draw the ends of edges, and write both entries of each as keys: row above column, each of *bits* bits.
  *
- * A work-item draws the edges of a block of random words at a time: two of a uniform random graph, sixteen of R-MAT,
- * where stream l has the blocks of level l.  The keys are to be sorted, so their places are free; lanes write side by
- * side on GPUs.  A self-loop, or an edge beyond the last, is written as the largest key, which is one, too.
+ * A work-item draws the edges of one block of random words at a time: two of a uniform random graph, sixteen of R-MAT,
+ * where stream l has the blocks of level l.  The keys will be sorted, so their places are free; lanes write side by
+ * side on GPUs.  A self-loop, or an edge beyond the last, is written as the largest key, which is itself a self-loop.
  */
 #include "common/philox.h"
 #include "generators/chunk.h"
@@ -14,7 +14,8 @@ INLINE void write_edge(__global ulong *keys, long place, long step, ulong u, ulo
   keys[place] = is_proper ? u << bits | v : NO_EDGE(bits);
   keys[place + step] = is_proper ? v << bits | u : NO_EDGE(bits);
 }
-/* where the first entry of edge k of block b goes, of *size* edges in a block, and how far behind it the second one */
+/* the place of the first entry of edge k of block b, with *size* edges in a block, and the distance to the second
+ * one */
 #if DEV_IS_CPU
 #define PLACE(b, k, size, n_blocks) (2 * ((b) * (size) + (k)))
 #define STEP(n_blocks) 1l

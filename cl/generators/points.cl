@@ -1,7 +1,7 @@
 /* Random points in a square of SIDE steps, ordered by cells along Morton's curve, and the pairs of them that are near.
  *
- * A point is x above y, of 32 bits each.  A cell is at least as wide as the radius, so what is near a point is in the
- * nine cells around it; cell_begin[c] is where the points of cell c begin in the order.
+ * A point is x above y, of 32 bits each.  A cell is at least as wide as the radius, so all points near a point are in
+ * the nine cells around it; cell_begin[c] is where the points of cell c begin in the order.
  */
 #include "common/philox.h"
 #include "generators/chunk.h"

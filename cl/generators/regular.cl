@@ -1,7 +1,7 @@
-/* Graphs of which each offset and each entry has a formula. */
+/* Graphs whose offsets and entries have formulas. */
 #include "generators/chunk.h"
 
-/* Before vertex v come four entries a vertex, but for those that border rows and columns lack. */
+/* The offset of v is four entries for each vertex before it, less the entries that border rows and columns lack. */
 KERNEL grid(int rows, int cols, __global offset_t *restrict row_offsets, __global int *restrict column_indices) {
   const long n = (long)rows * cols;
   FOR_CHUNK(v, n + 1) {

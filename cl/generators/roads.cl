@@ -1,7 +1,7 @@
-/* A graph like roads; clgraph/generators/roads.py tells how it is drawn.
+/* A graph like roads; clgraph/generators/roads.py explains how it is drawn.
  *
- * Roads are numbered by their nearer crossing, the one to the left first; first_road[i] is the first of crossing i.
- * bends_before[r] is how many bends the roads before r have.  The bends of the roads of a crossing have the numbers
+ * Roads are numbered by their nearer crossing, the one to the left first; first_road[i] is the first road of crossing
+ * i.  bends_before[r] is the number of bends on the roads before r.  The bends on a crossing's roads have the numbers
  * after it, so crossing i is vertex i + bends_before[first_road[i]].
  */
 #include "common/philox.h"
@@ -29,7 +29,7 @@ KERNEL choose_roads(int n_crossings, int width, uint left, uint upper, ulong key
   }
 }
 
-/* bends: the road that each of them is on */
+/* bends: the road of each bend */
 KERNEL draw_bends(long n_bends, ulong n_roads, ulong key0, ulong key1, __global uint *restrict bends) {
   FOR_CHUNK(b, (n_bends + 3) / 4) {
     const ulong4 drawn = philox((ulong)b, 1ul, key0, key1);

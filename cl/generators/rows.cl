@@ -1,4 +1,4 @@
-/* Make CSR arrays of keys that are sorted: a row above the lower *shift* bits.  Rows may also be those of a table. */
+/* Makes CSR arrays from sorted keys: a row above the lower *shift* bits.  The rows may also be rows of a table. */
 #include "generators/chunk.h"
 #include "generators/search.h"
 

@@ -1,4 +1,4 @@
-/* Search in an array that does not fall, from a place that is known to be early enough. */
+/* Search in an array that never decreases, from a place that is known to be early enough. */
 #ifndef CLGRAPH_SEARCH_H
 #define CLGRAPH_SEARCH_H
 #include "common/types.h"

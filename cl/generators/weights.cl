@@ -1,6 +1,7 @@
 /* Random weights of edges: the finaliser of SplitMix64 of both ends, scaled; clgraph/generators/weights.py has the same.
  *
- * A work-item takes every WG_SIZE-th entry of its group's chunk, and looks for the row of each from the one before on.
+ * A work-item takes every WG_SIZE-th entry of its group's chunk, and searches for its row from the row of the one
+ * before.
  */
 #include "generators/chunk.h"
 

@@ -9,7 +9,7 @@
 
 #define BINS (MAX_BITS + 1)
 
-/* Note a pair of colours that differ in these bits. */
+/* Count a pair of colours that differ in these bits. */
 INLINE void mark(uint differ, __local uint *bins) {
 #if METHOD == SORTED
   uint agreeing = (uint)clz(differ) - (32u - MAX_BITS);
@@ -19,7 +19,7 @@ INLINE void mark(uint differ, __local uint *bins) {
   bins[agreeing * WG_SIZE] += 1u;
 }
 
-/* Keep the pairs of a row, of which so many in excess are no collisions, and clear the bins. */
+/* Keep the pairs of a row, less the `excess` pairs that are no collisions, and clear the bins. */
 INLINE void keep_bins(uint excess, __local uint *bins, sums_t *sums) {
   uint sum = 0u;
   #pragma unroll

@@ -1,5 +1,5 @@
-/* The colours of a closed row as a bitmap of 2^MAX_BITS bits: what is set are the colours of the widest width.  Folded in
- * half, it has those of one bit less.
+/* The colours of a closed row as a bitmap of 2^MAX_BITS bits: a set bit is a colour of the widest width.  Folded in
+ * half, the bitmap has the colours of one bit less.
  *
  * Word w of all work-items of a group stand side by side in local memory, at bins[w * WG_SIZE] of each.
  */
@@ -10,7 +10,7 @@
 
 INLINE void mark(uint color, __local uint *words) { words[(color >> 5) * WG_SIZE] |= 1u << (color & 31u); }
 
-/* Keep the colours of each width, in a set of this many vertices, and clear the bitmap. */
+/* Keep the collisions at each width, for a set of this many vertices, and clear the bitmap. */
 INLINE void keep_bitmap(uint members, __local uint *words, sums_t *sums) {
   for (int bits = MAX_BITS; bits > 5; bits--) {
     uint n_colors = 0u;
@@ -35,7 +35,7 @@ INLINE void keep_bitmap(uint members, __local uint *words, sums_t *sums) {
   }
 }
 
-/* Keep the closed row of v, which has so many members beside v. */
+/* Keep the closed row of v; members: its size without v. */
 INLINE void keep_row(int v, uint k, uint members, __global const COLOR_T *restrict colors, __local uint *words,
                      sums_t *sums) {
   mark(color_of(v, k, colors), words);

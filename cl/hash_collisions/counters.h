@@ -1,8 +1,8 @@
-/* The result: of each hash k and width j the sum and the greatest of all rows' collisions.
+/* The result: for each hash k and width j the sum and the maximum of all rows' collisions.
  *
- * counters: N_COUNTERS low words of the sums, as many high words, as many maxima; counter k * N_WIDTHS + j.  Bit b of
- * WIDTH_MASK is set if colours of b bits are counted; they are the widths 0, 1, ... in rising order.
- * A work-group sums in local memory and adds that once; every addition that wraps a low word raises the high one, so
+ * counters: N_COUNTERS low words of the sums, then their high words, then the maxima; counter k * N_WIDTHS + j.  Bit b
+ * of WIDTH_MASK is set if colours of b bits are counted; these are the widths 0, 1, ... in rising order.
+ * A work-group sums in local memory and adds its sums once.  An addition that wraps a low word raises the high one, so
  * the order does not matter.
  */
 #ifndef CLGRAPH_COUNTERS_H
@@ -21,7 +21,7 @@ INLINE void clear_sums(__local uint *totals, __local uint *greatest) {
   for (uint c = get_local_id(0); c < N_COUNTERS; c += WG_SIZE) { totals[c] = 0u; greatest[c] = 0u; }
 }
 
-/* After a barrier. */
+/* Call it after a barrier. */
 INLINE void publish_sums(__local const uint *totals, __local const uint *greatest, volatile __global uint *counters) {
   for (uint c = get_local_id(0); c < N_COUNTERS; c += WG_SIZE) {
     uint sum = totals[c], most = greatest[c];

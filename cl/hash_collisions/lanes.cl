@@ -38,7 +38,7 @@
 #ifndef LONG_ROW
 #define LONG_ROW 1023
 #endif
-#ifndef EVALUATE                 /* hashes are evaluated for every entry in place of looked up; not if SORTED */
+#ifndef EVALUATE                 /* 1: hashes are evaluated for every entry instead of looked up; not if SORTED */
 #define EVALUATE 0
 #endif
 #ifndef STAGES                   /* 1: only the neighbours are read; 2: the colours, too; for benchmarks */
@@ -50,7 +50,7 @@
 #define IS_COUNTED(bits) (WIDTH_MASK >> (bits) & 1u)
 #define INDEX_OF(bits) (popcount(WIDTH_MASK & ((1u << (bits)) - 1u)))
 
-/* What a work-item has counted of one hash, of each width. */
+/* The counts of a work-item for one hash, at each width. */
 typedef struct {
   uint total[N_WIDTHS], greatest[N_WIDTHS];
 } sums_t;
@@ -83,7 +83,7 @@ INLINE uint color_of(int v, uint k, __global const COLOR_T *restrict colors) {
 #include "hash_collisions/network.h"
 #endif
 
-/* Add what every work-item has counted of hash k to local memory, and clear it. */
+/* Add the counts of every work-item for hash k to local memory, and clear them. */
 INLINE void flush(uint k, sums_t *sums, __local uint *totals, __local uint *maxima) {
   #pragma unroll
   for (int j = 0; j < N_WIDTHS; j++) {
@@ -169,7 +169,7 @@ KERNEL count_rows(int n, int n_tiles, int tiles_per_group, __global const offset
 }
 
 #if METHOD != SORTED
-/* Move what the other slots of this lane have marked and found to its first slot; returns the members of all. */
+/* Move the marks and members of the lane's other slots to its first slot; returns the members of all. */
 INLINE uint gather_slots(int lane, __local const uint *members, __local uint *bins) {
   uint in_row = members[lane];
   for (int s = 1; s < SLOTS; s++) {

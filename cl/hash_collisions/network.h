@@ -1,5 +1,5 @@
-/* The colours of a closed row in sorted order, bits reversed, so that those with most low bits in common are neighbours:
- * at width b a row has one colour more than it has pairs of neighbours in order that agree in fewer than b bits.
+/* The colours of a closed row in sorted order, bits reversed, so that colours with most low bits in common are
+ * neighbours: at width b, a row has one colour more than it has pairs of neighbours that agree in fewer than b bits.
  *
  * A work-item sorts in a part of local memory of its own, by Batcher's odd-even merge network, cut to the row's length.
  * LAYOUT PADDED gives each work-item a multiple of the bank count and one more, so that the lanes of a sub-group meet in
@@ -23,7 +23,8 @@
 #define WORKSPACE (STRIDE * WG_SIZE)
 #endif
 
-/* Where this work-item sorts a row of so many colours, whose place in the tile counts the rows before it. */
+/* The place where this work-item sorts a row of `size` colours. place: the colours of the rows before it in the
+ * tile. */
 INLINE __local uint *keys_at(__local uint *workspace, int place, int lane, int size) {
 #if LAYOUT == PADDED
   return workspace + get_local_id(0) * STRIDE;
@@ -44,7 +45,7 @@ INLINE void sort_network(__local uint *keys, int n) {
           }
 }
 
-/* Keep the closed row of v, which has this size if entries count, and so many members beside v. */
+/* Keep the closed row of v. size counts v and all entries, members the vertices beside v. */
 INLINE void keep_sorted(int v, uint k, int size, uint members, offset_t begin,
                         __global const int *restrict column_indices, __global const COLOR_T *restrict colors,
                         __local uint *keys, __local uint *bins, sums_t *sums) {

@@ -1,15 +1,15 @@
 /* Collisions at distance 1 of up to 16 hashes and 31 widths at once, by bit planes: a work-item a row.
  *
  * A work-group takes consecutive tiles of rows (prepare.h), loads the neighbours of each into local memory, and each
- * of its work-items takes every WG_SIZE-th row.  Two vertices collide at a width where all its planes agree, so an
- * exclusive or of each word, and an and with what agreed at the width before, tells of 2 x 16 pairs of hash and width
- * at once; the self-loops of a row begin with nothing that agrees.  Counting is bitwise, too (slices.h): full adders of
- * three words each count BATCH neighbours before a carry moves through the other slices.
+ * of its work-items takes every WG_SIZE-th row.  Two vertices collide at a width where all its planes agree.  So an
+ * exclusive or of each word, and an and with the agreement at the width before, test 2 x 16 pairs of hash and width at
+ * once; the self-loops of a row begin with no agreement.  Counting is bitwise, too (slices.h): full adders of three
+ * words each count BATCH neighbours before a carry moves through the other slices.
  *
  * count_long_rows: a work-group a row of more than LONG_ROW neighbours, which it loads piece by piece; work-items take
  * every WG_SIZE-th of them.
  *
- * Races: counters of a work-group are changed by atomics only, those of the device too (counters.h); all else has one
+ * Races: the counters of a work-group and of the device (counters.h) are changed by atomics only.  All else has one
  * writer, and barriers stand between loading a tile, reading it, and loading the next.
  *
  * STAGES 1 only loads the neighbours, STAGES 2 also counts but keeps nothing: for benchmarks, with wrong results.
@@ -44,7 +44,7 @@ INLINE int load_tile(offset_t begin, int size, __global const int *restrict colu
   return shift;
 }
 
-/* What agrees between v, whose words are own, and the vertex of this entry; nothing if the entry does not exist. */
+/* The agreement of v, whose words are own, with the vertex of this entry; no bits if the entry does not exist. */
 INLINE void agreement(int exists, __local const int *entry, int n, int v, __global const uint *restrict planes,
                       const uint *own, uint *agree) {
   #pragma unroll
@@ -64,7 +64,7 @@ INLINE void agreement(int exists, __local const int *entry, int n, int v, __glob
   }
 }
 
-/* Count four entries, of which only the first so many exist; what they carry has weight 4. */
+/* Count four entries, of which only the first `existing` exist; the carries `fours` have weight 4. */
 INLINE void count_four(int existing, __local const int *entries, int stride, int n, int v,
                        __global const uint *restrict planes, const uint *own, uint (*counts)[WORDS], uint *fours) {
   uint a[WORDS], b[WORDS], c[WORDS], d[WORDS], first[WORDS], second[WORDS];
@@ -110,7 +110,7 @@ INLINE void count_row(int count, __local const int *entries, int n, int v, __glo
   count_entries(count, entries, 1, n, v, planes, own, counts);
 }
 
-/* Something that depends on all counts, so that compilers leave them in. */
+/* A value that depends on all counts, so that compilers do not drop them. */
 INLINE uint mixed(uint (*counts)[WORDS]) {
   uint all = 0u;
   #pragma unroll

@@ -1,11 +1,12 @@
-/* Colours of a vertex as bit planes: TABLE_WORDS words, of which each half holds a bit of every one of up to 16 hashes.
+/* Colours of a vertex as bit planes: TABLE_WORDS words, each half of which holds one bit of each of up to 16 hashes.
  *
- * WORDS = N_WIDTHS / 2, rounded up.  The low half of word i and layer l is bit l of those by which width i exceeds
- * the width before it, the high half the same of width i + WORDS; where a width has fewer, both vertices of a pair
- * have zeros there.  PLANE_LIST(X) is X(word, low, high): the bits of the colours that the halves hold, or -1.
- * In memory the words come four by four, then what is left over, so that a vertex's are few vector loads: SIDE_BY_SIDE
- * all of a vertex in a record of its own, which fits a sector of the cache, for neighbours that lie anywhere; else those
- * of all vertices one after the other, which takes less room.
+ * WORDS = N_WIDTHS / 2, rounded up.  Width i has some bits more than the width before it: the low half of word i and
+ * layer l is bit l of these, the high half is the same for width i + WORDS.  Where a width has fewer bits, both
+ * vertices of a pair have zeros.  PLANE_LIST(X) is X(word, low, high): the bits of the colours that the halves hold, or
+ * -1.
+ * In memory the words come four by four, then the rest, so that a vertex takes few vector loads.  SIDE_BY_SIDE 1: a
+ * vertex has all its words in a record of its own, which fits a sector of the cache, for neighbours that lie anywhere.
+ * SIDE_BY_SIDE 0: the words of all vertices come one after the other, which takes less room.
  */
 #ifndef CLGRAPH_PLANES_H
 #define CLGRAPH_PLANES_H
@@ -18,7 +19,7 @@
 #define WORDS ((N_WIDTHS + 1) / 2)
 #define TABLE_WORDS (WORDS * LAYERS)
 #define QUADS (TABLE_WORDS / 4)
-#define REST (TABLE_WORDS % 4)   /* 3 take the room of 4 */
+#define REST (TABLE_WORDS % 4)   /* words left over; 3 take the room of 4 */
 #define RECORD ((TABLE_WORDS + 7) / 8 * 8)
 #ifndef SIDE_BY_SIDE
 #define SIDE_BY_SIDE 0

@@ -1,4 +1,5 @@
-/* What every run begins with beside the table of hashes: cleared counters, and rows cut into tiles; a work-item a row.
+/* The beginning of every run, beside the table of hashes: counters are cleared, and rows are cut into tiles; a
+ * work-item takes a row.
  *
  * Row r lies at position row_offsets[r] + r, and tile t holds the rows from position t * TILE_STEP to
  * (t + 1) * TILE_STEP - 1: tile_rows[t] is the first of them, tile_rows[n_tiles] = n.

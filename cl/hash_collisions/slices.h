@@ -1,10 +1,10 @@
-/* Numbers by slices: slice s is a word that holds bit s of 32 counters, one for each pair of hash and width of a word of
- * planes (planes.h).
+/* Numbers by slices: slice s is a word that holds bit s of 32 counters, one for each pair of hash and width in a word
+ * of planes (planes.h).
  *
- * A row's counts have SLICES slices.  They are compared with the greatest so far, which is a subtraction's borrow and a
+ * A row's counts have SLICES slices.  They are compared with the greatest so far, by a subtraction's borrow and a
  * selection, and added to the sums of a work-item, which have TOTAL_SLICES slices, enough for 2^FLUSH_LOG rows.  Only
- * when sums are flushed do 32 counters become as many numbers: the lanes of a sub-group exchange slices and add them up,
- * and each lane then adds some counters to those of the work-group.
+ * when sums are flushed do 32 counters become 32 numbers: the lanes of a sub-group exchange slices and add them up, and
+ * each lane then adds some counters to the work-group's.
  *
  * After R. Harley's and H. S. Warren's carry-save counting: "Hacker's Delight", section 5-1.
  */
@@ -13,13 +13,13 @@
 #include "common/subgroup.h"
 #include "hash_collisions/planes.h"
 
-#ifndef SLICES                   /* a row has less than 2^SLICES entries; they are at least as many as a batch */
+#ifndef SLICES                   /* a row has less than 2^SLICES entries; 2^SLICES is at least BATCH */
 #define SLICES 6
 #endif
 #ifndef FLUSH_LOG
 #define FLUSH_LOG 3
 #endif
-#ifndef LOCAL_SUMS               /* sums stand in local memory, which saves registers */
+#ifndef LOCAL_SUMS               /* 1: sums stand in local memory, which saves registers */
 #define LOCAL_SUMS 1
 #endif
 #define TOTAL_SLICES (SLICES + FLUSH_LOG)
@@ -80,7 +80,7 @@ INLINE void add_row(SUMS_SPACE uint *sums, uint (*counts)[WORDS]) {
   }
 }
 
-/* Where counts is the greater of the two numbers, greatest becomes counts. */
+/* In each counter where counts is greater than greatest, greatest becomes counts. */
 INLINE void keep_greater(uint (*greatest)[WORDS], uint (*counts)[WORDS]) {
   #pragma unroll
   for (int i = 0; i < WORDS; i++) {

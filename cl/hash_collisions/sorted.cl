@@ -1,8 +1,8 @@
-/* Collisions at distance 2 in rows that no local memory holds: their colours are sorted in global memory.
+/* Collisions at distance 2 in rows that are too long for local memory: their colours are sorted in global memory.
  *
  * A work-group takes a row.  starts[r] ... starts[r + 1] - 1 are the keys of the closed row of long_rows[r]: the vertex,
  * then its neighbours.  write_keys writes their colours by hash k, bits reversed; the host's segmented sort puts each row
- * in order; count_sorted makes a histogram of how many bits neighbours in this order share, as bins.h tells.
+ * in order; count_sorted makes a histogram of how many bits neighbours in this order share, as in bins.h.
  *
  * Races: the bins of a work-group are raised by atomics only, and barriers stand between clearing, raising and reading
  * them.

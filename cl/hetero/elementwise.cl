@@ -1,5 +1,5 @@
-/* An expression of each element of some arrays: a work-item computes one.  The host gives the parameters, what loads
- * the element k of each array, and the expression.  No races. */
+/* Evaluates an expression for each element of some arrays: a work-item takes one.  The host supplies the parameters,
+ * the loads of element k of each array, and the expression.  No races. */
 #include "common/types.h"
 
 #ifndef EXPRESSION

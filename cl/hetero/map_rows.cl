@@ -1,5 +1,5 @@
-/* A number of each row of a dense matrix: a work-item computes one.  The host gives the statements that set it, and
- * the parameters that all rows share.  No races. */
+/* Computes a number from each row of a dense matrix: a work-item takes one.  The host supplies the statements that
+ * compute it, and the parameters that all rows share.  No races. */
 #include "common/types.h"
 
 #ifndef BODY
@@ -13,7 +13,7 @@
 
 KERNEL map_rows(long n, long first, int width, __global const VALUE_T *restrict matrix, SHARED __global T *restrict out) {
   const long place = get_global_id(0), i = first + place;
-  (void)i;                       /* BODY may ask for it */
+  (void)i;                       /* BODY may use it */
   if (place >= n) return;
   const int length = width;
   __global const VALUE_T *row = matrix + place * width;

@@ -1,6 +1,6 @@
-/* A number of each row of a CSR matrix: a work-item computes one.  The host gives the statements that set it, and the
- * parameters that all rows share.  The offsets are those of the whole matrix, the entries those of the part's rows.  No
- * races. */
+/* Computes a number from each row of a CSR matrix: a work-item takes one.  The host supplies the statements that
+ * compute it, and the parameters that all rows share.  The offsets count entries of the whole matrix, the entries are
+ * only those in the part's rows.  No races. */
 #include "common/types.h"
 
 #ifndef BODY
@@ -16,7 +16,7 @@ KERNEL map_sparse_rows(
     long n, long first, __global const int *restrict row_offsets, __global const int *restrict column_indices,
     __global const VALUE_T *restrict row_values, SHARED __global T *restrict out) {
   const long place = get_global_id(0), i = first + place;
-  (void)i;                       /* BODY may ask for it */
+  (void)i;                       /* BODY may use it */
   if (place >= n) return;
   const int begin = row_offsets[place] - row_offsets[0], length = row_offsets[place + 1] - row_offsets[place];
   __global const VALUE_T *row = row_values + begin;

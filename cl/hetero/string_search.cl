@@ -1,6 +1,6 @@
-/* How often each of several patterns stands in a text: a work-item looks at the BLOCK places of one block.  A part of
- * the text is a run of whole blocks and, behind them, the characters that a match which begins in the last block may
- * need; n_bytes counts both.  No races.
+/* Counts how often each of several patterns stands in a text: a work-item looks at the BLOCK places of one block.  A
+ * part of the text is a run of whole blocks, then the characters that a match which begins in the last block may need;
+ * n_bytes counts both.  No races.
  *
  * patterns has the patterns one behind the other; pattern p begins at pattern_offsets[p].
  */

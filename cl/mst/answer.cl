@@ -1,6 +1,6 @@
-/* What the host gets of a forest, from its sorted edges: in_order has n of them, and NO_ENTRY behind the last.
+/* The forest as the host reads it, from its sorted edges: in_order has n places, and NO_ENTRY behind the last edge.
  *
- * VALUES  what the user's weights are
+ * VALUES  the type of the user's weights
  */
 #include "mst/keys.h"
 
@@ -18,7 +18,7 @@ typedef ulong word_t;
 typedef uint word_t;
 #endif
 
-/* *n_edges = how many there are. */
+/* *n_edges = the number of edges. */
 KERNEL list_edges(int n, const __global uint *restrict in_order, __global long *restrict edges,
                   __global int *restrict n_edges) {
   const int i = get_global_id(0);
@@ -30,8 +30,8 @@ KERNEL list_edges(int n, const __global uint *restrict in_order, __global long *
   if (!is_edge && !i) *n_edges = 0;
 }
 
-/* Sums that are the same on every device: LANES of them for each LANES * ADDENDS edges, of every LANES-th edge in turn.
- * The halves of longs are summed apart, so that nothing is lost. */
+/* Sums that are the same on every device: LANES sums for each LANES * ADDENDS edges, each over every LANES-th edge. The
+ * halves of longs are summed apart, so that nothing is lost. */
 #ifndef LANES
 #define LANES 64
 #endif

@@ -11,7 +11,7 @@
 #define COMPONENTS 0
 #endif
 
-/* The lightest entry found so far in a row; entry NO_ENTRY without one. */
+/* The lightest entry found so far in a row; entry is NO_ENTRY if there is none. */
 typedef struct { int row; uint weight, entry; } run_t;
 
 /* shared: other tiles may hold entries of the row, too */

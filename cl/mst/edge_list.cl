@@ -1,12 +1,13 @@
 /* Borůvka on a list of edges: every sub-group keeps a segment of the list and shortens it in place, so appending
  * costs no atomics; a round is `hook`, `settle`, `offer`, with device-wide barriers or launches between them.
  *
- * An entry of the list is (root of one end, root of the other, weight key, entry); it is there once, as the entry in
- * the row of the edge's lesser end.  Light edges come first: what they join need not be looked at among the heavy ones.
+ * An entry of the list is (root of one end, root of the other, weight key, entry).  An edge is in it once, as the entry
+ * in the row of its lesser end.  Light edges come first: heavy edges between vertices that these have joined are not
+ * listed.
  * After A. Fallin, A. Gonzalez, J. Seo, M. Burtscher, "A High-Performance MST Implementation for GPUs", SC 2023.
  *
- * Races: `offer` lowers best by atomics, and while it runs nothing hooks.  In `hook` the one entry that is a root's
- * best writes the root's parent.  In `settle` nothing hooks: see climb.h.
+ * Races: `offer` lowers best by atomics, and while it runs nothing hooks.  In `hook`, only the one entry that is a
+ * root's best writes the root's parent.  In `settle` nothing hooks: see climb.h.
  */
 #include "common/grid_barrier.h"
 #include "common/random.h"
@@ -24,7 +25,7 @@
 #define SAMPLES 512
 #endif
 
-/* One work-group finds the weight up to which edges are light: among the sampled ones it has this rank. */
+/* One work-group finds the weight up to which edges are light: the sampled edge of this rank has it. */
 KERNEL choose_threshold(offset_t m, uint rank, __global const uint *restrict edge_weights, __global uint *restrict state) {
   LOCAL_ARRAY uint weight[SAMPLES];
   LOCAL_ARRAY uint entry[SAMPLES];
@@ -95,7 +96,7 @@ KERNEL build(int n, int n_tiles, int n_segments, int part, offset_t m, ulong cap
   if (lane == 0) sizes[segment] = size;
 }
 
-/* Hook the roots for which an edge of this segment is the best; of two with the same best the lesser stays. */
+/* Hook the roots for which an edge of this segment is the best; of two roots with the same best the lesser stays. */
 INLINE void hook(int n, uint size, const __global uint4 *own, volatile __global best_t *best,
                  volatile __global int *parent, __global uint *forest) {
   for (uint i = sg_lane(); i < size; i += BATCH * SUB_GROUP_SIZE) {
@@ -121,8 +122,8 @@ INLINE void hook(int n, uint size, const __global uint4 *own, volatile __global 
   }
 }
 
-/* Point the roots of the last round at the new ones; keep those that remain and have edges.  Returns the new size;
- * *at_root = 0 where a climb met its limit: then it takes another turn. */
+/* Point the roots of the last round at the new ones; keep the roots that remain and have edges.  Returns the new size;
+ * *at_root = 0 if a climb met its limit: then it takes another turn. */
 INLINE uint settle(int n, uint size, int turn, int *at_root, __global int *own, volatile __global best_t *best,
                    volatile __global int *parent) {
   uint kept = 0u;
@@ -147,7 +148,7 @@ INLINE uint settle(int n, uint size, int turn, int *at_root, __global int *own, 
   return kept;
 }
 
-/* Drop what the last round joined, and offer the rest to both ends.  Returns the new size. */
+/* Drop the edges that the last round joined, and offer the others to both ends.  Returns the new size. */
 INLINE uint offer_list(int n, uint size, __global uint4 *own, volatile __global best_t *best,
                        volatile __global int *parent) {
   uint kept = 0u;
@@ -192,7 +193,7 @@ KERNEL settle_segments(int n, int n_segments, uint root_capacity, __global int *
                        volatile __global best_t *best, volatile __global int *parent) {
   const int s = (int)(get_global_id(0) / SUB_GROUP_SIZE);
   if (s >= n_segments) return;
-  int at_root = 1;               /* without a grid barrier climbs have no limit */
+  int at_root = 1;               /* stays 1: without a grid barrier climbs have no limit */
   uint size = settle(n, n_roots[s], 0, &at_root, roots + (size_t)s * root_capacity, best, parent);
   if (sg_lane() == 0) n_roots[s] = size;
 }

@@ -1,7 +1,7 @@
 /* Edges in one order on every device: by weight, then by the position of the entry in the row of the edge's lesser
  * end.  No two edges are equal in it, so the forest is unique.
  *
- * WEIGHT_KIND  what edge_weights holds; all are compared as uints of the same order
+ * WEIGHT_KIND  the kind of edge_weights; all are compared as uints of the same order
  * MAXIMUM      1: the heaviest edges first
  * SPLIT_KEYS   0: best[v] is weight key << 32 | entry, lowered by one 64-bit atomic
  *              1: best[v] the weight key, best[n + v] the entry, lowered in two passes of 32-bit atomics

@@ -1,9 +1,9 @@
 /* Forests of parts of a graph as lists of edges, in the order of their entries in the whole graph.
  *
  * A work-item takes an edge, or a vertex.  An edge is its lesser end (its row), its greater end, its weight and its
- * entry.  Two such lists make one by merging, and that one is a graph whose rows hold each edge once, so the forest of
- * two parts is found as that of one: what is in the forest of both is in the forest of one of them.  The order of
- * edges of the same weight is that of the whole graph, since entries keep it.
+ * entry.  Two such lists are merged to one, which is a graph whose rows hold each edge once.  Its forest is the forest
+ * of both parts, because every edge of that forest is in the forest of one of them.  Edges of the same weight keep the
+ * order of the whole graph, since entries do.
  *
  * WEIGHTED  0: edges have no weights
  */
@@ -13,7 +13,7 @@
 #define WEIGHTED 1
 #endif
 
-/* How many of the rising values are below x. */
+/* The number of ascending `values` below x. */
 INLINE uint count_below(uint n, const __global uint *restrict values, uint x) {
   uint low = 0u, high = n;
   while (low < high) {
@@ -24,7 +24,7 @@ INLINE uint count_below(uint n, const __global uint *restrict values, uint x) {
   return low;
 }
 
-/* *n_edges = how many entries there are in front of the words NO_ENTRY. */
+/* *n_edges = the number of entries in front of the words NO_ENTRY. */
 KERNEL count_edges(int n, const __global uint *restrict in_order, __global int *restrict n_edges) {
   int i = get_global_id(0);
   if (i > n) return;
@@ -32,7 +32,8 @@ KERNEL count_edges(int n, const __global uint *restrict in_order, __global int *
   if (before && !here) *n_edges = i;
 }
 
-/* Names the edges of a part, whose first entry is `first` of the whole graph, or whose entries `part_entries` tells. */
+/* Names the edges of a part.  Its entries begin with entry `first` of the whole graph, or part_entries has their
+ * numbers there. */
 KERNEL take_edges(int n, int n_edges, int is_listed, uint first, const __global uint *restrict in_order,
                   __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
                   __global const uint *restrict edge_weights, __global const uint *restrict part_entries,
@@ -55,7 +56,7 @@ KERNEL take_edges(int n, int n_edges, int is_listed, uint first, const __global 
   entries[i] = is_listed ? part_entries[e] : first + e;
 }
 
-/* Puts the edges of one list to their places among those of another one; each list does it once. */
+/* Puts the edges of one list at their places in the merged list; each of the two lists does it once. */
 KERNEL merge_edges(int n_edges, int n_others, const __global uint *restrict rows, const __global int *restrict columns,
                    const __global uint *restrict weights, const __global uint *restrict entries,
                    const __global uint *restrict other_entries, __global uint *restrict all_rows,

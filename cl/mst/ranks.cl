@@ -1,5 +1,5 @@
-/* Replace 64-bit weights by 32 bits in the same order, which give the same forest: by what is left of them where nothing
- * is lost, else by the ranks of their values. */
+/* Replace 64-bit weights by 32 bits in the same order, which give the same forest: by shorter numbers if nothing is
+ * lost, else by the ranks of their values. */
 #include "common/atomics.h"
 
 /* Doubles that are floats, as integers in the order of the floats; *lost ends as 1 if one is no float, or a denormal. */
@@ -18,18 +18,18 @@ KERNEL narrow_doubles(long m, __global const ulong *restrict edge_weights, __glo
   if (is_lost) store_relaxed(lost, 1u);
 }
 
-/* What integers are above the least, which 32 bits hold. */
+/* Integers less the least one; 32 bits hold the differences. */
 KERNEL narrow_longs(long m, long least, __global const long *restrict edge_weights, __global uint *restrict keys) {
   for (long k = get_global_id(0); k < m; k += get_global_size(0)) keys[k] = (uint)(edge_weights[k] - least);
 }
 
-/* Doubles of which no zero has a sign. */
+/* Copy doubles, and drop the signs of zeros. */
 KERNEL drop_signs(long m, __global const ulong *restrict edge_weights, __global ulong *restrict weights) {
   for (long k = get_global_id(0); k < m; k += get_global_size(0))
     weights[k] = edge_weights[k] << 1 ? edge_weights[k] : 0ul;
 }
 
-/* begins[i] = 1 where sorted item i is another value than the one before. */
+/* begins[i] = 1 if sorted item i differs from the one before. */
 KERNEL mark_values(long m, __global const ulong *restrict sorted, __global int *restrict begins) {
   long i = get_global_id(0);
   if (i < m) begins[i] = i > 0 && sorted[i] != sorted[i - 1];

@@ -46,8 +46,8 @@ KERNEL hook_rows(int n, __global const int *restrict column_indices, volatile __
 }
 
 /* Point every vertex at its root and list the roots: a sub-group takes blocks of vertices and appends to a segment of
- * its own.  With CLIMB_LIMIT it takes up to three passes, of which a later one ends at once if no climb of the pass
- * before met the limit: three passes of 1,024 steps shorten any tree. */
+ * its own.  With CLIMB_LIMIT it takes up to three passes; a later pass ends at once if no climb of the pass before met
+ * the limit.  Three passes of 1,024 steps shorten any tree. */
 #ifndef VERTEX_BLOCK
 #define VERTEX_BLOCK (4 * SUB_GROUP_SIZE)
 #endif

@@ -1,9 +1,9 @@
 /* The stored entries, dealt out in tiles of equal length whatever the degrees: a sub-group takes TILE consecutive
  * entries, its lanes walk them together, and each lane finds the row of its entry by binary search in the offsets of
- * as many rows as there are lanes.
+ * SUB_GROUP_SIZE rows.
  *
- * After the warp segmentation of F. Khorasani, R. Gupta, L. Bhuyan, "Scalable SIMD-efficient graph processing on
- * GPUs", PACT 2015; there a warp takes as many vertices as it is wide, which leaves hubs to one warp.
+ * After the warp segmentation of F. Khorasani, R. Gupta, L. Bhuyan, "Scalable SIMD-efficient graph processing on GPUs",
+ * PACT 2015; there a warp takes a vertex for each lane, which leaves hubs to one warp.
  */
 #ifndef CLGRAPH_MST_ROWS_H
 #define CLGRAPH_MST_ROWS_H
@@ -23,7 +23,7 @@
 /* The row of the last lane's entry, and where that row ends. */
 typedef struct { int row; offset_t end; } rows_t;
 
-/* Returns the row of each lane's entry e; e does not fall from lane to lane, nor from call to call. */
+/* Returns the row of each lane's entry e; e never decreases from lane to lane, nor from call to call. */
 INLINE int row_of(rows_t *rows, offset_t e, int n, __global const offset_t *restrict row_offsets) {
   if (sg_broadcast(e, SUB_GROUP_SIZE - 1) < rows->end) return rows->row;
   int found = -1;

@@ -2,7 +2,7 @@
  * another one; then the components are merged, in one of two ways.
  *
  * merge_min_hook: a work-item for every root hooks it along its best edge; of two with the same best the lesser stays.
- * Nobody else writes the root's parent.
+ * No other work-item writes the root's parent.
  * merge_transactional: a work-item for every root makes a transaction of the merge.  It reads the roots of both ends
  * and the greater one's version, locks that version if it is still what it read, hooks the greater root under the
  * lesser, and raises the version.  The lesser root may have been hooked meanwhile.  Then the root of its tree is less
@@ -14,7 +14,7 @@
  *
  * Races: a transaction reads parents and versions that others write; a root stops being one only while its version is
  * locked, so an unchanged version is an unchanged root.
- * component[v], what the root was when the edges were discovered, does not change while they are merged.
+ * component[v], the root of v when the edges were discovered, does not change while they are merged.
  */
 #define COMPONENTS 1
 #include "mst/climb.h"

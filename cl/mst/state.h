@@ -1,4 +1,4 @@
-/* What the phases of one run tell each other without the host: words of the buffer `state`. */
+/* Words of the buffer `state`, through which the phases of one run communicate without the host. */
 #ifndef CLGRAPH_MST_STATE_H
 #define CLGRAPH_MST_STATE_H
 #define STATE_THRESHOLD_WEIGHT 0 /* the heaviest of the light edges */
@@ -8,5 +8,5 @@
 #define STATE_CONTROLS 96        /* control words of two grids */
 #define STATE_CONTROL_WORDS 32   /* words apart */
 #define STATE_WORDS 160
-#define MAX_ROUNDS 64            /* each halves the components that have edges */
+#define MAX_ROUNDS 64            /* each round halves the components that have edges */
 #endif

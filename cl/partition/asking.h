@@ -1,24 +1,24 @@
-/* The second step of label propagation: vertices at the border, and in a strong rebalancing all of heavy parts, find the
- * part that pulls most, and ask for it.
+/* The second step of label propagation: vertices at the border, and in a strong rebalancing all vertices of heavy
+ * parts, find the part that pulls most, and ask for it.
  *
- * Weights to parts are counted from the row: of several lanes each counts a short one in registers, and a sub-group a long
- * one, or one with many parts beside it, in local memory, where it has a counter for each part.  Of parts that pull alike
- * a hash of the vertex decides.
+ * Weights to parts are counted from the row.  A lane counts a short row in registers.  A sub-group counts a long row,
+ * or one with many parts beside it, in local memory, where it has a counter for each part.  If parts pull alike, a hash
+ * of the vertex decides.
  */
 #ifndef CLGRAPH_ASKING_H
 #define CLGRAPH_ASKING_H
 #include "partition/refinement.h"
 
-#ifndef PARTS_ROOM               /* at least the number of parts */
+#ifndef PARTS_ROOM               /* room for the parts */
 #define PARTS_ROOM 64
 #endif
-#ifndef SHORT_ROW                /* a work-item counts rows of at most so many entries for each row of its sub-group, ... */
+#ifndef SHORT_ROW                /* a lane alone counts rows up to SHORT_ROW entries times its sub-group's rows, ... */
 #define SHORT_ROW 4
 #endif
-#ifndef SLOTS                    /* ... if so many other parts are beside the vertex at most */
+#ifndef SLOTS                    /* ... if the vertex has at most this many other parts beside it */
 #define SLOTS 4
 #endif
-#ifndef ROUNDS                   /* of label propagation on a level */
+#ifndef ROUNDS                   /* rounds of label propagation on a level */
 #define ROUNDS 2u
 #endif
 #ifndef FINE_SHARE               /* quarters of the weight to the own part that a move may lose, on level 0 and others */
@@ -34,13 +34,13 @@ INLINE ulong pull_key(int weight, int part, int v) { return ((ulong)(uint)weight
 INLINE int part_of(ulong key, int v) { return (int)(((uint)key & 0xffffu) ^ tie_of(v)); }
 INLINE int weight_of(ulong key) { return (int)(key >> 32); }
 
-/* Whether vertices may move to a part: in a rebalancing those of weight that it has room for. */
+/* Whether a vertex may move to a part: in a rebalancing only if the part has room for its weight. */
 INLINE int is_open(const refined_t *r, int part, int weight, uint mode) {
   const int limit = OF_PARTS(r, LIMITS)[part];
   return mode == MODE_SPREAD || OF_PARTS(r, SIZES)[part] + weight <= limit - DEAD_ZONE(limit);
 }
 
-/* A work-item counts in SLOTS registers; is_full says that more parts are beside v, and that nothing was found. */
+/* A work-item counts in SLOTS registers; *is_full becomes 1 if more parts are beside v, and the result is then void. */
 INLINE pull_t pulls_of_short(const refined_t *r, const level_t *on, int v, int weight, int first, int last, uint mode,
                              int *is_full) {
   __global const int *parts = (__global const int *)ARRAY(r, PART);
@@ -75,7 +75,7 @@ INLINE pull_t pulls_of_short(const refined_t *r, const level_t *on, int v, int w
   return pull;
 }
 
-/* The lanes of a sub-group take the entries of v; counters: an int for each part, all 0 before and after.  One lane alone
+/* The lanes of a sub-group take the entries of v; counters: an int for each part, all 0 before and after.  A lane alone
  * keeps a list of the parts beside v, whose counters are one more than the weight. */
 INLINE pull_t pulls_of_long(const refined_t *r, const level_t *on, int v, int weight, int first, int last, uint mode,
                             volatile __local int *counters) {
@@ -133,7 +133,7 @@ INLINE pull_t pulls_of_long(const refined_t *r, const level_t *on, int v, int we
   return pull;
 }
 
-/* The bucket of a loss for each unit of weight: gains first, then by powers of the square root of two. */
+/* The bucket of a loss per unit of weight: gains first, then by powers of the square root of two. */
 INLINE int bucket_of(int loss, int weight) {
   if (loss <= 0) return loss < 0 ? 0 : 1;
   const ulong scaled = ((ulong)(uint)loss << 8) / (ulong)(uint)max(1, weight);
@@ -142,7 +142,7 @@ INLINE int bucket_of(int loss, int weight) {
   return min(BUCKETS - 1, 2 + max(0, 2 * top + next - 8));
 }
 
-/* A part with room, the more likely the more it has. */
+/* A part with room, drawn with a probability in proportion to its room. */
 INLINE int any_open_part(const refined_t *r, int v) {
   __global int *sums = OF_PARTS(r, FREE);
   const uint sum = (uint)sums[r->n_parts];
@@ -164,8 +164,9 @@ INLINE void become_candidate(const refined_t *r, int v, int target, int gain, ui
   push(r, candidates, CANDIDATES, REFINE_CANDIDATES, v);
 }
 
-/* Label propagation: v, whose pulls are known, becomes a candidate if it gains, or loses less than a share of the weight
- * to its own part.  Later rounds let less be lost, and the last one asks for room, as does a mixed turn. */
+/* Label propagation: v, whose pulls are known, becomes a candidate if it gains, or loses less than a share of the
+ * weight to its own part.  Later rounds allow smaller losses.  The last round, and a mixed turn, require room in the
+ * other part. */
 INLINE void consider(const refined_t *r, const level_t *on, int v, uint mode, uint stamp, batch_t *listed,
                      batch_t *candidates) {
   const int part = ARRAY(r, PULL_PART)[v], moves_to_list = r->state[REFINE_READ] != r->state[REFINE_WRITE];
@@ -182,7 +183,7 @@ INLINE void consider(const refined_t *r, const level_t *on, int v, uint mode, ui
   become_candidate(r, v, part, gain, stamp, candidates);
 }
 
-/* Rebalancing: v asks for the part that costs least, by the pulls of parts with room, or for any with room. */
+/* Rebalancing: v asks for the part that costs least, by the pulls of parts with room, or for any part with room. */
 INLINE void ask_to_leave(const refined_t *r, int v, int weight, pull_t pull, uint mode, uint stamp,
                          batch_t *candidates) {
   const int part = ARRAY(r, PART)[v];
@@ -211,7 +212,7 @@ INLINE int is_rebalanced(const refined_t *r, int v, uint mode) {
   return OF_PARTS(r, SIZES)[part] > OF_PARTS(r, LIMITS)[part];
 }
 
-/* Movers of the journal are in the best partition where they are now. */
+/* The best partition gets the present parts of the movers in the journal. */
 INLINE void copy_journal(const refined_t *r) {
   const uint n = r->state[REFINE_COPIED];
   const share_t share = SHARE_OF(r, n);
@@ -223,7 +224,7 @@ INLINE void copy_journal(const refined_t *r) {
   }
 }
 
-/* Movers of the journal go back to where the best partition has them. */
+/* Movers in the journal go back to their parts in the best partition. */
 INLINE void take_back(const refined_t *r, const level_t *on) {
   const uint n = r->state[REFINE_BACK];
   const share_t share = SHARE_OF(r, n);

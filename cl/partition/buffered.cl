@@ -1,16 +1,16 @@
-/* Refinement by requests in buffers: each part takes those requests that gain most, as long as it has room.
+/* Refinement by requests in buffers: each part takes the requests that gain most, while it has room.
  *
- *   count_requests   a work-item takes a candidate, and counts its request; a rebalancing is that of label propagation
+ *   count_requests   a work-item takes a candidate, and counts its request; rebalancing is as in label propagation
  *   place_requests   a work-item takes a candidate, and puts it in the buffer of its part
  *   accept_requests  a work-group takes a part, and finds the least key for which there is room, bit by bit
  *
- * The order of a buffer depends on what runs when, but what is taken from it does not.
+ * The order of a buffer depends on timing, but the requests that are taken from it do not.
  *
  * After G. Goodarzi, M. Burtscher, D. Goswami, "Parallel graph partitioning on a CPU-GPU architecture", IPDPSW 2016.
  */
 #include "partition/requests.h"
 
-#ifndef LEAST_GAIN               /* a lesser gain is no request */
+#ifndef LEAST_GAIN               /* lesser gains are no requests */
 #define LEAST_GAIN 1
 #endif
 
@@ -53,7 +53,7 @@ KERNEL place_requests(uint level, REQUEST_PARAMETERS) {
   }
 }
 
-/* The weight of the requests with keys of at least so much. */
+/* The weight of the requests with keys of at least `least`. */
 INLINE long weight_from(const refined_t *r, const level_t *on, __global int *items, uint n, ulong least,
                         uint stamp, __local long *scratch) {
   long own = 0, all;

@@ -1,17 +1,17 @@
 /* Partitions of the coarsest level by recursive bisection: a work-group makes a whole partition, an individual, and every
  * group begins from other random vertices; the best of all is kept.
  *
- * Of TRIES bisections of a block, which halving.h tells, the best stays.  A sub-group makes one, so the blocks of one
- * depth, and the tries of each, run side by side without a barrier.  The vertices of a block stand together in members,
- * and each try has a key for each of them, by which the next one to move is found.  Of equal gains the greater hash wins,
- * so the result does not depend on the width of a sub-group.
+ * A block is bisected TRIES times (halving.h), and the best bisection stays.  A sub-group makes one, so the blocks of
+ * one depth, and the tries of each, run side by side without a barrier.  The vertices of a block stand together in
+ * members.  Each try has a key for each of them, by which it finds the next vertex to move.  Of equal gains the greater
+ * hash wins, so the result does not depend on the width of a sub-group.
  */
 #include "partition/halving.h"
 
 #ifndef TRIES
 #define TRIES 4u
 #endif
-#define TRY_WORDS 7u             /* ints of a try for each vertex, of which a key has two */
+#define TRY_WORDS 7u             /* ints of a try for each vertex; a key takes two of them */
 #define VERTEX_WORDS (TRIES * TRY_WORDS + 3u)    /* ints of an individual for each vertex, ... */
 #define PART_WORDS (2u * TRIES + 16u)            /* ... and for each part */
 
@@ -62,7 +62,7 @@ KERNEL grow_parts(uint level, uint n_parts, uint seed, LEVELS_PARAMETERS, __glob
   GROUP_BARRIER();
   uint n_blocks = 1u;
   for (; n_blocks < n_parts; n_blocks *= 2u) {
-    /* The blocks of a depth stand before those of the next one. */
+    /* The blocks of a depth stand before the blocks of the next one. */
     __global block_t *from = lists + (n_blocks - 1u), *to = lists + (2u * n_blocks - 1u);
     for (uint task = sg_in_group(); task < n_blocks * TRIES; task += SUB_GROUPS_PER_GROUP) {
       const block_t block = from[task / TRIES];
@@ -133,7 +133,7 @@ KERNEL grow_parts(uint level, uint n_parts, uint seed, LEVELS_PARAMETERS, __glob
   if (get_local_id(0) == 0) scores[individual] = ((ulong)cut + 1ul) * (ulong)(total + over);
 }
 
-/* n_groups: how many partitions grow_parts made.  One work-group copies the best. */
+/* n_groups: the number of partitions that grow_parts made.  One work-group copies the best. */
 KERNEL keep_best(uint level, uint n_parts, uint n_groups, uint room, LEVELS_PARAMETERS, __global const int *grown,
                  __global const int *blocks, __global const ulong *scores, __global int *work,
                  __global int *parts_work) {

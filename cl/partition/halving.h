@@ -15,12 +15,12 @@
 
 /* A block of vertices: the parts that it becomes, and where its vertices stand in members. */
 typedef struct { int first, n_parts, begin, end; } block_t;
-/* A try to halve it.  sides, moved, own and other are by vertex: own and other are weights of edges to either side; keys
- * are by place in the block. */
+/* A try to halve it.  sides, moved, own and other are by vertex: own and other are the weights of its edges to its own
+ * and to the other side.  keys are by place in the block. */
 typedef struct {
   uint n, seed, mask;
   int block;
-  long twice, slack;             /* what side 1 is to weigh, and may be off, both doubled */
+  long twice, slack;             /* twice the weight that side 1 shall have, and twice the allowed difference */
   __global const int *parts, *members, *places;
   __global int *sides, *moved, *order;
   __global ulong *keys;
@@ -37,12 +37,13 @@ INLINE void add(__global int *word, int x) {
 #endif
 }
 
-/* Greater for greater gains; the low bits are random and then name the vertex. */
+/* A key that is greater for greater gains; its low bits are random and then name the vertex. */
 INLINE ulong gain_key(const halving_t *h, long gain, int v) {
   const uint rank = (uint)(int)max(-(1l << 31) + 1, min(gain, (1l << 31) - 1)) ^ 0x80000000u;
   return ((ulong)rank << 32) | (mixed(h->seed ^ (uint)v) & ~h->mask) | (uint)v;
 }
-/* 0 for who must not move.  While side 1 grows, those beside it come before all others; without any chance decides. */
+/* The key of v; 0 if v must not move.  While side 1 grows, its neighbours come first; chance decides among the
+ * others. */
 INLINE ulong key_of(const halving_t *h, int v, int grows) {
   const long gain = (long)h->other[v] - h->own[v];
   if (!grows) return h->moved[v] ? 0ul : gain_key(h, gain, v);
@@ -94,7 +95,7 @@ INLINE void move_across(const level_t *on, const halving_t *h, int v, int grows)
   sg_sync();
 }
 
-/* Grows side 1 to half as much as twice is; returns its weight. */
+/* Grows side 1 while its weight is below half of `twice`; returns its weight. */
 INLINE long grow(const level_t *on, const halving_t *h) {
   FOR_LANES(i, h->n) h->sides[h->members[i]] = 0;
   sg_sync();
@@ -112,14 +113,15 @@ INLINE long grow(const level_t *on, const halving_t *h) {
   return grown;
 }
 
-/* Whether the halves are no farther from balance after v, or within the slack. */
+/* Whether v may move: afterwards the halves are within the slack, or closer to balance than before. */
 INLINE int is_allowed(const level_t *on, const halving_t *h, long grown, int v) {
   const int weight = vertex_weight(on, v);
   const long after = distance_of(2 * (grown + (h->sides[v] ? -weight : weight)), h->twice);
   return after <= h->slack || after < distance_of(2 * grown, h->twice);
 }
 
-/* One pass: every vertex moves at most once.  Returns the change of the cut up to the best state, in which sides are. */
+/* One pass: every vertex moves at most once, and the best state is kept.  Returns the change of the cut up to that
+ * state, or 1 if no move was kept. */
 INLINE long pass(const level_t *on, const halving_t *h, long *grown) {
   const uint patience = 30u + h->n / 16u;
   long change = 0, best_change = 0, best_grown = *grown;
@@ -157,7 +159,7 @@ INLINE long pass(const level_t *on, const halving_t *h, long *grown) {
   return n_kept ? best_change : 1;
 }
 
-/* Returns how good the halves are, less being better: by weight beyond the slack, then by the cut. */
+/* Returns a score of the halves; less is better: first the weight beyond the slack counts, then the cut. */
 INLINE ulong halve(const level_t *on, const halving_t *h) {
   long grown = grow(on, h), cut = 0;
   for (uint k = 0u; k < PASSES; k++)
@@ -168,7 +170,7 @@ INLINE ulong halve(const level_t *on, const halving_t *h) {
   return ((ulong)min(over, (1l << 31) - 1) << 32) | (ulong)min(sg_sum(cut), (1l << 32) - 1);
 }
 
-/* Puts side 0 of a block before side 1, and writes the two blocks that they are. */
+/* Puts side 0 of a block before side 1, and writes these two blocks. */
 INLINE void split(__global int *members, __global int *places, __global int *parts, __global const int *sides,
                   __global int *moved_to, block_t block, __global block_t *halves) {
   const int n_right = block.n_parts / 2, n_left = block.n_parts - n_right;

@@ -2,10 +2,10 @@
  * in a hash table: a team takes a coarse vertex and inserts the entries of both rows, with the coarse neighbour as the
  * key, and adds weights where the key is there.
  *
- * The table of a coarse vertex has as many slots as both rows have entries, so it is never full; all tables together
- * have as many as the level has entries.  Coarse vertices are numbered in the order of the lesser of the mates.  With
- * TEAM 1 the order of entries in rows, too, is the same on all devices; in a wider team lanes race for slots, and the
- * order depends on who comes first, while the weights do not.
+ * The table of a coarse vertex has a slot for each entry of both rows, so it is never full; all tables together have a
+ * slot for each entry of the level.  Coarse vertices are numbered in the order of the lesser of the mates.  With TEAM 1
+ * the order of entries in rows, too, is the same on all devices.  In a wider team lanes race for slots: the order of
+ * entries then varies, but the weights do not.
  *
  * After M. Gilbert, S. Acer, E. Boman, K. Madduri, S. Rajamanickam, "Performance-portable graph coarsening for efficient
  * multilevel graph analysis", IPDPS 2021.
@@ -26,13 +26,13 @@
 #define TEAM_LANE sg_lane()
 #endif
 
-/* A chunk of consecutive items of a group, of which every work-item takes one at a time. */
+/* A chunk of consecutive items for a group; its work-items take one item each at a time. */
 #define CHUNK_OF_GROUP(n)                                                                             \
   const uint chunk = ((n + get_num_groups(0) - 1u) / get_num_groups(0) + WG_SIZE - 1u) / WG_SIZE * WG_SIZE; \
   const uint first = min(n, (uint)get_group_id(0) * chunk), end = min(n, first + chunk);
 
 INLINE int leads(__global const int *mates, uint v) { return mates[v] == NOBODY || (int)v < mates[v]; }
-/* How many coarse vertices (high word) with how many slots (low word) v stands for. */
+/* The number of coarse vertices (high word), 0 or 1, and of slots (low word) that v stands for. */
 INLINE ulong share_of_leader(const level_t *on, __global const int *mates, uint v) {
   if (!leads(mates, v)) return 0ul;
   const int u = mates[v];
@@ -52,7 +52,7 @@ KERNEL count_leaders(uint level, LEVELS_PARAMETERS, __global const int *mates, _
 }
 
 /* Writes the map, the weights of the coarse vertices, their leaders and where their slots begin, and the words of the
- * next level but where its entries lie. */
+ * next level that do not depend on its number of entries. */
 KERNEL number_leaders(uint level, LEVELS_PARAMETERS, __global const int *mates, __global const ulong *sums,
                       __global int *leaders, __global int *slot_begins) {
   LOCAL_ARRAY ulong scratch[GROUP_SCRATCH];
@@ -168,7 +168,7 @@ KERNEL count_chunks(uint level, __global const long *levels, __global const int 
   if (get_local_id(0) == 0) sums[get_group_id(0)] = all;
 }
 
-/* Writes the row offsets of the next level, and the other words of it. */
+/* Writes the row offsets of the next level, and its remaining words. */
 KERNEL place_rows(uint level, __global const int *counts, __global const ulong *sums, __global long *levels,
                   __global int *arena) {
   LOCAL_ARRAY ulong scratch[GROUP_SCRATCH];
@@ -221,7 +221,7 @@ KERNEL write_entries(uint level, LEVELS_PARAMETERS, __global const int *mates, _
   }
 }
 
-/* Carries the parts of a level from array before of work to array after: to the next level, or to the same one. */
+/* Carries the parts of a level from array `before` of work to array `after`: to the next level, or to the same one. */
 KERNEL carry_parts(uint level, int is_coarser, uint before, uint after, uint room, __global const long *levels,
                    __global const int *leaders, __global int *work) {
   const uint n = (uint)levels[(level + (is_coarser ? 1u : 0u)) * LEVEL_WORDS + LEVEL_VERTICES];

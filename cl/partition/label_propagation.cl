@@ -1,23 +1,23 @@
 /* Refinement by label propagation without constraints, and rebalancing: an iteration is four steps.
  *
- *   direct   one work-group: looks at sizes and cut, keeps the partition if it is the best, and decides what is next:
+ *   direct   one work-group: looks at sizes and cut, keeps the partition if it is the best, and chooses the next turn:
  *            label propagation while no part is too heavy, else two weak rebalancings and then strong ones
  *   ask      a work-item takes a vertex of the border: finds the part to which most of its edges lead.  It becomes a
  *            candidate if it gains, or loses less than a share of the weight that ties it to its own part.  In a
- *            rebalancing vertices of heavy parts become candidates, and the loss goes to a histogram of their part; in a
- *            mixed turn those of other parts do, too, if they do not lose more than in the last round.
- *   confirm  a candidate counts again as if all neighbours with a greater gain had moved before, and moves if it does not
- *            lose.  In a rebalancing those of the least loss move, as many as are too much: a bucket of losses that is
- *            taken in part is taken by chance.
+ *            rebalancing vertices of heavy parts become candidates, and the loss goes to a histogram of their part.  In
+ *            a mixed turn vertices of other parts become candidates, too, if they lose no more than in the last round.
+ *   confirm  a candidate counts again as if all neighbours with a greater gain had moved before, and moves if it does
+ *            not lose.  In a rebalancing the vertices of the least loss move, until the excess is gone: from a bucket
+ *            of losses that is taken in part, chance draws them.
  *   apply    movers get their part, and their neighbours come on the list of the border
  *
- * A vertex that label propagation has moved stays for the next iteration of it.  A partition with less weight beyond the
- * limits is better, then one with a smaller cut.
+ * A vertex that label propagation has moved stays put in its next iteration.  A partition with less weight beyond the
+ * limits is better; if that is equal, one with a smaller cut.
  *
  * refine_levels does all for several levels in one launch, with a barrier between steps; the other kernels are the steps.
  *
- * No word is written in a step that others read in it, but by atomics: what a step reads of neighbours was written in
- * an earlier one.  Sums of integers and maxima do not depend on the order, so neither does the result.
+ * In a step, a word that others read is written by atomics only: the values of neighbours that a step reads were
+ * written in an earlier one.  Sums of integers and maxima do not depend on the order, so neither does the result.
  *
  * After M. Gilbert, K. Madduri, E. Boman, S. Rajamanickam, "Jet: multilevel graph partitioning on graphics processing
  * units", SIAM J. Scientific Computing 46, 2024, whose sorted evictions are drawn from histograms here.

@@ -1,7 +1,7 @@
-/* The levels of a multilevel partition, and how work-items share what is to be done on one.
+/* The levels of a multilevel partition, and how work-items share the work on one.
  *
- * levels has LEVEL_WORDS words for each level.  Level 0 is the user's graph, whose arrays are arguments of their own; the
- * arrays of all others lie in the arena, one level behind the other, where the words tell.  A level that has been made
+ * levels has LEVEL_WORDS words for each level.  Level 0 is the user's graph, whose arrays are arguments of their own.
+ * The arrays of all other levels lie in the arena, one level behind the other; the words tell where.  A finished level
  * does not change any more.
  */
 #ifndef CLGRAPH_LEVEL_H
@@ -11,13 +11,13 @@
 
 #define LEVEL_VERTICES 0
 #define LEVEL_ENTRIES 1
-#define LEVEL_ROWS 2             /* where in the arena its row offsets begin, ... */
+#define LEVEL_ROWS 2             /* place in the arena where its row offsets begin, ... */
 #define LEVEL_COLUMNS 3
 #define LEVEL_EDGE_WEIGHTS 4
 #define LEVEL_VERTEX_WEIGHTS 5
 #define LEVEL_MAP 6              /* ... the vertices of the next level that its own became part of, */
-#define LEVEL_END 7              /* ... and what is free behind it */
-#define LEVEL_CUT 8              /* what refinement has left, and how many turns it took */
+#define LEVEL_END 7              /* ... and the free space behind it */
+#define LEVEL_CUT 8              /* the cut after refinement, and the number of its turns */
 #define LEVEL_TURNS 9
 #define LEVEL_WORDS 10
 #define MAX_LEVELS 64
@@ -31,7 +31,7 @@
 #define NOBODY (-1)
 #define LEFT_OUT (-2)            /* the mate of a vertex without edges, which is on no coarser level */
 
-/* What every kernel that reads a level has among its parameters, and how it reads level l. */
+/* The parameters of every kernel that reads levels, and how it reads level l. */
 #define LEVELS_PARAMETERS                                                                             \
   __global const int *row_offsets, __global const int *column_indices, __global const int *edge_weights, \
   __global const int *vertex_weights, __global long *levels, __global int *arena
@@ -40,7 +40,7 @@
 
 typedef struct {
   uint n;
-  __global const int *rows, *columns, *edge_weights, *vertex_weights;  /* weights that are all 1 are no array */
+  __global const int *rows, *columns, *edge_weights, *vertex_weights;  /* 0 if all weights are 1 */
   __global int *map;
 } level_t;
 
@@ -67,8 +67,8 @@ INLINE level_t level_of(uint l, __global const int *row_offsets, __global const 
 INLINE int edge_weight(const level_t *level, int e) { return level->edge_weights ? level->edge_weights[e] : 1; }
 INLINE int vertex_weight(const level_t *level, int v) { return level->vertex_weights ? level->vertex_weights[v] : 1; }
 
-/* The items of 0 ... n - 1 that a sub-group takes, lane by lane: on GPUs every so manieth, on CPUs one after the other.
- * A loop over them runs  for (uint i = share.first; i < share.end; i += share.step)  with item i + sg_lane() if that is
+/* The items of 0 ... n - 1 that a sub-group takes, lane by lane: on GPUs with a stride, on CPUs one after the other.  A
+ * loop over them runs `for (uint i = share.first; i < share.end; i += share.step)` with item i + sg_lane() if that is
  * less than n, in all lanes of a sub-group together. */
 typedef struct { uint first, end, step; } share_t;
 INLINE share_t share_of_members(uint n, uint member, uint members) {
@@ -86,8 +86,8 @@ INLINE share_t share_of_members(uint n, uint member, uint members) {
 #endif
   return share;
 }
-/* The same for a list whose items differ in work, item i + sg_lane() * stride: few items go to as many sub-groups as
- * there are. */
+/* The same for a list whose items differ in work; it takes item i + sg_lane() * stride.  A short list is spread over
+ * all sub-groups. */
 typedef struct { uint first, end, step, stride; } list_share_t;
 INLINE list_share_t share_of_list(uint n, uint member, uint members) {
   const share_t share = share_of_members(n, member, members);
@@ -105,7 +105,7 @@ INLINE list_share_t share_of_list(uint n, uint member, uint members) {
   return list;
 }
 INLINE share_t share_of(uint n) { return share_of_members(n, get_group_id(0), get_num_groups(0)); }
-/* The same where a sub-group takes each item together. */
+/* The same if all lanes of a sub-group share an item. */
 INLINE share_t team_share_of(uint n) {
   const uint team = get_group_id(0) * SUB_GROUPS_PER_GROUP + sg_in_group();
   const uint teams = get_num_groups(0) * SUB_GROUPS_PER_GROUP;

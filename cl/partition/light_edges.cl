@@ -2,8 +2,8 @@
  * entries than *most*.
  *
  *   count_weights  a work-item takes a slot, and counts its weight by powers of two
- *   drop_light     a sub-group takes a coarse vertex: entries of the heaviest classes stay, as many as are allowed, and of
- *                  the class that is kept in part a hash of the edge draws them, the same from both ends
+ *   drop_light     a sub-group takes a coarse vertex: entries of the heaviest classes stay, up to the allowed number.
+ *                  One class is kept in part: a hash of the edge, the same from both ends, draws its entries
  *
  * So the level stays symmetric, and an edge that stays keeps its weight.  The weight of all edges is less than before.
  *
@@ -12,7 +12,7 @@
  */
 #include "partition/level.h"
 
-#define CLASSES 32               /* a weight has so many bits at most */
+#define CLASSES 32               /* one for each bit of a weight */
 
 INLINE uint class_of(int weight) { return 32u - (uint)clz((uint)weight); }
 

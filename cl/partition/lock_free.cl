@@ -2,10 +2,10 @@
  * an unmatched neighbour, and matches along it if the neighbour has chosen the same edge.  Rounds repeat this; each needs
  * two launches and no lock.
  *
- * Ratings and hashes are the same from both ends.  So the best edge of all is always chosen from both ends, and of edges
- * of one rating as many are matched in a round as if they were in random order.
- * No word is written while others read it: choices are made in one launch, and mates change in the other.  The result
- * does not depend on what runs when.
+ * Ratings and hashes are the same from both ends.  So the best edge of all is always chosen from both ends, and a round
+ * matches edges of one rating as in a random order.
+ * No word is written while others read it: one launch makes choices, the other changes mates.  The result does not
+ * depend on timing.
  *
  * After G. Goodarzi, M. Burtscher, D. Goswami, "Parallel graph partitioning on a CPU-GPU architecture", IPDPSW 2016, and
  * F. Manne, R. Bisseling, "A parallel approximation algorithm for the weighted maximum matching problem", PPAM 2007.
@@ -28,7 +28,7 @@ KERNEL start_matching(uint level, LEVELS_PARAMETERS, __global int *mates) {
 /* An edge: its key, 0 for none, and its other end. */
 typedef struct { ulong key; int end; } edge_t;
 
-/* The best edge to an unmatched neighbour among every step-th entry of the row of v.  Vertices heavier than
+/* The best edge to an unmatched neighbour among every step-th entry of the row of v.  Two vertices heavier than
  * most_weight together stay apart, or no balance could be found. */
 INLINE edge_t best_edge(const level_t *on, __global const int *mates, __global const int *parts, int v, uint seed,
                         int most_weight, uint first, uint step) {

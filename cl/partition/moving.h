@@ -4,8 +4,8 @@
 #define CLGRAPH_MOVING_H
 #include "partition/asking.h"
 
-/* Whether the lanes of a sub-group share the row of v; they do it for all rows that are long for as few as they are, since
- * each would else wait for one lane. */
+/* Whether the lanes of a sub-group share the row of v.  The fewer rows the sub-group has, the shorter rows it shares,
+ * since the other lanes would only wait. */
 INLINE int is_shared_row(const level_t *on, int v) {
 #if SUB_GROUP_SIZE == 1
   return 0;
@@ -17,7 +17,7 @@ INLINE int is_shared_row(const level_t *on, int v) {
 
 /* ---- confirm */
 
-/* What candidate v gains more if the candidates before it have moved, along every step-th entry of its row. */
+/* The further gain of candidate v if the candidates before it have moved, along every step-th entry of its row. */
 INLINE int gain_by_others(const refined_t *r, const level_t *on, int v, int stamp, uint first, uint step) {
   __global const int *parts = (__global const int *)ARRAY(r, PART), *targets = (__global const int *)ARRAY(r, TARGET);
   __global const int *gains = (__global const int *)ARRAY(r, GAIN), *asked = (__global const int *)ARRAY(r, ASKED);
@@ -34,8 +34,8 @@ INLINE int gain_by_others(const refined_t *r, const level_t *on, int v, int stam
   return gain;
 }
 
-/* Whether candidate v is among those of the least loss that a heavy part gives away.  Every other time these are a few
- * more than needed, since chance would often take none; where parts have hardly room, just enough may do. */
+/* Whether candidate v is among the least losses that a heavy part gives away.  Every other time the part gives away a
+ * few more than needed, since chance would often draw none; where parts have hardly any room, just enough may do. */
 INLINE int is_evicted(const refined_t *r, int v, int weight, int stamp) {
   const int part = ARRAY(r, PART)[v], bucket = ARRAY(r, GAIN)[v];
   __global int *weights = r->histogram + (size_t)part * BUCKETS;
@@ -75,7 +75,7 @@ INLINE void confirm(const refined_t *r, const level_t *on) {
 
 /* ---- apply */
 
-/* Tells every step-th neighbour of mover v, and returns twice the change of the cut by the edges there. */
+/* Touches every step-th neighbour of mover v, and returns twice the change of the cut by the edges there. */
 INLINE int change_of_cut(const refined_t *r, const level_t *on, int v, int stamp, uint first, uint step) {
   __global const int *moved = (__global const int *)ARRAY(r, MOVED), *targets = (__global const int *)ARRAY(r, TARGET);
   __global const int *froms = (__global const int *)ARRAY(r, FROM);

@@ -1,9 +1,9 @@
-/* Refinement by sets of moves: of the requests in the buffer of a part the TOP ones of greatest gain are looked at in all
- * combinations, and the valid set that gains most moves, also where each move alone would lose.
+/* Refinement by sets of moves: the TOP requests of greatest gain in a part's buffer are looked at in all combinations,
+ * and the valid set that gains most moves, even if each move alone would lose.
  *
- * A work-group takes a part.  It finds the TOP requests one after the other by a reduction, then what each two of them gain
- * together, in local memory; then each work-item adds up every WG_SIZE-th set.  All moves of a set lead to one part, whose
- * limit is the only one that they could break, so sets need no sort of parts.
+ * A work-group takes a part.  It finds the TOP requests one after the other by a reduction, then the additional gain of
+ * each two together, in local memory; then each work-item adds up every WG_SIZE-th set.  All moves of a set lead to one
+ * part, whose limit is the only one that they could break, so sets need no sort of parts.
  *
  * After the top-k refinement of GPU partitioners.  There a sub-group checks each of the sets, whose moves lead anywhere.
  */

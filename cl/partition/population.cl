@@ -1,12 +1,12 @@
-/* Many partitions of the coarse levels at once: a work-group has an individual, which it refines alone.  Two parents are
- * crossed: where they agree the child has their blocks, and the rest is won by the neighbours.
+/* Many partitions of the coarse levels at once: a work-group has one, an individual, and refines it alone.  Two parents
+ * are crossed: where they agree the child has their blocks, and the rest goes to neighbouring blocks.
  *
- * A child's block is what a block of the first parent has in common with that block of the second which shares most
- * weight with it.  A vertex in no such block takes the block of its heaviest edge to a vertex that has one, for a few
- * rounds, and then that of the first parent.  A child that is better takes the place of its first parent.
+ * A child's block is the intersection of a block of the first parent with the block of the second that shares most
+ * weight with it.  For a few rounds, a vertex in no such block takes the block of its heaviest edge to a vertex that
+ * has one; after that, its block in the first parent.  A child that is better replaces its first parent.
  *
- * population: for each individual the arrays of VERTEX_ARRAYS with room_each items, then those of PART_ARRAYS, the
- * histogram and the state.  parents: for each individual parts with room_each items, and the weights of the parts.
+ * population: for each individual VERTEX_ARRAYS arrays of room_each items, then the PART_ARRAYS arrays of the parts,
+ * the histogram and the state.  parents: for each individual parts with room_each items, and the weights of the parts.
  *
  * After P. Sanders, C. Schulz, "Distributed evolutionary graph partitioning", ALENEX 2012, and for the blocks B. Galinier,
  * Z. Boujbel, M. Fernandes, "An efficient memetic algorithm for the graph partitioning problem", Annals of Operations
@@ -110,7 +110,7 @@ KERNEL cross_individuals(POPULATION_PARAMETERS, uint seed, __global const int *p
   if (get_local_id(0) == 0) scores[individual] = score_of(&r);
 }
 
-/* Each group keeps its individual as a parent if it is better than that was; of the first generation all are. */
+/* Each group keeps its individual as a parent if it is better than the parent; in the first generation always. */
 KERNEL keep_children(uint level, uint n_parts, uint room_each, int is_first, __global const long *levels,
                      __global const int *population, __global const ulong *scores, __global int *parents,
                      __global ulong *parent_scores) {
@@ -127,7 +127,7 @@ KERNEL keep_children(uint level, uint n_parts, uint room_each, int is_first, __g
   if (get_local_id(0) == 0) parent_scores[individual] = scores[individual];
 }
 
-/* One work-group makes the best of all the partition that other kernels refine, and tells its cut. */
+/* One work-group makes the best of all the partition that other kernels refine, and writes its cut. */
 KERNEL keep_best_individual(uint level, uint n_parts, uint n_groups, uint room, uint room_each, __global long *levels,
                             __global const int *parents, __global const ulong *parent_scores, __global int *work,
                             __global int *parts_work, __global uint *state) {

@@ -1,23 +1,23 @@
-/* What refinement keeps of a partition while it moves vertices, and how it knows the best one that it has seen.
+/* The state of a refinement: the partition while vertices move, and the best one so far.
  *
- * work has the arrays of VERTEX_ARRAYS, each of room items; parts_work those of PART_ARRAYS, each of n_parts items.
+ * work has VERTEX_ARRAYS arrays of room items each; parts_work has PART_ARRAYS arrays of n_parts items each.
  * A stamp is the number of an iteration, which only grows, so nothing has to be cleared between iterations.
  *
- * The best partition is kept as BEST.  What has moved since is in the journal, once each (IN_JOURNAL), and is copied to
- * BEST when the partition is the best again.
+ * The best partition is kept as BEST.  Vertices that have moved since are in the journal, once each (IN_JOURNAL).
+ * Their parts are copied to BEST when the partition is the best again.
  *
- * Nothing here is volatile: a step reads what earlier steps have written, and behind the barrier between them the caches
- * of a compute unit hold nothing older.  So many work-items that read one word of the state ask memory for it once.
+ * Nothing here is volatile: a step reads values of earlier steps, and behind the barrier between them the caches of a
+ * compute unit hold nothing older.  So memory is read once if many work-items read one word of the state.
  */
 #ifndef CLGRAPH_REFINEMENT_H
 #define CLGRAPH_REFINEMENT_H
 #include "partition/level.h"
 #include "common/grid_barrier.h"
 
-#define PART 0                   /* of each vertex */
+#define PART 0                   /* the part of each vertex */
 #define BEST 1
 #define TARGET 2                 /* the part to which a candidate would move, */
-#define GAIN 3                   /* what the cut would lose by that (LP), or the bucket of what it would gain */
+#define GAIN 3                   /* decrease of the cut by that (label propagation), or the bucket of its increase */
 #define ASKED 4                  /* stamp: the vertex is a candidate */
 #define MOVED 5                  /* stamp: it moves in this iteration, ... */
 #define FROM 6                   /* ... out of this part */
@@ -28,7 +28,7 @@
 #define MOVERS 12
 #define JOURNAL 13
 #define PULL_PART 14             /* the other part that pulls most, NOBODY inside a part; */
-#define PULL_GAIN 15             /* what the cut would lose by a move there, */
+#define PULL_GAIN 15             /* the decrease of the cut by a move there, */
 #define PULL_OWN 16              /* and the weight to the own part; all three count while the vertex is FRESH */
 #define VERTEX_ARRAYS 17
 #define LISTED 1
@@ -37,10 +37,10 @@
 
 #define SIZES 0                  /* the weight of each part, ... */
 #define BEST_SIZES 1             /* ... in the best partition, */
-#define LIMITS 2                 /* the most that it may be, */
-#define SHARES 3                 /* and what it is to be */
+#define LIMITS 2                 /* the greatest weight allowed, */
+#define SHARES 3                 /* and the intended weight */
 #define FINAL_LIMITS 4           /* LIMITS on level 0; coarser levels allow for their heavier vertices */
-#define FREE 5                   /* sums of what is free in the parts before, n_parts + 1 of them */
+#define FREE 5                   /* the room in all parts before each one, n_parts + 1 sums */
 #define PART_ARRAYS 7
 #ifndef RECOUNTS                 /* 1: coarse levels lack edges, so each level counts its cut anew */
 #define RECOUNTS 0
@@ -48,39 +48,39 @@
 #ifndef SLACK                    /* quarters of the mean vertex weight by which parts of coarse levels may be heavier */
 #define SLACK 8
 #endif
-#ifndef ZONE                     /* a part that receives in a rebalancing keeps this part of its limit free */
+#ifndef ZONE                     /* a part that receives in a rebalancing keeps 1 / ZONE of its limit free */
 #define ZONE 512
 #endif
 #define DEAD_ZONE(limit) ((limit) / ZONE)
-#define BUCKETS 32               /* of losses, for each part */
+#define BUCKETS 32               /* buckets of losses, for each part */
 
-#define REFINE_MODE GRID_CONTROL_WORDS  /* words of the state; those of the grid barrier stand before them */
+#define REFINE_MODE GRID_CONTROL_WORDS  /* words of the state, behind the words of the grid barrier */
 #define REFINE_STAMP (GRID_CONTROL_WORDS + 1)
 #define REFINE_CUT (GRID_CONTROL_WORDS + 2)
 #define REFINE_BEST_CUT (GRID_CONTROL_WORDS + 3)
 #define REFINE_BEST_OVER (GRID_CONTROL_WORDS + 4)  /* weight beyond the limits */
-#define REFINE_CHANGE (GRID_CONTROL_WORDS + 5)     /* of the cut by what moves now, twice */
-#define REFINE_FRUITLESS (GRID_CONTROL_WORDS + 6)  /* iterations since the best became better by much */
-#define REFINE_HEAVY (GRID_CONTROL_WORDS + 7)      /* iterations since no part was too heavy */
+#define REFINE_CHANGE (GRID_CONTROL_WORDS + 5)     /* twice the change of the cut by the present moves */
+#define REFINE_FRUITLESS (GRID_CONTROL_WORDS + 6)  /* iterations since the best one improved by enough */
+#define REFINE_HEAVY (GRID_CONTROL_WORDS + 7)      /* iterations in a row in which a part was too heavy */
 #define REFINE_SPREAD (GRID_CONTROL_WORDS + 8)     /* stamp of the last iteration of label propagation */
-#define REFINE_READ (GRID_CONTROL_WORDS + 9)       /* which list is read, and which is written */
+#define REFINE_READ (GRID_CONTROL_WORDS + 9)       /* the list that is read, and the list that is written */
 #define REFINE_WRITE (GRID_CONTROL_WORDS + 10)
-#define REFINE_LISTED (GRID_CONTROL_WORDS + 11)    /* how long the list is that is read */
-#define REFINE_LENGTH (GRID_CONTROL_WORDS + 12)    /* how long both lists are */
+#define REFINE_LISTED (GRID_CONTROL_WORDS + 11)    /* length of the list that is read */
+#define REFINE_LENGTH (GRID_CONTROL_WORDS + 12)    /* lengths of both lists */
 #define REFINE_CANDIDATES (GRID_CONTROL_WORDS + 14)
 #define REFINE_MOVERS (GRID_CONTROL_WORDS + 15)
 #define REFINE_JOURNAL (GRID_CONTROL_WORDS + 16)
-#define REFINE_COPIED (GRID_CONTROL_WORDS + 17)    /* what is to be copied of the journal */
+#define REFINE_COPIED (GRID_CONTROL_WORDS + 17)    /* journal entries to copy to BEST */
 #define REFINE_TURN (GRID_CONTROL_WORDS + 18)      /* iterations on this level */
-#define REFINE_ROUND (GRID_CONTROL_WORDS + 19)     /* of label propagation on this level; each begins from the best */
-#define REFINE_BACK (GRID_CONTROL_WORDS + 20)      /* what is to be taken back of the journal */
+#define REFINE_ROUND (GRID_CONTROL_WORDS + 19)     /* round of label propagation; each begins from the best */
+#define REFINE_BACK (GRID_CONTROL_WORDS + 20)      /* journal entries to take back */
 #define REFINE_FULL (GRID_CONTROL_WORDS + 21)      /* a longer list is written anew, without vertices inside parts */
 #define REFINE_WORDS (GRID_CONTROL_WORDS + 22)
 
 #define MODE_SPREAD 0            /* label propagation */
-#define MODE_MIXED 1             /* rebalancing of vertices at the border, while those of parts with room spread */
+#define MODE_MIXED 1             /* vertices at the border of heavy parts are rebalanced, others spread */
 #define MODE_WEAK 2              /* rebalancing of vertices at the border */
-#define MODE_STRONG 3            /* ... and of all */
+#define MODE_STRONG 3            /* ... and of all vertices */
 #define MODE_BACK 4              /* the best partition is the present one again */
 #define MODE_DONE 5
 
@@ -90,7 +90,7 @@ typedef struct {
   __global int *work, *parts_work, *histogram;
   __global uint *state;
   __local int *counters;
-  __global long *level;          /* its words, if what is found is told there */
+  __global long *level;          /* the level's words, if results are written there, else 0 */
 } refined_t;
 
 #define ARRAY(r, k) ((r)->work + (size_t)(k) * (r)->room)
@@ -98,8 +98,8 @@ typedef struct {
 #define SHARE_OF(r, n) share_of_members(n, (r)->member, (r)->members)
 #define LIST_SHARE_OF(r, n) share_of_list(n, (r)->member, (r)->members)
 
-/* What a work-item appends to a list of VERTEX_ARRAYS, whose length is a word of the state.  On CPUs it takes room for
- * many at once, since work-items on other cores would wait for the word. */
+/* Items that a work-item appends to a list of VERTEX_ARRAYS, whose length is a word of the state.  On CPUs it takes
+ * room for many at once, since work-items on other cores would wait for the word. */
 #if DEV_IS_CPU
 #define BATCH 64u
 typedef struct { uint n; int items[BATCH]; } batch_t;
@@ -129,19 +129,19 @@ INLINE void append_to_list(const refined_t *r, int v) {
   const uint list = r->state[REFINE_WRITE], at = fetch_add(r->state + REFINE_LENGTH + list, 1u);
   ARRAY(r, LIST + list)[at] = v;
 }
-/* Puts v on the list that is written, if it is on none. */
+/* Puts v on the list that is being written, unless it is on a list. */
 INLINE void list_vertex(const refined_t *r, int v) {
   if (!(fetch_or(ARRAY(r, FLAGS) + v, LISTED) & LISTED)) append_to_list(r, v);
 }
 
-/* Says that a neighbour of u, or u itself, has another part now. */
+/* Call it after u or a neighbour of u has changed its part. */
 INLINE void touch(const refined_t *r, int u) {
   const int flags = load_relaxed(ARRAY(r, FLAGS) + u);
   if (flags & FRESH) fetch_and(ARRAY(r, FLAGS) + u, ~FRESH);
   if (!(flags & LISTED)) list_vertex(r, u);
 }
 
-/* The part of each vertex from that of its coarse one; without a coarser level they are there. */
+/* Takes the part of each vertex from its coarse vertex.  Without a coarser level, BEST has the parts already. */
 INLINE void project_parts(const refined_t *r, const level_t *on, int has_coarser) {
   const share_t share = SHARE_OF(r, on->n);
   for (uint i = share.first; i < share.end; i += share.step) {
@@ -170,7 +170,8 @@ INLINE void project_parts(const refined_t *r, const level_t *on, int has_coarser
   }
 }
 
-/* Lists the vertices at the border; returns, where asked for, the weight of the edges there, each from both ends. */
+/* Lists the vertices at the border; if asked for, adds the weight of the edges there to REFINE_CHANGE, each from both
+ * ends. */
 INLINE void list_border(const refined_t *r, const level_t *on, int counts_cut) {
   __global const int *parts = (__global const int *)ARRAY(r, PART);
   const share_t share = SHARE_OF(r, on->n);

@@ -1,4 +1,4 @@
-/* The first step of label propagation, which decides what is next, and the loop over all four.
+/* The first step of label propagation, which chooses the next turn, and the loop over all four.
  * docs/kernels/label_propagation.md draws it.
  *
  * Races: one work-group runs the first step, between two meetings of all groups, and only it writes the words of the state,
@@ -8,7 +8,7 @@
 #define CLGRAPH_REFINING_H
 #include "partition/moving.h"
 
-#ifndef PATIENCE                 /* balanced partitions without a better cut, after which a round is done, ... */
+#ifndef PATIENCE                 /* after this many balanced partitions without a better cut, a round is done, ... */
 #define PATIENCE 8u
 #endif
 #ifndef SPARSE_PATIENCE          /* ... where rows have less than FEW_ENTRIES entries in the mean, so that a turn is quick, */
@@ -18,23 +18,23 @@
 #ifndef LAST_PATIENCE            /* ... and in the last round, in which moves may hardly lose */
 #define LAST_PATIENCE 4u
 #endif
-#ifndef TOLERANCE                /* on coarse levels this part of all weight may be too much, but at most a mean vertex a part */
+#ifndef TOLERANCE                /* coarse levels accept an excess of total / TOLERANCE, at most a mean vertex a part */
 #define TOLERANCE 1024u
 #endif
-#ifndef MOST_HEAVY               /* rebalancings in a row, after which no balance is expected in a round */
+#ifndef MOST_HEAVY               /* after this many rebalancings in a row, a round ends without balance */
 #define MOST_HEAVY 16u
 #endif
 #ifndef MOST_TURNS
 #define MOST_TURNS 400u
 #endif
-#ifndef POLISHES                 /* 1: levels of long rows with few vertices at the border have the last round alone */
+#ifndef POLISHES                 /* 1: levels of long rows with few vertices at the border get the last round only */
 #define POLISHES 0
 #endif
-#ifndef MIXES                    /* 1: weak rebalancings are mixed where rows are short; where they are long the cut loses */
+#ifndef MIXES                    /* 1: weak rebalancings are mixed if rows are short; else the cut would grow */
 #define MIXES 1
 #endif
-#define LONG_ROWS 16u            /* entries in the mean */
-#define FEW_AT_BORDER 3u         /* less than one in so many */
+#define LONG_ROWS 16u            /* mean entries of a row */
+#define FEW_AT_BORDER 3u         /* fewer than one vertex in FEW_AT_BORDER */
 #if WG_SIZE == 1
 #define GROUP_BARRIER()
 #else
@@ -59,8 +59,8 @@ INLINE uint patience(const level_t *on, uint round) {
   return is_sparse(on) ? SPARSE_PATIENCE : PATIENCE;
 }
 
-/* The result of a turn: its number, the cut, and the weight beyond limits, 0 if it is tolerated; and both of the best
- * partition before it. */
+/* The result of a turn: its number, the cut, and the weight beyond limits, 0 if it is tolerated; and the cut and weight
+ * beyond limits of the best partition before it. */
 typedef struct { uint number, too_much, best_over; int cut, best_cut, is_better; } turn_t;
 
 /* Every work-item calls, before one of them changes the words. */
@@ -94,13 +94,14 @@ INLINE void compare_with_best(const refined_t *r, const level_t *on, uint over, 
                     (turn->too_much == turn->best_over && turn->cut < turn->best_cut);
 }
 
-/* Whether the best partition of this turn is better by enough to go on. */
+/* Whether this turn has improved the best partition by enough to go on. */
 INLINE int is_fruitful(turn_t turn) {
   return turn.is_better && (turn.number == 0u || turn.too_much < turn.best_over ||
                             (long)turn.cut * 1000 < (long)turn.best_cut * 999);
 }
 
-/* The first sub-group calls: the room of all parts before each one, by which evicted vertices are dealt to parts. */
+/* The first sub-group calls: the sum of room in the parts before each one, by which evicted vertices are dealt to
+ * parts. */
 INLINE void sum_room(uint n_parts, __local uint *free) {
   for (uint first = 0u, sum = 0u; first <= n_parts; first += SUB_GROUP_SIZE) {
     const uint p = first + sg_lane(), own = p < n_parts ? free[p] : 0u, before = sg_exclusive_sum(own);
@@ -142,8 +143,8 @@ INLINE void return_to_best(__local uint *desk) {
   desk[REFINE_CUT] = desk[REFINE_BEST_CUT];
 }
 
-/* One work-item calls: the border is read from the list that was written; a list that has grown by a quarter is written
- * anew, without the vertices that have left the border. */
+/* One work-item calls: the border is now read from the list that was written.  A list that has grown by a quarter is
+ * written anew, without the vertices that have left the border. */
 INLINE void turn_lists(uint mode, __local uint *desk) {
   const uint write = desk[REFINE_WRITE], length = desk[REFINE_LENGTH + write];
   if (desk[REFINE_READ] != write) desk[REFINE_FULL] = length + length / 4u;
@@ -155,8 +156,8 @@ INLINE void turn_lists(uint mode, __local uint *desk) {
   }
 }
 
-/* One work-group calls: decide what the next turn does.  Other groups wait, so the state is copied to local memory and back.
- * desk: for the words of the state, for the room of each part, and for two sums. */
+/* One work-group calls: choose what the next turn does.  Other groups wait, so the state is copied to local memory and
+ * back.  desk has room for the words of the state, for the room of each part, and for two sums. */
 INLINE void direct(const refined_t *r, const level_t *on, __local uint *desk) {
   __local uint *free = desk + REFINE_WORDS, *over = desk + DESK_OVER, *total = desk + DESK_TOTAL;
   if (r->state[REFINE_MODE] == MODE_DONE) return;
@@ -201,8 +202,8 @@ INLINE int meet_all(const refined_t *r, __local int *passed) {
   return 1;
 }
 
-/* Levels from the first to the last, which is finer; the coarsest has its partition.  tells: what is found is told in the
- * words of each level. */
+/* Refines the levels from the first to the last, which is finer; the coarsest has its partition already.  tells:
+ * results are written to the words of each level. */
 INLINE void refine(refined_t *r, uint level, uint last_level, int has_coarser, int tells, __local uint *desk,
                    __local int *passed, LEVELS_PARAMETERS) {
   for (uint i = get_local_id(0); i < SUB_GROUPS_PER_GROUP * PARTS_ROOM; i += WG_SIZE) r->counters[i] = 0;

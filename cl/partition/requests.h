@@ -1,9 +1,9 @@
-/* Requests of vertices for parts, in a buffer for each part: what the refinements `buffered` and `permutations` share.
+/* Requests of vertices for parts, in a buffer for each part.  The refinements `buffered` and `permutations` share them.
  *
- * Who is a candidate of label propagation asks for its part, if that lies in the direction of the turn: in odd turns parts
- * of greater number take vertices, in even ones those of lesser number.  So no two vertices change places.
+ * A candidate of label propagation asks for its part, if that lies in the direction of the turn: in odd turns vertices
+ * move to parts of greater number, in even turns to parts of lesser number.  So no two vertices change places.
  *
- * request_words has COUNTS, PLACED and BEGINS of each part: how many requests it has, how many of them stand in its
+ * request_words has COUNTS, PLACED and BEGINS of each part: the number of its requests, the number that stand in its
  * buffer, and where in the array requests the buffer begins.  The first two are 0 before and after a turn.
  */
 #ifndef CLGRAPH_REQUESTS_H
@@ -25,7 +25,7 @@
   r.n_parts = n_parts; r.room = room; r.member = (uint)get_group_id(0); r.members = (uint)get_num_groups(0); \
   r.work = work; r.parts_work = parts_work; r.histogram = histogram; r.state = state;                 \
   const uint mode = state[REFINE_MODE], stamp = state[REFINE_STAMP];
-/* A group has read what the counts of its part say, and forgets them. */
+/* Clears the counts of a part after its group has read them. */
 #if WG_SIZE == 1
 #define group_barrier()
 #else
@@ -35,7 +35,7 @@
   group_barrier();                                                                                    \
   if (get_local_id(0) == 0) OF_REQUESTS(COUNTS)[p] = OF_REQUESTS(PLACED)[p] = 0;
 
-/* Greater for greater gains, and different for all vertices. */
+/* A key that is greater for greater gains, and different for all vertices. */
 INLINE ulong request_key(const refined_t *r, int v, uint stamp) {
   return ((ulong)((uint)ARRAY(r, GAIN)[v] ^ 0x80000000u) << 32) | mixed((uint)v ^ stamp * 0x9e3779b9u);
 }

@@ -1,18 +1,20 @@
-/* Matching by segments: a sub-group takes as many open vertices as it has lanes, and its lanes go through the entries of
- * all of them, one behind the other, so that a long row costs no more than many short ones.
+/* Matching by segments: a sub-group takes an open vertex for each lane, and its lanes go through the entries of all
+ * these vertices, one behind the other, so that a long row costs no more than many short ones.
  *
  *   start_segmented   a work-item takes a vertex, and lists it if it has edges
- *   choose_segmented  where the rows of a sub-group's vertices begin is in local memory; a lane finds the vertex of an
- *                     entry by bisection, and a segmented reduction finds the best candidate of each vertex.  The vertex
- *                     claims it by an atomic maximum of rating and number, for which 64 bits are one word
+ *   choose_segmented  local memory holds where the rows of a sub-group's vertices begin.  A lane finds the vertex of an
+ *                     entry by bisection, and a segmented reduction finds the best candidate of each vertex.  The
+ *                     vertex claims it by an atomic maximum of rating and number, for which 64 bits are one word
  *   break_ties        the lower half of that maximum, for devices without atomics of 64 bits
- *   match_segmented   a work-item takes a vertex.  It is matched with its candidate if that one has no greater claim, and
- *                     if both chose each other, or the vertex proposes and the candidate accepts.  Nobody claims who
- *                     proposes, or a hash says that it does.  Who has a candidate left is listed again
+ *   match_segmented   a work-item takes a vertex.  It is matched with its candidate if that one has no greater claim,
+ *                     and if both chose each other, or the vertex proposes and the candidate accepts.  A vertex
+ *                     proposes if no vertex claims it, or if a hash says so.  A vertex that has a candidate left is
+ *                     listed again
  *
- * Nobody who proposes accepts, so the pairs have no vertex in common; both of a pair that chose each other write their own
- * mate, and in other pairs who proposes writes both.  Claims differ in their numbers.  So the result does not depend on
- * the order of lists, which is by chance.  offers has two halves: one is cleared while the other is in use.
+ * A vertex that proposes does not accept, so the pairs have no vertex in common.  If both of a pair chose each other,
+ * each writes its own mate; in other pairs the one that proposes writes both.  Claims differ in their numbers.  So the
+ * result does not depend on the order of lists, which is random.  offers has two halves: one is cleared while the other
+ * is in use.
  *
  * That some vertices propose and others accept is from B. Fagginger Auer, R. Bisseling, "A GPU algorithm for greedy graph
  * matching", Facing the Multicore-Challenge II, 2012.
@@ -43,7 +45,7 @@ KERNEL start_segmented(uint level, LEVELS_PARAMETERS, OPEN_PARAMETERS) {
   }
 }
 
-/* The vertex of item t, of which begins tells where they begin: the last one that begins there or before. */
+/* The vertex of entry t: the last one whose entries begin at t or before, by `begins`. */
 INLINE uint source_of(__local const int *begins, int t) {
   uint low = 0u;
   for (uint step = SUB_GROUP_SIZE / 2u; step; step /= 2u) low += begins[low + step] <= t ? step : 0u;
@@ -88,7 +90,7 @@ KERNEL choose_segmented(uint level, uint round, uint seed, int most_weight, LEVE
         key = candidate_key(&on, mates, sources[source], e, seed, most_weight);
         end = on.columns[e];
       }
-      for (uint d = 1u; d < SUB_GROUP_SIZE; d <<= 1) {  /* of lanes with one source, the last will have the best */
+      for (uint d = 1u; d < SUB_GROUP_SIZE; d <<= 1) {  /* the last lane of each source gets the best */
         const uint from = (lane - d) & (SUB_GROUP_SIZE - 1u);
         const ulong its_key = sg_broadcast(key, from);
         const int its_end = sg_broadcast(end, from), is_same = sg_broadcast(source, from) == source && lane >= d;

@@ -1,15 +1,16 @@
-/* Contraction by a sort, in place of the tables of hashed.cl: the entries of both mates are written one behind the other,
- * a radix sort puts those of each coarse vertex in the order of the coarse neighbours, and runs are added up.
+/* Contraction by a sort, in place of the tables of hashed.cl: the entries of both mates are written one behind the
+ * other, a radix sort puts the entries of each coarse vertex in the order of the coarse neighbours, and runs are added
+ * up.
  *
- * A key is the coarse vertex above its neighbour, so one sort, whose work does not depend on the lengths of rows, orders
- * all rows.  What is left is as hashed.cl leaves its tables: keys where a run begins, and NOBODY elsewhere, so the same
- * kernels number and write the entries.  Rows are the same on all devices.
+ * A key is the coarse vertex above its neighbour, so one sort, whose work does not depend on the lengths of rows,
+ * orders all rows.  The result has the form of the tables of hashed.cl: keys where a run begins, and NOBODY elsewhere.
+ * So the same kernels number and write the entries.  Rows are the same on all devices.
  *
  * Each team writes only the slots of its coarse vertex.
  */
 #include "partition/level.h"
 
-/* How many slots the coarse vertex of leader v has; u is its mate, or NOBODY. */
+/* The number of slots of leader v's coarse vertex; u is its mate, or NOBODY. */
 INLINE int n_slots(const level_t *on, int v, int u) {
   return on->rows[v + 1] - on->rows[v] + (u == NOBODY ? 0 : on->rows[u + 1] - on->rows[u]);
 }

@@ -1,16 +1,16 @@
 /* Matches vertices that have no unmatched neighbour left with each other, so that stars and power-law graphs shrink,
- * too: a sub-group takes a vertex, and matches those neighbours with each other whose heaviest neighbour it is.  Leaves
- * of one vertex are such neighbours, and so are twins.  Vertices without any neighbour are matched within blocks of
- * consecutive vertices.
+ * too.  A sub-group takes a vertex, the hub, and matches with each other the neighbours whose heaviest neighbour it is:
+ * leaves of one vertex, for example, or twins.  Vertices without any neighbour are matched within blocks of consecutive
+ * vertices.
  *
- * Every unmatched vertex has one hub, and only the hub's sub-group reads and writes its mate after the choice.  Which
- * pairs are made depends on the order of the hub's row alone.
+ * Every unmatched vertex has one hub, and only the hub's sub-group reads and writes its mate after the choice.  The
+ * pairs depend on the order of the hub's row alone.
  *
  * After D. LaSalle et al., "Improving graph partitioning for modern graphs and architectures", IA3 2015.
  */
 #include "partition/level.h"
 
-#define BLOCK 256u               /* consecutive vertices, among which those without neighbours are matched */
+#define BLOCK 256u               /* consecutive vertices; those without neighbours are matched in a block */
 
 KERNEL choose_hubs(uint level, uint seed, int within, uint room, LEVELS_PARAMETERS, __global const int *mates,
                    __global const int *work, __global int *choices) {
@@ -34,7 +34,7 @@ KERNEL choose_hubs(uint level, uint seed, int within, uint room, LEVELS_PARAMETE
   }
 }
 
-/* Matches the vertices of those lanes that wait, in order, each with the one that waits from before. */
+/* Matches the vertices of the lanes that wait, in order, each with the vertex that waits from before. */
 INLINE int match_waiting(const level_t *on, int u, int waits, int most_weight, int before, __global int *mates) {
   for (lane_mask_t left = sg_ballot(waits); left; left &= left - 1) {
     const int next = sg_broadcast(u, lowest_lane(left));
@@ -65,7 +65,7 @@ KERNEL match_at_hubs(uint level, int most_weight, LEVELS_PARAMETERS,
     const int last = on.rows[hub + 1];
     for (int e = on.rows[hub]; e < last; e += SUB_GROUP_SIZE) {
       const int own = e + (int)sg_lane(), u = own < last ? on.columns[own] : (int)hub;
-      /* The mate of a vertex whose hub is another one may be written now, so the choice is asked first; that of a vertex
+      /* The mate of a vertex with another hub may be written now, so the choice is read first.  The mate of a vertex
        * that matched before is of no use. */
       const int waits = u != (int)hub && choices[u] == (int)hub && load_relaxed(mates + u) == NOBODY;
       before = match_waiting(&on, u, waits, most_weight, before, mates);

@@ -4,7 +4,7 @@
  * ITEMS_PER_ITEM indices; a sub-group owns a run of them, and a work-item takes every SUB_GROUP_SIZE-th index of
  * the run, so a ballot tells where each chosen item goes.
  *
- *   compact_look_back                  one pass, one tile a work-group (look_back.h tells the races)
+ *   compact_look_back                  one pass, one tile a work-group (look_back.h explains the races)
  *   count_chunks, compact_chunks       two passes, a chunk of indices a work-group; no group waits for another
  */
 #ifndef PREDICATE

@@ -1,11 +1,11 @@
 /* Decoupled look-back: a tile learns the sum of all earlier tiles while they are still at work.
  *
- * Work-groups draw their tile from a counter, so every earlier tile belongs to a group that has started;
- * what is relied on is only that started groups keep running.  Spins are bounded all the same.
+ * Work-groups draw their tile from a counter, so every earlier tile belongs to a group that has started.  The only
+ * assumption is that started groups keep running.  Spins are bounded all the same.
  *
- * A state word is a value and a stage in its two lowest flag bits: nothing -> sum of the tile -> sum of all
- * tiles up to it.  The stages of run r are counted from `nothing` = 2 * (r % 2), modulo 4: what the last run
- * left (its final stage) is this run's "nothing", so the words need clearing only after a run that failed.
+ * A state word is a value and a stage in its two lowest flag bits: nothing -> sum of the tile -> sum of all tiles up to
+ * it.  The stages of run r are counted from `nothing` = 2 * (r % 2), modulo 4: the final stage of the last run is this
+ * run's "nothing", so the words need clearing only after a run that failed.
  *
  * Intended races: state words are polled while they are written.  One word holds value and stage, so
  * no order between words is needed; a 64-bit sum takes two words, read again until their stages agree.

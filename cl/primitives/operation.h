@@ -1,6 +1,6 @@
 /* The operation of a reduction over values of type T: OPERATION is SUM_OF, LEAST_OF or GREATEST_OF.
  *   combine(a, b)     for scalars and vectors of T
- *   IDENTITY          what combine leaves unchanged; T_LOWEST and T_HIGHEST bound T */
+ *   IDENTITY          combine(a, IDENTITY) is a; T_LOWEST and T_HIGHEST bound T */
 #ifndef CLGRAPH_OPERATION_H
 #define CLGRAPH_OPERATION_H
 #include "common/subgroup.h"

@@ -4,7 +4,7 @@
  * SUB_GROUP_SIZE * ITEMS_PER_ITEM items, and a work-item takes every SUB_GROUP_SIZE-th vector of VEC items of
  * that run: all loads and stores are whole vectors side by side, and no transposition is needed.
  *
- *   scan_look_back               one pass, one tile a work-group (look_back.h tells the races)
+ *   scan_look_back               one pass, one tile a work-group (look_back.h explains the races)
  *   sum_chunks, scan_chunks      two passes, a chunk of consecutive tiles a work-group; no group waits for another.
  *                                On CPUs WG_SIZE, ITEMS_PER_ITEM and VEC are 1: plain loops.
  *
@@ -64,7 +64,7 @@ typedef SUM_T sum_vec_t;
 #define of_last_lane(x) sg_broadcast(x, SUB_GROUP_SIZE - 1)
 #endif
 
-/* The arrays stay in registers only if these are part of the kernel. */
+/* The arrays stay in registers only if these functions are inlined into the kernel. */
 #define ALWAYS_INLINE INLINE __attribute__((always_inline))
 
 /* Loads this work-item's items of the tile from *start* and sums them along its sub-group's run.

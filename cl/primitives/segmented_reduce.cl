@@ -2,7 +2,7 @@
  *
  * Items and ends of segments are merged into one path of n_rows + n items: the end of row r comes before item i if
  * row_offsets[r + 1] <= i.  Every work-group (on CPUs: work-item) takes a piece of the path; all pieces have one
- * length.  A search on the first diagonal of a piece tells with which row and item it starts.  If a piece ends inside a
+ * length.  A search on the first diagonal of a piece finds the row and item where it starts.  If a piece ends inside a
  * row, the sum of that row so far is a carry (row, value).
  *
  *   reduce_tiles      TILE steps a work-group, ITEMS_PER_ITEM a work-item, the tile staged in local memory; the
@@ -61,7 +61,7 @@ KERNEL reduce_pieces(long n_rows, long n, long piece, const __global offset_t *r
   carries[get_group_id(0)] = sum;
 }
 #else
-/* Every work-item calls with its (row, value), rows not falling: values become sums over the equal rows so far. */
+/* Every work-item calls with its (row, value), in ascending rows: values become sums over the equal rows so far. */
 INLINE void scan_rows(__local int *rows, __local T *values) {
   uint lid = get_local_id(0);
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -78,7 +78,7 @@ KERNEL reduce_tiles(long n_rows, long n, const __global offset_t *restrict row_o
                     const __global T *restrict values, __global int *restrict carry_rows,
                     __global T *restrict carries, __global T *restrict out) {
   LOCAL_ARRAY T items[TILE], sums[WG_SIZE];
-  LOCAL_ARRAY uint ends[TILE];   /* where rows end, counted from the tile's first item */
+  LOCAL_ARRAY uint ends[TILE];   /* ends of rows, counted from the tile's first item */
   LOCAL_ARRAY int rows[WG_SIZE];
   LOCAL_ARRAY long corner[2];
   uint lid = get_local_id(0);

@@ -21,7 +21,7 @@
 #ifndef N_PASSES
 #define N_PASSES 4
 #endif
-#ifndef HISTOGRAM_COPIES         /* a counter is there so often: lanes of a sub-group seldom add to the same copy */
+#ifndef HISTOGRAM_COPIES         /* copies of each counter: lanes of a sub-group seldom add to the same copy */
 #define HISTOGRAM_COPIES 2
 #endif
 #ifndef STATE_T
@@ -121,15 +121,15 @@ KERNEL count_tiles(long n, uint bit, uint mask, const __global key_bits_t *restr
 #endif
 
 typedef struct {
-  uint tile, valid;              /* keys of this tile, TILE but for the last one */
+  uint tile, valid;              /* number of the tile; its keys, which are TILE except in the last one */
   uint first;                    /* this work-item's first key in the tile; the next ones are SUB_GROUP_SIZE apart */
-  uint total, start;             /* how many keys have digit get_local_id(0), and where the first of them goes */
+  uint total, start;             /* number of keys with digit get_local_id(0), and the place of the first */
   key_bits_t key[ITEMS_PER_ITEM];
-  uint position[ITEMS_PER_ITEM]; /* in the sorted tile */
+  uint position[ITEMS_PER_ITEM]; /* place in the sorted tile */
 } tile_t;
 #define IS_VALID(i) (t->first + (i) * SUB_GROUP_SIZE < t->valid)
 
-/* These functions must become part of the kernel: in functions of their own the arrays of a tile_t would be in
+/* These functions must be inlined into the kernel: in functions of their own the arrays of a tile_t would be in
  * memory. */
 #define ALWAYS_INLINE INLINE __attribute__((always_inline))
 

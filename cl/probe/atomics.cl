@@ -5,7 +5,7 @@
  * so n_words = 1 is the same word for all (group_stride = 0) or one word a work-group
  * (group_stride = a cache line or more), and n_words = 2^k spreads them at random.
  *
- * What is measured is what an algorithm sees:
+ * Operations are measured as an algorithm sees them:
  *  - the address comes out of a random number, also where it is always word 0.  A compiler that knew it
  *    to be the same in all lanes would add up the lanes of a warp first and send one atomic (ptxas does)
  *  - the old value decides a branch, as after every hook, push or relaxation: a GPU work-item waits for
@@ -13,7 +13,7 @@
  *  - min: load, then min with one less, as lower_to() does: it lowers the word unless another was faster.
  *    Without the load, on a CPU most values would come too late and the read-modify-write be skipped
  *  - cmpxchg: load, then compare-and-swap with that value
- *  - of min and cmpxchg, an *attempt* counts as one operation; done[] tells how many changed the word
+ *  - min and cmpxchg: an *attempt* counts as one operation; done[] tells how many changed the word
  *  - float_add_cas: an operation is a finished addition, however many attempts it took
  *
  * words: filled by the host, with 0 or for min with the greatest value.  done[item]: operations that took

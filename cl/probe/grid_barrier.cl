@@ -1,4 +1,4 @@
-/* What a device-wide barrier costs: all resident work-groups pass `rounds` of them.
+/* The cost of a device-wide barrier: all resident work-groups pass `rounds` of them.
  *
  * passed[member]: rounds that member group got through; control as in common/grid_barrier.h, zeroed.
  * A wait ends after SPIN_LIMIT turns; then the status word says so and every group leaves. */

@@ -1,7 +1,6 @@
-/* What a device must get right before it may be used: the built-ins that kernels call with vectors, at every width;
- * atomics; local memory and barriers.  A work-item takes one item, or with vectors as many items as a vector has
- * numbers.  The work-items meet on a few words on purpose.  clgraph/runtime/self_test.py knows what must come out.
- * The last kernel is timed.
+/* Tests that a device must pass before it may be used: the built-ins that kernels call with vectors, at every width;
+ * atomics; local memory and barriers.  A work-item takes one item, or one vector of items.  The work-items meet on a
+ * few words on purpose.  clgraph/runtime/self_test.py has the expected results.  The last kernel is timed.
  */
 #include "common/atomics.h"
 
@@ -64,7 +63,7 @@ KERNEL local_memory(__global uint *sums, __global uint *mirrored) {
 }
 
 /* `turns` attempts of a work-item to exchange the word of its group, as `cmpxchg_int32` of atomics.cl makes them.
- * done: how many changed it. */
+ * done: the number that changed it. */
 KERNEL exchanges(uint turns, uint stride, volatile __global int *words, __global uint *done) {
   volatile __global int *p = words + (size_t)get_group_id(0) * stride;
   uint count = 0u;

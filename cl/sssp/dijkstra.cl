@@ -1,12 +1,13 @@
 /* Shortest paths by one work-item: Dijkstra's algorithm, with buckets for the vertices that wait.
  *
- * A vertex waits as an entry of its distance in the bucket (level, digit), level being the highest digit in which the
+ * A vertex waits as an entry with its distance in bucket (level, digit); level is the highest digit in which the
  * distance differs from `last`.  No entry is less than last, so the least ones are in the first digit of the first
- * level.  Unless that is level 0, where the entries of a bucket are equal, last rises to where the bucket begins, and its
- * entries go to lower levels: each moves at most once a level.  A vertex whose distance falls gets another entry; those
- * that are out of date are dropped where they are met.
- * A bucket is a stack of chunks: `top` is where its next entry goes, 0 if it is empty, and link[c] that place in the chunk
- * before chunk c, or the next free chunk.  When chunks run short, all that is out of date is dropped.
+ * level.  In a bucket of level 0 all entries are equal.  From a higher level, last rises to the beginning of the bucket
+ * and its entries go to lower levels, so each moves at most once a level.  A vertex whose distance falls gets another
+ * entry; entries that are out of date are dropped when they are met.
+ * A bucket is a stack of chunks.  `top` is the place of its next entry, 0 if the bucket is empty.  link[c] is that
+ * place in the chunk before chunk c, or the next free chunk.  If chunks run short, all entries that are out of date are
+ * dropped.
  *
  * After E. Denardo, B. Fox, "Shortest-route methods: 1. Reaching, pruning, and buckets", Operations Research 27, 1979,
  * and R. Ahuja, K. Mehlhorn, J. Orlin, R. Tarjan, "Faster algorithms for the shortest path problem", J. ACM 37, 1990.
@@ -27,8 +28,8 @@
 #define STATE_LAST 2
 #define STATE_FREE 3             /* a free chunk */
 #define STATE_N_FREE 4
-#define STATE_ALIVE 5            /* the last launch that left entries */
-#define STATE_DIGITS 8           /* of every level: bit d: digit d has entries */
+#define STATE_ALIVE 5            /* the number of the last launch that left entries */
+#define STATE_DIGITS 8           /* words of the levels: bit d is 1 if digit d has entries */
 #define STATE_TOPS 24
 #define STATE_WORDS (STATE_TOPS + LEVELS * DIGITS)
 
@@ -67,7 +68,7 @@ INLINE void mark_empty(heap_t *heap, uint level, uint digit) {
   if (!heap->digits[level]) heap->levels &= ~(1u << level);
 }
 
-/* Give chunk c back; return the top of what is left of its bucket. */
+/* Give chunk c back; return the top of the rest of its bucket. */
 INLINE ulong give_back(heap_t *heap, ulong chunk) {
   const ulong before = heap->link[chunk];
   heap->link[chunk] = heap->free;
@@ -76,7 +77,7 @@ INLINE ulong give_back(heap_t *heap, ulong chunk) {
   return before;
 }
 
-/* Put the entries of a bucket that are up to date where they belong now; return how many there were. */
+/* Put the up-to-date entries of a bucket into their present buckets; return how many entries it had. */
 INLINE uint deal_out(heap_t *heap, uint level, uint digit, __global const dist_t *restrict distances) {
   ulong top = heap->top[level * DIGITS + digit];
   uint n_moved = 0u;
@@ -131,7 +132,7 @@ KERNEL start(int n, int n_sources, ulong n_chunks, __global const int *restrict 
   keep(&heap, state);
 }
 
-/* Launch number `round`: settle vertices until none waits, or about `budget` edges and entries were looked at. */
+/* Launch number `round`: settle vertices until none waits, or until about `budget` edges and entries were looked at. */
 KERNEL search(ulong round, dist_t limit, long budget, __global const offset_t *restrict row_offsets,
               __global const int *restrict column_indices, __global const weight_t *restrict edge_weights,
               __global entry_t *restrict entries, __global ulong *restrict link, __global ulong *restrict state,
@@ -148,7 +149,7 @@ KERNEL search(ulong round, dist_t limit, long budget, __global const offset_t *r
     }
     ulong top = heap.top[digit] - 1ul;
     const entry_t entry = entries[top];
-    const uint fill = (uint)(top % CHUNK);  /* below, the entries that come next */
+    const uint fill = (uint)(top % CHUNK);  /* the entries below this one come next */
     const offset_t next = row_offsets[entries[fill ? top - 1ul : top].vertex];
     FETCH_AHEAD(column_indices + next);
     FETCH_AHEAD(edge_weights + next);

@@ -1,14 +1,14 @@
-/* Shortest paths by near and far vertices: those whose distance dropped below a threshold are expanded turn by turn, and
- * those above it wait in a pile; when none are near, the threshold rises by delta.  A vertex leaves the pile once, so
- * what leaves it needs no stamp.
+/* Shortest paths by near and far vertices.  Vertices whose distance dropped below a threshold are near and are expanded
+ * turn by turn; the others wait in a pile.  When none is near, the threshold rises by delta.  A vertex leaves the pile
+ * once, so it needs no stamp when it does.
  *
  * A work-item takes edges of its sub-group's rows, or vertices of the pile.
- * distances[v] only falls.  Whoever lowers it below the threshold puts v into the next frontier; who lowers it for the
- * first time, but not as far, into the pile, where v stands until the threshold has passed it.
- * LIGHT_FIRST 1: delta-stepping.  Edges that weigh less than delta are relaxed at once, the others when the bucket is
- * empty, and then once for each vertex that left it (`settled`).
- * Races: a queued vertex is expanded with the distance that it was queued with, or not at all if it has a lesser one by
- * now, with which it was queued again; a listed one with the distance behind the barrier.
+ * distances[v] only falls.  A work-item that lowers it below the threshold puts v into the next frontier.  One that
+ * lowers it for the first time, but not as far, puts v into the pile, where it stays until the threshold has passed it.
+ * LIGHT_FIRST 1: delta-stepping.  Edges that weigh less than delta are relaxed at once.  The others are relaxed when
+ * the bucket is empty, once for each vertex that left it (`settled`).
+ * Races: a queued vertex is expanded with the distance that it was queued with.  If it has a lesser one by now, it was
+ * queued again with that, and this entry is skipped.  A listed vertex is expanded with its distance after the barrier.
  *
  * After A. Davidson, S. Baxter, M. Garland, J. Owens, "Work-efficient parallel GPU methods for single-source
  * shortest paths", IPDPS 2014, and U. Meyer, P. Sanders, "Delta-stepping: a parallelizable shortest path algorithm",
@@ -22,39 +22,39 @@
 #ifndef LIGHT_FIRST
 #define LIGHT_FIRST 0
 #endif
-#ifndef DROP_LEAVES              /* 1: leaves do not wait in the pile, for which the row of each far vertex is looked up */
+#ifndef DROP_LEAVES              /* 1: keep leaves out of the pile, at the cost of reading the row of each far vertex */
 #define DROP_LEAVES 0
 #endif
-#ifndef FEW_ROWS                 /* with fewer in an average turn, buckets grow once the pile shrinks */
+#ifndef FEW_ROWS                 /* if an average turn expands fewer rows and the pile shrinks, buckets grow */
 #define FEW_ROWS 4096u
 #endif
-#ifndef LARGE_PILE               /* a pile of 1 / LARGE_PILE of the vertices is found by a look at all, in their order */
+#ifndef LARGE_PILE               /* a pile of n / LARGE_PILE or more is looked through in the order of all vertices */
 #define LARGE_PILE 4u
 #endif
-/* Words of the state behind those of levels.h. */
+/* Words of the state after the words of levels.h. */
 #define STATE_PILES 320          /* size of the pile: four words in turn by its number, 32 apart */
-#define STATE_WORKED 448         /* rows expanded since it was last looked through, likewise */
+#define STATE_WORKED 448         /* rows expanded since the pile was last looked through; four words likewise */
 #define STATE_SETTLED 576        /* sizes of the list of settled vertices */
 #define STATE_OVERFLOW 608
-#define STATE_ALIVE 609          /* the last launch of a work-group alone that left something to do */
+#define STATE_ALIVE 609          /* the last launch of a work-group alone that left work */
 #define PATH_STATE_WORDS 640
-/* Words of `progress`: the least distance left in each of four piles, then where a search that stopped goes on. */
+/* Words of `progress`: the least distance left in each of four piles, then the place where a stopped search goes on. */
 #define PROGRESS_MODE 4
 #define PROGRESS_PILE 5
 #define PROGRESS_THRESHOLD 6
 #define PROGRESS_DELTA 7
 #define PROGRESS_TURN 8
-#define PROGRESS_NEAR_TURNS 9    /* since the pile was last looked through */
-#define PROGRESS_LAST_SIZE 10    /* of the pile */
+#define PROGRESS_NEAR_TURNS 9    /* turns that expanded near vertices since the pile was last looked through */
+#define PROGRESS_LAST_SIZE 10    /* size of the pile at that time */
 #define PROGRESS_WORDS 11
-/* What a turn does. */
+/* The modes of a turn. */
 #define NEAR 0                   /* expand the frontier */
-#define SYNC 1                   /* nothing: so that all see the pile and the settled */
+#define SYNC 1                   /* do nothing, so that all groups see the pile and the settled vertices */
 #define SETTLED 2                /* relax the heavy edges of the settled */
 #define PILE 3                   /* look through the pile */
 
 typedef struct { dist_t threshold, limit; float delta; int heavy; } phase_t;
-/* What holds the piles, and what a sub-group holds back from the one in use. */
+/* The arrays of the piles, and the items that a sub-group holds back from the one in use. */
 typedef struct { __global int *items; __local int *held; } piles_t;
 
 INLINE list_t pile_of(uint number, int n, piles_t piles, volatile __global uint *state) {
@@ -75,7 +75,7 @@ INLINE void weigh(weight_t *weights, const edges_t *edges, const search_t *on) {
     weights[k] = WEIGHT_KIND == WEIGHT_NONE ? (weight_t)1 : edges->u[k] >= 0 ? load_once(on->edge_weights + edges->e[k]) : (weight_t)0;
 }
 
-/* Put the vertices k of which bit k of near is set into the next frontier. */
+/* Put those vertices k into the next frontier for which bit k of near is set. */
 INLINE void push_near(const entry_t *found, uint near, frontier_t next, const search_t *on) {
   uint length[STEPS];
 #pragma unroll
@@ -91,7 +91,7 @@ INLINE void push_near(const entry_t *found, uint near, frontier_t next, const se
   push(found, length, near, next);
 }
 
-/* Every lane calls: relax the edges, d being the distance of the vertex of this lane's row. */
+/* Every lane calls: relax the edges.  d is the distance of the vertex of this lane's row. */
 INLINE void relax(const edges_t *edges, const weight_t *weights, dist_t d, phase_t phase, int look, const search_t *on,
                   frontier_t next, list_t pile, int *overflow) {
   entry_t found[STEPS];
@@ -107,7 +107,7 @@ INLINE void relax(const edges_t *edges, const weight_t *weights, dist_t d, phase
     found[k].d = wanted ? extend(from, weights[k], overflow) : FAR_AWAY;
     if (found[k].d > phase.limit) found[k].d = FAR_AWAY;
   }
-  dist_t was[STEPS];             /* all loads are on their way before one is waited for, and then all atomics */
+  dist_t was[STEPS];             /* all loads are issued before one is waited for, and then all atomics */
 #pragma unroll
   for (uint k = 0u; k < STEPS; k++)
     was[k] = look ? load_relaxed_if(found[k].d != FAR_AWAY, on->distances + edges->u[k]) : FAR_AWAY;
@@ -128,8 +128,8 @@ INLINE void relax(const edges_t *edges, const weight_t *weights, dist_t d, phase
   append(edges->u, far, pile);
 }
 
-/* Every lane calls with its row and, if that is of its queue, the entry there: whether it is to be expanded, and from
- * which distance. */
+/* Every lane calls with its row and, if that comes from the queue, its entry there.  Returns the distance to expand
+ * from; the row's length becomes 0 if it is not to be expanded. */
 INLINE dist_t distance_of(row_t *row, entry_t own, const search_t *on) {
   dist_t d = row->length ? load_relaxed(on->distances + row->vertex) : FAR_AWAY;
   if (own.vertex >= 0 && d < own.d) row->length = 0u;
@@ -139,8 +139,8 @@ INLINE dist_t distance_of(row_t *row, entry_t own, const search_t *on) {
 /* Edges that a sub-group relaxes next, with the distances of their rows' vertices and with their weights. */
 typedef struct { lanes_t lanes; dist_t d; weight_t weights[STEPS]; } relaxed_t;
 
-/* Every sub-group calls: expand its share of a frontier.  Of the own rows the edges of the first ones are looked up
- * already. */
+/* Every sub-group calls: expand its share of a frontier.  The edges of its first own rows are already loaded in
+ * `at`. */
 INLINE void expand(share_t share, relaxed_t at, phase_t phase, const search_t *on, frontier_t now, frontier_t next,
                    frontier_t settled, list_t pile, int *overflow) {
   batch_t batch = first_batch(share);
@@ -171,8 +171,8 @@ INLINE void expand(share_t share, relaxed_t at, phase_t phase, const search_t *o
   release(pile, 0u);
 }
 
-/* Every sub-group calls: vertices of the pile that are near now go to the frontier, the others to the next pile.
- * `from` without items stands for all vertices. */
+/* Every sub-group calls: vertices of the pile that are near now go to the frontier, the others to the next pile.  If
+ * `from` has no items, it stands for all vertices. */
 INLINE void look_through(list_t from, uint size, list_t to, dist_t floor, phase_t phase, uint sub_group,
                          uint n_sub_groups, const search_t *on, frontier_t next, volatile __global dist_t *least) {
   dist_t lowest = FAR_AWAY;
@@ -208,11 +208,11 @@ INLINE void look_through(list_t from, uint size, list_t to, dist_t floor, phase_
   if (sg_lane() == 0 && lowest != FAR_AWAY) lower_to(least, lowest);
 }
 
-/* Where a search is. */
+/* The present state of a search. */
 typedef struct {
-  uint mode, pile;               /* what the turn does; the number of the pile */
-  uint n_turns;                  /* that expanded near vertices since the pile was last looked through */
-  uint last_size;                /* of the pile */
+  uint mode, pile;               /* mode of the turn; number of the pile */
+  uint n_turns;                  /* turns that expanded near vertices since the pile was last looked through */
+  uint last_size;                /* size of the pile at that time */
   phase_t phase;
 } place_t;
 
@@ -233,8 +233,9 @@ INLINE void keep_place(const place_t *at, uint turn, volatile __global dist_t *p
   progress[PROGRESS_LAST_SIZE] = at->last_size;
 }
 
-/* Every work-item calls: raise the threshold, and look through the pile; 0 if nobody waits there.  Buckets grow while the
- * pile shrinks and turns have little to do.  If no vertex was near, the bucket begins at the least distance left. */
+/* Every work-item calls: raise the threshold and look through the pile.  Returns 0 if the pile is empty.  Buckets grow
+ * while the pile shrinks and turns have little to do.  If no vertex was near, the bucket begins at the least distance
+ * left. */
 INLINE int open_bucket(place_t *at, const turn_t *turn, int n, piles_t piles, const search_t *on, frontier_t next,
                        frontier_t settled, volatile __global dist_t *progress) {
   list_t pile = pile_of(at->pile, n, piles, turn->state);
@@ -252,7 +253,7 @@ INLINE int open_bucket(place_t *at, const turn_t *turn, int n, piles_t piles, co
   if (is_large) pile.items = 0;
   look_through(pile, is_large ? (uint)n : size, pile_of(at->pile, n, piles, turn->state), floor, at->phase, turn->sub_group,
                turn->n_sub_groups, on, next, progress + (at->pile + 3u & 3u));
-  if (turn->clears) {            /* for the pile after the next */
+  if (turn->clears) {            /* clear the words of the pile after the next */
     exchange(turn->state + STATE_PILES + 32u * (at->pile + 1u & 3u), 0u);
     exchange(turn->state + STATE_WORKED + 32u * (at->pile + 1u & 3u), 0u);
     store_relaxed(progress + (at->pile & 3u), FAR_AWAY);
@@ -297,7 +298,7 @@ KERNEL start(int n_sources, float delta, uint light_capacity, uint heavy_capacit
   }
 }
 
-/* The search in one launch; or launch number `round` of a work-group alone, which makes at most `most_turns`. */
+/* The search in one launch; or launch number `round` of a single work-group, which makes at most `most_turns` turns. */
 KERNEL search(int n, uint round, uint most_turns, dist_t limit, uint light_capacity, uint heavy_capacity,
               __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
               __global const weight_t *restrict edge_weights, __global int *light, __global int2 *heavy,
@@ -322,7 +323,7 @@ KERNEL search(int n, uint round, uint most_turns, dist_t limit, uint light_capac
   place_t at = place_of(progress, limit);
   turn_t turn = first_turn((uint)progress[PROGRESS_TURN], member, members, &sum, state);
   const uint begun = turn.number;
-  relaxed_t ahead;               /* the first own rows, whose edges are looked up while the barrier is waited for */
+  relaxed_t ahead;               /* the first own rows; their edges are loaded while the group waits at the barrier */
   int overflow = 0;
   ahead.d = FAR_AWAY;
   for (;; turn.number++) {

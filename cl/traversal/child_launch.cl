@@ -1,9 +1,9 @@
-/* A round over all vertices, in which a work-item relaxes the edges of one but hands rows longer than a threshold over to a
- * grid of their own.  rounds.h tells why the rounds end with the right distances: whoever relaxes an edge does so within the
- * round, with a distance that the vertex had in it.
+/* A round over all vertices, in which a work-item relaxes the edges of one vertex but hands a row longer than a
+ * threshold over to a grid of its own.  rounds.h explains why the rounds end with the right distances: every edge is
+ * relaxed within the round, with a distance that the vertex had in it.
  *
- * FROM_DEVICE 1: the work-item enqueues a child grid, one work-item an edge; where the queue of the device is full it
- * relaxes the edges itself.  A launch has ended when its children have.
+ * FROM_DEVICE 1: the work-item enqueues a child grid, one work-item an edge.  If the device's queue is full, it relaxes
+ * the edges itself.  A launch has ended when its children have.
  * FROM_DEVICE 0: it lists pieces of PIECE edges, with one atomic a sub-group, for a second launch, relax_pieces, in which
  * sub-groups take them.  Round r counts them in word r mod 4 of STATE_PIECES and clears the next word.
  *
@@ -61,7 +61,7 @@ KERNEL relax_or_launch(int n, uint round, dist_t limit, offset_t threshold, __gl
 }
 
 #if !FROM_DEVICE
-/* first_group: the word of `work` that is the first group's. */
+/* first_group: the index in `work` of the first group's word. */
 KERNEL relax_pieces(int n, uint round, dist_t limit, int first_group, __global const offset_t *restrict row_offsets,
                     __global const int *restrict column_indices, __global const weight_t *restrict edge_weights,
                     __global const int2 *pieces, volatile __global uint *state, volatile __global dist_t *distances,

@@ -1,8 +1,8 @@
-/* Distances as unsigned words that order as the distances do: sums of integers, or the bits of floats, which are not
- * negative.  The largest word means unreached.
+/* Distances as unsigned words in the same order: sums of integers, or the bits of floats, which are not negative.  The
+ * largest word means unreached.
  *
  * WEIGHT_KIND  the type of edge_weights
- * WIDE         1: 64-bit distances; those by float weights are sums of doubles then
+ * WIDE         1: 64-bit distances; with float weights they are sums of doubles
  */
 #ifndef CLGRAPH_TRAVERSAL_DISTANCES_H
 #define CLGRAPH_TRAVERSAL_DISTANCES_H
@@ -59,7 +59,7 @@ INLINE weight_t weight_of(__global const weight_t *restrict edge_weights, offset
 #endif
 }
 
-/* d + w; FAR_AWAY where that is too much, and for integers *overflow = 1. */
+/* d + w.  If the sum overflows it is FAR_AWAY, and for integers *overflow becomes 1. */
 INLINE dist_t extend(dist_t d, weight_t w, int *overflow) {
 #if REAL
   const sum_t sum = AS_SUM(d) + (sum_t)w;
@@ -73,7 +73,7 @@ INLINE dist_t extend(dist_t d, weight_t w, int *overflow) {
 #endif
 }
 
-/* The threshold that lies a bucket above d; at most FAR_AWAY. */
+/* The threshold one bucket above d, at most FAR_AWAY. */
 INLINE dist_t bucket_end(dist_t d, float delta) {
 #if REAL
   const sum_t end = AS_SUM(d) + (sum_t)delta;

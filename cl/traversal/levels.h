@@ -1,10 +1,10 @@
-/* The barrier between the levels of a persistent kernel.  It also says what the next level has to do, so that a small
- * frontier costs one atomic and one word to poll.
+/* The barrier between the levels of a persistent kernel.  It also carries the flags that say if the next level has
+ * work, so that a small frontier costs one atomic and one word to poll.
  *
- * A group arrives by adding 1 and its flags to one of four words in turn; the word is complete when as many arrived
- * as there are members.  Member 0 clears the word, and the sizes of lists, that come into use two turns later: then
- * everybody has left the barrier before last, where that word was polled.
- * What groups tell each other through memory goes through lists: only a group that wrote some (LISTED) fences.
+ * A group arrives by adding 1 and its flags to one of four words, which take turns.  The word is complete when its
+ * count equals the number of members.  Member 0 clears the word and the sizes of lists that come into use two turns
+ * later: by then every group has left the barrier before last, where that word was polled.
+ * Groups pass data to each other only through lists, so only a group that wrote to a list (LISTED) fences.
  */
 #ifndef CLGRAPH_TRAVERSAL_LEVELS_H
 #define CLGRAPH_TRAVERSAL_LEVELS_H
@@ -16,12 +16,12 @@
 #define SIZES 32
 #define STATE_WORDS 288
 #define ARRIVED_MASK 0x3ffu
-#define HAS_OWN (1u << 10)       /* counts of groups, ten bits each */
+#define HAS_OWN (1u << 10)       /* how many groups have rows of their own; ten bits */
 #define LISTED (1u << 20)
 #define MAX_MEMBERS 1000u
 #define NO_PREDECESSOR -9999
 
-#ifndef MAX_TURNS                /* A path of 10^7 vertices takes a few times as many turns; so many take minutes. */
+#ifndef MAX_TURNS                /* A path of 10^7 vertices takes a few times 10^7 turns, which are minutes. */
 #define MAX_TURNS (1u << 28)
 #endif
 
@@ -29,7 +29,7 @@
 #define ALONE 0
 #endif
 
-/* What a group read of the lists decided what it did before it arrived, so nobody overwrites it too early.
+/* The list entries that a group read decided its work before it arrived, so no other group overwrites them too early.
  * ThreadSanitizer does not follow such dependencies. */
 #if DEV_ATOMICS == ATOMICS_HOST
 #define order_reads() fence_device()
@@ -37,16 +37,16 @@
 #define order_reads()
 #endif
 
-/* Clear what comes into use two turns later; member 0 calls early in a turn, and turn_arrive takes the result, so that
- * the clearing is done before it arrives. */
+/* Clear the words that come into use two turns later.  Member 0 calls it early in a turn and passes the result to
+ * turn_arrive, so that the clearing is done before it arrives. */
 INLINE uint clear_turn(volatile __global uint *state, uint turn) {
   uint was = exchange(state + STATE_TURNS + 32u * (turn + 2u & 3u), 0u);
   for (uint k = 0u; k < 4u; k++) was |= exchange(state + STATE_SIZES + SIZES * (turn + 2u & 3u) + k, 0u);
   return was;
 }
 
-/* One work-item of a group calls, behind a barrier of the group.  Arriving is apart from waiting, so that work that
- * nobody else depends on can be done in between. */
+/* One work-item of a group calls, behind a barrier of the group.  Arriving and waiting are separate functions, so that
+ * a group can do work in between on which no other group depends. */
 INLINE void turn_arrive(volatile __global uint *state, uint turn, uint cleared, uint flags, __local uint *sum) {
 #if ALONE
   *sum = flags;
@@ -57,8 +57,8 @@ INLINE void turn_arrive(volatile __global uint *state, uint turn, uint cleared, 
 #endif
 }
 
-/* Every work-item calls.  Returns the sum of the flags over the groups; 0 ends the kernel: nothing is left, or a
- * time-out. */
+/* Every work-item calls.  Returns the sum of the flags over the groups.  0 ends the kernel: either nothing is left, or
+ * a wait timed out. */
 INLINE uint turn_await(volatile __global uint *state, uint turn, uint members, __local uint *sum) {
 #if !ALONE
   if (get_local_id(0) == 0) {

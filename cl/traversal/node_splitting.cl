@@ -1,12 +1,12 @@
-/* A round over all vertices, where vertices with more than MDA edges are split into parts and a work-item relaxes the edges
- * of one part.  rounds.h tells why the rounds end with the right distances, and which races they have.
+/* A round over all vertices, in which vertices with more than MDA edges are split into parts and a work-item relaxes
+ * the edges of one part.  rounds.h explains why the rounds end with the right distances, and which races they have.
  *
  * Part i has the entries [part_begin[i], part_end[i]) and belongs to vertex part_parent[i].  A vertex of degree d has
  * ceil(d / MDA) parts, whose sizes differ by at most one; the first of them is the vertex itself, the others are children.
- * Parts are in the order of the vertices: side by side at the end, children would make a few work-groups far busier than
- * the others.  Edges lead to parents only.
- * ATOMIC 0: a child has a distance of its own, distances[word_of(i)] behind those of the n vertices, which child_update
- * copies from the parent before each round.  Behind a round that lowered nothing the copies were equal to the parents',
+ * Parts are in the order of their vertices.  If all children stood at the end, a few work-groups would have far more
+ * work than the others.  Edges lead to parents only.
+ * ATOMIC 0: a child has a distance of its own, distances[word_of(i)], after the n distances of vertices.  child_update
+ * copies it from the parent before each round.  In a round that lowers nothing the copies equal the parents' distances,
  * so the fixed point is the same.
  * ATOMIC 1: children read the parent's distance.
  *
@@ -22,15 +22,15 @@ KERNEL count_children(int n, int mda, __global const offset_t *restrict row_offs
   counts[v] = degree ? (int)((degree - 1) / mda) : 0;
 }
 
-/* first_child: sums of the counts before each vertex, and of all.  Work-item i < n writes the first part of a vertex, one
- * behind these a child. */
+/* first_child: sums of the counts before each vertex, and of all.  Work-items i < n write the first part of a vertex,
+ * the others a child. */
 KERNEL fill_parts(int n, int n_parts, __global const offset_t *restrict row_offsets, __global const int *restrict first_child,
                   __global offset_t *restrict part_begin, __global offset_t *restrict part_end,
                   __global int *restrict part_parent) {
   const int item = get_global_id(0), child = item - n;
   if (item >= n_parts) return;
   int v = item, part = 0;
-  if (child >= 0) {              /* the last vertex whose first child is not behind this one */
+  if (child >= 0) {              /* find the last vertex with first_child <= child */
     int end = n;
     for (v = 0; end - v > 1;) {
       const int middle = v + (end - v) / 2;
@@ -46,7 +46,7 @@ KERNEL fill_parts(int n, int n_parts, __global const offset_t *restrict row_offs
   part_parent[i] = v;
 }
 
-/* Where the distance of part i stands: that of the vertex, or of its child number i - v - 1 among all children. */
+/* The index of part i's distance: v for the vertex itself, or n + i - v - 1, since i - v - 1 numbers all children. */
 INLINE int word_of(int i, int n, __global const int *restrict part_parent) {
   const int v = part_parent[i];
   return ATOMIC || i == 0 || part_parent[i - 1] != v ? v : n + i - v - 1;

@@ -1,19 +1,19 @@
-/* Predecessors on shortest paths, from the distances: v gets the least vertex that may come before it.
+/* Predecessors on shortest paths, from the distances: the predecessor of v is the least vertex that may come before it.
  *
  * An edge that makes the distance grow cannot close a loop, so `find` takes any of them.  An edge that adds nothing
  * (its weight is zero, or too small for a float) could close one.  Such edges are followed in rounds, which begin at
  * sources and at vertices that have a predecessor; a vertex without one takes the least vertex of the round before
  * that has such an edge to it.
- * rounds[v] is the round in which v got its predecessor; it is 1 for sources and for what `find` reached.  Round 2
- * looks at all vertices, a later one at the list that the round before has made.
- * Races: whoever sets rounds[u] lists u; all of that round then lower predecessors[u].
+ * rounds[v] is the round in which v got its predecessor; it is 1 for sources and for vertices that `find` reached.
+ * Round 2 looks at all vertices, a later round at the list that the round before has made.
+ * Races: the work-item that sets rounds[u] lists u; then all work-items of that round lower predecessors[u].
  */
 #include "traversal/distances.h"
 #include "traversal/queues.h"
 #include "common/worklist.h"
 
 #define STATE_LISTED 0           /* sizes of the lists: four in turn by the number of the round */
-#define STATE_ROUND 4            /* the next one */
+#define STATE_ROUND 4            /* the next round */
 #define FOLLOW_STATE_WORDS 5
 #define NOBODY 0x7fffffff
 
@@ -30,7 +30,8 @@ KERNEL mark_sources(int n_sources, __global const int *restrict sources, volatil
   if (i < n_sources) store_relaxed(rounds + sources[i], 1);  /* there may be duplicates */
 }
 
-/* Every lane calls with a vertex, or -1, and executes BODY for edges from v to u; is_tight: on a shortest path. */
+/* Every lane calls with a vertex, or -1, and executes BODY for each edge from v to u.  is_tight: the edge lies on a
+ * shortest path. */
 #define FOR_EDGES(VERTEX, BODY)                                                                       \
   int at_overflow_ = 0;                                                                               \
   dist_t d = FAR_AWAY;                                                                                \
@@ -89,7 +90,8 @@ KERNEL follow_all(int n, __global const offset_t *restrict row_offsets, __global
          state + STATE_LISTED + 2, lists);
 }
 
-/* One round by all work-groups; or by one alone also later ones, up to the last, while no list is longer than most. */
+/* One round by all work-groups.  A single work-group also runs later rounds, up to the last, while no list is longer
+ * than most. */
 KERNEL follow_lists(int n, int round, int last, uint most, __global const offset_t *restrict row_offsets,
                     __global const int *restrict column_indices, __global const weight_t *restrict edge_weights,
                     __global const dist_t *restrict distances, volatile __global int *predecessors,

@@ -1,9 +1,9 @@
 /* Frontiers of breadth-first searches and of shortest paths, and how their edges are spread over lanes.
  *
- * A frontier stands in three places.  `own`: a queue of each work-group in local memory, so that a small frontier
+ * A frontier is stored in three places.  `own`: a queue of each work-group in local memory, so that a small frontier
  * takes only a device-wide barrier and three dependent accesses a level: the neighbour, its distance, its row.
- * `light`: a list of vertices in global memory, which takes what does not fit and is dealt out evenly.  `heavy`: a
- * list of pieces of long rows.
+ * `light`: a list of vertices in global memory, which takes the overflow and is dealt out evenly.  `heavy`: a list of
+ * pieces of long rows.
  * The lanes of a sub-group take the edges of up to SUB_GROUP_SIZE rows together; each finds its row by binary search
  * in their prefix sums.
  */
@@ -15,16 +15,16 @@
 #ifndef STEPS                    /* edges a lane has in flight */
 #define STEPS 4
 #endif
-#ifndef QUEUE_ROWS               /* rows that a work-group keeps for itself */
+#ifndef QUEUE_ROWS               /* rows that fit in a work-group's own queue */
 #define QUEUE_ROWS (2 * WG_SIZE)
 #endif
-#ifndef KEPT_ROWS                /* with more it keeps half as many */
+#ifndef KEPT_ROWS                /* a group with more rows keeps KEPT_ROWS / 2 and lists the others */
 #define KEPT_ROWS (QUEUE_ROWS / 16)
 #endif
 #ifndef OWN_LENGTH               /* longer rows go to the lists */
 #define OWN_LENGTH 64
 #endif
-#ifndef PIECE                    /* rows with more edges than this are cut in pieces of as many */
+#ifndef PIECE                    /* longer rows are split into pieces of this many edges */
 #define PIECE 128
 #endif
 #ifndef ONLY_SHORT_ROWS          /* 1: no row is longer than PIECE */
@@ -33,13 +33,13 @@
 #ifndef SKIP_LEAVES              /* 1: the only edge of a vertex of degree 1 leads back (undirected) */
 #define SKIP_LEAVES 0
 #endif
-#ifndef HELD                     /* items that a sub-group holds back from a list, so that one atomic takes many */
+#ifndef HELD                     /* items that a sub-group buffers before it appends them to a list by one atomic */
 #define HELD 0
 #endif
-#ifndef COUNT_EDGES              /* 1: sizes[2] is wanted */
+#ifndef COUNT_EDGES              /* 1: count the edges of listed rows in sizes[2] */
 #define COUNT_EDGES 0
 #endif
-#ifndef WITH_DISTANCES           /* 1: dist_t is a type, and queues hold the distance with which a vertex was found */
+#ifndef WITH_DISTANCES           /* 1: queues hold the distance at which a vertex was found; needs a type dist_t */
 #define WITH_DISTANCES 0
 #endif
 
@@ -53,14 +53,15 @@ typedef struct {
 #endif
 } entry_t;
 
-/* Edges that a lane looks at next: from the vertex v of the lane `slot` to u, -1 for none, as entry e. */
+/* The edges that a lane looks at next: entry e, from vertex v of the lane `slot` to u.  u is -1 if there is none. */
 typedef struct { int v[STEPS], u[STEPS]; uint slot[STEPS]; offset_t e[STEPS]; } edges_t;
 
-/* A list in global memory, and the items that a sub-group holds back from it, behind their number; 0 where it holds none. */
+/* A list in global memory, and the items that a sub-group has buffered for it: held[0] counts them.  held is 0 without
+ * a buffer. */
 typedef struct { __global int *items; volatile __global uint *size; __local int *held; } list_t;
 #define HELD_WORDS (HELD + 1)
 
-/* Every lane calls: put what is held into the list, and return the first of `more` slots behind it. */
+/* Every lane calls: write the buffered items to the list, and return the first of `more` slots behind them. */
 INLINE uint release(list_t to, uint more) {
   uint count = 0u, base = 0u;
   if (to.held) {
@@ -78,7 +79,7 @@ INLINE uint release(list_t to, uint more) {
   return base + count;
 }
 
-/* Every lane calls: append the items k of which bit k of wanted is set. */
+/* Every lane calls: append those items k for which bit k of wanted is set. */
 INLINE void append(const int *item, uint wanted, list_t to) {
   const uint count = popcount(wanted), before = sg_exclusive_sum(count);
   const uint all = sg_broadcast(before + count, SUB_GROUP_SIZE - 1);
@@ -103,10 +104,10 @@ INLINE void append(const int *item, uint wanted, list_t to) {
     if (wanted >> k & 1u) to.items[slot++] = item[k];
 }
 
-/* The next frontier: rows and size are the work-group's own queue, of which `room` may be used; sizes[0] counts the
+/* The next frontier.  rows and size are the work-group's own queue, of which `room` may be used.  sizes[0] counts the
  * vertices in light, sizes[1] the pieces in heavy, sizes[2] the edges of both.
- * With distances a vertex may stand in queues several times, each time with a lesser one, but once in the lists:
- * listed_in[v] is the stamp with which it was listed, or listed_in is 0 where no vertex is found twice. */
+ * With distances a vertex may stand in queues several times, each time with a lesser one, but only once in the lists:
+ * listed_in[v] is the stamp with which it was listed.  listed_in is 0 if no vertex is found twice. */
 typedef struct {
   __local entry_t *rows;
   volatile __local uint *size, *flags;
@@ -114,14 +115,14 @@ typedef struct {
   __global int *light;
   __global int2 *heavy;          /* vertex, number of the piece */
   volatile __global uint *sizes;
-  __local int *held;             /* back from light */
+  __local int *held;             /* buffer of the sub-group for light */
 #if WITH_DISTANCES
   volatile __global uint *listed_in;
   uint stamp;
 #endif
 } frontier_t;
 
-/* Where the frontiers of all turns stand: two lists of each kind, and two queues of the work-group. */
+/* The storage of all turns' frontiers: two lists of each kind, and two queues of the work-group. */
 typedef struct {
   __local entry_t *queues;
   volatile __local uint *queue_sizes, *flags;
@@ -131,7 +132,7 @@ typedef struct {
   volatile __global uint *state;
 } frontiers_t;
 
-/* The frontier of a turn, written in the turn before. */
+/* The frontier of a turn; it is written in the turn before. */
 INLINE frontier_t frontier_of(uint turn, uint room, const frontiers_t *all) {
   frontier_t frontier = {all->queues + QUEUE_ROWS * (turn & 1u), all->queue_sizes + (turn & 1u), all->flags, room,
                          all->light + all->light_capacity * (turn & 1u), all->heavy + all->heavy_capacity * (turn & 1u),
@@ -147,7 +148,7 @@ INLINE row_t row_of_vertex(int v, __global const offset_t *restrict row_offsets)
   return row;
 }
 
-/* Leaves and isolated vertices have nobody left to reach. */
+/* Leaves (SKIP_LEAVES) and isolated vertices have no further vertex to reach. */
 INLINE int has_more(row_t row) { return row.length > (uint)SKIP_LEAVES; }
 
 INLINE row_t piece_of_row(int2 piece, __global const offset_t *restrict row_offsets) {
@@ -158,8 +159,8 @@ INLINE row_t piece_of_row(int2 piece, __global const offset_t *restrict row_offs
   return row;
 }
 
-/* The rows that the lanes of a sub-group have together: each its own, the sum of the lengths before it and of all; and the
- * edges of them that a lane looks at next. */
+/* The rows of a sub-group's lanes: each lane has its own row, the sum of the lengths before it, and the sum of all; and
+ * the edges that it looks at next. */
 typedef struct { row_t row; uint before, total; edges_t edges; } lanes_t;
 
 /* Every lane calls, once it has its row. */
@@ -168,7 +169,7 @@ INLINE void sum_lengths(lanes_t *at) {
   at->total = sg_broadcast(at->before + at->row.length, SUB_GROUP_SIZE - 1);
 }
 
-/* Every lane calls; lanes get the edges from number first on. */
+/* Every lane calls: the lanes get the edges from number `first` on. */
 INLINE void look_up(lanes_t *at, uint first, __global const int *restrict column_indices) {
   edges_t *edges = &at->edges;
 #pragma unroll
@@ -183,24 +184,26 @@ INLINE void look_up(lanes_t *at, uint first, __global const int *restrict column
   }
 }
 
-/* What there is of a frontier to take: rows of the group's own queue and entries of the lists; and which of how many
- * sub-groups takes its share of the latter. */
+/* The frontier's size: rows of the group's own queue and entries of the lists; and the number of this sub-group among
+ * all sub-groups that share the lists. */
 typedef struct { uint own, light, heavy, sub_group, n_sub_groups; } share_t;
 
-/* Where a sub-group is in its share: it takes SUB_GROUP_SIZE rows at a time, of the own queue and then of the lists. */
+/* The progress of a sub-group in its share: it takes SUB_GROUP_SIZE rows at a time, first from the own queue, then from
+ * the lists. */
 typedef struct { uint own, light, heavy; } batch_t;
 
-/* How many rows of `light` a sub-group takes at a time: few if there are few, so that all get some. */
+/* Rows of `light` that a sub-group takes at a time.  A short list is taken in small batches, so that all sub-groups get
+ * some. */
 INLINE uint rows_at_once(share_t of) { return min((of.light + of.n_sub_groups - 1u) / of.n_sub_groups, (uint)SUB_GROUP_SIZE); }
 
-/* Every lane of the sub-group calls, and gets a row or one of length 0; *own is its entry in the queue, if it is of
- * that.  Returns 0 after the last batch. */
+/* Every lane of the sub-group calls, and gets a row, or a row of length 0.  *own is its entry if the row comes from the
+ * queue.  Returns 0 after the last batch. */
 INLINE int next_batch(batch_t *at, row_t *row, entry_t *own, frontier_t now, share_t of,
                       __global const offset_t *restrict row_offsets) {
   const uint lane = sg_lane();
   row->length = 0u;
   own->vertex = -1;
-  if (at->own < of.own) {        /* rows are dealt to the sub-groups one by one */
+  if (at->own < of.own) {        /* the sub-groups take turns at the rows */
     uint i = at->own + lane * SUB_GROUPS_PER_GROUP + sg_in_group();
     if (i < of.own) {
       *own = now.rows[i];
@@ -231,11 +234,11 @@ INLINE list_t light_of(frontier_t next) {
   return light;
 }
 
-/* Every lane calls; it puts the vertices k of which bit k of wanted is set into the lists. */
+/* Every lane calls: put those vertices k into the lists for which bit k of wanted is set. */
 INLINE void list_rows(const entry_t *found, const uint *length, uint wanted, frontier_t next) {
 #if WITH_DISTANCES
   if (next.listed_in) {
-    uint was[STEPS];             /* all exchanges are on their way before one is waited for */
+    uint was[STEPS];             /* all exchanges are issued before one is waited for */
 #pragma unroll
     for (uint k = 0u; k < STEPS; k++)
       was[k] = exchange_if(wanted >> k & 1u, next.listed_in + found[k].vertex, next.stamp);
@@ -300,8 +303,8 @@ INLINE void list_row(row_t row, int wanted, frontier_t lists) {
   list_rows(found, length, wanted ? 1u : 0u, lists);
 }
 
-/* Every lane calls; it puts the vertices k of which bit k of wanted is set, with rows of this length, into the next
- * frontier: those of short rows into the own queue while it has room.  With ONLY_SHORT_ROWS no length is read. */
+/* Every lane calls: put those vertices k, with rows of this length, into the next frontier for which bit k of wanted is
+ * set.  Vertices with short rows go to the own queue while it has room.  With ONLY_SHORT_ROWS no length is read. */
 INLINE void push(const entry_t *found, const uint *length, uint wanted, frontier_t next) {
   uint is_short = wanted, slot;
 #if !ONLY_SHORT_ROWS
@@ -325,9 +328,9 @@ INLINE void push(const entry_t *found, const uint *length, uint wanted, frontier
   if (sg_any(wanted)) list_rows(found, length, wanted, next);
 }
 
-/* Every work-item calls, once its group has no more to push in this turn; returns how many rows the group keeps.  A full
- * queue gives so much away that it has room for many turns to come, since turns without lists are cheap.
- * most: rows it may keep, and half as many once there were more; with 0 it gives all away. */
+/* Every work-item calls, once its group has no more to push in this turn.  Returns how many rows the group keeps.  A
+ * group with more than `most` rows keeps most / 2 and lists the others, so that its queue has room for many turns:
+ * turns without lists are cheap.  With 0 it lists all. */
 INLINE uint close_queue(frontier_t next, uint most, __global const offset_t *restrict row_offsets) {
   release(light_of(next), 0u);
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);

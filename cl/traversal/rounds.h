@@ -1,19 +1,19 @@
-/* Shortest paths as a fixed point: rounds over all vertices in which those that are reached relax their edges, until a
- * round lowers no distance.
+/* Shortest paths as a fixed point: in each round all reached vertices relax their edges, until a round lowers no
+ * distance.
  *
  * ATOMIC 1: a distance is lowered by an atomic min.
- * ATOMIC 0: it is lowered by a load and a store.  Race: of two work-items that saw the same distance the one with the
- * longer way may store last, and what the other one stored is lost.  The fixed point is right all the same:
+ * ATOMIC 0: it is lowered by a load and a store.  Race: if two work-items saw the same distance, the one with the
+ * longer way may store last, and the store of the other is lost.  The fixed point is right all the same:
  *   - Every distance stored is the length of a path that exists, so none is too short.
- *   - Whoever stores, stores less than what it loaded, and that stood there when the round began or was stored since.  By
- *     induction whatever a round stores is less than what it found.  So distances only fall from one round to the next,
- *     the rounds end, and a distance that is right when a round begins stays.
- *   - Whoever stores says so (STATE_CHANGED).  In a round of which nobody says so every edge was compared with distances
- *     that stood still, and no edge could lower any: they are right.  A lowering that was lost is tried again before that,
- *     since rounds look at all vertices, not only at those that changed.
- * Loads and stores of whole words are enough: CPUs and GPUs do not tear them.  Loads may come from a cache that does not
- * see what others store in the same round; what it gives stood there when the round began or later.  A vertex may relax its
- * edges with a distance that is overwritten meanwhile; then whoever lowered it asks for another round.
+ *   - A work-item stores less than it loaded, and the loaded value stood there when the round began or was stored
+ *     since.  By induction every value that a round stores is less than the value that it found.  So distances only
+ *     fall from one round to the next, the rounds end, and a distance that is right when a round begins stays.
+ *   - A work-item that stores sets STATE_CHANGED.  In a round in which none does, every edge was compared with
+ *     distances that stood still, and no edge could lower any: they are right.  A lost lowering is tried again before
+ *     that, because rounds look at all vertices, not only at changed ones.
+ * Loads and stores of whole words are enough: CPUs and GPUs do not tear them.  Loads may come from a cache that does
+ * not see stores of the same round; its value stood there when the round began, or later.  A vertex may relax its edges
+ * with a distance that is overwritten meanwhile; the work-item that lowered it then asks for another round.
  */
 #ifndef CLGRAPH_TRAVERSAL_ROUNDS_H
 #define CLGRAPH_TRAVERSAL_ROUNDS_H
@@ -22,16 +22,16 @@
 #ifndef ATOMIC
 #define ATOMIC 0
 #endif
-#ifndef BALANCE                  /* 1: count the edges that each work-group looks at in `work` */
+#ifndef BALANCE                  /* 1: count in `work` how many edges each work-group looks at */
 #define BALANCE 0
 #endif
 #define STATE_CHANGED 0          /* the last round that lowered a distance; rounds count from 1 */
 #define STATE_OVERFLOW 1
 #define STATE_PIECES 2           /* four counts in turn: pieces of long rows that a round left to a second launch */
-#define STATE_CHILD_GROUPS 6     /* the same of work-groups that a round launched from the device */
+#define STATE_CHILD_GROUPS 6     /* four counts likewise: work-groups that a round launched from the device */
 #define STATE_WORDS 10
 
-/* Whether the rounds have ended before this one, which the host enqueued without knowing. */
+/* 1 if the rounds had ended before this one.  The host enqueues rounds without knowing. */
 INLINE int is_over(uint round, volatile __global uint *state) { return load_relaxed(state + STATE_CHANGED) + 1u < round; }
 
 /* Relax every stride-th of the edges [e, end) from a vertex at distance d. */

@@ -1,12 +1,12 @@
-/* A round over all vertices, in which a work-item relaxes the edges of one.  rounds.h tells why the rounds end with the
- * right distances, and which races they have.
+/* A round over all vertices, in which a work-item relaxes the edges of one vertex.  rounds.h explains why the rounds
+ * end with the right distances, and which races they have.
  *
  * After R. Nasre, M. Burtscher, K. Pingali, "Data-driven versus topology-driven irregular computations on GPUs", IPDPS
  * 2013.
  */
 #include "traversal/rounds.h"
 
-/* n_words: how many distances there are; a vertex that was split has several. */
+/* n_words: the number of distances; a vertex that was split has several. */
 KERNEL initialize(int n_words, __global dist_t *restrict distances, __global uint *restrict state) {
   int i = get_global_id(0);
   for (int k = i; k < STATE_WORDS; k += (int)get_global_size(0)) state[k] = 0u;

@@ -8,15 +8,15 @@
 #define CLGRAPH_TRAVERSAL_TURN_H
 #include "traversal/queues.h"
 
-/* Where a work-group stands. */
+/* The state of a work-group. */
 typedef struct {
   volatile __global uint *state;
-  __local uint *sum;             /* of the flags of all groups */
+  __local uint *sum;             /* sum of the flags of all groups */
   uint members, sub_group, n_sub_groups;
-  uint first_own;                /* number of this lane's first row in the own queue: rows are dealt to the sub-groups one by one */
-  int clears;                    /* whether this work-item clears what comes into use two turns later */
+  uint first_own;                /* this lane's first row in the own queue; sub-groups take turns at its rows */
+  int clears;                    /* 1 if this work-item clears the words that come into use two turns later */
   uint number, cleared;
-  uint told;                     /* what all groups said at the end of the turn before */
+  uint told;                     /* sum of all groups' flags at the end of the turn before */
   uint n_own;                    /* rows that the group has kept for this turn */
 } turn_t;
 
@@ -29,7 +29,7 @@ INLINE turn_t first_turn(uint number, uint member, uint members, __local uint *s
 /* Every work-item calls, early in a turn. */
 INLINE void begin_turn(turn_t *turn) { turn->cleared = turn->clears ? clear_turn(turn->state, turn->number) : 0u; }
 
-/* The frontier of this turn; the lists are only read if somebody has listed. */
+/* The frontier of this turn.  The lists are only read if a group has written to them. */
 INLINE share_t share_of(const turn_t *turn, frontier_t now) {
   share_t share = {turn->n_own, 0u, 0u, turn->sub_group, turn->n_sub_groups};
   if (turn->told >= LISTED) {
@@ -39,18 +39,19 @@ INLINE share_t share_of(const turn_t *turn, frontier_t now) {
   return share;
 }
 
-/* Every work-item calls: close the queue of the next frontier, of which the group keeps `most` rows, and arrive. */
+/* Every work-item calls: close the queue of the next frontier, of which the group keeps at most `most` rows, and
+ * arrive. */
 INLINE void close_and_arrive(turn_t *turn, uint most, uint flags, frontier_t now, frontier_t next,
                              __global const offset_t *restrict row_offsets) {
   turn->n_own = close_queue(next, most, row_offsets);
   if (get_local_id(0) == 0) {
     turn_arrive(turn->state, turn->number, turn->cleared, *next.flags | (turn->n_own ? HAS_OWN : 0u) | flags, turn->sum);
     *next.flags = 0u;
-    *now.size = 0u;              /* this turn's queue takes the frontier after the next */
+    *now.size = 0u;              /* the emptied queue takes the frontier after the next */
   }
 }
 
-/* The first row that a lane will expand of those that its group has kept, and its entry; or a row of length 0. */
+/* The row of its group's queue that a lane expands first, and its entry there; a row of length 0 if there is none. */
 INLINE void first_own_row(row_t *row, entry_t *own, const turn_t *turn, frontier_t next,
                           __global const offset_t *restrict row_offsets) {
   row->length = 0u;
@@ -61,6 +62,6 @@ INLINE void first_own_row(row_t *row, entry_t *own, const turn_t *turn, frontier
   }
 }
 
-/* Every work-item calls; 0 ends the search: nothing is left, or a time-out. */
+/* Every work-item calls.  0 ends the search: either nothing is left, or a wait timed out. */
 INLINE uint await_others(turn_t *turn) { return turn->told = turn_await(turn->state, turn->number, turn->members, turn->sum); }
 #endif
