@@ -21,7 +21,7 @@ from scipy.sparse.csgraph import breadth_first_order
 
 from clgraph.algorithms.bfs import ALGORITHM, as_problem
 from clgraph.algorithms.traversal.problem import SearchProblem
-from clgraph.data.csr import as_csr_array
+from clgraph.data.graphs.csr import as_csr_array
 from clgraph.reference.bfs import bfs_distances
 
 GRAPHS = ("road-NY", "road-FLA", "web-NotreDame", *inputs.SEARCHES, "rmat-18", *inputs.COMPONENTS)

@@ -32,13 +32,13 @@ from checkout import ROOT
 from scipy.spatial import Delaunay
 from tabulate import tabulate
 
-from clgraph.algorithms.delaunay import ALGORITHM as REFINEMENT
+from clgraph.algorithms.refine_mesh import ALGORITHM as REFINEMENT
 from clgraph.algorithms.table import find_algorithm
 from clgraph.cli.main import guarded
 from clgraph.cli.terminal import busy
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.graph import Graph
 from clgraph.errors import InputError
-from clgraph.runtime.child import search_path
+from clgraph.runtime.discovery.child import search_path
 from clgraph.runtime.session import Session
 
 ALGORITHMS = (

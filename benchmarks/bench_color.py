@@ -20,9 +20,9 @@ import harness
 import inputs
 from graph_benchmark import GraphBenchmark, Host, main
 
-from clgraph.algorithms.coloring import ALGORITHM, STRATEGIES, as_problem
-from clgraph.algorithms.coloring.problem import ColoringProblem
-from clgraph.data.graph import Graph
+from clgraph.algorithms.color import ALGORITHM, STRATEGIES, as_problem
+from clgraph.algorithms.color.problem import ColoringProblem
+from clgraph.data.graphs.graph import Graph
 from clgraph.model.strategy import Strategy
 from clgraph.runtime.session import Session
 

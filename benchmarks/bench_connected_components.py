@@ -19,7 +19,7 @@ import numpy as np
 from graph_benchmark import GraphBenchmark, Host, main, sha256
 from scipy.sparse.csgraph import connected_components as scipy_components
 
-from clgraph.algorithms.components import ALGORITHM, ComponentsProblem, as_problem
+from clgraph.algorithms.connected_components import ALGORITHM, ComponentsProblem, as_problem
 from clgraph.runtime.session import Session
 
 

@@ -57,8 +57,8 @@ from end_to_end_calls import ALGORITHMS, Calls
 
 from clgraph.cli.main import guarded
 from clgraph.cli.terminal import busy
-from clgraph.data.graph import Graph
-from clgraph.runtime.child import search_path
+from clgraph.data.graphs.graph import Graph
+from clgraph.runtime.discovery.child import search_path
 from clgraph.runtime.session import Session
 
 INPUTS = ("scipy", "Graph", "networkx")
@@ -67,11 +67,11 @@ GRAPHS = (
     "grid-32", "rmat-16", "grid-300", "geometric-18", "rmat-18", "grid-1000", "rmat-20", "grid-4096", "rmat-22", *FILES,
 )  # fmt: skip
 HOST_PARTS = {  # what the host does of each part, where this version has it
-    "clgraph.data.graph:Graph.from_scipy": "check",
-    "clgraph.data.wrapped:WrappedGraph.check": "check",
-    "clgraph.data.graph:Graph.from_networkx": "convert",
-    "clgraph.data.graph_arrays:graph_stats": "statistics",
-    "clgraph.data.wrapped:graph_stats": "statistics",
+    "clgraph.data.graphs.graph:Graph.from_scipy": "check",
+    "clgraph.data.graphs.wrapped:WrappedGraph.check": "check",
+    "clgraph.data.graphs.graph:Graph.from_networkx": "convert",
+    "clgraph.data.graphs.graph_arrays:graph_stats": "statistics",
+    "clgraph.data.graphs.wrapped:graph_stats": "statistics",
 }
 KERNEL_PARTS = {"check": "check_csr.cl", "statistics": "graph_stats.cl"}
 WRITES = {cl.command_type.WRITE_BUFFER, cl.command_type.WRITE_BUFFER_RECT, cl.command_type.UNMAP_MEM_OBJECT}

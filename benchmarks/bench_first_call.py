@@ -23,7 +23,7 @@ from typing import Any
 import harness
 
 from clgraph.cli.terminal import busy, print_table
-from clgraph.runtime.child import search_path
+from clgraph.runtime.discovery.child import search_path
 from clgraph.runtime.session import Session
 
 SOURCES = {"bfs": "0, ", "sssp": "0, "}
@@ -34,7 +34,7 @@ import time; began = time.time()
 import json, sys
 import numpy as np
 import clgraph
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.graph import Graph
 with np.load(sys.argv[1]) as arrays:
     graph = Graph(arrays["offsets"], arrays["columns"], arrays["weights"])
 started = time.time()

@@ -23,7 +23,7 @@ import numpy as np
 from clgraph import generators
 from clgraph.cli.main import guarded
 from clgraph.cli.terminal import busy
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.graph import Graph
 from clgraph.errors import VerificationError
 from clgraph.runtime.session import Session
 

@@ -34,14 +34,14 @@ import numpy as np
 from graph_benchmark import GraphBenchmark, main, sha256
 from tabulate import tabulate
 
-from clgraph.algorithms.coloring import color
+from clgraph.algorithms.color import color
 from clgraph.algorithms.hash_collisions import ALGORITHM, as_problem, lanes, planes
 from clgraph.algorithms.hash_collisions.plan import CollisionPlan
 from clgraph.algorithms.hash_collisions.problem import CollisionProblem
 from clgraph.algorithms.hash_collisions.strategies import STRATEGIES
 from clgraph.algorithms.hash_collisions.table import CollisionTable, as_table
 from clgraph.cli.collisions_plot import plot_collisions
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.graph import Graph
 from clgraph.model.strategy import Strategy
 from clgraph.reference.hash_collisions import hash_collisions
 from clgraph.report import tabulate_rows

@@ -22,9 +22,9 @@ import numpy as np
 from clgraph import generators
 from clgraph.algorithms.factorization import STRATEGIES, FactorizationProblem
 from clgraph.algorithms.factorization.factors import initial_factors
-from clgraph.algorithms.factorization.training import Errors
+from clgraph.algorithms.factorization.training.training import Errors
 from clgraph.cli.main import guarded
-from clgraph.data.ratings import Ratings
+from clgraph.data.ratings.ratings import Ratings
 from clgraph.runtime.session import Session
 
 RANKS = (16, 32, 64, 128)

@@ -22,8 +22,8 @@ from graph_benchmark import GraphBenchmark, Host, main, sha256
 from scipy.sparse import triu
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from clgraph.algorithms.mst import ALGORITHM, STRATEGIES, ForestProblem, as_problem
-from clgraph.reference.mst import kruskal
+from clgraph.algorithms.minimum_spanning_forest import ALGORITHM, STRATEGIES, ForestProblem, as_problem
+from clgraph.reference.minimum_spanning_forest import kruskal
 from clgraph.runtime.session import Session
 
 _SEGMENTED = STRATEGIES["segmented"]

@@ -32,13 +32,13 @@ from numpy.typing import NDArray
 from tabulate import tabulate
 
 import clgraph as cg
-from clgraph.algorithms.components.on_devices import LOCAL
-from clgraph.data.graph import Graph
-from clgraph.engine.split_graph import SplitGraph
+from clgraph.algorithms.connected_components.on_devices import LOCAL
+from clgraph.data.graphs.graph import Graph
 from clgraph.errors import VerificationError
+from clgraph.multi_device.split_graph import SplitGraph
 from clgraph.report import write_rows
-from clgraph.runtime.device_graph import DeviceGraph
-from clgraph.runtime.graph_on_device import expanded
+from clgraph.runtime.graphs.device_graph import DeviceGraph
+from clgraph.runtime.graphs.graph_on_device import expanded
 from clgraph.runtime.session import Session, as_session
 
 KINDS = ("strong", "weak", "host", "forest")

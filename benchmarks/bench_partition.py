@@ -25,7 +25,7 @@ from graph_benchmark import GraphBenchmark, main
 
 from clgraph.algorithms.partition import ALGORITHM, STRATEGIES, as_problem
 from clgraph.algorithms.partition.problem import PartitionProblem
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.graph import Graph
 from clgraph.model.strategy import Strategy
 from clgraph.runtime.session import Session
 

@@ -28,7 +28,7 @@ from bench_cost_model import made, made_parser
 from bench_factorization import RACY
 from tabulate import tabulate
 
-from clgraph.algorithms.delaunay import ALGORITHM as REFINE_MESH
+from clgraph.algorithms.refine_mesh import ALGORITHM as REFINE_MESH
 from clgraph.algorithms.table import find_algorithm
 from clgraph.cli.main import guarded
 from clgraph.engine.algorithm import Algorithm

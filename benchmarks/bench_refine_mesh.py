@@ -33,11 +33,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import Delaunay
 
-from clgraph.algorithms.delaunay import ALGORITHM, STRATEGIES, refine_mesh
+from clgraph.algorithms.refine_mesh import ALGORITHM, STRATEGIES, refine_mesh
 from clgraph.cli.main import guarded
 from clgraph.cli.terminal import busy
-from clgraph.data.triangle_mesh import TriangleMesh
-from clgraph.reference.delaunay import check_delaunay
+from clgraph.data.meshes.triangle_mesh import TriangleMesh
+from clgraph.reference.refine_mesh import check_delaunay
 from clgraph.report import write_rows
 from clgraph.runtime.session import Session
 

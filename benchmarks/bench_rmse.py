@@ -21,11 +21,11 @@ import ratings_inputs
 from clgraph import generators
 from clgraph.algorithms.factorization import STRATEGIES
 from clgraph.algorithms.factorization.factors import initial_factors
-from clgraph.algorithms.factorization.schedules import Schedule, make_schedule
-from clgraph.algorithms.factorization.training import Factorization
+from clgraph.algorithms.factorization.training.learning_rates import Schedule, make_schedule
+from clgraph.algorithms.factorization.training.training import Factorization
 from clgraph.cli.main import guarded
 from clgraph.cli.terminal import busy
-from clgraph.data.ratings import Ratings
+from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import VerificationError
 from clgraph.reference.factorization import rmse
 from clgraph.runtime.session import Session

@@ -22,7 +22,7 @@ from end_to_end_calls import ALGORITHMS, Calls
 
 from clgraph import generators
 from clgraph.cli.main import guarded
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.graph import Graph
 from clgraph.runtime.session import Session
 
 KINDS: dict[str, Callable[[int], Graph]] = {

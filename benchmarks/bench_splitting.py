@@ -33,7 +33,7 @@ import inputs
 from graph_benchmark import Verifier
 
 from clgraph.cli.main import guarded
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.graph import Graph
 from clgraph.figure import figure_file
 from clgraph.runtime.session import Session
 

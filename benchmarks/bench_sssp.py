@@ -25,7 +25,7 @@ from scipy.sparse.csgraph import dijkstra as scipy_dijkstra
 from clgraph import generators
 from clgraph.algorithms.sssp import ALGORITHM, as_problem
 from clgraph.algorithms.traversal.problem import SearchProblem
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.graph import Graph
 from clgraph.reference.sssp import dijkstra
 
 

@@ -28,10 +28,10 @@ import ratings_inputs
 from bench_hetero import sessions_named
 
 from clgraph.algorithms.factorization.factors import initial_factors
-from clgraph.algorithms.factorization.schedules import make_schedule
-from clgraph.algorithms.factorization.team_training import TeamFactorization
-from clgraph.algorithms.factorization.training import Factorization
-from clgraph.data.ratings import Ratings
+from clgraph.algorithms.factorization.training.learning_rates import make_schedule
+from clgraph.algorithms.factorization.training.team_training import TeamFactorization
+from clgraph.algorithms.factorization.training.training import Factorization
+from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import VerificationError
 
 RMSE_WITHIN = 0.03

@@ -17,7 +17,7 @@ from scipy.sparse import csgraph
 import clgraph
 from clgraph.errors import VerificationError
 from clgraph.reference.bfs import depths
-from clgraph.reference.coloring import check_coloring
+from clgraph.reference.color import check_coloring
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import numpy as np
 from end_to_end_calls import ALGORITHMS
 from scipy.sparse import csr_array
 
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.graph import Graph
 from clgraph.runtime.session import Session
 
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from clgraph.cli.main import guarded
 from clgraph.cli.terminal import busy
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.graph import Graph
 from clgraph.engine.algorithm import Algorithm
 from clgraph.errors import InputError, VerificationError
 from clgraph.model.strategy import Choice, Strategy, choose

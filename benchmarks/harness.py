@@ -41,7 +41,7 @@ from checkout import ROOT
 from tabulate import tabulate
 
 from clgraph.cli.terminal import busy
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.graph import Graph
 from clgraph.errors import VerificationError
 from clgraph.model.strategy import Choice, Strategy
 from clgraph.report import tabulate_rows, write_rows

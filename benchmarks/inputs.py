@@ -18,8 +18,8 @@ import numpy as np
 import stencils
 
 from clgraph import generators
-from clgraph.data import csr, geometric, pairs, philox
-from clgraph.data.graph import Graph
+from clgraph.data.graphs import csr, geometric, pairs, philox
+from clgraph.data.graphs.graph import Graph
 from clgraph.errors import InputError
 from clgraph.generators import random_edges, regular, roads
 from clgraph.io import read

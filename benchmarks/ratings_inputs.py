@@ -19,8 +19,10 @@ from inputs import DATA, _file
 from inputs import load as load_graph
 
 from clgraph import generators
-from clgraph.data import csr, pairs, philox, ratings, ratings_generators
-from clgraph.data.ratings import Ratings
+from clgraph.data.graphs import csr, pairs, philox
+from clgraph.data.ratings import generators as ratings_generators
+from clgraph.data.ratings import ratings
+from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import InputError
 from clgraph.io.ratings import read_ratings, write_ratings
 from clgraph.progress import bars

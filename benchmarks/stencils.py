@@ -8,8 +8,8 @@ import math
 import checkout  # noqa: F401 (whatever imports this first gets the package of this checkout)
 import numpy as np
 
-from clgraph.data.csr import offset_dtype
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.csr import offset_dtype
+from clgraph.data.graphs.graph import Graph
 
 Coupling = tuple[tuple[int, ...], int]  # steps along each axis, and the unknown at that node
 

@@ -21,10 +21,10 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from clgraph.data.graph import Graph
-from clgraph.data.planar_graph import PlanarGraph
-from clgraph.data.ratings import Ratings
-from clgraph.data.triangle_mesh import TriangleMesh
+from clgraph.data.graphs.graph import Graph
+from clgraph.data.meshes.planar_graph import PlanarGraph
+from clgraph.data.meshes.triangle_mesh import TriangleMesh
+from clgraph.data.ratings.ratings import Ratings
 
 Ids: TypeAlias = NDArray[np.int64]
 Points: TypeAlias = NDArray[np.float64]

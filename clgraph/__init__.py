@@ -12,30 +12,29 @@ if TYPE_CHECKING:  # type checkers and editors read these; a test compares them 
     from clgraph import generators as generators
     from clgraph.algorithms.bfs import BFS as BFS
     from clgraph.algorithms.bfs import bfs as bfs
-    from clgraph.algorithms.coloring import Coloring as Coloring
-    from clgraph.algorithms.coloring import color as color
-    from clgraph.algorithms.coloring.columns import color_columns as color_columns
-    from clgraph.algorithms.coloring.conflicts import count_conflicts as count_conflicts
-    from clgraph.algorithms.components import Components as Components
-    from clgraph.algorithms.components import connected_components as connected_components
-    from clgraph.algorithms.delaunay import RefinedMesh as RefinedMesh
-    from clgraph.algorithms.delaunay import refine_mesh as refine_mesh
+    from clgraph.algorithms.color import Coloring as Coloring
+    from clgraph.algorithms.color import color as color
+    from clgraph.algorithms.color.columns import color_columns as color_columns
+    from clgraph.algorithms.color.conflicts import count_conflicts as count_conflicts
+    from clgraph.algorithms.connected_components import Components as Components
+    from clgraph.algorithms.connected_components import connected_components as connected_components
     from clgraph.algorithms.explain import explain as explain
-    from clgraph.algorithms.factorization.estimator import SGDMatrixFactorization as SGDMatrixFactorization
+    from clgraph.algorithms.factorization.estimator.estimator import SGDMatrixFactorization as SGDMatrixFactorization
     from clgraph.algorithms.hash_collisions import CollisionTable as CollisionTable
     from clgraph.algorithms.hash_collisions import hash_collisions as hash_collisions
-    from clgraph.algorithms.mst import SpanningForest as SpanningForest
-    from clgraph.algorithms.mst import minimum_spanning_forest as minimum_spanning_forest
+    from clgraph.algorithms.minimum_spanning_forest import SpanningForest as SpanningForest
+    from clgraph.algorithms.minimum_spanning_forest import minimum_spanning_forest as minimum_spanning_forest
     from clgraph.algorithms.partition import Partition as Partition
     from clgraph.algorithms.partition import partition as partition
+    from clgraph.algorithms.refine_mesh import RefinedMesh as RefinedMesh
+    from clgraph.algorithms.refine_mesh import refine_mesh as refine_mesh
     from clgraph.algorithms.sssp import ShortestPaths as ShortestPaths
     from clgraph.algorithms.sssp import sssp as sssp
-    from clgraph.data.graph import Graph as Graph
-    from clgraph.data.planar_graph import PlanarGraph as PlanarGraph
-    from clgraph.data.ratings import Ratings as Ratings
-    from clgraph.data.triangle_mesh import TriangleMesh as TriangleMesh
+    from clgraph.data.graphs.graph import Graph as Graph
+    from clgraph.data.meshes.planar_graph import PlanarGraph as PlanarGraph
+    from clgraph.data.meshes.triangle_mesh import TriangleMesh as TriangleMesh
+    from clgraph.data.ratings.ratings import Ratings as Ratings
     from clgraph.device.profile import DeviceProfile as DeviceProfile
-    from clgraph.engine.split_graph import SplitGraph as SplitGraph
     from clgraph.hetero import HeteroScheduler as HeteroScheduler
     from clgraph.io import read as read
     from clgraph.io import write as write
@@ -45,33 +44,34 @@ if TYPE_CHECKING:  # type checkers and editors read these; a test compares them 
     from clgraph.io.meshes import write_planar_graph as write_planar_graph
     from clgraph.io.ratings import read_ratings as read_ratings
     from clgraph.io.ratings import write_ratings as write_ratings
+    from clgraph.multi_device.split_graph import SplitGraph as SplitGraph
     from clgraph.probing import probe as probe
     from clgraph.reference.partition import partition_quality as partition_quality
-    from clgraph.runtime.device_graph import DeviceGraph as DeviceGraph
-    from clgraph.runtime.selection import devices as devices
+    from clgraph.runtime.discovery.selection import devices as devices
+    from clgraph.runtime.graphs.device_graph import DeviceGraph as DeviceGraph
     from clgraph.runtime.session import Session as Session
 
 __version__ = "0.1.0"
 
 _NAMES = {  # by the module that each is in
     "clgraph.algorithms.bfs": "BFS bfs",
-    "clgraph.algorithms.coloring": "Coloring color",
-    "clgraph.algorithms.coloring.columns": "color_columns",
-    "clgraph.algorithms.coloring.conflicts": "count_conflicts",
-    "clgraph.algorithms.components": "Components connected_components",
-    "clgraph.algorithms.delaunay": "RefinedMesh refine_mesh",
+    "clgraph.algorithms.color": "Coloring color",
+    "clgraph.algorithms.color.columns": "color_columns",
+    "clgraph.algorithms.color.conflicts": "count_conflicts",
+    "clgraph.algorithms.connected_components": "Components connected_components",
+    "clgraph.algorithms.refine_mesh": "RefinedMesh refine_mesh",
     "clgraph.algorithms.explain": "explain",
-    "clgraph.algorithms.factorization.estimator": "SGDMatrixFactorization",
+    "clgraph.algorithms.factorization.estimator.estimator": "SGDMatrixFactorization",
     "clgraph.algorithms.hash_collisions": "CollisionTable hash_collisions",
-    "clgraph.algorithms.mst": "SpanningForest minimum_spanning_forest",
+    "clgraph.algorithms.minimum_spanning_forest": "SpanningForest minimum_spanning_forest",
     "clgraph.algorithms.partition": "Partition partition",
     "clgraph.algorithms.sssp": "ShortestPaths sssp",
-    "clgraph.data.graph": "Graph",
-    "clgraph.data.planar_graph": "PlanarGraph",
-    "clgraph.data.ratings": "Ratings",
-    "clgraph.data.triangle_mesh": "TriangleMesh",
+    "clgraph.data.graphs.graph": "Graph",
+    "clgraph.data.meshes.planar_graph": "PlanarGraph",
+    "clgraph.data.ratings.ratings": "Ratings",
+    "clgraph.data.meshes.triangle_mesh": "TriangleMesh",
     "clgraph.device.profile": "DeviceProfile",
-    "clgraph.engine.split_graph": "SplitGraph",
+    "clgraph.multi_device.split_graph": "SplitGraph",
     "clgraph.generators": "generators",
     "clgraph.hetero": "HeteroScheduler",
     "clgraph.io": "read write",
@@ -79,8 +79,8 @@ _NAMES = {  # by the module that each is in
     "clgraph.io.ratings": "read_ratings write_ratings",
     "clgraph.probing": "probe",
     "clgraph.reference.partition": "partition_quality",
-    "clgraph.runtime.device_graph": "DeviceGraph",
-    "clgraph.runtime.selection": "devices",
+    "clgraph.runtime.graphs.device_graph": "DeviceGraph",
+    "clgraph.runtime.discovery.selection": "devices",
     "clgraph.runtime.session": "Session",
 }
 _EXPORTS = {name: module for module, names in _NAMES.items() for name in names.split()}

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from clgraph.algorithms.delaunay import refine_mesh
 from clgraph.algorithms.partition import partition
+from clgraph.algorithms.refine_mesh import refine_mesh
 from clgraph.arguments import check_length, checked_array, checked_flag, refusing, shown
-from clgraph.data.csr import as_integers
-from clgraph.data.graph import Graph
-from clgraph.data.planar_graph import PlanarGraph
-from clgraph.data.sparse import checked_matrix
-from clgraph.data.triangle_mesh import TriangleMesh
+from clgraph.data.graphs.csr import as_integers
+from clgraph.data.graphs.graph import Graph
+from clgraph.data.graphs.sparse import checked_matrix
+from clgraph.data.meshes.planar_graph import PlanarGraph
+from clgraph.data.meshes.triangle_mesh import TriangleMesh
 from clgraph.errors import ConvergenceWarning, InputError
 from clgraph.runtime.session import SessionLike
 

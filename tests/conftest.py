@@ -185,10 +185,10 @@ def printed_by(code: str, *arguments: str, **environment: str) -> str:
 
 def copy_in_chunks(session: Session, monkeypatch: pytest.MonkeyPatch, n_bytes: int, **settings: int) -> None:
     """Let *session* copy *n_bytes* and more by way of pinned chunks, as on a GPU; *settings* are those of staging."""
-    from clgraph.runtime.staging import Staging
+    from clgraph.runtime.memory.staging import Staging
 
     for name, value in {"N_CHUNKS": 3, "LAG": 1, **settings}.items():
-        monkeypatch.setattr(f"clgraph.runtime.staging.{name}", value)
+        monkeypatch.setattr(f"clgraph.runtime.memory.staging.{name}", value)
     staging = Staging(session)
     monkeypatch.setattr(type(session), "staging_for", lambda _session, size: staging if size >= n_bytes else None)
 

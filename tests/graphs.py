@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from clgraph import generators
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.graph import Graph
 
 
 def _random_directed(n: int, m: int, seed: int) -> Graph:

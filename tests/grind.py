@@ -13,10 +13,10 @@ import pyopencl as cl
 
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parent.parent)]
 
-from clgraph.data.graph import Graph  # noqa: E402
-from clgraph.runtime.arrays import DeviceArray  # noqa: E402
-from clgraph.runtime.query import platforms  # noqa: E402
-from clgraph.runtime.self_test import verdict  # noqa: E402
+from clgraph.data.graphs.graph import Graph  # noqa: E402
+from clgraph.runtime.discovery.query import platforms  # noqa: E402
+from clgraph.runtime.discovery.self_test import verdict  # noqa: E402
+from clgraph.runtime.memory.arrays import DeviceArray  # noqa: E402
 from clgraph.runtime.session import Session  # noqa: E402
 
 WG_SIZE = 32
@@ -119,8 +119,8 @@ def primitives(session: Session) -> None:
 
 def components(session: Session) -> None:
     """Run every strategy on a small graph of several components, undirected and directed."""
-    from clgraph.algorithms.components import STRATEGIES, connected_components
-    from clgraph.algorithms.components.edge_lists import EdgeComponents, numbered
+    from clgraph.algorithms.connected_components import STRATEGIES, connected_components
+    from clgraph.algorithms.connected_components.edge_lists import EdgeComponents, numbered
 
     src, dst, _ = _with_long_row(4, 90, 70, 70)
     for directed in (False, True):
@@ -136,9 +136,9 @@ def components(session: Session) -> None:
     assert np.array_equal(numbered(lists.parents())[1], wanted.labels)
 
 
-def mst(session: Session) -> None:
+def forests(session: Session) -> None:
     """Run every strategy with each of its options on a small graph with ties, by keys and by ranks of their weights."""
-    from clgraph.algorithms.mst import minimum_spanning_forest
+    from clgraph.algorithms.minimum_spanning_forest import minimum_spanning_forest
 
     src, dst, rng = _with_long_row(10, 140, 350, 90)
     weights = rng.integers(5, size=src.size)
@@ -159,7 +159,7 @@ def device_graphs(session: Session) -> None:
     from graphs import GRAPHS
 
     from clgraph.errors import GraphError
-    from clgraph.runtime.device_graph import DeviceGraph
+    from clgraph.runtime.graphs.device_graph import DeviceGraph
 
     session.profile.tuning["data/check_csr.cl"] = session.profile.tuning["data/graph_stats.cl"] = {"WG_SIZE": 8}
     for name in ("duplicates-self-loops", "unsorted-rows", "some-isolated", "one-self-loop", "isolated"):
@@ -216,13 +216,13 @@ def hash_collisions(session: Session) -> None:
         hash_collisions(graph, **{**arguments, "strategy": strategy}, tile=40, layout="compact")
 
 
-def coloring(session: Session) -> None:
+def colorings(session: Session) -> None:
     """Colour a small graph with a long row by every strategy, in work-groups of several work-items."""
-    from clgraph.algorithms.coloring import color
+    from clgraph.algorithms.color import color
 
     sizes = {"SMALL_DEGREE": 6, "HUB_DEGREE": 20, "BITMAP_WORDS": 2}
     names = "jones_plassmann", "jones_plassmann_large", "speculative", "speculative_hubs"
-    tuning = {f"coloring/{name}.cl": sizes for name in names}
+    tuning = {f"color/{name}.cl": sizes for name in names}
     session.profile = replace(session.profile, tuning=tuning)
     src, dst, _ = _with_long_row(12, 40, 120, 40)
     graph = Graph.from_edges(src, dst, n=45)
@@ -237,8 +237,8 @@ def coloring(session: Session) -> None:
 
 def distance_two(session: Session) -> None:
     """Colour a small graph with a long row at distance 2, and count conflicts, in groups of several work-items."""
-    from clgraph.algorithms.coloring import color
-    from clgraph.algorithms.coloring.conflicts import count_conflicts
+    from clgraph.algorithms.color import color
+    from clgraph.algorithms.color.conflicts import count_conflicts
 
     src, dst, _ = _with_long_row(12, 40, 60, 40)
     graph = Graph.from_edges(src, dst, n=45)

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.data.ratings import Ratings
+from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import VerificationError
-from clgraph.reference.coloring import _chunks, _closed, _indicator, _pattern, _row_numbers
+from clgraph.reference.color import _chunks, _closed, _indicator, _pattern, _row_numbers
 from clgraph.reference.factorization import Model
 
 

@@ -10,8 +10,8 @@ import conftest
 import pytest
 
 from clgraph.algorithms.table import MODULES, ON_MESHES
-from clgraph.runtime.declarations import Declarations
-from clgraph.runtime.source import build_input
+from clgraph.runtime.programs.declarations import Declarations
+from clgraph.runtime.programs.source import build_input
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "clgraph"
@@ -31,11 +31,12 @@ BELOW = {  # a part of the package -> the parts it may import, beside itself
     "primitives": {*CHECKS, *DATA, "device", "runtime"},
     "generators": {*CHECKS, *DATA, "device", "model", "runtime", "primitives"},
     "engine": {*CHECKS, *DATA, "device", "model", "runtime", "primitives"},
-    "algorithms": {*CHECKS, *DATA, "device", "model", "runtime", "primitives", "engine"},
+    "multi_device": {*CHECKS, *DATA, "device", "runtime"},
+    "algorithms": {*CHECKS, *DATA, "device", "model", "runtime", "primitives", "engine", "multi_device"},
     "probing": {*CHECKS, *DATA, "device", "runtime", "primitives"},
 }
 BELOW |= {part: {*BELOW, *TOP} - {"reference"} for part in TOP}
-USE_OPENCL = {"runtime", "primitives", "engine", "algorithms", "probing", "hetero"}
+USE_OPENCL = {"runtime", "primitives", "engine", "multi_device", "algorithms", "probing", "hetero"}
 VERIFY = {"algorithms", "cli"}  # may import the reference inside a function
 JOINS_ALGORITHMS = {"clgraph.algorithms.explain"}  # looks up any algorithm's table by name
 SHARED = {"bfs": {"traversal"}, "sssp": {"traversal"}}  # what two algorithms share is no algorithm itself
@@ -51,7 +52,7 @@ def imports(tree: ast.AST, module: str) -> Iterator[tuple[str, bool]]:
             base = node.module or ""
             if node.level:
                 base = ".".join([*module.split(".")[: -node.level], *([base] if base else [])])
-            # `from clgraph.data import graph` names a module; `from clgraph.data.graph import Graph` is in one.
+            # `from clgraph.data import graph` names a module; `from clgraph.data.graphs.graph import Graph` is in one.
             yield from ((f"{base}.{alias.name}", inside) for alias in node.names)
         inside = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
         for child in ast.iter_child_nodes(node):
@@ -115,13 +116,13 @@ def test_the_package_itself_only_knows_names() -> None:
     ("module", "source"),
     [
         ("clgraph.errors", "from clgraph.data import graph"),
-        ("clgraph.data.graph", "import pyopencl as cl"),
+        ("clgraph.data.graphs.graph", "import pyopencl as cl"),
         ("clgraph.device.facts", "from clgraph.runtime.session import Session"),
         ("clgraph.model.cost", "import clgraph.runtime.timing"),
         ("clgraph.model.cost", "def f():\n    from clgraph.runtime import timing"),
         ("clgraph.runtime.session", "from ..primitives import scan"),
         ("clgraph.primitives.scan", "from clgraph.model.cost import Work"),
-        ("clgraph.algorithms.bfs", "from clgraph.algorithms.components import STRATEGIES"),
+        ("clgraph.algorithms.bfs", "from clgraph.algorithms.connected_components import STRATEGIES"),
         ("clgraph.algorithms.bfs", "from . import components"),
         ("clgraph.algorithms.traversal.queues", "from clgraph.algorithms.bfs import prices"),
         ("clgraph.algorithms.components_work", "from . import components"),
@@ -142,11 +143,14 @@ def test_a_planted_violation_is_found(module: str, source: str) -> None:
 @pytest.mark.parametrize(
     ("module", "source"),
     [
-        ("clgraph.data.graph", "from clgraph.data.stats import graph_stats\nfrom clgraph.data import csr"),
+        (
+            "clgraph.data.graphs.graph",
+            "from clgraph.data.graphs.stats import graph_stats\nfrom clgraph.data import csr",
+        ),
         ("clgraph.runtime.session", "from .arrays import DeviceArray\nfrom clgraph.runtime import opencl as cl"),
         ("clgraph.algorithms.bfs.levels", "from clgraph.algorithms.traversal import queues"),
         ("clgraph.algorithms.bfs", "def f():\n    from clgraph.reference.bfs import check_bfs"),
-        ("clgraph.algorithms.components", "from clgraph.algorithms import components_work"),
+        ("clgraph.algorithms.connected_components", "from clgraph.algorithms import components_work"),
         ("clgraph.algorithms.partition.api", "from clgraph.algorithms.partition import refine"),
         ("clgraph.cli.main", "from clgraph import __version__, errors"),
     ],

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from conftest import ROOT
 
 import clgraph as cg
-from clgraph.algorithms.factorization.training import Factorization
+from clgraph.algorithms.factorization.training.training import Factorization
 from clgraph.arguments import (
     check_choice,
     checked_array,

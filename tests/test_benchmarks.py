@@ -45,22 +45,23 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import breadth_first_order, dijkstra
 
 from clgraph import generators
-from clgraph.algorithms import factorization, mst
-from clgraph.algorithms.factorization.locked import edge_locked
+from clgraph.algorithms import factorization
 from clgraph.algorithms.factorization.plan import FactorizationPlan
-from clgraph.algorithms.factorization.schedules import make_schedule
-from clgraph.algorithms.factorization.training import Errors
-from clgraph.data.graph import Graph
-from clgraph.data.ratings import Ratings
-from clgraph.data.stats import GraphStats
+from clgraph.algorithms.factorization.schedules.locked import edge_locked
+from clgraph.algorithms.factorization.training.learning_rates import make_schedule
+from clgraph.algorithms.factorization.training.training import Errors
+from clgraph.algorithms.minimum_spanning_forest import STRATEGIES as FORESTS
+from clgraph.data.graphs.graph import Graph
+from clgraph.data.graphs.stats import GraphStats
+from clgraph.data.ratings.ratings import Ratings
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError, VerificationError
 from clgraph.model.cost import Atomics, Chain, Gathers, HostItems, Work
 from clgraph.model.strategy import Choice, Strategy, choose
 from clgraph.reference.bfs import depths
 from clgraph.report import read_rows, write_rows
-from clgraph.runtime.child import search_path
-from clgraph.runtime.graph_on_device import GraphOnDevice
+from clgraph.runtime.discovery.child import search_path
+from clgraph.runtime.graphs.graph_on_device import GraphOnDevice
 from clgraph.runtime.session import Session
 
 
@@ -335,7 +336,7 @@ def test_checkouts_are_timed_in_turns(tmp_path: Path) -> None:
     other = tmp_path / "other"
     shutil.copytree(ROOT / "clgraph", other / "clgraph", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "cl", other / "cl")
-    table = other / "clgraph" / "algorithms" / "components" / "strategies.py"
+    table = other / "clgraph" / "algorithms" / "connected_components" / "strategies.py"
     table.write_text(table.read_text(encoding="utf-8").replace('"host"', '"before"'), encoding="utf-8")
     bench = Bench(tmp_path, "checkouts", "0 1, 1 2, 4 5")
     options = ("--turns", "1", "--algorithms", "connected_components")
@@ -351,7 +352,7 @@ def test_spanning_forests_are_timed_and_checked(tmp_path: Path) -> None:
     rows = bench.rows("--scipy", "--networkx", "--check-limit", "0")
     names = [row["strategy"] for row in rows]
     others = {"scipy", "scipy, upper half", "networkx"}
-    assert {*mst.STRATEGIES, "segmented, transactional", *others} >= {*names} > others
+    assert {*FORESTS, "segmented, transactional", *others} >= {*names} > others
     assert len({row["total_weight"] for row in rows}) == 1 and sum(row.get("picked", False) for row in rows) == 1
     judged = bench.run("--results", str(bench.results), name="cost_model")
     assert judged.stdout.startswith("minimum_spanning_forest:")
@@ -570,13 +571,15 @@ def studied(session: Session) -> Any:
 
 
 BENCHMARKS = {
-    "components": case(bench_connected_components.BENCHMARK, ("rem", "hook_compress"), "result"),
-    "mst": case(bench_minimum_spanning_forest.BENCHMARK, ("segmented", "segmented, transactional"), "result"),
+    "connected_components": case(bench_connected_components.BENCHMARK, ("rem", "hook_compress"), "result"),
+    "minimum_spanning_forest": case(
+        bench_minimum_spanning_forest.BENCHMARK, ("segmented", "segmented, transactional"), "result"
+    ),
     "bfs": case(bench_bfs.BENCHMARK, ("topology_driven", "frontier"), "result"),
     "sssp": case(bench_sssp.BENCHMARK, ("topology_driven", "delta_stepping"), "result"),
     "splitting": Case(bench_sssp.BENCHMARK, ("topology_driven", "node_splitting"), "result", studied),
-    "coloring": case(bench_color.BENCHMARK, ("jones_plassmann", "speculative"), "result", distance=1),
-    "coloring-2": case(bench_color.BENCHMARK, ("speculative", "hash_repair"), "result", distance=2),
+    "color": case(bench_color.BENCHMARK, ("jones_plassmann", "speculative"), "result", distance=1),
+    "color-2": case(bench_color.BENCHMARK, ("speculative", "hash_repair"), "result", distance=2),
     "hash_collisions": case(
         bench_hash_collisions.BENCHMARK, ("row_per_item", "row_per_sub_group"), "table", distance=1
     ),
@@ -620,14 +623,14 @@ def of_edges(change: Callable[[NDArray[Any]], NDArray[Any]]) -> Callable[[Any], 
 
 
 FAULTS: dict[str, dict[str, tuple[Callable[[Any], Any], str]]] = {
-    "components": {
+    "connected_components": {
         "a vertex in another component": (numbered(changed(11, to=0), 3), "joins the labels"),
         "two components as one": (numbered(lambda found: np.array([0] * 12 + [1]), 2), "distinct labels"),
         "a lost union": (numbered(lambda found: np.array([0] * 9 + [1, 2, 2, 3]), 4), "joins the labels"),
         "numbers in another order": (numbered(lambda found: np.array([0] * 9 + [2, 2, 2, 1]), 3), "not numbered"),
         "a number left out": (numbered(changed(9, 10, 11, to=0), 3), "not numbered"),
     },
-    "mst": {
+    "minimum_spanning_forest": {
         "a lost edge": (of_edges(lambda edges: edges[:-1]), "joins two trees"),
         "a swapped edge": (of_edges(changed(0, to=0)), "precedes it"),
         "an edge that closes a cycle": (of_edges(lambda edges: np.insert(edges, 0, 0)), "there is a cycle"),
@@ -647,11 +650,11 @@ FAULTS: dict[str, dict[str, tuple[Callable[[Any], Any], str]]] = {
         "a lost vertex": (of_both(changed(2, to=-1), same), "unreached vertex"),
         "a vertex that has no path": (of_both(changed(12, to=7), same), "no path of length"),
     },
-    "coloring": {
+    "color": {
         "one conflict": (of_both(same, copied(0, source=1)), "joins two vertices"),
         "a vertex without a colour": (of_both(same, changed(12, to=-1)), "vertex 12 has colour -1"),
     },
-    "coloring-2": {
+    "color-2": {
         "one conflict of neighbours": (of_both(same, copied(9, source=10)), "both of colour"),
         "one conflict over a vertex": (of_both(same, copied(9, source=11)), "both of colour"),
         "a vertex without a colour": (of_both(same, changed(12, to=-1)), "vertex 12 has colour -1"),

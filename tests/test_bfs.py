@@ -23,7 +23,7 @@ from clgraph.algorithms.traversal.plan import SearchPlan
 from clgraph.algorithms.traversal.prices import model_mda
 from clgraph.algorithms.traversal.strategies import histogram_mda
 from clgraph.cli.main import main
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.graph import Graph
 from clgraph.device.profile import Curve, load_profile
 from clgraph.errors import InputError, SourceError
 from clgraph.generators import random_weights

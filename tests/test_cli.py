@@ -22,7 +22,7 @@ from clgraph.cli.main import COMMANDS, main
 from clgraph.cli.options import write_result
 from clgraph.errors import InputError
 from clgraph.report import read_rows
-from clgraph.runtime.child import Answer, run_child
+from clgraph.runtime.discovery.child import Answer, run_child
 
 # Two triangles, one vertex pair and an isolated vertex; ids as a user would give them.
 EDGES = "# two triangles and a pair\n# Nodes: 9 Edges: 7\n0 1\n1 2\n2 0\n3 4\n4 5\n5 3\n7 8\n"
@@ -324,7 +324,7 @@ def test_devices(cli: Cli, on_pocl: None) -> None:
 
 
 def test_no_device_at_all_is_3(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    from clgraph.runtime import query, selection
+    from clgraph.runtime.discovery import query, selection
 
     for module in (query, selection):
         monkeypatch.setattr(module, "platforms", list)
@@ -360,7 +360,7 @@ def test_labels_that_cannot_be_written_leave_the_old_file(tmp_path: Path) -> Non
 def test_connected_components_verify_fails_on_a_wrong_result(
     graph_file: str, on_pocl: None, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from clgraph.algorithms.components import ComponentsPlan
+    from clgraph.algorithms.connected_components import ComponentsPlan
 
     right = ComponentsPlan.run
 
@@ -420,7 +420,7 @@ def test_bfs(graph_file: str, on_pocl: None, tmp_path: Path, cli: Cli) -> None:
 
 
 def test_sssp(tmp_path: Path, on_pocl: None, cli: Cli) -> None:
-    from clgraph.data.graph import Graph
+    from clgraph.data.graphs.graph import Graph
     from clgraph.io import write
 
     path = tmp_path / "weighted.txt"
@@ -447,7 +447,7 @@ def test_sssp(tmp_path: Path, on_pocl: None, cli: Cli) -> None:
 
 
 def test_sources_are_ids_of_the_file(graph_file: str, tmp_path: Path, on_pocl: None, cli: Cli) -> None:
-    from clgraph.data.graph import Graph
+    from clgraph.data.graphs.graph import Graph
     from clgraph.io import write
 
     for name in ("bfs", "sssp"):

@@ -7,10 +7,10 @@ import pyopencl as cl
 import pytest
 
 from clgraph.errors import KernelSourceError
-from clgraph.runtime.declarations import Declarations
-from clgraph.runtime.program import Program
+from clgraph.runtime.programs.declarations import Declarations
+from clgraph.runtime.programs.program import Program
+from clgraph.runtime.programs.source import build_input, kernel_root
 from clgraph.runtime.session import Session
-from clgraph.runtime.source import build_input, kernel_root
 
 IOTA = "primitives/fill.cl"
 SOURCES = sorted(str(path.relative_to(kernel_root())) for path in kernel_root().rglob("*.cl"))
@@ -52,7 +52,7 @@ def test_structures_of_numbers_are_read_and_given(pocl: Session, monkeypatch: py
     kernels = Declarations(text).kernels
     assert kernels["fill"][0].dtype == np.dtype([("least", np.int32), ("step", np.uint64)], align=True)
     assert kernels["other"][0].dtype is None
-    monkeypatch.setattr("clgraph.runtime.program.build_input", lambda *_: text)
+    monkeypatch.setattr("clgraph.runtime.programs.program.build_input", lambda *_: text)
     program, out = Program(pocl, "series.cl", {"WG_SIZE": 1}), pocl.zeros(3, np.uint64)
     launch = program.bind("fill", 3, series={"least": 5, "step": 2**40}, n=3, out=out)
     launch()

@@ -12,13 +12,13 @@ from graphs import GRAPHS, hubs_and_leaves, same
 import clgraph as cg
 from clgraph import DeviceGraph, Graph, generators
 from clgraph.algorithms.table import MODULES, find_algorithm, find_function
-from clgraph.data.stats import GraphStats
-from clgraph.data.wrapped import wrap_graph
+from clgraph.data.graphs.stats import GraphStats
+from clgraph.data.graphs.wrapped import wrap_graph
 from clgraph.errors import GraphError, InputError
 from clgraph.primitives.scan import Scan
-from clgraph.runtime.admission import admit
-from clgraph.runtime.device_graph import device_graph, weight_range
-from clgraph.runtime.graph_on_device import GraphOnDevice
+from clgraph.runtime.graphs.admission import admit
+from clgraph.runtime.graphs.device_graph import device_graph, weight_range
+from clgraph.runtime.graphs.graph_on_device import GraphOnDevice
 from clgraph.runtime.session import Session, as_session
 
 
@@ -342,7 +342,7 @@ def test_answers_for_a_device_graph_are_those_for_its_graph(session, given):
 
 @pytest.mark.parametrize("name", sorted(set(MODULES) - {"factorization"}))
 def test_more_vertices_than_kernels_take(monkeypatch, name):
-    monkeypatch.setattr("clgraph.data.graph_arrays.MAX_KERNEL_VERTICES", 9)
+    monkeypatch.setattr("clgraph.data.graphs.graph_arrays.MAX_KERNEL_VERTICES", 9)
     find_algorithm(name).problem(generators.path(9))
     fewer = {"color": 2**32 - 2**12, "minimum_spanning_forest": 2**32 - 2**12, "partition": 2**31 - 1}
     entries = f" and {fewer[name]} entries" if name in fewer else ""

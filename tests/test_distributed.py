@@ -26,8 +26,8 @@ from test_factorization import random_ratings
 import clgraph as cg
 import clgraph.distributed as cgd
 from clgraph import Ratings, generators
-from clgraph.algorithms.factorization.epochs import Epoch
-from clgraph.algorithms.mst.on_devices import forest_of_edges
+from clgraph.algorithms.factorization.training.epochs import Epoch
+from clgraph.algorithms.minimum_spanning_forest.on_devices import forest_of_edges
 from clgraph.distributed import LocalOpenCLCluster, chunks, fold, forest, workers
 from clgraph.distributed.cluster import _named
 from clgraph.distributed.fold import Part

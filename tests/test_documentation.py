@@ -30,7 +30,7 @@ import pytest
 from conftest import ROOT, session_on
 
 import clgraph as cg
-from clgraph.runtime.child import search_path
+from clgraph.runtime.discovery.child import search_path
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 _BLOCK = re.compile(

@@ -15,29 +15,21 @@ from oracles import check_supersteps, sgd_sweep
 from test_vocabulary import random_words
 
 import clgraph as cg
-from clgraph.algorithms.factorization import (
-    ALGORITHM,
-    STRATEGIES,
-    FactorizationProblem,
-    as_problem,
-    matchings,
-    prices,
-    problem,
-    supersteps,
-)
+from clgraph.algorithms.factorization import ALGORITHM, STRATEGIES, FactorizationProblem, as_problem, prices, problem
 from clgraph.algorithms.factorization import plan as plans
-from clgraph.algorithms.factorization.block_grid import (
+from clgraph.algorithms.factorization.factors import Factors, row_layout, upload_ratings
+from clgraph.algorithms.factorization.plan import FactorizationPlan
+from clgraph.algorithms.factorization.problem import offset_type
+from clgraph.algorithms.factorization.schedules import matchings, supersteps
+from clgraph.algorithms.factorization.schedules.block_grid import (
     _chain,
     _checked_lanes,
     _default_lanes,
     balanced_parts,
     grid_groups,
 )
-from clgraph.algorithms.factorization.factors import Factors, row_layout, upload_ratings
-from clgraph.algorithms.factorization.matchings import find_matchings
-from clgraph.algorithms.factorization.plan import FactorizationPlan
-from clgraph.algorithms.factorization.problem import offset_type
-from clgraph.data.ratings import Ratings
+from clgraph.algorithms.factorization.schedules.matchings import find_matchings
+from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError
 from clgraph.model.recipe import Recipe
 from clgraph.reference.factorization import rmse

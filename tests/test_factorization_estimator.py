@@ -21,15 +21,16 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import clgraph as cg
 from clgraph.algorithms import factorization
-from clgraph.algorithms.factorization import estimator, training
-from clgraph.algorithms.factorization.estimator import SGDMatrixFactorization
+from clgraph.algorithms.factorization.estimator import estimator
+from clgraph.algorithms.factorization.estimator.estimator import SGDMatrixFactorization
+from clgraph.algorithms.factorization.estimator.model_file import read_model, write_model
 from clgraph.algorithms.factorization.factors import initial_factors
-from clgraph.algorithms.factorization.model_file import read_model, write_model
-from clgraph.algorithms.factorization.schedules import SCHEDULES, make_schedule
-from clgraph.algorithms.factorization.training import Errors, Factorization
+from clgraph.algorithms.factorization.training import training
+from clgraph.algorithms.factorization.training.learning_rates import SCHEDULES, make_schedule
+from clgraph.algorithms.factorization.training.training import Errors, Factorization
 from clgraph.cli.main import main
-from clgraph.data.ratings import Ratings
-from clgraph.data.ratings_generators import planted_ratings
+from clgraph.data.ratings.generators import planted_ratings
+from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import ConvergenceWarning, DeviceError, DeviceMemoryError, InputError, UnsupportedStrategyError
 from clgraph.io.ratings import read_ratings
 from clgraph.reference.factorization import check_factorization, rmse
@@ -761,7 +762,9 @@ def test_copies(make: Any, pocl: Session) -> None:
 
 
 def test_a_plain_import_does_not_load_scikit_learn() -> None:
-    code = "import sys, clgraph, clgraph.algorithms.factorization.training; assert 'sklearn' not in sys.modules"
+    code = (
+        "import sys, clgraph, clgraph.algorithms.factorization.training.training; assert 'sklearn' not in sys.modules"
+    )
     printed_by(code)
     assert cg.SGDMatrixFactorization is SGDMatrixFactorization
 

@@ -20,7 +20,7 @@ IN_WORK = {
 REACH_CALLER = {
     "scan": IN_WORK | {"clBuildProgram", "clCreateContext", "clEnqueueWriteBuffer"},
     "plans": {"clSetKernelArg", "clEnqueueNDRangeKernel", "clEnqueueReadBuffer", "clFlush"},  # made only once
-    **dict.fromkeys(("components", "mst", "devices", "searches", "coloring", "partitions"), IN_WORK),
+    **dict.fromkeys(("components", "forests", "devices", "searches", "colorings", "partitions"), IN_WORK),
     "factorization": IN_WORK | {"clEnqueueWriteBuffer", "clEnqueueCopyBuffer"},
 }
 

@@ -12,13 +12,13 @@ from conftest import memory_below
 from graphs import GRAPHS, same
 
 from clgraph import DeviceGraph, Graph, generators
-from clgraph.data.philox import below, key_of, random_shorts, random_words
-from clgraph.data.searches import diameter_bound
+from clgraph.data.graphs.philox import below, key_of, random_shorts, random_words
+from clgraph.data.graphs.searches import diameter_bound
 from clgraph.errors import DeviceMemoryError, HostMemoryError, InputError
 from clgraph.generators.device import launch
 from clgraph.generators.random_edges import RMat
-from clgraph.reference.components import connected_components
-from clgraph.runtime.graph_on_device import GraphOnDevice
+from clgraph.reference.connected_components import connected_components
+from clgraph.runtime.graphs.graph_on_device import GraphOnDevice
 from clgraph.runtime.session import Session
 
 SEEDED: dict[str, Callable[[int], Graph]] = {
@@ -67,7 +67,7 @@ def test_rmat_follows_its_probabilities(seed: int) -> None:
 
 def test_draws_continue_over_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     whole, uniform = generators.rmat(10, 8), generators.uniform_random(500, 5001)
-    monkeypatch.setattr("clgraph.data.philox.CHUNK", 1024)
+    monkeypatch.setattr("clgraph.data.graphs.philox.CHUNK", 1024)
     graph = generators.rmat(10, 8)
     assert same(graph, whole) and same(generators.uniform_random(500, 5001), uniform)
     check_simple(graph)

@@ -17,10 +17,10 @@ from hypothesis.extra import numpy as hnp
 from wrappers import WRAPPERS, Element, Tensor
 
 from clgraph import bfs, connected_components, minimum_spanning_forest, sssp
-from clgraph.data.csr import check_rising, offset_dtype, owned
-from clgraph.data.graph import Graph, as_graph
-from clgraph.data.pairs import _ordered, csr_from_keys, distinct, pack, sorted_csr
-from clgraph.data.ratings import Ratings
+from clgraph.data.graphs.csr import check_rising, offset_dtype, owned
+from clgraph.data.graphs.graph import Graph, as_graph
+from clgraph.data.graphs.pairs import _ordered, csr_from_keys, distinct, pack, sorted_csr
+from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import ClgraphError, GraphError, GraphWarning, InputError
 from clgraph.generators import path, random_weights
 
@@ -242,7 +242,7 @@ def test_invalid_arrays_are_refused(arguments: dict[str, Any], message: str | No
 
 
 def test_graphs_have_as_many_vertices_as_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("clgraph.data.csr.MAX_VERTICES", 5)
+    monkeypatch.setattr("clgraph.data.graphs.csr.MAX_VERTICES", 5)
     assert Graph([0] * 6, []).n_vertices == 5
     with pytest.raises(GraphError, match=r"row_offsets has 7 elements; needed: .*, with 0 to 5 vertices"):
         Graph([0] * 7, [])

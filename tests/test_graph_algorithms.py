@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 import test_bfs
-import test_components
-import test_mst
+import test_connected_components
+import test_minimum_spanning_forest
 import test_sssp
 from graphs import GRAPHS, chain, with_unsorted_rows, with_wide_offsets
 from hypothesis import given, settings
@@ -18,8 +18,8 @@ from test_benchmarks import changed, numbered, of_both, of_edges, planted, same
 
 import clgraph as cg
 from clgraph.algorithms.table import find_algorithm
-from clgraph.data.graph import Graph
-from clgraph.data.vertex_hashes import HASHES
+from clgraph.data.graphs.graph import Graph
+from clgraph.data.graphs.vertex_hashes import HASHES
 from clgraph.errors import ClgraphError, InputError, SourceError, UnsupportedStrategyError, VerificationError
 from clgraph.generators import random_weights
 from clgraph.reference.bfs import NO_PREDECESSOR, bfs_distances
@@ -31,7 +31,8 @@ USUAL = {
     "color": "speculative", "hash_collisions": "row_per_item",
 }  # fmt: skip
 TESTS: dict[str, Any] = {
-    "connected_components": test_components, "minimum_spanning_forest": test_mst, "bfs": test_bfs, "sssp": test_sssp,
+    "connected_components": test_connected_components, "minimum_spanning_forest": test_minimum_spanning_forest,
+    "bfs": test_bfs, "sssp": test_sssp,
 }  # fmt: skip
 CASES = [(name, strategy) for name in TESTS for strategy in find_algorithm(name).strategies]
 ORACLES: dict[str, Callable[..., Any]] = {"bfs": bfs_distances, "sssp": dijkstra}

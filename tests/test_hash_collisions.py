@@ -22,13 +22,13 @@ from clgraph.algorithms.hash_collisions.plan import CollisionPlan
 from clgraph.algorithms.hash_collisions.strategies import STRATEGIES
 from clgraph.algorithms.hash_collisions.table import CollisionTable
 from clgraph.cli.collisions_plot import plot_collisions
-from clgraph.data.graph import Graph
-from clgraph.data.vertex_hashes import HASHES, hash_colors
+from clgraph.data.graphs.graph import Graph
+from clgraph.data.graphs.vertex_hashes import HASHES, hash_colors
 from clgraph.errors import InputError, MissingExtraError, VerificationError
 from clgraph.reference.hash_collisions import check_collisions
 from clgraph.reference.hash_collisions import hash_collisions as oracle
+from clgraph.runtime.programs.source import kernel_root
 from clgraph.runtime.session import Session
-from clgraph.runtime.source import kernel_root
 
 DISTANCE_ONE: list[tuple[str, dict[str, object]]] = [
     ("row_per_item", {}), ("row_per_item", {"tile": 40}), ("row_per_sub_group", {}), ("persistent", {}),
@@ -76,7 +76,7 @@ def test_names() -> None:
     assert len(HASHES) >= 15
     text = (kernel_root() / "common" / "hashes.h").read_text(encoding="utf-8")
     assert all(f"INLINE uint hash_{name}(" in text for name in HASHES)
-    documented = str(sys.modules["clgraph.data.vertex_hashes"].__doc__)
+    documented = str(sys.modules["clgraph.data.graphs.vertex_hashes"].__doc__)
     assert all(f"``{name}``" in documented for name in HASHES)
 
 

@@ -145,7 +145,7 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
 @pytest.fixture
 def found_by_wheels(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a child find drivers by itself, not by what this process has set."""
-    from clgraph.runtime.drivers import intel_wheel
+    from clgraph.runtime.discovery.drivers import intel_wheel
 
     if intel_wheel() is not None:
         monkeypatch.delenv("OCL_ICD_VENDORS", raising=False)

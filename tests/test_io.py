@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from clgraph import user_cache
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.graph import Graph
 from clgraph.errors import GraphFileError, GraphFileWarning, InputError
 from clgraph.generators import grid, path, random_weights, rmat
 from clgraph.io import FORMATS, cache, read, text, write

@@ -13,9 +13,9 @@ import clgraph as cg
 from clgraph import generators
 from clgraph.algorithms.table import MODULES, find_algorithm, find_function
 from clgraph.algorithms.traversal import host as searches
-from clgraph.data.graph import Graph
-from clgraph.data.stats import FAR_DISTANCE
-from clgraph.data.wrapped import wrap_graph
+from clgraph.data.graphs.graph import Graph
+from clgraph.data.graphs.stats import FAR_DISTANCE
+from clgraph.data.graphs.wrapped import wrap_graph
 from clgraph.device.profile import Curve
 from clgraph.engine import algorithm as algorithm_module
 from clgraph.engine import host as engine
@@ -25,9 +25,9 @@ from clgraph.generators import random_weights
 from clgraph.reference.bfs import bfs_distances
 from clgraph.runtime import kept as kept_module
 from clgraph.runtime import session as session_module
-from clgraph.runtime.device_graph import DeviceGraph
+from clgraph.runtime.graphs.device_graph import DeviceGraph
 from clgraph.runtime.kept import Kept
-from clgraph.runtime.program import Program
+from clgraph.runtime.programs.program import Program
 from clgraph.runtime.session import Session
 
 ON_GRAPHS = sorted(set(MODULES) - {"factorization"})
@@ -282,7 +282,7 @@ def test_plans_go_with_their_graph() -> None:
 FORTY_GRAPHS = """
 from first_answer import resident_bytes
 from clgraph import bfs, connected_components, generators, minimum_spanning_forest
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.graph import Graph
 from clgraph.runtime.session import Session
 
 session = Session("pocl")
@@ -382,7 +382,9 @@ def test_few_entries_of_a_matrix_decide(pocl: Session, monkeypatch: pytest.Monke
     ways = {"scan": Curve({1: 1e10}), "traverse": Curve({300_000: 1e9, 2_000_000: 1e7})}
     rates = replace(pocl.profile.rates, call_seconds=1.5e-4, host_items_per_second=ways)
     monkeypatch.setattr(pocl, "profile", replace(pocl.profile, rates=rates))
-    monkeypatch.setattr("clgraph.data.wrapped.graph_stats", lambda graph: pytest.fail("statistics were computed"))
+    monkeypatch.setattr(
+        "clgraph.data.graphs.wrapped.graph_stats", lambda graph: pytest.fail("statistics were computed")
+    )
     near, far = graph.to_scipy(), graph.permuted(0).to_scipy()
     assert algorithm.choose(pocl, algorithm.problem(near, source=0)).strategy == "host"
     assert algorithm.choose(pocl, algorithm.problem(far, source=0)).strategy == "frontier"

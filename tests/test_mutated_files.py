@@ -19,8 +19,8 @@ import pytest
 import scipy.sparse as sp
 from conftest import ROOT, memory_below
 
-from clgraph.data.graph import Graph
-from clgraph.data.ratings import Ratings
+from clgraph.data.graphs.graph import Graph
+from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import GraphFileError, InputError
 from clgraph.io import read, write
 from clgraph.io.ratings import read_ratings, write_ratings
@@ -31,7 +31,7 @@ import fuzz_readers
 from fuzz_damage import Unpickled
 from fuzz_files import READERS
 
-from clgraph.algorithms.factorization.estimator import SGDMatrixFactorization
+from clgraph.algorithms.factorization.estimator.estimator import SGDMatrixFactorization
 
 
 @pytest.mark.parametrize("name", READERS)

@@ -37,7 +37,7 @@ def test_changes_are_what_they_say() -> None:
 
 
 def test_tests_of_a_line_that_run_little_else_come_first() -> None:
-    change = next(change for change in mutate_host.mutations() if change.file == "clgraph/runtime/arrays.py")
+    change = next(change for change in mutate_host.mutations() if change.file == "clgraph/runtime/memory/arrays.py")
     line = mutate_host.lines_of(change, (ROOT / change.file).read_text())[0]
     budget, seconds = mutate_host.Budget(2.0, 8.0, 3), {"broad": 0.5, "narrow": 1.0, "long": 2.5, "elsewhere": 0.1}
     lines = Counter({"broad": 20, "narrow": 2, "long": 1, "elsewhere": 1})

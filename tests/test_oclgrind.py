@@ -23,7 +23,7 @@ WITHOUT_UNINITIALIZED = ("--data-races", "--check-api")
 # Its race detector knows no locks: what two work-items write under one is a race to it.
 WITHOUT_RACES = ("--check-api",)
 _OF_ARRAYS = ("primitives", "device_graphs", "generators", "factorization_offline", "factorization_blocks")
-_OF_GRAPHS = ("components", "mst", "rounds", "searches", "hash_collisions", "coloring", "distance_two")
+_OF_GRAPHS = ("components", "forests", "rounds", "searches", "hash_collisions", "colorings", "distance_two")
 _OF_PARTS = ("partitions", "partition_variants")
 RUNS = dict.fromkeys((*_OF_ARRAYS, *_OF_GRAPHS, *_OF_PARTS), WITHOUT_UNINITIALIZED)
 RUNS |= {"vocabulary": CHECKS, "factorization_online": WITHOUT_RACES}

@@ -16,18 +16,18 @@ from scipy.sparse import random_array
 
 import clgraph as cg
 from clgraph import Ratings, SGDMatrixFactorization
-from clgraph.algorithms.components.on_devices import LOCAL, all_seen
+from clgraph.algorithms.connected_components.on_devices import LOCAL, all_seen
 from clgraph.algorithms.factorization import factors
-from clgraph.algorithms.factorization.epochs import Epoch
 from clgraph.algorithms.factorization.factors import Factors, RowLayout
-from clgraph.algorithms.factorization.strata import Strata, cut
-from clgraph.algorithms.factorization.team_training import TeamFactorization
-from clgraph.engine import split_graph, team
-from clgraph.engine.split_graph import SplitGraph, in_segments
-from clgraph.engine.team import _PIECE_BYTES, Team
+from clgraph.algorithms.factorization.training.epochs import Epoch
+from clgraph.algorithms.factorization.training.strata import Strata, cut
+from clgraph.algorithms.factorization.training.team_training import TeamFactorization
 from clgraph.errors import DeviceError, DeviceMemoryError, InputError, NoDeviceError, UnsupportedStrategyError
-from clgraph.runtime.device_graph import DeviceGraph
+from clgraph.multi_device import split_graph, team
+from clgraph.multi_device.split_graph import SplitGraph, in_segments
+from clgraph.multi_device.team import _PIECE_BYTES, Team
 from clgraph.runtime.devices import sub_devices
+from clgraph.runtime.graphs.device_graph import DeviceGraph
 from clgraph.runtime.session import Session
 
 WEIGHTS = ["int32", "int64", "float32", "float64", None]
@@ -188,7 +188,7 @@ def test_parts_that_were_made_on_their_devices(pair: list[Session]) -> None:
 
 SMALL = """
 import networkx as nx, clgraph as cg
-from clgraph.engine import split_graph
+from clgraph.multi_device import split_graph
 from clgraph.hetero import sub_devices
 devices = sub_devices("pocl", [1] * 8)
 path, star, five = cg.generators.path(300), cg.generators.star(300), cg.Graph.from_edges([], [], n=5)
@@ -365,7 +365,7 @@ def test_an_array_goes_to_another_device(pair: list[Session], size: int) -> None
 def test_an_array_goes_to_a_device_of_the_same_context(
     halves: list[Session], monkeypatch: pytest.MonkeyPatch, over_the_host: bool
 ) -> None:
-    monkeypatch.setattr("clgraph.engine.team.copies_faster_over_the_host", lambda _device: over_the_host)
+    monkeypatch.setattr("clgraph.multi_device.team.copies_faster_over_the_host", lambda _device: over_the_host)
     team = Team(halves)
     array = halves[0].zeros(100_000, np.int32)
     array.fill(7)

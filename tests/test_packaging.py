@@ -84,7 +84,7 @@ def test_the_licence_and_authors_come_with_the_package(wheel: Path) -> None:
 
 def test_the_installed_package_is_whole(installed: Path) -> None:
     code = (
-        "import json, clgraph; from clgraph.runtime.source import kernel_root\n"
+        "import json, clgraph; from clgraph.runtime.programs.source import kernel_root\n"
         "print(json.dumps([clgraph.__file__, str(kernel_root())]))"
     )
     package, kernels = json.loads(run(str(installed / "bin" / "python"), "-c", code, cwd=installed))
@@ -187,7 +187,7 @@ def test_the_table_names_every_strategy(algorithm: str) -> None:
 
 
 def test_the_demo_shows_every_strategy_on_a_file(tmp_path: Path) -> None:
-    from clgraph.algorithms.components import STRATEGIES
+    from clgraph.algorithms.connected_components import STRATEGIES
 
     session_on("pocl")
     graph = tmp_path / "graph.txt"

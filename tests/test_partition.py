@@ -24,7 +24,7 @@ from clgraph.algorithms.partition.multilevel import REFINING
 from clgraph.algorithms.partition.prices import CPU_MOVED_VERTICES, GPU_MOVED_VERTICES, moved_vertices
 from clgraph.algorithms.partition.problem import CONTRACTIONS, EFFORTS, MATCHINGS, REFINEMENTS, whole_of
 from clgraph.compat import part_graph
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.graph import Graph
 from clgraph.device.facts import ANY_DEVICE
 from clgraph.device.profile import generic_profile
 from clgraph.errors import InputError, UnsupportedStrategyError, VerificationError

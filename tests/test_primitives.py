@@ -24,8 +24,8 @@ from clgraph.primitives.reduce import Reduce, reduce
 from clgraph.primitives.scan import Scan, exclusive_sum
 from clgraph.primitives.segmented import SegmentedReduce, SegmentedSort
 from clgraph.primitives.sort import Sort, sort
-from clgraph.runtime.arrays import DeviceArray
-from clgraph.runtime.program import Launch
+from clgraph.runtime.memory.arrays import DeviceArray
+from clgraph.runtime.programs.program import Launch
 
 SIZES = [0, 1, 2, 511, 512, 513, 2**16 + 3]
 LARGE = 2**20 + 77

@@ -37,7 +37,7 @@ class Place:
 
 # By place and name: what the kernel says, and what it says with the bug.
 BUGS: dict[Place, dict[str, tuple[str, str]]] = {
-    Place("components/union_find.h", "hook_compress", ("-DHOOK_FIRST=0",)): {
+    Place("connected_components/union_find.h", "hook_compress", ("-DHOOK_FIRST=0",)): {
         # A hook by load and store instead of compare-exchange: two hooks of one root lose a union.
         "lost-union": (
             "int old = compare_exchange(parent + high, high, low);",
@@ -45,25 +45,25 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
         )
     },
     **{
-        Place("components/merge.h", case): {
+        Place("connected_components/merge.h", case): {
             name: ("if (a != b) link(parent, a, b);", "if (a != b) store_relaxed(parent + max(a, b), min(a, b));")
         }
         for name, case in (("labels-hooked-by-stores", "merge"), ("message-hooked-by-stores", "message"))
     },
-    Place("components/phases.cl", "lists"): {
+    Place("connected_components/phases.cl", "lists"): {
         # Another work-item's halving may overwrite a root by an ancestor that is none. Then the forest is not flat.
         "flattened-by-halving": (
             "if (v < n) climb_four(v, parent);",
             "for (int k = v; k < min(v + 4, n); k++) store_relaxed(parent + k, find_root(parent, k));",
         )
     },
-    Place("components/afforest.cl", "afforest"): {
+    Place("connected_components/afforest.cl", "afforest"): {
         "outsider-left-outside": (
             "link_four(parent, root, inside ? (int4)giant : p);",
             "if (!inside) link_four(parent, root, p);",
         )
     },
-    Place("components/union_find.h", "hook_compress", ("-DHOOK_FIRST=0",), lane="threads"): {
+    Place("connected_components/union_find.h", "hook_compress", ("-DHOOK_FIRST=0",), lane="threads"): {
         "plain-store": ("store_relaxed(parent + v, g);", "*(int *)(parent + v) = g;")
     },
     Place("partition/halving.h", "halving", ONE): {
@@ -73,35 +73,37 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
     Place("partition/two_hop.cl", "leaves", (*lanes.WIDE, "-DWORDS_ORDER=1")): {
         "leaf-matched-twice": ("sg_lane() == 0 ? (int)(mates[next] != NOBODY) : 0", "0")
     },
-    Place("components/phases.cl", "afforest", ("-DWG_SIZE=4",)): {
+    Place("connected_components/phases.cl", "afforest", ("-DWG_SIZE=4",)): {
         # The group that ends last looks at vertices that other groups have still to climb from.
         "sample-before-the-climb": (
             "if (first < n) climb_four(first, parent);\n  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
             "if (first < n) climb_four(first, parent);",
         )
     },
-    Place("mst/discover.h", "edge_list"): {"row-of-two-tiles-set-by-both": ("if (shared) offer", "if (0) offer")},
-    Place("mst/climb.h", "flatten"): {
+    Place("minimum_spanning_forest/discover.h", "edge_list"): {
+        "row-of-two-tiles-set-by-both": ("if (shared) offer", "if (0) offer")
+    },
+    Place("minimum_spanning_forest/climb.h", "flatten"): {
         # An ancestor, read before the vertex was pointed at its root, is stored over the root.
         "lost-shortcut": ("else compare_exchange(parent + u, p, g);", "else store_relaxed(parent + u, g);")
     },
-    Place("mst/rows.cl", "flatten", lanes.ONE_LAUNCH): {
+    Place("minimum_spanning_forest/rows.cl", "flatten", lanes.ONE_LAUNCH): {
         "climb-that-ends-early": ("if (!at_root) store_relaxed(state + STATE_UNFINISHED + turn, 1u);", "")
     },
-    Place("mst/edge_list.cl", "edge_list"): {
+    Place("minimum_spanning_forest/edge_list.cl", "edge_list"): {
         # Along one edge, which is in the forest twice then.
         "both-hooked": ("if (best_of_a[k] && !(best_of_b[k] && a < b)) {", "if (best_of_a[k]) {")
     },
-    Place("mst/segmented.cl", "min_hook"): {
+    Place("minimum_spanning_forest/segmented.cl", "min_hook"): {
         "both-merged": ("if (r < other && best_entry(best, n, other) == e) return;", "")
     },
-    Place("mst/edge_list.cl", "edge_list", lanes.ONE_LAUNCH): {
+    Place("minimum_spanning_forest/edge_list.cl", "edge_list", lanes.ONE_LAUNCH): {
         "rounds-without-barrier-after-hook": (
             "if (!grid_barrier(control, members, &passed)) return;\n    for (int turn",
             "for (int turn",
         )
     },
-    Place("mst/segmented.cl", "transactional"): {
+    Place("minimum_spanning_forest/segmented.cl", "transactional"): {
         "transaction-of-no-root": ("if ((version & 1u) || load_relaxed(parent + high) != high) continue;", ""),
         # Only weak memory shows it.
         "version-before-the-hook": (
@@ -120,19 +122,19 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
             "if (!below) own[d] = before + lane_count(same);",
         )
     },
-    Place("coloring/jones_plassmann_large.cl", "jones_plassmann", ONE): {
+    Place("color/jones_plassmann_large.cl", "jones_plassmann", ONE): {
         "color-that-a-rival-may-take": ("if (keep && may_take(word[k], c)) {", "if (0) {")
     },
-    Place("coloring/jones_plassmann.cl", "jones_plassmann", ("-DWG_SIZE=1", "-DMARKED=1", "-DSPINS=9999")): {
+    Place("color/jones_plassmann.cl", "jones_plassmann", ("-DWG_SIZE=1", "-DMARKED=1", "-DSPINS=9999")): {
         "queue-without-end": (" && size + SUB_GROUP_SIZE <= room;", ";")
     },
-    Place("coloring/small_vertex.h", "jones_plassmann", ("-DWG_SIZE=1", "-DWIDE=1"), lane="threads"): {
+    Place("color/small_vertex.h", "jones_plassmann", ("-DWG_SIZE=1", "-DWIDE=1"), lane="threads"): {
         "plain-word": (
             "store_relaxed(word_at(order, words, x->v), word);",
             "*(uint *)(word_at(order, words, x->v)) = word;",
         )
     },
-    Place("coloring/speculative.cl", "speculative", ONE): {
+    Place("color/speculative.cl", "speculative", ONE): {
         "check-before-all-have-colors": (
             "if (!grid_barrier(control, members, &passed)) return;\n    check_losers",
             "check_losers",
@@ -179,20 +181,20 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
         # A group does another's share, but holds one item only.
         "stand-in-that-keeps-its-item": ("stays = members >= n_groups;", "stays = 1;")
     },
-    Place("coloring/distance_two.cl", "windows"): {
+    Place("color/distance_two.cl", "windows"): {
         "color-that-a-net-has": ("claim.clash |= team_or(lost, room);", ""),
         "bit-of-another-unset": ("(ulong)(!is_set & (step < 64u))", "(ulong)((nets[j] >= 0) & (step < 64u))"),
     },
-    Place("coloring/distance_two_claims.cl", "claims"): {
+    Place("color/distance_two_claims.cl", "claims"): {
         "color-without-all-claims": ("lost = team_or(lost, room);", "lost = team_or(lost, room) && key % 3u;")
     },
-    Place("coloring/distance_two.cl", "windows", lane="threads"): {
+    Place("color/distance_two.cl", "windows", lane="threads"): {
         "plain-bits": (
             "old[j] = fetch_or(word_of(words, (uint)nets[j]), bit);",
             "{ old[j] = *word_of(words, (uint)nets[j]); *word_of(words, (uint)nets[j]) = old[j] | bit; }",
         )
     },
-    Place("coloring/distance_two.cl", "sized", lane="threads"): {
+    Place("color/distance_two.cl", "sized", lane="threads"): {
         "counts-that-are-lost": ("if (net >= 0) fetch_add(counts + net, 1u);", "if (net >= 0) counts[net]++;")
     },
     Place("partition/lock_free.cl", "matching", ONE): {
@@ -259,7 +261,7 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
             "if (tops[j] == u) together[k * TOP + j] += (",
         )
     },
-    Place("delaunay/rounds.cl", "three_phase", ONE): {
+    Place("refine_mesh/rounds.cl", "three_phase", ONE): {
         # Its links go to triangles that are no more.
         "ring-that-another-owns": ("if (across != OUTSIDE && owners[unmarked(across) >> 2] != key) return 0;", ""),
         "ring-without-claims": (
@@ -272,13 +274,13 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
         ),
         "ring-checked-but-for-its-end": ("k < head.y && ring_counts", "k + 1 < head.y && ring_counts"),
     },
-    Place("delaunay/cavity.h", "priority", ONE): {
+    Place("refine_mesh/cavity.h", "priority", ONE): {
         "ring-that-a-walk-does-not-claim": (
             "if (across != OUTSIDE && !claim(f, unmarked(across) >> 2, key)) return WALK_LOST;",
             "",
         )
     },
-    Place("delaunay/rounds.cl", "priority", ("-DWG_SIZE=4",)): {
+    Place("refine_mesh/rounds.cl", "priority", ("-DWG_SIZE=4",)): {
         "candidate-behind-the-room": (
             "if (chosen && place < (uint)most_candidates) {",
             "if (chosen && place <= (uint)most_candidates) {",
@@ -288,11 +290,11 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
             "min(leading, (uint)most_candidates + 1u)",
         ),
     },
-    Place("delaunay/insert.cl", "checks_by_groups", lanes.CHECKED_LATER): {
+    Place("refine_mesh/insert.cl", "checks_by_groups", lanes.CHECKED_LATER): {
         # So that nobody finds whether these are bad.
         "new-triangles-listed-over-others": ("    listed += all;\n", "")
     },
-    Place("delaunay/cavity.h", "patches", ONE): {
+    Place("refine_mesh/cavity.h", "patches", ONE): {
         "claim-by-load-and-store": (
             "compare_exchange(f.owners + t, held, key) == held;",
             "(store_relaxed(f.owners + t, key), 1);",

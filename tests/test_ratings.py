@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from wrappers import WRAPPERS
 
 from clgraph import generators
-from clgraph.data import ratings_generators
-from clgraph.data.graph import Graph
-from clgraph.data.ratings import Ratings, as_ratings
+from clgraph.data.graphs.graph import Graph
+from clgraph.data.ratings import generators as ratings_generators
+from clgraph.data.ratings.ratings import Ratings, as_ratings
 from clgraph.errors import GraphFileError, GraphFileWarning, InputError
 from clgraph.io.ratings import read_ratings, write_ratings
 

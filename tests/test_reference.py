@@ -14,18 +14,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import check_supersteps, sgd_sweep
 
-from clgraph.data.graph import Graph
-from clgraph.data.planar_graph import PlanarGraph
-from clgraph.data.ratings import Ratings
-from clgraph.data.ratings_generators import planted_ratings
-from clgraph.data.triangle_mesh import TriangleMesh
+from clgraph.data.graphs.graph import Graph
+from clgraph.data.meshes.planar_graph import PlanarGraph
+from clgraph.data.meshes.triangle_mesh import TriangleMesh
+from clgraph.data.ratings.generators import planted_ratings
+from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import VerificationError
 from clgraph.generators import path, random_weights, rmat, two_cliques
-from clgraph.reference import components, entries
+from clgraph.reference import connected_components as components
+from clgraph.reference import entries
 from clgraph.reference.bfs import NO_PREDECESSOR, bfs_distances, check_bfs
-from clgraph.reference.delaunay import check_delaunay, segment_chains
 from clgraph.reference.factorization import check_factorization, rmse
-from clgraph.reference.mst import check_mst, kruskal
+from clgraph.reference.minimum_spanning_forest import check_mst, kruskal
+from clgraph.reference.refine_mesh import check_delaunay, segment_chains
 from clgraph.reference.sssp import check_sssp, dijkstra
 
 

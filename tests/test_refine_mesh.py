@@ -11,9 +11,9 @@ import pytest
 from conftest import run_at_width
 
 import clgraph as cg
-from clgraph.algorithms.delaunay import ALGORITHM, STRATEGIES, RefinedMesh, _answer, refine_mesh
-from clgraph.algorithms.delaunay.rounds import Refinement
-from clgraph.data.mesh_arrays import triangle_sides
+from clgraph.algorithms.refine_mesh import ALGORITHM, STRATEGIES, RefinedMesh, _answer, refine_mesh
+from clgraph.algorithms.refine_mesh.rounds import Refinement
+from clgraph.data.meshes.mesh_arrays import triangle_sides
 from clgraph.errors import (
     ConvergenceWarning,
     InputError,
@@ -23,7 +23,7 @@ from clgraph.errors import (
     VerificationError,
 )
 from clgraph.progress import Progress, listening
-from clgraph.reference.delaunay import check_delaunay
+from clgraph.reference.refine_mesh import check_delaunay
 from clgraph.runtime.session import Session
 
 pytestmark = pytest.mark.filterwarnings("error::clgraph.errors.ConvergenceWarning")
@@ -178,7 +178,7 @@ for size in (1, 2, 12):
 
 def test_a_patch_without_progress_is_an_error(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """A sum over the group that is always 0: candidates win, but none goes in."""
-    from clgraph.runtime import program
+    from clgraph.runtime.programs import program
 
     whole = program.build_input
     monkeypatch.setattr(program, "build_input", lambda *given: whole(*given).replace(

@@ -19,11 +19,11 @@ from conftest import session_on
 
 import clgraph as cg
 from clgraph import progress
-from clgraph.algorithms.factorization.schedules import make_schedule
-from clgraph.algorithms.factorization.training import Factorization
+from clgraph.algorithms.factorization.training.learning_rates import make_schedule
+from clgraph.algorithms.factorization.training.training import Factorization
 from clgraph.cli.main import main
 from clgraph.cli.terminal import busy
-from clgraph.data.vertices import Vertices
+from clgraph.data.graphs.vertices import Vertices
 from clgraph.errors import MissingEdgesError
 from clgraph.io.ratings import read_ratings
 from clgraph.progress import Progress

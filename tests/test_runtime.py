@@ -43,10 +43,12 @@ from clgraph.errors import (
 )
 from clgraph.primitives.scan import Scan
 from clgraph.probing import probe
-from clgraph.runtime import cache, opencl, program, query, selection, source, timed_queue
+from clgraph.runtime import opencl, timed_queue
 from clgraph.runtime import session as session_module
-from clgraph.runtime.device_graph import device_graph
+from clgraph.runtime.discovery import query, selection
 from clgraph.runtime.failure import check_status
+from clgraph.runtime.graphs.device_graph import device_graph
+from clgraph.runtime.programs import cache, program, source
 from clgraph.runtime.quirks import _intel_cpu, alone_on_units, amd_dialect, nvidia_dialect
 from clgraph.runtime.session import Session, as_session
 
@@ -757,7 +759,8 @@ def test_a_cache_into_which_a_builder_died_is_left(cold):
     (damaged,) = cold.iterdir()
     dying = python("""
         import os, signal
-        from clgraph.runtime import cache, query
+        from clgraph.runtime.programs import cache
+        from clgraph.runtime.discovery import query
         query.platforms()
         with cache.build_lock(into_cache=True):
             os.kill(os.getpid(), signal.SIGKILL)
@@ -814,7 +817,7 @@ def test_long_builds_announce_themselves_on_a_terminal(monkeypatch, capsys):
 
 
 def test_build_lock_keeps_other_processes_out(tmp_path):
-    code = "from clgraph.runtime.cache import build_lock\nwith build_lock(): print('in', flush=True)"
+    code = "from clgraph.runtime.programs.cache import build_lock\nwith build_lock(): print('in', flush=True)"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path))
         with cache.build_lock() as locked:

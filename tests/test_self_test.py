@@ -14,8 +14,9 @@ from conftest import crashing_driver, intel_session, run_python, session_on
 from clgraph.device.facts import DeviceFacts
 from clgraph.device.profile import load_profile, save_profile
 from clgraph.errors import NoDeviceError
-from clgraph.runtime import child, drivers, pocl_cpu, query, selection, self_test
-from clgraph.runtime.child import Answer
+from clgraph.runtime.discovery import child, drivers, query, selection, self_test
+from clgraph.runtime.discovery.child import Answer
+from clgraph.runtime.programs import pocl_cpu
 from clgraph.runtime.session import Session
 
 X86 = platform.machine() == "x86_64"
@@ -72,7 +73,8 @@ def test_the_processor_follows_the_features(monkeypatch: pytest.MonkeyPatch, fla
 
 _FORCED = """
 import sys, pyopencl as cl
-from clgraph.runtime import pocl_cpu, self_test
+from clgraph.runtime.programs import pocl_cpu
+from clgraph.runtime.discovery import self_test
 device = next(p for p in cl.get_platforms() if "Portable" in p.name).get_devices()[0]
 right = pocl_cpu._PROCESSORS
 pocl_cpu._PROCESSORS = ((sys.argv[1], set()),)  # plays LLVM

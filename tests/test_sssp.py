@@ -17,7 +17,7 @@ from test_bfs import OF_ROUNDS
 
 import clgraph as cg
 from clgraph.algorithms.sssp import STRATEGIES, ShortestPaths, as_problem, sssp, strategies
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.graph import Graph
 from clgraph.errors import ClgraphError, DistanceOverflowError, InputError, UnsupportedStrategyError
 from clgraph.generators import random_weights
 from clgraph.model.cost import estimate

@@ -7,10 +7,10 @@ from conftest import memory_below
 from graphs import GRAPHS, UNDIRECTED, hubs_and_leaves
 
 from clgraph import generators
-from clgraph.data.graph import Graph
-from clgraph.data.searches import diameter_bound
-from clgraph.data.stats import graph_stats, guessed_stats, sampled_locality
-from clgraph.data.wrapped import wrap_graph
+from clgraph.data.graphs.graph import Graph
+from clgraph.data.graphs.searches import diameter_bound
+from clgraph.data.graphs.stats import graph_stats, guessed_stats, sampled_locality
+from clgraph.data.graphs.wrapped import wrap_graph
 
 
 @pytest.mark.parametrize("name", GRAPHS)

@@ -23,10 +23,11 @@ from clgraph import generators
 from clgraph.engine.plan import Plan
 from clgraph.errors import CapacityError, DeviceError, DeviceMemoryError, InputError
 from clgraph.model.recipe import Array, Loop, Phase, Recipe, Setting, Use
-from clgraph.runtime import opencl, recycled
-from clgraph.runtime.recycled import Pinned
+from clgraph.runtime import opencl
+from clgraph.runtime.memory import recycled
+from clgraph.runtime.memory.recycled import Pinned
+from clgraph.runtime.memory.staging import _Copiers
 from clgraph.runtime.session import Session
-from clgraph.runtime.staging import _Copiers
 
 IOTA = "primitives/fill.cl"
 N = 100_000
@@ -146,7 +147,7 @@ def staged(session, monkeypatch):
 
     Answers get new memory. A GPU that can pins recycled memory that has come often, and writes to it by one copy.
     """
-    monkeypatch.setattr("clgraph.runtime.recycled._waiting", [])
+    monkeypatch.setattr("clgraph.runtime.memory.recycled._waiting", [])
     copy_in_chunks(session, monkeypatch, 2000, CHUNK_BYTES=1000, _PAGE_BYTES=32)
     return session
 

@@ -15,9 +15,9 @@ from conftest import DATA
 
 import clgraph as cg
 from clgraph.compat import triangulate
-from clgraph.data.triangle_mesh import TriangleMesh
+from clgraph.data.meshes.triangle_mesh import TriangleMesh
 from clgraph.errors import ConvergenceWarning, InputError
-from clgraph.reference.delaunay import check_delaunay
+from clgraph.reference.refine_mesh import check_delaunay
 
 ORACLE = """
 import json, sys

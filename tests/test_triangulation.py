@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from scipy.spatial import Delaunay
 
 import clgraph as cg
-from clgraph.data import segment_recovery, triangle_mesh
-from clgraph.data.planar_graph import PlanarGraph, unique_points
-from clgraph.data.predicates import incircle, orient2d, turn
-from clgraph.data.triangle_lists import TriangleLists
-from clgraph.data.triangle_mesh import TriangleMesh
-from clgraph.data.triangulation import Triangulation, convex_hull
+from clgraph.data.meshes import segment_recovery, triangle_mesh
+from clgraph.data.meshes.planar_graph import PlanarGraph, unique_points
+from clgraph.data.meshes.predicates import incircle, orient2d, turn
+from clgraph.data.meshes.triangle_lists import TriangleLists
+from clgraph.data.meshes.triangle_mesh import TriangleMesh
+from clgraph.data.meshes.triangulation import Triangulation, convex_hull
 from clgraph.errors import (
     GraphError,
     GraphFileError,
@@ -32,7 +32,7 @@ from clgraph.errors import (
     MissingExtraError,
     VerificationError,
 )
-from clgraph.reference.delaunay import check_delaunay
+from clgraph.reference.refine_mesh import check_delaunay
 from clgraph.runtime.session import Session
 
 sys.path.append(str(ROOT / "tools"))

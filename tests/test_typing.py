@@ -20,7 +20,7 @@ import clgraph as cg
 from clgraph import io
 from clgraph.algorithms import explain
 from clgraph.algorithms.table import MODULES, find_algorithm
-from clgraph.data.csr import Duplicates
+from clgraph.data.graphs.csr import Duplicates
 from clgraph.engine.options import option_names
 from clgraph.errors import InputError
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import clgraph as cg
-from clgraph.runtime.program import Launch
+from clgraph.runtime.programs.program import Launch
 from clgraph.runtime.session import Session
 
 PACKAGE = str(Path(cg.__file__).parent)

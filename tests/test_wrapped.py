@@ -16,18 +16,18 @@ from scipy.sparse import csgraph
 
 import clgraph as cg
 from clgraph.algorithms.table import find_algorithm, find_function
-from clgraph.data import graph_arrays
-from clgraph.data.csr import asymmetric_entry
-from clgraph.data.entries import EntryFacts, HostFacts
-from clgraph.data.graph import Graph
-from clgraph.data.wrapped import WrappedGraph, wrap_graph
+from clgraph.data.graphs import graph_arrays
+from clgraph.data.graphs.csr import asymmetric_entry
+from clgraph.data.graphs.entries import EntryFacts, HostFacts
+from clgraph.data.graphs.graph import Graph
+from clgraph.data.graphs.wrapped import WrappedGraph, wrap_graph
 from clgraph.engine.problem import admission
 from clgraph.engine.unchecked import UncheckedPlan
 from clgraph.errors import GraphError
-from clgraph.runtime import admission as admissions
-from clgraph.runtime.admission import admit
-from clgraph.runtime.device_graph import device_graph
-from clgraph.runtime.program import Program
+from clgraph.runtime.graphs import admission as admissions
+from clgraph.runtime.graphs.admission import admit
+from clgraph.runtime.graphs.device_graph import device_graph
+from clgraph.runtime.programs.program import Program
 from clgraph.runtime.session import Session
 
 
@@ -496,7 +496,7 @@ def test_a_matrix_of_too_many_rows_is_refused(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("chunk", [7, 1000])
 @pytest.mark.parametrize("name", KINDS)
 def test_the_host_finds_the_same_over_chunks(name: str, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("clgraph.data.entries._CHUNK", chunk)
+    monkeypatch.setattr("clgraph.data.graphs.entries._CHUNK", chunk)
     matrix = KINDS[name]
     assert entry_facts(matrix.indptr, matrix.indices, matrix.data) == expected(matrix, matrix.data)
 

@@ -31,8 +31,8 @@ sys.path.insert(0, str(ROOT))
 from tabulate import tabulate  # noqa: E402
 
 from clgraph.device.facts import DeviceFacts, Dialect  # noqa: E402
+from clgraph.runtime.programs.source import build_input  # noqa: E402
 from clgraph.runtime.quirks import amd_dialect, nvidia_dialect  # noqa: E402
-from clgraph.runtime.source import build_input  # noqa: E402
 
 CLANG = os.environ.get("CLANG", "clang-15")
 DEVICE_LIBS = Path(os.environ.get("ROCM_DEVICE_LIBS", "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode"))
@@ -61,23 +61,24 @@ _WEIGHTED_ROOMS = ["UNIT_EDGES=0 UNIT_VERTICES=0 PARTS_ROOM=1024"]
 # takes no memory, but is a number to bring down.
 MOST_SCALAR_SPILLS = {
     "bfs/frontier.cl": 29, "sssp/frontier.cl": 33, "partition/label_propagation.cl": 77, "partition/population.cl": 72,
-    "delaunay/mark.cl": 16, "delaunay/patches.cl": 25, "delaunay/insert.cl": 9, "delaunay/group_patches.cl": 63,
+    "refine_mesh/mark.cl": 16, "refine_mesh/patches.cl": 25, "refine_mesh/insert.cl": 9,
+    "refine_mesh/group_patches.cl": 63,
 }  # fmt: skip
 VARIANTS: dict[str, list[str]] = {
-    "components/phases.cl": ["OFFSET_T=long", "HOOK_FIRST=0", "KEEP_SECOND=1 HOOK_STEPS=2"],
-    "components/hook_compress.cl": _ROWS,
-    "components/rem.cl": _ROWS,
-    "components/afforest.cl": _ROWS,
-    "components/degree_classes.cl": _ROWS,
+    "connected_components/phases.cl": ["OFFSET_T=long", "HOOK_FIRST=0", "KEEP_SECOND=1 HOOK_STEPS=2"],
+    "connected_components/hook_compress.cl": _ROWS,
+    "connected_components/rem.cl": _ROWS,
+    "connected_components/afforest.cl": _ROWS,
+    "connected_components/degree_classes.cl": _ROWS,
     "data/check_csr.cl": ["WEIGHTS=WEIGHTS_INT", "WEIGHTS=WEIGHTS_FLOAT WEIGHT_T=ulong OFFSET_T=long"],
     "data/graph_stats.cl": _LONG,
     "data/slab.cl": ["WHOLE_OFFSET_T=long", "WHOLE_OFFSET_T=long OFFSET_T=long"],
     "data/weight_range.cl": ["WEIGHT_T=ulong IS_FLOAT=1"],
-    "delaunay/group_patches.cl": ["WG_SIZE=128"],
-    "delaunay/insert.cl": ["CHECKS=LISTED WG_SIZE=128"],
-    "delaunay/mark.cl": ["EXACT=1 WG_SIZE=32", "CLAIM=0 WG_SIZE=128"],
-    "delaunay/patches.cl": ["WG_SIZE=32", "MOST_WAITING=0 WG_SIZE=32"],
-    "delaunay/rounds.cl": ["SIFTED=0 WG_SIZE=128"],
+    "refine_mesh/group_patches.cl": ["WG_SIZE=128"],
+    "refine_mesh/insert.cl": ["CHECKS=LISTED WG_SIZE=128"],
+    "refine_mesh/mark.cl": ["EXACT=1 WG_SIZE=32", "CLAIM=0 WG_SIZE=128"],
+    "refine_mesh/patches.cl": ["WG_SIZE=32", "MOST_WAITING=0 WG_SIZE=32"],
+    "refine_mesh/rounds.cl": ["SIFTED=0 WG_SIZE=128"],
     "factorization/block_diagonal.cl": [
         "N_ROWS=256 N_COLUMNS=256 VECTORS=1 LANES=4 BIASES=1",
         "N_ROWS=32 N_COLUMNS=32 VECTORS=1 LANES=32 HALF_STORAGE=1 OFFSET_T=long",
@@ -126,26 +127,26 @@ VARIANTS: dict[str, list[str]] = {
         "LOCAL_SUMS=0 BATCH=4 SLICES=3 LONG_ROW=7",
     ],
     "hash_collisions/sorted.cl": _LONG,
-    "coloring/balance.cl": ["DISTANCE=2 OFFSET_T=long"],
-    "coloring/edge_rounds.cl": _LONG,
-    "coloring/jones_plassmann.cl": [
+    "color/balance.cl": ["DISTANCE=2 OFFSET_T=long"],
+    "color/edge_rounds.cl": _LONG,
+    "color/jones_plassmann.cl": [
         "OFFSET_T=long WIDE=1 SMALL_DEGREE=128 RETRIES=100",
         "PASSES=4",
         "ORDER=3 SORTED=1 BATCH=8 MOST_OPEN=16",
         "ORDER=2 RANKED=0 RETRIES=8",
         "ORDER=4 RANKED=0 MARKED=1 BATCH=3 MOST_OPEN=24",
     ],
-    "coloring/jones_plassmann_large.cl": _LONG,
-    "coloring/in_order.cl": _LONG,
-    "coloring/orders.cl": _LONG,
-    "coloring/speculative.cl": _LONG,
-    "coloring/speculative_hubs.cl": _LONG,
-    "coloring/conflicts.cl": ["TEAM=32 OFFSET_T=long", "TEAM=4 CLOSED=0 LONG_NET=128"],
-    "coloring/distance_two.cl": ["TEAM=32 OFFSET_T=long", "TEAM=4 CLOSED=0"],
-    "coloring/distance_two_long.cl": _LONG,
-    "coloring/distance_two_sized.cl": ["TEAM=32 OFFSET_T=long", "TEAM=4 CLOSED=0"],
-    "coloring/distance_two_sized_long.cl": _LONG,
-    "coloring/distance_two_claims.cl": ["TEAM=32 OFFSET_T=long", "TEAM=4 CLOSED=0"],
+    "color/jones_plassmann_large.cl": _LONG,
+    "color/in_order.cl": _LONG,
+    "color/orders.cl": _LONG,
+    "color/speculative.cl": _LONG,
+    "color/speculative_hubs.cl": _LONG,
+    "color/conflicts.cl": ["TEAM=32 OFFSET_T=long", "TEAM=4 CLOSED=0 LONG_NET=128"],
+    "color/distance_two.cl": ["TEAM=32 OFFSET_T=long", "TEAM=4 CLOSED=0"],
+    "color/distance_two_long.cl": _LONG,
+    "color/distance_two_sized.cl": ["TEAM=32 OFFSET_T=long", "TEAM=4 CLOSED=0"],
+    "color/distance_two_sized_long.cl": _LONG,
+    "color/distance_two_claims.cl": ["TEAM=32 OFFSET_T=long", "TEAM=4 CLOSED=0"],
     "hash_collisions/tabulate_colors.cl": ["REVERSED=1 OFFSET_T=long", "COLOR_T=uint"],
     "hash_collisions/tabulate_planes.cl": _LONG,
     "bfs/frontier.cl": [
@@ -179,11 +180,11 @@ VARIANTS: dict[str, list[str]] = {
     "partition/sorted.cl": _WEIGHTED_PARTS,
     "partition/buffered.cl": _WEIGHTED_ROOMS,
     "partition/permutations.cl": ["UNIT_EDGES=0 UNIT_VERTICES=0 TOP=16"],
-    "mst/answer.cl": ["VALUES=2 OFFSET_T=long", "VALUES=3", "VALUES=4"],
-    "mst/edge_list.cl": [*_WEIGHTS, "SPLIT_KEYS=1 CLIMB_LIMIT=1024 SAMPLES=256"],
-    "mst/parts.cl": ["WEIGHTED=0", "OFFSET_T=long"],
-    "mst/rows.cl": [*_WEIGHTS, "SPLIT_KEYS=1"],
-    "mst/segmented.cl": ["WEIGHT_KIND=0 OFFSET_T=long", "WEIGHT_KIND=2", "WEIGHT_KIND=3 MAXIMUM=1"],
+    "minimum_spanning_forest/answer.cl": ["VALUES=2 OFFSET_T=long", "VALUES=3", "VALUES=4"],
+    "minimum_spanning_forest/edge_list.cl": [*_WEIGHTS, "SPLIT_KEYS=1 CLIMB_LIMIT=1024 SAMPLES=256"],
+    "minimum_spanning_forest/parts.cl": ["WEIGHTED=0", "OFFSET_T=long"],
+    "minimum_spanning_forest/rows.cl": [*_WEIGHTS, "SPLIT_KEYS=1"],
+    "minimum_spanning_forest/segmented.cl": ["WEIGHT_KIND=0 OFFSET_T=long", "WEIGHT_KIND=2", "WEIGHT_KIND=3 MAXIMUM=1"],
     "primitives/reduce.cl": [
         "T=float T_LOWEST=-INFINITY T_HIGHEST=INFINITY",
         "T=long T_LOWEST=LONG_MIN T_HIGHEST=LONG_MAX OPERATION=LEAST_OF",

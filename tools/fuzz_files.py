@@ -22,13 +22,13 @@ import scipy.sparse as sp
 from fuzz_damage import Damage, damage_archive, damage_bytes, damage_cache, damage_document, damage_text
 from fuzz_oracle import check_edges, check_triples
 
-from clgraph.algorithms.factorization.estimator import SGDMatrixFactorization
-from clgraph.algorithms.factorization.model_file import write_model
+from clgraph.algorithms.factorization.estimator.estimator import SGDMatrixFactorization
+from clgraph.algorithms.factorization.estimator.model_file import write_model
 from clgraph.cli.probe import print_profile
-from clgraph.data.graph import Graph
-from clgraph.data.planar_graph import PlanarGraph
-from clgraph.data.ratings import Ratings
-from clgraph.data.triangle_mesh import TriangleMesh
+from clgraph.data.graphs.graph import Graph
+from clgraph.data.meshes.planar_graph import PlanarGraph
+from clgraph.data.meshes.triangle_mesh import TriangleMesh
+from clgraph.data.ratings.ratings import Ratings
 from clgraph.device import profile as profiles
 from clgraph.device.profile import DeviceProfile
 from clgraph.errors import ClgraphError

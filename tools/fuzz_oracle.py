@@ -10,8 +10,8 @@ from collections import Counter
 from decimal import Decimal
 from typing import Any
 
-from clgraph.data.graph import Graph
-from clgraph.data.ratings import Ratings
+from clgraph.data.graphs.graph import Graph
+from clgraph.data.ratings.ratings import Ratings
 from clgraph.io import edge_list
 from clgraph.io import ratings as io_ratings
 from clgraph.io.columns import Roles

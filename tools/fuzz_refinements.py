@@ -19,9 +19,9 @@ import fuzzing  # first: it makes clgraph that of this checkout
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.delaunay import STRATEGIES, refine_mesh
-from clgraph.data.planar_graph import PlanarGraph
-from clgraph.data.triangle_mesh import TriangleMesh
+from clgraph.algorithms.refine_mesh import STRATEGIES, refine_mesh
+from clgraph.data.meshes.planar_graph import PlanarGraph
+from clgraph.data.meshes.triangle_mesh import TriangleMesh
 from clgraph.errors import ConvergenceWarning, MeshError, VerificationError
 from clgraph.runtime.session import Session
 

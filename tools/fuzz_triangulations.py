@@ -18,10 +18,10 @@ import fuzzing  # first: it makes clgraph that of this checkout
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.data.planar_graph import PlanarGraph
-from clgraph.data.triangle_mesh import TriangleMesh
+from clgraph.data.meshes.planar_graph import PlanarGraph
+from clgraph.data.meshes.triangle_mesh import TriangleMesh
 from clgraph.errors import MeshError, VerificationError
-from clgraph.reference.delaunay import check_delaunay
+from clgraph.reference.refine_mesh import check_delaunay
 
 _TOLERANCE = 1e-7  # by the extent; where many segments cross in one place, rounding moves their pieces more than once
 

@@ -35,7 +35,7 @@ from clgraph.device.profile import DeviceRates, load_profile  # noqa: E402
 from clgraph.engine.algorithm import Algorithm  # noqa: E402
 from clgraph.model.strategy import priced  # noqa: E402
 from clgraph.report import read_rows  # noqa: E402
-from clgraph.runtime.selection import devices  # noqa: E402
+from clgraph.runtime.discovery.selection import devices  # noqa: E402
 
 Row = Mapping[str, Any]
 

@@ -57,28 +57,32 @@ LEFT_OUT = (
 )  # fmt: skip
 # The key of a mutation that changes no answer, and the reason.
 EQUIVALENT: dict[str, str] = {
-    "clgraph/data/pairs.py | n_buckets = ((max(n, 1) - 1) << column_bits >> key_bits) + 1 | no step 1":
+    "clgraph/data/graphs/pairs.py | n_buckets = ((max(n, 1) - 1) << column_bits >> key_bits) + 1 | no step 1":
         "where n is a power of two there is one more bucket, which is empty",
-    "clgraph/data/ratings_generators.py | if np.abs(expected - wanted).max() <= _CLOSE * wanted[0] "
+    "clgraph/data/ratings/generators.py | if np.abs(expected - wanted).max() <= _CLOSE * wanted[0] "
     "and abs(expected[0] / wanted[0] - 1) <= _CLOSE: | negated comparison 1":
         "the weights are fitted in more rounds than they need",
-    "clgraph/data/segment_recovery.py | if self.n_crossings[_pair(whole, other)] > MAX_CROSSINGS: | moved bound 1":
+    "clgraph/data/meshes/segment_recovery.py | if self.n_crossings[_pair(whole, other)] > MAX_CROSSINGS: "
+    "| moved bound 1":
         "the bound ends what would not end; one crossing more or less makes no difference",
-    "clgraph/data/triangle_lists.py | self._set(t, (c, s, d), (outer[0], 3 * u + 1, outer[1])) | no step 1":
+    "clgraph/data/meshes/triangle_lists.py | self._set(t, (c, s, d), (outer[0], 3 * u + 1, outer[1])) | no step 1":
         "the triangle on the other side sets the link again",
-    "clgraph/engine/team.py | if session.facts.is_cpu or host.nbytes < LEAST_BYTES: | and for or 2":
+    "clgraph/multi_device/team.py | if session.facts.is_cpu or host.nbytes < LEAST_BYTES: | and for or 2":
         "a copy goes the other way, which is slower",
     "clgraph/runtime/devices.py | sessions += sub_devices(cpu, [left]) if gpus and left > 0 else [as_session(cpu)] "
     "| or for and 1": "without a GPU the part that is cut from the CPU has all of its units",
-    'clgraph/runtime/drivers.py | elif Path(given).is_dir() and Path(given).parent == cache_root() / "pocl": '
+    'clgraph/runtime/discovery/drivers.py | elif Path(given).is_dir() and Path(given).parent == cache_root() / "pocl": '
     "| negated comparison 1": "a lock on a cache is not taken, or one is taken that nobody else wants",
-    "clgraph/runtime/program.py | if self._compiles_at_launch and name not in self._launched: | negated comparison 1":
+    "clgraph/runtime/programs/program.py | if self._compiles_at_launch and name not in self._launched: "
+    "| negated comparison 1":
         "a lock is taken at other launches",
-    'clgraph/runtime/query.py | has_fp64="cl_khr_fp64" in extensions or bool(device.double_fp_config), | and for or 1':
+    'clgraph/runtime/discovery/query.py | has_fp64="cl_khr_fp64" in extensions or bool(device.double_fp_config), '
+    "| and for or 1":
         "all devices here tell of 64-bit floats in both ways",
     'clgraph/runtime/quirks.py | return "Intel" in device.platform.name and bool(device.type & cl.device_type.CPU) '
     "| negated comparison 1": "the host waits in the other of two ways, which is slower",
-    "clgraph/runtime/self_test.py | step = 2**32 + 1 | no step 1": "the test adds another number, whose sums it knows",
+    "clgraph/runtime/discovery/self_test.py | step = 2**32 + 1 | no step 1":
+        "the test adds another number, whose sums it knows",
 }  # fmt: skip
 _NEGATED: dict[type[ast.cmpop], str] = {ast.Lt: ">=", ast.LtE: ">", ast.Gt: "<=", ast.GtE: "<"}
 _NEGATED |= {ast.Eq: "!=", ast.NotEq: "==", ast.Is: "is not", ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in"}

@@ -45,9 +45,9 @@ ELSEWHERE = {  # the first that fits counts
     "test_sssp.py": ("sssp/dijkstra", "traversal/child_launch"),
     "test_probing.py": ("probe",),
     "test_device_graph.py": ("data",),
-    "test_refine_mesh.py": ("delaunay",),
+    "test_refine_mesh.py": ("refine_mesh",),
     "test_hetero.py": ("hetero",),
-    "distance_two": ("coloring/conflicts", "coloring/nets", "coloring/distance_two", "coloring/net_bitmaps"),
+    "distance_two": ("color/conflicts", "color/nets", "color/distance_two", "color/net_bitmaps"),
     "factorization_blocks": ("factorization/block",),
     "factorization_offline": tuple(f"factorization/{name}" for name in ("matchings", "superstep", "item_block")),
     "factorization_online": ("factorization",),
@@ -55,7 +55,11 @@ ELSEWHERE = {  # the first that fits counts
     "rounds": ("traversal",),
     "vocabulary": ("common",),
     "partitions": ("partition",),
-    **{name: (name,) for name in ("hash_collisions", "coloring", "components", "mst", "primitives")},
+    "components": ("connected_components",),
+    "forests": ("minimum_spanning_forest",),
+    "colorings": ("color",),
+    "hash_collisions": ("hash_collisions",),
+    "primitives": ("primitives",),
 }
 _BARRIERS = ("barrier", "local_barrier", "team_sync", "sg_sync", "fence_device", "fence_locks")
 _DELETED = (*_BARRIERS, "unlock", "drop_lock", "unlock_both", "report_status")

@@ -1,4 +1,4 @@
-/* Counter-based random words, the same as in clgraph/data/philox.py: Philox4x64-10 of J. K. Salmon, M. A. Moraes,
+/* Counter-based random words, the same as in clgraph/data/graphs/philox.py: Philox4x64-10 of J. K. Salmon, M. A. Moraes,
  * R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011. */
 #ifndef CLGRAPH_PHILOX_H
 #define CLGRAPH_PHILOX_H

@@ -1,4 +1,4 @@
-/* Statistics of a graph for the cost model, as clgraph/data/stats.py defines them, measured where the graph is.
+/* Statistics of a graph for the cost model, as clgraph/data/graphs/stats.py defines them, measured where the graph is.
  *
  * measure_rows   A work-group takes a chunk of consecutive vertices, a work-item every WG_SIZE-th of them.  Degrees are
  *                exact; distances of neighbours and roots of first hooks come from samples (of all entries and

@@ -1,6 +1,6 @@
 /* Tests that a device must pass before it may be used: the built-ins that kernels call with vectors, at every width;
  * atomics; local memory and barriers.  A work-item takes one item, or one vector of items.  The work-items meet on a
- * few words on purpose.  clgraph/runtime/self_test.py has the expected results.  The last kernel is timed.
+ * few words on purpose.  clgraph/runtime/discovery/self_test.py has the expected results.  The last kernel is timed.
  */
 #include "common/atomics.h"
 

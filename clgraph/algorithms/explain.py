@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike
 
 from clgraph.algorithms.table import find_algorithm
 from clgraph.arguments import Seed, checked_flag
-from clgraph.data.networkx_graphs import Weight
+from clgraph.data.graphs.networkx_graphs import Weight
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.problem import admission
 from clgraph.errors import InputError

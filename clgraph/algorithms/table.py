@@ -13,17 +13,17 @@ from clgraph.names import unknown_name
 
 MODULES = {
     "bfs": "clgraph.algorithms.bfs",
-    "color": "clgraph.algorithms.coloring",
-    "connected_components": "clgraph.algorithms.components",
+    "color": "clgraph.algorithms.color",
+    "connected_components": "clgraph.algorithms.connected_components",
     "factorization": "clgraph.algorithms.factorization",
     "hash_collisions": "clgraph.algorithms.hash_collisions",
-    "minimum_spanning_forest": "clgraph.algorithms.mst",
+    "minimum_spanning_forest": "clgraph.algorithms.minimum_spanning_forest",
     "partition": "clgraph.algorithms.partition",
     "sssp": "clgraph.algorithms.sssp",
 }
 """The module that holds the ``ALGORITHM`` of each name; it is imported on first use."""
 
-ON_MESHES = {"refine_mesh": "clgraph.algorithms.delaunay"}
+ON_MESHES = {"refine_mesh": "clgraph.algorithms.refine_mesh"}
 """The same for algorithms on meshes, which ``explain`` and the options of graphs do not know."""
 
 

@@ -14,7 +14,7 @@ from clgraph.cli.paths import BFS, SSSP
 from clgraph.errors import InputError
 
 if TYPE_CHECKING:
-    from clgraph.data.graph import Graph
+    from clgraph.data.graphs.graph import Graph
 
 
 def _writer(name: str) -> Callable[[str, Run], None]:
@@ -136,7 +136,7 @@ def _rounded(args: argparse.Namespace, graph: Graph) -> Graph:
 
     from clgraph.algorithms.partition.problem import _MAX_CUT
     from clgraph.arguments import checked_number
-    from clgraph.data.graph import Graph
+    from clgraph.data.graphs.graph import Graph
 
     weights, factor = graph.edge_weights, args.scale_weights
     if weights is None or (factor is None and weights.dtype.kind == "i"):

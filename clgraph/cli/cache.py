@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from clgraph.runtime.cache import build_lock, remove_unused
+    from clgraph.runtime.programs.cache import build_lock, remove_unused
     from clgraph.user_cache import cache_root
 
     if args.action == "clear":

@@ -18,8 +18,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from clgraph.device.facts import COLUMNS
     from clgraph.errors import NoDeviceError
-    from clgraph.runtime.query import enumerate_devices
-    from clgraph.runtime.selection import devices, select_device
+    from clgraph.runtime.discovery.query import enumerate_devices
+    from clgraph.runtime.discovery.selection import devices, select_device
 
     with busy("looking at the devices"):
         found = devices()

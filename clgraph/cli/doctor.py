@@ -45,9 +45,9 @@ def _examine(timeout: float) -> dict[str, Any]:
 
 def _test_everything(timeout: float) -> dict[str, Any]:
     from clgraph.device.profile import load_profile
-    from clgraph.runtime import drivers, self_test
-    from clgraph.runtime.query import enumerate_devices
-    from clgraph.runtime.selection import devices
+    from clgraph.runtime.discovery import drivers, self_test
+    from clgraph.runtime.discovery.query import enumerate_devices
+    from clgraph.runtime.discovery.selection import devices
 
     self_test.forget()
     with busy("loading the drivers"):

@@ -12,7 +12,7 @@ from clgraph.cli.terminal import busy, milliseconds, print_fields, print_json, p
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from clgraph.algorithms.factorization.training import Epoch
+    from clgraph.algorithms.factorization.training.training import Epoch
 
 HELP = "factorise a matrix of ratings by stochastic gradient descent (needs the extra sklearn)"
 _SHOWN = 10  # epochs
@@ -56,8 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from clgraph.algorithms.factorization.estimator import SGDMatrixFactorization
-    from clgraph.algorithms.factorization.model_file import check_writable
+    from clgraph.algorithms.factorization.estimator.estimator import SGDMatrixFactorization
+    from clgraph.algorithms.factorization.estimator.model_file import check_writable
 
     if args.save is not None:
         check_writable(args.save)

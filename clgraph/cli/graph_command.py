@@ -23,7 +23,7 @@ from clgraph.cli.terminal import busy, print_fields, print_json, run_fields
 from clgraph.errors import InputError
 
 if TYPE_CHECKING:
-    from clgraph.data.graph import Graph
+    from clgraph.data.graphs.graph import Graph
     from clgraph.runtime.session import Session
 
 

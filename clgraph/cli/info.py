@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from clgraph.data.searches import diameter_bound
+    from clgraph.data.graphs.searches import diameter_bound
 
     graph = read_graph(args.graph, args)
     stats = asdict(graph.stats)

@@ -15,8 +15,8 @@ from clgraph.cli.terminal import busy
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clgraph.data.graph import Graph
-    from clgraph.data.ratings import Ratings
+    from clgraph.data.graphs.graph import Graph
+    from clgraph.data.ratings.ratings import Ratings
     from clgraph.runtime.session import Session
 
 READING = ("format", "base", "ids", "size_line", "directed")

@@ -16,7 +16,7 @@ from clgraph.errors import InputError
 
 if TYPE_CHECKING:
     from clgraph.algorithms.bfs.load_balance import BalanceProfile
-    from clgraph.data.graph import Graph
+    from clgraph.data.graphs.graph import Graph
 
 _OUTPUT = (
     "each vertex, its distance (-1 or inf if unreached) and, on request, its predecessor (- if there is none) (an "

@@ -9,7 +9,7 @@ from clgraph.cli.options import add_device, add_json, add_plot, add_strategy, ad
 from clgraph.cli.terminal import busy, print_fields, print_json, run_fields
 
 if TYPE_CHECKING:
-    from clgraph.data.triangle_mesh import TriangleMesh
+    from clgraph.data.meshes.triangle_mesh import TriangleMesh
 
 HELP = "triangulate points and segments, or take a mesh, and refine it"
 _ROUNDING = 1e-6  # degrees
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from pathlib import Path
 
-    from clgraph.algorithms.delaunay import refine_mesh
+    from clgraph.algorithms.refine_mesh import refine_mesh
     from clgraph.io.meshes import write_mesh
 
     check_plot(args)

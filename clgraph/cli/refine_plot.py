@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.delaunay import RefinedMesh
-from clgraph.data.triangle_mesh import TriangleMesh
+from clgraph.algorithms.refine_mesh import RefinedMesh
+from clgraph.data.meshes.triangle_mesh import TriangleMesh
 from clgraph.figure import figure_file
 
 _MOST_DRAWN = 200_000  # triangles; more of them are smaller than a pixel

@@ -30,7 +30,7 @@ class Dialect:
 
 @dataclass(frozen=True)
 class DeviceFacts:
-    """Queried by :func:`clgraph.runtime.query.query_facts`; units are in the names."""
+    """Queried by :func:`clgraph.runtime.discovery.query.query_facts`; units are in the names."""
 
     name: str
     vendor: str = ""

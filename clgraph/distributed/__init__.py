@@ -18,7 +18,7 @@ except ImportError as error:
 
 from clgraph.distributed.chunks import edge_chunks
 from clgraph.distributed.cluster import LocalOpenCLCluster
-from clgraph.distributed.components import DistributedComponents, connected_components
+from clgraph.distributed.connected_components import DistributedComponents, connected_components
 from clgraph.distributed.fold import DistributedInfo
 from clgraph.distributed.forest import DistributedForest, minimum_spanning_forest
 from clgraph.distributed.scheduler import HeteroScheduler

@@ -12,9 +12,9 @@ import distributed
 from clgraph.arguments import checked_count, shown
 from clgraph.device.facts import DeviceInfo
 from clgraph.errors import InputError, NoDeviceError
-from clgraph.runtime.query import enumerate_devices
-from clgraph.runtime.selection import devices as listed
-from clgraph.runtime.selection import select_device
+from clgraph.runtime.discovery.query import enumerate_devices
+from clgraph.runtime.discovery.selection import devices as listed
+from clgraph.runtime.discovery.selection import select_device
 
 _LOOPBACK = "127.0.0.1"
 _QUIET = logging.WARNING

@@ -13,13 +13,13 @@ from uuid import uuid4
 import distributed
 
 from clgraph.algorithms.factorization import STRATEGIES
-from clgraph.algorithms.factorization.epochs import Epoch, Training
-from clgraph.algorithms.factorization.estimator import SGDMatrixFactorization as _OnOneMachine
+from clgraph.algorithms.factorization.estimator.estimator import SGDMatrixFactorization as _OnOneMachine
 from clgraph.algorithms.factorization.factors import Factors
 from clgraph.algorithms.factorization.problem import FactorizationProblem, Storage
-from clgraph.algorithms.factorization.strata import Strata
-from clgraph.algorithms.factorization.training import Cell, Errors, checked_problem
-from clgraph.data.ratings import Ratings
+from clgraph.algorithms.factorization.training.epochs import Epoch, Training
+from clgraph.algorithms.factorization.training.strata import Strata
+from clgraph.algorithms.factorization.training.training import Cell, Errors, checked_problem
+from clgraph.data.ratings.ratings import Ratings
 from clgraph.distributed.workers import (
     as_client,
     devices_of,

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.components.edge_lists import EdgeComponents
-from clgraph.algorithms.mst.on_devices import forest_of_edges
-from clgraph.algorithms.mst.plan import total_weight
+from clgraph.algorithms.connected_components.edge_lists import EdgeComponents
+from clgraph.algorithms.minimum_spanning_forest.on_devices import forest_of_edges
+from clgraph.algorithms.minimum_spanning_forest.plan import total_weight
 from clgraph.arguments import checked_flag
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.graph import Graph
 from clgraph.distributed.chunks import SEGMENT_EDGES, Chunk, Segment, Weights, all_segments
-from clgraph.distributed.components import checked_arguments
+from clgraph.distributed.connected_components import checked_arguments
 from clgraph.distributed.fold import DistributedInfo, Part, folded
 from clgraph.distributed.workers import as_client, on_device, own_address, worker_session
 from clgraph.errors import GraphError

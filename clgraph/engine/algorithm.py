@@ -10,8 +10,8 @@ from functools import cache
 from typing import Any, Literal
 
 from clgraph.arguments import checked_flag
-from clgraph.data.graph import Graph
-from clgraph.data.wrapped import WrappedGraph, is_unread
+from clgraph.data.graphs.graph import Graph
+from clgraph.data.graphs.wrapped import WrappedGraph, is_unread
 from clgraph.device.facts import ANY_DEVICE, DeviceFacts
 from clgraph.device.profile import DeviceRates, generic_profile
 from clgraph.engine.options import check_arguments, checked_options
@@ -20,8 +20,8 @@ from clgraph.engine.problem import admission
 from clgraph.errors import InputError
 from clgraph.model.cost import Estimate, estimate
 from clgraph.model.strategy import Choice, Strategy, choose, obstacles, prices
-from clgraph.runtime.admission import admit
-from clgraph.runtime.graph_on_device import GraphOnDevice
+from clgraph.runtime.graphs.admission import admit
+from clgraph.runtime.graphs.graph_on_device import GraphOnDevice
 from clgraph.runtime.session import Session, SessionLike, as_session
 from clgraph.runtime.timing import RunInfo, Seconds
 

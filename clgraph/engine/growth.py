@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.failure import STATUS_CAPACITY
-from clgraph.runtime.program import Launch
+from clgraph.runtime.memory.arrays import DeviceArray
+from clgraph.runtime.programs.program import Launch
 
 
 def capacity_of(array: str) -> str:

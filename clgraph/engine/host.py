@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from clgraph.data.graph import Graph
-from clgraph.data.graph_arrays import UNLOOKED
-from clgraph.data.stats import FAR_DISTANCE, FAR_IN_MESHES
-from clgraph.data.wrapped import WrappedGraph
+from clgraph.data.graphs.graph import Graph
+from clgraph.data.graphs.graph_arrays import UNLOOKED
+from clgraph.data.graphs.stats import FAR_DISTANCE, FAR_IN_MESHES
+from clgraph.data.graphs.wrapped import WrappedGraph
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import HostItems, Part, Work
 from clgraph.model.strategy import Strategy, solves_all

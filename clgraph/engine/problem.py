@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from clgraph.data.graph import Graph
-from clgraph.data.stats import GraphStats
-from clgraph.data.wrapped import WrappedGraph
-from clgraph.runtime.admission import admit
+from clgraph.data.graphs.graph import Graph
+from clgraph.data.graphs.stats import GraphStats
+from clgraph.data.graphs.wrapped import WrappedGraph
+from clgraph.runtime.graphs.admission import admit
 from clgraph.runtime.session import Session
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any, ClassVar, Self
 
-from clgraph.data.vertices import Vertices
+from clgraph.data.graphs.vertices import Vertices
 from clgraph.runtime.timing import RunInfo
 from clgraph.tables import html_fields
 

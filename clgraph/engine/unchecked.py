@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.data.wrapped import WrappedGraph
+from clgraph.data.graphs.wrapped import WrappedGraph
 from clgraph.errors import GraphError
-from clgraph.runtime import recycled
-from clgraph.runtime.arrays import DeviceArray
-from clgraph.runtime.program import Launch
+from clgraph.runtime.memory import recycled
+from clgraph.runtime.memory.arrays import DeviceArray
+from clgraph.runtime.programs.program import Launch
 from clgraph.runtime.session import Session
 
 _INT32 = np.dtype(np.int32)

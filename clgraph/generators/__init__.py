@@ -7,8 +7,8 @@ comes to the host when it is read. :func:`delaunay_points` and the ratings are a
 
 from __future__ import annotations
 
-from clgraph.data.geometric import delaunay_points
-from clgraph.data.ratings_generators import planted_ratings, power_law_ratings
+from clgraph.data.graphs.geometric import delaunay_points
+from clgraph.data.ratings.generators import planted_ratings, power_law_ratings
 from clgraph.generators.points import random_geometric
 from clgraph.generators.random_edges import rmat, uniform_random
 from clgraph.generators.regular import cycle, grid, path, star, tree, two_cliques

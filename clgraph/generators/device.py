@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from clgraph.data.csr import offset_dtype
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.csr import offset_dtype
+from clgraph.data.graphs.graph import Graph
 from clgraph.errors import InputError
 from clgraph.primitives.compact import Compact
 from clgraph.primitives.sort import Sort
-from clgraph.runtime.arrays import DeviceArray
-from clgraph.runtime.device_graph import DeviceGraph
+from clgraph.runtime.graphs.device_graph import DeviceGraph
+from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
 _MOST_ENTRIES = 2**31 - 2**16 - 1  # of those that are sorted; their offsets are int32

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from clgraph.arguments import Seed
-from clgraph.data.geometric import SIDE, Ids, RandomGeometric
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.geometric import SIDE, Ids, RandomGeometric
+from clgraph.data.graphs.graph import Graph
 from clgraph.generators.device import bits_of, check_keys, find_rows, graph_of_keys, launch, new_keys, without_edges
 from clgraph.primitives.scan import exclusive_sum
 from clgraph.primitives.sort import sort

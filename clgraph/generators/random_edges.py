@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.arguments import Seed, checked_count, checked_flag, checked_number, checked_seed
-from clgraph.data.csr import MAX_VERTICES
-from clgraph.data.graph import Graph
-from clgraph.data.pairs import BYTES_PER_EDGE, BYTES_PER_VERTEX
-from clgraph.data.philox import BLOCK, below, in_chunks, key_of, random_shorts, random_words
+from clgraph.data.graphs.csr import MAX_VERTICES
+from clgraph.data.graphs.graph import Graph
+from clgraph.data.graphs.pairs import BYTES_PER_EDGE, BYTES_PER_VERTEX
+from clgraph.data.graphs.philox import BLOCK, below, in_chunks, key_of, random_shorts, random_words
 from clgraph.errors import InputError
 from clgraph.generators.device import bits_of, graph_of_keys, launch, new_keys, without_edges
 from clgraph.host_memory import check_host_memory

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from clgraph.arguments import checked_count, checked_flag
-from clgraph.data.csr import MAX_VERTICES
-from clgraph.data.graph import Graph
-from clgraph.data.pairs import BYTES_PER_EDGE, BYTES_PER_VERTEX
+from clgraph.data.graphs.csr import MAX_VERTICES
+from clgraph.data.graphs.graph import Graph
+from clgraph.data.graphs.pairs import BYTES_PER_EDGE, BYTES_PER_VERTEX
 from clgraph.generators.device import born, empty_rows, launch, without_edges
 from clgraph.host_memory import check_host_memory
 from clgraph.primitives.types import c_type

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from clgraph.arguments import Seed, checked_count, checked_seed
-from clgraph.data.csr import MAX_VERTICES
-from clgraph.data.graph import Graph
-from clgraph.data.pairs import BYTES_PER_VERTEX
-from clgraph.data.philox import below, key_of, random_shorts, random_words
+from clgraph.data.graphs.csr import MAX_VERTICES
+from clgraph.data.graphs.graph import Graph
+from clgraph.data.graphs.pairs import BYTES_PER_VERTEX
+from clgraph.data.graphs.philox import below, key_of, random_shorts, random_words
 from clgraph.generators.device import born, empty_rows, find_rows, launch, without_edges
 from clgraph.host_memory import check_host_memory
 from clgraph.primitives.scan import exclusive_sum
 from clgraph.primitives.sort import sort
 from clgraph.primitives.types import c_type
 from clgraph.progress import begin
-from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session, SessionLike, as_session
 
 

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from clgraph.arguments import Seed, checked_number, checked_seed, refusing
-from clgraph.data.entries import rows_of
-from clgraph.data.graph import Graph, as_graph
-from clgraph.data.philox import below, in_chunks
+from clgraph.data.graphs.entries import rows_of
+from clgraph.data.graphs.graph import Graph, as_graph
+from clgraph.data.graphs.philox import below, in_chunks
 from clgraph.errors import InputError
 from clgraph.generators.device import launch
-from clgraph.runtime.device_graph import DeviceGraph
-from clgraph.runtime.graph_on_device import GraphOnDevice
+from clgraph.runtime.graphs.device_graph import DeviceGraph
+from clgraph.runtime.graphs.graph_on_device import GraphOnDevice
 
 _C_NAMES = {"int32": "int", "int64": "long", "float32": "float", "float64": "double"}
 

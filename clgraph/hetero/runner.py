@@ -15,11 +15,11 @@ from clgraph.errors import InputError, KernelSourceError
 from clgraph.hetero.policies import Member
 from clgraph.hetero.work import Values, Work
 from clgraph.runtime import opencl as cl
-from clgraph.runtime.arrays import DeviceArray, enqueue_copies, number_type
 from clgraph.runtime.devices import speed_of
 from clgraph.runtime.failure import typed_errors
+from clgraph.runtime.memory.arrays import DeviceArray, enqueue_copies, number_type
+from clgraph.runtime.memory.staging import LEAST_BYTES, hold
 from clgraph.runtime.session import Session
-from clgraph.runtime.staging import LEAST_BYTES, hold
 
 PIECE_BYTES = 32 << 20  # what a piece of a part has at least: less does not fill the bus
 _MOST_PIECES = 4

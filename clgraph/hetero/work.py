@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from clgraph.arguments import checked_array, refusing, shown
-from clgraph.data.sparse import checked_matrix
+from clgraph.data.graphs.sparse import checked_matrix
 from clgraph.errors import InputError
 from clgraph.primitives.types import c_type
 from clgraph.user_cache import cache_dir, write_whole

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from clgraph.data.csr import as_weights, check_arrays, offset_dtype
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.csr import as_weights, check_arrays, offset_dtype
+from clgraph.data.graphs.graph import Graph
 from clgraph.errors import GraphError, GraphFileError
 from clgraph.io.text import writing
 from clgraph.user_cache import cache_root

@@ -7,8 +7,8 @@ from typing import IO
 
 import numpy as np
 
-from clgraph.data.csr import Duplicates
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.csr import Duplicates
+from clgraph.data.graphs.graph import Graph
 from clgraph.errors import InputError
 from clgraph.io.edges import Edges, settle_direction
 from clgraph.io.text import Progress, file_error, header_number, read_blocks, read_header, reading, write_rows

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.arguments import check_choice, checked_count, checked_flag, shown
-from clgraph.data.csr import Duplicates
-from clgraph.data.graph import Graph
-from clgraph.data.pairs import distinct
+from clgraph.data.graphs.csr import Duplicates
+from clgraph.data.graphs.graph import Graph
+from clgraph.data.graphs.pairs import distinct
 from clgraph.errors import GraphFileWarning, InputError
 from clgraph.io.columns import COMMENTS, Lead, Roles, checked_columns, find_columns, read_lead, seem_times, separated
 from clgraph.io.edges import Edges, believed_vertices, labelled

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.data.csr import MAX_VERTICES, Duplicates
-from clgraph.data.graph import Graph
-from clgraph.data.pairs import csr_of_blocks, distinct
+from clgraph.data.graphs.csr import MAX_VERTICES, Duplicates
+from clgraph.data.graphs.graph import Graph
+from clgraph.data.graphs.pairs import csr_of_blocks, distinct
 from clgraph.io.text import Block, file_error, parse_numbers
 
 _SPARE_VERTICES = 1 << 24  # vertices a file may have without an edge, and some more per edge

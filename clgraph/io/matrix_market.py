@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
-from clgraph.data.csr import Duplicates
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.csr import Duplicates
+from clgraph.data.graphs.graph import Graph
 from clgraph.io.edges import Edges, settle_direction
 from clgraph.io.text import Block, Progress, file_error, header_number, read_blocks, read_header, reading, write_rows
 

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clgraph.arguments import checked_flag, checked_path, shown
-from clgraph.data.planar_graph import PlanarGraph
-from clgraph.data.triangle_mesh import TriangleMesh
+from clgraph.data.meshes.planar_graph import PlanarGraph
+from clgraph.data.meshes.triangle_mesh import TriangleMesh
 from clgraph.errors import GraphFileError, GraphFileWarning, InputError, MeshError, MissingExtraError
 from clgraph.io import suffix_of, triangle_files
 from clgraph.io.mesh_data import MeshData, beyond_triangles, checked_cell_data, made_mesh, mesh_data

@@ -8,8 +8,8 @@ from typing import IO
 
 import numpy as np
 
-from clgraph.data.csr import as_weights, asymmetric_entry
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.csr import as_weights, asymmetric_entry
+from clgraph.data.graphs.graph import Graph
 from clgraph.errors import GraphFileWarning, InputError
 from clgraph.io.text import Progress, file_error, header_number, read_blocks, read_header, reading
 

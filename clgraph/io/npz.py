@@ -17,8 +17,8 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 from scipy.sparse import load_npz, sparray, spmatrix
 
-from clgraph.data.csr import check_rising
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.csr import check_rising
+from clgraph.data.graphs.graph import Graph
 from clgraph.errors import InputError
 from clgraph.io.edges import believed_vertices
 from clgraph.io.text import Progress, file_error, reading

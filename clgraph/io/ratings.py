@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.arguments import check_callback, check_choice, checked_count, checked_path, shown
-from clgraph.data.ratings import Numbers, Ratings
-from clgraph.data.ratings_triples import DuplicateRatings
+from clgraph.data.ratings.ratings import Numbers, Ratings
+from clgraph.data.ratings.triples import DuplicateRatings
 from clgraph.errors import GraphFileError, GraphFileWarning, InputError
 from clgraph.io import _detect, matrix_market
 from clgraph.io.columns import COMMENTS, Roles, checked_columns, find_columns, read_lead, seem_times, separated

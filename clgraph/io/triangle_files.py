@@ -15,8 +15,8 @@ from typing import IO, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.data.planar_graph import PlanarGraph
-from clgraph.data.triangle_mesh import TriangleMesh
+from clgraph.data.meshes.planar_graph import PlanarGraph
+from clgraph.data.meshes.triangle_mesh import TriangleMesh
 from clgraph.errors import GraphFileError, MeshError
 from clgraph.io.text import file_error, read_blocks, reading, write_rows, writing
 from clgraph.progress import reading_progress

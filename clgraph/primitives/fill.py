@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clgraph.primitives.types import Launches, c_type
-from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
 SOURCE = "primitives/fill.cl"

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from clgraph.primitives.types import Launches, tuned
-from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.failure import check_status
-from clgraph.runtime.program import Launch, Program
+from clgraph.runtime.memory.arrays import DeviceArray
+from clgraph.runtime.programs.program import Launch, Program
 from clgraph.runtime.session import Session
 
 _CHUNK_ITEMS = 4096  # items worth a work-group that does not look back

@@ -9,7 +9,7 @@ import numpy as np
 
 from clgraph.errors import InputError
 from clgraph.primitives.types import Launches, c_type, check_count, tuned
-from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
 SOURCE = "primitives/reduce.cl"

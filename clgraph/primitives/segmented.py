@@ -10,7 +10,7 @@ from clgraph.errors import InputError
 from clgraph.primitives.reduce import operation_defines
 from clgraph.primitives.sort import KINDS, Sort
 from clgraph.primitives.types import Launches, c_type, check_count, tuned
-from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
 REDUCE_SOURCE = "primitives/segmented_reduce.cl"

@@ -11,7 +11,7 @@ from clgraph.errors import InputError
 from clgraph.primitives.look_back import LookBack, looks_back
 from clgraph.primitives.scan import Scan
 from clgraph.primitives.types import check_count, power_of_two_at_most, tuned
-from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
 SOURCE = "primitives/sort.cl"

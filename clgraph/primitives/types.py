@@ -10,7 +10,7 @@ import numpy as np
 
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
-from clgraph.runtime.program import Launch
+from clgraph.runtime.programs.program import Launch
 from clgraph.runtime.session import Session
 
 Tuning: TypeAlias = Mapping[str, Mapping[str, int]]

@@ -14,10 +14,10 @@ import numpy as np
 from clgraph.errors import DeviceError
 from clgraph.probing.trials import MAX_TURNS, Trial
 from clgraph.runtime import opencl as cl
-from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.discovery.query import available_bytes
 from clgraph.runtime.failure import check_status, typed_errors
-from clgraph.runtime.program import Launch
-from clgraph.runtime.query import available_bytes
+from clgraph.runtime.memory.arrays import DeviceArray
+from clgraph.runtime.programs.program import Launch
 from clgraph.runtime.session import Session
 from clgraph.runtime.timing import event_seconds
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import breadth_first_order
 
-from clgraph.data.csr import as_csr_array
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.csr import as_csr_array
+from clgraph.data.graphs.graph import Graph
 from clgraph.errors import VerificationError
 from clgraph.reference.entries import check_array, entry_chunks, first
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.graph import Graph
 from clgraph.errors import VerificationError
 
 _CHUNK = 1 << 22

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.data.ratings import Ratings
+from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import VerificationError
 
 Model = Sequence[NDArray[Any] | None]

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.data.graph import Graph
-from clgraph.data.pairs import distinct, pack
-from clgraph.data.vertex_hashes import hash_colors
+from clgraph.data.graphs.graph import Graph
+from clgraph.data.graphs.pairs import distinct, pack
+from clgraph.data.graphs.vertex_hashes import hash_colors
 from clgraph.errors import VerificationError
 from clgraph.reference.entries import entry_chunks
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import dijkstra as scipy_dijkstra
 
-from clgraph.data.csr import as_csr_array
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.csr import as_csr_array
+from clgraph.data.graphs.graph import Graph
 from clgraph.errors import VerificationError
 from clgraph.reference.bfs import Vertices, bfs_distances, check_predecessors, search
 from clgraph.reference.entries import check_array, entry_chunks, first

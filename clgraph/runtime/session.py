@@ -19,23 +19,23 @@ from clgraph.arguments import checked_array, checked_count, checked_flag, shown
 from clgraph.device.profile import DeviceProfile
 from clgraph.errors import DeviceMemoryError, InputError
 from clgraph.runtime import opencl as cl
-from clgraph.runtime import recycled
-from clgraph.runtime.arrays import DeviceArray, enqueue_copies, number_type
+from clgraph.runtime.discovery.query import available_bytes, platforms, query_facts
+from clgraph.runtime.discovery.selection import check_works, profile_of, select_device
 from clgraph.runtime.failure import check_fork, typed_errors
 from clgraph.runtime.kept import Kept
-from clgraph.runtime.program import Program
-from clgraph.runtime.query import available_bytes, platforms, query_facts
+from clgraph.runtime.memory import recycled
+from clgraph.runtime.memory.arrays import DeviceArray, enqueue_copies, number_type
+from clgraph.runtime.memory.staging import LEAST_BYTES, Staging
+from clgraph.runtime.memory.transfers import Transfers
+from clgraph.runtime.programs.program import Program
+from clgraph.runtime.programs.source import known_to
 from clgraph.runtime.quirks import (
     copies_to_pinned_memory,
     copies_whole_lines_faster,
     wants_one_thread,
     works_while_waiting,
 )
-from clgraph.runtime.selection import check_works, profile_of, select_device
-from clgraph.runtime.source import known_to
-from clgraph.runtime.staging import LEAST_BYTES, Staging
 from clgraph.runtime.timed_queue import Recording, TimedQueue
-from clgraph.runtime.transfers import Transfers
 
 logger = logging.getLogger(__name__)
 

@@ -14,8 +14,8 @@ from typing import Any
 from clgraph.device.facts import DeviceFacts
 from clgraph.runtime import opencl as cl
 from clgraph.runtime.failure import check_fork, typed_errors
+from clgraph.runtime.memory.transfers import Transfers
 from clgraph.runtime.timing import Recorder, RunInfo
-from clgraph.runtime.transfers import Transfers
 
 _SPIN_SECONDS = 200e-6  # a waiting host polls this long before it sleeps in the driver, which takes time to wake it
 _POLL_SECONDS = 20e-6

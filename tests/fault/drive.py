@@ -20,17 +20,17 @@ import numpy as np
 sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
 
 from clgraph.algorithms.bfs import bfs  # noqa: E402
-from clgraph.algorithms.coloring import color  # noqa: E402
-from clgraph.algorithms.coloring.conflicts import count_conflicts  # noqa: E402
-from clgraph.algorithms.components import connected_components  # noqa: E402
+from clgraph.algorithms.color import color  # noqa: E402
+from clgraph.algorithms.color.conflicts import count_conflicts  # noqa: E402
+from clgraph.algorithms.connected_components import connected_components  # noqa: E402
 from clgraph.algorithms.factorization.factors import initial_factors  # noqa: E402
-from clgraph.algorithms.factorization.schedules import make_schedule  # noqa: E402
-from clgraph.algorithms.factorization.training import Factorization  # noqa: E402
-from clgraph.algorithms.mst import minimum_spanning_forest  # noqa: E402
+from clgraph.algorithms.factorization.training.learning_rates import make_schedule  # noqa: E402
+from clgraph.algorithms.factorization.training.training import Factorization  # noqa: E402
+from clgraph.algorithms.minimum_spanning_forest import minimum_spanning_forest  # noqa: E402
 from clgraph.algorithms.partition import partition  # noqa: E402
 from clgraph.algorithms.sssp import sssp  # noqa: E402
-from clgraph.data.graph import Graph  # noqa: E402
-from clgraph.data.ratings import Ratings  # noqa: E402
+from clgraph.data.graphs.graph import Graph  # noqa: E402
+from clgraph.data.ratings.ratings import Ratings  # noqa: E402
 from clgraph.errors import ClgraphError, DeviceError  # noqa: E402
 from clgraph.primitives.compact import Compact  # noqa: E402
 from clgraph.primitives.scan import Scan  # noqa: E402
@@ -95,7 +95,7 @@ def components(session: Session) -> np.ndarray:
     return np.concatenate([connected_components(graph, strategy=name, session=session).labels for name in names])
 
 
-def mst(session: Session) -> np.ndarray:
+def forests(session: Session) -> np.ndarray:
     """Find a spanning forest by the ranks of 64-bit weights, on a graph that is new to the session."""
     rng = np.random.default_rng(9)
     graph = Graph.from_edges(*rng.integers(30, size=(2, 50)), rng.integers(2**40, size=50), n=30)
@@ -120,7 +120,7 @@ def searches(session: Session) -> np.ndarray:
     return np.concatenate([*paths, bfs(graph, 0, strategy="frontier", session=session).distances])
 
 
-def coloring(session: Session) -> np.ndarray:
+def colorings(session: Session) -> np.ndarray:
     """Repair a hash colouring at distance 2 of a graph that is new to the session, and count what it had to."""
     graph = Graph.from_edges(range(40), range(1, 41))
     options = {"strategy": "hash_repair", "hash": "gray", "bits": 1, "deterministic": True}
@@ -201,7 +201,7 @@ def main(name: str, shim: str) -> None:
     library = ctypes.CDLL(shim)
     report: dict[str, object] = {}
     bad = []
-    works = (scan, plans, components, mst, factorization, searches, coloring, partitions, devices)
+    works = (scan, plans, components, forests, factorization, searches, colorings, partitions, devices)
     work = next(work for work in works if work.__name__ == name)
     for functions in (WORK, SET_UP) if work is scan else (WORK,):
         driver = Driver(work, library, fresh=functions is SET_UP)

@@ -1,5 +1,5 @@
-/* Predicates of cl/delaunay on lists of points, for tests: a work-item takes four points. */
-#include "delaunay/exact.h"
+/* Predicates of cl/refine_mesh on lists of points, for tests: a work-item takes four points. */
+#include "refine_mesh/exact.h"
 
 KERNEL decide(int n, __global const double2 *restrict points, __global ulong *words, __global int4 *restrict answers) {
   int i = get_global_id(0);

@@ -1,4 +1,4 @@
-/* Blocks of ratings in local memory, launched as clgraph/algorithms/factorization/block_diagonal.py does, and sums of
+/* Blocks of ratings in local memory, launched as clgraph/algorithms/factorization/schedules/block_diagonal.py does, and sums of
  * squared errors. */
 #pragma once
 #include "ratings.h"

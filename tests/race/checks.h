@@ -1,4 +1,4 @@
-/* The check of CSR arrays, launched as clgraph/runtime/check_csr.py does. */
+/* The check of CSR arrays, launched as clgraph/runtime/graphs/check_csr.py does. */
 #pragma once
 #include "host.h"
 static inline long clamp(long x, long least, long most) { return x < least ? least : x > most ? most : x; }

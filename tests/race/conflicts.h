@@ -1,9 +1,9 @@
-/* Conflicts of colourings, launched as clgraph/algorithms/coloring/conflicts.py does. */
+/* Conflicts of colourings, launched as clgraph/algorithms/color/conflicts.py does. */
 #pragma once
 #include "host.h"
 #define LONG_NET 6
 #define BITMAP_WORDS 2           /* so that colours are looked at a window at a time */
-#include "coloring/conflicts.cl"
+#include "color/conflicts.cl"
 
 static const uint BASE = 0xfffffff0u;  /* so that sums run over their low words */
 

@@ -1,11 +1,11 @@
-/* Colourings at distance 2, launched as clgraph/algorithms/coloring does: windows of 32 or 64
+/* Colourings at distance 2, launched as clgraph/algorithms/color does: windows of 32 or 64
  * colours, lists that shrink; rounds of claims, whose colours no schedule may change; and, where SIZED is 1, rounds in which
  * each net has a bitmap of its own size. */
 #pragma once
 #include "host.h"
-#include "coloring/distance_two.cl"
-#include "coloring/distance_two_claims.cl"
-#include "coloring/net_bitmaps.cl"
+#include "color/distance_two.cl"
+#include "color/distance_two_claims.cl"
+#include "color/net_bitmaps.cl"
 
 /* A symmetric graph with sorted rows, hubs, parallel edges and self-loops. */
 struct Closed {

@@ -1,9 +1,9 @@
-/* Refinement by work-groups that take patches, launched as clgraph/algorithms/delaunay/launches.py does. */
+/* Refinement by work-groups that take patches, launched as clgraph/algorithms/refine_mesh/launches.py does. */
 #pragma once
 #define MOST_RIM 24
 #define PATCH 24
 #define PATCH_ROOM 160
-#include "delaunay/group_patches.cl"
+#include "refine_mesh/group_patches.cl"
 #include "meshes.h"
 
 /* Patches are runs of slots, which lie in the mesh anyhow, and begin elsewhere each time. */

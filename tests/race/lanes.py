@@ -24,7 +24,7 @@ HUBS = ("-DHUB_ENTRIES=5", "-DLONE_ENTRIES=2")  # rows at which a work-group loo
 FULL_QUEUES = ("-DSTEPS=1", "-DQUEUE_ROWS=12")  # of which several work-items give rows away
 BUILDS: dict[str, list[tuple[str, ...]]] = {
     "vocabulary": [(), WIDE],
-    "components": [
+    "connected_components": [
         (),
         ("-DHOOK_FIRST=0",),
         ("-DSORTED_ROWS=1", "-DHOOK_STEPS=4"),
@@ -32,15 +32,15 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
         ("-DWG_SIZE=1",),  # groups interleave in the kernels with barriers, too
         ("-DWG_SIZE=4",),  # an item of a small group is late more often
     ],
-    "mst": [
+    "minimum_spanning_forest": [
         (),
         ("-DSPLIT_KEYS=1",),
         ONE_LAUNCH,
         ("-DWG_SIZE=1", "-DCLIMB_LIMIT=1", "-DSPLIT_KEYS=1"),  # with 1, trees take several turns
         (*WIDE, "-DCLIMB_LIMIT=2"),
     ],
-    "mst_segmented": [()],
-    "coloring": [
+    "minimum_spanning_forest_segmented": [()],
+    "color": [
         ("-DWG_SIZE=1",),
         *(("-DWG_SIZE=1", f"-D{name}") for name in ("RANKED=0", "WIDE=1", "MARKED=1")),
         (*WIDE, "-DWORDS_ORDER=1"),
@@ -90,7 +90,7 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
     "block_diagonal": [("-DWG_SIZE=4",), ONE_WIDE],
     "stats": [("-DWG_SIZE=4",), WIDE],
     "partition": [("-DWG_SIZE=1",), ("-DWG_SIZE=1", "-DDEV_IS_CPU=0", "-DSPLIT_CLAIMS=1"), (*WIDE, "-DWORDS_ORDER=1")],
-    "delaunay": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",), CHECKED_LATER],
+    "refine_mesh": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",), CHECKED_LATER],
     "patches": [("-DWG_SIZE=1",)],
     "group_patches": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",)],
 }

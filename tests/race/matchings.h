@@ -1,4 +1,4 @@
-/* Matchings by one group and by many rows, launched as clgraph/algorithms/factorization/matchings.py does, against the
+/* Matchings by one group and by many rows, launched as clgraph/algorithms/factorization/schedules/matchings.py does, against the
  * loop that they stand for. */
 #pragma once
 #include "host.h"

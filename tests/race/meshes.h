@@ -1,8 +1,8 @@
-/* A small mesh in the arrays of cl/delaunay/mesh.h, for the cases of refinement: a square of two triangles with random
+/* A small mesh in the arrays of cl/refine_mesh/mesh.h, for the cases of refinement: a square of two triangles with random
  * points in them, and what a refined one must be like. */
 #pragma once
 #include "host.h"
-#include "delaunay/insertion.h"
+#include "refine_mesh/insertion.h"
 
 struct Mesh {
   Array<double2> points;

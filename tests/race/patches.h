@@ -1,8 +1,8 @@
-/* Refinement by workers that keep what they claim, launched as clgraph/algorithms/delaunay/rounds.py does. */
+/* Refinement by workers that keep what they claim, launched as clgraph/algorithms/refine_mesh/rounds.py does. */
 #pragma once
 #define EXACT 1
 #define MOST_RIM 24
-#include "delaunay/patches.cl"
+#include "refine_mesh/patches.cl"
 #include "meshes.h"
 
 static bool patches_right(Random &random, ulong) {

@@ -1,11 +1,11 @@
 /* Vertices of small degrees taken away wave by wave, and colours that edges forbid; launched as
- * clgraph/algorithms/coloring does. */
+ * clgraph/algorithms/color does. */
 #pragma once
 #include "host.h"
-#include "coloring/orders.cl"
+#include "color/orders.cl"
 namespace edges {                /* whose words have the same names */
 #undef STATE_WORDS
-#include "coloring/edge_rounds.cl"
+#include "color/edge_rounds.cl"
 }
 #undef STATE_WORDS
 #define STATE_WORDS 5

@@ -1,4 +1,4 @@
-/* Statistics of a graph, launched as clgraph/runtime/graph_stats.py does. */
+/* Statistics of a graph, launched as clgraph/runtime/graphs/graph_stats.py does. */
 #pragma once
 #include "host.h"
 #include <set>

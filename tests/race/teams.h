@@ -1,10 +1,10 @@
-/* Colouring by a work-group a row, and moves that balance the classes; launched as clgraph/algorithms/coloring does. */
+/* Colouring by a work-group a row, and moves that balance the classes; launched as clgraph/algorithms/color does. */
 #pragma once
 #include "host.h"
 #define BITMAP_WORDS 1           /* so that colours are looked at a window at a time */
 #define STEPS 1
-#include "coloring/speculative_hubs.cl"
-#include "coloring/balance.cl"
+#include "color/speculative_hubs.cl"
+#include "color/balance.cl"
 
 struct Hubs {
   int n;

@@ -3,7 +3,7 @@
 
 #define TILE 6                   /* so that rows cross tiles, and tiles hold more entries than are in flight */
 #define STEPS 3
-#include "mst/rows.cl"
+#include "minimum_spanning_forest/rows.cl"
 
 typedef Array<uint> Entries;
 

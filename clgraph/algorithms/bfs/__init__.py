@@ -42,7 +42,7 @@ from clgraph.algorithms.bfs.plan import LevelsPlan, MatrixSearch
 from clgraph.algorithms.bfs.problem import as_problem
 from clgraph.algorithms.bfs.strategies import STRATEGIES, contenders
 from clgraph.algorithms.traversal.problem import SearchProblem, path_to
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.graph import Graph
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
 from clgraph.engine.result import Result

@@ -6,9 +6,9 @@ import numpy as np
 
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
-from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.failure import STATUS_STUCK, check_status
-from clgraph.runtime.program import Launch
+from clgraph.runtime.graphs.device_graph import device_graph
+from clgraph.runtime.programs.program import Launch
 
 SOURCE = "bfs/frontier.cl"
 _QUEUE_SOURCE = "bfs/queue.cl"

@@ -11,7 +11,7 @@ from dataclasses import replace
 from clgraph.algorithms.bfs.levels import has_few_units, queue_members
 from clgraph.algorithms.traversal.prices import NEAR_BYTES, reached
 from clgraph.algorithms.traversal.problem import SearchProblem
-from clgraph.data.stats import GraphStats
+from clgraph.data.graphs.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Gathers, Work
 

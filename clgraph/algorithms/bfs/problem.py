@@ -6,7 +6,7 @@ from typing import Any
 
 from clgraph.algorithms.traversal.problem import LARGEST_DEGREE, MAX_DEPTH, SearchProblem, source_numbers
 from clgraph.arguments import checked_count
-from clgraph.data.wrapped import wrap_graph
+from clgraph.data.graphs.wrapped import wrap_graph
 
 
 def as_problem(graph: Any, *, source: Any = LARGEST_DEGREE, max_depth: int | None = None) -> SearchProblem:

@@ -13,15 +13,15 @@ from clgraph.algorithms.traversal import host, queues
 from clgraph.algorithms.traversal.problem import MAX_DEPTH, SearchProblem
 from clgraph.algorithms.traversal.strategies import rounds_strategies
 from clgraph.arguments import checked_count
-from clgraph.data.wrapped import is_unread
+from clgraph.data.graphs.wrapped import is_unread
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.host import sequential
 from clgraph.engine.plan import Plan
 from clgraph.engine.planned import planned
 from clgraph.model.recipe import Array, Phase, Recipe, Setting, Use
 from clgraph.model.strategy import Strategy, Unchecked
-from clgraph.runtime.arrays import DeviceArray
-from clgraph.runtime.device_graph import device_graph
+from clgraph.runtime.graphs.device_graph import device_graph
+from clgraph.runtime.memory.arrays import DeviceArray
 
 _ALPHA, _LATE_ALPHA = 14, 2  # default alpha: 14 as in Beamer et al.; 2 on CPUs of few cores
 _LEVEL_GROUP = 64  # work-group size where each level is a launch

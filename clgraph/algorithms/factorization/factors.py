@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization.problem import MAX_RANK, FactorizationProblem
 from clgraph.arguments import checked_flag, checked_number
-from clgraph.data.ratings import Ratings
+from clgraph.data.ratings.ratings import Ratings
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
 from clgraph.runtime import opencl as cl
-from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.failure import typed_errors
+from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
 _MAX_PADDING = 1.25

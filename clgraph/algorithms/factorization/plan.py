@@ -16,7 +16,7 @@ from clgraph.primitives.fill import Fill
 from clgraph.primitives.types import c_type
 from clgraph.runtime import opencl as cl
 from clgraph.runtime.failure import check_status, typed_errors
-from clgraph.runtime.program import Program
+from clgraph.runtime.programs.program import Program
 from clgraph.runtime.session import Session
 
 _CPU_SLICE, _GPU_SLICE = 1 << 20, 1 << 28  # ratings of a launch; a popular item must not hold up the next one

@@ -15,14 +15,14 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from clgraph.algorithms.factorization.block_diagonal import block_shape
-from clgraph.algorithms.factorization.block_grid import grid_groups
 from clgraph.algorithms.factorization.factors import row_layout
-from clgraph.algorithms.factorization.matchings import FEW_ROWS
 from clgraph.algorithms.factorization.plan import slice_size
 from clgraph.algorithms.factorization.problem import FactorizationProblem
-from clgraph.algorithms.factorization.supersteps import has_grid_barrier, slots
-from clgraph.data.ratings_stats import RatingsStats
+from clgraph.algorithms.factorization.schedules.block_diagonal import block_shape
+from clgraph.algorithms.factorization.schedules.block_grid import grid_groups
+from clgraph.algorithms.factorization.schedules.matchings import FEW_ROWS
+from clgraph.algorithms.factorization.schedules.supersteps import has_grid_barrier, slots
+from clgraph.data.ratings.stats import RatingsStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Gathers, Part, Work
 

@@ -9,8 +9,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from clgraph.arguments import check_choice, checked_count, checked_flag
-from clgraph.data.ratings import Ratings, as_ratings
-from clgraph.data.ratings_stats import RatingsStats
+from clgraph.data.ratings.ratings import Ratings, as_ratings
+from clgraph.data.ratings.stats import RatingsStats
 from clgraph.primitives.types import MAX_ITEMS
 
 MAX_RANK = 128

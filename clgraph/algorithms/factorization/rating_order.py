@@ -15,7 +15,7 @@ from clgraph.primitives.fill import iota
 from clgraph.primitives.scan import Scan
 from clgraph.primitives.sort import sort
 from clgraph.primitives.types import c_type
-from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.memory.arrays import DeviceArray
 
 
 def enqueue_order(

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from clgraph.algorithms.factorization import prices
-from clgraph.algorithms.factorization.block_diagonal import block_diagonal
-from clgraph.algorithms.factorization.block_grid import block_grid
-from clgraph.algorithms.factorization.item_supersteps import matching_node, subgraph_matching
-from clgraph.algorithms.factorization.locked import edge_locked, hogwild, hybrid_locked, node_locked
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.prices import Priced
 from clgraph.algorithms.factorization.problem import FactorizationProblem
-from clgraph.algorithms.factorization.supersteps import diagonal, matching_edge
+from clgraph.algorithms.factorization.schedules.block_diagonal import block_diagonal
+from clgraph.algorithms.factorization.schedules.block_grid import block_grid
+from clgraph.algorithms.factorization.schedules.item_supersteps import matching_node, subgraph_matching
+from clgraph.algorithms.factorization.schedules.locked import edge_locked, hogwild, hybrid_locked, node_locked
+from clgraph.algorithms.factorization.schedules.supersteps import diagonal, matching_edge
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.planned import planned
 from clgraph.model.cost import Part

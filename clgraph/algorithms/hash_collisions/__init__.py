@@ -1,7 +1,7 @@
 """Collisions of hash colourings: how many vertices meet their own colour when colours are hashes of vertex numbers.
 
 A hash colouring gives vertex v the colour h(v) mod 2**b. It costs nothing, and some neighbours collide; the table says
-how many, for every hash function h of :mod:`clgraph.data.vertex_hashes` and every number of bits b.
+how many, for every hash function h of :mod:`clgraph.data.graphs.vertex_hashes` and every number of bits b.
 
 Strategies
 ----------
@@ -65,7 +65,7 @@ def hash_collisions(
         It is undirected, or directed with the reverse of each entry.
     distance : {1, 2}
     hashes : int or iterable of str
-        Names of :data:`clgraph.data.vertex_hashes.HASHES`, or how many of them to take from the first on.
+        Names of :data:`clgraph.data.graphs.vertex_hashes.HASHES`, or how many of them to take from the first on.
     bit_widths : iterable of int
         Bits of a colour, rising, 1 … 31.
     strategy : str

@@ -9,11 +9,11 @@ from itertools import islice
 from typing import Any, Self
 
 from clgraph.arguments import check_choice, checked_count, refusing, shown
-from clgraph.data.vertex_hashes import HASHES
-from clgraph.data.wrapped import wrap_graph
+from clgraph.data.graphs.vertex_hashes import HASHES
+from clgraph.data.graphs.wrapped import wrap_graph
 from clgraph.engine.problem import GraphProblem
 from clgraph.errors import InputError
-from clgraph.runtime.device_graph import beside
+from clgraph.runtime.graphs.device_graph import beside
 
 MOST_BITS = 31  # a colour is an int32
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.hash_collisions.problem import MOST_BITS, CollisionProblem
 from clgraph.arguments import check_choice, checked_count
-from clgraph.data.vertex_hashes import HASHES, hash_colors
+from clgraph.data.graphs.vertex_hashes import HASHES, hash_colors
 from clgraph.engine.result import Result
 from clgraph.errors import InputError
 from clgraph.runtime.timing import RunInfo

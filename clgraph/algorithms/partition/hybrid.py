@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from clgraph.algorithms.partition.multilevel import Multilevel, PartitionPlan
 from clgraph.algorithms.partition.prices import has_metis, moved_vertices
 from clgraph.algorithms.partition.problem import CONTRACTIONS, MATCHINGS, REFINEMENTS, PartitionProblem
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.graph import Graph
 from clgraph.errors import NoDeviceError, UnsupportedStrategyError
 from clgraph.model.recipe import Recipe
-from clgraph.runtime.graph_on_device import GraphOnDevice
+from clgraph.runtime.graphs.graph_on_device import GraphOnDevice
 from clgraph.runtime.session import as_session
 
 HOSTS = ("metis", "cpu")

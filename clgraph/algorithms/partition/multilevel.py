@@ -13,7 +13,7 @@ from clgraph.algorithms.partition import variants
 from clgraph.algorithms.partition.balance import keep_limits, place
 from clgraph.engine.plan import Plan
 from clgraph.runtime.failure import check_status
-from clgraph.runtime.program import Launch
+from clgraph.runtime.programs.program import Launch
 
 LOCK_FREE, TWO_HOP, HASHED, GROWING, REFINING = (
     f"partition/{name}.cl" for name in ("lock_free", "two_hop", "hashed", "greedy_growing", "label_propagation")

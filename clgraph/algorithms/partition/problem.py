@@ -19,11 +19,11 @@ from clgraph.arguments import (
     checked_number,
     checked_seed,
 )
-from clgraph.data.graph import Graph, as_graph
+from clgraph.data.graphs.graph import Graph, as_graph
 from clgraph.engine.problem import GraphProblem
 from clgraph.errors import InputError
-from clgraph.runtime.device_graph import DeviceGraph
-from clgraph.runtime.graph_on_device import GraphOnDevice
+from clgraph.runtime.graphs.device_graph import DeviceGraph
+from clgraph.runtime.graphs.graph_on_device import GraphOnDevice
 
 MAX_PARTS = 1024
 MATCHINGS = ("two_hop", "lock_free", "segmented")

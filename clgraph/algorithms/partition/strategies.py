@@ -18,7 +18,7 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.engine.planned import planned
 from clgraph.model.recipe import Array, Phase, Recipe, Setting, Use
 from clgraph.model.strategy import Strategy
-from clgraph.runtime.device_graph import device_graph
+from clgraph.runtime.graphs.device_graph import device_graph
 from clgraph.runtime.session import Session
 
 _COARSEST = 8  # vertices per part on the coarsest level

@@ -50,8 +50,8 @@ from clgraph.algorithms.sssp.plan import PathsPlan
 from clgraph.algorithms.sssp.problem import as_problem
 from clgraph.algorithms.sssp.strategies import STRATEGIES, contenders
 from clgraph.algorithms.traversal.problem import SearchProblem, path_to
-from clgraph.data.graph import Graph
-from clgraph.data.networkx_graphs import Weight
+from clgraph.data.graphs.graph import Graph
+from clgraph.data.graphs.networkx_graphs import Weight
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
 from clgraph.engine.result import Result

@@ -11,11 +11,11 @@ from numpy.typing import DTypeLike
 
 from clgraph.algorithms.traversal.problem import GREATEST, LARGEST_DEGREE, SearchProblem, source_numbers, vertex_ids
 from clgraph.arguments import checked_flag, checked_number, refusing, shown
-from clgraph.data.graph import Graph
-from clgraph.data.networkx_graphs import Weight
-from clgraph.data.wrapped import wrap_graph
+from clgraph.data.graphs.graph import Graph
+from clgraph.data.graphs.networkx_graphs import Weight
+from clgraph.data.graphs.wrapped import wrap_graph
 from clgraph.errors import GraphError, InputError
-from clgraph.runtime.device_graph import weight_range
+from clgraph.runtime.graphs.device_graph import weight_range
 from clgraph.runtime.session import Session
 
 

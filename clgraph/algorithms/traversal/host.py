@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from clgraph.algorithms.traversal.prices import reached
 from clgraph.algorithms.traversal.problem import SearchProblem
-from clgraph.data.stats import GraphStats
+from clgraph.data.graphs.stats import GraphStats
 from clgraph.engine.host import met, pattern, scanned, too_many_entries
 from clgraph.model.cost import Part, Work
 

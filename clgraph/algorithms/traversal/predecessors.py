@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from clgraph.engine.plan import Plan
-from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.failure import STATUS_STUCK, check_status
+from clgraph.runtime.graphs.device_graph import device_graph
 
 _SOURCE = "traversal/predecessors.cl"
 _SHORT = 1024  # vertices. For shorter lists, one work-group alone is faster than one launch per round.

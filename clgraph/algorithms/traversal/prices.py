@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 
 from clgraph.algorithms.traversal.problem import SearchProblem
-from clgraph.data.stats import GraphStats
+from clgraph.data.graphs.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.device.profile import DeviceRates
 from clgraph.model.cost import Chain, Gathers, Work, estimate

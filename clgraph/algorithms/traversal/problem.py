@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.arguments import check_length, checked_array, is_array, shown
-from clgraph.data.graph import Graph
-from clgraph.data.stats import GraphStats
-from clgraph.data.wrapped import is_unread
+from clgraph.data.graphs.graph import Graph
+from clgraph.data.graphs.stats import GraphStats
+from clgraph.data.graphs.wrapped import is_unread
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.problem import GraphProblem
 from clgraph.errors import InputError, SourceError
-from clgraph.runtime.arrays import DeviceArray
-from clgraph.runtime.device_graph import device_graph
-from clgraph.runtime.graph_on_device import GraphOnDevice
+from clgraph.runtime.graphs.device_graph import device_graph
+from clgraph.runtime.graphs.graph_on_device import GraphOnDevice
+from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
 LARGEST_DEGREE = object()

@@ -16,7 +16,7 @@ from clgraph.algorithms.traversal.plan import Rounds, SearchPlan
 from clgraph.algorithms.traversal.predecessors import Predecessors
 from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.arguments import checked_count, checked_flag, shown
-from clgraph.data.graph import Graph
+from clgraph.data.graphs.graph import Graph
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
 from clgraph.engine.planned import planned

@@ -1,0 +1,3 @@
+/* The kernels of distance_two.cl with a work-group for each vertex, for vertices of many entries. */
+#define GROUP_TEAM 1
+#include "color/distance_two.cl"

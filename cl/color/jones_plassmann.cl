@@ -1,0 +1,172 @@
+/* Greedy colouring in a given order, in parallel: a vertex gets the least colour that the neighbours before it leave,
+ * as soon as that is known.  The result is the sequential algorithm's, whatever the timing.
+ *
+ * A vertex publishes which colours it may still get (possible.h).  Its least possible colour is its own once no open
+ * neighbour before it may take that one: often long before all of them are coloured.
+ *
+ * Here a work-item takes a vertex (small_vertex.h).  A sub-group tries its vertices in the order of their places, as all
+ * sub-groups do (vertex_shares.h), so that most neighbours before them are coloured, or it takes a list first
+ * (vertex_lists.h).  Vertices that stay open wait in a queue (open_queue.h), and are tried again before new ones if there
+ * are many.  Vertices of still more entries are coloured before, by jones_plassmann_large.cl.
+ *
+ * Groups that run together finish whatever other groups do: each tries all of its vertices, again and again, and the
+ * first open vertex in the order waits for no other.  Groups that come late leave.  On devices where groups may not
+ * wait for each other (PASSES), a launch ends after some passes over its queues, and the host repeats it while vertices
+ * are open.
+ *
+ * Races: words are read while their owner narrows them, which possible.h allows.
+ *
+ * After M. T. Jones, P. E. Plassmann, "A parallel graph coloring heuristic", SIAM J. Scientific Computing 14, 1993, and
+ * G. Alabandi, E. Powers, M. Burtscher, "Increasing the parallelism of graph coloring via shortcutting", PPoPP 2020.
+ */
+#include "common/grid_barrier.h"
+#include "color/open_queue.h"
+#include "color/vertex_lists.h"
+
+#ifndef RETRIES                  /* extra tries of a new vertex at once, where most vertices before it have a colour */
+#define RETRIES 0
+#endif
+#ifndef MOST_OPEN                /* a sub-group with more open vertices tries them again before it takes new ones */
+#define MOST_OPEN UINT_MAX
+#endif
+#ifndef MOST_IDLE                /* ... unless this many tries in a row coloured none */
+#define MOST_IDLE 16u
+#endif
+#ifndef PREPARE_STEPS            /* vertices of a work-item */
+#define PREPARE_STEPS 4
+#endif
+
+/* Write priorities, either the given ones or the order's, and words that still allow every colour. */
+KERNEL prepare(int n, int are_given, order_t order, __global const offset_t *restrict row_offsets,
+               __global const uint *restrict ranks, __global uint *restrict words, __global uint *restrict controls) {
+  /* States lie by number, so that lanes take neighbours; words by phase, so that a work-item takes several of each. */
+  const uint id = get_global_id(0), first = RANKED ? id : PREPARE_STEPS * id, stride = RANKED ? get_global_size(0) : 1u;
+  const order_t by = known_order(order);
+  for (uint i = id; i < CONTROL_WORDS; i += get_global_size(0)) controls[i] = 0u;
+  uint degree[PREPARE_STEPS];
+  for (int k = 0; k < PREPARE_STEPS; k++) {
+    const uint v = min(first + k * stride, (uint)n - 1u);
+    degree[k] = MARKED | RANKED ? (uint)(row_offsets[v + 1] - row_offsets[v]) : 0u;
+  }
+  for (int k = 0; k < PREPARE_STEPS; k++) {
+    const uint v = first + k * stride;
+    if (v >= (uint)n) break;
+    if (RANKED) {
+      const uint rank = are_given ? ranks[v] : priority_of(by, (int)v, degree[k]);
+      vstore2((uint2)(ANY_COLOR, rank), (size_t)v, words);
+    } else {
+      words[word_index(by, v)] = INTERVALS ? ANY_COLOR : low_bits(SET_COLORS) | mark_of(degree[k]);
+    }
+  }
+}
+
+/* The work of a sub-group, and the vertices that it reads ahead: row offsets one step before the try, the number of a
+ * vertex two steps before. */
+typedef struct {
+  share_t own;
+  step_t step;
+  __global const uint *list;
+  uint n_listed, list_steps, n_steps;
+  uint next, later;
+  offset_t first, last;
+} ahead_t;
+
+/* The vertex of this lane in step t of list and share; n if there is none. */
+INLINE uint vertex_of_step(ahead_t *ahead, uint t) {
+  if (t >= ahead->n_steps) return ahead->own.n;
+  if (t >= ahead->list_steps) return next_vertex(&ahead->own, &ahead->step);
+  const uint i = t * SUB_GROUP_SIZE + sg_lane();
+  return i < ahead->n_listed ? ahead->list[i] : ahead->own.n;
+}
+INLINE void read_ahead(ahead_t *ahead, uint t, __global const offset_t *restrict row_offsets) {
+  ahead->next = ahead->later;
+  if (ahead->next < ahead->own.n) {
+    ahead->first = row_offsets[ahead->next];
+    ahead->last = row_offsets[ahead->next + 1u];
+  }
+  ahead->later = vertex_of_step(ahead, t);
+}
+
+/* One vertex a lane; some lanes have none.  Vertices that stay open go to the queue.  Returns whether any was
+ * coloured. */
+INLINE int try_all(small_t *x, int open, int is_first, order_t order, ring_t *queue,
+                   __global const int *restrict column_indices, volatile __global uint *words,
+                   __global int *restrict colors) {
+  const int tried = open;
+  int tries_left = is_first ? RETRIES : 0;
+  do {
+    if (open) open = !try_small(x, is_first && tries_left == RETRIES, order, column_indices, words, colors);
+  } while (sg_any(open) && --tries_left >= 0);
+  const int any_done = sg_any(tried && !open);
+  put_open(queue, x, open);
+  return any_done;
+}
+
+/* round: number of the launch; from 2 on it goes on with the vertices that an earlier one left open.  sizes: for each
+ * sub-group, where its queue begins, and how many vertices are in it.  A queue has room for the sub-group's share of
+ * the vertices.  If MARKED, more may be open at once: the listed vertices and the vertices of the steps.  The listed
+ * ones all fit, and they wait for none of the others, so the queue does not stay full. */
+KERNEL color_small(int n, uint round, order_t order, __global const uint *restrict blocks,
+                   __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
+                   volatile __global uint *words, __global uint4 *queues, __global uint *lists, __global uint2 *sizes,
+                   __global int *restrict colors, volatile __global uint *controls) {
+  LOCAL_ARRAY uint class_ends[SUB_GROUPS_PER_GROUP * N_CLASSES];
+  volatile __global uint *control = controls + CONTROL_SMALL;
+#if PASSES
+  const uint member = get_group_id(0), members = get_num_groups(0);
+#else
+  GRID_ENTER(control)
+#endif
+  if (controls[GRID_STATUS]) return;  /* vertices of many entries were left open */
+  const order_t by = known_order(order);
+  const uint number = member * SUB_GROUPS_PER_GROUP + sg_in_group();
+  const int again = PASSES && round > 1u;
+  ahead_t ahead;
+  ahead.own = share_of(by, blocks, (uint)n, number, members * SUB_GROUPS_PER_GROUP);
+  ahead.step = first_step(&ahead.own);
+  ahead.list = lists + (LISTS ? ahead.own.part : 0u);
+  ahead.n_listed = 0u;
+  if (LISTS)
+    ahead.n_listed = list_first(&ahead.own, row_offsets, class_ends + sg_in_group() * N_CLASSES, lists + ahead.own.part);
+  ahead.list_steps = (ahead.n_listed + SUB_GROUP_SIZE - 1u) / SUB_GROUP_SIZE;
+  ahead.n_steps = ahead.list_steps + ((SORTED | again) ? 0u : ahead.own.steps);
+  ring_t queue = {queues + ahead.own.part, ahead.own.steps * SUB_GROUP_SIZE, 0u, 0u, 0u, (uint4)(0u, 0u, 0u, 0u)};
+  if (again) {
+    queue.head = sizes[number].x;
+    queue.size = sizes[number].y;
+  }
+  uint t = 0u, idle = 0u, slices_left = UINT_MAX;  /* slices of the queue that this launch tries, if PASSES */
+  ahead.first = ahead.last = 0;
+  ahead.later = vertex_of_step(&ahead, 0u);
+  read_ahead(&ahead, 1u, row_offsets);
+  while (t < ahead.n_steps || queue.size) {
+    const uint size = queue.size, room = queue.room;
+    const int is_first = t < ahead.n_steps && (size < MOST_OPEN || idle >= MOST_IDLE) && size + SUB_GROUP_SIZE <= room;
+    small_t x;
+    int open;
+    if (is_first) {
+      x = new_small(ahead.next, ahead.first, (uint)(ahead.last - ahead.first));
+      const uint most = (MARKED & (t >= ahead.list_steps)) ? FEW_COLORS - 1u : (uint)SMALL_DEGREE;
+      open = x.v < (uint)n && x.degree <= most;
+      t++;
+      read_ahead(&ahead, t + 1u, row_offsets);
+    } else {
+      if (PASSES) {
+        const uint slices = (queue.size + SUB_GROUP_SIZE - 1u) / SUB_GROUP_SIZE;
+        if (t >= ahead.n_steps) slices_left = min(slices_left, PASSES * slices);
+        if (!slices_left--) break;
+      }
+      uint4 entry;
+      open = sg_lane() < take_entries(&queue, &entry);
+      x = unpacked(entry, open, row_offsets);
+    }
+    const int any_done = try_all(&x, open, is_first, by, &queue, column_indices, words, colors);
+    idle = any_done ? 0u : idle + 1u;
+    if (idle >= SPIN_LIMIT || ((idle & 1023u) == 1023u && sg_any(load_relaxed(control + GRID_STATUS)))) {
+      report_status(control + GRID_STATUS, STATUS_TIMEOUT);
+      return;
+    }
+  }
+  if (PASSES && sg_lane() == 0) sizes[number] = (uint2)(queue.head, queue.size);
+  if (PASSES && queue.size) store_relaxed(controls + CONTROL_ALIVE, round);
+}

@@ -1,3 +1,0 @@
-/* The kernels of distance_two.cl with a work-group for each vertex, for vertices of many entries. */
-#define GROUP_TEAM 1
-#include "coloring/distance_two.cl"

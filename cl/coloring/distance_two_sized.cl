@@ -1,3 +1,0 @@
-/* The kernels of distance_two.cl for nets with bitmaps of their own size (net_bitmaps.cl). */
-#define SIZED 1
-#include "coloring/distance_two.cl"

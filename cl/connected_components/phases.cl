@@ -1,0 +1,136 @@
+/* The phases that strategies of connected components share: start the forest, flatten it, find the label
+ * of the giant component, number the components.
+ *
+ * A work-item handles four consecutive vertices, so that enough loads are in flight to fill the memory
+ * system.  `parent` has room for n rounded up to four; the words past n hold their own index.
+ * Races and why they are harmless: see union_find.h.
+ */
+#include "connected_components/state.h"
+#include "connected_components/union_find.h"
+#include "common/random.h"
+
+#ifndef HOOK_FIRST               /* 1: parent[v] = the first neighbour of v, if smaller; 0: single vertices */
+#define HOOK_FIRST 1
+#endif
+#ifndef HOOK_STEPS               /* follow first neighbours this many steps: shortens the chains of well ordered graphs */
+#define HOOK_STEPS 1
+#endif
+
+#ifndef KEEP_SECOND              /* 1: second[v] = the second neighbour of v, or v */
+#define KEEP_SECOND 0
+#endif
+
+/* With sorted rows the first neighbour is the smallest, so this is a round of hooking without atomics.  Loads
+ * are clamped, not guarded, so that all of them are in flight together; m > 0 if HOOK_FIRST. */
+KERNEL initialize(int n, offset_t m, __global const offset_t *restrict row_offsets,
+                  __global const int *restrict column_indices, __global int *restrict parent,
+                  __global int *restrict second) {
+  int v = 4 * (int)get_global_id(0);
+  if (v >= n) return;
+  int root[4] = {v, v + 1, v + 2, v + 3};
+#if HOOK_FIRST
+  offset_t begin[4], end[4];
+  if (v + 4 <= n) {
+    offset4_t four = *(__global const offset4_t *)(row_offsets + v);
+    begin[0] = four.x; end[0] = begin[1] = four.y; end[1] = begin[2] = four.z; end[2] = begin[3] = four.w;
+    end[3] = row_offsets[v + 4];
+  } else {
+    for (int k = 0; k < 4; k++) {
+      begin[k] = row_offsets[min(v + k, n)];
+      end[k] = row_offsets[min(v + k + 1, n)];
+    }
+  }
+  for (int step = 1;; step++) {
+    int first[4];
+    for (int k = 0; k < 4; k++) first[k] = column_indices[min(begin[k], m - 1)];
+#if KEEP_SECOND
+    if (step == 1) {
+      int next[4];
+      for (int k = 0; k < 4; k++) next[k] = column_indices[min(begin[k] + 1, m - 1)];
+      for (int k = 0; k < 4; k++) next[k] = begin[k] + 1 < end[k] ? next[k] : v + k;
+      store_relaxed4(second + v, (int4)(next[0], next[1], next[2], next[3]));
+    }
+#endif
+    for (int k = 0; k < 4; k++) root[k] = begin[k] < end[k] ? min(root[k], first[k]) : root[k];
+    if (step == HOOK_STEPS) break;
+    for (int k = 0; k < 4; k++) {
+      begin[k] = row_offsets[min(root[k], n)];  /* empty past n */
+      end[k] = row_offsets[min(root[k] + 1, n)];
+    }
+  }
+#endif
+  store_relaxed4(parent + v, (int4)(root[0], root[1], root[2], root[3]));
+}
+
+/* Four vertices climb together.  Stale loads: many vertices share a root, which L1 then serves. */
+INLINE void climb_four(int v, volatile __global int *parent) {
+  int4 start = load_stale4(parent + v), p = start, g = parents_of(parent, p);
+  while (any(g != p)) {
+    p = g;
+    g = parents_of(parent, p);
+  }
+  if (any(g != start)) store_relaxed4(parent + v, g);
+}
+
+/* Point every vertex at its root.  Nothing links meanwhile, so roots are final. */
+KERNEL compress(int n, volatile __global int *parent) {
+  int v = 4 * (int)get_global_id(0);
+  if (v < n) climb_four(v, parent);
+}
+
+/* As compress, but only if something was linked since the giant was found. */
+KERNEL compress_if_linked(int n, __global const int *restrict state, volatile __global int *parent) {
+  if (!state[STATE_LINKED]) return;
+  for (long v = 4 * (long)get_global_id(0); v < n; v += 4 * (long)get_global_size(0)) climb_four((int)v, parent);
+}
+
+/* As compress.  The work-group that ends last also finds the commonest label among WG_SIZE sampled vertices, since a
+ * launch for that alone takes longer.  Roots do not count: most of them are vertices without an edge. */
+KERNEL compress_and_find_giant(int n, volatile __global int *parent, volatile __global int *state) {
+  LOCAL_ARRAY int label[WG_SIZE];
+  LOCAL_ARRAY uint best, n_valid;
+  LOCAL_ARRAY int is_last;
+  int i = get_local_id(0), first = 4 * (int)get_global_id(0);
+  if (first < n) climb_four(first, parent);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  if (i == 0) {
+    fence_device();
+    is_last = fetch_add(state + STATE_ENDED, 1) == (int)get_num_groups(0) - 1;
+    if (is_last) fence_device();
+    best = n_valid = 0u;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  if (!is_last) return;
+  int v = (int)random_below(random_key(1ul), (ulong)i, (uint)n), mine = load_relaxed(parent + v);
+  label[i] = mine == v ? NO_GIANT : mine;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  uint equal = 0u;
+  for (int k = 0; k < WG_SIZE; k++) equal += label[k] == mine;
+  if (mine != v) {
+    fetch_add(&n_valid, 1u);
+    fetch_max(&best, equal * WG_SIZE + (uint)i);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (i == 0) {
+    store_relaxed(state + STATE_GIANT, n_valid ? label[best % WG_SIZE] : NO_GIANT);
+    store_relaxed(state + STATE_SHARE, n_valid ? (int)(100u * (best / WG_SIZE) / n_valid) : 0);
+    store_relaxed(state + STATE_LINKED, 0);
+    store_relaxed(state + STATE_ENDED, 0);
+  }
+}
+
+/* is_root[v] = 1 for the smallest vertex of each component, and 0 behind the last vertex. */
+KERNEL mark_roots(int n, __global const int *restrict parent, __global int *restrict is_root) {
+  int v = get_global_id(0);
+  if (v < n) is_root[v] = parent[v] == v;
+  if (v == 0) is_root[n] = 0;
+}
+
+/* labels[v] = rank of v's root among the roots: components are numbered by their smallest vertex.  The number of
+ * components stands behind the labels, so that one copy has both. */
+KERNEL number_components(int n, __global const int *restrict parent, __global const int *restrict rank,
+                         __global int *restrict labels) {
+  int v = get_global_id(0);
+  if (v < n) labels[v] = rank[parent[v]];
+  if (v == 0) labels[n] = rank[n];
+}

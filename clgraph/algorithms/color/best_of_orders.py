@@ -1,0 +1,165 @@
+"""The best of several colourings: greedy ones in two orders, fast ones, and the best of these coloured again.
+
+A greedy colouring that takes whole colour classes one after the other never needs more colours than there are classes
+[1]_. At distance 2, and for columns, the square of the graph is coloured: it joins vertices that must differ.
+
+References
+----------
+.. [1] J. C. Culberson. "Iterated greedy graph coloring and the difficulty landscape." University of Alberta, TR 92-07,
+   1992.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.color.jones_plassmann import jones_plassmann
+from clgraph.algorithms.color.plan import ColoringPlan
+from clgraph.algorithms.color.problem import ColoringProblem
+from clgraph.algorithms.color.vertex_orders import rank_steps, sorting
+from clgraph.device.facts import DeviceFacts
+from clgraph.engine.plan import Plan
+from clgraph.errors import DeviceMemoryError
+from clgraph.model.recipe import Array, Phase, Recipe, Setting, Use
+from clgraph.primitives.fill import Iota
+from clgraph.primitives.types import Tuning
+
+ORDERS = ("largest_first", "smallest_last")
+MAX_REPEATS = 4  # colourings of the best one's classes. Each costs one greedy colouring; a fruitless one ends them.
+_AGAIN = "again"
+_SOURCE, _ORDERS = "color/in_order.cl", "color/orders.cl"
+
+
+class _Found(NamedTuple):
+    n_colors: int
+    colors: NDArray[np.int32]
+    name: str
+
+
+def in_turn(problem: ColoringProblem, facts: DeviceFacts, *, ranks_given: bool = False) -> Recipe:
+    """Return the recipe that colours the vertices one after the other, on one core of a CPU.
+
+    The order is the problem's, unless priorities are written to the array ``ranks`` before a run.
+    """
+    stats, n = problem.stats, problem.stats.n_vertices
+    n_words = stats.max_degree + 2
+    order = problem.order or problem.suitable_order
+    steps = (
+        *(() if ranks_given else rank_steps(problem.graph, order, problem.seed)),
+        Phase(f"{_ORDERS}:invert_ranks", n),
+        Use(lambda plan: Iota(plan.session, plan.arrays["numbers"])),
+        sorting("ranks", "keys", "numbers", "vertices"),
+        Phase(f"{_SOURCE}:color_in_order", 1, values={"n_words": n_words}),
+    )
+    words = Array(n, np.uint32)
+    return Recipe(steps if n else (), lambda: Setting(
+        arrays={
+            "colors": Array(n, np.int32), "numbers": Array(n, np.int32), "vertices": Array(n, np.int32),
+            "ranks": words, "keys": words, "used": Array(n_words, np.uint32),
+        },
+        values={"n": n}, details={"order": problem.order},
+    ))  # fmt: skip
+
+
+def tries(
+    problem: ColoringProblem,
+    tuning: Tuning,
+    orders: tuple[str, ...],
+    others: tuple[Callable[..., Recipe], ...] = (),
+    repeats: int = 0,
+) -> Recipe:
+    """Return the recipe that takes the best of *others*, of greedy colourings in *orders*, and of *repeats* of it."""
+    n = problem.stats.n_vertices
+    steps = (Use(lambda plan: Tries(plan, tuning, orders, others, repeats)),) if n else ()
+    return Recipe(steps, lambda: Setting(arrays={"colors": Array(n, np.int32)}, values={"n": n}))
+
+
+class Tries:
+    """Colours in several ways, one after the other, and leaves the colours of the first with the fewest.
+
+    The plan of each way is kept for the next run, unless memory runs out.
+
+    Attributes
+    ----------
+    details : dict
+        ``best``, the name of that try, and ``n_colors_of``, the number of colours of each try by its name.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        tuning: Tuning,
+        orders: tuple[str, ...],
+        others: tuple[Callable[..., Recipe], ...],
+        repeats: int,
+    ) -> None:
+        self._plan, self._tuning, self._orders, self._repeats = plan, tuning, orders, repeats
+        self._others = {each.__name__: each for each in others}
+        self._plans: dict[str, ColoringPlan] = {}
+        self._least: int | None = None
+        self.details: dict[str, Any] = {}
+
+    def run(self) -> None:
+        plan = self._plan
+        if self._least is None:
+            self._least = plan.problem.least_colors
+        found, least = [self._colored(name, name) for name in self._others], self._least
+        for order in self._orders:
+            if found and _fewest(found).n_colors <= least:
+                break
+            found.append(self._colored(order, order))
+            least = max(least, 2)  # greedy colours are more than one only if there is an edge
+        for _ in range(self._repeats):
+            best = _fewest(found)
+            if best.n_colors <= least:
+                break
+            found.append(self._colored(_AGAIN, f"{best.name}, again", best.colors))
+            if found[-1].n_colors >= best.n_colors:
+                break
+        best = _fewest(found)
+        self.details = {"best": best.name, "n_colors_of": {each.name: each.n_colors for each in found}}
+        plan.arrays["colors"].set(best.colors)
+
+    def _colored(self, way: str, name: str, ranks: NDArray[np.int32] | None = None) -> _Found:
+        """Colour in one *way*: another strategy, an order, or :data:`_AGAIN`, where the highest *ranks* go first."""
+        plan = self._plans.get(way)
+        if plan is None:
+            try:
+                plan = self._made(way)
+            except DeviceMemoryError:
+                if not self._plans:
+                    raise
+                self._release()
+                plan = self._made(way)
+            self._plans[way] = plan
+            self._plan.used.append(plan)
+        if ranks is not None:
+            plan.arrays["ranks"].set(ranks)
+        plan.run()
+        return _Found(*plan.result(), name)
+
+    def _made(self, way: str) -> ColoringPlan:
+        session, problem = self._plan.session, self._plan.problem
+        if way in self._others:
+            return ColoringPlan(session, problem, self._others[way](problem, session.facts, self._tuning))
+        again = way == _AGAIN
+        problem = replace(problem.on_square, order=None if again else way)
+        if session.facts.is_cpu:
+            return ColoringPlan(session, problem, in_turn(problem, session.facts, ranks_given=again))
+        recipe = jones_plassmann(problem, session.facts, self._tuning, ranks_given=again)
+        return ColoringPlan(session, problem, recipe)
+
+    def _release(self) -> None:
+        for plan in self._plans.values():
+            self._plan.used.remove(plan)
+            plan.release()
+        self._plans = {}
+
+
+def _fewest(found: list[_Found]) -> _Found:
+    return min(found, key=lambda each: each.n_colors)

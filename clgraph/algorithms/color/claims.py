@@ -1,0 +1,139 @@
+"""Colours at distance 2 by claims, the same on every device; ``cl/color/distance_two_claims.cl`` tells how."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clgraph.engine.plan import Plan
+from clgraph.primitives.compact import Compact
+from clgraph.primitives.types import power_of_two_at_most
+from clgraph.runtime.failure import STATUS_STUCK, check_status
+
+_SOURCE = "color/distance_two_claims.cl"
+_MOST_AT_ONCE = 32  # rounds enqueued between two looks at how many lost
+_SLICES_AT_ONCE = 8  # likewise, while new vertices come in every round
+_MOST_SLICES, _LEAST_SLICE = 512, 64
+_LEAST_SLOTS, _LONG_NET = 8, 256
+_CLAIM_BYTES = 1 << 27  # claims of all nets take at most this, if each net keeps its least slots
+_OFFERED = 4  # shares of what is left that are offered a window, if it has colours for one
+_WHAT = "colouring at distance 2"
+
+
+class Claims:
+    """In each round some vertices claim colours, and the winners take them.
+
+    Attributes
+    ----------
+    details : dict
+    """
+
+    def __init__(self, plan: Plan, *, words: int, team: int, most_groups: int, prefers: bool) -> None:
+        self._plan, session, n, program = plan, plan.session, plan.setting.values["n"], plan.program(_SOURCE)
+        self._n, self._words, self._prefers, self._members = n, words, prefers, plan.problem.members
+        self._no_color, self._n_lists = map(program.constant, ("NO_COLOR", "N_LISTS"))
+        self._rounds, self.details = 0, dict[str, Any]()
+        key_bits = (n - 1).bit_length()
+        self._epoch_shift = key_bits + program.constant("CLASS_BITS")
+        self._n_epochs = 1 << max(0, 32 - self._epoch_shift)
+        # The vertices come in so many rounds of the first window: few of a round have a net in common.
+        self._slices = max(1, min(_MOST_SLICES, 8 * self._members, n // _LEAST_SLICE))
+        # Long nets have many members in a round.
+        slots = min(32 * words, _CLAIM_BYTES // (4 * n)) if self._members > _LONG_NET else 0
+        slots = power_of_two_at_most(max(_LEAST_SLOTS, slots))
+        self._claims, self._state = session.empty(n * slots, np.uint32), session.empty(self._n_lists, np.uint32)
+        losers, left = ([session.empty(n, np.int32) for _ in range(2)] for _ in range(2))
+        self._orders = plan.scope["vertices"], *left
+        scope = {
+            **plan.scope, "keys": {"bits": key_bits, "seed": plan.problem.seed, "slots": slots},
+            "round": dict.fromkeys(("step", "first", "stride", "count", "key"), 0), "spread": 1, "base": 0,
+            "claims": self._claims, "choices": session.empty(n, np.int32), "state": self._state,
+        }  # fmt: skip
+        items, limit = n * team, {"max_groups": most_groups}
+        self._launches = {}
+        for number, order in enumerate(self._orders):
+            for old, new in ((0, 1), (1, 0)):
+                here = {**scope, "order": order, "losers": losers[old]}
+                self._launches[number, old] = (
+                    program.bind("claim_colors", items, here, **limit),
+                    program.bind("settle_colors", items, here, next=losers[new], **limit),
+                )
+        self._prefer = program.bind("claim_preferred", items, {**scope, "order": self._orders[0]}, **limit)
+
+    def run(self) -> None:
+        plan, left, window, order = self._plan, self._n, 0, 0
+        plan.arrays["colors"].fill(self._no_color)
+        self._state.fill(0)
+        plan.arrays["used"].fill(0)
+        self._rounds, self._spread = 0, 1
+        if self._prefers:
+            self._claim(0, 0, (0, 1, left), prefer=True)
+            self._state.fill(0)  # the losers are what is left
+            order, left = self._uncolored(0, left)
+        while left:
+            if window:
+                plan.arrays["used"].fill(0)
+            self._window(order, left, window)
+            before = left
+            order, left = self._uncolored(order, left)
+            if left == before and window:  # hash colours may fill the first one
+                check_status(STATUS_STUCK, _WHAT)
+            window += 1
+        self.details = {"rounds": self._rounds, "windows": window, "window_colors": 32 * self._words}
+
+    def _uncolored(self, order: int, n: int) -> tuple[int, int]:
+        """Make an order of the uncoloured vertices among the first *n* of an order; return its number and size."""
+        plan, following = self._plan, 1 + order % 2
+        arrays = {"items": self._orders[order], "colors": plan.arrays["colors"]}
+        predicate, target = f"colors[items[i]] == {self._no_color}", self._orders[following]
+        compact = Compact(plan.session, n, target, item="items[i]", predicate=predicate, arrays=arrays)
+        compact.run_checked()
+        return following, compact.size.item()
+
+    def _window(self, order: int, n: int, window: int) -> None:
+        """Colour the vertices, among the order's *n*, that find a colour in the window."""
+        colors = 32 * self._words
+        base = colors * window
+        needed = -(-(self._members - base) // colors)  # windows, by the longest net
+        slices = min(n, max(self._slices >> window, needed)) or 1
+        # Of the many that a window has no room for, some wait: they would look at all of its words in vain.
+        for i in range(-(-slices * _OFFERED // max(needed, _OFFERED)) if window else slices):
+            if self._plan.problem.order in (None, "natural"):
+                items = i, slices, -(-(n - i) // slices)
+            else:
+                items = i * n // slices, 1, (i + 1) * n // slices - i * n // slices
+            self._claim(order, base, items)
+            if i % _SLICES_AT_ONCE == _SLICES_AT_ONCE - 1:
+                self._repeat(order, base, items[2])
+        self._repeat(order, base, 0)
+
+    def _repeat(self, order: int, base: int, most: int) -> None:
+        """Let losers claim again until at most *most* are left."""
+        losers, at_once = self._state.item(self._rounds % self._n_lists), 1
+        while losers > most:
+            for _ in range(at_once):
+                self._claim(order, base, (0, 1, 0))
+            before, losers = losers, self._state.item(self._rounds % self._n_lists)
+            if losers >= before:  # the highest key wins in every round
+                check_status(STATUS_STUCK, _WHAT)
+            is_slow = 2 * losers > before
+            at_once = 1 if is_slow else min(2 * at_once, _MOST_AT_ONCE)
+            self._spread = min(2 * self._spread, 32 * self._words) if is_slow else max(1, self._spread // 2)
+
+    def _claim(self, order: int, base: int, items: tuple[int, int, int], prefer: bool = False) -> None:
+        epoch = self._rounds % self._n_epochs
+        if not epoch:
+            self._claims.fill(0)
+        first, stride, count = items
+        key = epoch << self._epoch_shift & 0xFFFFFFFF
+        claim, settle = self._launches[order, self._rounds % 2]
+        if prefer:
+            claim = self._prefer
+        else:
+            claim.set(spread=self._spread)
+        settle.set(base=base)
+        for launch in (claim, settle):
+            launch.set(round={"step": self._rounds, "first": first, "stride": stride, "count": count, "key": key})
+            launch()
+        self._rounds += 1

@@ -1,0 +1,116 @@
+"""How many conflicts a colouring has; cl/color/conflicts.cl."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from clgraph.algorithms.color.problem import columns_graph
+from clgraph.arguments import checked_array, checked_count, checked_flag
+from clgraph.data.graphs.graph import Graph, as_graph
+from clgraph.errors import InputError
+from clgraph.primitives.types import power_of_two_at_most, tuned
+from clgraph.runtime.graphs.device_graph import device_graph
+from clgraph.runtime.session import Session, SessionLike, as_session
+
+_SOURCE = "color/conflicts.cl"
+_MOST_COLORS = 1 << 22  # above, colours are numbered anew
+
+
+def count_conflicts(
+    graph: Any, colors: ArrayLike, *, distance: int = 1, bipartite: bool = False, session: SessionLike = None
+) -> int:
+    """Count the conflicts of a colouring: 0 exactly if it is proper.
+
+    At distance 1 the conflicts are the edges whose ends have one colour. Each parallel edge counts, self-loops do not.
+    At distance 2 conflicts are counted row by row. The closed row of a vertex is the *set* of the vertex and its
+    neighbours, and its conflicts are its members less the distinct colours among them, the number of members that would
+    have to change. A pair with several common neighbours counts in each of their rows. :func:`hash_collisions` counts
+    its totals in the same way, but at distance 1 it counts both directions of an edge.
+
+    Parameters
+    ----------
+    graph : Graph, DeviceGraph, scipy sparse array or networkx graph
+        It is undirected, or directed with the reverse of each entry; with *bipartite* it is any matrix or graph.
+    colors : array_like of any integer type, shape (n_vertices,)
+        The colours may be any numbers of at least 0, not only 0 … n_colors - 1.
+    distance : {1, 2}
+    bipartite : bool
+        *graph* is a matrix, of any shape (m, n), and *colors*, shape (n,), are colours of its columns, as
+        :func:`color_columns` finds them: members of a row are the columns that it has. *distance* is 2.
+    session : Session, str, pyopencl Device, Context or CommandQueue, or None
+        Where to run; a string names a device, ``None`` takes the best one.
+
+    Returns
+    -------
+    int
+        The sum over all edges or rows.
+
+    Raises
+    ------
+    InputError
+        *graph* is no graph or not symmetric, or *colors* has another size than the vertices or columns, or no colours.
+    GraphError
+        A scipy sparse array is damaged.
+    DeviceMemoryError
+        The graph does not fit on the device.
+
+    Examples
+    --------
+    >>> import clgraph as cg
+    >>> star = cg.generators.star(4)
+    >>> cg.count_conflicts(star, [0, 1, 1, 1]), cg.count_conflicts(star, [0, 1, 1, 1], distance=2)
+    (0, 2)
+    """
+    distance, bipartite = checked_count("distance", distance, 2), checked_flag("bipartite", bipartite)
+    if bipartite and distance == 1:
+        raise InputError("distance=1 with bipartite=True; members of a matrix's rows are counted at distance 2")
+    data, n = columns_graph(graph) if bipartite else (as_graph(graph), None)
+    n, on = data.n_vertices if n is None else n, as_session(session, data)
+    given = checked_array("colors", colors)
+    if given.shape != (n,) or (given.size and given.dtype.kind not in "iu"):
+        raise InputError(f"colors are {given.dtype} {given.shape}; needed: integers, ({n},)")
+    if given.size and given.min() < 0:
+        raise InputError(f"colors[{int(given.argmin())}] = {given.min()}; colours are at least 0")
+    if not bipartite:
+        data.require_reverses()
+    if not data.n_edges:
+        return 0
+    if given.max() >= _MOST_COLORS:
+        given = np.unique(given, return_inverse=True)[1]
+    padded = np.zeros(data.n_vertices, np.int32)
+    padded[:n] = given
+    if distance == 2 and not data.has_sorted_rows:
+        data = data.sorted_pattern()
+    return _count(on, data, padded, distance, closed=not bipartite)
+
+
+def _count(session: Session, graph: Graph, colors: NDArray[np.int32], distance: int, closed: bool) -> int:
+    facts, n = session.facts, graph.n_vertices
+    cpu, width = facts.is_cpu, facts.sub_group_size
+    defaults = {
+        "WG_SIZE": width if cpu else 256,
+        "LONG_NET": 16 if cpu else 128,
+        "GROUPS_PER_UNIT": 8,
+        "TEAM": min(width, power_of_two_at_most(max(1, int(graph.stats.mean_degree)))),
+    }
+    sizes = tuned(session, _SOURCE, defaults)
+    most_groups = sizes.pop("GROUPS_PER_UNIT") * facts.compute_units
+    if not cpu:  # local memory of work-groups that run together
+        sizes["LONG_NET"] = min(sizes["LONG_NET"], facts.local_mem_bytes * sizes["TEAM"] // (8 * sizes["WG_SIZE"]))
+    on_device = device_graph(session, graph)
+    defines = {**on_device.defines(), "CLOSED": int(closed), "BITMAP_WORDS": min(8192, facts.local_mem_bytes // 8)}
+    program = session.program(_SOURCE, {**sizes, **defines})
+    total = session.zeros(2, np.uint32)
+    scope = {**on_device.scope, "n": n, "colors": session.upload(colors), "total": total}
+    kernel = "count_entries" if distance == 1 else "count_short_nets"
+    program.bind(kernel, n * sizes["TEAM"], scope, max_groups=most_groups)()
+    long_nets = np.flatnonzero(graph.degrees + closed > sizes["LONG_NET"]).astype(np.int32)
+    if distance == 2 and long_nets.size:
+        scope |= {"n_long": long_nets.size, "n_colors": int(colors.max()) + 1, "long_nets": session.upload(long_nets)}
+        items = long_nets.size * program.work_group_size
+        program.bind("count_long_nets", items, scope, max_groups=most_groups)()
+    low, high = total.get().tolist()
+    return int(low) + (int(high) << 32)

@@ -1,0 +1,78 @@
+"""Which hash first colours are of, by a sample of the entries or nets."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from clgraph.data.graphs.graph import Graph
+from clgraph.data.graphs.vertex_hashes import HASHES
+
+MOST_BITS, MOST_BITS_AT_DISTANCE_TWO = 16, 10
+_CANDIDATES = ("murmur3", "fibonacci", "xorshift", "identity", "gray")
+_N_SAMPLES = 1 << 14
+_SAMPLED_ROWS, _SAMPLED_ENTRIES = 64, 1024
+_MOST_COLORS, _FEW_COLLISIONS = 1.1, 0.01  # colours over what a net needs; share of the members of nets
+
+
+class HashStart(NamedTuple):
+    """A hash and what the sample says of it."""
+
+    hash: str
+    bits: int
+    collisions: float  # share of the members of nets
+    members: int  # distinct members of the largest net, which need a colour each
+
+    @property
+    def suffices(self) -> bool:
+        """Whether hash colours are few and hardly collide: on some stencils."""
+        return is_few(self.bits, self.members) and self.collisions < _FEW_COLLISIONS
+
+
+def least_bits(members: int) -> int:
+    """Return the bits of the colours that a net of that many members needs."""
+    return min(MOST_BITS_AT_DISTANCE_TWO, max(1, (members - 1).bit_length()))
+
+
+def is_few(bits: int, members: int) -> bool:
+    """Return whether colours of *bits* are hardly more than a net of *members* needs."""
+    return 1 << bits <= _MOST_COLORS * members
+
+
+def hash_start(graph: Graph, *, closed: bool, bits: int) -> HashStart:
+    """Return the hash with the fewest collisions at so many bits."""
+    m, offsets = graph.n_edges, graph.row_offsets
+    if not m:
+        return HashStart(next(iter(HASHES)), bits, 0.0, int(closed))
+    entries = np.random.default_rng(0).integers(m, size=_SAMPLED_ROWS).astype(offsets.dtype)
+    rows = np.unique(np.searchsorted(offsets, entries, "right") - 1)
+    nets = [
+        np.unique(np.append(graph.column_indices[a : min(b, a + _SAMPLED_ENTRIES)], [row] * closed))
+        for row, a, b in zip(rows, offsets[rows], offsets[rows + 1], strict=True)
+    ]
+    where = np.repeat(np.arange(len(nets)) << 32, [net.size for net in nets])
+    vertices = np.concatenate(nets).astype(np.uint32)
+    colors = {name: np.unique(where | HASHES[name](vertices) & np.uint32((1 << bits) - 1)).size for name in HASHES}
+    best = max(colors, key=lambda name: colors[name])
+    return HashStart(best, bits, 1.0 - colors[best] / vertices.size, max(net.size for net in nets))
+
+
+def default_bits(graph: Graph) -> int:
+    """Return the bits of at most 2/5 of the mean degree in colours, as greedy colourings take."""
+    mean_degree = graph.n_edges / max(1, graph.n_vertices)
+    return min(MOST_BITS, max(min(1, graph.n_edges), int(np.log2(1.0 + 0.4 * mean_degree))))
+
+
+def best_hash(graph: Graph, bits: int) -> str:
+    """Return the hash with which the fewest entries of a sample have ends of one colour, at this many bits."""
+    m = graph.n_edges
+    drawn = np.random.default_rng(0).integers(m, size=_N_SAMPLES) if m > _N_SAMPLES else np.arange(m)
+    entries = np.sort(drawn)  # a search for numbers in no order misses caches at every step
+    rows = np.searchsorted(graph.row_offsets, entries, "right") - 1
+    ends = rows.astype(np.uint32), graph.column_indices[entries].astype(np.uint32)
+    mask, collisions = np.uint32((1 << bits) - 1), dict[str, int]()
+    for name in _CANDIDATES:
+        a, b = (HASHES[name](vertices) & mask for vertices in ends)
+        collisions[name] = int(np.count_nonzero(a == b))
+    return min(collisions, key=collisions.__getitem__)

@@ -1,0 +1,148 @@
+"""Greedy colouring in a given order, in parallel; ``cl/color/jones_plassmann.cl`` tells how."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clgraph.algorithms.color.problem import ColoringProblem
+from clgraph.algorithms.color.vertex_orders import (
+    SHORT_ROW,
+    VertexOrder,
+    listing_rows,
+    most_need_few,
+    order_constant,
+    rank_steps,
+    sorting,
+    vertex_order,
+)
+from clgraph.device.facts import DeviceFacts
+from clgraph.model.recipe import Array, Loop, Phase, Recipe, Setting, Step
+from clgraph.primitives.types import NOT_TUNED, Tuning, tuned_sizes
+from clgraph.runtime.memory.arrays import DeviceArray
+from clgraph.runtime.session import Session
+
+_SOURCE, _LARGE = "color/jones_plassmann.cl", "color/jones_plassmann_large.cl"
+_SIZES = {"WG_SIZE": 256, "SMALL_DEGREE": 30, "WIDE_DEGREE": SHORT_ROW, "GROUPS_PER_UNIT": 4, "LINGER": 100}
+_SIZES_ALONE = {**_SIZES, "GROUPS_PER_UNIT": 1, "WIDE_DEGREE": 40}
+_SIZES_LARGE = {"WG_SIZE": 256, "HUB_DEGREE": 1024, "GROUPS_PER_UNIT": 4, "LINGER": 100}
+_BY_ORDER = {  # for devices whose groups run together
+    "marked": {"MARKED": 1, "MOST_OPEN": 24, "BATCH": 3},
+    "largest_first": {"SORTED": 1, "MOST_OPEN": 16, "GROUPS_PER_UNIT": 2, "BATCH": 8},
+    "interleaved": {"RETRIES": 8},
+}
+_WIDE_RETRIES = 100
+_PASSES = 4  # passes of a launch, where groups may not wait for each other
+_MOST_LAUNCHES = 1 << 20
+_PREPARE_STEPS = 4  # vertices of a work-item
+
+
+def jones_plassmann(
+    problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning = NOT_TUNED, *, ranks_given: bool = False
+) -> Recipe:
+    """Short rows are of a work-item each, longer ones of a sub-group each, which come first.
+
+    With *ranks_given*, priorities are written to the array ``ranks`` before a run, in place of the order's.
+    """
+    graph, stats, together, width = problem.graph, problem.stats, facts.dialect.has_grid_barrier, facts.sub_group_size
+    n, longest, name = stats.n_vertices, stats.max_degree, problem.order or problem.suitable_order
+    if not n:
+        return Recipe((), lambda: Setting(arrays={"colors": Array(0, np.int32)}, details={"order": name}))
+    name = "smallest_last" if ranks_given else name  # for which kernels take given priorities
+    is_given, order = name == "smallest_last", vertex_order(graph, name, problem.seed)
+    sizes, least = _short_rows(facts, tuning, name, name == "largest_first" and most_need_few(graph), longest)
+    n_groups = sizes.pop("GROUPS_PER_UNIT") * facts.compute_units
+    large_sizes = tuned_sizes(facts, tuning, _LARGE, _SIZES_LARGE, {} if together else {"WG_SIZE": width})
+    hub_degree, most_large_groups = large_sizes.pop("HUB_DEGREE"), large_sizes.pop("GROUPS_PER_UNIT")
+    most_large_groups *= facts.compute_units
+    has_large, has_short = longest >= least, stats.min_degree < least
+    n_large = int(np.count_nonzero(graph.degrees >= least)) if has_large else 0
+    has_hubs = 0 < least <= longest >= hub_degree
+    n_hubs = int(np.count_nonzero(graph.degrees >= hub_degree)) if has_hubs else 0
+    is_ranked = is_given or has_large or (name == "largest_first" and "MARKED" not in sizes)
+    arrays = {
+        "colors": Array(n, np.int32),
+        "ranks": Array(n if is_given else 1, np.uint32),
+        "words": Array(2 * n if is_ranked else order.n_places, np.uint32),
+        "controls": Array("CONTROL_WORDS", np.uint32, zeroed=True),
+    }
+    steps: list[Step] = [*rank_steps(graph, name, problem.seed)] if is_given and not ranks_given else []
+    steps.append(Phase(f"{_SOURCE}:prepare", -(-n // _PREPARE_STEPS), values={"are_given": is_given}))
+    if has_large:
+        steps += [
+            listing_rows(n, "listed", f">= {least}"),
+            Phase(f"{_LARGE}:sort_keys", n_large),
+            sorting("keys", "keys_in_order", "listed", "vertices"),
+        ]
+        if has_hubs:
+            steps.append(Phase(f"{_LARGE}:list_hubs", n_hubs * large_sizes["WG_SIZE"]))
+        items, status = n_large * width if together else 1, "controls[GRID_STATUS]"
+        steps.append(Phase(f"{_LARGE}:color_large", items, max_groups=most_large_groups, status=status))
+        arrays |= {
+            "listed": Array(n_large, np.int32),
+            "vertices": Array(n_large, np.int32),
+            "keys": Array(n_large, np.uint32),
+            "keys_in_order": Array(n_large, np.uint32),
+            "before": Array(stats.n_edges, np.int32),
+            "n_before": Array(n_hubs, np.uint32),
+            "bitmaps": Array((stats.n_edges >> 5) + n + 1, np.uint32),
+        }
+    n_blocks = 0
+    if has_short:
+        block, most_items = order_constant("PHASE_SIZE"), n_groups * sizes["WG_SIZE"]
+        pieces = -(-order.n_blocks(n) * block // width)  # of a turn; a sub-group takes one at a time
+        n_blocks = -(-pieces * width // block)  # so that pieces are whole
+        n_items = -(-pieces // -(-pieces * width // most_items)) * width  # numbers of pieces differ by one at most
+        phase = Phase(
+            f"{_SOURCE}:color_small",
+            n_items,
+            values={"round": 1} if together else {},
+            max_groups=n_groups,
+            status="controls[CONTROL_SMALL + GRID_STATUS]",
+        )
+        steps.append(phase if together else Loop((phase,), "round", "controls[CONTROL_ALIVE]", _MOST_LAUNCHES))
+        room = order.n_turns * pieces * width + (0 if together else most_items)
+        arrays |= {
+            "queues": Array(4 * room, np.uint32),
+            "lists": Array(room if sizes.get("SORTED") or sizes.get("MARKED") else 1, np.uint32),
+            "sizes": Array(2 * most_items // width, np.uint32),
+        }
+    return Recipe(tuple(steps), lambda: Setting(
+        arrays=arrays, details={"order": name},
+        values={"n": n, "n_large": n_large, "n_hubs": n_hubs, "order": order._asdict()},
+        inputs={"blocks": lambda session: _upload_blocks(session, order, n, n_blocks)},
+        file_defines={
+            _SOURCE: {**sizes, "PREPARE_STEPS": _PREPARE_STEPS, "RANKED": int(is_ranked), "ORDER": order.number},
+            _LARGE: large_sizes,
+        },
+    ))  # fmt: skip
+
+
+def _short_rows(facts: DeviceFacts, tuning: Tuning, name: str, few: bool, longest: int) -> tuple[dict[str, int], int]:
+    """Return the sizes for short rows, and from how many entries on a row is not short.
+
+    *few* tells that the order is ``largest_first`` where that tells only vertices of few neighbours from others.
+    """
+    if facts.dialect.has_grid_barrier:
+        sizes = tuned_sizes(facts, tuning, _SOURCE, {**_SIZES, **_BY_ORDER.get("marked" if few else name, {})})
+    else:
+        alone = {"WG_SIZE": facts.sub_group_size}
+        sizes = tuned_sizes(facts, tuning, _SOURCE, _SIZES_ALONE, alone) | {"PASSES": _PASSES}
+    wide_degree = sizes.pop("WIDE_DEGREE")
+    if few:  # vertices of more entries would be coloured before all others, against the order
+        sizes["SMALL_DEGREE"] = max(longest, sizes["SMALL_DEGREE"])
+    least = sizes["SMALL_DEGREE"] + 1
+    if name != "largest_first" and longest >= least:  # nor is it here
+        least = 0
+        if longest <= wide_degree:
+            sizes |= {"WIDE": 1, "SMALL_DEGREE": wide_degree, "RETRIES": _WIDE_RETRIES}
+            least = wide_degree + 1
+    # In the natural order neighbours wait for each other in long rows, which end soon only if taken in that very order.
+    return sizes, 0 if name == "natural" else least
+
+
+def _upload_blocks(session: Session, order: VertexOrder, n: int, n_blocks: int) -> DeviceArray:
+    """Return the blocks in the order of a turn, filled up to *n_blocks* by empty ones."""
+    blocks = np.full(n_blocks, order.n_blocks(n), np.uint32)
+    if n_blocks:
+        blocks[: order.n_blocks(n)] = np.argsort(order.arrivals(n))
+    return session.upload(blocks)

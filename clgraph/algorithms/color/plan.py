@@ -1,0 +1,83 @@
+"""A run of a colouring on one device, and the colours that it found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.color.problem import ColoringProblem
+from clgraph.algorithms.color.vertex_orders import rank_steps
+from clgraph.data.graphs.graph import Graph
+from clgraph.engine.plan import Plan
+from clgraph.errors import VerificationError
+from clgraph.model.recipe import Array, Recipe, Setting
+from clgraph.runtime.graphs.device_graph import device_graph
+from clgraph.runtime.memory.arrays import DeviceArray
+from clgraph.runtime.programs.program import Launch
+from clgraph.runtime.session import Session
+
+_MOST_MARKED = 1 << 16  # colours; the host numbers more, which only colourings at distance 2 have
+_LEAST_CHUNK, _GROUPS_PER_UNIT = 4096, 8
+
+
+class ColoringPlan(Plan):
+    """Colours the vertices of a graph, or the columns of a matrix."""
+
+    def _given(self) -> tuple[Mapping[str, int | str], Mapping[str, Any]]:
+        rows = device_graph(self.session, self.problem.rows)
+        return rows.defines(), rows.scope
+
+    @cached_property
+    def _marking(self) -> tuple[Launch, DeviceArray, int]:
+        """The launch that marks used colours, its array of marks, and the number of vertices or columns."""
+        session, problem = self.session, self.problem
+        n: int = problem.graph.n_vertices if problem.n_columns is None else problem.n_columns
+        group = session.facts.group_size(256)
+        program = session.program("color/numbering.cl", work_group_size=group)
+        chunk = max(_LEAST_CHUNK, -(-n // (_GROUPS_PER_UNIT * session.facts.compute_units)))
+        limit = min(n, _MOST_MARKED)
+        used = session.empty(limit + 1, np.uint32)
+        scope = {"n": n, "chunk": chunk, "limit": limit, "colors": self.arrays["colors"], "used": used}
+        return program.bind("mark_colors", -(-n // chunk) * program.work_group_size, scope), used, n
+
+    def result(self) -> tuple[int, NDArray[np.int32]]:
+        """Return how many colours there are and the colours, numbered without gaps, after ``run()``.
+
+        Raises
+        ------
+        DeviceTimeoutError
+            A wait on the device ran out.
+        VerificationError
+            A vertex has no colour.
+        """
+        mark, used, n = self._marking
+        used.fill(0)
+        mark()
+        colors, marks = self.read((self.arrays["colors"], 0, n), (used, 0, used.size))
+        n_colors = int(np.count_nonzero(marks[:-1]))
+        return (n_colors, colors) if marks[:n_colors].all() and not marks[-1] else _numbered(colors)
+
+
+def _numbered(colors: NDArray[np.int32]) -> tuple[int, NDArray[np.int32]]:
+    """Return how many colours there are, and *colors* with no number left out."""
+    if (none := colors < 0).any():  # numbering the others without gaps would make it a colour
+        raise VerificationError(f"vertex {none.argmax()} has no colour")
+    used = np.bincount(colors) > 0
+    numbers = np.cumsum(used, dtype=np.int32) - 1
+    return int(np.count_nonzero(used)), numbers[colors].astype(np.int32, copy=False)
+
+
+def ranks(session: Session, graph: Graph, order: str, seed: int) -> DeviceArray:
+    """Return the priorities of :func:`rank_steps`, uint32."""
+    n = graph.n_vertices
+    recipe = Recipe(rank_steps(graph, order, seed) if n else (), lambda: Setting(
+        arrays={"ranks": Array(n, np.uint32)}, values={"n": n},
+    ))  # fmt: skip
+    plan = ColoringPlan(session, ColoringProblem(graph), recipe)
+    plan.run()
+    plan.release()
+    return plan.arrays["ranks"]

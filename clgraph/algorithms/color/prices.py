@@ -1,0 +1,48 @@
+"""Predicted work of each strategy of colouring, from graph statistics.
+
+One strategy is the fastest on nearly all graphs for each distance and kind of device, so these tell no more than the
+order of magnitude. They are fitted to calls on 100 graphs of 131,072 vertices on two CPUs
+(``benchmarks/results/cost_model-*.json``), and on 67 of 200,000 on an H100.
+"""
+
+from __future__ import annotations
+
+from clgraph.algorithms.color.problem import ColoringProblem
+from clgraph.device.facts import DeviceFacts
+from clgraph.model.cost import Chain, Gathers, Work
+
+GREEDY_TRIES = 4.0  # colourings that best_of_orders makes
+PAIR_SECONDS = 4e-8  # host time per pair of members of a net, to make the square and to colour it
+CPU_VERTEX_BYTES = 230.0
+CPU_ENTRY_BYTES = {  # per entry, by distance; arithmetic is given as the bytes that are streamed meanwhile
+    "jones_plassmann": (140.0, 140.0), "speculative": (82.0, 118.0), "hash_repair": (217.0, 217.0),
+}  # fmt: skip
+CPU_FAR_LOADS = 3.0  # per entry with a far end
+GPU_ENTRY_BYTES = {"jones_plassmann": (80.0, 80.0), "speculative": (130.0, 200.0), "hash_repair": (90.0, 120.0)}
+GPU_ROW_LOADS = 1 / 128, 1 / 16  # dependent loads per entry of the longest row, by distance
+
+
+def work(problem: ColoringProblem, facts: DeviceFacts, *, strategy: str) -> Work:
+    """Return the work of one colouring; for a greedy one at distance 2 the host makes the square of the graph."""
+    stats, at = problem.stats, problem.distance - 1
+    if strategy == "jones_plassmann" and problem.distance == 2:
+        return Work(host_seconds=PAIR_SECONDS * problem.n_pairs)
+    n, m = float(stats.n_vertices), float(stats.n_edges)
+    if facts.is_cpu:
+        far = CPU_FAR_LOADS * stats.far_neighbor_share * m
+        streamed = CPU_VERTEX_BYTES * n + CPU_ENTRY_BYTES[strategy][at] * m
+        return Work(launches=6.0, read_backs=2.0, streamed_bytes=streamed, gathers=(Gathers(far, 4.0 * n),))
+    row = Chain(GPU_ROW_LOADS[at] * stats.max_degree, 4.0 * m)
+    return Work(launches=10.0, read_backs=2.0, streamed_bytes=GPU_ENTRY_BYTES[strategy][at] * m, chains=(row,))
+
+
+def best_of_two(problem: ColoringProblem, facts: DeviceFacts) -> Work:
+    """Return the work of a fast colouring and a greedy one, or of two fast ones."""
+    other = "hash_repair" if problem.distance == 2 else "jones_plassmann"
+    return work(problem, facts, strategy="speculative") + work(problem, facts, strategy=other)
+
+
+def best_of_orders(problem: ColoringProblem, facts: DeviceFacts) -> Work:
+    """Return the work of several greedy colourings."""
+    tries = GREEDY_TRIES if problem.distance == 1 else 2.0
+    return work(problem, facts, strategy="jones_plassmann").times(tries)

@@ -1,0 +1,136 @@
+"""The strategies of colouring, each a function that returns its recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from clgraph.algorithms.color import distance_two, prices, speculation
+from clgraph.algorithms.color import jones_plassmann as at_distance_one
+from clgraph.algorithms.color.best_of_orders import MAX_REPEATS, ORDERS, tries
+from clgraph.algorithms.color.plan import ColoringPlan
+from clgraph.algorithms.color.problem import MAX_PAIRS, ColoringProblem
+from clgraph.arguments import check_choice
+from clgraph.data.graphs.vertex_hashes import HASHES
+from clgraph.data.graphs.wrapped import is_unread
+from clgraph.device.facts import DeviceFacts
+from clgraph.engine.planned import planned
+from clgraph.errors import InputError
+from clgraph.model.recipe import Recipe
+from clgraph.model.strategy import Strategy
+from clgraph.primitives.types import NOT_TUNED, Tuning
+
+
+def jones_plassmann(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning = NOT_TUNED) -> Recipe:
+    """At distance 2 the square of the graph is coloured."""
+    if problem.distance == 2:
+        return tries(problem, tuning, (problem.order or "largest_first",))
+    return at_distance_one.jones_plassmann(problem, facts, tuning)
+
+
+def speculative(
+    problem: ColoringProblem,
+    facts: DeviceFacts,
+    tuning: Tuning = NOT_TUNED,
+    *,
+    by: str = "vertex",
+    long_row: int | None = None,
+) -> Recipe:
+    """*by*: what a work-item checks at distance 1; *long_row*: a work-group takes longer rows at distance 2."""
+    check_choice("by", by, ("vertex", "edge"))
+    if problem.distance == 2:
+        if by == "edge":
+            raise InputError("by='edge' is of distance 1; at distance 2 vertices are coloured one by one")
+        return distance_two.recipe(problem, facts, tuning, long_row=long_row)
+    if long_row is not None:
+        raise InputError("long_row is of distance 2")
+    return (speculation.by_edge if by == "edge" else speculation.by_vertex)(problem, facts, tuning)
+
+
+def hash_repair(
+    problem: ColoringProblem,
+    facts: DeviceFacts,
+    tuning: Tuning = NOT_TUNED,
+    *,
+    hash: str | None = None,
+    bits: int | None = None,
+) -> Recipe:
+    """*hash* and its *bits* give the first colours; the defaults come from a sample of the entries."""
+    if hash is not None:
+        check_choice("hash", hash, HASHES)
+    from_hash = distance_two.from_hash if problem.distance == 2 else speculation.from_hash
+    return from_hash(problem, facts, tuning, hash, bits)
+
+
+def best_of_orders(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning = NOT_TUNED) -> Recipe:
+    """It also runs the fastest strategy at distance 1, and both others at distance 2."""
+    return tries(problem, tuning, ORDERS, _others(problem, facts), MAX_REPEATS)
+
+
+def best_of_two(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning = NOT_TUNED) -> Recipe:
+    """At distance 1 it runs the fastest strategy and a greedy one by degree, at distance 2 both fast strategies."""
+    return tries(problem, tuning, ORDERS[:1] if problem.distance == 1 else (), _others(problem, facts))
+
+
+def _others(problem: ColoringProblem, facts: DeviceFacts) -> tuple[Callable[..., Recipe], ...]:
+    """Return the recipes whose colours may be fewer than greedy ones.
+
+    At distance 1 the fastest depends on the device, so it is left out if colours are to be the same on every one.
+    """
+    if problem.distance == 2:
+        return speculative, hash_repair
+    if problem.deterministic:
+        return ()
+    return (speculative if facts.is_cpu else jones_plassmann,)
+
+
+def _has_square(problem: ColoringProblem) -> str | None:
+    if problem.distance == 1 or problem.n_pairs <= MAX_PAIRS:
+        return None
+    return f"members of rows make {problem.n_pairs:.3g} pairs; at distance 2 it takes at most {MAX_PAIRS:.3g}"
+
+
+def _tries_orders(problem: ColoringProblem) -> str | None:
+    return _has_no_order(problem) or _has_square(problem)
+
+
+def _has_no_order(problem: ColoringProblem) -> str | None:
+    return None if problem.order is None else "it takes the best of several orders"
+
+
+def _knows_order(problem: ColoringProblem) -> str | None:
+    is_of_square = problem.bipartite and problem.order == "smallest_last"
+    return "jones_plassmann alone takes columns in the order smallest_last" if is_of_square else None
+
+
+def _one(recipe: Callable[..., Recipe], unfit: Callable[[ColoringProblem], str | None]) -> Strategy:
+    return planned("online", recipe, ColoringPlan, partial(prices.work, strategy=recipe.__name__), unfit=unfit)
+
+
+STRATEGIES: dict[str, Strategy] = {
+    "best_of_orders": planned("online", best_of_orders, ColoringPlan, prices.best_of_orders, unfit=_tries_orders),
+    "best_of_two": planned("online", best_of_two, ColoringPlan, prices.best_of_two, unfit=_has_no_order),
+    "jones_plassmann": _one(jones_plassmann, unfit=_has_square),
+    "speculative": _one(speculative, unfit=_knows_order),
+    "hash_repair": _one(hash_repair, unfit=_knows_order),
+}
+
+
+def contenders(problem: ColoringProblem, facts: DeviceFacts) -> tuple[str, ...]:
+    """Return the strategy that suits what the caller prefers."""
+    if problem.prefer == "colors" and _tries_orders(problem) is None:
+        return ("best_of_orders",)
+    if problem.prefer == "both" and problem.order is None:
+        by_degree = problem.distance == 1 and not facts.is_cpu and problem.suitable_order == "largest_first"
+        return ("jones_plassmann" if by_degree else "best_of_two",)  # on GPUs the former would run twice
+    if problem.prefer != "time":
+        if _has_square(problem) is None and (problem.distance == 1 or problem.prefer == "colors"):
+            return ("jones_plassmann",)
+        return ("hash_repair" if problem.hash_suffices else "speculative",)
+    if problem.deterministic:  # the colours are the same on every device
+        return ("jones_plassmann" if problem.distance == 1 else "speculative",)
+    # On GPUs the other two are up to 1.4 times as fast in later calls. But their plans read rows on the host first,
+    # for 1 to 11 ms (H100's host, 262,144 vertices), and a matrix has a new plan in each call.
+    if facts.is_cpu or is_unread(problem):
+        return ("speculative",)
+    return ("jones_plassmann" if problem.distance == 1 else "hash_repair",)

@@ -1,0 +1,254 @@
+"""Orders in which greedy colourings take the vertices.
+
+``natural``
+    Vertices go by number.
+``random``
+    They go by a hash of number and seed.
+``interleaved``
+    They go by number, but parts of the range take turns, and in a turn each second vertex of a part goes. GPUs process
+    them so, and most neighbours that go before a vertex have a colour when its turn comes. ``cl/color/orders.h``
+    tells exactly.
+``largest_first``
+    They go by falling degree, which takes few colours for little work [1]_. Degrees below four are equal, since such
+    vertices need no more than four colours anyway. Where most are below four and none is 30 or more, as on roads, the
+    other degrees are equal, too. Equal ones are interleaved.
+``smallest_last``
+    The vertex of smallest degree goes last, then the vertex of smallest degree among the rest, and so on. There are
+    fewer colours, for more work [2]_. All vertices of at most k entries in what is left are removed at once, wave after
+    wave until none is; then k rises to the smallest degree that is left [3]_. So a greedy colouring takes at
+    most one colour more than the degeneracy of the graph. A hash decides between the vertices of a wave.
+
+References
+----------
+.. [1] D. J. A. Welsh, M. B. Powell. "An upper bound for the chromatic number of a graph and its application to
+   timetabling problems." The Computer Journal 10, 1967.
+.. [2] D. W. Matula, L. L. Beck. "Smallest-last ordering and clustering and graph coloring algorithms." J. ACM 30, 1983.
+.. [3] W. Hasenplaugh, T. Kaler, T. B. Schardl, C. E. Leiserson. "Ordering heuristics for parallel graph coloring."
+   SPAA 2014.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.data.graphs.graph import Graph
+from clgraph.engine.plan import Plan
+from clgraph.model.recipe import Phase, Step, Use
+from clgraph.primitives.compact import Compact
+from clgraph.primitives.sort import Sort
+from clgraph.runtime.failure import STATUS_STUCK, check_status
+from clgraph.runtime.programs.declarations import read_declarations
+from clgraph.runtime.programs.source import build_input
+
+ORDERS = ("natural", "random", "interleaved", "largest_first", "smallest_last")
+SHORT_ROW = 128  # the longest row that a work-item looks at in orders that are not by degree
+_N_BLOCKS = 4096  # least blocks, equal on every device, so that results are the same
+_MANY_ENTRIES, _ALIKE = 30, 4  # mean entries of a row; bound of the longest row over the mean
+_MOST, _N_SAMPLES = 0.75, 1 << 12  # share of all; vertices
+_MANY_FIRST = "ORDER_MANY_FIRST"
+_SOURCE = "color/orders.cl"
+_NO_DEGREE = 0xFFFFFFFF
+MAX_CPU_WAVE = 4096  # vertices. One work-group makes smaller waves, in less time than a launch takes.
+MAX_WAVE_PER_SUB_GROUP = 16  # vertices. On GPUs a launch and its read take the time that a sub-group needs for them.
+
+
+@lru_cache
+def order_constant(expression: str) -> int:
+    """Return what *expression* stands for in the kernels that know orders; words are ``MARKED``."""
+    text = build_input("color/orders.h", {}) + build_input("color/possible.h", {"MARKED": 1})
+    return read_declarations(text).constant(expression)
+
+
+def suitable_order(graph: Graph) -> str:
+    """Return ``"interleaved"`` where degrees differ so little that their order saves few colours."""
+    highest, mean = graph.stats.max_degree, graph.stats.mean_degree
+    alike = mean >= _MANY_ENTRIES and highest < _ALIKE * mean and highest <= SHORT_ROW
+    return "interleaved" if alike or _most_have(graph, highest) else "largest_first"
+
+
+def most_need_few(graph: Graph) -> bool:
+    """Return whether ``largest_first`` tells only vertices of few neighbours from others: on roads."""
+    fit, few = graph.stats.max_degree <= order_constant("SET_COLORS - 1"), order_constant("FEW_COLORS - 1")
+    return fit and sum(graph.stats.degree_vertex_counts[: 1 + few.bit_length()]) > _MOST * graph.n_vertices
+
+
+def _most_have(graph: Graph, degree: int) -> bool:
+    """Return whether most have that degree, the largest; where statistics do not tell, by a sample of the vertices.
+
+    The sample is in no step with rows of a grid.
+    """
+    stats, n, at = graph.stats, graph.n_vertices, degree.bit_length()
+    count, entries = sum(stats.degree_vertex_counts[at : at + 1]), sum(stats.degree_edge_counts[at : at + 1])
+    missing = degree * count - entries  # entries that shorter rows of the bin lack, at least one each
+    if count - missing > _MOST * n:
+        return True
+    if count - missing / max(1, degree - (1 << at >> 1)) <= _MOST * n:
+        return False
+    places = np.arange(min(n, _N_SAMPLES), dtype=np.uint64)
+    if n > _N_SAMPLES:
+        places = (places * np.uint64(order_constant("GOLDEN")) & np.uint64(0xFFFFFFFF)) * np.uint64(n) >> np.uint64(32)
+    offsets = graph.row_offsets
+    has_it = offsets[places + np.uint64(1)] - offsets[places] == degree
+    return bool(np.count_nonzero(has_it) > _MOST * places.size)
+
+
+class VertexOrder(NamedTuple):
+    """``order_t`` of ``cl/color/orders.h``."""
+
+    number: int
+    shift: int
+    phase_bits: int
+    tile_bits: int
+    block_bits: int
+    key: int
+
+    @property
+    def n_turns(self) -> int:
+        """How many turns places make."""
+        return 1 << self.tile_bits + self.phase_bits
+
+    @property
+    def n_places(self) -> int:
+        """How many places there are; at some there is no vertex."""
+        return self.n_turns * order_constant("PHASE_SIZE") << self.block_bits
+
+    def n_blocks(self, n: int) -> int:
+        """Return how many blocks *n* vertices make in a turn."""
+        return -(-n // (order_constant("PHASE_SIZE") * self.n_turns))
+
+    def arrivals(self, n: int) -> NDArray[np.uint32]:
+        """Return when each block of *n* vertices comes in a turn; it takes 32 places of it."""
+        bits = self.block_bits
+        blocks = np.arange(self.n_blocks(n), dtype=np.uint32)
+        step = np.uint32(order_constant("GOLDEN") >> (32 - bits) | 1)
+        return (blocks * step + np.uint32(self.key)) & np.uint32((1 << bits) - 1)
+
+
+def vertex_order(graph: Graph, order: str, seed: int) -> VertexOrder:
+    """Return what kernels have to know of *order*, which is one of :data:`ORDERS`."""
+    n, shift = graph.n_vertices, 32 - max(1, graph.stats.max_degree.bit_length())
+    number = f"ORDER_{order.upper()}"
+    if order == "largest_first" and most_need_few(graph):
+        number = _MANY_FIRST
+    phase_bits = 2 if number == _MANY_FIRST else 1
+    tile = order_constant("PHASE_SIZE") << phase_bits
+    tile_bits = max(1, n // (tile * _N_BLOCKS)).bit_length() - 1
+    n_blocks = -(-n // (tile << tile_bits))
+    block_bits = max(0, n_blocks - 1).bit_length()
+    return VertexOrder(order_constant(number), shift, phase_bits, tile_bits, block_bits, _hash_key(seed))
+
+
+def _hash_key(seed: int) -> int:
+    """Return the 32 bits that *seed* mixes into orders; 9 because with that seed 0 takes few colours on meshes."""
+    return (seed + 9) * order_constant("GOLDEN") & 0xFFFFFFFF
+
+
+def rank_steps(graph: Graph, order: str, seed: int) -> tuple[Step, ...]:
+    """Return the steps that write the priority of each vertex of a symmetric graph to the array ``ranks``, uint32.
+
+    Higher ones go first, of equals the vertex of the lower number.
+    """
+    n = graph.n_vertices
+    if order == "smallest_last":
+        return (Use(lambda plan: SmallestLast(plan, n, seed)),)
+    of_order = vertex_order(graph, order, seed)._asdict()
+    return (Phase(f"{_SOURCE}:rank_vertices", n, values={"order": of_order}),)
+
+
+def sorting(*arrays: str) -> Use:
+    """Return the step that sorts these arrays of the plan: keys, sorted keys, and values before and after."""
+    return Use(lambda plan: Sort(plan.session, *(plan.arrays[name] for name in arrays)))
+
+
+def listing_rows(n: int, target: str, comparison: str) -> Use:
+    """Return the step that writes the vertices whose number of entries fits *comparison* (``"> 9"``) to an array."""
+
+    def compact(plan: Plan) -> Compact:
+        rows = {"row_offsets": plan.scope["row_offsets"]}
+        predicate = f"row_offsets[i + 1] - row_offsets[i] {comparison}"
+        return Compact(plan.session, n, plan.arrays[target], predicate=predicate, arrays=rows)
+
+    return Use(compact)
+
+
+class SmallestLast:
+    """Removes the vertices wave after wave, few entries first; the host decides by the result of each wave."""
+
+    def __init__(self, plan: Plan, n: int, seed: int) -> None:
+        program, session, facts = plan.program(_SOURCE), plan.session, plan.session.facts
+        self._word = {name: program.constant(f"STATE_{name}") for name in ("LISTED", "LEAST", "WAVES", "REMOVED")}
+        self._n, self._first = n, plan.problem.stats.min_degree
+        self._nothing = np.zeros(program.constant("STATE_WORDS"), np.uint32)
+        self._nothing[self._word["LEAST"]] = _NO_DEGREE
+        self._state, lists = (
+            session.empty(self._nothing.size, np.uint32),
+            [session.empty(n, np.int32) for _ in range(2)],
+        )
+        alone = plan.program(_SOURCE, {"WG_SIZE": facts.sub_group_size} if facts.is_cpu else {})
+        self._widest = (
+            MAX_CPU_WAVE if facts.is_cpu else MAX_WAVE_PER_SUB_GROUP * (alone.work_group_size // facts.sub_group_size)
+        )
+        scope = {
+            **plan.scope, "n": n, "ranks": plan.arrays["ranks"], "degrees": session.empty(n, np.uint32),
+            "state": self._state, "key": _hash_key(seed), "wave": 0, "threshold": 0, "widest": self._widest,
+        }  # fmt: skip
+        self._start = program.bind("start_degrees", n, scope)
+        self._finish = program.bind("finish_ranks", n, scope, shift=0)
+        self._remove = program.bind("remove_small", n, scope, list=lists[0])
+        self._spread, self._alone = ([
+            of.bind("remove_neighbors", 1, scope, turn=turn, size=0, list=lists[1 - turn], next=lists[turn])
+            for turn in range(2)
+        ] for of in (program, alone))  # fmt: skip
+        self._most_groups = 32 * facts.compute_units
+        self._per_group = program.work_group_size // facts.sub_group_size
+
+    def run(self) -> None:
+        threshold, wave, self._left = self._first, 1, self._n
+        self._start()
+        while self._left:
+            self._state.set(self._nothing)
+            self._remove.set(wave=wave, threshold=threshold)
+            self._remove()
+            found = self._state.get().tolist()
+            n_listed, least = found[self._word["LISTED"]], found[self._word["LEAST"]]
+            if not n_listed and least > threshold:
+                threshold = least
+                continue
+            if not n_listed:
+                check_status(STATUS_STUCK, f"remove_small, with {self._left} vertices left")
+            self._count(n_listed, "remove_small")
+            turn = 0
+            while n_listed:
+                n_waves, n_listed, turn = self._wave(n_listed, 1 - turn, wave + 1, threshold)
+                wave += n_waves
+            wave += 1
+            threshold += 1
+        self._finish.set(shift=32 - wave.bit_length())
+        self._finish()
+
+    def _wave(self, n_listed: int, turn: int, wave: int, threshold: int) -> tuple[int, int, int]:
+        """Remove neighbours of the listed; return the number of waves, the vertices of the last one, and its turn."""
+        is_small = n_listed <= self._widest
+        launch = (self._alone if is_small else self._spread)[turn]
+        launch.set(size=n_listed, wave=wave, threshold=threshold)
+        if not is_small:
+            launch(min(self._most_groups, max(2, -(-n_listed // self._per_group))))
+            n_listed = self._state.item(self._word["LISTED"] + turn)
+            self._count(n_listed, "remove_neighbors")
+            return 1, n_listed, turn
+        launch(1)
+        found = self._state.get().tolist()
+        n_waves = found[self._word["WAVES"]]
+        turn ^= (n_waves - 1) & 1
+        self._count(found[self._word["REMOVED"]], "remove_neighbors")
+        return n_waves, found[self._word["LISTED"] + turn], turn
+
+    def _count(self, n_removed: int, kernel: str) -> None:
+        """Subtract removed vertices from the rest; more than the rest is a fault of the kernel."""
+        if n_removed > self._left:
+            check_status(STATUS_STUCK, f"{kernel}, with {self._left} vertices left")
+        self._left -= n_removed

@@ -1,0 +1,151 @@
+"""Colours at distance 2 as they are found free, a window at a time; ``cl/color/distance_two.cl`` tells how.
+
+Where nets are much larger than windows, vertices that the first window leaves get bitmaps with room for all of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clgraph.engine.plan import Plan
+from clgraph.primitives.compact import Compact
+from clgraph.runtime.failure import STATUS_STUCK, check_status
+from clgraph.runtime.memory.arrays import DeviceArray
+from clgraph.runtime.programs.program import Launch
+
+_SOURCE, _LONG = "color/distance_two.cl", "color/distance_two_long.cl"
+_SIZED = {_SOURCE: "color/distance_two_sized.cl", _LONG: "color/distance_two_sized_long.cl"}
+_BITMAPS = "color/net_bitmaps.cl"
+_MOST_AT_ONCE = 32  # steps enqueued between two looks at whether they have ended
+_PATIENCE = 1000  # looks at windows in which nothing was coloured
+
+
+class _Part(NamedTuple):
+    """Vertices that are taken by teams of one kind."""
+
+    prefer: Launch | None
+    launches: list[Launch]  # of the first step, and of the other steps in turn
+    state: DeviceArray
+    size: int
+    sized: list[tuple[Launch, ...]]  # launches that count, find places, and colour, for either list
+
+
+class Windows:
+    """Each step colours what it can in a window of colours, and lists the others for the next.
+
+    Attributes
+    ----------
+    details : dict
+    """
+
+    def __init__(
+        self, plan: Plan, *, long_row: int, items: int, words: int, most_groups: int, prefers: bool, sized: bool
+    ) -> None:
+        self._plan, self._n, self._colors = plan, plan.setting.values["n"], 32 * words
+        self._items, self._most_groups, self._prefers = items, most_groups, prefers
+        self._no_color, self._n_lists = map(plan.program(_SOURCE).constant, ("NO_COLOR", "N_LISTS"))
+        self.details: dict[str, Any] = {}
+        self._bitmaps = self._bitmaps_of_nets() if sized else None
+        self._parts = self._all_parts(long_row)
+
+    def _bitmaps_of_nets(self) -> tuple[Launch, dict[str, DeviceArray]]:
+        """Return what gives nets their bitmaps, and its arrays."""
+        plan, session, n = self._plan, self._plan.session, self._n
+        program = plan.program(_BITMAPS)
+        sizes = {"counts": n, "ranks": n, "tail": program.constant("TAIL_STATE"), "places": 2 * n, "bitmaps": 2 * n}
+        arrays = {name: session.empty(size, np.uint32) for name, size in sizes.items()}
+        self._tail_words = program.constant("TAIL_WORDS")
+        return program.bind("size_bitmaps", n, {**plan.scope, **arrays}), arrays
+
+    def _all_parts(self, long_row: int) -> list[_Part]:
+        plan, session = self._plan, self._plan.session
+        if int(plan.problem.rows.degrees.max()) <= long_row:
+            return [self._part(_SOURCE, plan.scope["vertices"], self._n)]
+        parts = []
+        for source, comparison in ((_LONG, ">"), (_SOURCE, "<=")):
+            vertices = session.empty(self._n, np.int32)
+            arrays = {"items": plan.scope["vertices"], "row_offsets": plan.scope["row_offsets"]}
+            predicate = f"row_offsets[items[i] + 1] - row_offsets[items[i]] {comparison} {long_row}"
+            chosen = Compact(session, self._n, vertices, item="items[i]", arrays=arrays, predicate=predicate)
+            chosen.run_checked()
+            if size := chosen.size.item():
+                parts.append(self._part(source, vertices, size))
+        return parts
+
+    def _part(self, source: str, vertices: DeviceArray, size: int) -> _Part:
+        plan, session = self._plan, self._plan.session
+        lists, state = [session.empty(size, np.int32) for _ in range(2)], session.empty(self._n_lists, np.uint32)
+        n_items = -(-size // self._items) * plan.program(source).constant("LANES")
+        scope = {**plan.scope, **(self._bitmaps[1] if self._bitmaps else {}), "state": state, "step": 0, "base": 0}
+
+        def bound(source: str, kernel: str, before: DeviceArray, after: DeviceArray) -> Launch:
+            here = {**scope, "list": before, "next": after}
+            return plan.program(source).bind(kernel, n_items, here, max_groups=self._most_groups)
+
+        turns = (lists[0], lists[1]), (lists[1], lists[0])
+        sized = [
+            tuple(bound(_SIZED[source], kernel, *turn) for kernel in ("count_members", "find_places", "color_sized"))
+            for turn in turns if self._bitmaps
+        ]  # fmt: skip
+        return _Part(
+            bound(source, "take_preferred", vertices, lists[0]) if self._prefers else None,
+            [bound(source, "color_vertices", *turn) for turn in ((vertices, lists[0]), *turns)],
+            state,
+            size,
+            sized,
+        )
+
+    def run(self) -> None:
+        plan = self._plan
+        plan.arrays["colors"].fill(self._no_color)
+        for part in self._parts:
+            part.state.fill(0)
+            part.state.fill(part.size, 0, 1)
+        plan.arrays["used"].fill(0)
+        step = window = idle = 0
+        if self._prefers:
+            for part in self._parts:
+                assert part.prefer is not None
+                part.prefer()
+            step = 1
+        left, base = self._n, 0
+        while left:
+            for _ in range(1 if self._bitmaps else min(1 + window // 2, _MOST_AT_ONCE)):
+                if window:
+                    plan.arrays["used"].fill(0)
+                base += self._sized_step(step, base) if window and self._bitmaps else self._step(step, base)
+                step, window = step + 1, window + 1
+            before, left = left, sum(part.state.item(step % self._n_lists) for part in self._parts)
+            idle = idle + 1 if left == before else 0
+            if idle > _PATIENCE:
+                check_status(STATUS_STUCK, "colouring at distance 2")
+        self.details = {"windows": window, "window_colors": self._colors}
+
+    def _step(self, step: int, base: int) -> int:
+        """Colour in a window from *base* on; return how many colours it has."""
+        for part in self._parts:
+            launch = part.launches[0 if not step else 2 - step % 2]
+            launch.set(step=step, base=base)
+            launch()
+        return self._colors
+
+    def _sized_step(self, step: int, base: int) -> int:
+        """Colour with room for all that are left from *base* on; return how many colours may have been taken."""
+        assert self._bitmaps is not None
+        size, arrays = self._bitmaps
+        for name in ("counts", "ranks", "tail"):
+            arrays[name].fill(0)
+        launches = [part.sized[1 - step % 2] for part in self._parts]
+        for count, _, _ in launches:
+            count.set(step=step)
+            count()
+        size()
+        for _, find, color in launches:
+            find.set(step=step)
+            find()
+            color.set(step=step, base=base)
+        for *_, color in launches:
+            color()
+        return 32 * int(arrays["tail"].item(self._tail_words))

@@ -1,0 +1,170 @@
+"""Connected components of an undirected graph; weak components of a directed one.
+
+Strategies
+----------
+``hook_compress``
+    Rounds of hooking without atomics, then one with compare-exchange [1]_.
+``rem``
+    Rem's union-find with splicing, lock-free [2]_. On a CPU a matrix that is searched once is checked on the way.
+``afforest``
+    Hook along a sample of the edges, find the giant component on the device, then look only at
+    what is outside it [3]_.
+``degree_classes``
+    One union-find per degree class: work-items, sub-groups and work-groups [4]_.
+``host``
+    scipy's search, on one core of the host; small graphs are done before a kernel would have begun.
+
+References
+----------
+.. [1] J. Soman, K. Kothapalli, P. J. Narayanan. "A fast GPU algorithm for graph connectivity." IPDPSW 2010.
+.. [2] L. Dhulipala, C. Hong, J. Shun. "ConnectIt: a framework for static and incremental parallel graph
+   connectivity algorithms." VLDB 2020.
+.. [3] M. Sutton, T. Ben-Nun, A. Barak. "Optimizing Parallel Graph Connectivity Computation via Subgraph
+   Sampling." IPDPS 2018.
+.. [4] J. Jaiganesh, M. Burtscher. "A High-Performance Connected Components Implementation for GPUs." HPDC 2018.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypedDict, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.connected_components import on_devices
+from clgraph.algorithms.connected_components.plan import ComponentsPlan, MatrixComponents
+from clgraph.algorithms.connected_components.problem import ComponentsProblem, as_problem
+from clgraph.algorithms.connected_components.strategies import STRATEGIES, contenders
+from clgraph.arguments import checked_flag
+from clgraph.engine.algorithm import Algorithm
+from clgraph.engine.host import HostPlan
+from clgraph.engine.result import Result
+from clgraph.errors import InputError, VerificationError
+from clgraph.multi_device.split_graph import SPLIT_OPTIONS, SplitGraph, StreamedGraph, as_split
+from clgraph.runtime.session import SessionLike
+from clgraph.runtime.timing import RunInfo
+
+
+class _Components(NamedTuple):
+    n_components: int
+    labels: NDArray[np.int32]
+
+
+class Components(Result, _Components):
+    """Result of :func:`connected_components`; unpacks as ``n_components, labels``.
+
+    Attributes
+    ----------
+    n_components : int
+    labels : int32 array, shape (n_vertices,)
+        The number of each vertex's component; components are numbered by their smallest vertex.
+    info : RunInfo
+        What ran, where, and how long it took.
+    """
+
+    info: RunInfo
+
+
+class Options(TypedDict, total=False):
+    """Options of all strategies of :func:`connected_components`, which tells what each does."""
+
+    strides: Sequence[int] | None
+    hook_steps: int | None
+    hook_rounds: int | None
+    shares: str
+    segment_entries: int | None
+
+
+def connected_components(
+    graph: Any,
+    *,
+    strategy: str = "auto",
+    session: SessionLike = None,
+    devices: object = None,
+    verify: bool = False,
+    **options: Unpack[Options],
+) -> Components:
+    """Find the connected components of *graph*; of a directed graph, the weak ones.
+
+    Parameters
+    ----------
+    graph : Graph, DeviceGraph, SplitGraph, scipy sparse array or networkx graph
+    strategy : str
+        A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
+    session : Session, str, pyopencl Device, Context or CommandQueue, or None
+        Where to run; a string names a device, ``None`` takes the best one.
+    devices : "all", or sequence of str, Session or pyopencl.Device, optional
+        Several devices instead, which get ranges of the entries, in segments, and merge their forests. A
+        :class:`SplitGraph` has its devices already.
+    verify : bool
+        Check the result against the definition, sequentially on the host.
+    **options
+        Options of the strategy: ``hook_rounds`` (``hook_compress``: 0 … 2; ``rem`` and
+        ``degree_classes``: 0 or 1), ``strides`` and ``hook_steps`` (``afforest``). With *devices*: ``shares``, the
+        entries that each gets, by the ``"speed"`` of its memory (the default) or ``"equal"``; and
+        ``segment_entries``, the entries that go to a device at once. Strategies of several devices are ``rem``,
+        ``hook_compress`` and ``afforest``.
+
+    Returns
+    -------
+    Components
+        ``n_components`` and int32 ``labels`` of shape (n_vertices,), numbered by smallest vertex as
+        scipy's are, equal on every device and under every strategy; and ``info``.
+
+    Raises
+    ------
+    InputError
+        *graph* is no graph, or an option is out of range.
+    UnsupportedStrategyError
+        The strategy is unknown, or the device cannot run it.
+    DeviceMemoryError
+        The graph does not fit on the device.
+    DeviceError
+        One of several devices has failed; the message names it.
+
+    Examples
+    --------
+    >>> import clgraph as cg
+    >>> n_components, labels = cg.connected_components(cg.generators.path(4))
+    >>> n_components, labels.tolist()
+    (1, [0, 0, 0, 0])
+    """
+    if devices is not None or isinstance(graph, SplitGraph):
+        checked_flag("verify", verify)
+        ALGORITHM.check_options(options)
+        return _on_devices(as_split(graph, devices, session, given := dict(options)), strategy, given, verify)
+    problem = as_problem(graph)
+    result: Components = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify, options=options)
+    return result
+
+
+def _on_devices(
+    graph: SplitGraph | StreamedGraph, strategy: str, options: Mapping[str, Any], verify: bool
+) -> Components:
+    if verify and graph.source is None:
+        raise InputError("verify = True; a graph that was made on its devices cannot be checked on the host")
+    n_components, labels, info = on_devices.solve(graph, strategy, options)
+    result = Components(n_components, labels)
+    result.info = info
+    if verify:
+        _check(as_problem(graph.source), result)
+    return result
+
+
+def _answer(_problem: ComponentsProblem, plan: ComponentsPlan | MatrixComponents | HostPlan) -> Components:
+    return Components(*plan.result())
+
+
+def _check(problem: ComponentsProblem, result: Components) -> None:
+    from clgraph.reference.connected_components import check_components
+
+    numbers, smallest = np.unique(result.labels, return_index=True)
+    if not np.array_equal(numbers, np.arange(result.n_components)) or (np.diff(smallest) < 0).any():
+        raise VerificationError("the components are not numbered 0, 1, … by their smallest vertices")
+    check_components(problem.graph, smallest.astype(np.int32)[result.labels])
+
+
+ALGORITHM = Algorithm(
+    "connected_components", STRATEGIES, contenders, as_problem, _answer, _check, split_options=SPLIT_OPTIONS
+)

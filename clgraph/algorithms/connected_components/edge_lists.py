@@ -1,0 +1,70 @@
+"""Components of edges that arrive in lists. The forest stays on the device; edges are never sorted into rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.runtime.memory.arrays import DeviceArray
+from clgraph.runtime.session import Session
+
+
+class EdgeComponents:
+    """A union-find forest on a device, to which edges and other forests are linked.
+
+    Parameters
+    ----------
+    session : Session
+    n_vertices : int
+    parents : int32 array, optional
+        A forest to begin with, as :meth:`parents` returns it; it may have fewer vertices.
+    """
+
+    def __init__(self, session: Session, n_vertices: int, parents: NDArray[np.int32] | None = None) -> None:
+        self.session, self.n_vertices = session, n_vertices
+        known = 0 if parents is None else parents.size
+        self._fours = -(-n_vertices // 4)  # kernels that merge and compress take four vertices at a time
+        with session.driver:
+            self._parent = session.empty(4 * self._fours, np.int32)
+            if known < 4 * self._fours:
+                self._launch("edge_list.cl:start_trees", 4 * self._fours, n=4 * self._fours)
+            if parents is not None and known:
+                self._parent.set(parents)
+
+    def link(self, sources: NDArray[np.int32], targets: NDArray[np.int32]) -> None:
+        """Join the ends of these edges, which must be vertices; return when the caller may change the arrays."""
+        if sources.size:
+            with self.session.driver:
+                ends = {"sources": self._upload(sources), "targets": self._upload(targets)}
+                self._launch("edge_list.cl:link_edges", sources.size, m=sources.size, **ends)
+
+    def link_forest(self, parents: NDArray[np.int32]) -> None:
+        """Join the vertices that are joined in another forest, which may have only the first of the vertices."""
+        if parents.size:
+            with self.session.driver:
+                other = self._upload(parents)
+                self._launch("merge.cl:merge_parents", -(-parents.size // 4), n=parents.size, other=other)
+
+    def parents(self) -> NDArray[np.int32]:
+        """Return the smallest vertex of each vertex's component."""
+        if not self.n_vertices:
+            return np.zeros(0, np.int32)
+        with self.session.driver:
+            self._launch("phases.cl:compress", self._fours, n=self.n_vertices)
+            return self.session.read((self._parent, 0, self.n_vertices))[0]
+
+    def _upload(self, host: NDArray[np.int32]) -> DeviceArray:
+        return self.session.upload(np.ascontiguousarray(host), in_place=True)
+
+    def _launch(self, kernel: str, count: int, **values: int | DeviceArray) -> None:
+        source, name = kernel.split(":")
+        program = self.session.program(f"connected_components/{source}")
+        self.session.wait(program.bind(name, count, {"parent": self._parent, **values})())
+
+
+def numbered(parents: NDArray[np.int32]) -> tuple[int, NDArray[np.int32]]:
+    """Return the number of components, and each vertex's component; these are numbered by smallest vertex."""
+    is_root = parents == np.arange(parents.size, dtype=np.int32)
+    ranks = np.cumsum(is_root, dtype=np.int32)
+    labels: NDArray[np.int32] = ranks[parents] - 1
+    return int(ranks[-1]) if ranks.size else 0, labels

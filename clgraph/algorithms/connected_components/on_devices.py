@@ -1,0 +1,227 @@
+"""Connected components on several devices: a forest on each, merged along a tree.
+
+After the multi-GPU components of T. Ben-Nun, M. Sutton, S. Pai, K. Pingali, "Groute: An Asynchronous Multi-GPU
+Programming Model for Irregular Computations", PPoPP 2017.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.connected_components.plan import ComponentsPlan
+from clgraph.algorithms.connected_components.problem import ComponentsProblem
+from clgraph.algorithms.connected_components.strategies import STRATEGIES
+from clgraph.arguments import is_among, shown
+from clgraph.engine.options import checked_options
+from clgraph.errors import UnsupportedStrategyError
+from clgraph.model.strategy import Choice, choose
+from clgraph.multi_device.split_graph import SplitGraph, StreamedGraph, wait_for
+from clgraph.multi_device.team import Team
+from clgraph.primitives.scan import Scan
+from clgraph.runtime.memory.arrays import DeviceArray
+from clgraph.runtime.session import Session
+from clgraph.runtime.timing import RunInfo, Seconds
+
+_MESSAGE = "connected_components/message.cl"
+_WORD = 32  # vertices per word, a bit each
+_WORDS, _SMALL = 32, 1 << 17  # words per block. Forests of fewer than 2^17 vertices have blocks of one word.
+LOCAL = "rem", "hook_compress", "afforest"
+
+
+@dataclass
+class _Forest:
+    """The result of one device: the plan that holds its forest of all vertices, and counts of its work."""
+
+    plan: ComponentsPlan
+    n_entries: int = 0
+    seconds: float = 0.0
+    states: list[DeviceArray] = field(default_factory=list)
+
+    @property
+    def session(self) -> Session:
+        return self.plan.session
+
+    def merge(self, other: DeviceArray, *, is_packed: bool = False) -> None:
+        """Enqueue kernels that join this forest with *other*, on the same device, and flatten it."""
+        scope = self.plan.scope
+        join_forest(scope["n"], other, self.plan.labels, is_packed=is_packed)
+        self.plan.program("connected_components/phases.cl").bind("compress", -(-scope["n"] // 4), scope)()
+
+    def take(self, team: Team, other: _Forest) -> int:
+        """Join this forest with one of another device, and wait for the end; return how many bytes were sent."""
+        message, is_packed = forest_message(self.plan.scope["n"], other.plan.labels)
+        sent = team.send(message, self.session)
+        with self.session.driver:
+            self.merge(sent, is_packed=is_packed)
+        wait_for(self.session)
+        return message.nbytes
+
+    def skips(self) -> list[int | None]:
+        """Return for each slab a vertex of the giant component whose rows were skipped; ``None`` if none were."""
+        if not self.states:
+            return [None]
+        at = self.session.program("connected_components/afforest.cl").constant
+        with self.session.driver:
+            words = [state.get() for state in self.states]
+        return [int(each[at("STATE_GIANT")]) if each[at("STATE_SHARE")] >= at("SKIP_SHARE") else None for each in words]
+
+
+def solve(
+    graph: SplitGraph | StreamedGraph, strategy: str, options: Mapping[str, Any]
+) -> tuple[int, NDArray[np.int32], RunInfo]:
+    """Return how many components there are, the numbers of the vertices' components, and what ran."""
+    if not is_among(strategy, ("auto", *LOCAL)):
+        raise UnsupportedStrategyError(f"strategy = {shown(strategy)}; on several devices: 'auto', {', '.join(LOCAL)}")
+    started, team, n = time.perf_counter(), graph.team, graph.n_vertices
+    asked, strategy = strategy, _picked(graph, strategy)
+    why = "asked for" if asked != "auto" else "predicted to be the fastest on the first part"
+    given = checked_options(STRATEGIES, Choice(strategy, asked, {}), options)
+    forests = {k: found for k, found in enumerate(_local_forests(graph, strategy, given)) if found is not None}
+    local_seconds, sent_before = time.perf_counter() - started, team.sent_bytes
+    last, n_rounds, most_bytes = _merge(team, forests)
+    merge_seconds = time.perf_counter() - started - local_seconds
+    n_components, numbers = n, np.arange(0 if forests else n, dtype=np.int32)
+    if forests:
+        with forests[last].session.driver:
+            n_components, numbers = forests[last].plan.result()
+    details: dict[str, Any] = {
+        "device_entries": tuple(forests[k].n_entries if k in forests else 0 for k in range(len(team))),
+        "device_seconds": tuple(forests[k].seconds if k in forests else 0.0 for k in range(len(team))),
+        "local_seconds": local_seconds, "merge_seconds": merge_seconds, "merge_rounds": n_rounds,
+        "merge_bytes": team.sent_bytes - sent_before, "most_merge_bytes": most_bytes,
+    }  # fmt: skip
+    if not all_seen([skip for found in forests.values() for skip in found.skips()], numbers):
+        n_components, numbers, info = solve(graph, "rem", {})
+        strategy, why = "rem", f"{strategy} found giants that are not one"
+        details = {**info.details, "merge_bytes": team.sent_bytes - sent_before, "giants_differed": True}
+    seconds = Seconds(time.perf_counter() - started, 0.0, 0.0, 0.0)
+    return n_components, numbers, RunInfo(strategy, "online", ", ".join(team.names()), why, seconds, {}, {}, details)
+
+
+def all_seen(skips: Sequence[int | None], numbers: NDArray[np.int32]) -> bool:
+    """Return whether parts that skipped the rows of their giant components have missed no edge.
+
+    An edge is missed if both of its rows are skipped, in two different parts. Then both ends are in the giants of these
+    parts, and the edge joins nothing new if the giants are one component in the end. But a part that has no giant
+    leaves half of its edges to the rows at their other ends, so there must be no such part.
+
+    Parameters
+    ----------
+    skips : sequence of int or None
+        A vertex of the giant of each part; ``None`` for a part that has read all its rows.
+    numbers : int32 array
+        The numbers of the vertices' components, as found.
+    """
+    giants = [vertex for vertex in skips if vertex is not None]
+    return not giants or (len(giants) == len(skips) and np.unique(numbers[giants]).size == 1)
+
+
+def _picked(graph: SplitGraph | StreamedGraph, strategy: str) -> str:
+    """Return *strategy*, or the choice for ``"auto"``. The bus limits a streamed graph, so for that any will do."""
+    if strategy != "auto":
+        return strategy
+    if isinstance(graph, SplitGraph):
+        for place, session in enumerate(graph.team.sessions):
+            for slab in graph.slabs(place):
+                table = {name: STRATEGIES[name] for name in LOCAL}
+                problem = ComponentsProblem(slab.graph.as_graph())
+                with session.driver:
+                    return choose(table, LOCAL, "auto", problem, session.facts, session.profile.rates).strategy
+    return LOCAL[0]
+
+
+def _local_forests(graph: SplitGraph | StreamedGraph, strategy: str, given: Mapping[str, Any]) -> list[_Forest | None]:
+    """Return the forest of the entries of each device; ``None`` for a device without any."""
+
+    def local(place: int) -> _Forest | None:
+        began, forest = time.perf_counter(), None
+        for slab in graph.slabs(place):
+            session = slab.graph.session
+            with session.driver:
+                plan: ComponentsPlan = STRATEGIES[strategy].plan(
+                    session, ComponentsProblem(slab.graph.as_graph()), **given
+                )
+                plan.predicted_seconds = 0.0  # else the plan may wait while it holds the driver, which others need
+                plan.run()
+                if forest is None:
+                    forest = _Forest(plan)
+                else:
+                    forest.merge(plan.labels)
+                forest.n_entries += slab.graph.n_edges
+                if not slab.graph.directed and "state" in plan.arrays:  # the plan may have skipped rows
+                    forest.states.append(plan.arrays["state"])
+        if forest is not None:
+            wait_for(forest.session)
+            forest.seconds = time.perf_counter() - began
+        return forest
+
+    return graph.team.each(local)
+
+
+def _merge(team: Team, forests: Mapping[int, _Forest]) -> tuple[int, int, int]:
+    """Merge all forests into one; return its place, the rounds of merges, and the most bytes that one device moved."""
+    rounds, moved = team.merge_rounds([*forests]), dict.fromkeys(forests, 0)
+    for pairs in rounds:
+        gives = dict(pairs)
+
+        def merge(taker: int, gives: Mapping[int, int] = gives) -> int:
+            return forests[taker].take(team, forests[gives[taker]])
+
+        for (taker, giver), n_bytes in zip(pairs, team.each(merge, [*gives]), strict=True):
+            moved[taker] += n_bytes
+            moved[giver] += n_bytes
+    last = rounds[-1][0][0] if rounds else next(iter(forests), 0)
+    return last, len(rounds), max(moved.values(), default=0)
+
+
+def forest_message(n: int, parent: DeviceArray) -> tuple[DeviceArray, bool]:
+    """Return the flat forest of *parent* in the form for sending to another device, and whether it is packed.
+
+    It is packed if that is shorter than a label for each of the *n* vertices.
+    """
+    session, shape = parent.session, _shape(n)
+    n_words, n_blocks = shape["n_words"], shape["n_blocks"]
+    with session.driver:
+        program = session.program(_MESSAGE)
+        scope = {
+            **shape,
+            "parent": parent,
+            "chosen": session.empty(n_blocks, np.int32),
+            **{name: session.empty(n_words, np.uint32) for name in ("same", "other")},
+        }
+        sizes, offsets = session.empty(n_blocks, np.uint32), session.empty(n_blocks + 1, np.uint32)
+        program.bind("choose_labels", n_blocks, scope)()
+        program.bind("mark_labels", n_words, scope)()
+        program.bind("size_blocks", n_blocks, scope, sizes=sizes)()
+        scan = Scan(session, sizes, offsets)
+        scan.run()
+    wait_for(session)
+    with session.driver:
+        (total,), *statuses = session.read((offsets, n_blocks, n_blocks + 1), *scan.statuses())
+        scan.check(statuses)
+        if (size := n_blocks + 1 + int(total)) >= n:
+            return parent.view(0, n), False
+        message = session.empty(size, np.uint32)
+        message.copy_from(offsets)
+        program.bind("write_blocks", n_words, scope, message=message)()
+    return message, True
+
+
+def join_forest(n: int, message: DeviceArray, parent: DeviceArray, *, is_packed: bool) -> None:
+    """Enqueue kernels that join *message*, a forest that may be packed, with the forest *parent* on the same device."""
+    session, scope, n_items = parent.session, {**_shape(n), "parent": parent}, -(-n // 4)
+    if is_packed:
+        session.program(_MESSAGE).bind("merge_message", n_items, scope, message=message)()
+    else:
+        session.program("connected_components/merge.cl").bind("merge_parents", n_items, scope, other=message)()
+
+
+def _shape(n: int) -> dict[str, Any]:
+    words, n_words = 1 if n < _SMALL else _WORDS, -(-n // _WORD)
+    return {"n": n, "words": words, "n_words": n_words, "n_blocks": -(-n_words // words)}

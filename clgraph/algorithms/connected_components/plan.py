@@ -1,0 +1,78 @@
+"""Plans of connected components on one device, and the numbering of the components that they find."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.connected_components.problem import ComponentsProblem
+from clgraph.engine.plan import Plan
+from clgraph.engine.unchecked import UncheckedPlan
+from clgraph.primitives.scan import Scan
+from clgraph.runtime.memory.arrays import DeviceArray
+from clgraph.runtime.programs.program import Launch
+from clgraph.runtime.session import Session
+
+_BLOCKS = 2  # blocks of rows per compute unit, so that unequal rows spread more evenly
+
+
+class ComponentsPlan(Plan):
+    """Finds the smallest vertex of every vertex's component."""
+
+    @property
+    def labels(self) -> DeviceArray:
+        """After ``run()``, the smallest vertex of each vertex's component, int32, in the first ``n`` items."""
+        return self.arrays["parent"]
+
+    @cached_property
+    def _numbering(self) -> tuple[Launch, Scan, Launch, DeviceArray]:
+        """The launches that mark the roots, count the roots before each, and give each vertex the count of its root."""
+        n, program = self.setting.values["n"], self.program("connected_components/phases.cl")
+        labels, ranks = self.session.empty(n + 1, np.int32), self.session.empty(n + 1, np.int32)
+        mark = program.bind("mark_roots", n, self.scope, is_root=labels)
+        look_up = program.bind("number_components", n, self.scope, rank=ranks, labels=labels)
+        return mark, Scan(self.session, labels, ranks), look_up, labels
+
+    def result(self) -> tuple[int, NDArray[np.int32]]:
+        """Return the number of components, and each vertex's component; these are numbered by smallest vertex."""
+        n = self.setting.values["n"]
+        if not n:
+            return 0, np.zeros(0, np.int32)
+        mark, scan, look_up, labels = self._numbering
+        mark()
+        scan.run()
+        look_up()
+        numbers, *status = self.session.read((labels, 0, n + 1), *scan.statuses())
+        scan.check(status)
+        return int(numbers[n]), numbers[:n]
+
+
+class MatrixComponents(UncheckedPlan):
+    """A run for one call, on a CPU, on a matrix that is not checked yet.
+
+    It unites the ends of edges within blocks of vertices, then of edges between blocks, and numbers the trees.
+    """
+
+    def __init__(self, session: Session, problem: ComponentsProblem) -> None:
+        n, m = problem.graph.n_vertices, problem.graph.n_edges
+        program = session.program("connected_components/matrix.cl", {"OFFSET_T": "int"}, work_group_size=1)
+        rows = program.constant("CROSSING_ROWS")
+        block_size = -(-n // (rows * _BLOCKS * session.facts.compute_units)) * rows
+        n_blocks = -(-n // block_size)
+        self._is_wrong, self._first_block = program.constant("MATRIX_WRONG"), program.constant("MATRIX_BLOCKS")
+        super().__init__(session, problem, self._first_block + n_blocks, ("labels",))
+        scope = {
+            **self.lent, "n": n, "m": m, "block_size": block_size, "parent": session.empty(n, np.int32),
+            "crossing": session.empty(-(-n // rows), np.uint32),
+        }  # fmt: skip
+        kernels = "unite_blocks", "unite_crossing", "flatten_blocks", "number_roots", "number_others"
+        self.launches += [program.bind(kernel, n_blocks, scope) for kernel in kernels]
+
+    def result(self) -> tuple[int, NDArray[np.int32]]:
+        """Return the same as :meth:`ComponentsPlan.result`; a damaged matrix raises a :class:`GraphError`."""
+        words, labels = self.finish()
+        if words[self._is_wrong]:
+            self.refuse()
+        return int(words[self._first_block :].sum()), labels

@@ -1,0 +1,156 @@
+"""The strategies of connected components, each a function that returns its recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.connected_components import prices
+from clgraph.algorithms.connected_components.plan import ComponentsPlan, MatrixComponents
+from clgraph.algorithms.connected_components.problem import ComponentsProblem
+from clgraph.arguments import checked_count, shown
+from clgraph.device.facts import DeviceFacts
+from clgraph.engine.host import pattern, sequential, too_many_entries
+from clgraph.engine.plan import Plan
+from clgraph.engine.planned import planned
+from clgraph.errors import InputError
+from clgraph.model.recipe import Array, Phase, Recipe, Setting, Step, Use
+from clgraph.model.strategy import Strategy, Unchecked
+from clgraph.primitives.fill import Fill
+
+_MOST_STRIDES = 1 << 8
+_PHASES = "connected_components/phases.cl"
+
+
+def _recipe(
+    problem: ComponentsProblem,
+    *steps: Step,
+    hook_first: bool,
+    arrays: Callable[[], Mapping[str, Array]] = dict,
+    **defines: int,
+) -> Recipe:
+    """Return the recipe of *steps* after the start, which hooks every vertex to its first neighbour if *hook_first*."""
+    graph = problem.graph
+    n, hook_first = graph.n_vertices, hook_first and graph.n_edges > 0
+    start = Phase(f"{_PHASES}:initialize", -(-n // 4))
+    return Recipe((start, *steps) if n else (), lambda: Setting(
+        arrays={
+            "parent": Array(4 * -(-n // 4), np.int32),
+            "second": Array(4 * -(-n // 4) if defines.get("KEEP_SECOND") else 1, np.int32), **arrays(),
+        },
+        values={"n": n, "m": graph.n_edges},
+        defines={
+            "SYMMETRIC": int(not graph.directed), "SORTED_ROWS": int(graph.has_sorted_rows),
+            "HOOK_FIRST": int(hook_first), "FIRST_IS_LINKED": int(hook_first and not graph.directed),
+            **defines,
+        },
+    ))  # fmt: skip
+
+
+def _compress(problem: ComponentsProblem, kernel: str = "compress", max_groups: int | None = None) -> Phase:
+    """Point every vertex at its root."""
+    return Phase(f"{_PHASES}:{kernel}", -(-problem.graph.n_vertices // 4), max_groups=max_groups)
+
+
+def hook_compress(problem: ComponentsProblem, _facts: DeviceFacts, *, hook_rounds: int = 1) -> Recipe:
+    """*hook_rounds* rounds without atomics, each followed by compressing, before the atomic one."""
+    hook_rounds = checked_count("hook_rounds", hook_rounds, 2, least=0)
+    n = problem.graph.n_vertices
+    steps = [_compress(problem)] if hook_rounds else []
+    for _ in range(1, hook_rounds):
+        steps += [Phase("connected_components/hook_compress.cl:hook", n), _compress(problem)]
+    steps += [Phase("connected_components/hook_compress.cl:hook_atomic", n), _compress(problem)]
+    return _recipe(problem, *steps, hook_first=hook_rounds > 0)
+
+
+def rem(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds: int | None = None) -> Recipe:
+    """*hook_rounds*: 0 or 1 rounds of hooking without atomics first; by default the device and graph decide."""
+    if hook_rounds is None:
+        hook_rounds = int(prices.rem_hooks_first(problem.stats, facts))
+    hook_first = checked_count("hook_rounds", hook_rounds, 1, least=0) > 0
+    unite = Phase("connected_components/rem.cl:unite", problem.graph.n_vertices)
+    first = [_compress(problem)] if hook_first else []
+    return _recipe(problem, *first, unite, _compress(problem), hook_first=hook_first)
+
+
+def afforest(
+    problem: ComponentsProblem,
+    facts: DeviceFacts,
+    *,
+    strides: Sequence[int] | None = None,
+    hook_steps: int | None = None,
+) -> Recipe:
+    """Round k hooks every *strides*[k]-th vertex to its second neighbour; defaults from the statistics."""
+    stats, n, file = problem.stats, problem.stats.n_vertices, "connected_components/afforest.cl"
+    if strides is None:
+        strides = prices.sample_strides(stats)
+    elif not isinstance(strides, Sequence) or isinstance(strides, (str, bytes)) or len(strides) > _MOST_STRIDES:
+        raise InputError(f"strides = {shown(strides)}; allowed: a sequence of at most {_MOST_STRIDES} integers")
+    else:
+        strides = [checked_count("strides", stride, 2**20) for stride in strides]
+    if hook_steps is None:
+        hook_steps = 2 if prices.starts_as_one_tree(stats) and not facts.is_cpu else 1
+    keeps_second = 1 in strides and stats.n_edges > 0
+
+    def sample(stride: int) -> Phase:
+        if stride == 1 and keeps_second:
+            return Phase(f"{file}:hook_second", -(-n // 4))
+        return Phase(f"{file}:hook_sample", -(-n // stride), values={"stride": stride})
+
+    return _recipe(
+        problem,
+        *(step for stride in strides for step in (_compress(problem), sample(stride))),
+        _compress(problem, "compress_and_find_giant"),
+        Phase(f"{file}:link_rest", -(-n // 4)),
+        _compress(problem, "compress_if_linked", max_groups=16 * facts.compute_units),
+        hook_first=True,
+        arrays=lambda: {"state": Array("STATE_WORDS", np.int32, zeroed=True)},
+        HOOK_STEPS=checked_count("hook_steps", hook_steps, 64),
+        KEEP_SECOND=int(keeps_second),
+    )
+
+
+def degree_classes(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds: int = 1) -> Recipe:
+    """*hook_rounds*: 0 or 1 rounds of hooking without atomics first."""
+    hook_first = checked_count("hook_rounds", hook_rounds, 1, least=0) > 0
+    file, groups = "connected_components/degree_classes.cl", 8 * facts.compute_units
+
+    def clear(plan: Plan) -> Fill:
+        return Fill(plan.session, plan.arrays["size"], 0)
+
+    return _recipe(
+        problem,
+        *([_compress(problem)] if hook_first else []),
+        Use(clear),
+        Phase(f"{file}:link_short", problem.graph.n_vertices),
+        Phase(f"{file}:link_medium", 0, groups=groups),
+        Phase(f"{file}:link_long", 0, groups=groups),
+        _compress(problem),
+        hook_first=hook_first,
+        arrays=lambda: {"rows": Array(problem.graph.n_vertices, np.int32), "size": Array(2, np.uint32)},
+    )
+
+
+def _solve_on_host(problem: ComponentsProblem) -> tuple[int, NDArray[np.int32]]:
+    from scipy.sparse.csgraph import connected_components  # loading it takes 0.07 s, so only this strategy does it
+
+    found: tuple[int, NDArray[np.int32]] = connected_components(pattern(problem.graph), directed=False)
+    return found
+
+
+STRATEGIES: dict[str, Strategy] = {
+    "afforest": planned("online", afforest, ComponentsPlan, prices.afforest),
+    "rem": planned(
+        "online", rem, ComponentsPlan, prices.rem, unchecked=Unchecked(MatrixComponents, prices.matrix_rows)
+    ),
+    "hook_compress": planned("online", hook_compress, ComponentsPlan, prices.hook_compress),
+    "degree_classes": planned("online", degree_classes, ComponentsPlan, prices.degree_classes),
+    "host": sequential(_solve_on_host, prices.host, too_many_entries),
+}
+
+
+def contenders(_problem: ComponentsProblem, _facts: DeviceFacts) -> tuple[str, ...]:
+    """Return the strategies that auto weighs; the others belong to studies."""
+    return "afforest", "rem", "host"

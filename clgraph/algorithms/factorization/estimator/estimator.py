@@ -1,0 +1,400 @@
+"""The factorisation as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import copy
+import math
+import numbers
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from clgraph.algorithms.factorization.estimator.fitted import FittedFactorization
+from clgraph.algorithms.factorization.estimator.model_file import check_factors, check_model, read_model, write_model
+from clgraph.algorithms.factorization.estimator.scikit_learn import BaseEstimator, check_is_fitted, check_random_state
+from clgraph.algorithms.factorization.factors import Factors, initial_factors
+from clgraph.algorithms.factorization.problem import MAX_RANK, Storage
+from clgraph.algorithms.factorization.strategies import STRATEGIES
+from clgraph.algorithms.factorization.training.epochs import Callback, Epoch, Training
+from clgraph.algorithms.factorization.training.learning_rates import make_schedule
+from clgraph.algorithms.factorization.training.team_training import TeamFactorization
+from clgraph.algorithms.factorization.training.training import Factorization
+from clgraph.arguments import check_callback, checked_count, checked_number
+from clgraph.data.ratings.ratings import Ratings
+from clgraph.errors import InputError
+from clgraph.runtime.session import SessionLike, as_session
+
+_MOST_EPOCHS = 2**31 - 1
+_TRIPLE = ("users", "items", "values")
+_PLACES = ("session", "devices", "client")  # parameters that say where to run, of this class and of those made from it
+_FORM = ("n_features_in_", "feature_names_in_", "_fitted_on_pairs")
+
+
+class SGDMatrixFactorization(FittedFactorization):
+    """Low-rank factorisation of a sparse users x items matrix of ratings by stochastic gradient descent.
+
+    A rating is predicted as ``mean + user_bias + item_bias + user_factors . item_factors``, and one
+    epoch takes one gradient step on each rating's squared error plus *regularization* times the squared
+    norms of what predicts it [1]_ [2]_. Steps run in parallel, kept off each other's rows by one of
+    several strategies [3]_.
+
+    Parameters
+    ----------
+    n_factors : int
+        Rank, 1 … 128.
+    strategy : str
+        A key of ``clgraph.algorithms.factorization.STRATEGIES``, or ``"auto"`` for the cost model's choice.
+    strategy_options : dict, optional
+        Options of a named strategy: the keyword-only parameters of its plan.
+    n_epochs : int
+        Sweeps over the ratings in ``fit``.
+    learning_rate : float
+        Rate of the first epoch. Its product with *regularization* is at most 1/2; beyond, a step would shrink rows
+        by more than half.
+    schedule : {"constant", "inverse", "bold_driver"}
+        Learning rate of the later epochs: it stays; it is ``learning_rate / (1 + decay * t)``; or it is 5 % more after
+        an epoch with a lower training error and half after one with a higher error, up to
+        ``0.5 / regularization``.
+    decay : float
+        How fast the rate of the "inverse" schedule falls.
+    regularization : float
+        Weight of the squared norms; at most ``0.5 / learning_rate``.
+    biases : bool
+        Whether users and items have a bias each.
+    storage : {"float32", "float16"}
+        Type of the factors in device memory; arithmetic is float32.
+    init_scale : float
+        The factors start from a normal distribution of standard deviation ``init_scale / sqrt(n_factors)``.
+        Users and items without ratings stay there; biases start at 0.
+    tol : float, optional
+        Stop after an epoch that lowers the error (RMSE) of *eval_set* by less than this. Without *eval_set*
+        the error of the training ratings counts.
+    random_state : int, RandomState or None
+        Seed of the first factors. With an integer, ``strategy="auto"`` chooses among offline strategies only,
+        and the result is the same in every run on a device while the choice is. New rates from
+        ``clgraph probe`` may change it; ``strategy=`` with the name of an offline strategy pins it.
+    session : Session, str, pyopencl Device, Context or CommandQueue, or None
+        Where to run; a string names a device, ``None`` takes the best one. An estimator that holds a
+        Session cannot be pickled.
+    devices : "all", or sequence of str, Session or pyopencl.Device, optional
+        Several devices on which ``fit`` trains together, instead of *session*: each keeps its users, and blocks of
+        items go round [4]_. Folding users in runs on the host.
+    verbose : int
+        Above 0, tell each epoch's errors and speed on stderr.
+
+    Attributes
+    ----------
+    user_factors_, item_factors_ : float32 array, shape (n_users, n_factors) and (n_items, n_factors)
+    user_biases_, item_biases_ : float32 array, shape (n_users,) and (n_items,), or None
+        ``None`` without *biases*.
+    mean_ : float
+        Mean of the ratings of the first fit.
+    history_ : list of Epoch
+        Learning rate, errors and speed of each epoch.
+    loss_curve_, eval_curve_ : list of float
+        RMSE of the training ratings and of *eval_set* (NaN without one) after each epoch.
+    n_iter_ : int
+        Number of epochs.
+    strategy_ : str
+        The strategy that ran.
+    info_ : RunInfo
+        Where it ran and how long each part took, in the last fit; a loaded model has none.
+    n_features_in_ : int
+        Number of items; 2 after a fit on pairs.
+    feature_names_in_ : object array, shape (n_features_in_,)
+        Names of the columns, after a fit on a frame whose columns have some.
+
+    Notes
+    -----
+    ``fit`` takes the ratings in one of three forms, and the other methods go by it:
+
+    * **Pairs**: *X* has two columns, the ids of a user and of an item, and *y* holds their ratings. Each row is a
+      sample, so scikit-learn's splitters hold out ratings. ``predict(X)`` and ``score(X, y)`` use the factors of the
+      fit. If a user or an item has no ratings in the fit, only the bias of the other one counts. Several ratings of
+      one pair count as their mean.
+    * **A matrix**: a scipy sparse array, whose stored entries are the ratings, or a dense array, whose every entry
+      is one; *y* is ignored. Each row is a sample, so splitters hold out users. ``transform(X)``, ``predict(X)`` and
+      ``score(X)`` fold the users in: they find each one's factors from its ratings in *X*. A dense matrix of two
+      items that comes with *y* is taken for pairs.
+    * **Ratings**: a :class:`clgraph.Ratings`, whose users and items are named by its ids, or else by numbers.
+      ``predict`` and ``score`` take them for the users of the fit, ``transform`` folds them in.
+
+    Ctrl-C during a fit keeps the factors of the last whole epoch,
+    from which ``partial_fit`` goes on; before the first one, and after any other error, the estimator is
+    as it was.
+
+    References
+    ----------
+    .. [1] S. Funk. "Netflix update: try this at home." 2006.
+    .. [2] Y. Koren, R. Bell, C. Volinsky. "Matrix Factorization Techniques for Recommender Systems."
+       IEEE Computer 42, 2009.
+    .. [3] R. Kaleem, A. Venkat, S. Pai, M. Hall, K. Pingali. "Synchronization Trade-offs in GPU
+       Implementations of Graph Algorithms." IPDPS 2016.
+    .. [4] R. Gemulla, E. Nijkamp, P. J. Haas, Y. Sismanis. "Large-Scale Matrix Factorization with Distributed
+       Stochastic Gradient Descent." KDD 2011.
+    """
+
+    def __init__(
+        self,
+        n_factors: int = 16,
+        *,
+        strategy: str = "auto",
+        strategy_options: Mapping[str, Any] | None = None,
+        n_epochs: int = 20,
+        learning_rate: float = 0.01,
+        schedule: str = "constant",
+        decay: float = 0.1,
+        regularization: float = 0.05,
+        biases: bool = False,
+        storage: Storage = "float32",
+        init_scale: float = 0.2,
+        tol: float | None = None,
+        random_state: Any = None,
+        session: SessionLike = None,
+        devices: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_factors = n_factors
+        self.strategy = strategy
+        self.strategy_options = strategy_options
+        self.n_epochs = n_epochs
+        self.learning_rate = learning_rate
+        self.schedule = schedule
+        self.decay = decay
+        self.regularization = regularization
+        self.biases = biases
+        self.storage = storage
+        self.init_scale = init_scale
+        self.tol = tol
+        self.random_state = random_state
+        self.session = session
+        self.devices = devices
+        self.verbose = verbose
+
+    # ---- fitting
+
+    def fit(
+        self, X: Any, y: Any = None, *, eval_set: Any = None, callback: Callback | None = None
+    ) -> SGDMatrixFactorization:
+        """Factorise *X* from new random factors.
+
+        Parameters
+        ----------
+        X : Ratings, scipy sparse array or dense array, shape (n_users, n_items), or pairs, shape (n_ratings, 2)
+        y : array, shape (n_ratings,)
+            Ratings of the pairs; ignored otherwise.
+        eval_set : like *X*, or a tuple (X, y) of pairs and their ratings, optional
+            Ratings whose error is told after each epoch. Pairs may follow any form of *X*; their ids are those of
+            the fit, or row and column numbers if it had none. Pairs may have users and items that *X* has not,
+            which count as in :meth:`predict`. Other forms have the users and items of *X*.
+        callback : callable, optional
+            ``callback(number, epoch)`` after each epoch; a true result stops the fit.
+
+        Returns
+        -------
+        SGDMatrixFactorization
+            The estimator.
+
+        Raises
+        ------
+        InputError
+            No ratings, one whose square is not finite in float32, an unknown id, an unknown option, or a
+            parameter out of range, also a rank for which the device's memory is too small.
+        ValueError
+            A NaN or an infinite number in a dense or sparse array, or other things that scikit-learn refuses;
+            in Ratings it is an InputError, which is a ValueError, too.
+        DeviceMemoryError
+            The ratings are too many for the device's memory.
+        UnsupportedStrategyError
+            The strategy is unknown, or the device cannot run it.
+
+        Warns
+        -----
+        ConvergenceWarning
+            The error became infinite: the last finite factors are kept.
+        """
+        return self._first_fit(X, y, self.n_epochs, eval_set, callback)
+
+    def partial_fit(
+        self, X: Any, y: Any = None, *, n_epochs: int = 1, eval_set: Any = None, callback: Callback | None = None
+    ) -> SGDMatrixFactorization:
+        """Go on for *n_epochs* from the factors that there are, on the same or other ratings; else like :meth:`fit`.
+
+        Users and items stay as in the first fit. So do the mean and the course of the learning
+        rate. Each call prepares its ratings anew: few calls of many epochs are cheaper than the reverse.
+        """
+        if not hasattr(self, "user_factors_"):
+            return self._first_fit(X, y, n_epochs, eval_set, callback)
+        known = self._known
+        ratings = self._numbered(X, y)
+        if X is not known:
+            columns = (np.concatenate([getattr(r, name) for r in (known, ratings)]) for name in _TRIPLE)
+            merged = Ratings.from_triples(*columns, n_users=known.n_users, n_items=known.n_items, duplicates="last")
+            known = replace(merged, user_ids=known.user_ids, item_ids=known.item_ids)
+        return self._train(
+            ratings, self._factors(), known, self.history_, n_epochs, eval_set, callback, mean=self.mean_
+        )
+
+    def _first_fit(
+        self, X: Any, y: Any, n_epochs: int, eval_set: Any, callback: Callback | None
+    ) -> SGDMatrixFactorization:
+        old = self.__dict__.copy()
+        try:
+            ratings = self._ratings(X, y, reset=True)
+            rank = checked_count("n_factors", self.n_factors, MAX_RANK)
+            rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+            start = initial_factors(*ratings.shape, rank, scale=self.init_scale, biases=self.biases, rng=rng)
+            return self._train(ratings, start, ratings, [], n_epochs, eval_set, callback)
+        except BaseException:
+            if self.__dict__.get("history_") is old.get("history_"):  # nothing was kept
+                for name in _FORM:
+                    self.__dict__.pop(name, None)
+                self.__dict__.update({name: old[name] for name in _FORM if name in old})
+            raise
+
+    def _train(
+        self, ratings: Ratings, start: Factors, known: Ratings, history: list[Epoch], n_epochs: int, eval_set: Any,
+        callback: Callback | None, mean: float | None = None,
+    ) -> SGDMatrixFactorization:  # fmt: skip
+        """Go on from *start* on *ratings*, and keep what whole epochs made of it."""
+        check_callback("callback", callback)
+        verbose = checked_count("verbose", self.verbose, _MOST_EPOCHS, least=-_MOST_EPOCHS)
+        tol = None if self.tol is None else checked_number("tol", self.tol, -math.inf)
+        schedule = make_schedule(self.schedule, self.learning_rate, self.decay, self.regularization)
+        eval_ratings, unseen = self._evaluation(eval_set, known)
+        engine = self._engine(
+            ratings, rank=start.user_factors.shape[1], strategy=self.strategy,
+            options=self.strategy_options, deterministic=isinstance(self.random_state, numbers.Integral),
+            n_epochs=checked_count("n_epochs", n_epochs, _MOST_EPOCHS), storage=self.storage,
+            biases=start.user_biases is not None, mean=mean,
+        )  # fmt: skip
+        engine.model.set(start)
+
+        def after_epoch(number: int, epoch: Epoch) -> object:
+            if verbose > 0:
+                _show(number, epoch)
+            return callback is not None and callback(number, epoch)
+
+        try:
+            engine.train(
+                n_epochs, schedule=schedule, regularization=self.regularization, history=history, tol=tol,
+                callback=after_epoch, eval_ratings=eval_ratings, unseen=unseen,
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            if len(engine.epochs) > len(history):
+                self._keep(engine, known)
+            raise
+        self._keep(engine, known)
+        return self
+
+    def _engine(self, ratings: Ratings, **options: Any) -> Training:
+        """Return what trains on *ratings*, on one device or on several."""
+        if self.devices is None:
+            return Factorization(as_session(self.session), ratings, **options)
+        if self.session is not None:
+            raise InputError("session= and devices= are both given; devices= names all that take part")
+        return TeamFactorization(self.devices, ratings, **options)
+
+    def _keep(self, engine: Training, known: Ratings) -> None:
+        found = {f"{name}_": array for name, array in engine.model.get()._asdict().items()}
+        found |= {"mean_": engine.model.mean, "_known": known, "history_": engine.epochs, "n_iter_": len(engine.epochs)}
+        self.__dict__.update(found, strategy_=engine.strategy, info_=engine.info())  # all at once: Ctrl-C finds no half
+
+    @property
+    def loss_curve_(self) -> list[float]:
+        return [epoch.loss for epoch in self.history_]
+
+    @property
+    def eval_curve_(self) -> list[float]:
+        return [epoch.eval_loss for epoch in self.history_]
+
+    # ---- copies and files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to *path* in one step, for :meth:`load`.
+
+        The file is an ``.npz`` archive whatever its name, with nothing pickled in it. It holds the
+        parameters but for *session* and *devices* (and *random_state* if it is no integer), the factors, the
+        history, the ids and which items each user rated.
+
+        Raises
+        ------
+        InputError
+            An id or an option is a Python object that cannot be saved, or the file cannot be written.
+        """
+        check_is_fitted(self)
+        parameters = {name: value for name, value in self.get_params().items() if name not in _PLACES}
+        if not isinstance(self.random_state, numbers.Integral):
+            parameters["random_state"] = None
+        settings = {
+            "parameters": parameters, "mean": self.mean_, "history": self.history_, "strategy": self.strategy_,
+            "pairs": self._fitted_on_pairs,
+        }  # fmt: skip
+        known = self._known
+        arrays = {name: getattr(self, f"{name}_") for name in Factors._fields}
+        arrays |= {"offsets": known.user_offsets, "items": known.items}
+        if hasattr(self, "feature_names_in_"):
+            arrays["feature_names"] = self.feature_names_in_.astype(str)
+        write_model(path, settings, arrays | {"user_ids": known.user_ids, "item_ids": known.item_ids})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, session: SessionLike = None) -> SGDMatrixFactorization:
+        """Return the model that :meth:`save` wrote to *path*; it will go on on *session*.
+
+        Raises
+        ------
+        InputError
+            The file is no saved model, of another version, or damaged.
+        """
+        settings, arrays = read_model(path)
+        try:
+            model = cls(**settings["parameters"] | ({} if session is None else {"session": session}))
+            factors = Factors(*(arrays.get(name) for name in Factors._fields))  # type: ignore[arg-type]
+            n_users, n_items = check_factors(factors)
+            check_model(settings, arrays, factors, cls().get_params())
+            offsets, items = arrays["offsets"], arrays["items"]
+            users = np.repeat(np.arange(n_users, dtype=np.int32), np.diff(offsets))
+            names = arrays.get("user_ids"), arrays.get("item_ids")
+            model._known = Ratings(users, items, np.zeros(items.size, np.float32), n_users, n_items, *names)
+            model.mean_, model.strategy_ = float(settings["mean"]), str(settings["strategy"])
+            model._fitted_on_pairs = bool(settings.get("pairs", False))
+            model.history_ = [Epoch(*map(float, epoch)) for epoch in settings["history"]]
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(f"{path}: a damaged factorisation: {type(error).__name__}: {error}") from error
+        for name, array in factors._asdict().items():
+            setattr(model, f"{name}_", array)
+        model.n_iter_, model.n_features_in_ = len(model.history_), 2 if model._fitted_on_pairs else n_items
+        if (names_in := arrays.get("feature_names")) is not None:
+            if names_in.shape != (model.n_features_in_,) or names_in.dtype.kind != "U":
+                raise InputError(f"{path}: {names_in.shape} names of {model.n_features_in_} features")
+            model.feature_names_in_ = names_in.astype(object)
+        return model
+
+    def __sklearn_clone__(self) -> SGDMatrixFactorization:
+        # Sessions cannot be copied: the clone shares them.
+        places = {name: getattr(self, name) for name in _PLACES if hasattr(self, name)}
+        plain = copy.copy(self)
+        plain.__dict__.update(dict.fromkeys(places))
+        clone: SGDMatrixFactorization = BaseEstimator.__sklearn_clone__(plain)
+        clone.__dict__.update(places)
+        return clone
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = []
+        strategy = STRATEGIES.get(self.strategy)
+        tags.non_deterministic = strategy is not None and strategy.kind == "online"
+        return tags
+
+
+def _show(number: int, epoch: Epoch) -> None:
+    text = f"epoch {number}: RMSE {epoch.loss:.4f}"
+    if not math.isnan(epoch.eval_loss):
+        text += f", evaluation {epoch.eval_loss:.4f}"
+    text += f", {epoch.updates_per_second:.3g} updates/s"
+    print(text, file=sys.stderr)

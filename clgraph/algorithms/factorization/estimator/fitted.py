@@ -1,0 +1,275 @@
+"""Methods of a fitted factorisation: it predicts, folds users in and recommends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+
+from clgraph.algorithms.factorization.estimator.host_model import fold_in, item_means, predict_pairs
+from clgraph.algorithms.factorization.estimator.scikit_learn import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    check_is_fitted,
+    check_X_y,
+    r2_score,
+    validate_data,
+)
+from clgraph.algorithms.factorization.factors import Factors
+from clgraph.algorithms.factorization.training.epochs import UnseenPairs
+from clgraph.arguments import checked_count, checked_flag, refusing
+from clgraph.data.ratings.ratings import Ratings
+from clgraph.errors import InputError
+
+
+class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """The part of :class:`clgraph.SGDMatrixFactorization` that uses the factors."""
+
+    def transform(self, X: Any) -> NDArray[np.float32]:
+        """Return factor rows of the users of *X*, old or new, by folding them in.
+
+        Each row minimises the squared errors of that user's ratings plus *regularization* times their
+        number times the row's squared norm, with the items as they are: the loss of ``fit``, solved for
+        one user. A bias is found along with it. The rows of users without ratings are 0.
+
+        Parameters
+        ----------
+        X : Ratings, scipy sparse array or dense array, shape (n, n_items)
+            After a fit on pairs, Ratings; or pairs, whose users have the rows of the fit, or 0 if they are unknown.
+
+        Returns
+        -------
+        float32 array, shape (n, n_factors)
+        """
+        check_is_fitted(self)
+        if self._fitted_on_pairs and not isinstance(X, Ratings):
+            users = self._pair_numbers(X)[0]
+            return np.where(users[:, None] < 0, np.float32(0), self.user_factors_[users])
+        return self._fold_in(X)[0].astype(np.float32)
+
+    def predict(self, users: Any, items: ArrayLike | None = None) -> NDArray[np.float32]:
+        """Predict the ratings of *items* by *users*, pair by pair, or the ratings of an *X*.
+
+        Parameters
+        ----------
+        users, items : array, shape (n,)
+            Ids as in the fit, or row and column numbers if it had none. Without *items*, *users* is an *X* in the
+            form of the fit: pairs; a dense array of ratings of shape (n, n_items), by users who may be new; or Ratings.
+
+        Returns
+        -------
+        float32 array, shape (n,) or (n, n_items)
+            For Ratings, a prediction for each of them, in order.
+
+        Raises
+        ------
+        InputError
+            An id is unknown; the message names it. In pairs, unknown ids are allowed: see the class.
+        """
+        check_is_fitted(self)
+        if items is not None:
+            numbers_ = self._known.user_index(users), self._known.item_index(items)
+            if numbers_[0].size != numbers_[1].size:
+                raise InputError(f"{numbers_[0].size} users and {numbers_[1].size} items; they must be as many")
+            return self._of_pairs(*numbers_)
+        if isinstance(users, Ratings):
+            ratings = self._numbered(users)
+            return self._of_pairs(ratings.users, ratings.items)
+        if self._fitted_on_pairs:
+            return self._of_pairs(*self._pair_numbers(users))
+        if issparse(users):
+            raise InputError(
+                "predict(X) of a sparse X would be dense; give predict(users, items) the pairs that are needed"
+            )
+        rows, biases = self._fold_in(users)
+        predictions = rows @ self._factors().item_factors.T + biases[:, None]
+        return (predictions + item_means(self._factors(), self.mean_)).astype(np.float32)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the coefficient of determination R² of what :meth:`predict` says of the ratings in *X* and *y*.
+
+        1 is perfect, and a constant prediction of their mean gets 0. The users of a matrix are folded in by the very
+        ratings that count, so the score of a matrix says how well the items' factors describe users, not how well
+        ratings are foretold; ratings held out as pairs, or as Ratings, do.
+
+        Parameters
+        ----------
+        X, y
+            In the form of the fit.
+        """
+        check_is_fitted(self)
+        if self._fitted_on_pairs and not isinstance(X, Ratings):
+            if y is None:
+                raise InputError("score(X) of pairs needs their ratings: score(X, y)")
+            return float(r2_score(y, self.predict(X)))
+        if isinstance(X, Ratings):
+            ratings = self._numbered(X)
+            return float(r2_score(ratings.values, self._of_pairs(ratings.users, ratings.items)))
+        ratings = self._ratings(X, reset=False)
+        rows, biases = (array.astype(np.float32) for array in self._fold_in(ratings))
+        folded = self._factors()._replace(user_factors=rows, user_biases=biases)
+        return float(r2_score(ratings.values, predict_pairs(folded, self.mean_, ratings.users, ratings.items)))
+
+    def recommend(
+        self, user: Any, N: int = 10, filter_already_liked_items: bool = True
+    ) -> tuple[NDArray[Any], NDArray[np.float32]]:
+        """Return the items with the highest predicted ratings by *user*.
+
+        Parameters
+        ----------
+        user : id
+        N : int
+            How many; fewer if there are not as many.
+        filter_already_liked_items : bool
+            Leave out the items that the user rated in a fit.
+
+        Returns
+        -------
+        ids : array, shape (N,)
+            Item ids, or column numbers; the best first, equals by number.
+        scores : float32 array, shape (N,)
+            Their predicted ratings.
+        """
+        check_is_fitted(self)
+        count, known = checked_count("N", N, 2**31 - 1), self._known
+        leave_out = checked_flag("filter_already_liked_items", filter_already_liked_items)
+        number = known.user_index([user])
+        scores = self._of_pairs(np.broadcast_to(number, known.n_items), np.arange(known.n_items, dtype=np.int32))
+        keep = np.ones(known.n_items, bool)
+        if leave_out:
+            start, stop = known.user_offsets[number[0] : number[0] + 2]
+            keep[known.items[start:stop]] = False
+        items = np.flatnonzero(keep)
+        best = items[np.argsort(-scores[items], kind="stable")[:count]]
+        return best if known.item_ids is None else known.item_ids[best], scores[best]
+
+    def _of_pairs(self, users: NDArray[np.int32], items: NDArray[np.int32]) -> NDArray[np.float32]:
+        return predict_pairs(self._factors(), self.mean_, users, items)
+
+    def _pair_numbers(self, X: Any) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the numbers of the users and the items of pairs, -1 if unknown."""
+        users, items = pair_ids(validate_data(self, X, reset=False, dtype=None))
+        return self._known.user_index(users, default=-1), self._known.item_index(items, default=-1)
+
+    def _fold_in(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        ratings = numbered_as(self._known, self._ratings(X, reset=False), new_users=True)
+        return fold_in(self._factors(), self.mean_, ratings, self.regularization)
+
+    def _factors(self) -> Factors:
+        return Factors(*(getattr(self, f"{name}_") for name in Factors._fields))
+
+    # ---- inputs
+
+    def _ratings(self, X: Any, y: Any = None, *, reset: bool) -> Ratings:
+        """Return *X* and *y* as Ratings; with *reset*, later calls take their form and items for the fit's."""
+        if isinstance(X, Ratings):
+            if reset:
+                self._fitted_on_pairs = False
+                self.n_features_in_ = X.n_items
+                self.__dict__.pop("feature_names_in_", None)
+            return X
+        if reset:
+            self._fitted_on_pairs = y is not None and are_pairs(X)
+        if not self._fitted_on_pairs:
+            return ratings_of_matrix(validate_data(self, X, reset=reset, accept_sparse=("csr", "csc", "coo")))
+        if y is None:
+            raise InputError("pairs need their ratings, y")
+        return ratings_of_pairs(*validate_data(self, X, y, reset=reset, dtype=None, y_numeric=True))
+
+    def _numbered(self, X: Any, y: Any = None, *, known: Ratings | None = None) -> Ratings:
+        """Return *X* and *y* as Ratings of the users and items of *known*, or else of the fit."""
+        return numbered_as(known or self._known, self._ratings(X, y, reset=False), new_users=False)
+
+    def _evaluation(self, eval_set: Any, known: Ratings) -> tuple[Ratings | None, UnseenPairs | None]:
+        """Return the ratings of *eval_set* in the numbers of *known*, and pairs of unknown users or items."""
+        if eval_set is None:
+            return None, None
+        X, y = eval_set if isinstance(eval_set, tuple) and len(eval_set) == 2 else (eval_set, None)
+        if y is None or not are_pairs(X):
+            return self._numbered(X, y, known=known), None
+        if self._fitted_on_pairs:
+            return split_pairs(known, *validate_data(self, X, y, reset=False, dtype=None, y_numeric=True))
+        return split_pairs(known, *check_X_y(X, y, dtype=None, y_numeric=True))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "user_factors_")
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.item_factors_.shape[1])
+
+
+def are_pairs(X: Any) -> bool:
+    """Tell whether *X* is a dense array, frame or list with two columns."""
+    if isinstance(X, Ratings) or issparse(X):
+        return False
+    with refusing("X", X, "Ratings, a scipy sparse array, or a dense array of ratings or pairs"):
+        shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
+        return len(shape) == 2 and bool(shape[1] == 2)
+
+
+def pair_ids(pairs: NDArray[Any]) -> tuple[ArrayLike, ArrayLike]:
+    """Return the ids of users and of items; a list of objects may turn out to hold numbers only."""
+    users, items = (column.tolist() if column.dtype == object else column for column in pairs.T)
+    return users, items
+
+
+def ratings_of_pairs(pairs: NDArray[Any], values: NDArray[Any]) -> Ratings:
+    """Return the ratings *values* of *pairs*, several of one pair as their mean."""
+    return Ratings.from_triples(*pair_ids(pairs), values, ids="compact", duplicates="mean")
+
+
+def ratings_of_matrix(X: Any) -> Ratings:
+    """Return a sparse array's stored entries, or all entries of a dense one."""
+    if issparse(X):
+        return Ratings.from_scipy(X)
+    users, items = np.indices(X.shape, np.int32)
+    n_users, n_items = X.shape
+    return Ratings.from_triples(users.ravel(), items.ravel(), X.ravel(), n_users=n_users, n_items=n_items)
+
+
+def split_pairs(known: Ratings, pairs: NDArray[Any], values: NDArray[Any]) -> tuple[Ratings, UnseenPairs]:
+    """Return the ratings of *pairs* whose user and item *known* has, in its numbers, and the other ones."""
+    ratings = ratings_of_pairs(pairs, values)
+    assert ratings.user_ids is not None
+    assert ratings.item_ids is not None
+    users = known.user_index(ratings.user_ids, default=-1)[ratings.users]
+    items = known.item_index(ratings.item_ids, default=-1)[ratings.items]
+    seen = (users >= 0) & (items >= 0)
+    return (
+        Ratings.from_triples(
+            users[seen], items[seen], ratings.values[seen], n_users=known.n_users, n_items=known.n_items
+        ),
+        UnseenPairs(users[~seen], items[~seen], ratings.values[~seen]),
+    )
+
+
+def numbered_as(known: Ratings, ratings: Ratings, *, new_users: bool) -> Ratings:
+    """Return *ratings* in the numbers of *known*, matched by ids where both have some; users unless *new_users*."""
+    if ratings is known:
+        return ratings
+    users, items, n_users = ratings.users, ratings.items, ratings.n_users
+    if ratings.item_ids is not None and known.item_ids is not None:
+        items = _matched("item", items, ratings.item_ids, known.item_index(ratings.item_ids, default=-1))
+    elif ratings.n_items != known.n_items:
+        wanted = f"SGDMatrixFactorization is expecting {known.n_items} features as input"  # in scikit-learn's words
+        raise InputError(f"X has {ratings.n_items} features, but {wanted}")
+    if not new_users:
+        n_users = known.n_users
+        if ratings.user_ids is not None and known.user_ids is not None:
+            users = _matched("user", users, ratings.user_ids, known.user_index(ratings.user_ids, default=-1))
+        elif ratings.n_users != n_users:
+            raise InputError(f"ratings of {ratings.n_users} users; the model was fitted on {n_users}")
+    return Ratings.from_triples(users, items, ratings.values, n_users=n_users, n_items=known.n_items)
+
+
+def _matched(kind: str, numbers: NDArray[np.int32], ids: ArrayLike, index: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the numbers in the fit of users or items (*kind*); *index* gives them by id, -1 if unknown."""
+    found: NDArray[np.int32] = index[numbers]
+    if found.size and found.min() < 0:
+        name = np.asarray(ids).tolist()[numbers[int((found < 0).argmax())]]
+        raise InputError(f"{kind} {name!r} was not in the ratings of the fit")
+    return found

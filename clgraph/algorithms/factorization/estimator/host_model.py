@@ -1,0 +1,76 @@
+"""What a fitted model predicts, computed on the host."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.factorization.factors import Factors
+from clgraph.data.ratings.ratings import Ratings
+from clgraph.data.ratings.stats import chunks
+
+
+def item_means(factors: Factors, mean: float) -> NDArray[np.float64]:
+    """Return what is predicted of each item for a user of whom nothing is known, shape (n_items,)."""
+    means = np.full(len(factors.item_factors), mean)
+    return means if factors.item_biases is None else means + factors.item_biases
+
+
+def predict_pairs(
+    factors: Factors, mean: float, users: NDArray[np.int32], items: NDArray[np.int32]
+) -> NDArray[np.float32]:
+    """Predict the ratings of pairs; float32, shape (n,).
+
+    The numbers are in range, or -1 for a user or an item that is unknown: what is known of the other counts.
+    """
+    predictions, means = np.empty(users.size, np.float32), item_means(factors, mean)
+    for chunk in chunks(users.size):
+        user, item = users[chunk], items[chunk]
+        rows = factors.user_factors[user], factors.item_factors[item]
+        product = np.einsum("ij,ij->i", *rows, dtype=np.float64)
+        product[(user < 0) | (item < 0)] = 0.0
+        if factors.user_biases is not None:
+            product += np.where(user < 0, 0.0, factors.user_biases[user])
+        predictions[chunk] = product + np.where(item < 0, mean, means[item])
+    return predictions
+
+
+def fold_in(
+    factors: Factors, mean: float, ratings: Ratings, regularization: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Find the rows and biases of users by regularised least squares, the items being as they are.
+
+    A user's row and bias minimise the squared errors of the user's ratings plus *regularization* times
+    their number times the squared norm: the loss of the training, which is exact for one user alone.
+
+    Returns
+    -------
+    rows : float64 array, shape (n_users, rank)
+        0 for users without ratings.
+    biases : float64 array, shape (n_users,)
+        0 for a model without biases.
+    """
+    design, means = factors.item_factors.astype(np.float64), item_means(factors, mean)
+    rank = design.shape[1]
+    if factors.user_biases is not None:
+        design = np.column_stack((design, np.ones(len(design))))
+    found = np.zeros((ratings.n_users, rank + 1))
+    for user in np.flatnonzero(np.diff(ratings.user_offsets)):
+        part = slice(*ratings.user_offsets[user : user + 2])
+        items = ratings.items[part]
+        a, b = design[items], ratings.values[part] - means[items]
+        row = _least_squares(a, b, regularization * items.size)
+        found[user, : row.size] = row
+    return found[:, :rank], found[:, rank]
+
+
+def _least_squares(a: NDArray[Any], b: NDArray[Any], weight: float) -> NDArray[Any]:
+    """Return the x that minimises |a x - b|² + weight |x|²; the shortest if there are several."""
+    if weight > 0:
+        with contextlib.suppress(np.linalg.LinAlgError):  # factors are so large that adding the weight changes nothing
+            return np.linalg.solve(a.T @ a + weight * np.eye(a.shape[1]), a.T @ b)
+    shortest: NDArray[Any] = np.linalg.lstsq(a, b, rcond=None)[0]
+    return shortest

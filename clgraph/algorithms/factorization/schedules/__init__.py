@@ -1,0 +1,1 @@
+"""Strategies of factorization: ways to keep two steps off one vertex."""

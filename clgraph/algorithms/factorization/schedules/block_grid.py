@@ -1,0 +1,225 @@
+"""A grid of blocks: users and items cut into parts, conflict-free parts at a time (cl/factorization/block_grid.cl)."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.factorization.factors import RowLayout, row_layout, upload_ratings
+from clgraph.algorithms.factorization.plan import FactorizationPlan, clear, slice_size, wait_by_slices
+from clgraph.algorithms.factorization.problem import FactorizationProblem
+from clgraph.algorithms.factorization.rating_order import enqueue_order, find_offsets, pack, sort_by_block
+from clgraph.algorithms.factorization.schedules import supersteps
+from clgraph.algorithms.factorization.schedules.supersteps import checked_barrier, launch_over
+from clgraph.arguments import Seed, checked_count, checked_seed
+from clgraph.data.ratings.stats import RatingsStats
+from clgraph.device.facts import DeviceFacts
+from clgraph.errors import InputError
+from clgraph.model.recipe import Array, Phase, Recipe, Setting, Use
+from clgraph.runtime.memory.arrays import DeviceArray
+
+_SOURCE = "factorization/block_grid.cl"
+_LINGER = 20000
+_STREAMS = 4  # parts of a block between which a lone work-item alternates
+_MOST_GROUPS = 4096  # groups whose blocks still have 32-bit numbers
+_LONG_ROW = 16  # vectors of a row from which on four work-items share a rating
+_MOST_VECTORS = 8  # vectors of a row that a work-item holds, if others can share the row
+_MOST_CHAINED_VECTORS = 6  # vectors of a row of which two products at a time fit 256 registers
+_PLACED_ONE_BY_ONE = 8  # heaviest vertices for each part, which are placed one by one
+
+
+def block_grid(
+    problem: FactorizationProblem,
+    facts: DeviceFacts,
+    *,
+    n_groups: int | None = None,
+    lanes: int | None = None,
+    barrier: str = "auto",
+    seed: Seed = 0,
+) -> Recipe:
+    """Sweep over a grid of *n_groups* × *n_groups* blocks, of which *n_groups* share no vertex.
+
+    So many blocks run at a time, one for each work-group; by default what suits the ratings and the device. *lanes*
+    work-items share a rating: a power of two that divides the vectors of a row, at most the sub-group, and so many
+    that the rows of a sub-group's ratings fit the local memory. By default they are two, from 16 vectors on four, and
+    so many that none of them holds more than eight. *barrier* separates blocks: the end of a kernel
+    ("launch"), or, where the device has device-wide barriers, a wait for one other group inside a persistent kernel
+    ("grid"). *seed* draws the order in which users and items are dealt to parts.
+    """
+    seed = checked_seed(seed)
+    if checked_barrier(facts, barrier, ("auto", "launch", "grid")) == "auto":
+        barrier = "grid" if supersteps.has_grid_barrier(facts) else "launch"
+    layout = row_layout(problem.rank, facts)
+    vectors = layout.vectors * layout.lanes
+    lanes = _default_lanes(vectors, facts.sub_group_size) if lanes is None else _checked_lanes(lanes, layout, facts)
+    n_groups = grid_groups(problem.stats, facts) if n_groups is None else n_groups
+    n_groups = checked_count("n_groups", n_groups, _MOST_GROUPS)
+    in_one_launch = (
+        clear("control"),
+        clear("done"),
+        Phase(f"{_SOURCE}:block_sweep", 0, groups=n_groups, status="control[GRID_STATUS]"),
+    )
+    return Recipe(
+        in_one_launch if barrier == "grid" else (Use(BlockSteps),),
+        lambda: Setting(
+            arrays={
+                "control": Array("GRID_CONTROL_WORDS", np.uint32), "done": Array(f"DONE_STRIDE * {n_groups}", np.uint32)
+            } if barrier == "grid" else {},
+            values={"n_groups": n_groups},
+            defines={
+                "LINGER": _LINGER, "LANES": lanes, "VECTORS": vectors // lanes, "CHAIN": _chain(vectors // lanes),
+            },
+            work_group_size=facts.sub_group_size,
+            prepare=partial(_deal, seed=seed),
+        ),
+    )  # fmt: skip
+
+
+def _deal(plan: FactorizationPlan, *, seed: int) -> dict[str, DeviceArray]:
+    """Deal users and items to parts, sort the ratings by block and cut the blocks into tiles.
+
+    Returns
+    -------
+    dict of str to DeviceArray
+        The packed ``ratings``, their positions in that ``order``, and where in it blocks begin, ``offsets``.
+    """
+    session, ratings, n_groups = plan.session, plan.problem.ratings, plan.setting.values["n_groups"]
+    rng, given = np.random.default_rng(seed), upload_ratings(session, ratings)
+    user_part, item_part = (
+        session.upload(balanced_parts(np.diff(offsets), n_groups, rng))
+        for offsets in (ratings.user_offsets, ratings.item_offsets)
+    )
+    width, n_blocks = max(1, ratings.n_items), n_groups**2
+    by_key, order = sort_by_block(
+        plan,
+        given,
+        "grid_keys",
+        n_blocks * width,
+        n_items=width,
+        n_groups=n_groups,
+        user_part=user_part,
+        item_part=item_part,
+    )
+    offsets = find_offsets(plan, by_key, n_blocks, width)
+    if session.facts.sub_group_size == 1:
+        # Steps on one item wait for each other, those on four do not: go through four parts of a block in turn.
+        in_turn = session.empty(order.size, order.dtype)
+        enqueue_order(
+            plan,
+            "block_order",
+            "interleave",
+            width=width,
+            n_streams=_STREAMS,
+            keys=by_key,
+            offsets=offsets,
+            order=order,
+            interleaved=in_turn,
+        )
+        order = in_turn
+    packed = pack(plan, given, order)
+    plan.program(_SOURCE).bind("cut_tiles", n_blocks, n_blocks=n_blocks, offsets=offsets, ratings=packed)()
+    return {"ratings": packed, "order": order, "offsets": offsets}
+
+
+def grid_groups(stats: RatingsStats, facts: DeviceFacts) -> int:
+    """Choose into how many parts block_grid cuts users and items.
+
+    Each step costs a wait, each group walks its share of the ratings: the best number is near the square root of
+    n_ratings over the ratings that a wait is worth. More than the device has room for does not help.
+    """
+    wait, most = (2000, 8 * facts.compute_units) if facts.is_cpu else (60, 4 * facts.compute_units)
+    wanted = math.isqrt(stats.n_ratings // wait)
+    return max(1, min(most, max(wanted, facts.compute_units if facts.is_cpu else 1), stats.n_users, stats.n_items))
+
+
+class BlockSteps:
+    """A sweep with a launch for each step, and several for long ones."""
+
+    def __init__(self, plan: FactorizationPlan) -> None:
+        self._plan, self._n_groups = plan, plan.setting.values["n_groups"]
+        self._step = plan.program(_SOURCE).bind("block_step", 1, plan.scope, step=0, first_group=0)
+
+    def run(self) -> None:
+        """Enqueue one sweep."""
+        wait_by_slices(self._plan, self._steps())
+
+    def _steps(self) -> Iterator[tuple[Any, int]]:
+        """Enqueue the steps; yield the events and, about, how many ratings they take."""
+        problem, facts, all_groups = self._plan.problem, self._plan.session.facts, self._n_groups
+        n_cuts, units = -(-problem.n // (all_groups * slice_size(problem, facts))), facts.compute_units
+        together = all_groups if n_cuts <= 1 else max(1, all_groups // (n_cuts * units)) * units
+        for step in range(all_groups):
+            for first in range(0, all_groups, together):
+                n_groups = min(together, all_groups - first)
+                event = launch_over(self._step, n_groups, step=step, first_group=first)
+                yield event, n_groups * problem.n // all_groups**2
+
+
+def _chain(vectors: int) -> int:
+    """Steps of a run whose products are made together: two, except where they do not fit the registers."""
+    return 1 if vectors > _MOST_CHAINED_VECTORS else 2
+
+
+def _default_lanes(vectors: int, sub_group_size: int) -> int:
+    lanes = min(math.gcd(vectors, 4 if vectors >= _LONG_ROW else 2), sub_group_size)
+    while vectors // lanes > _MOST_VECTORS and vectors % (2 * lanes) == 0 and lanes < sub_group_size:
+        lanes *= 2
+    return lanes
+
+
+def _checked_lanes(lanes: int, layout: RowLayout, facts: DeviceFacts) -> int:
+    lanes = checked_count("lanes", lanes, facts.sub_group_size)
+    vectors, powers = layout.vectors * layout.lanes, (1 << k for k in range(facts.sub_group_size.bit_length()))
+    allowed = [n for n in powers if vectors % n == 0 and _local_bytes(n, layout, facts) <= facts.local_mem_bytes]
+    if lanes not in allowed:
+        raise InputError(
+            f"lanes = {lanes}; rows of {vectors} vectors and {facts.local_mem_bytes} bytes of local memory on "
+            f"{facts.name} allow {allowed}"
+        )
+    return lanes
+
+
+def _local_bytes(lanes: int, layout: RowLayout, facts: DeviceFacts) -> int:
+    """Bytes of a group: shared_t of the kernel file, with room for alignment and the words beside it."""
+    width = facts.sub_group_size
+    if lanes == width:
+        return 0
+    return 4 * (layout.padded // lanes * (width + lanes) + width + 1 + layout.vector_width + 2)
+
+
+def balanced_parts(degrees: NDArray[np.int64], n_parts: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    """Deal vertices to parts of nearly equal sums of degrees; return each vertex's part.
+
+    The heaviest go one by one to the part with the least so far (Graham's LPT rule), all others in random order
+    to what room the parts have left.
+    """
+    part = np.empty(degrees.size, np.int32)
+    n_heavy = min(degrees.size, _PLACED_ONE_BY_ONE * n_parts)
+    order = rng.permutation(np.arange(degrees.size, dtype=np.int32))
+    order = order[np.argpartition(-degrees[order], n_heavy - 1)] if n_heavy else order
+    heavy = order[:n_heavy]
+    heavy = heavy[np.argsort(-degrees[heavy], kind="stable")]
+    loads = [(0, k) for k in range(n_parts)]  # a heap
+    for vertex, degree in zip(heavy.tolist(), degrees[heavy].tolist(), strict=True):
+        load, k = loads[0]
+        part[vertex] = k
+        heapq.heapreplace(loads, (load + degree, k))
+    light = order[n_heavy:]
+    after = np.cumsum(degrees[light])
+    if light.size and after[-1]:
+        filled = np.zeros(n_parts)
+        for filled_to, k in loads:
+            filled[k] = filled_to
+        room = np.maximum(0.0, (filled.sum() + after[-1]) / n_parts - filled)
+        ends = np.searchsorted(after, np.cumsum(room / room.sum()) * after[-1])
+        ends[-1] = light.size
+        part[light] = np.repeat(np.arange(n_parts, dtype=np.int32), np.diff(ends, prepend=0))
+    else:
+        part[light] = 0
+    return part

@@ -1,0 +1,160 @@
+"""Supersteps in which a slot holds an item (cl/factorization/item_block.cl): AGM-N and SGM of the study."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.factorization.factors import upload_ratings
+from clgraph.algorithms.factorization.plan import FactorizationPlan
+from clgraph.algorithms.factorization.problem import FactorizationProblem
+from clgraph.algorithms.factorization.rating_order import (
+    by_descending_degree,
+    enqueue_order,
+    gather_ratings,
+    number_runs,
+    stable_order,
+)
+from clgraph.algorithms.factorization.schedules import supersteps
+from clgraph.algorithms.factorization.schedules.matchings import find_matchings
+from clgraph.algorithms.factorization.schedules.supersteps import STATUS, Supersteps, checked_barrier
+from clgraph.arguments import Seed, checked_count
+from clgraph.device.facts import DeviceFacts
+from clgraph.errors import InputError
+from clgraph.model.recipe import Recipe, Setting, Use
+
+_SOURCE = "factorization/item_block.cl"
+
+
+def matching_node(
+    problem: FactorizationProblem,
+    facts: DeviceFacts,
+    *,
+    seed: Seed = 0,
+    barrier: str = "auto",
+    work_group_size: int | None = None,
+) -> Recipe:
+    """Sweep over blocks of items in the order of their numbers; the supersteps are matchings of all ratings.
+
+    Inside a block the items with the most ratings take the first slots: the
+    steps that only few items still have then belong to one work-group. *seed* draws the matchings.
+
+    *barrier* separates supersteps. "grid": a device-wide barrier of a persistent kernel, and a block has
+    as many items as there are resident slots. "group", where the device has none: the barrier of one work-group,
+    which runs alone, and a block has as many items as it has slots. On a CPU that is one work-item with one item at a
+    time: no parallelism is left, but the row stays in registers for all of an item's ratings. *work_group_size* is a
+    multiple of the sub-group size.
+    """
+    return _recipe(facts, barrier, work_group_size, seed=seed, by_degree=False)
+
+
+def subgraph_matching(
+    problem: FactorizationProblem,
+    facts: DeviceFacts,
+    *,
+    seed: Seed = 0,
+    barrier: str = "auto",
+    work_group_size: int | None = None,
+) -> Recipe:
+    """Sweep over blocks of items of like degree; the supersteps are matchings of a block's ratings alone.
+
+    Items are sorted by degree, so blocks of rare items take few supersteps. It has the options of
+    :func:`matching_node`.
+    """
+    return _recipe(facts, barrier, work_group_size, seed=seed, by_degree=True)
+
+
+def _recipe(facts: DeviceFacts, barrier: str, work_group_size: int | None, *, seed: Seed, by_degree: bool) -> Recipe:
+    barrier = checked_barrier(facts, barrier, ("auto", "grid", "group"))
+    if barrier == "auto":
+        barrier = "grid" if supersteps.has_grid_barrier(facts) else "group"
+    size = facts.group_size(supersteps.GRID_WG_SIZE)
+    if work_group_size is not None:
+        size = checked_count("work_group_size", work_group_size, facts.max_work_group_size)
+        if size % facts.sub_group_size:
+            raise InputError(f"work_group_size = {size}; needed: a multiple of {facts.sub_group_size}")
+    step = Use(lambda plan: ItemSupersteps(plan, barrier, size, seed=seed, by_degree=by_degree))
+    return Recipe((step,), partial(Setting, arrays=STATUS))
+
+
+def _by_number_and_degree(degrees: NDArray[np.int64], block_size: int) -> NDArray[np.int64]:
+    order = by_descending_degree(degrees)
+    # numpy sorts int16 by radix, ten times as fast
+    block = np.empty(degrees.size, np.int16 if order.size < 2**15 * block_size else np.int32)
+    block[np.flatnonzero(degrees)] = np.arange(order.size) // block_size
+    return order[np.argsort(block[order], kind="stable")]
+
+
+class ItemSupersteps(Supersteps):
+    """Blocks of items, one after the other; a slot holds an item's row while its block lasts.
+
+    Inside a block the matchings that have ratings of it are the supersteps.
+
+    With *by_degree* items fill blocks by falling degree, and each block has matchings of its own; else items fill them
+    in the order of their numbers, and all ratings have matchings in common.
+    """
+
+    def __init__(
+        self, plan: FactorizationPlan, barrier: str, work_group_size: int, *, seed: Seed, by_degree: bool
+    ) -> None:
+        super().__init__(plan, barrier)
+        session, ratings = plan.session, plan.problem.ratings
+        program = plan.build(_SOURCE, work_group_size, LINGER=supersteps.LINGER)
+        degrees = np.diff(ratings.item_offsets)
+        slots = program.work_group_size // plan.lanes
+        n_rated, n = int(np.count_nonzero(degrees)), ratings.n_ratings
+        most_groups = supersteps.GROUPS_PER_UNIT * session.facts.compute_units if barrier == "grid" else 1
+        n_groups = max(1, min(most_groups, -(-n_rated // slots)))
+        block_size = n_groups * slots
+        by_rank = by_descending_degree(degrees) if by_degree else _by_number_and_degree(degrees, block_size)
+        item_ranks = np.zeros(ratings.n_items, np.uint32)
+        item_ranks[by_rank] = np.arange(n_rated)
+        given = upload_ratings(session, ratings)
+        ranks, blocks = session.empty(n, np.uint32), session.empty(n, np.uint32)
+        enqueue_order(
+            plan,
+            "superstep_order",
+            "rank_items",
+            block_size=block_size,
+            items=given["items"],
+            item_ranks=session.upload(item_ranks),
+            ranks=ranks,
+            blocks=blocks,
+        )
+        users, n_users = given["users"], ratings.n_users
+        if by_degree:
+            # Each block gets a copy of each user: then one graph gives the matchings of all blocks.
+            by_block, _ = stable_order(plan, blocks, -(-ratings.n_items // block_size))  # ratings come sorted by user
+            users, copies = number_runs(plan, by_block, blocks, users)
+            n_users = copies.size - 1
+        colours, n_matchings = find_matchings(plan, (given["items"], ratings.n_items), (users, n_users), seed=seed)
+        by_matching, _ = stable_order(plan, colours, n_matchings)
+        self.order, block_offsets = stable_order(plan, blocks, -(-n_rated // block_size), by_matching)
+        steps, offsets = number_runs(plan, self.order, blocks, colours)
+        self.offsets = offsets.get().astype(np.int64)
+        n_steps = self.offsets.size - 1
+        by_item, item_offsets = stable_order(plan, ranks, n_rated, self.order)
+        ordered = gather_ratings(plan, given | {"items": steps}, by_item)
+        is_wide = session.zeros(n_steps, np.uint32)
+        if n_groups > 1:
+            enqueue_order(
+                plan,
+                "superstep_order",
+                "mark_wide",
+                block_size=block_size,
+                n_slots=slots,
+                ranks=ranks,
+                steps=steps,
+                is_wide=is_wide,
+            )
+        block_of = np.searchsorted(block_offsets.get()[1:], self.offsets[:-1], side="right")
+        joins = is_wide.get() == 0
+        joins[1:] &= joins[:-1] & (np.diff(block_of) == 0)
+        self.cut(np.ones(n_steps, np.int64), joins)
+        self.bind_persistent(program, "item_blocks", n_groups, {
+            "n_groups": n_groups, "n_ranks": n_rated, "by_rank": session.upload(by_rank.astype(np.int32)),
+            "offsets": item_offsets, "blocks": session.upload(block_of[self.segments[:-1]].astype(np.uint32)),
+            "users": ordered["users"], "steps": ordered["items"], "values": ordered["values"],
+        })  # fmt: skip

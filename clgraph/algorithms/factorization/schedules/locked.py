@@ -1,0 +1,256 @@
+"""Strategies that lock vertices while they run (edge_locked.cl, node_locked.cl), and Hogwild, which does not lock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+
+from clgraph.algorithms.factorization.factors import row_layout
+from clgraph.algorithms.factorization.plan import FactorizationPlan, clear, slice_size, wait_by_slices
+from clgraph.algorithms.factorization.problem import FactorizationProblem
+from clgraph.algorithms.factorization.rating_order import by_descending_degree, ordered_ratings
+from clgraph.arguments import Seed, check_choice, checked_count
+from clgraph.device.facts import DeviceFacts
+from clgraph.errors import DeviceTimeoutError
+from clgraph.model.recipe import Array, Phase, Recipe, Setting, Use
+from clgraph.primitives.types import MAX_ITEMS
+from clgraph.runtime.memory.arrays import DeviceArray
+from clgraph.runtime.programs.program import Launch
+
+_EDGES, _NODES = "factorization/edge_locked.cl", "factorization/node_locked.cl"
+_RATINGS_PER_SLOT = 32  # in a pass, if there are enough slots to fill the device
+_GROUPS_PER_UNIT = 8  # work-groups of a later pass for each compute unit, at most
+_MANY_RATINGS = 8  # mean ratings of an item from which on a sub-group owns it
+_MOST_AHEAD = 16
+_MOST_STALLS = 40  # an item stays in the list until its last rating is done, so its length may stay a while
+Team = Literal["work_item", "sub_group"]
+
+
+def hogwild(problem: FactorizationProblem, facts: DeviceFacts, *, shuffle: bool = True, seed: Seed = 0) -> Recipe:
+    """Step on all ratings at once; steps that meet at a vertex may undo each other.
+
+    With *shuffle* they are visited in the order that *seed* draws; else by user, then item, where neighbours meet.
+    This baseline does not keep the serial semantics.
+    """
+    return Recipe(
+        _by_slices(problem, facts, "factorization/hogwild.cl:hogwild"),
+        lambda: Setting(prepare=partial(ordered_ratings, shuffle=shuffle, seed=seed)),
+    )
+
+
+def edge_locked(problem: FactorizationProblem, facts: DeviceFacts, *, shuffle: bool = True, seed: Seed = 0) -> Recipe:
+    """Lock both vertices of a rating, step, unlock; put off what is locked.
+
+    With *shuffle* the ratings are visited in the order that *seed* draws; else by user, then item, where neighbours
+    wait for one lock.
+    """
+    first_pass = _by_slices(problem, facts, f"{_EDGES}:lock_all", _RATINGS_PER_SLOT)
+    return Recipe(
+        (clear("sizes"), *first_pass, Use(_deferred_edges)),
+        lambda: Setting(
+            arrays=_edge_arrays(problem),
+            defines={"RATINGS_PER_SLOT": _RATINGS_PER_SLOT},
+            prepare=partial(_prepare, source=_EDGES, shuffle=shuffle, seed=seed),
+        ),
+    )
+
+
+def node_locked(
+    problem: FactorizationProblem,
+    facts: DeviceFacts,
+    *,
+    per: Team | None = None,
+    locks: int | None = None,
+    shuffle: bool = True,
+    seed: Seed = 0,
+) -> Recipe:
+    """Walk the ratings of an item with its row at hand and lock the users only; put off locked users.
+
+    *per* names what owns an item: the slot that shares a row ("work_item"), or a whole "sub_group", the default where
+    items have enough ratings for its work-items. It locks at most *locks* users at a time. With *shuffle* an item's
+    ratings are visited in the order that *seed* draws; else by user, where items wait for the same users.
+    """
+    return Recipe(
+        (
+            clear("sizes"),
+            Use(lambda plan: _ItemTeams(plan, per, locks)),
+            Use(lambda plan: plan.used[-1].later_passes()),
+        ),
+        lambda: Setting(
+            arrays={
+                "user_locks": Array(problem.stats.n_users, np.uint32, zeroed=True),
+                "n_pending": Array(problem.stats.n_items, problem.offset_type),
+                "pending": Array(problem.n, problem.offset_type),
+                "next_list": Array(problem.n_rated_items, np.int32),
+                "list_after": Array(problem.n_rated_items, np.int32),
+            },
+            prepare=partial(_prepare, source=_NODES, shuffle=shuffle, seed=seed, by_item=True),
+        ),
+    )
+
+
+def hybrid_locked(
+    problem: FactorizationProblem,
+    facts: DeviceFacts,
+    *,
+    per: Team | None = None,
+    locks: int | None = None,
+    shuffle: bool = True,
+    seed: Seed = 0,
+) -> Recipe:
+    """Walk each item's ratings once, locking users; then lock both vertices of each rating that was put off.
+
+    It has the options of :func:`node_locked`.
+    """
+
+    def prepare(plan: FactorizationPlan) -> dict[str, Any]:
+        prepared = _prepare(plan, source=_EDGES, shuffle=shuffle, seed=seed, by_item=True)
+        return {**prepared, "pending": plan.arrays["deferred"]}
+
+    return Recipe(
+        (clear("sizes"), Use(lambda plan: _ItemTeams(plan, per, locks, DEFER_TO_LIST=1)), Use(_deferred_edges)),
+        lambda: Setting(
+            arrays={
+                **_edge_arrays(problem),
+                "n_pending": Array(1, problem.offset_type),
+                "next_list": Array(1, np.int32),
+            },
+            defines={"RATINGS_PER_SLOT": _RATINGS_PER_SLOT},
+            prepare=prepare,
+        ),
+    )
+
+
+def _prepare(
+    plan: FactorizationPlan, *, source: str, shuffle: bool, seed: Seed, by_item: bool = False
+) -> dict[str, Any]:
+    """Return the ratings in order, and room for the lengths of the lists that the kernels of *source* fill."""
+    sizes = plan.session.empty(plan.program(source).constant("N_LISTS"), np.uint32)
+    return {**ordered_ratings(plan, shuffle=shuffle, seed=seed, by_item=by_item), "sizes": sizes}
+
+
+def _edge_arrays(problem: FactorizationProblem) -> dict[str, Array]:
+    """Return the locks and the two lists of ratings that are put off, of which pass 0 fills the first."""
+    return {
+        "user_locks": Array(problem.stats.n_users, np.uint32, zeroed=True),
+        "item_locks": Array(problem.stats.n_items, np.uint32, zeroed=True),
+        "deferred": Array(problem.n, problem.offset_type),
+        "deferred_again": Array(problem.n, problem.offset_type),
+    }
+
+
+def _deferred_edges(plan: FactorizationPlan) -> _Passes:
+    """Return the passes over the ratings that pass 0 has put off."""
+    program = plan.program(_EDGES)
+    lists = plan.arrays["deferred"], plan.arrays["deferred_again"]
+    launches = tuple(
+        program.bind("lock_deferred", 1, plan.scope, pass_number=0, list=read, deferred=written)
+        for written, read in (lists, lists[::-1])
+    )
+    ratings_per_group = program.work_group_size // plan.lanes * _RATINGS_PER_SLOT
+    most = _GROUPS_PER_UNIT * plan.session.facts.compute_units
+
+    def n_groups(n_left: int) -> int:
+        return max(1, min(most, -(-n_left // ratings_per_group)))
+
+    return _Passes(plan, launches, n_groups, plan.problem.n)
+
+
+def _by_slices(
+    problem: FactorizationProblem, facts: DeviceFacts, kernel: str, ratings_per_slot: int = 1
+) -> tuple[Phase, ...]:
+    """Return launches of *kernel* over all ratings."""
+    n, size, lanes = problem.n, slice_size(problem, facts), row_layout(problem.rank, facts).lanes
+    return tuple(
+        Phase(kernel, -(-(end - begin) // ratings_per_slot) * lanes, {"begin": begin, "end": end})
+        for begin, end in ((begin, min(n, begin + size)) for begin in range(0, n, size))
+    )  # fmt: skip
+
+
+class _Passes:
+    """Passes 1, 2, … over lists that shrink, enqueued several at a time before the host looks whether all is done.
+
+    Pass k reads the list whose length is ``sizes[k % 3]``, appends what it leaves to the next one and clears the length
+    of the one after that. Two buffers hold the lists in turn: ``launches[k % 2]`` runs pass k, its ``pass_number``.
+
+    Parameters
+    ----------
+    plan : FactorizationPlan
+        Its scope has the ``sizes``.
+    launches : pair of Launch
+    n_groups : callable
+        Work-groups for a list of some length. A list is not longer than any before it.
+    most : int
+        The first list is at most so long.
+    """
+
+    def __init__(
+        self, plan: FactorizationPlan, launches: tuple[Launch, ...], n_groups: Callable[[int], int], most: int
+    ) -> None:
+        self._sizes: DeviceArray = plan.scope["sizes"]
+        self._launches, self._n_groups, self._most = launches, n_groups, most
+
+    def run(self) -> None:
+        """Run passes until the list is empty.
+
+        Raises
+        ------
+        DeviceTimeoutError
+            Hundreds of passes did not shorten the list.
+        """
+        number, ahead, left, stalls = 0, 2, self._most, 0
+        while left:
+            groups = self._n_groups(left)
+            for _ in range(ahead):
+                number += 1
+                launch = self._launches[number % 2]
+                launch.set(pass_number=number)
+                launch(groups)
+            before, left = left, self._sizes.item((number + 1) % self._sizes.size)
+            stalls = stalls + 1 if left == before else 0
+            if stalls == _MOST_STALLS:
+                raise DeviceTimeoutError(
+                    f"{launch.kernel}: {left} entries are left after {number} passes, no fewer than before"
+                )
+            ahead = min(2 * ahead, _MOST_AHEAD)
+
+
+class _ItemTeams:
+    """The first pass of node locking, over all items; the ratings in the scope of *plan* are sorted by item."""
+
+    def __init__(self, plan: FactorizationPlan, per: Team | None, locks: int | None, **defines: int) -> None:
+        ratings, session = plan.problem.ratings, plan.session
+        if per is None:
+            per = "sub_group" if ratings.stats.mean_item_degree >= _MANY_RATINGS else "work_item"
+        check_choice("per", per, ("work_item", "sub_group"))
+        self._plan, self._team = plan, session.facts.sub_group_size if per == "sub_group" else plan.lanes
+        most = self._team if locks is None else min(self._team, checked_count("locks", locks, MAX_ITEMS))
+        self._program = plan.build(_NODES, PER_SUB_GROUP=int(per == "sub_group"), MOST_LOCKS=most, **defines)
+        degrees = np.diff(ratings.item_offsets)
+        order = by_descending_degree(degrees)  # the longest start first
+        ends, size = np.cumsum(degrees[order]), slice_size(plan.problem, session.facts)
+        cuts = np.unique([0, *np.searchsorted(ends, np.arange(size, ratings.n_ratings, size)), order.size])
+        plan.scope["offsets"] = session.upload(ratings.item_offsets.astype(plan.problem.offset_type))
+        items, self._n_items = session.upload(order.astype(np.int32)), order.size
+        self._launches = [self._bind(first, last, list=items) for first, last in pairwise(cuts.tolist())]
+        self._n_ratings: list[int] = np.diff(np.append(0, ends)[cuts]).tolist()
+
+    def _bind(self, first: int = 0, last: int = 0, **lists: Any) -> Launch:
+        own = {"pass_number": 0, "first": first, "last": last, **lists}
+        return self._program.bind("lock_users", (last - first) * self._team, self._plan.scope, **own)
+
+    def run(self) -> None:
+        """Enqueue the pass."""
+        launches = zip(self._launches, self._n_ratings, strict=True)
+        wait_by_slices(self._plan, ((launch(), n_ratings) for launch, n_ratings in launches))
+
+    def later_passes(self) -> _Passes:
+        """Return the passes over the items that still have ratings."""
+        lists = self._plan.arrays["next_list"], self._plan.arrays["list_after"]
+        launches = tuple(self._bind(list=read, next_list=written) for written, read in (lists, lists[::-1]))
+        group = self._program.work_group_size
+        return _Passes(self._plan, launches, lambda n_left: max(1, -(-n_left * self._team // group)), self._n_items)

@@ -1,0 +1,238 @@
+"""Sweeps in supersteps: ratings of which no two share a vertex, then a barrier.
+
+Here a slot takes a rating (cl/factorization/superstep.cl): matchings (AGM-E) and diagonals (Diag).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.factorization.factors import RatingArrays, row_layout, upload_ratings
+from clgraph.algorithms.factorization.plan import FactorizationPlan
+from clgraph.algorithms.factorization.problem import FactorizationProblem
+from clgraph.algorithms.factorization.rating_order import enqueue_order, gather_ratings, stable_order
+from clgraph.algorithms.factorization.schedules.matchings import find_matchings
+from clgraph.arguments import Seed, check_choice, checked_seed
+from clgraph.device.facts import DeviceFacts
+from clgraph.errors import UnsupportedStrategyError
+from clgraph.model.recipe import Array, Recipe, Setting, Use
+from clgraph.runtime import opencl as cl
+from clgraph.runtime.failure import typed_errors
+from clgraph.runtime.memory.arrays import DeviceArray
+from clgraph.runtime.programs.program import Launch, Program
+
+LINGER = 5000  # turns for which work-groups at a device-wide barrier wait for others to start
+GRID_WG_SIZE, GROUPS_PER_UNIT = 512, 1  # persistent groups are resident for sure, and few wait for each other
+CPU_TAIL_RATINGS = 512  # One core ends a smaller superstep before two have started.
+STATUS = {"status": Array(1, np.uint32, zeroed=True)}
+_TURNS, _CPU_TURNS = 1 << 16, 1 << 20  # passes over the slots that are enqueued before the host waits, about 0.1 s
+_SOURCE = "factorization/superstep.cl"
+_MANY_LANES = 16  # lanes of a rating with which groups have few slots, so that two on a compute unit are worth a wait
+_RESIDENT_ITEMS = 2048  # work-items of a GPU's compute unit
+_TAIL_WG_SIZE = 512
+_TAIL_TURNS = 4  # they take as long as a launch
+_CPU_WG_SIZE = 64
+_GRID_BYTES = 1 << 27  # bytes of rows in a superstep beside which a launch costs nothing
+
+FindKeys = Callable[[FactorizationPlan, RatingArrays], tuple[DeviceArray, int]]
+
+
+def matching_edge(
+    problem: FactorizationProblem, facts: DeviceFacts, *, seed: Seed = 0, barrier: str = "auto"
+) -> Recipe:
+    """Sweep over maximal matchings of the ratings, one after the other; *seed* draws the matchings.
+
+    *barrier* is what stands between supersteps: the end of a kernel ("launch"), or a device-wide barrier inside a
+    persistent one ("grid"), where the device has it.
+    """
+
+    def find_keys(plan: FactorizationPlan, given: RatingArrays) -> tuple[DeviceArray, int]:
+        n_users, n_items = problem.ratings.shape
+        return find_matchings(plan, (given["items"], n_items), (given["users"], n_users), seed=seed)
+
+    return _recipe(facts, find_keys, barrier)
+
+
+def diagonal(problem: FactorizationProblem, facts: DeviceFacts, *, seed: Seed = 0, barrier: str = "auto") -> Recipe:
+    """Sweep over the diagonals of the matrix that hold ratings, one after the other.
+
+    Two ratings of one diagonal, item − user, share neither. Diagonals max(n_users, n_items) apart share no
+    user and no item either: they are merged, so that there are at most max(n_users, n_items)
+
+    The study launches rank × ratings work-items in two dimensions. Here the lanes of a slot are the dimension
+    of the rank, and are neighbours, so that their loads of a row are one access and the product of two rows is
+    summed up by shuffles; the model's layout makes them as many as the rank and the sub-group allow.
+
+    *barrier* is as for :func:`matching_edge`. There is one such order, so nothing depends on *seed*.
+    """
+    checked_seed(seed)
+    modulus = max(problem.ratings.shape)
+
+    def find_keys(plan: FactorizationPlan, given: RatingArrays) -> tuple[DeviceArray, int]:
+        keys = plan.session.empty(plan.problem.n, np.uint32)
+        enqueue_order(plan, "superstep_order", "diagonals", given, modulus=modulus, keys=keys)
+        return keys, modulus
+
+    return _recipe(facts, find_keys, barrier)
+
+
+def has_grid_barrier(facts: DeviceFacts) -> bool:
+    """Return whether work-groups of a persistent kernel may wait for each other."""
+    return facts.dialect.has_grid_barrier
+
+
+def checked_barrier(facts: DeviceFacts, barrier: str, allowed: tuple[str, ...]) -> str:
+    """Return *barrier* if it is *allowed*, and the device has it."""
+    check_choice("barrier", barrier, allowed)
+    if barrier == "grid" and not has_grid_barrier(facts):
+        raise UnsupportedStrategyError(f"barrier='grid': {facts.name} has no device-wide barrier")
+    return barrier
+
+
+def slots(problem: FactorizationProblem, facts: DeviceFacts) -> int:
+    """Return how many ratings a work-group of a persistent kernel takes at a time."""
+    return CPU_TAIL_RATINGS if facts.is_cpu else GRID_WG_SIZE // row_layout(problem.rank, facts).lanes
+
+
+class Supersteps:
+    """Ratings in supersteps, those in segments, and segments in ranges: what may be in flight without a wait.
+
+    Attributes
+    ----------
+    order : DeviceArray
+        Positions of the ratings in the order of the sweep.
+    offsets : int64 array
+        Where in it the supersteps begin, and the end.
+    segments, ranges : int64 array
+        Where among the supersteps the segments begin, and among the segments the ranges; and the ends.
+    barrier : str
+        What stands between supersteps.
+    """
+
+    order: DeviceArray
+    offsets: NDArray[np.int64]
+
+    def __init__(self, plan: FactorizationPlan, barrier: str) -> None:
+        self.plan, self.session, self.barrier = plan, plan.session, barrier
+        self.persistent: Launch
+        self._control: DeviceArray
+
+    def cut(self, turns: NDArray[np.int64], joins: NDArray[np.bool_]) -> None:
+        """Cut supersteps that take *turns* into segments; *joins*: whether one joins the one before it."""
+        time = np.cumsum(turns) // (_CPU_TURNS if self.session.facts.is_cpu else _TURNS)
+        begins = np.flatnonzero(~joins | (np.diff(time, prepend=-1) > 0))
+        self.segments = np.append(begins, turns.size)
+        self.ranges = np.append(np.flatnonzero(np.diff(time[begins], prepend=-1)), begins.size)
+
+    def bind_persistent(self, program: Program, kernel: str, n_groups: int, scope: dict[str, Any]) -> None:
+        """Bind a kernel of *n_groups* work-groups that runs a range of segments by itself."""
+        self._control = self.session.zeros(program.constant("GRID_CONTROL_WORDS"), np.uint32)
+        self.persistent = program.bind(
+            kernel,
+            n_groups * program.work_group_size,
+            {**self.plan.scope, **scope},
+            first=0,
+            last=0,
+            control=self._control,
+            segments=self.session.upload(self.segments.astype(np.uint32)),
+        )
+
+    def run(self) -> None:
+        """Enqueue one sweep; nothing is read back, but ranges are waited for."""
+        self.plan.arrays["status"].fill(0)
+        event = None
+        with typed_errors("enqueueing a sweep"):
+            for first, last in pairwise(self.ranges.tolist()):
+                if event is not None:
+                    self.session.wait(event)
+                event = self.enqueue(first, last)
+
+    def enqueue(self, first: int, last: int) -> Any:
+        """Enqueue a range of segments; return the last event."""
+        self._control.fill(0)
+        return launch_over(self.persistent, first=first, last=last)
+
+
+def launch_over(launch: Launch, n_groups: int | None = None, /, **limits: int) -> cl.Event:
+    """Enqueue *launch* with *limits* set, over *n_groups* work-groups if given; return the event."""
+    launch.set(**limits)
+    return launch(n_groups)
+
+
+def _recipe(facts: DeviceFacts, find_keys: FindKeys, barrier: str) -> Recipe:
+    checked_barrier(facts, barrier, ("auto", "launch", "grid"))
+    return Recipe((Use(lambda plan: RatingSupersteps(plan, find_keys, barrier)),), partial(Setting, arrays=STATUS))
+
+
+class RatingSupersteps(Supersteps):
+    """Supersteps by the keys that *find_keys* gives the ratings, which are below the number that it returns with them.
+
+    Several small supersteps in a row are done by one work-group, whatever stands between
+    """
+
+    def __init__(self, plan: FactorizationPlan, find_keys: FindKeys, barrier: str) -> None:
+        super().__init__(plan, barrier)
+        given = upload_ratings(plan.session, plan.problem.ratings)
+        self.order, by_key = stable_order(plan, *find_keys(plan, given))
+        ends = by_key.get().astype(np.int64)
+        self.offsets = ends[np.append(True, np.diff(ends) > 0)]
+        sizes = np.diff(self.offsets)
+        self._scope: dict[str, Any] = {
+            **gather_ratings(plan, given, self.order),
+            "offsets": self.session.upload(self.offsets.astype(plan.problem.offset_type)),
+        }
+        if barrier == "auto":
+            mean_bytes = 16 * plan.model.layout.padded * plan.problem.n / max(1, sizes.size)
+            has_grid = has_grid_barrier(self.session.facts)
+            self.barrier = "grid" if has_grid and mean_bytes < _GRID_BYTES else "launch"
+        bind = self._bind_grid if self.barrier == "grid" else self._bind_launches
+        bind(sizes)
+
+    def _cut_small(self, sizes: NDArray[np.int64], slots: int, all_slots: int, most: int) -> NDArray[np.bool_]:
+        """Cut into segments; return which supersteps are small: at most *most* ratings."""
+        is_small = sizes <= most
+        joins = is_small.copy()
+        joins[1:] &= is_small[:-1]
+        self.cut(1 + sizes // np.where(is_small, slots, all_slots), joins)
+        return is_small
+
+    def _bind_grid(self, sizes: NDArray[np.int64]) -> None:
+        program = self.plan.build(_SOURCE, GRID_WG_SIZE, LINGER=LINGER)
+        slots = program.work_group_size // self.plan.lanes
+        per_unit = 2 if self.plan.lanes >= _MANY_LANES else GROUPS_PER_UNIT
+        most_groups = per_unit * self.session.facts.compute_units
+        n_groups = max(1, min(most_groups, -(-int(sizes.max(initial=1)) // slots)))
+        self._cut_small(sizes, slots, n_groups * slots, slots)
+        self.bind_persistent(program, "superstep_grid", n_groups, self._scope)
+
+    def _bind_launches(self, sizes: NDArray[np.int64]) -> None:
+        facts, plan = self.session.facts, self.plan
+        tail = plan.build(_SOURCE, facts.group_size(_TAIL_WG_SIZE))
+        program = plan.build(_SOURCE, _CPU_WG_SIZE if facts.is_cpu else None)
+        slots, self._slots = (p.work_group_size // plan.lanes for p in (tail, program))
+        most = max(slots, CPU_TAIL_RATINGS) if facts.is_cpu else _TAIL_TURNS * slots
+        resident = facts.compute_units * (1 if facts.is_cpu else _RESIDENT_ITEMS // plan.lanes)
+        is_small = self._cut_small(sizes, slots, resident, most)
+        self._is_tail = is_small[self.segments[:-1]]
+        scope = {**plan.scope, **self._scope}
+        self._step = program.bind("superstep", 1, scope, begin=0, end=0)
+        self._tail = tail.bind("superstep_tail", 1, scope, first=0, last=0)
+
+    def enqueue(self, first: int, last: int) -> Any:
+        if self.barrier == "grid":
+            return super().enqueue(first, last)
+        segments = pairwise(self.segments[first : last + 1].tolist())
+        event = None
+        for (begin, end), is_tail in zip(segments, self._is_tail[first:last].tolist(), strict=True):
+            if is_tail:
+                event = launch_over(self._tail, first=begin, last=end)
+            else:
+                from_, to = self.offsets[[begin, end]].tolist()
+                event = launch_over(self._step, -(-(to - from_) // self._slots), begin=from_, end=to)
+        return event

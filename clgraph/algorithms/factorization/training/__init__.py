@@ -1,0 +1,1 @@
+"""Epochs of training, on one device and on several."""

@@ -1,0 +1,198 @@
+"""Epochs of training: the rate of each, the error after it, and what to do when it goes wrong."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.factorization.estimator.host_model import predict_pairs
+from clgraph.algorithms.factorization.training.learning_rates import Schedule, capped
+from clgraph.arguments import checked_number
+from clgraph.data.ratings.ratings import Ratings
+from clgraph.errors import ConvergenceWarning
+from clgraph.progress import begin
+from clgraph.runtime.timing import RunInfo
+
+
+class Epoch(NamedTuple):
+    """What happened in one epoch.
+
+    Attributes
+    ----------
+    learning_rate : float
+    loss : float
+        Root mean square error on the training ratings, after the epoch.
+    eval_loss : float
+        The same on the evaluation ratings; NaN without them.
+    seconds : float
+        Time of the sweep alone.
+    updates_per_second : float
+        Training ratings by ``seconds``.
+    """
+
+    learning_rate: float
+    loss: float
+    eval_loss: float
+    seconds: float
+    updates_per_second: float
+
+
+Callback = Callable[[int, Epoch], object]
+"""``callback(number, epoch)`` after each epoch, numbered from 1; a true result stops the training."""
+
+
+class UnseenPairs(NamedTuple):
+    """Pairs to evaluate on whose user or item has no number in the fit, and their ratings.
+
+    Attributes
+    ----------
+    users, items : int32 array, shape (n,)
+        Numbers in the fit, -1 if unknown.
+    values : float32 array, shape (n,)
+    """
+
+    users: NDArray[np.int32]
+    items: NDArray[np.int32]
+    values: NDArray[np.float32]
+
+
+class Training(ABC):
+    """What trains a model in epochs, on one device or on several.
+
+    Attributes
+    ----------
+    model : object
+        Factors and biases, wherever they are: ``set`` and ``get`` copy them, and ``mean`` is added to every prediction.
+    strategy : str
+        The one that runs.
+    epochs : list of Epoch
+        What the last ``train`` did, after its *history*.
+    """
+
+    model: Any
+    strategy: str
+    epochs: list[Epoch]
+
+    def train(
+        self,
+        n_epochs: int,
+        *,
+        schedule: Schedule,
+        regularization: float = 0.0,
+        history: Sequence[Epoch] = (),
+        eval_ratings: Ratings | None = None,
+        unseen: UnseenPairs | None = None,
+        tol: float | None = None,
+        callback: Callback | None = None,
+    ) -> list[Epoch]:
+        """Run up to *n_epochs* sweeps.
+
+        Parameters
+        ----------
+        n_epochs : int
+        schedule : callable
+            See :mod:`clgraph.algorithms.factorization.training.learning_rates`.
+        regularization : float
+            Factor of the squared norms of both rows (and biases) in the loss of a rating. A rate of *schedule*
+            is lowered to 1/2 divided by it.
+        history : sequence of Epoch
+            Earlier epochs, which the schedule and the numbers of the new ones go on from.
+        eval_ratings : Ratings, optional
+            Ratings of the same users and items.
+        unseen : UnseenPairs, optional
+            More ratings to evaluate on. Only the biases of known users and items, and the mean, predict them.
+        tol : float, optional
+            Stop after an epoch that lowers the error on *eval_ratings* and *unseen*, or without them on the
+            training ratings, by less.
+        callback : callable, optional
+            See :data:`Callback`.
+
+        Returns
+        -------
+        list of Epoch
+            *history* and the new epochs.
+
+        Raises
+        ------
+        BaseException
+            Any, also Ctrl-C: after the factors of the last whole epoch are restored; ``epochs`` tells which
+            that is.
+
+        Warns
+        -----
+        ConvergenceWarning
+            The error became infinite or NaN: the training ends, the last finite factors are restored.
+        """
+        checked_number("regularization", regularization)
+        n_seen = 0 if eval_ratings is None else eval_ratings.n_ratings
+        evaluation = None if eval_ratings is None or not n_seen else self.errors_on(eval_ratings)
+        self.epochs = list(history)
+        self.save(self.epochs)
+        tell = begin("fitting", n_epochs, "epochs")
+        try:
+            for done in range(1, n_epochs + 1):
+                rate = schedule([e.learning_rate for e in self.epochs], [e.loss for e in self.epochs])
+                rate = capped(rate, regularization)
+                epoch = self.epoch(rate, regularization, evaluation)
+                if not math.isfinite(epoch.loss):
+                    self.restore()
+                    warnings.warn(
+                        f"the error is {epoch.loss} after epoch {len(self.epochs) + 1} with learning rate {rate:.3g}; "
+                        "the factors before it are kept. Use a smaller learning_rate",
+                        ConvergenceWarning, stacklevel=2,
+                    )  # fmt: skip
+                    break
+                if unseen is not None and unseen.values.size:
+                    epoch = epoch._replace(eval_loss=self._with_unseen(epoch.eval_loss, n_seen, unseen))
+                self.save([*self.epochs, epoch])
+                self.epochs = [*self.epochs, epoch]
+                tell(done, f"RMSE {epoch.loss:.4f}")
+                if callback is not None and callback(len(self.epochs), epoch):
+                    break
+                if tol is not None and _improvement(self.epochs) < tol:
+                    break
+        except BaseException:
+            self.epochs = self.restore()
+            raise
+        return self.epochs
+
+    def _with_unseen(self, eval_loss: float, n_seen: int, unseen: UnseenPairs) -> float:
+        """Return the root mean square error on *n_seen* ratings, whose own is *eval_loss*, and on *unseen*."""
+        predictions = predict_pairs(self.model.get(), self.model.mean, unseen.users, unseen.items)
+        squares = float(np.square(unseen.values - predictions, dtype=np.float64).sum())
+        if n_seen:
+            squares += n_seen * eval_loss**2
+        return math.sqrt(squares / (n_seen + unseen.values.size))
+
+    @abstractmethod
+    def errors_on(self, ratings: Ratings) -> Any:
+        """Return what ``epoch`` needs to find the error on *ratings*."""
+
+    @abstractmethod
+    def save(self, epochs: list[Epoch]) -> None:
+        """Keep the model as it is now, after *epochs*."""
+
+    @abstractmethod
+    def restore(self) -> list[Epoch]:
+        """Set the model back to what was saved last; return the epochs that led to it."""
+
+    @abstractmethod
+    def epoch(self, rate: float, regularization: float, evaluation: Any) -> Epoch:
+        """Step once on each rating; *evaluation* is what :meth:`errors_on` has made, or ``None``."""
+
+    @abstractmethod
+    def info(self) -> RunInfo:
+        """Return what ran until now."""
+
+
+def _improvement(epochs: Sequence[Epoch]) -> float:
+    if len(epochs) < 2:
+        return math.inf
+    last, now = epochs[-2:]
+    return last.loss - now.loss if math.isnan(now.eval_loss) else last.eval_loss - now.eval_loss

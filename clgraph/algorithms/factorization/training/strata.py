@@ -1,0 +1,105 @@
+"""A matrix of ratings cut into rows x columns of blocks, of which a stratum at a time is stepped on.
+
+Blocks of a stratum have no user and no item in common, so steps on different blocks cannot meet.
+After R. Gemulla, E. Nijkamp, P. J. Haas, Y. Sismanis, "Large-Scale Matrix Factorization with Distributed Stochastic
+Gradient Descent", KDD 2011.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.factorization.factors import Factors
+from clgraph.data.ratings.ratings import Ratings
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Users, or items, in blocks.
+
+    Attributes
+    ----------
+    block, place : int32 array, shape (n,)
+        The block of each, and its number there.
+    members : tuple of int array
+        The members of each block, by these numbers.
+    """
+
+    block: NDArray[np.int32]
+    place: NDArray[np.int32]
+    members: tuple[NDArray[np.int64], ...]
+
+
+def cut(counts: NDArray[np.int64], n_blocks: int) -> Cut:
+    """Deal users, or items, with *counts* ratings to blocks of nearly equal numbers of ratings; none is empty.
+
+    The heaviest are dealt first, forth and back, so that blocks have nearly equal numbers of each kind.
+    """
+    order = np.argsort(-counts, kind="stable")
+    turns = np.arange(counts.size) % (2 * n_blocks)
+    block = np.empty(counts.size, np.int32)
+    block[order] = np.minimum(turns, 2 * n_blocks - 1 - turns)
+    members = tuple(np.flatnonzero(block == k) for k in range(n_blocks))
+    place = np.empty(counts.size, np.int32)
+    for who in members:
+        place[who] = np.arange(who.size, dtype=np.int32)
+    return Cut(block, place, members)
+
+
+class Strata:
+    """Ratings in n x n blocks; stratum s has the blocks (d, (d + s) % n).
+
+    Attributes
+    ----------
+    ratings : Ratings
+    users, items : Cut
+    blocks : list of list of Ratings
+        By the block of users, then by the block of items; ids are numbered within a block.
+    """
+
+    def __init__(self, ratings: Ratings, n_blocks: int) -> None:
+        self.ratings, self.n_blocks = ratings, n_blocks
+        self.users = cut(np.diff(ratings.user_offsets), n_blocks)
+        self.items = cut(np.diff(ratings.item_offsets), n_blocks)
+        self.blocks = self.blocks_of(ratings)
+
+    def blocks_of(self, ratings: Ratings) -> list[list[Ratings]]:
+        """Return the blocks of other ratings of the same users and items."""
+        users, items = self.users, self.items
+        cell = users.block[ratings.users] * np.int32(self.n_blocks) + items.block[ratings.items]
+        # Numbers rise within a block as they do outside, so a stable sort, which counts small numbers, leaves ratings
+        # by user and then by item.
+        order = np.argsort(cell.astype(np.min_scalar_type(self.n_blocks**2)), kind="stable")
+        ends = np.cumsum(np.bincount(cell, minlength=self.n_blocks**2)).tolist()
+        made = []
+        for k, (start, stop) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
+            part = order[start:stop]
+            shape = [side.members[b].size for side, b in zip((users, items), divmod(k, self.n_blocks), strict=True)]
+            columns = users.place[ratings.users[part]], items.place[ratings.items[part]], ratings.values[part]
+            made.append(Ratings(*columns, *shape, copy=False))
+        return [made[k : k + self.n_blocks] for k in range(0, len(made), self.n_blocks)]
+
+    def part(self, factors: Factors, d: int, q: int) -> Factors:
+        """Return the factors of block d of the users and block q of the items."""
+        who, what = self.users.members[d], self.items.members[q]
+        members = (who, what, who, what)
+        return Factors(*(a if a is None else a[m] for a, m in zip(factors, members, strict=True)))  # type: ignore[arg-type]
+
+    def whole(self, parts: list[Factors]) -> Factors:
+        """Return the factors of all, of which ``parts[d]`` has block d of users and items."""
+
+        def joined(arrays: list[NDArray[np.float32] | None], side: Cut) -> NDArray[np.float32] | None:
+            there = [array for array in arrays if array is not None]
+            if not there:
+                return None
+            array = np.empty((side.block.size, *there[0].shape[1:]), np.float32)
+            for members, part in zip(side.members, there, strict=True):
+                array[members] = part
+            return array
+
+        sides = self.users, self.items, self.users, self.items
+        columns = (list(column) for column in zip(*parts, strict=True))
+        return Factors(*map(joined, columns, sides))  # type: ignore[arg-type]

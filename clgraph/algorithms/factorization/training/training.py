@@ -1,0 +1,303 @@
+"""Training on one device: sweeps of a strategy's plan, and the error after each."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.factorization import ALGORITHM, STRATEGIES, as_problem
+from clgraph.algorithms.factorization.factors import Backup, DeviceModel, row_layout, upload_ratings
+from clgraph.algorithms.factorization.plan import FactorizationPlan
+from clgraph.algorithms.factorization.problem import MAX_RANK, FactorizationProblem, Storage, offset_type
+from clgraph.algorithms.factorization.training.epochs import Callback, Epoch, Training
+from clgraph.arguments import checked_count
+from clgraph.data.ratings.ratings import Ratings
+from clgraph.engine.options import checked_options
+from clgraph.errors import DeviceMemoryError, InputError
+from clgraph.model.strategy import Choice
+from clgraph.primitives.types import c_type
+from clgraph.runtime import opencl as cl
+from clgraph.runtime.failure import typed_errors
+from clgraph.runtime.session import Session
+from clgraph.runtime.timing import Recorder, RunInfo, Seconds
+
+__all__ = ["Callback", "Cell", "Epoch", "Errors", "Factorization", "checked_problem", "finish_aside"]
+
+_EVALUATE = "factorization/evaluate.cl"
+_GROUPS_PER_UNIT = 8
+_LARGEST_RATING = math.sqrt(float(np.finfo(np.float32).max))
+_BYTES_PER_RATING = {  # while the plan is made of the strategy that needs most
+    "ratings": 12, "ratings in order": 16, "positions": 12, "keys to sort": 8, "sorted keys": 8, "keys in between": 8,
+}  # fmt: skip
+
+
+class Errors:
+    """The error of a model on some ratings, computed on the device and the same in every run."""
+
+    def __init__(self, session: Session, ratings: Ratings, model: DeviceModel) -> None:
+        self.n = ratings.n_ratings
+        self.program = session.program(_EVALUATE, {**model.defines(), "OFFSET_T": c_type(offset_type(self.n))})
+        n_items = self.n * model.layout.lanes
+        most = _GROUPS_PER_UNIT * session.facts.compute_units
+        groups = min(most, max(1, -(-n_items // self.program.work_group_size)))
+        self._partial = session.empty(groups, np.float32)
+        self._launch = self.program.bind(
+            "squared_errors",
+            n_items,
+            {**model.scope, **upload_ratings(session, ratings)},
+            n=self.n,
+            partial=self._partial,
+            max_groups=groups,
+        )
+
+    def rmse(self) -> float:
+        """Return the root mean square error; NaN without ratings."""
+        if not self.n:
+            return math.nan
+        self.begin()
+        return math.sqrt(self.squares() / self.n)
+
+    def begin(self) -> cl.Event:
+        """Enqueue the computation; return the event of its end."""
+        return self._launch()
+
+    def squares(self) -> float:
+        """Return the sum of the squared errors that :meth:`begin` has computed."""
+        return float(self._partial.get().sum(dtype=np.float64))
+
+
+def checked_problem(
+    ratings: Ratings, rank: int, n_epochs: int, storage: Storage, biases: bool, mean: float | None
+) -> FactorizationProblem:
+    """Return the problem of training on *ratings*.
+
+    There must be some, and their squares must be finite in float32, in which errors are summed up.
+    """
+    if not ratings.n_ratings:
+        raise InputError("there are no ratings to train on; at least one is needed")
+    checked_count("n_factors", rank, MAX_RANK)
+    problem = as_problem(ratings, rank=rank, n_sweeps=n_epochs, storage=storage, biases=biases)
+    largest = max(float(ratings.values.max()), float(ratings.values.min()), key=abs)
+    if abs(largest) > _LARGEST_RATING:
+        raise InputError(
+            f"a rating of {largest:.3g}; the square of a rating must be finite in float32, so allowed are numbers up "
+            f"to {_LARGEST_RATING:.3g} and down to minus that. Scale the ratings"
+        )
+    return replace(problem, mean=float(ratings.values.mean(dtype=np.float64)) if mean is None else mean)
+
+
+def check_memory(session: Session, problem: FactorizationProblem) -> None:
+    """Raise unless ratings, factors and their copy fit on the device; name the largest rank that does.
+
+    The memory of the ratings is an estimate: 64 bytes each at the peak, while the plan sorts them, and on a CPU, which
+    reads them where they are, 52.
+    """
+    per_rating = {k: b for k, b in _BYTES_PER_RATING.items() if not (k == "ratings" and session.facts.is_cpu)}
+    needed = {name: n_bytes * problem.n for name, n_bytes in per_rating.items()}
+
+    def check(rank: int) -> None:
+        row_bytes = row_layout(rank, session.facts).padded * problem.number_type.itemsize
+        n_users, n_items = problem.ratings.shape
+        factors = {"user factors": n_users * row_bytes, "item factors": n_items * row_bytes}
+        copies = {f"copy of the {name}": size for name, size in factors.items()}
+        session.check_memory({**factors, **copies, **needed})
+
+    def fits(rank: int) -> bool:
+        try:
+            check(rank)
+        except DeviceMemoryError:
+            return False
+        return True
+
+    try:
+        check(problem.rank)
+    except DeviceMemoryError as error:
+        largest = next(filter(fits, range(problem.rank - 1, 0, -1)), 0)
+        if not largest:
+            raise
+        raise InputError(f"n_factors={problem.rank}: {error}; the largest possible here is {largest}") from error
+
+
+class Cell:
+    """Some ratings on a device: a model of their users and items, and a plan if there are any.
+
+    ``"auto"`` chooses among offline strategies if the result is to be *deterministic*. ``choice.strategy`` is the one
+    that runs.
+    """
+
+    plan: FactorizationPlan | None
+    choice: Choice | None
+
+    def __init__(
+        self,
+        session: Session,
+        problem: FactorizationProblem,
+        strategy: str,
+        options: Mapping[str, Any] | None,
+        deterministic: bool,
+    ) -> None:
+        self.session, self.plan, self.choice = session, None, None
+        if problem.n:
+            check_memory(session, problem)
+            choice = ALGORITHM.choose(session, problem, strategy)
+            if deterministic and strategy == "auto":
+                offline = (name for name in choice.predicted if STRATEGIES[name].kind == "offline")
+                choice = replace(choice, strategy=next(offline, choice.strategy))
+            chosen = checked_options(STRATEGIES, choice, {} if options is None else options)
+            self.choice, self.plan = choice, STRATEGIES[choice.strategy].plan(session, problem, **chosen)
+        self.model = DeviceModel(session, problem) if self.plan is None else self.plan.model
+        self.errors = Errors(session, problem.ratings, self.model)
+
+    def sweep(self, rate: float, regularization: float) -> None:
+        """Step once on each rating."""
+        if self.plan is not None:
+            self.model.set_hyper(rate, regularization)
+            self.plan.sweep()
+            finish_aside(self.session)
+            self.plan.check()
+
+    def squares(self, errors: Errors) -> float:
+        """Return the sum of squared errors, on the ratings of this cell or on others."""
+        if not errors.n:
+            return 0.0
+        self.session.wait_aside(errors.begin())
+        return errors.squares()
+
+
+def finish_aside(session: Session) -> None:
+    """Wait for what is enqueued, and let other threads use the driver meanwhile."""
+    with session.driver, typed_errors("waiting for the device"):
+        marker = cl.enqueue_marker(session.queue)
+        session.queue.flush()
+    session.wait_aside(marker)
+
+
+class Factorization(Training):
+    """The model of some ratings on a device, and the strategy that trains it.
+
+    Parameters
+    ----------
+    session : Session
+    ratings : Ratings
+        At least one.
+    rank : int
+        Number of factors, 1 … 128.
+    strategy : str
+        A key of ``clgraph.algorithms.factorization.STRATEGIES``, or ``"auto"`` for the cost model's choice.
+    options : mapping, optional
+        Options of a named strategy: the keyword-only parameters of its plan.
+    deterministic : bool
+        ``"auto"`` chooses among offline strategies, whose results are the same in every run.
+    n_epochs : int
+        How many sweeps ``"auto"`` should expect; preprocessing pays off over them.
+    storage : {"float32", "float16"}
+        Type of the factors in device memory.
+    biases : bool
+        A bias for each user and item.
+    mean : float, optional
+        Added to every prediction; by default the mean of the ratings.
+
+    Attributes
+    ----------
+    model : DeviceModel
+        Zero until its ``set``.
+    plan : FactorizationPlan
+    choice : Choice
+        What the cost model predicted; its ``strategy`` is the one that runs, also if *deterministic* picked it.
+    strategy : str
+        The one that runs.
+    epochs : list of Epoch
+        What the last ``train`` did, after its *history*.
+
+    Raises
+    ------
+    InputError
+        There are no ratings, the square of one is not finite in float32, the strategy does not have an option,
+        or *rank* is out of range or too large for the device's memory.
+    DeviceMemoryError
+        The ratings alone are too many for the device's memory.
+    UnsupportedStrategyError
+        The strategy is unknown, or the device cannot run it.
+    """
+
+    model: DeviceModel
+
+    def __init__(
+        self, session: Session, ratings: Ratings, *, rank: int = 16, strategy: str = "auto",
+        options: Mapping[str, Any] | None = None, deterministic: bool = False, n_epochs: int = 20,
+        storage: Storage = "float32", biases: bool = False, mean: float | None = None,
+    ) -> None:  # fmt: skip
+        problem = checked_problem(ratings, rank, n_epochs, storage, biases, mean)
+        self.session, self.ratings = session, ratings
+        self.epochs: list[Epoch] = []
+        self._started = time.perf_counter()
+        self._parts = np.zeros(3)  # seconds: compile, transfer, kernel
+        self._kernels: dict[str, tuple[int, float]] = {}
+        with session.measure() as recorder:
+            cell = Cell(session, problem, strategy, options, deterministic)
+            assert cell.choice is not None and cell.plan is not None  # there are ratings
+            self.choice, self.plan, self.model, self._errors = cell.choice, cell.plan, cell.model, cell.errors
+            self.strategy = self.choice.strategy
+            self._backup = Backup(self.model)
+        self._account(recorder)
+
+    def errors_on(self, ratings: Ratings) -> Errors:
+        return Errors(self.session, ratings, self.model)
+
+    def save(self, epochs: list[Epoch]) -> None:
+        self._backup.save(epochs)
+
+    def restore(self) -> list[Epoch]:
+        return self._backup.restore()
+
+    def epoch(self, rate: float, regularization: float, evaluation: Errors | None) -> Epoch:
+        self.model.set_hyper(rate, regularization)
+        with self.session.measure() as recorder:
+            self.plan.sweep()
+            self.plan.check()
+        seconds = self._account(recorder).total
+        eval_loss = math.nan if evaluation is None else evaluation.rmse()
+        return Epoch(rate, self._errors.rmse(), eval_loss, seconds, self.ratings.n_ratings / seconds)
+
+    def rmse(self) -> float:
+        """Return the root mean square error on the training ratings now."""
+        return self._errors.rmse()
+
+    def predict(self, users: NDArray[np.int32], items: NDArray[np.int32]) -> NDArray[np.float32]:
+        """Return the predicted ratings of pairs, whose numbers must be in range; float32, shape (n,)."""
+        predictions = self.session.empty(users.size, np.float32)
+        of_users, of_items = (self.session.upload(np.ascontiguousarray(array, np.int32)) for array in (users, items))
+        self._errors.program.bind(
+            "predict",
+            users.size * self.plan.lanes,
+            self.model.scope,
+            n=users.size,
+            users=of_users,
+            items=of_items,
+            predictions=predictions,
+        )()
+        return predictions.get()
+
+    def info(self) -> RunInfo:
+        """Return what ran until now, and where the time of preprocessing and sweeps went."""
+        seconds = Seconds(time.perf_counter() - self._started, *self._parts.tolist())
+        kind, facts = STRATEGIES[self.strategy].kind, self.session.facts
+        return RunInfo(
+            self.strategy, kind, facts.name, self.session.why, seconds, self.choice.seconds, dict(self._kernels)
+        )
+
+    def _account(self, recorder: Recorder) -> Seconds:
+        """Add up what *recorder* saw."""
+        assert recorder.seconds is not None
+        seconds = recorder.seconds
+        self._parts += (seconds.compile, seconds.transfer, seconds.kernel)
+        for name, (n, kernel_seconds) in recorder.kernels().items():
+            n_before, seconds_before = self._kernels.get(name, (0, 0.0))
+            self._kernels[name] = n_before + n, seconds_before + kernel_seconds
+        return seconds

@@ -1,0 +1,129 @@
+"""The plan of a minimum spanning forest on one device, and its answer (``cl/minimum_spanning_forest/answer.cl``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.data.graphs.wrapped import WrappedGraph
+from clgraph.engine.plan import Plan
+from clgraph.primitives.sort import Sort
+from clgraph.runtime.graphs.device_graph import device_graph
+
+LANES, ADDENDS = 64, 128
+"""Each ``LANES * ADDENDS`` edges have ``LANES`` sums of ``ADDENDS`` weights each, as in ``answer.cl``."""
+_VALUES = {"int32": "INT", "int64": "LONG", "float32": "FLOAT", "float64": "DOUBLE"}
+
+
+class Told(NamedTuple):
+    """The edges, their total weight if known, and their ``sources``, ``targets`` and ``weights`` if wanted."""
+
+    edges: NDArray[np.int64]
+    weight: int | float | None
+    ends: Mapping[str, NDArray[Any] | None]
+
+
+class ForestPlan(Plan):
+    """Finds the edges by which components are joined, on one undirected graph with sorted rows."""
+
+    @cached_property
+    def _answer(self) -> _Answer:
+        return _Answer(self)
+
+    def result(self) -> Told:
+        """Return the entries of the forest's edges after ``run()``, rising, with their weight and ends if known."""
+        return self._answer.told(self) if self.setting.values["m"] else Told(np.zeros(0, np.int64), None, {})
+
+
+class _Answer:
+    """Kernels that sort the edges, sum their weights and, for a graph that lasts for one call, list their ends."""
+
+    def __init__(self, plan: Plan) -> None:
+        session, graph, stats = plan.session, plan.problem.graph, plan.problem.stats
+        n, self._dtype = stats.n_vertices, graph.weight_dtype
+        most = n - stats.n_isolated  # edges
+        kind = "NONE" if self._dtype is None else _VALUES[self._dtype.name]
+        rows = device_graph(session, graph, weights=True)
+        program = session.program(
+            "minimum_spanning_forest/answer.cl",
+            {**rows.defines(), "VALUES": f"VALUES_{kind}", "LANES": LANES, "ADDENDS": ADDENDS},
+        )
+        named, in_order = session.empty(n, np.uint32), session.empty(n, np.uint32)
+        self._sort = Sort(session, named, in_order, end_bit=plan.setting.values["m"].bit_length())
+        # The run is over, so the answer reuses some of its arrays. They may be longer than the answer.
+        self._arrays = {
+            "n_edges": session.empty(1, np.int32), "edges": plan.arrays["best"].view(dtype=np.int64).view(0, most)
+        }  # fmt: skip
+        scope = {
+            **rows.scope, "n": most, "n_vertices": n, "in_order": in_order,
+            "values": rows.column_indices if rows.edge_weights is None else rows.edge_weights,
+        }  # fmt: skip
+        kernels = [("list_edges", most)]
+        is_exact = kind in ("INT", "LONG")
+        if kind != "NONE" and (is_exact or session.facts.has_fp64):
+            scope["n_sums"] = n_sums = LANES * -(-most // (LANES * ADDENDS))
+            words = n_sums * program.constant("SUM_WORDS")
+            self._arrays["sums"] = session.empty(words, np.int64 if is_exact else np.float64)
+            kernels.append(("sum_weights", n_sums))
+        if isinstance(graph, WrappedGraph):  # its owner may change the arrays after the call
+            self._arrays |= {
+                "sources": plan.arrays["parent"].view(0, most), "targets": named.view(0, most, np.int32),
+                "weights": session.empty(1 if self._dtype is None else most, self._dtype or np.int32),
+            }  # fmt: skip
+            kernels.append(("name_ends", most))
+        scope |= self._arrays
+        self._name = plan.program("minimum_spanning_forest/rows.cl").bind("name_edges", n, plan.scope, edges=named)
+        self._launches = [program.bind(*kernel, scope) for kernel in kernels]
+
+    def told(self, plan: Plan) -> Told:
+        """Return the answer of the last run of *plan*."""
+        self._name()
+        self._sort.run()
+        for launch in self._launches:
+            launch()
+        parts = [(array, 0, array.size) for array in self._arrays.values()]
+        read = plan.read(*parts, *self._sort.statuses())
+        self._sort.check(read[len(parts) :])
+        found = dict(zip(self._arrays, read[: len(parts)], strict=True))
+        n_edges = int(found["n_edges"][0])
+        ends: dict[str, NDArray[Any] | None] = {
+            name: found[name][:n_edges] for name in ("sources", "targets", "weights") if name in found
+        }
+        weight: int | float | None = n_edges
+        if self._dtype is not None:
+            weight = sum_of_parts(found["sums"], n_edges, self._dtype) if "sums" in found else None
+        elif ends:
+            ends["weights"] = None
+        return Told(found["edges"][:n_edges], weight, ends)
+
+
+def total_weight(weights: NDArray[Any]) -> int | float:
+    """Return the sum of *weights* in the order in which kernels add them: an exact integer, or a float64."""
+    n = weights.size
+    if weights.dtype.kind == "f":
+        n_addends = min(ADDENDS, -(-n // LANES))  # zeros after the last weight change nothing
+        padded = np.zeros((_n_sums(n) // LANES, n_addends, LANES))
+        padded.reshape(-1)[:n] = weights
+        with np.errstate(over="ignore", invalid="ignore"):  # infinite weights are legal
+            return sum_of_parts(padded.sum(axis=1).reshape(-1), n, weights.dtype)
+    if weights.itemsize == 4:
+        return int(weights.sum(dtype=np.int64))
+    return (int((weights >> 32).sum()) << 32) + int((weights & 0xFFFFFFFF).sum())
+
+
+def sum_of_parts(sums: NDArray[Any], n: int, dtype: np.dtype[Any]) -> int | float:
+    """Return the sum of *n* weights of *dtype*, from *sums* of parts; 64-bit integers have two each: high, low."""
+    if dtype.kind == "f":
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(sums[: _n_sums(n)].sum())
+    if dtype.itemsize == 4:
+        return int(sums.sum())
+    return (int(sums[::2].sum()) << 32) + int(sums[1::2].sum())
+
+
+def _n_sums(n: int) -> int:
+    return LANES * -(-n // (LANES * ADDENDS))

@@ -1,0 +1,90 @@
+"""Predicted work of each strategy of minimum spanning forests, from graph statistics.
+
+The constants are fitted to calls on graphs of 131,072 and 524,288 vertices, on two CPUs and two GPUs
+(``benchmarks/results/cost_model-*.json``), so that picks lose the least; kernels are not predicted one by one.
+"""
+
+from __future__ import annotations
+
+import math
+
+from clgraph.algorithms.minimum_spanning_forest.problem import ForestProblem
+from clgraph.data.graphs.stats import GraphStats
+from clgraph.device.facts import DeviceFacts
+from clgraph.model.cost import Atomics, Gathers, HostItems, Part, Work
+
+NEAR_BYTES = 2.0**18  # working set of near neighbours: a core's second-level cache
+ENTRY_BYTES, VERTEX_BYTES = 200.0, 60.0  # memory traffic of all passes over rows and trees
+LISTED_PER_VERTEX = 1.5  # edges per vertex that reach the list of a CPU or GPU, at most half of the entries
+VISIT_BYTES, VISIT_GATHERS = 72.0, 6.0  # per listed edge, in all rounds
+TREES_PER_ROOT = 4.0  # trees left by first hooks, per tree of first neighbours, where all weights are equal
+DIGIT_BITS, DIGIT_LAUNCHES, KEY_BYTES = 8, 3.0, 12.0  # per pass of a radix sort: it reads a key twice and writes it
+EDGE_BYTES = 56.0  # per edge of the answer, beside its sort
+
+HOST_CALL_SECONDS, HOST_VERTEX_SECONDS = 6e-5, 6e-9
+EQUAL_SORT_SHARE = 0.18  # time of scipy's sort on equal weights, which are in order, over that on random ones
+
+
+def rounds(stats: GraphStats) -> float:
+    """Return the rounds until no tree has an edge left. Each leaves about a quarter of the trees."""
+    return 2.0 + 0.5 * math.log2(1 + stats.n_vertices - stats.n_isolated)
+
+
+def edge_list(problem: ForestProblem, facts: DeviceFacts) -> Work:
+    """Return the work of passes over the rows, and of rounds over a list of the edges between trees.
+
+    Where edges weigh the same, a CPU's first hooks leave the same number of trees as in components. A GPU waits for
+    all its work-groups in each round, however few edges are left.
+    """
+    stats, n, m = problem.stats, float(problem.stats.n_vertices), float(problem.stats.n_edges)
+    listed, far = min(0.5 * m, LISTED_PER_VERTEX * n), stats.far_neighbor_share
+    if facts.is_cpu:
+        equal = problem.graph.least_share
+        listed *= 1.0 - equal + equal * min(1.0, TREES_PER_ROOT * stats.first_hook_tree_share)
+    return Work(
+        launches=10.0,
+        streamed_bytes=ENTRY_BYTES * m + VERTEX_BYTES * n + VISIT_BYTES * listed,
+        gathers=(
+            Gathers(far * (VISIT_GATHERS * listed + 2.0 * n), 8.0 * n),
+            Gathers((1.0 - far) * VISIT_GATHERS * listed, NEAR_BYTES),
+        ),
+        atomics=(Atomics(listed, max(2.0, n)),),
+        grid_barriers=0.0 if facts.is_cpu else 3.0 * rounds(stats),
+    )
+
+
+def two_pass(problem: ForestProblem, facts: DeviceFacts) -> Work:
+    """Return the work of ``edge_list`` with a second pass for entries of equal weight."""
+    return edge_list(problem, facts).times(1.0, 1.2)
+
+
+def segmented(problem: ForestProblem, _facts: DeviceFacts) -> Work:
+    """Return the work of looking at all entries in each round."""
+    stats, n, m = problem.stats, float(problem.stats.n_vertices), float(problem.stats.n_edges)
+    far = stats.far_neighbor_share
+    a_round = Work(
+        launches=3.0,
+        read_backs=1.0,
+        streamed_bytes=VERTEX_BYTES * n + 0.1 * ENTRY_BYTES * m,
+        gathers=(Gathers(far * m, 8.0 * n), Gathers((1.0 - far) * m, NEAR_BYTES)),
+        atomics=(Atomics(n, max(2.0, n)),),
+    )
+    return a_round.times(rounds(stats))
+
+
+def answer(problem: ForestProblem, _facts: DeviceFacts) -> Work:
+    """Return the work of kernels that sort the edges of the forest and bring them to the host."""
+    n, digits = float(problem.stats.n_vertices), math.ceil(problem.stats.n_edges.bit_length() / DIGIT_BITS)
+    return Work(
+        launches=3.0 + DIGIT_LAUNCHES * digits,
+        gathers=(Gathers(digits * n, NEAR_BYTES),),
+        streamed_bytes=(EDGE_BYTES + KEY_BYTES * digits) * n,
+    )
+
+
+def host(problem: ForestProblem) -> list[Part]:
+    """Return the work of scipy's Kruskal: a sort of the edges, and unions."""
+    keys, equal = 0.5 * problem.graph.n_edges, problem.graph.least_share
+    sort = Work(host_items=(HostItems(keys, 16.0 * keys, "sort"),))
+    rest = Work(host_seconds=HOST_CALL_SECONDS + HOST_VERTEX_SECONDS * problem.graph.n_vertices)
+    return [(sort, 1.0 - equal + EQUAL_SORT_SHARE * equal, 1.0), (rest, 1.0, 1.0)]

@@ -1,0 +1,170 @@
+"""The launches of a refinement: rounds over the whole mesh, and passes over patches, each by a work-group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from clgraph.algorithms.refine_mesh.problem import RefineProblem
+from clgraph.device.facts import DeviceFacts
+from clgraph.primitives.sort import Sort
+from clgraph.runtime.memory.arrays import DeviceArray
+from clgraph.runtime.programs.program import Launch
+from clgraph.runtime.session import Session
+
+MARK, ROUNDS, INSERT, PATCHES, GROUP_PATCHES = (
+    f"refine_mesh/{file}.cl" for file in ("mark", "rounds", "insert", "patches", "group_patches")
+)
+WAITING = 32  # new bad triangles that a worker remembers; the next round finds others
+_CURVE = 49152.0  # steps of the Hilbert curve across the mesh. The rest of 2^16 is room for shifts.
+_SHIFTS = (0.0, 9362.0, 3277.0, 14043.0, 6242.0)  # steps; each pass shifts the curve, and so the borders of patches
+
+
+class Sizes:
+    """The sizes of launches on a device.
+
+    ``group`` and ``exact`` define the size of work-groups, ``exact`` for kernels of exact arithmetic. ``groups``,
+    ``walkers`` and ``exact_groups`` count the work-groups of most kernels, of walks and of exact walks; ``workers``
+    counts the work-items that refine patches.
+    """
+
+    def __init__(self, facts: DeviceFacts) -> None:
+        cpu, units = facts.is_cpu, facts.compute_units
+        self.group, self.groups = ({"WG_SIZE": 1}, 8 * units) if cpu else ({"WG_SIZE": 128}, 16 * units)
+        self.walkers = 4 * self.groups if cpu else self.groups
+        self.exact, self.exact_groups = ({"WG_SIZE": 1}, 32 * units) if cpu else ({"WG_SIZE": 32}, units)
+        self.workers = 32 * units if cpu else 128 * units
+
+
+class Launches:
+    """Binds the kernels of rounds to *scope*, which holds the arrays of the mesh and the values that kernels share.
+
+    The rim of a cavity may have *rim* edges. A round has at most *n_rows* candidates, or by claims, *workers*.
+    """
+
+    def __init__(self, session: Session, scope: Mapping[str, Any], *, rim: int, n_rows: int, workers: int) -> None:
+        self._session, self._scope, self._rim, self._sizes = session, scope, rim, Sizes(session.facts)
+        self._n_rows, self._workers, self._slots = n_rows, workers, scope["urgencies"].size
+
+    def _rows(self, n_rows: int) -> dict[str, DeviceArray]:
+        sizes = {"rim": 4 * self._rim, "cavity": 2 * self._rim}
+        return {name: self._session.empty(n_rows * size, np.int32) for name, size in sizes.items()}
+
+    def _words(self, items: int) -> DeviceArray:
+        words = self._session.program(MARK, self._sizes.exact).constant("WIDE_WORDS")
+        return self._session.empty(items * words, np.uint64)
+
+    def sets(
+        self, claim: bool = True, again: int = 0, checks: str = "AT_ONCE", from_device: bool = False
+    ) -> list[list[Launch]]:
+        """Bind rounds that find the candidates without conflicts before they insert any.
+
+        Candidates *claim* triangles by atomics, or else write keys. Losers try *again* that many times by
+        atomics. *checks* is the way to find bad ones among the new triangles: "AT_ONCE", "LISTED" or "BY_CHILDREN", as
+        in cl/refine_mesh/insert.cl. Kernels launch the children if *from_device*, else the host does.
+        """
+        session, n_rows, sizes = self._session, self._n_rows, self._sizes
+        exact_items = sizes.exact["WG_SIZE"] * sizes.exact_groups
+        scope: dict[str, Any] = {
+            **self._scope,
+            **self._rows(n_rows),
+            "n_rows": n_rows,
+            "most_candidates": n_rows,
+            "keys": session.empty(n_rows, np.uint64),
+            "words": self._words(exact_items),
+            "heads": session.empty(4 * n_rows, np.int32),
+            "spots": session.empty(2 * n_rows, np.float64),
+            **{name: session.empty(n_rows, np.int32) for name in ("candidates", "unsure", "needs", "ends")},
+            "made": session.empty(1 if checks == "AT_ONCE" else self._slots, np.int32),
+            "n_groups": sizes.groups,
+        }
+        rounds, items = session.program(ROUNDS, sizes.group), sizes.groups * sizes.group["WG_SIZE"]
+        looks = {"LISTED": ["check_shares"], "BY_CHILDREN": [] if from_device else ["check_groups"]}.get(checks, [])
+        inserts = session.program(INSERT, {**sizes.group, "CHECKS": "LISTED" if looks else checks})
+        ends = [inserts.bind(kernel, items, scope) for kernel in ("insert", *looks)]
+
+        def walked(claim: bool) -> list[Launch]:
+            walks = {"MOST_RIM": self._rim, "CLAIM": int(claim)}
+            written = [] if claim else [rounds.bind("write_keys", items, scope, only_raise=phase) for phase in (0, 1)]
+            mark, walkers = session.program(MARK, {**sizes.group, **walks}), sizes.walkers * sizes.group["WG_SIZE"]
+            exact = session.program(MARK, {**sizes.exact, **walks, "EXACT": 1})
+            return [
+                mark.bind("mark", walkers, scope),
+                exact.bind("mark", exact_items, scope),
+                *written,
+                rounds.bind("judge", items, scope, ring_counts=int(not claim)),
+                *ends,
+            ]
+
+        first = [rounds.bind(kernel, items, scope) for kernel in ("count_bad", "list_bad")]
+        later = [rounds.bind("renew", items, scope), *walked(True)] if again else []
+        return [first + walked(claim), *([later] * again)]
+
+    def claims(self, keeps: bool) -> tuple[list[list[Launch]], Launch]:
+        """Bind rounds in which points go in as soon as their triangles are claimed, and a count of urgencies.
+
+        With *keeps*, a worker goes on with the bad ones among the triangles that it has made.
+        """
+        session, sizes, workers = self._session, self._sizes, self._workers
+        rounds, items = session.program(ROUNDS, {**sizes.group, "SIFTED": 0}), sizes.groups * sizes.group["WG_SIZE"]
+        patches = session.program(PATCHES, {
+            **sizes.exact, "MOST_RIM": self._rim, "EXACT": int(session.facts.is_cpu), "MOST_WAITING": WAITING * keeps,
+        })  # fmt: skip
+        scope: dict[str, Any] = {
+            **self._scope,
+            **self._rows(workers),
+            "most_candidates": self._slots,
+            "n_workers": workers,
+            "keys": session.empty(self._slots, np.uint64),
+            "candidates": session.empty(self._slots, np.int32),
+            "words": self._words(workers),
+            "waiting": session.empty(workers * WAITING, np.int32),
+        }
+        kernels = ("count_urgencies", "count_bad", "list_bad")
+        counting, *listing = (rounds.bind(kernel, items, scope) for kernel in kernels)
+        return [[*listing, patches.bind("refine_patches", workers, scope)]], counting
+
+
+class GroupPatches:
+    """Divides a mesh into patches along a Hilbert curve and has a work-group refine each.
+
+    Cavities whose rims have more than *rim* edges are left out.
+    """
+
+    def __init__(self, session: Session, problem: RefineProblem, *, group: int, rim: int) -> None:
+        self._session, self._group = session, group
+        self._program = session.program(GROUP_PATCHES, {"WG_SIZE": group, "MOST_RIM": rim})
+        self._groups = 8 * session.facts.compute_units
+        left, bottom, right, top = problem.bounds
+        columns = self._groups * group
+        self._scope: dict[str, Any] = {
+            "low_x": left,
+            "low_y": bottom,
+            "scale": _CURVE / max(right - left, top - bottom),
+            "rim": session.empty(4 * rim * columns, np.int32),
+            "cavity": session.empty(2 * rim * columns, np.int32),
+        }
+
+    def launch(self, number: int, shared: Mapping[str, Any], n_triangles: int) -> None:
+        """Enqueue one pass over all patches of the mesh in *shared*; each *number* gives other borders."""
+        session, program = self._session, self._program
+        n_patches = -(-n_triangles // program.constant("PATCH"))
+        keys, sorted_keys = (session.empty(n_triangles, np.uint32) for _ in range(2))
+        items, order = (session.empty(n_triangles, np.int32) for _ in range(2))
+        scope = {
+            **shared,
+            **self._scope,
+            "keys": keys,
+            "items": items,
+            "order": order,
+            "n_triangles": n_triangles,
+            "n_patches": n_patches,
+            "places": session.empty(shared["urgencies"].size, np.uint32),
+            "shift": _SHIFTS[number % len(_SHIFTS)],
+        }
+        program.bind("key_places", n_triangles, scope)()
+        Sort(session, keys, sorted_keys, items, order).run_checked()
+        program.bind("own_patches", n_triangles, scope)()
+        program.bind("refine_groups", min(n_patches, self._groups) * self._group, scope)()

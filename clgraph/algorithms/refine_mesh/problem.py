@@ -1,0 +1,139 @@
+"""The problem of a refinement: a mesh and the bounds for its triangles."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.arguments import check_choice, checked_count, checked_flag, checked_number, shown
+from clgraph.data.meshes.triangle_mesh import TriangleMesh
+from clgraph.errors import InputError, MeshError
+
+WHOLE = ("none", "boundary", "segments")
+MOST_ANGLE = 34.0  # degrees. With a greater *min_angle*, refinement hardly ever ends.
+MOST_COORDINATE, LEAST_EXTENT = 1e75, 1e-70  # fourth powers of lengths must stay within doubles
+MOST_TRIANGLES = 2**28  # links hold the number of an edge in 30 bits
+_SHARP = math.radians(60.0)  # Segments that meet at a smaller angle encroach on each other.
+_LEAST_LENS = 20.0  # degrees. Lenses for a smaller angle bound let points come very close to segments.
+
+
+@dataclass(frozen=True)
+class RefineProblem:
+    """A mesh, and the bounds for its triangles: the checked arguments of :func:`refine_mesh`."""
+
+    mesh: TriangleMesh
+    min_angle: float
+    max_area: float | None
+    max_points: int | None
+    partial: bool = False
+    whole: str = "none"
+    conforming: bool = False
+
+    @property
+    def has_caps(self) -> bool:
+        """Whether areas are bounded."""
+        return self.max_area is not None or self.mesh.max_areas is not None
+
+    def caps(self) -> NDArray[np.float64]:
+        """Return the bound of the area of each triangle, or a single infinity if no area is bounded."""
+        if not self.has_caps:
+            return np.array([np.inf])
+        own = self.mesh.max_areas
+        bounds = np.full(self.mesh.n_triangles, np.inf) if own is None else np.where(own > 0, own, np.inf)
+        return bounds if self.max_area is None else np.minimum(bounds, self.max_area)
+
+    @cached_property
+    def bounds(self) -> tuple[float, float, float, float]:
+        """The least x and y, and the greatest, found by column: in numpy that is ten times as fast as by row."""
+        x, y = self.mesh.points.T
+        return float(x.min()), float(y.min()), float(x.max()), float(y.max())
+
+    def demands(self) -> dict[str, float]:
+        """Return the members of ``demands_t`` in cl/refine_mesh/mesh.h."""
+        cosine = math.cos(math.radians(self.min_angle))
+        left, bottom, right, top = self.bounds
+        diagonal = math.hypot(right - left, top - bottom)
+        return {
+            "cos_squared": cosine**2 if self.min_angle > 0 else 2.0,
+            "off_center": 0.475 * math.sqrt((1 + cosine) / (1 - cosine)) if self.min_angle > 0 else math.inf,
+            "lens": self._lens(),
+            "longest": int(np.float64(diagonal**2).view(np.uint64) >> np.uint64(50)) + 1,
+            "has_caps": int(self.has_caps),
+            "whole": WHOLE.index(self.whole),
+        }
+
+    def _lens(self) -> float:
+        """Return the squared cosine of the angle under which a point must see a segment to encroach on it.
+
+        A triangle whose corner sees a segment under more than 180 degrees less twice the bound has an angle below the
+        bound. So a lens is enough. It is narrower than the diametral circle, so points close to segments cause fewer
+        new points. J. R. Shewchuk, "Delaunay Refinement Algorithms for Triangular Mesh Generation",
+        Computational Geometry 22, 2002.
+        """
+        if self.conforming:
+            return 0.0
+        if self.min_angle == 0 and not self.has_caps:
+            return math.inf
+        return math.cos(math.radians(2.0 * max(self.min_angle, _LEAST_LENS))) ** 2
+
+    def segments_by_row(self) -> tuple[NDArray[np.intp], NDArray[np.int32], NDArray[np.int32]]:
+        """Return the order of segments by their lower ends, where the segments of each point begin, and the ends."""
+        ends = np.sort(self.mesh.segments, axis=1)
+        order = np.lexsort((ends[:, 1], ends[:, 0]))
+        ends = np.ascontiguousarray(ends[order], np.int32)
+        rows = np.zeros(self.mesh.n_points + 1, np.int32)
+        np.cumsum(np.bincount(ends[:, 0], minlength=self.mesh.n_points), out=rows[1:])
+        return order, rows, ends
+
+    def sharp_points(self) -> NDArray[np.intp]:
+        """Return the points at which two segments meet under a small angle."""
+        segments, points = self.mesh.segments, self.mesh.points
+        if len(segments) < 2:
+            return np.zeros(0, np.intp)
+        at, towards = np.concatenate([segments, segments[:, ::-1]]).T
+        dx, dy = (points[towards] - points[at]).T
+        angle = np.arctan2(dy, dx)
+        order = np.lexsort((angle, at))
+        at, angle = at[order], angle[order]
+        first = np.flatnonzero(np.r_[True, at[1:] != at[:-1]])
+        last = np.r_[first[1:], at.size] - 1
+        between = np.diff(angle, append=0.0)
+        between[last] = angle[first] + 2 * np.pi - angle[last]  # at a point with one segment this is the whole turn
+        sharp: NDArray[np.intp] = np.unique(at[between < _SHARP]).astype(np.intp)
+        return sharp
+
+
+def as_problem(
+    mesh: Any,
+    *,
+    min_angle: float = 30.0,
+    max_area: float | None = None,
+    max_points: int | None = None,
+    partial: bool = False,
+    whole: str = "none",
+    conforming: bool = False,
+) -> RefineProblem:
+    """Check the arguments of :func:`refine_mesh`."""
+    if not isinstance(mesh, TriangleMesh):
+        raise InputError(f"mesh = {shown(mesh)}; allowed: a TriangleMesh, as TriangleMesh.from_arrays makes it")
+    angle = checked_number("min_angle", min_angle, 0.0, MOST_ANGLE)
+    area = None if max_area is None else checked_number("max_area", max_area, above=True)
+    most = None if max_points is None else checked_count("max_points", max_points, 2**31 - 1)
+    if not 0 < mesh.n_triangles <= MOST_TRIANGLES:
+        raise MeshError(f"the mesh has {mesh.n_triangles} triangles; allowed: 1 to {MOST_TRIANGLES}")
+    check_choice("whole", whole, WHOLE)
+    problem = RefineProblem(
+        mesh, angle, area, most, checked_flag("partial", partial), whole, checked_flag("conforming", conforming)
+    )
+    left, bottom, right, top = problem.bounds
+    if not (max(map(abs, problem.bounds)) <= MOST_COORDINATE and max(right - left, top - bottom) >= LEAST_EXTENT):
+        raise MeshError(
+            f"coordinates are from {left, bottom} to {right, top}; allowed: up to {MOST_COORDINATE}, and "
+            f"at least {LEAST_EXTENT} across; scale them"
+        )
+    return problem

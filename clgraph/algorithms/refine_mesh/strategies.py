@@ -1,0 +1,51 @@
+"""Strategies of Delaunay refinement.
+
+They differ in the way that conflicting triangles are kept apart, and so in which go first. Each ends when it can
+improve no triangle that is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from clgraph.algorithms.refine_mesh import prices
+from clgraph.algorithms.refine_mesh.problem import RefineProblem
+from clgraph.algorithms.refine_mesh.rounds import Refinement
+from clgraph.device.facts import DeviceFacts
+from clgraph.model.cost import Work
+from clgraph.model.strategy import Kind, Strategy
+from clgraph.runtime.session import Session
+
+
+def unsupported(facts: DeviceFacts) -> str | None:
+    """Return the reason why a device cannot refine meshes, or ``None``."""
+    if not facts.has_fp64:
+        return "it has no 64-bit floats"
+    return None if facts.has_int64_atomics else "it has no 64-bit atomics"
+
+
+def _strategy(kind: Kind, method: str, work: Callable[..., Work], **counts: float) -> Strategy:
+    return Strategy(kind, partial(_plan, method=method), partial(work, **counts), unsupported)
+
+
+def _plan(session: Session, problem: RefineProblem, *, method: str) -> Refinement:
+    return Refinement(
+        session, problem, method=method, from_device=method == "child_launch" and session.has_device_queue
+    )
+
+
+STRATEGIES: dict[str, Strategy] = {
+    "patches": _strategy("online", "patches", prices.claims, rounds=32.0),
+    "atomic": _strategy("online", "atomic", prices.claims, rounds=64.0),
+    "priority": _strategy("offline", "priority", prices.sets),
+    "three_phase": _strategy("offline", "three_phase", prices.sets, factor=4.0, has_atomics=False),
+    "two_stage": _strategy("offline", "two_stage", prices.sets, factor=2.0),
+    "two_stage_balanced": _strategy("offline", "two_stage_balanced", prices.sets, factor=2.0, launches=7),
+    "child_launch": _strategy("offline", "child_launch", prices.sets, factor=2.0, launches=8),
+}
+
+
+def contenders(_problem: RefineProblem, _facts: DeviceFacts) -> tuple[str, ...]:
+    """Return the strategies that auto weighs, claims and independent sets: the rate of failed claims decides."""
+    return "patches", "priority"

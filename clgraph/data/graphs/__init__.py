@@ -1,0 +1,1 @@
+"""Graphs on the host: arrays, checks, statistics."""

@@ -1,0 +1,321 @@
+"""Host-side graph in compressed sparse row (CSR) form: validated once, then immutable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_array, issparse
+
+from clgraph.arguments import Seed, check_choice, checked_count, checked_flag, checked_seed, refusing, shown
+from clgraph.data.graphs.csr import (
+    MAX_VERTICES,
+    REDUCTIONS,
+    Duplicates,
+    as_csr_array,
+    as_ids,
+    as_integers,
+    as_weights,
+    asymmetric_entry,
+    check_present,
+    check_range,
+    number_ids,
+    owned,
+)
+from clgraph.data.graphs.graph_arrays import GraphArrays
+from clgraph.data.graphs.networkx_graphs import Weight, edges_of, is_networkx, networkx_graph
+from clgraph.data.graphs.pairs import csr_of_pairs
+from clgraph.data.graphs.sparse import canonical_csr
+from clgraph.errors import GraphError, InputError
+from clgraph.host_memory import check_host_memory
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+SelfLoops: TypeAlias = Literal["keep", "drop", "error"]
+
+
+@dataclass(init=False, frozen=True, eq=False, repr=False)
+class Graph(GraphArrays):
+    """An immutable graph; an undirected one stores both directions of every edge.
+
+    The constructor takes CSR arrays and checks all of them; :meth:`from_edges`, :meth:`from_scipy`
+    and :meth:`from_networkx` build them. A graph has arrays of its own, which are read-only. Two graphs
+    are equal only if they are the same object, which makes a graph usable as a dictionary key.
+
+    Parameters
+    ----------
+    row_offsets : integer array, shape (n_vertices + 1,)
+        The entries of vertex ``v`` occupy ``row_offsets[v]:row_offsets[v + 1]``. Stored as int32,
+        or as int64 from 2**31 - 2**16 entries on.
+    column_indices : integer array, shape (n_edges,)
+        The other end of each entry; stored as int32.
+    edge_weights : array, shape (n_edges,), optional
+        One weight per entry, stored as int32, int64, float32 or float64 (narrower types are
+        widened). ``None`` means unweighted.
+    directed : bool
+        ``False`` promises that each entry (u, v) has its reverse (v, u) with the same weight.
+    labels : array, shape (n_vertices,), optional
+        The user's own vertex ids.
+    copy : bool
+        ``False`` saves memory: arrays of the right type are used as they are.
+
+        .. warning:: If such an array is changed while the graph lives, kernels read and write wherever it points,
+           which gives wrong answers or ends the process.
+
+    Raises
+    ------
+    GraphError
+        If the arrays do not describe such a graph; the message names value, position and limit.
+    """
+
+    @property
+    def reverse(self) -> Graph:
+        """The graph with every edge turned round, made on first use; an undirected one itself."""
+        return self._reverse if self.directed else self
+
+    @cached_property
+    def _reverse(self) -> Graph:
+        weights = self.edge_weights
+        data = np.zeros(self.n_edges, np.int8) if weights is None else weights
+        turned = as_csr_array(self.row_offsets, self.column_indices, data).tocsc()  # the transpose, rows sorted
+        columns, weighted = turned.indices.astype(np.int32, copy=False), None if weights is None else turned.data
+        return Graph._trusted(turned.indptr, columns, weighted, directed=True, labels=self.labels, sorted_rows=True)
+
+    def sorted_pattern(self) -> Graph:
+        """Return the graph without weights and labels, its rows sorted, with each entry once."""
+        pattern = as_csr_array(self.row_offsets, self.column_indices, np.ones(self.n_edges, bool))
+        return Graph.from_scipy(pattern, directed=self.directed)
+
+    @classmethod
+    def from_edges(
+        cls,
+        src: ArrayLike,
+        dst: ArrayLike,
+        weight: ArrayLike | None = None,
+        *,
+        n: int | None = None,
+        directed: bool = False,
+        duplicates: Duplicates = "keep",
+        self_loops: SelfLoops = "keep",
+        labels: ArrayLike | Literal["auto"] | None = None,
+    ) -> Graph:
+        """Build a graph with sorted rows from a list of edges.
+
+        Parameters
+        ----------
+        src, dst : array, shape (m,)
+            The ends of each edge. An undirected edge is listed once, in either order; a list with
+            both orders gives parallel edges, which *duplicates* can merge.
+        weight : array, shape (m,), optional
+            Weight of each edge.
+        n : int, optional
+            Number of vertices; by default one more than the largest vertex number.
+        directed : bool
+            If false, the reverse of each edge is stored too (a self-loop is stored once).
+        duplicates : {"keep", "min", "max", "sum", "first", "error"}
+            Keep parallel edges, merge them by their weights (an unweighted graph just drops the
+            repeats; sums of integers are int64), or refuse them.
+        self_loops : {"keep", "drop", "error"}
+            What to do with edges (v, v).
+        labels : array, shape (n,), or "auto", optional
+            ``None``: *src* and *dst* are vertex numbers in ``[0, n)``. An array: they are ids, and
+            ``labels[v]`` is the id of vertex ``v``. ``"auto"``: they are ids, and the sorted
+            distinct ids become the labels (ids that do not sort: in order of first appearance).
+
+        Raises
+        ------
+        GraphError
+            For an id that is missing, unknown or out of range, a NaN weight, or edges refused by the options.
+        """
+        check_choice("duplicates", duplicates, ("keep", *REDUCTIONS, "error"))
+        check_choice("self_loops", self_loops, ("keep", "drop", "error"))
+        directed = checked_flag("directed", directed)
+        n = None if n is None else checked_count("n", n, MAX_VERTICES, least=0)
+        label_array = None
+        if labels is None:
+            source, target = as_integers("src", src), as_integers("dst", dst)
+            if n is None:
+                n = min(MAX_VERTICES, 1 + max((int(ends.max()) for ends in (source, target) if ends.size), default=-1))
+        else:
+            with refusing("src and dst", (src, dst), "ids that can be compared"):
+                ids = as_ids("src", src), as_ids("dst", dst)
+                check_present("src", ids[0])
+                check_present("dst", ids[1])
+                source, target, label_array = number_ids(*ids, labels)
+            if n not in (None, label_array.size):
+                raise InputError(f"n = {n}, but there are {label_array.size} labels")
+            n, label_array = label_array.size, owned(label_array, labels)
+        if source.shape != target.shape:
+            raise GraphError(f"src has {source.size} elements and dst {target.size}; they must be as many")
+        check_range("src", source, n)
+        check_range("dst", target, n)
+        weights = None if weight is None else as_weights(weight, source.size)
+        if self_loops != "keep" and (loops := source == target).any():
+            if self_loops == "error":
+                at = int(loops.argmax())
+                raise GraphError(f"edge {at} is a self-loop at vertex {source[at]}; self_loops='error'")
+            source, target = source[~loops], target[~loops]
+            weights = None if weights is None else weights[~loops]
+        arrays = csr_of_pairs(n, source, target, weights, directed=directed, duplicates=duplicates)
+        return cls._trusted(*arrays, directed=directed, labels=label_array, sorted_rows=True)
+
+    @classmethod
+    def from_scipy(
+        cls, matrix: Any, *, directed: bool | None = None, asymmetry: Literal["error", "symmetrize"] | None = None
+    ) -> Graph:
+        """Build a graph from a square scipy sparse array, whose indices are checked.
+
+        The graph has arrays of its own: the matrix may be changed afterwards.
+
+        Parameters
+        ----------
+        matrix : scipy sparse array or matrix, shape (n, n)
+            Entry (u, v) is an edge and its value the weight; a bool matrix is unweighted. Explicit
+            zeros are edges of weight zero. Repeated entries are summed, as scipy does.
+            In a BSR array, zeros only fill a block and are no edges.
+        directed : bool, optional
+            By default ``False`` if *asymmetry* is given, else found out: undirected if the matrix is symmetric.
+        asymmetry : {"error", "symmetrize"}, optional
+            For an undirected graph: refuse an asymmetric matrix, which is the default with ``directed=False``, or add
+            the missing reverse entries (where both directions differ the lesser weight is taken, as
+            scipy.sparse.csgraph does).
+
+        Raises
+        ------
+        InputError
+            *matrix* is no scipy sparse array, or *asymmetry* is given with ``directed=True``.
+        GraphError
+            The matrix is not square, is damaged, or is asymmetric and must not be.
+        """
+        if directed is not None:
+            directed = checked_flag("directed", directed)
+        if asymmetry is not None:
+            check_choice("asymmetry", asymmetry, ("error", "symmetrize"))
+            if directed:
+                raise InputError(f"asymmetry = {asymmetry!r} with directed=True; it is for undirected graphs")
+            directed = False
+        if not issparse(matrix):
+            raise InputError(f"matrix = {shown(matrix)}; allowed: a scipy sparse array")
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise GraphError(f"a matrix of shape {matrix.shape} is no adjacency matrix; it must be square")
+        offsets, columns, weights = canonical_csr(matrix)
+        if directed is None:
+            directed = asymmetric_entry(offsets, columns, weights, is_canonical=True) is not None
+        elif not directed and (entry := asymmetric_entry(offsets, columns, weights, is_canonical=True)):
+            if asymmetry != "symmetrize":
+                raise GraphError(
+                    f"the matrix is not symmetric: see entry {entry} and its reverse; "
+                    "pass directed=True or asymmetry='symmetrize'"
+                )
+            return cls._trusted(offsets, columns, weights, directed=True)._symmetrized()
+        return cls._trusted(offsets, columns, weights, directed=directed, sorted_rows=True)
+
+    def _symmetrized(self) -> Graph:
+        """Return the graph with the missing reverse entries, and the lesser weight where both directions differ."""
+        arrays = csr_of_pairs(self.n_vertices, self.sources(), *self.arrays[1:], directed=False, duplicates="min")
+        return Graph._trusted(*arrays, sorted_rows=True)
+
+    @classmethod
+    def from_networkx(cls, graph: nx.Graph, weight: Weight = None) -> Graph:
+        """Build a graph from any networkx graph; parallel edges are kept.
+
+        Vertices are numbered in the order of ``graph.nodes``, which becomes ``labels`` unless it is
+        0, 1, 2, ….
+
+        Parameters
+        ----------
+        graph : networkx graph
+        weight : str, function or None
+            ``None``: no weights. A str, or another hashable: the edge attribute to use; edges without it weigh 1. A
+            function: ``weight(u, v, attributes)`` returns the weight of an edge, or ``None``, which hides the edge.
+            In a multigraph, *attributes* has the attributes of all parallel edges by their keys, and one edge stands
+            for them.
+            An undirected edge is asked for in both directions. The graph becomes directed if they differ.
+
+        Raises
+        ------
+        GraphError
+            A weight is no number; the message names the edge.
+        InputError
+            The function raises, or *graph* is no networkx graph or has no dictionaries of attributes.
+
+        Warns
+        -----
+        GraphWarning
+            No edge has the attribute *weight*.
+        """
+        edges, directed = edges_of(graph, weight), graph.is_directed()
+        arrays = csr_of_pairs(
+            edges.n_vertices, edges.rows, edges.columns, edges.weights, directed=directed or edges.both_ways
+        )
+        if edges.both_ways:
+            directed = asymmetric_entry(*arrays, is_canonical=True) is not None
+        return cls._trusted(*arrays, directed=directed, labels=edges.labels, sorted_rows=True)
+
+    def _replaced(self, **fields: Any) -> Graph:
+        """Return the graph with other *fields*, which must fit."""
+        known = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return Graph._trusted(**known | fields, sorted_rows=self.has_sorted_rows)
+
+    def to_scipy(self) -> csr_array:
+        """Return the adjacency matrix; its data are the weights, or True for an unweighted graph."""
+        data = np.ones(self.n_edges, bool) if self.edge_weights is None else self.edge_weights
+        return as_csr_array(self.row_offsets, self.column_indices, data)
+
+    def to_networkx(self) -> nx.Graph:
+        """Return a networkx graph with the labels as nodes; a multigraph if edges are parallel."""
+        return networkx_graph(self)
+
+    def expanded(self, k: int) -> Graph:
+        """Return *k* disjoint replicas, numbered one after the other; labels are dropped."""
+        n, m = self.n_vertices, self.n_edges
+        k = checked_count("k", k, MAX_VERTICES // max(n, 1), least=0)
+        check_host_memory(f"a graph of {k} times as many vertices", 2 * k * (self.nbytes + 1))
+        replica = np.arange(k)[:, None]
+        offsets = np.concatenate([(self.row_offsets[:-1] + replica * m).ravel(), [k * m]])
+        columns = (self.column_indices + (replica * n).astype(np.int32)).ravel()
+        weights = None if self.edge_weights is None else np.tile(self.edge_weights, k)
+        return Graph._trusted(offsets, columns, weights, directed=self.directed, sorted_rows=self.has_sorted_rows)
+
+    def permuted(self, seed: Seed) -> Graph:
+        """Return the graph with its vertices renumbered at random, rows sorted, labels carried along."""
+        order = np.random.default_rng(checked_seed(seed)).permutation(self.n_vertices).astype(np.int32)
+        rows, columns = order[self.sources()], order[self.column_indices]
+        labels = None
+        if self.labels is not None:
+            labels = np.empty_like(self.labels)
+            labels[order] = self.labels
+        arrays = csr_of_pairs(self.n_vertices, rows, columns, self.edge_weights, directed=True)
+        return Graph._trusted(*arrays, directed=self.directed, labels=labels, sorted_rows=True)
+
+
+def check_weight(source: Any, weight: Weight) -> None:
+    """Raise if *weight* is a function and *source* no networkx graph, of whose edges it could be asked."""
+    if callable(weight) and not is_networkx(source):
+        raise InputError(f"weight = {shown(weight)}; a function is for networkx graphs")
+
+
+def as_graph(source: Any, *, weight: Weight = None) -> Graph:
+    """Return *source*, a Graph, a DeviceGraph, a scipy sparse array or a networkx graph, as a Graph.
+
+    A Graph is returned as it is, anything else is copied (see :meth:`Graph.from_scipy`).
+    *weight* is for networkx graphs; see :meth:`Graph.from_networkx`.
+    """
+    check_weight(source, weight)
+    if isinstance(source, Graph):
+        return source
+    if issparse(source):
+        return Graph.from_scipy(source)
+    if is_networkx(source):
+        return Graph.from_networkx(source, weight)
+    if hasattr(type(source), "as_graph"):  # on a device
+        graph: Graph = source.as_graph()
+        return graph
+    raise InputError(
+        f"{type(source).__module__}.{type(source).__qualname__} is not a graph; "
+        "accepted: clgraph.Graph, clgraph.DeviceGraph, a scipy sparse array, a networkx graph"
+    )

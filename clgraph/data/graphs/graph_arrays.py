@@ -1,0 +1,268 @@
+"""The arrays of a graph, which are checked once and never change, and what is found in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from clgraph.arguments import checked_flag
+from clgraph.data.graphs.csr import as_ids, as_integers, as_weights, asymmetric_entry, check_arrays, offset_dtype, owned
+from clgraph.data.graphs.entries import row_order
+from clgraph.data.graphs.stats import GraphStats, graph_stats, guessed_stats, has_thin_rows, sampled_locality
+from clgraph.errors import GraphError, InputError
+
+MAX_KERNEL_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
+SMALL_ITEMS = 1 << 14  # vertices + entries. The host checks and measures a smaller graph sooner than launches do.
+_FEW_WEIGHTS = 64
+UNLOOKED = 1 << 19  # vertices and entries up to which a search has ended before it pays to look where neighbours are
+
+
+@dataclass(init=False, frozen=True, eq=False, repr=False)
+class GraphArrays:
+    """The fields, checks and properties of :class:`clgraph.Graph`, which tells what they mean."""
+
+    row_offsets: NDArray[Any]
+    column_indices: NDArray[np.int32]
+    edge_weights: NDArray[Any] | None = None
+    directed: bool = False
+    labels: NDArray[Any] | None = None
+
+    def __init__(
+        self,
+        row_offsets: ArrayLike,
+        column_indices: ArrayLike,
+        edge_weights: ArrayLike | None = None,
+        directed: bool = False,
+        labels: ArrayLike | None = None,
+        *,
+        copy: bool = True,
+    ) -> None:
+        copy, directed = checked_flag("copy", copy), checked_flag("directed", directed)
+        offsets = as_integers("row_offsets", row_offsets)
+        columns = as_integers("column_indices", column_indices)
+        check_arrays(offsets, columns)
+        n, m = offsets.size - 1, columns.size
+        offsets, columns = offsets.astype(offset_dtype(m), copy=False), columns.astype(np.int32, copy=False)
+        weights = None if edge_weights is None else as_weights(edge_weights, m)
+        names = None if labels is None else as_ids("labels", labels)
+        if names is not None and names.shape != (n,):
+            raise GraphError(f"labels has shape {names.shape}; needed: one per vertex, ({n},)")
+        if copy:
+            offsets, columns = owned(offsets, row_offsets), owned(columns, column_indices)
+            weights = None if weights is None else owned(weights, edge_weights)
+            names = None if names is None else owned(names, labels)
+        self._fill(offsets, columns, weights, directed, names)
+        is_canonical = row_order(offsets, columns) == (True, False)
+        if not directed and (entry := asymmetric_entry(offsets, columns, weights, is_canonical=is_canonical)):
+            u, v = entry
+            raise GraphError(
+                f"entry ({u}, {v}) lacks a matching reverse entry ({v}, {u}) of the same weight; store both "
+                "directions of an undirected edge, use Graph.from_edges, or pass directed=True"
+            )
+
+    def _fill(
+        self,
+        offsets: NDArray[Any],
+        columns: NDArray[np.int32],
+        weights: NDArray[Any] | None,
+        directed: bool,
+        labels: NDArray[Any] | None,
+    ) -> None:
+        values = (read_only(offsets), read_only(columns), read_only(weights), directed, read_only(labels))
+        for name, value in zip(self.__dataclass_fields__, values, strict=True):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def _trusted(
+        cls,
+        row_offsets: NDArray[Any],
+        column_indices: NDArray[np.int32],
+        edge_weights: NDArray[Any] | None = None,
+        *,
+        directed: bool = False,
+        labels: NDArray[Any] | None = None,
+        sorted_rows: bool | None = None,
+    ) -> Self:
+        """Wrap arrays that are valid by construction; *sorted_rows* tells what the builder knows."""
+        graph = object.__new__(cls)
+        offsets = row_offsets.astype(offset_dtype(column_indices.size), copy=False)
+        graph._fill(offsets, column_indices, edge_weights, directed, labels)
+        if sorted_rows is not None:
+            graph.__dict__["has_sorted_rows"] = sorted_rows
+        return graph
+
+    def __repr__(self) -> str:
+        kind = "directed" if self.directed else "undirected"
+        weights = "unweighted" if self.weight_dtype is None else f"{self.weight_dtype} weights"
+        return f"Graph(n_vertices={self.n_vertices}, n_edges={self.n_edges}, {kind}, {weights})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: self.__dict__[name] for name in self.__dataclass_fields__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._fill(*state.values())
+
+    @cached_property
+    def arrays(self) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]:
+        """Row offsets, columns and weights, to be read only; the arrays of a matrix may be unchecked."""
+        return self.row_offsets, self.column_indices, self.edge_weights
+
+    @cached_property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+        return self.row_offsets.size - 1
+
+    @cached_property
+    def n_edges(self) -> int:
+        """Number of stored entries: an undirected edge counts twice, a self-loop once."""
+        return self.column_indices.size
+
+    @property
+    def weight_dtype(self) -> np.dtype[Any] | None:
+        """Type of the weights; ``None`` for an unweighted graph."""
+        return None if self.edge_weights is None else self.edge_weights.dtype
+
+    @property
+    def offset_dtype(self) -> np.dtype[Any]:
+        """Type of the row offsets that kernels get."""
+        return self.row_offsets.dtype
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the CSR arrays and weights."""
+        weights = 0 if self.edge_weights is None else self.edge_weights.nbytes
+        return self.row_offsets.nbytes + self.column_indices.nbytes + weights
+
+    @cached_property
+    def degrees(self) -> NDArray[Any]:
+        """Stored entries of each vertex (out-degrees when directed), shape (n_vertices,)."""
+        degrees: NDArray[Any] = read_only(self.row_offsets[1:] - self.row_offsets[:-1])
+        return degrees
+
+    @cached_property
+    def weight_range(self) -> tuple[Any, Any]:
+        """The least and the greatest weight; ``(1, 1)`` where there are none."""
+        weights = self.edge_weights
+        return (1, 1) if weights is None or not weights.size else (weights.min(), weights.max())
+
+    @cached_property
+    def has_sorted_rows(self) -> bool:
+        """Whether the column indices of every row do not decrease."""
+        return row_order(self.row_offsets, self.column_indices)[0]
+
+    @cached_property
+    def vertex_numbers(self) -> dict[Any, int]:
+        """The number of the vertex of each label; among vertices with equal labels, the least."""
+        labels = [] if self.labels is None else self.labels.tolist()
+        return dict(zip(reversed(labels), range(len(labels) - 1, -1, -1), strict=True))
+
+    @cached_property
+    def has_rising_labels(self) -> bool:
+        """Whether the labels are signed integers in ascending order, so that a binary search finds one."""
+        labels = self.labels
+        return labels is not None and labels.dtype.kind == "i" and bool((labels[1:] > labels[:-1]).all())
+
+    @cached_property
+    def stats(self) -> GraphStats:
+        """Statistics of this graph for the cost model."""
+        return graph_stats(self)
+
+    @cached_property
+    def is_small(self) -> bool:
+        """Whether the host reads all of the graph in less time than launches take."""
+        return self.n_vertices + self.n_edges < SMALL_ITEMS
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether :attr:`stats` are known."""
+        return "stats" in vars(self)
+
+    @property
+    def locality(self) -> tuple[float, float]:
+        """The share of far neighbours and the mean of ``log2(1 + distance)``; a rough guess before it is measured."""
+        if self.is_measured:
+            return self.stats.far_neighbor_share, self.stats.mean_log2_neighbor_distance
+        return sampled_locality(*self.arrays[:2])
+
+    @cached_property
+    def locality_in_order(self) -> tuple[float, float]:
+        """A rough guess of the same for a walk along the entries, which finds recent neighbours in the cache."""
+        return sampled_locality(*self.arrays[:2], in_order=True)
+
+    @cached_property
+    def guessed_stats(self) -> GraphStats:
+        """Statistics by a rough guess, for choices that cannot wait for better ones; small graphs count as near."""
+        n, m = self.n_vertices, self.n_edges
+        return guessed_stats(n, m, *(self.locality_in_order if n + m > UNLOOKED else (0.0, 0.0)))
+
+    @cached_property
+    def is_thin(self) -> bool:
+        """Whether no vertex has more than two entries, so that searches have few vertices at a time before them."""
+        return self.n_edges <= 2 * self.n_vertices and has_thin_rows(self.arrays[0])
+
+    @cached_property
+    def light_share(self) -> float:
+        """The share of a few edges that weigh at most twice the least of them."""
+        return self._share_up_to(2.0)
+
+    @cached_property
+    def least_share(self) -> float:
+        """The share of a few edges that weigh as little as any of them."""
+        return self._share_up_to(1)
+
+    def _share_up_to(self, factor: float) -> float:
+        """Return the share of weights in even steps that are at most *factor* times the least; 1 without weights."""
+        weights = self.arrays[2]
+        if weights is None or not weights.size:
+            return 1.0
+        few = weights[:: 1 + weights.size // _FEW_WEIGHTS]
+        return np.count_nonzero(few <= factor * few.min()) / few.size
+
+    @property
+    def is_known_symmetric(self) -> bool:
+        """Whether each entry is known to have its reverse; nothing is looked at for it."""
+        return not self.directed
+
+    def sources(self) -> NDArray[np.int32]:
+        """Return the row of every stored entry, int32, shape (n_edges,)."""
+        return np.repeat(np.arange(self.n_vertices, dtype=np.int32), self.degrees)
+
+    def edge_list(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any] | None]:
+        """Return sources, targets and weights; an undirected edge is there once, lesser end first."""
+        rows, columns, weights = self.sources(), self.column_indices, self.edge_weights
+        if self.directed:
+            return rows, columns, weights
+        once = rows <= columns
+        return rows[once], columns[once], None if weights is None else weights[once]
+
+    def _require_fits(self, who: str, max_entries: int | None = None) -> None:
+        """Raise an :class:`InputError` if there are too many vertices or entries; its message begins with *who*."""
+        n, m = self.n_vertices, self.n_edges
+        if n > MAX_KERNEL_VERTICES or (max_entries is not None and m > max_entries):
+            entries = "" if max_entries is None else f" and {max_entries} entries"
+            raise InputError(f"{n} vertices and {m} entries; {who} at most {MAX_KERNEL_VERTICES} vertices{entries}")
+
+    def require_reverses(self) -> None:
+        """Raise an :class:`InputError` unless each entry has its reverse, whatever they weigh."""
+        if self.directed and (entry := asymmetric_entry(self.row_offsets, self.column_indices, None)):
+            u, v = entry
+            raise InputError(
+                f"entry ({u}, {v}) has no reverse; the graph must be symmetric: make it so with "
+                "Graph.from_edges(*graph.edge_list()) or from_scipy(…, asymmetry='symmetrize')"
+            )
+
+    def is_symmetric(self) -> bool:
+        """Return whether each entry has its reverse with the same weight (true when undirected)."""
+        return not self.directed or asymmetric_entry(*self.arrays) is None
+
+
+def read_only(array: Any) -> Any:
+    if array is None:
+        return None
+    view = np.ascontiguousarray(array).view()
+    view.setflags(write=False)
+    return view

@@ -1,0 +1,240 @@
+"""Lists of pairs made into CSR arrays whose rows are sorted, on all cores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.data.graphs.csr import Duplicates, merge_duplicates, offset_dtype
+from clgraph.host_memory import check_host_memory
+from clgraph.progress import begin
+
+_CHUNK = 1 << 17  # entries handled at a time: few enough for the second-level cache
+BYTES_PER_VERTEX, BYTES_PER_EDGE = 40, 24  # least memory while a graph is built
+_MAX_BUCKET_BITS = 8  # numpy sorts bytes by counting
+Made = TypeVar("Made")
+Item = TypeVar("Item")
+Number = TypeVar("Number", bound=np.number[Any])
+Pairs: TypeAlias = tuple[NDArray[Any], NDArray[Any]]  # rows, columns
+WeightedPairs: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]  # rows, columns, weights
+CSRArrays: TypeAlias = tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]  # offsets, columns, weights
+
+
+def csr_of_pairs(
+    n: int,
+    rows: NDArray[Any],
+    columns: NDArray[Any],
+    weights: NDArray[Any] | None,
+    *,
+    directed: bool,
+    duplicates: Duplicates = "keep",
+) -> CSRArrays:
+    """Return checked vertex numbers as sorted rows, with each entry's reverse unless *directed*; merge duplicates."""
+    blocks: list[Any] = [(rows, columns) if weights is None else (rows, columns, weights)]
+    return csr_of_blocks(n, blocks, directed=directed, duplicates=duplicates)
+
+
+def csr_of_blocks(n: int, blocks: list[Any], *, directed: bool, duplicates: Duplicates) -> CSRArrays:
+    """Return the same of blocks, all of them with weights or none; empties a list without weights to save memory."""
+    if blocks and len(blocks[0]) == 3:
+        arrays = sorted_csr(n, blocks, mirror=not directed, unique=duplicates == "first")
+        return arrays if duplicates in ("keep", "first") else merge_duplicates(*arrays, duplicates)
+    keys = pack_blocks(blocks, mirror=not directed)
+    offsets, columns = csr_from_keys(n, keys, unique=duplicates not in ("keep", "error"))
+    if duplicates == "error":
+        merge_duplicates(offsets, columns, None, duplicates)
+    return offsets, columns, None
+
+
+def pack(rows: NDArray[Any], columns: NDArray[Any], column_bits: int = 32) -> NDArray[np.int64]:
+    """Return keys ``row << column_bits | column``, which sort as (row, column)."""
+    keys = rows.astype(np.int64)
+    keys <<= column_bits
+    keys |= columns
+    return keys
+
+
+def pack_blocks(blocks: list[Pairs], *, mirror: bool) -> NDArray[np.int64]:
+    """Return the keys of all pairs, with *mirror* in both directions (a self-loop once); empties *blocks*."""
+    size = sum(rows.size for rows, _ in blocks)
+    if mirror:
+        size += sum(int(np.count_nonzero(rows != columns)) for rows, columns in blocks)
+    keys = np.empty(size, np.int64)
+    while blocks:
+        for rows, columns in _chunks([blocks.pop()]):
+            size -= rows.size
+            keys[size : size + rows.size] = pack(rows, columns)
+            if mirror:
+                proper = rows != columns
+                if not proper.all():
+                    rows, columns = rows[proper], columns[proper]
+                size -= rows.size
+                keys[size : size + rows.size] = pack(columns, rows)
+    return keys
+
+
+def distinct(values: NDArray[Number]) -> NDArray[Number]:
+    """Return the different *values* in order; numpy.unique hashes them, which takes a hundred times as long."""
+    in_order = np.sort(values, axis=None)
+    first = np.ones(in_order.size, bool)
+    np.not_equal(in_order[1:], in_order[:-1], out=first[1:])
+    return in_order[first]
+
+
+def csr_from_keys(n: int, keys: NDArray[np.int64], *, unique: bool) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """Return row offsets and columns of packed *keys*; the columns take over the keys' memory."""
+    check_host_memory(f"a graph of {n} vertices", 8 * n)
+    tell = begin("building", keys.size, "entries")
+    _sort(keys)
+    before = [-1, *keys[_CHUNK - 1 :: _CHUNK].tolist()]  # the last key before each chunk
+
+    def split(start: int) -> tuple[int, int, NDArray[np.int64]]:
+        """Write the columns of a chunk where its keys begin; return their number, the first row, the rows' degrees."""
+        chunk = keys[start : start + _CHUNK]
+        if unique:
+            first = np.empty(chunk.size, bool)
+            first[0] = chunk[0] != before[start // _CHUNK]
+            np.not_equal(chunk[1:], chunk[:-1], out=first[1:])
+            if not first.all():
+                chunk = chunk[first]
+        rows = chunk >> 32
+        row = int(rows[0]) if rows.size else 0
+        rows -= row
+        keys[start : start + _CHUNK].view(np.int32)[: chunk.size] = chunk.astype(np.int32)
+        return chunk.size, row, np.bincount(rows)
+
+    offsets = np.zeros(n + 1, offset_dtype(keys.size))
+    columns = keys.view(np.int32)
+    starts, size = range(0, keys.size, _CHUNK), 0
+    for start, (count, row, degrees) in zip(starts, in_threads(split, starts), strict=True):
+        offsets[row + 1 : row + 1 + degrees.size] += degrees
+        columns[size : size + count] = columns[2 * start : 2 * start + count]
+        size += count
+        tell(min(start + _CHUNK, keys.size))
+    np.cumsum(offsets, out=offsets)
+    del columns
+    keys.resize((size + 1) // 2, refcheck=False)
+    return offsets, keys.view(np.int32)[:size]
+
+
+def sorted_csr(
+    n: int, blocks: Sequence[WeightedPairs], *, mirror: bool = False, unique: bool = False
+) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any]]:
+    """Return CSR arrays with sorted rows; parallel entries stay in their order, or *unique* keeps the first of them.
+
+    With *mirror*, pairs are there in both directions (a self-loop once). Weights get the common
+    type of all blocks. Entries are dealt to buckets of rows, and each bucket is sorted in the cache.
+    """
+    check_host_memory(f"a graph of {n} vertices", 8 * n)
+    chunks = list(_chunks(blocks))
+    most = (1 + mirror) * sum(rows.size for rows, _, _ in chunks)
+    column_bits = (n - 1).bit_length() if n > 1 else 1
+    bucket_bits = min(_MAX_BUCKET_BITS, column_bits, max(0, most.bit_length() - 17))
+    key_bits = 2 * column_bits - bucket_bits  # bits by which the entries of a bucket differ
+    n_buckets = ((max(n, 1) - 1) << column_bits >> key_bits) + 1
+
+    def deal(chunk: WeightedPairs) -> tuple[NDArray[np.int64], NDArray[Any], list[int]]:
+        """Return keys and weights by bucket, and where each bucket begins."""
+        rows, columns, weights = _mirrored(*chunk) if mirror else chunk
+        keys = pack(rows, columns, column_bits)
+        if n_buckets == 1:
+            return keys, weights, [0, keys.size]
+        bucket = (keys >> key_bits).astype(np.uint8)
+        order = bucket.argsort(kind="stable")
+        ends = np.cumsum(np.bincount(bucket, minlength=n_buckets))
+        return keys.take(order), weights.take(order), [0, *ends.tolist()]
+
+    dealt = list(in_threads(deal, chunks))
+    begins = np.zeros(n_buckets + 1, np.int64)
+    for *_, ends in dealt:
+        begins += ends
+    m = int(begins[-1])
+    offsets, columns = np.zeros(n + 1, offset_dtype(m)), np.empty(m, np.int32)
+    weights = np.empty(m, np.result_type(*(weights.dtype for *_, weights in blocks)))
+    tell = begin("building", m, "entries")
+
+    def rows_of(bucket: int) -> tuple[int, int]:
+        return bucket << key_bits >> column_bits, min(n, (bucket + 1) << key_bits >> column_bits)
+
+    def fill(bucket: int) -> int:
+        """Write the entries of a bucket where they begin, repeats included; return how many there are."""
+        parts = [(keys, values, slice(*ends[bucket : bucket + 2])) for keys, values, ends in dealt]
+        keys = np.concatenate([keys[part] for keys, _, part in parts])
+        values = np.concatenate([values[part] for _, values, part in parts])
+        keys -= bucket << key_bits
+        keys, places = _ordered(keys, key_bits)
+        if unique and (repeats := keys[1:] == keys[:-1]).any():
+            first = np.append(True, ~repeats)
+            keys, places = keys[first], places[first]
+        written = slice(begins[bucket], begins[bucket] + keys.size)
+        columns[written] = keys & ((1 << column_bits) - 1)
+        weights[written] = values.take(places)
+        row, end = rows_of(bucket)
+        offsets[row:end] = keys.searchsorted(np.arange(end - row) << column_bits)
+        return keys.size
+
+    size = 0
+    for bucket, count in enumerate(in_threads(fill, range(n_buckets))):
+        offsets[slice(*rows_of(bucket))] += size
+        if size < (start := begins[bucket]):
+            for array in columns, weights:
+                array[size : size + count] = array[start : start + count]
+        size += count
+        tell(int(begins[bucket + 1]))
+    offsets[n] = size
+    for array in columns, weights:
+        array.resize(size, refcheck=False)
+    return offsets, columns, weights
+
+
+def _ordered(keys: NDArray[np.int64], key_bits: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return *keys* of *key_bits* in order, and the former place of each; the sort is stable and overwrites *keys*."""
+    place_bits = keys.size.bit_length()
+    if key_bits + place_bits > 63:
+        places = keys.argsort(kind="stable")
+        return keys.take(places), places
+    keys <<= place_bits
+    keys |= np.arange(keys.size)
+    keys.sort()
+    places = keys & ((1 << place_bits) - 1)
+    keys >>= place_bits
+    return keys, places
+
+
+def _mirrored(rows: NDArray[Any], columns: NDArray[Any], weights: NDArray[Any]) -> WeightedPairs:
+    """Return pairs with their reverses, the lesser end first: both directions meet parallel edges in the same order."""
+    rows, columns = np.minimum(rows, columns), np.maximum(rows, columns)
+    proper = rows != columns
+    reverse = (columns, rows, weights) if proper.all() else (columns[proper], rows[proper], weights[proper])
+    rows, columns, weights = map(np.concatenate, zip((rows, columns, weights), reverse, strict=True))
+    return rows, columns, weights
+
+
+def _sort(keys: NDArray[np.int64]) -> None:
+    """Sort *keys* in place, each half on a core of its own."""
+    if keys.size < _CHUNK:
+        keys.sort()
+        return
+    middle = keys.size // 2
+    keys.partition(middle)
+    list(in_threads(np.ndarray.sort, [keys[:middle], keys[middle:]]))
+
+
+def _chunks(blocks: Sequence[tuple[NDArray[Any], ...]]) -> Iterator[Any]:
+    for block in blocks:
+        for start in range(0, max(1, block[0].size), _CHUNK):
+            yield tuple(array[start : start + _CHUNK] for array in block)
+
+
+def in_threads(make: Callable[[Item], Made], items: Sequence[Item]) -> Iterator[Made]:
+    """Yield what *make* returns for each item, in order."""
+    if len(items) < 2:  # threads take longer to begin
+        yield from map(make, items)
+        return
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        yield from pool.map(make, items)

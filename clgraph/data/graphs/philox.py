@@ -1,0 +1,65 @@
+"""Counter-based random words: a pure function of seed, stream and place, the same here and in ``cl/common/philox.h``.
+
+The function is Philox4x64-10 of J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy
+as 1, 2, 3", SC 2011, which numpy has as a bit generator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.data.graphs.pairs import in_threads
+from clgraph.progress import begin
+
+BLOCK = 4  # words that one counter gives
+CHUNK = 1 << 16  # items drawn at a time: small enough for the second-level cache
+_LOW = np.uint64(2**32 - 1)
+
+
+def key_of(seed: int) -> tuple[int, int]:
+    """Return the two words of the key for *seed*; one of more than 128 bits is hashed to that."""
+    if seed >> 128:
+        seed = int.from_bytes(np.random.SeedSequence(seed).generate_state(4).tobytes(), "little")
+    return seed % 2**64, seed >> 64
+
+
+def random_words(key: tuple[int, int], stream: int, first_block: int, count: int) -> NDArray[np.uint64]:
+    """Return *count* words of a stream; block b is Philox of the counter (b, *stream*, 0, 0)."""
+    before = ((stream << 64) + first_block - 1) % 2**256  # numpy counts before it draws
+    philox = np.random.Philox(counter=before, key=key[0] | key[1] << 64)
+    return np.random.Generator(philox).integers(0, 2**64, count, dtype=np.uint64)  # whole words, as they are
+
+
+def random_shorts(key: tuple[int, int], stream: int, first_block: int, count: int) -> NDArray[np.uint16]:
+    """Return *count* numbers of 16 bits, of which each word holds four, the lowest first."""
+    words = random_words(key, stream, first_block, -(-count // 4))
+    return words.astype("<u8", copy=False).view("<u2")[:count]
+
+
+def below(words: NDArray[np.uint64], n: int) -> NDArray[np.uint64]:
+    """Return for each word a number in [0, *n*): the high word of their product."""
+    n_high, n_low = np.uint64(n >> 32), np.uint64(n & 0xFFFFFFFF)
+    high, low = words >> np.uint64(32), words & _LOW
+    low *= n_low
+    low >>= np.uint64(32)
+    if not n_high:
+        high *= n_low
+        high += low
+        high >>= np.uint64(32)
+        return high
+    low += high * n_low
+    middle = (words & _LOW) * n_high + (low & _LOW)
+    product: NDArray[np.uint64] = high * n_high + (low >> np.uint64(32)) + (middle >> np.uint64(32))
+    return product
+
+
+def in_chunks(what: str, unit: str, total: int, make: Callable[[slice], None], share: int = 1) -> None:
+    """Call *make* with each chunk of *total* items, in threads, and tell how far it is; a chunk is 1 / *share* long."""
+    tell = begin(what, total, unit)
+    chunk = CHUNK // share
+    parts = [slice(start, min(start + chunk, total)) for start in range(0, total, chunk)]
+    for part, _ in zip(parts, in_threads(make, parts), strict=True):
+        tell(part.stop)

@@ -1,0 +1,104 @@
+"""scipy's sparse matrices at the public edge: every format is checked and read here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csc_array, csr_array, dia_array
+
+from clgraph.arguments import shown
+from clgraph.data.graphs.csr import MAX_VERTICES, as_integers, as_weights, check_arrays, check_range, merge_duplicates
+from clgraph.data.graphs.entries import row_order
+from clgraph.errors import GraphError
+from clgraph.host_memory import check_host_memory
+
+_DTYPES = "?bBhHiIlLqQfdgFDG"
+"""Characters of the types of entries with which scipy's sparse arrays compute."""
+
+
+def checked_matrix(matrix: Any) -> csr_array | csc_array | coo_array:
+    """Return a scipy matrix as a CSR, CSC or COO array whose indices are checked; it may share memory with *matrix*.
+
+    scipy's compiled code trusts the indices, and flags that may have been set by hand. It reads and writes wherever
+    they point, so all of them are checked before any of it runs. Repeated entries are kept. The zeros in the blocks of
+    a BSR matrix are no entries, since a block has room for all of them; explicit zeros of other formats are entries.
+
+    Raises
+    ------
+    GraphError
+        The matrix has not two dimensions, its entries are of a type that scipy does not compute with, such as text
+        or numbers of the other byte order, or its arrays are damaged.
+    """
+    if matrix.ndim != 2:
+        raise GraphError(f"matrix = {shown(matrix)}; allowed: two dimensions")
+    if not matrix.dtype.isnative or matrix.dtype.char not in _DTYPES:
+        raise GraphError(f"a matrix of {matrix.dtype} entries; allowed: bool and numbers in this machine's byte order")
+    try:
+        return _checked(matrix)
+    except GraphError as error:
+        raise GraphError(f"this {matrix.format} matrix is damaged: {error}") from error
+    except (AttributeError, ValueError, TypeError, IndexError, OverflowError) as error:  # arrays that do not fit
+        raise GraphError(f"not a valid {matrix.format} matrix: {error}") from error
+
+
+def canonical_csr(matrix: Any) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]:
+    """Return CSR arrays of a square scipy matrix with sorted rows and sums of repeats, sharing no memory with it.
+
+    A matrix of bool has no weights.
+    """
+    n = matrix.shape[0]
+    if n > MAX_VERTICES:
+        raise GraphError(f"a matrix of {n} rows; allowed: 0 to {MAX_VERTICES} vertices")
+    check_host_memory(f"a graph of {n} vertices", 8 * n)
+    checked = checked_matrix(matrix)
+    csr = checked.copy() if checked.format == "csr" else checked.tocsr()
+    is_sorted, has_repeats = row_order(csr.indptr, csr.indices)
+    if not is_sorted:
+        csr.has_sorted_indices = False
+        csr.sort_indices()
+        _, has_repeats = row_order(csr.indptr, csr.indices)
+    weights = None if csr.dtype == bool else as_weights(csr.data, csr.nnz)
+    arrays = csr.indptr, csr.indices.astype(np.int32, copy=False), weights
+    return merge_duplicates(*arrays, "sum") if has_repeats else arrays
+
+
+def _checked(matrix: Any) -> csr_array | csc_array | coo_array:
+    n_rows, n_columns = shape = matrix.shape
+    if matrix.format == "csr":
+        return csr_array(_compressed(matrix, n_rows, n_columns), shape=shape)
+    if matrix.format == "csc":
+        return csc_array(_compressed(matrix, n_columns, n_rows), shape=shape)
+    if matrix.format == "bsr":
+        return coo_array(_entries_of_blocks(matrix), shape=shape)
+    if matrix.format == "dia":
+        offsets = as_integers("offsets", matrix.offsets)
+        inside = (offsets > -n_rows) & (offsets < n_columns)
+        matrix = dia_array((matrix.data[inside], offsets[inside]), shape=shape)
+    matrix = matrix.tocoo()
+    row, col = (as_integers(*pair) for pair in zip(("row", "col"), matrix.coords, strict=True))
+    check_range("row", row, n_rows)
+    check_range("col", col, n_columns)
+    entries = coo_array((matrix.data, (row, col)), shape=shape)
+    entries.has_canonical_format = True  # else tocsr() adds repeats up
+    return entries
+
+
+def _compressed(matrix: Any, n: int, n_others: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return data, indices and indptr of *n* compressed rows, columns or rows of blocks, without spare room."""
+    offsets, indices = as_integers("indptr", matrix.indptr), as_integers("indices", matrix.indices)
+    if offsets.size != n + 1:
+        raise GraphError(f"indptr has {offsets.size} elements; needed: {n + 1}")
+    used = max(0, int(offsets[-1]))  # scipy may keep room behind the last entry
+    check_arrays(offsets, indices[:used], n_others)
+    return matrix.data[:used], indices[:used], offsets
+
+
+def _entries_of_blocks(matrix: Any) -> tuple[NDArray[Any], tuple[NDArray[Any], NDArray[Any]]]:
+    """Return data, rows and columns of what is not zero in the blocks of a BSR matrix."""
+    (n_rows, n_columns), (height, width) = matrix.shape, matrix.data.shape[1:]
+    blocks, indices, offsets = _compressed(matrix, n_rows // height, n_columns // width)
+    block, row, column = np.nonzero(blocks)
+    first = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
+    return blocks[block, row, column], (first[block] * height + row, indices[block].astype(np.int64) * width + column)

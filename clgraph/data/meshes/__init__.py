@@ -1,0 +1,1 @@
+"""Triangulations of the plane on the host."""

@@ -1,0 +1,232 @@
+"""Planar straight-line graphs: points and segments between them, with holes and regions, to be triangulated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from clgraph.arguments import checked_flag
+from clgraph.data.meshes import mesh_arrays
+from clgraph.data.meshes.mesh_arrays import among, edge_keys, triangle_sides
+from clgraph.data.meshes.segment_recovery import RecoveredSegments, recover_segments
+from clgraph.data.meshes.triangle_mesh import BOUNDARY_MARKER, TriangleMesh
+from clgraph.data.meshes.triangulation import Triangulation
+from clgraph.errors import MeshError
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PlanarGraph:
+    """Points of the plane and segments between them; :meth:`from_arrays` makes and checks one.
+
+    Attributes
+    ----------
+    points : float64 array, shape (n, 2)
+    segments : int32 array, shape (s, 2)
+    segment_markers : int32 array, shape (s,)
+    point_markers : int32 array, shape (n,)
+    point_attributes : float64 array, shape (n, a)
+    holes : float64 array, shape (h, 2)
+        A place in each hole.
+    regions : float64 array, shape (r, 4)
+        Of each region a place in it (x, y), its attribute, and the largest area of its triangles; zero and less mean
+        that there is no bound.
+    """
+
+    points: NDArray[np.float64]
+    segments: NDArray[np.int32]
+    segment_markers: NDArray[np.int32]
+    point_markers: NDArray[np.int32]
+    point_attributes: NDArray[np.float64]
+    holes: NDArray[np.float64]
+    regions: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        return (
+            f"PlanarGraph(n_points={len(self.points)}, n_segments={len(self.segments)}, n_holes={len(self.holes)}, "
+            f"n_regions={len(self.regions)})"
+        )
+
+    @classmethod
+    def from_arrays(
+        cls,
+        points: ArrayLike,
+        segments: ArrayLike = (),
+        *,
+        segment_markers: ArrayLike | None = None,
+        point_markers: ArrayLike | None = None,
+        point_attributes: ArrayLike | None = None,
+        holes: ArrayLike = (),
+        regions: ArrayLike = (),
+    ) -> PlanarGraph:
+        """Make a planar graph of arrays and check all of them; parameters are as the attributes.
+
+        Points may be equal, be on segments, and segments may cross, overlap and be there twice:
+        :meth:`triangulate` finds out.
+
+        Raises
+        ------
+        MeshError
+            A coordinate is not finite, an index is out of range, or an array has a wrong shape or type.
+
+        Examples
+        --------
+        >>> square = PlanarGraph.from_arrays([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 2], [1, 3]])
+        >>> square.triangulate(convex_hull=True).points.tolist()[4:]
+        [[0.5, 0.5]]
+        """
+        xy = mesh_arrays.checked_points(points)
+        n = len(xy)
+        edges = mesh_arrays.checked_indices("segments", segments, 2, n)
+        return cls(
+            xy,
+            edges,
+            mesh_arrays.checked_column("segment_markers", segment_markers, len(edges), np.int32),
+            mesh_arrays.checked_column("point_markers", point_markers, n, np.int32),
+            mesh_arrays.checked_attributes(point_attributes, n),
+            mesh_arrays.checked_places("holes", holes),
+            mesh_arrays.checked_places("regions", regions, 4),
+        )
+
+    def triangulate(self, *, convex_hull: bool = False, keep_points: bool = False) -> TriangleMesh:
+        """Return the constrained Delaunay triangulation.
+
+        Equal points become one, points on segments divide them, and where segments cross, a point is added, rounded to
+        float64. All other decisions are exact. Triangles outside of all closed lines of segments and in holes are left
+        out.
+
+        Parameters
+        ----------
+        convex_hull : bool
+            Keep the triangles that no segment divides from the outside. It is so without segments.
+        keep_points : bool
+            Keep the points that are in no triangle, so that all have the numbers that they have here. Points that were
+            added come behind them in any case.
+
+        Returns
+        -------
+        TriangleMesh
+            With the pieces of segments and the edges at the boundary as its segments. As in Triangle, edges at
+            the boundary get marker 1 if the user's is 0, and points with marker 0 get the marker of a segment.
+
+        Raises
+        ------
+        MeshError
+            All points are on a line, no triangle is left, or segments cross too close to each other.
+        """
+        convex_hull, keep_points = checked_flag("convex_hull", convex_hull), checked_flag("keep_points", keep_points)
+        unique, number = unique_points(self.points)
+        triangulation = Triangulation.of_points(self.points[unique])
+        segments, markers = self._distinct_segments(number)
+        pieces = recover_segments(triangulation, segments)
+        numbers = np.concatenate([unique, len(self.points) + np.arange(len(pieces.crossings))])
+        keep, attributes, areas = self._regions(triangulation, convex_hull or not pieces.segments.size)
+        if not keep.any():
+            raise MeshError(
+                "no triangle is left: all are in holes, or outside of closed lines of segments; close the lines, move "
+                "the holes, or pass convex_hull=True"
+            )
+        mesh = self._mesh(triangulation, pieces, markers, numbers, keep, attributes, areas)
+        return mesh if keep_points else mesh.without_unused_points()
+
+    def _distinct_segments(self, number: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Return the segments between different points, each once, and their markers."""
+        ends = number[self.segments.astype(np.int64)]
+        some = np.flatnonzero(ends[:, 0] != ends[:, 1])
+        _, first = np.unique(edge_keys(ends[some], len(self.points)), return_index=True)
+        some = some[np.sort(first)]
+        return ends[some], self.segment_markers[some]
+
+    def _regions(
+        self, triangulation: Triangulation, convex_hull: bool
+    ) -> tuple[NDArray[np.bool_], NDArray[np.float64] | None, NDArray[np.float64] | None]:
+        """Return which triangles stay, and attribute and largest area of each if there are regions."""
+        t = triangulation.corners.size // 3
+        free = np.flatnonzero((triangulation.twins >= 0) & ~triangulation.fixed)
+        links = coo_array((np.ones(free.size, np.int8), (free // 3, triangulation.twins[free] // 3)), shape=(t, t))
+        n_parts, part = connected_components(links, directed=False)
+        gone = np.zeros(n_parts, bool)
+        if not convex_hull:
+            gone[part[np.flatnonzero((triangulation.twins < 0) & ~triangulation.fixed) // 3]] = True
+        place = _triangles_at(triangulation, np.concatenate([self.holes, self.regions[:, :2]]))
+        at_hole, at_region = place[: len(self.holes)], place[len(self.holes) :]
+        gone[part[at_hole[at_hole >= 0]]] = True
+        keep = ~gone[part]
+        if not len(self.regions):
+            return keep, None, None
+        attributes, areas = np.zeros(n_parts), np.full(n_parts, np.inf)
+        for triangle, region in zip(at_region, self.regions, strict=True):
+            if triangle >= 0:  # the last one wins
+                attributes[part[triangle]] = region[2]
+                areas[part[triangle]] = region[3] if region[3] > 0 else np.inf
+        return keep, attributes[part][keep], areas[part][keep] if (self.regions[:, 3] > 0).any() else None
+
+    def _mesh(
+        self,
+        triangulation: Triangulation,
+        pieces: RecoveredSegments,
+        whole_markers: NDArray[np.int32],
+        numbers: NDArray[np.int64],
+        keep: NDArray[np.bool_],
+        attributes: NDArray[np.float64] | None,
+        areas: NDArray[np.float64] | None,
+    ) -> TriangleMesh:
+        """Return what stays as a mesh; *numbers* has the number of each point of *triangulation*."""
+        n = len(self.points) + len(pieces.crossings)
+        corners = numbers[triangulation.corners].reshape(-1, 3)[keep]
+        place = np.full(keep.size + 1, -1)  # the last one for what is outside
+        place[:-1][keep] = np.arange(np.count_nonzero(keep))
+        neighbors = place[(triangulation.twins // 3).reshape(-1, 3)[keep]]
+        sides = triangle_sides(corners)
+        hull, keys = sides[neighbors < 0], edge_keys(sides, n)
+        segments = numbers[pieces.segments]
+        inside = among(edge_keys(segments, n), keys.ravel())
+        segments, markers = segments[inside], whole_markers[pieces.wholes[inside]]
+        free = hull[~among(edge_keys(hull, n), edge_keys(segments, n))]
+        segments = np.concatenate([segments, free])
+        markers = np.concatenate([markers, np.zeros(len(free), np.int32)])
+        points = np.concatenate([self.points, triangulation.points[numbers >= len(self.points)]])
+        crossed = np.array([c.whole for c in pieces.crossings], np.int64)
+        point_markers = np.concatenate([self.point_markers, whole_markers[crossed]])
+        marked = np.flatnonzero(markers)[::-1]  # backwards, so that the first segment of a point writes last
+        of_segments = np.zeros(n, np.int32)
+        of_segments[hull] = BOUNDARY_MARKER
+        of_segments[segments[marked].ravel()] = np.repeat(markers[marked], 2)
+        point_markers = np.where(point_markers == 0, of_segments, point_markers)
+        markers[among(edge_keys(segments, n), edge_keys(hull, n)) & (markers == 0)] = BOUNDARY_MARKER
+        values = np.pad(self.point_attributes, ((0, len(pieces.crossings)), (0, 0)))
+        for p, c in enumerate(pieces.crossings, len(self.points)):
+            start, end = values[numbers[c.start]], values[numbers[c.end]]
+            values[p] = start + c.along * (end - start)
+        return TriangleMesh(
+            points,
+            corners.astype(np.int32),
+            neighbors.astype(np.int32),
+            segments.astype(np.int32),
+            markers,
+            point_markers,
+            values,
+            attributes,
+            areas,
+        )
+
+
+def unique_points(points: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first of each class of equal points in ascending order, and the place of each point's class in it."""
+    _, first, place = np.unique(points.view(np.complex128), return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(first.size, np.int64)
+    rank[order] = np.arange(first.size)
+    return first[order], rank[place.ravel()]
+
+
+def _triangles_at(triangulation: Triangulation, places: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the triangle at each place, -1 outside of the convex hull."""
+    points = triangulation.points
+    triangulation.points = np.concatenate([points, places])
+    found, _ = triangulation.locate(np.arange(len(points), len(triangulation.points)), np.zeros(len(places), np.int64))
+    triangulation.points = points
+    return found

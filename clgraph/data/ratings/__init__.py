@@ -1,0 +1,1 @@
+"""Matrices of ratings on the host."""

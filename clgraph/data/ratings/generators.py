@@ -1,0 +1,358 @@
+"""Rating matrices made from a seed: the same arguments give the same matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from multiprocessing import get_context
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from clgraph.arguments import Seed, checked_count, checked_number, checked_seed
+from clgraph.data.graphs.pairs import distinct
+from clgraph.data.ratings.planted import planted_factors, planted_values
+from clgraph.data.ratings.ratings import Ratings
+from clgraph.data.ratings.triples import MAX_ROWS
+from clgraph.host_memory import check_host_memory
+from clgraph.progress import begin
+
+_TASK = 1 << 20  # ratings that share a seed, so that the answer does not depend on the number of workers
+_BLOCK = 1 << 17  # ratings drawn at a time
+_MAX_WORKERS = 1 << 10
+_BYTES_PER_ROW, _BYTES_PER_RATING = 16, 24  # least memory while a matrix is made
+_FITS = 30
+_CLOSE = 1e-3  # an item's degree may miss the wanted one by this share
+_ALMOST_SURE = 1 - 1e-9
+
+
+def power_law_ratings(
+    n_users: int,
+    n_items: int,
+    n_ratings: int,
+    *,
+    user_exponent: float = 2.2,
+    item_exponent: float = 2.0,
+    max_user_degree: int | None = None,
+    max_item_degree: int | None = None,
+    rank: int = 8,
+    noise: float = 0.1,
+    seed: Seed = 0,
+    workers: int = 1,
+) -> Ratings:
+    """Return a matrix in which few users and few items have most of the ratings.
+
+    Each user's degree is exact; an item's is a random number with the wanted one as its mean (to a
+    thousandth, unless the degrees of the users forbid it) and a standard deviation of at most its
+    square root. Both wanted sequences are truncated power laws whose sums are *n_ratings*. Items of
+    a user are drawn without replacement by the ordered pivotal method [1]_, with probabilities in
+    proportion to a weight of the item but at most 1. Users and items are numbered at random.
+
+    Parameters
+    ----------
+    n_users, n_items, n_ratings : int
+        Size of the matrix.
+    user_exponent, item_exponent : float
+        Above 1: the number of users (items) of degree ``d`` falls off like ``d ** -exponent``.
+    max_user_degree, max_item_degree : int, optional
+        The largest degrees wanted: the largest user has exactly so many ratings. The default is what the power law
+        gives.
+    rank : int
+        The values are products of two random vectors of this length per rating, of variance 1.
+    noise : float
+        Standard deviation of the Gaussian noise added to them.
+    seed : int, or what else numpy.random.default_rng takes
+        Decides everything; *workers* does not.
+    workers : int
+        Processes that share the work.
+
+    Raises
+    ------
+    InputError
+        The sizes and largest degrees do not fit each other.
+
+    References
+    ----------
+    .. [1] G. Chauvet. "On a characterization of ordered pivotal sampling." Bernoulli 18 (4), 2012.
+    """
+    n_users, n_items, n_ratings = _checked_size(n_users, n_items, n_ratings)
+    workers, seed = checked_count("workers", workers, _MAX_WORKERS), checked_seed(seed)
+    user_degrees = _degrees("user", n_users, n_ratings, user_exponent, max_user_degree, n_items)
+    item_degrees = _degrees("item", n_items, n_ratings, item_exponent, max_item_degree, n_users)
+    rng = np.random.default_rng(seed)
+    user_order, item_order = (rng.permutation(n).astype(np.int32) for n in (n_users, n_items))
+    offsets = np.zeros(n_users + 1, np.int64)
+    offsets[1:][user_order] = user_degrees
+    np.cumsum(offsets, out=offsets)
+    chances = _fitted(user_degrees, item_degrees, item_order)
+    plan = _Plan(user_degrees, user_order, chances, rank, noise, seed)
+    items, values = np.empty(n_ratings, np.int32), np.empty(n_ratings, np.float32)
+    tell, n_drawn = begin("generating ratings", n_ratings, "ratings"), 0
+    for users, degrees, task_items, task_values in plan.drawn(workers):
+        starts = np.cumsum(degrees) - degrees
+        places = np.repeat(offsets[users] - starts, degrees)
+        places += np.arange(places.size)
+        items[places], values[places] = task_items, task_values
+        tell(n_drawn := n_drawn + places.size)
+    rows = np.repeat(np.arange(n_users, dtype=np.int32), np.diff(offsets))
+    return Ratings._trusted(rows, items, values, n_users, n_items)
+
+
+def planted_ratings(
+    n_users: int, n_items: int, n_ratings: int, *, rank: int = 8, noise: float = 0.1, seed: Seed = 0
+) -> Ratings:
+    """Return ratings of pairs drawn uniformly, as in a matrix of rank *rank* with noise.
+
+    The values have variance ``1 + noise**2``; a factorisation that finds the planted matrix leaves
+    a root-mean-square error of *noise*.
+    """
+    n_users, n_items, n_ratings = _checked_size(n_users, n_items, n_ratings)
+    seed = checked_seed(seed)
+    rng, n_cells = np.random.default_rng(seed), n_users * n_items
+    tell = begin("generating ratings", n_ratings, "ratings")
+    if 2 * n_ratings > n_cells:
+        cells = np.sort(rng.permutation(n_cells)[:n_ratings])
+    else:
+        cells = np.zeros(0, np.int64)
+        while cells.size < n_ratings:
+            drawn = rng.integers(n_cells, size=n_ratings - cells.size + n_ratings // 16 + 16)
+            cells = distinct(np.concatenate([cells, drawn]))
+        kept = np.arange(cells.size) < n_ratings
+        rng.shuffle(kept)
+        cells = cells[kept]
+    users, items = (cells // max(n_items, 1)).astype(np.int32), (cells % max(n_items, 1)).astype(np.int32)
+    values = planted_values(users, items, *planted_factors(n_users, n_items, rank, seed), noise, rng)
+    tell(n_ratings)
+    return Ratings._trusted(users, items, values, n_users, n_items)
+
+
+def _checked_size(n_users: int, n_items: int, n_ratings: int) -> tuple[int, int, int]:
+    n_users, n_items = (
+        checked_count(name, n, MAX_ROWS, least=0) for name, n in (("n_users", n_users), ("n_items", n_items))
+    )
+    n_ratings = checked_count("n_ratings", n_ratings, n_users * n_items, least=0)
+    check_host_memory(
+        f"a matrix of {n_users} users, {n_items} items and {n_ratings} ratings",
+        _BYTES_PER_ROW * (n_users + n_items) + _BYTES_PER_RATING * n_ratings,
+    )
+    return n_users, n_items, n_ratings
+
+
+def _degrees(kind: str, n: int, total: int, exponent: float, largest: int | None, limit: int) -> NDArray[np.int64]:
+    """Return *n* degrees that fall off as a power law, at least 1 if possible, whose sum is *total*.
+
+    In order of the degree, element ``r`` is near ``c * (r + s) ** (-1 / (exponent - 1))``. Where the
+    largest degree is given it decides ``c`` and the sum decides ``s``; otherwise ``s`` is 1.
+    """
+    exponent = checked_number(f"{kind}_exponent", exponent, 1, above=True)
+    if largest is not None:
+        largest = checked_count(f"max_{kind}_degree", largest, min(limit, total), -(-total // max(n, 1)))
+    if total == 0:
+        return np.zeros(n, np.int64)
+    slope, top = -1 / (exponent - 1), largest or limit
+    least = int(total >= (largest or 1) + n - 1)
+    rank = np.arange(n, dtype=float)
+
+    def sequence(log: float) -> NDArray[Any]:
+        scale, shift = (np.exp(log), 1) if largest is None else (top, np.exp(log))
+        falling: NDArray[Any] = np.clip(scale * (rank / shift + 1) ** slope, least, top)
+        return falling
+
+    def excess(log: float) -> float:
+        return float(sequence(log).sum()) - total
+
+    low, high = -60.0, 60.0 - slope * np.log(n)
+    if excess(high) <= 0 or excess(low) >= 0:  # all are as large, or as small, as they may be
+        log = high if excess(high) <= 0 else low
+    else:
+        log = brentq(excess, low, high, xtol=1e-13, rtol=1e-14)
+    sums = np.cumsum(sequence(log))
+    sums *= total / sums[-1]
+    if largest is not None:
+        sums += largest - sums[0]  # a rounding error
+    sums[-1] = total
+    rounded = np.floor(sums + 0.5).astype(np.int64)
+    rounded[1:] -= rounded[:-1].copy()
+    return np.sort(rounded)[::-1]
+
+
+@dataclass
+class _Chances:
+    """The probability that a user of degree ``d`` rates item ``i``: ``min(1, scale(d) * weights[i])``.
+
+    Attributes
+    ----------
+    weights : float64 array, shape (n_items,)
+        In order of the items' numbers; their sum is 1.
+    ordered : float64 array, shape (n_items,)
+        The weights from the largest to the smallest.
+    """
+
+    weights: NDArray[Any]
+    ordered: NDArray[Any]
+
+    @cached_property
+    def sums(self) -> NDArray[Any]:
+        return np.cumsum(self.weights)
+
+    @cached_property
+    def tails(self) -> NDArray[Any]:
+        """Sum of each of the ordered weights and those behind it."""
+        tails: NDArray[Any] = np.cumsum(self.ordered[::-1])[::-1]
+        return tails
+
+    def scales(self, degrees: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return for each degree how many of the heaviest items are sure, and the scale for the others."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            reach = np.arange(self.ordered.size) + self.tails / self.ordered
+        sure = np.searchsorted(np.nan_to_num(reach, nan=np.inf), degrees)
+        return sure, np.maximum(degrees - sure, 0) / self.tails[sure]
+
+    def expected(self, degrees: NDArray[Any], counts: NDArray[Any]) -> NDArray[Any]:
+        """Return the mean degrees of the ordered items, for *counts* users of each of *degrees*."""
+        n = self.ordered.size
+        sure, scale = self.scales(degrees)
+        at_least = np.cumsum(np.bincount(sure, counts * scale, n))
+        never = counts.sum() - np.cumsum(np.bincount(sure, counts, n))
+        expected: NDArray[Any] = never + at_least * self.ordered
+        return expected
+
+    def boundaries(self, degree: int) -> NDArray[Any]:
+        """Return the running sums of the probabilities of all items for a user of *degree*."""
+        if degree * self.ordered[0] <= _ALMOST_SURE:
+            sums = self.sums
+        else:
+            _, scale = self.scales(np.array([degree]))
+            sums = np.cumsum(np.minimum(self.weights * scale, _ALMOST_SURE))
+        boundaries: NDArray[Any] = sums * (degree / sums[-1])
+        return boundaries
+
+
+def _fitted(
+    user_degrees: NDArray[np.int64], item_degrees: NDArray[np.int64], item_order: NDArray[np.int32]
+) -> _Chances:
+    """Find weights for which the expected degrees of the items are the wanted ones."""
+    degrees, counts = np.unique(user_degrees, return_counts=True)
+    wanted = item_degrees.astype(float)
+    ordered = wanted / max(wanted.sum(), 1)
+    chances = _Chances(ordered, ordered)
+    for _ in range(_FITS if ordered.size and ordered[0] else 0):
+        expected = chances.expected(degrees, counts)
+        if np.abs(expected - wanted).max() <= _CLOSE * wanted[0] and abs(expected[0] / wanted[0] - 1) <= _CLOSE:
+            break
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ordered = ordered * np.nan_to_num(wanted / expected, posinf=1)
+        ordered = -np.sort(-ordered)
+        ordered /= ordered.sum()
+        chances = _Chances(ordered, ordered)
+    weights = np.empty_like(ordered)
+    weights[item_order] = ordered
+    return _Chances(weights, ordered)
+
+
+@dataclass
+class _Plan:
+    """What every worker needs to draw any task: some users in order of their degree, the largest first."""
+
+    user_degrees: NDArray[np.int64]
+    user_order: NDArray[np.int32]
+    chances: _Chances
+    rank: int
+    noise: float
+    seed: int
+
+    @cached_property
+    def cuts(self) -> NDArray[Any]:
+        """The first user of each task, and the end."""
+        ends = np.cumsum(self.user_degrees)
+        total = int(ends[-1]) if ends.size else 0
+        return np.unique(np.append(np.searchsorted(ends, np.arange(0, total, _TASK), "right"), ends.size))
+
+    @cached_property
+    def factors(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        return planted_factors(self.user_order.size, self.chances.weights.size, self.rank, self.seed)
+
+    def drawn(self, workers: int) -> Iterator[tuple[NDArray[Any], ...]]:
+        """Yield users, degrees, items and values of each task, drawn by at most so many processes."""
+        tasks = range(self.cuts.size - 1)
+        if (workers := min(workers, len(tasks))) <= 1:
+            yield from map(self.draw, tasks)
+            return
+        with ProcessPoolExecutor(workers, get_context("spawn"), _keep, (self,)) as pool:
+            yield from pool.map(_draw_kept, tasks)
+
+    def draw(self, task: int) -> tuple[NDArray[Any], ...]:
+        """Return users, degrees, items and values of one task; the items of each user are sorted."""
+        of_task = slice(self.cuts[task], self.cuts[task + 1])
+        users, degrees = self.user_order[of_task], self.user_degrees[of_task]
+        rng = np.random.default_rng([self.seed, task])
+        items = np.empty(int(degrees.sum()), np.int32)
+        first = size = 0
+        while first < users.size:
+            degree = int(degrees[first])
+            n = int(np.count_nonzero(degrees == degree))
+            if degree:
+                boundaries = self.chances.boundaries(degree)
+                for start in range(0, n, step := max(1, _BLOCK // degree)):
+                    block = _pivotal(rng, boundaries, degree, min(step, n - start))
+                    items[size : size + block.size] = block.ravel()
+                    size += block.size
+            first += n
+        rows = np.repeat(users, degrees)
+        return users, degrees, items, planted_values(rows, items, *self.factors, self.noise, rng)
+
+
+_kept: dict[str, Any] = {}
+
+
+def _keep(plan: _Plan) -> None:
+    _kept["plan"] = plan
+
+
+def _draw_kept(task: int) -> tuple[NDArray[Any], ...]:
+    drawn: tuple[NDArray[Any], ...] = _kept["plan"].draw(task)
+    return drawn
+
+
+def _pivotal(rng: np.random.Generator, boundaries: NDArray[Any], degree: int, n: int) -> NDArray[np.int32]:
+    """Draw *degree* distinct items for each of *n* users; return them sorted, shape (n, degree).
+
+    The items lie one after the other on a line. The length of each is its probability. The line is cut into
+    *degree* strata of length 1. In each stratum a candidate is drawn from what lies in front of the
+    item that crosses its end; the two compete, and the loser takes the place of the crossing part
+    in the next stratum.
+    """
+    n_items = boundaries.size
+    if degree == n_items:
+        return np.tile(np.arange(n_items, dtype=np.int32), (n, 1))
+    ends = np.arange(1.0, degree)
+    crossing = np.searchsorted(boundaries, ends, "right")
+    crossing = np.minimum(crossing, n_items - degree + np.arange(1, degree))  # against rounding errors
+    before, behind = ends - boundaries[crossing - 1], boundaries[crossing] - ends
+    before[crossing == 0], before, behind = ends[crossing == 0], np.maximum(before, 0), np.maximum(behind, 0)
+    wins = np.append(before / np.maximum(1 - behind, 1e-12), 0)
+    carried, free = np.append(0, behind), 1 - np.append(before, 0)
+    first, last = np.append(0, crossing + 1), np.append(crossing, n_items) - 1
+
+    places = rng.random((n, degree)) * free
+    inherits = (places < carried) | (first > last)
+    inherits[:, 0] = False
+    candidates = np.searchsorted(boundaries, places + np.arange(degree), "right").astype(np.int32)
+    np.clip(candidates, first, np.maximum(first, last), out=candidates)
+    crossing_wins = rng.random((n, degree)) < wins
+    rest = np.append(crossing, 0).astype(np.int32)
+    row, column = np.nonzero(inherits)
+    # A candidate that is the loser of the stratum before; row by row, so that one pass settles most.
+    while row.size:
+        lost = np.where(crossing_wins[row, column - 1], candidates[row, column - 1], rest[column - 1])
+        open_ = crossing_wins[row, column - 1] & inherits[row, column - 1]
+        candidates[row[~open_], column[~open_]] = lost[~open_]
+        inherits[row[~open_], column[~open_]] = False
+        row, column = row[open_], column[open_]
+    chosen = np.where(crossing_wins, rest, candidates)
+    chosen.sort(axis=1)
+    return chosen

@@ -1,0 +1,405 @@
+"""Sparse rating matrix of users and items: validated once, then immutable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, issparse
+
+from clgraph.arguments import (
+    Seed,
+    check_choice,
+    checked_count,
+    checked_flag,
+    checked_number,
+    checked_seed,
+    shown,
+)
+from clgraph.data.graphs.csr import as_integers, owned
+from clgraph.data.graphs.graph import Graph, as_graph
+from clgraph.data.graphs.graph_arrays import read_only
+from clgraph.data.graphs.pairs import sorted_csr
+from clgraph.data.graphs.sparse import checked_matrix
+from clgraph.data.ratings.planted import planted_factors, planted_values
+from clgraph.data.ratings.stats import RatingsStats, chunks, ratings_stats
+from clgraph.data.ratings.triples import (
+    DuplicateRatings,
+    checked_ids,
+    checked_size,
+    checked_triples,
+    first_unsorted,
+    index_of,
+    length_of,
+    merge_repeats,
+    numbered,
+    numbers_of,
+)
+from clgraph.errors import InputError
+
+Numbers: TypeAlias = Literal[False, "compact"]
+
+DUPLICATES = ("error", "mean", "sum", "last")
+
+
+@dataclass(init=False, frozen=True, eq=False, repr=False)
+class Ratings:
+    """An immutable sparse matrix of ratings, at most one for each user and item.
+
+    The constructor takes ratings sorted by user, then item, and checks them; :meth:`from_triples`,
+    :meth:`from_scipy` and :meth:`from_graph` build them. A matrix has arrays of its own, which are
+    read-only. Two matrices are equal only if they are the same object. Users and items without a rating
+    are allowed.
+
+    Parameters
+    ----------
+    users, items : integer array, shape (n_ratings,)
+        Row and column of each rating; stored as int32.
+    values : array of numbers, shape (n_ratings,)
+        The ratings; stored as float32, and finite.
+    n_users, n_items : int
+        Size of the matrix, each at most 2**31 - 1.
+    user_ids, item_ids : array, shape (n_users,) and (n_items,), optional
+        The user's own names of rows and columns, all distinct.
+    copy : bool
+        ``False`` saves memory: arrays of the right type are used as they are.
+
+        .. warning:: If such an array is changed while the matrix lives, kernels read and write wherever it points,
+           which gives wrong answers or ends the process.
+
+    Raises
+    ------
+    InputError
+        If the arrays do not describe such a matrix; the message names value, position and limit.
+    """
+
+    users: NDArray[np.int32]
+    items: NDArray[np.int32]
+    values: NDArray[np.float32]
+    n_users: int
+    n_items: int
+    user_ids: NDArray[Any] | None = None
+    item_ids: NDArray[Any] | None = None
+
+    def __init__(
+        self,
+        users: ArrayLike,
+        items: ArrayLike,
+        values: ArrayLike,
+        n_users: int,
+        n_items: int,
+        user_ids: ArrayLike | None = None,
+        item_ids: ArrayLike | None = None,
+        *,
+        copy: bool = True,
+    ) -> None:
+        copy = checked_flag("copy", copy)
+        n_users, n_items = checked_size("users", n_users), checked_size("items", n_items)
+        rows, columns, data = checked_triples(users, items, values, n_users, n_items)
+        if wrong := first_unsorted(rows, columns):
+            raise InputError(
+                f"rating {wrong} is of user {rows[wrong]}, item {columns[wrong]}, the one before it of user "
+                f"{rows[wrong - 1]}, item {columns[wrong - 1]}; needed: sorted by user, then item, without "
+                "repeats; Ratings.from_triples sorts"
+            )
+        given = users, items, values, user_ids, item_ids
+        names = checked_ids("user_ids", user_ids, n_users), checked_ids("item_ids", item_ids, n_items)
+        arrays = [
+            array if array is None or not copy else owned(array, source)
+            for array, source in zip((rows, columns, data, *names), given, strict=True)
+        ]
+        self._fill(*arrays[:3], n_users, n_items, *arrays[3:])
+
+    def _fill(self, *values: Any) -> None:
+        for name, value in zip(self.__dataclass_fields__, values, strict=True):
+            object.__setattr__(self, name, read_only(value) if isinstance(value, np.ndarray) else value)
+
+    @classmethod
+    def _trusted(
+        cls,
+        users: NDArray[np.int32],
+        items: NDArray[np.int32],
+        values: NDArray[np.float32],
+        n_users: int,
+        n_items: int,
+        user_ids: NDArray[Any] | None = None,
+        item_ids: NDArray[Any] | None = None,
+    ) -> Ratings:
+        """Wrap arrays that are valid by construction."""
+        ratings = object.__new__(cls)
+        ratings._fill(users, items, values, n_users, n_items, user_ids, item_ids)
+        return ratings
+
+    def __repr__(self) -> str:
+        return f"Ratings(n_users={self.n_users}, n_items={self.n_items}, n_ratings={self.n_ratings})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: self.__dict__[name] for name in self.__dataclass_fields__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._fill(*state.values())
+
+    @property
+    def n_ratings(self) -> int:
+        """Number of ratings."""
+        return self.values.size
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """``(n_users, n_items)``."""
+        return self.n_users, self.n_items
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of users, items and values."""
+        return self.users.nbytes + self.items.nbytes + self.values.nbytes
+
+    @cached_property
+    def user_offsets(self) -> NDArray[np.int64]:
+        """The ratings of user ``u`` are ``user_offsets[u]:user_offsets[u + 1]``; int64, shape (n_users + 1,)."""
+        offsets: NDArray[np.int64] = read_only(np.searchsorted(self.users, np.arange(self.n_users + 1, dtype=np.int32)))
+        return offsets
+
+    @cached_property
+    def item_offsets(self) -> NDArray[np.int64]:
+        """The ratings of item ``i`` are ``item_order[item_offsets[i]:item_offsets[i + 1]]``; shape (n_items + 1,)."""
+        counts = np.zeros(self.n_items + 1, np.int64)
+        for chunk in chunks(self.n_ratings, at_least=2 * self.n_items):
+            of_chunk = np.bincount(self.items[chunk])
+            counts[1 : 1 + of_chunk.size] += of_chunk
+        offsets: NDArray[np.int64] = read_only(np.cumsum(counts, out=counts))
+        return offsets
+
+    @cached_property
+    def item_order(self) -> NDArray[Any]:
+        """Positions of the ratings sorted by item, then user; int32 (int64 from 2**31 on), shape (n_ratings,)."""
+        positions = np.arange(self.n_ratings, dtype=np.int32 if self.n_ratings < 2**31 else np.int64)
+        by_item = csr_array((positions, self.items, self.user_offsets), shape=self.shape).tocsc()
+        order: NDArray[Any] = read_only(by_item.data)
+        return order
+
+    @cached_property
+    def stats(self) -> RatingsStats:
+        """Statistics of this matrix for the cost model."""
+        return ratings_stats(self)
+
+    def user_index(self, ids: ArrayLike, *, default: int | None = None) -> NDArray[np.int32]:
+        """Return the rows of users named by *ids*.
+
+        Parameters
+        ----------
+        ids : array, shape (n,)
+            Names as in ``user_ids``; row numbers if that is ``None``.
+        default : int, optional
+            What an unknown id becomes, such as -1.
+
+        Returns
+        -------
+        int32 array, shape (n,)
+
+        Raises
+        ------
+        InputError
+            An id is unknown and there is no *default*.
+        """
+        return index_of("user", self._user_numbers, self.n_users, ids, default)
+
+    def item_index(self, ids: ArrayLike, *, default: int | None = None) -> NDArray[np.int32]:
+        """Return the columns of items named by *ids*, as :meth:`user_index` does for users."""
+        return index_of("item", self._item_numbers, self.n_items, ids, default)
+
+    @cached_property
+    def _user_numbers(self) -> dict[Any, int] | None:
+        return numbers_of(self.user_ids)
+
+    @cached_property
+    def _item_numbers(self) -> dict[Any, int] | None:
+        return numbers_of(self.item_ids)
+
+    @classmethod
+    def from_triples(
+        cls,
+        users: ArrayLike,
+        items: ArrayLike,
+        values: ArrayLike,
+        *,
+        n_users: int | None = None,
+        n_items: int | None = None,
+        ids: Numbers = False,
+        duplicates: DuplicateRatings = "error",
+        copy: bool = True,
+    ) -> Ratings:
+        """Build a matrix from ratings in any order; ratings that are sorted already are not sorted again.
+
+        Parameters
+        ----------
+        users, items, values : array, shape (n_ratings,)
+            User, item and value of each rating.
+        n_users, n_items : int, optional
+            Size of the matrix; by default one more than the largest number.
+        ids : {False, "compact"}
+            ``False``: *users* and *items* are row and column numbers. "compact": they are names, and
+            the sorted distinct ones become ``user_ids`` and ``item_ids`` (names that do not sort: in
+            order of first appearance).
+        duplicates : {"error", "mean", "sum", "last"}
+            Refuse several ratings of one item by one user, merge them, or keep the last.
+        copy : bool
+            ``False`` may use arrays of the right type as they are; see the warning of :class:`Ratings`.
+
+        Raises
+        ------
+        InputError
+            Lengths differ, a number is out of range, a value is no finite number, or a pair is
+            repeated against the options.
+        """
+        check_choice("duplicates", duplicates, DUPLICATES)
+        copy = checked_flag("copy", copy)
+        compact = not (isinstance(ids, bool | np.bool_) and not ids)
+        if compact and not (isinstance(ids, str) and ids == "compact"):
+            raise InputError(f"ids = {shown(ids)}; allowed: False, 'compact'")
+        user_ids = item_ids = None
+        if compact:
+            rows, n_users, user_ids = numbered("users", users, n_users)
+            columns, n_items, item_ids = numbered("items", items, n_items)
+        else:
+            rows, columns = as_integers("users", users), as_integers("items", items)
+        n_users, n_items = length_of("users", n_users, rows), length_of("items", n_items, columns)
+        rows, columns, data = checked_triples(rows, columns, values, n_users, n_items)
+        if first_unsorted(rows, columns, repeats=True):
+            # The square matrix that holds this one: its further rows and columns are empty.
+            offsets, columns, data = sorted_csr(max(n_users, n_items), [(rows, columns, data)])
+            rows = np.repeat(np.arange(offsets.size - 1, dtype=np.int32), np.diff(offsets))
+        if repeat := first_unsorted(rows, columns):
+            if duplicates == "error":
+                user, item = (
+                    number if names is None else names.tolist()[number]
+                    for number, names in ((int(rows[repeat]), user_ids), (int(columns[repeat]), item_ids))
+                )
+                raise InputError(
+                    f"user {user!r} has more than one rating of item {item!r}; duplicates='error', allowed: "
+                    f"{', '.join(map(repr, DUPLICATES[1:]))}"
+                )
+            rows, columns, data = merge_repeats(rows, columns, data, duplicates)
+        if copy:
+            rows, columns, data = owned(rows, users), owned(columns, items), owned(data, values)
+        return cls._trusted(rows, columns, data, n_users, n_items, user_ids, item_ids)
+
+    @classmethod
+    def from_scipy(cls, matrix: Any, *, duplicates: DuplicateRatings = "sum") -> Ratings:
+        """Build a matrix from a scipy sparse array of users x items, whose indices are checked.
+
+        Every stored entry is a rating, also an explicit zero. Repeated entries are added up as scipy
+        does unless *duplicates* says otherwise.
+        """
+        if not issparse(matrix) or matrix.ndim != 2:
+            raise InputError(f"matrix = {shown(matrix)}; allowed: a 2-D scipy sparse array")
+        entries = checked_matrix(matrix).tocoo(copy=True)
+        row, column = entries.coords
+        sizes = {"n_users": matrix.shape[0], "n_items": matrix.shape[1]}
+        return cls.from_triples(row, column, entries.data, **sizes, duplicates=duplicates, copy=False)
+
+    @classmethod
+    def from_graph(
+        cls,
+        graph: Graph,
+        values: Literal["weights", "synthetic"] = "weights",
+        *,
+        rank: int = 8,
+        noise: float = 0.1,
+        seed: Seed = 0,
+    ) -> Ratings:
+        """Build a square matrix with one rating per stored entry of *graph*: rows rate columns.
+
+        Parameters
+        ----------
+        graph : Graph
+            Parallel edges are merged, by the mean of their weights. Labels become both kinds of ids.
+        values : {"weights", "synthetic"}
+            Take the edge weights, or the values of :func:`planted_values` made with *rank*, *noise*
+            and *seed*.
+        """
+        check_choice("values", values, ("weights", "synthetic"))
+        graph, seed = as_graph(graph), checked_seed(seed)
+        n = graph.n_vertices
+        if values == "synthetic":
+            weights: NDArray[Any] = np.zeros(graph.n_edges, np.float32)
+        elif graph.edge_weights is None:
+            raise InputError("an unweighted graph has no ratings; allowed: values='synthetic'")
+        else:
+            weights = graph.edge_weights
+        merged = cls.from_triples(
+            graph.sources(), graph.column_indices, weights, n_users=n, n_items=n, duplicates="mean", copy=False
+        )
+        data = merged.values
+        if values == "synthetic":
+            factors = planted_factors(n, n, rank, seed)
+            data = planted_values(merged.users, merged.items, *factors, noise, np.random.default_rng(seed))
+        return cls._trusted(merged.users, merged.items, data, n, n, graph.labels, graph.labels)
+
+    def to_scipy(self) -> csr_array:
+        """Return the matrix as a float32 CSR array, which shares the values' memory."""
+        return csr_array((self.values, self.items, self.user_offsets), shape=self.shape)
+
+    def to_pairs(self) -> tuple[NDArray[Any], NDArray[np.float32]]:
+        """Return what scikit-learn's tools can split: the pairs of ids, and their ratings.
+
+        Returns
+        -------
+        pairs : array, shape (n_ratings, 2)
+            User and item of each rating, sorted by user: their ids, or row and column numbers if there are none;
+            the array is one of objects if users and items have ids of different types.
+        values : float32 array, shape (n_ratings,)
+        """
+        users = self.users if self.user_ids is None else self.user_ids[self.users]
+        items = self.items if self.item_ids is None else self.item_ids[self.items]
+        alike = users.dtype.kind == items.dtype.kind
+        pairs = np.empty((self.n_ratings, 2), np.result_type(users, items) if alike else object)
+        pairs[:, 0], pairs[:, 1] = users, items
+        return pairs, self.values
+
+    def __array__(self, *arguments: Any, **options: Any) -> NDArray[Any]:
+        raise InputError(
+            "Ratings are no array: to_scipy() is their matrix, and X, y = to_pairs() is what scikit-learn splits"
+        )
+
+    def split(self, test_share: float = 0.1, seed: Seed = 0) -> tuple[Ratings, Ratings]:
+        """Return a training and a test matrix of the same size and ids, which share out the ratings.
+
+        The test matrix gets ``round(test_share * n_ratings)`` of them, drawn without replacement.
+        """
+        test_share = checked_number("test_share", test_share, most=1)
+        is_test = np.arange(self.n_ratings) < round(test_share * self.n_ratings)
+        np.random.default_rng(checked_seed(seed)).shuffle(is_test)
+        return self._selected(~is_test), self._selected(is_test)
+
+    def folds(self, n_folds: int = 5, seed: Seed = 0) -> Iterator[tuple[Ratings, Ratings]]:
+        """Yield *n_folds* pairs of a training and a test matrix; each rating is in one test matrix.
+
+        The test matrices differ in size by at most one rating.
+        """
+        n_folds = checked_count("n_folds", n_folds, 1 << 16, least=2)
+        fold = np.resize(np.arange(n_folds, dtype=np.uint16), self.n_ratings)
+        np.random.default_rng(checked_seed(seed)).shuffle(fold)
+        return ((self._selected(fold != k), self._selected(fold == k)) for k in range(n_folds))
+
+    def _selected(self, which: NDArray[np.bool_]) -> Ratings:
+        chosen = self.users[which], self.items[which], self.values[which]
+        return Ratings._trusted(*chosen, self.n_users, self.n_items, self.user_ids, self.item_ids)
+
+
+def as_ratings(source: Any) -> Ratings:
+    """Return *source* as Ratings: one as it is, a scipy sparse array, or a tuple (users, items, values)."""
+    if isinstance(source, Ratings):
+        return source
+    if issparse(source):
+        return Ratings.from_scipy(source)
+    if isinstance(source, tuple) and len(source) == 3:
+        return Ratings.from_triples(*source)
+    raise InputError(
+        f"{type(source).__module__}.{type(source).__qualname__} is not a rating matrix; accepted: "
+        "clgraph.Ratings, a scipy sparse array, a tuple (users, items, values)"
+    )

@@ -1,0 +1,291 @@
+"""Graphs whose entries are split over several devices, each of which knows all vertices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from clgraph.arguments import check_choice, checked_count, shown
+from clgraph.data.graphs.csr import offset_dtype
+from clgraph.data.graphs.graph import Graph, as_graph
+from clgraph.errors import InputError
+from clgraph.multi_device.team import Team
+from clgraph.runtime import opencl as cl
+from clgraph.runtime.devices import speed_of
+from clgraph.runtime.failure import typed_errors
+from clgraph.runtime.graphs.device_graph import DeviceGraph
+from clgraph.runtime.memory.arrays import DeviceArray
+from clgraph.runtime.session import Session
+
+_ALIGNMENT = 64  # entries, so that a CPU reads a slab where it is
+_MOST_ENTRIES = 2**31 - 2**16  # a slab has no more entries, since its offsets are 32-bit numbers
+_SEGMENTS, _LEAST_SEGMENT = 4, 1 << 24  # while one is looked at, the next is on its way
+_MEMORY_SHARE = 8  # a segment takes at most this part of the memory
+_SLOTS = 2
+SPLIT_OPTIONS = "shares", "segment_entries"
+
+
+@dataclass(frozen=True)
+class Slab:
+    """Consecutive entries of a graph, on a device."""
+
+    graph: DeviceGraph  # It has all vertices, and those entries.
+    first: int  # the place of its first entry in the whole graph
+
+
+class SplitGraph:
+    """A graph in parts that stay on several devices; a part has all vertices and some of the entries.
+
+    :meth:`from_graph` splits a graph. The constructor takes parts that are on the devices already, such as graphs that
+    kernels have made there.
+
+    Parameters
+    ----------
+    parts : list of list of DeviceGraph
+        The parts of each device. They have the same number of vertices. Together they have each edge of an undirected
+        graph from both of its ends, as one undirected graph would have it.
+
+    Attributes
+    ----------
+    team : Team
+    n_vertices : int
+    n_edges : int
+        Entries of all parts.
+    directed : bool
+    source : Graph or None
+        What :meth:`from_graph` has split.
+    shares : {"speed", "equal"}
+        How it has split that.
+
+    Raises
+    ------
+    InputError
+        The parts do not fit together, or parts of a device are on another one.
+    """
+
+    source: Graph | None = None
+    shares = "speed"
+    segment_entries: int | None = None  # only a StreamedGraph has some
+
+    def __init__(self, parts: Sequence[Sequence[DeviceGraph]]) -> None:
+        if not isinstance(parts, list | tuple) or not all(isinstance(each, list | tuple) for each in parts):
+            raise InputError(f"parts = {shown(parts)}; allowed: for each device a list or tuple of DeviceGraphs")
+        kept = [[*each] for each in parts]
+        for k, graphs in enumerate(kept):
+            for graph in graphs:
+                if not isinstance(graph, DeviceGraph):
+                    raise InputError(f"parts[{k}] has {shown(graph)}; allowed: DeviceGraphs")
+                if graph.session is not graphs[0].session:
+                    raise InputError(f"parts[{k}] has graphs on {graph.session} and on {graphs[0].session}")
+        found = [graph for graphs in kept for graph in graphs]
+        if not found or not all(kept):
+            raise InputError(f"parts = {shown(parts)}; allowed: one graph at least for each device")
+        for what in ("n_vertices", "directed"):
+            if len(values := {getattr(graph, what) for graph in found}) > 1:
+                raise InputError(f"{what} of the parts are {sorted(values)}; they must be the same")
+        self.team = Team([graphs[0].session for graphs in kept])
+        self.n_vertices, self.directed = found[0].n_vertices, found[0].directed
+        self.n_edges = sum(graph.n_edges for graph in found)
+        firsts = np.cumsum([0, *(graph.n_edges for graph in found)]).tolist()
+        slabs = iter(map(Slab, found, firsts))
+        self._slabs = [[next(slabs) for _ in graphs] for graphs in kept]
+
+    @classmethod
+    def from_graph(cls, graph: Any, devices: object = "all", *, shares: str = "speed") -> SplitGraph:
+        """Copy *graph* to *devices*, to each a range of its entries.
+
+        Parameters
+        ----------
+        graph : Graph, DeviceGraph, scipy sparse array or networkx graph
+        devices : "all", or sequence of str, Session or pyopencl.Device
+        shares : {"speed", "equal"}
+            Whether a device gets entries by the speed of its memory in its profile, or all get as many.
+
+        Raises
+        ------
+        DeviceMemoryError
+            A part does not fit on its device.
+        InputError, NoDeviceError
+            As :class:`clgraph.multi_device.team.Team`.
+        """
+        graph, team = as_graph(graph), Team(devices)
+        made = object.__new__(cls)
+        made.source, made.team, made.directed, made.shares = graph, team, graph.directed, shares
+        made.n_vertices, made.n_edges = graph.n_vertices, graph.n_edges
+        cuts = split(graph.n_edges, team, shares)
+
+        def copied(place: int) -> list[Slab]:
+            slots = Slots(team, team.sessions[place], graph)
+            return [slots.slab(*cut) for cut in in_segments(*cuts[place], _MOST_ENTRIES)]
+
+        made._slabs = team.each(copied)
+        return made
+
+    def slabs(self, place: int) -> Iterator[Slab]:
+        """Yield the slabs of a device that have entries."""
+        place = checked_count("place", place, len(self._slabs) - 1, least=0)
+        return (slab for slab in self._slabs[place] if slab.graph.n_edges)
+
+
+class StreamedGraph:
+    """A graph on the host that goes to several devices in segments, so that it may be larger than their memory."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        devices: object,
+        *,
+        shares: str = "speed",
+        segment_entries: int | None = None,
+        weights: bool = False,
+    ) -> None:
+        self.source, self.shares, self._weights = graph, shares, weights
+        self.team, self.directed = Team(devices), graph.directed
+        self.n_vertices, self.n_edges = graph.n_vertices, graph.n_edges
+        most = None if segment_entries is None else checked_count("segment_entries", segment_entries, 2**31 - 1)
+        self.segment_entries = most
+        self._cuts = split(graph.n_edges, self.team, shares)
+
+    def slabs(self, place: int) -> Iterator[Slab]:
+        """Yield the slabs of a device one by one; a slab is gone when the one after the next is asked for."""
+        session, (first, stop) = self.team.sessions[place], self._cuts[place]
+        most = self.segment_entries or segment_entries_for(session, stop - first)
+        slots = Slots(self.team, session, self.source, min(most, stop - first), weights=self._weights)
+        stats = None
+        for cut in in_segments(first, stop, most):
+            slab = slots.slab(*cut)
+            if stats is None:
+                wait_for(session)  # statistics wait inside the driver, which other threads need meanwhile
+                with session.driver:
+                    stats = slab.graph.stats
+            # Those of the first segment stand for all.
+            vars(slab.graph)["stats"] = replace(stats, n_edges=slab.graph.n_edges)
+            yield slab
+            slots.used()
+
+
+def as_split(
+    graph: Any, devices: object, session: object, options: dict[str, Any], *, weights: bool = False
+) -> SplitGraph | StreamedGraph:
+    """Return *graph* as several devices take it; what *options* say of the split is taken out of them."""
+    if session is not None:
+        raise InputError(f"session = {shown(session)} and several devices; name the devices alone")
+    if isinstance(graph, SplitGraph):
+        if devices is not None:
+            raise InputError(f"devices = {shown(devices)}; a SplitGraph stays on the devices that have it")
+        return graph
+    given = {name: options.pop(name) for name in SPLIT_OPTIONS if name in options}
+    return StreamedGraph(as_graph(graph), devices, weights=weights, **given)
+
+
+def split(n_entries: int, team: Team, shares: str) -> list[tuple[int, int]]:
+    """Return which entries each device gets."""
+    check_choice("shares", shares, ("speed", "equal"))
+    weights = [speed_of(session) if shares == "speed" else 1.0 for session in team.sessions]
+    ends = np.cumsum(weights) / math.fsum(weights) * n_entries
+    cuts = [0, *(min(n_entries, round(end / _ALIGNMENT) * _ALIGNMENT) for end in ends[:-1]), n_entries]
+    return [*pairwise(cuts)]
+
+
+def in_segments(first: int, stop: int, most: int) -> list[tuple[int, int]]:
+    """Cut entries *first* … *stop* − 1 into as few segments as can be, of at most *most* entries."""
+    return [(at, min(at + most, stop)) for at in range(first, stop, most)]
+
+
+def segment_entries_for(session: Session, n_entries: int) -> int:
+    """Return how many entries a segment should have: a CPU reads all in place."""
+    facts = session.facts
+    if facts.is_cpu:
+        return _MOST_ENTRIES
+    room = min(facts.max_alloc_bytes, facts.global_mem_bytes // _MEMORY_SHARE) // 8  # bytes of the widest weight
+    wanted = max(_LEAST_SEGMENT, -(-n_entries // _SEGMENTS))
+    return -(-min(_MOST_ENTRIES, room, wanted) // _ALIGNMENT) * _ALIGNMENT
+
+
+def wait_for(session: Session) -> None:
+    """Wait for what is enqueued, and let other threads into the driver meanwhile."""
+    with session.driver, typed_errors("waiting for the device"):
+        marker = cl.enqueue_marker(session.queue)
+        session.queue.flush()
+    session.wait_aside(marker)
+
+
+class Slots:
+    """Where slabs of one graph are put on one device.
+
+    With *most*, the most entries of a slab, the memory of a slab is used again for the one after the next.
+    """
+
+    def __init__(
+        self, team: Team, session: Session, graph: Graph, most: int | None = None, *, weights: bool = True
+    ) -> None:
+        self._team, self._session, self._graph, self._most = team, session, graph, most
+        self._weights = graph.edge_weights if weights else None
+        self._turn = 0
+        self._kept: list[dict[str, DeviceArray]] = [{} for _ in range(_SLOTS)]
+        self._used: list[cl.Event | None] = [None] * _SLOTS
+
+    def slab(self, first: int, stop: int) -> Slab:
+        """Begin to copy these entries; kernels that are enqueued from now on may read them."""
+        session, graph = self._session, self._graph
+        if (event := self._used[self._turn]) is not None:
+            session.wait_aside(event)
+        columns = self._copied("column_indices", graph.column_indices, first, stop)
+        weights = None if self._weights is None else self._copied("edge_weights", self._weights, first, stop)
+        part = DeviceGraph(session, self._offsets(first, stop), columns, weights, directed=graph.directed)
+        return Slab(replace(part, has_sorted_rows=graph.has_sorted_rows), first)
+
+    def used(self) -> None:
+        """Note that what uses the last slab has been enqueued."""
+        if self._most is not None:
+            with self._session.driver, typed_errors("ordering copies after kernels"):
+                self._used[self._turn] = cl.enqueue_marker(self._session.queue)
+                self._session.queue.flush()
+            self._turn = (self._turn + 1) % _SLOTS
+
+    def _copied(self, name: str, host: Any, first: int, stop: int) -> DeviceArray:
+        session, part = self._session, host[first:stop]
+        if session.facts.is_cpu:
+            return session.upload(part, in_place=True)
+        kept = self._kept[self._turn]
+        if self._most is None or name not in kept:
+            size = self._most or part.size
+            with session.driver:
+                session.check_memory({f"{name} of {size} entries": size * part.itemsize})
+                # Not from the pool: kernels in flight may use its memory, and these copies do not wait for them.
+                buffer = cl.Buffer(session.context, cl.mem_flags.READ_WRITE, size * part.itemsize)
+                kept[name] = DeviceArray(session, buffer, part.dtype, size)
+        self._team.write(kept[name], 0, part)
+        return kept[name] if kept[name].size == part.size else kept[name].view(0, part.size)
+
+    def _offsets(self, first: int, stop: int) -> DeviceArray:
+        session, graph = self._session, self._graph
+        whole = graph.row_offsets
+        place = whole.dtype.type
+        first_row = int(np.searchsorted(whole, place(first), "right")) - 1
+        stop_row = int(np.searchsorted(whole, place(stop), "left"))
+        kind = np.dtype(offset_dtype(stop - first))
+        types = {"OFFSET_T": "long" if kind.itemsize == 8 else "int"}
+        types["WHOLE_OFFSET_T"] = "long" if whole.dtype.itemsize == 8 else "int"
+        n = graph.n_vertices
+        with session.driver:
+            program = session.program("data/slab.cl", types)
+            rows, offsets = session.empty(stop_row - first_row + 1, whole.dtype), session.empty(n + 1, kind)
+            rows.set(whole[first_row : stop_row + 1])
+            program.bind(
+                "clip_rows",
+                n + 1,
+                n=n,
+                first_row=first_row,
+                stop_row=stop_row,
+                first_entry=first,
+                stop_entry=stop,
+                rows=rows,
+                row_offsets=offsets,
+            )()
+        return offsets

@@ -1,0 +1,193 @@
+"""Several devices that solve one problem: a thread each, copies between them, and the tree by which results merge."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.errors import DeviceError
+from clgraph.runtime import opencl as cl
+from clgraph.runtime.devices import sessions_of
+from clgraph.runtime.failure import as_device_error, typed_errors
+from clgraph.runtime.memory import recycled
+from clgraph.runtime.memory.arrays import DeviceArray
+from clgraph.runtime.memory.staging import LEAST_BYTES, hold
+from clgraph.runtime.quirks import copies_faster_over_the_host
+from clgraph.runtime.session import Session
+
+_PIECE_BYTES = 32 << 20  # piece of an array that goes over the host: one is read while another is written
+_LEAST_PIECES = 4  # an array has at least so many, unless they are too small for pinned memory
+_PIECES = 3  # are on the host at once
+
+_T = TypeVar("_T")
+
+
+class Team:
+    """The sessions of several devices.
+
+    Some drivers let one thread in. Work of different devices overlaps if no thread waits inside such a driver: a thread
+    holds ``session.driver`` while it enqueues, and waits by ``session.wait_aside`` after that.
+
+    Parameters
+    ----------
+    devices : "all", or sequence of str, Session or pyopencl.Device
+        Parts of a CPU, which :func:`clgraph.hetero.sub_devices` makes, are devices, too. Arrays go straight from one
+        device to another where their sessions have one context: ``Session(cl.CommandQueue(context, device))``. NVIDIA's
+        driver is slow at that, so there they never do.
+
+    Attributes
+    ----------
+    sessions : tuple of Session
+    sent_bytes : int
+        How many bytes :meth:`send` has copied between devices.
+
+    Raises
+    ------
+    NoDeviceError
+        No device is given, or one is not there.
+    InputError
+        A device is given twice.
+    """
+
+    def __init__(self, devices: object) -> None:
+        self.sessions: tuple[Session, ...] = tuple(sessions_of(devices))
+        self.sent_bytes = 0
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self.sessions)
+
+    def names(self) -> list[str]:
+        """Return the names of the devices."""
+        return [session.facts.name for session in self.sessions]
+
+    def each(self, work: Callable[[int], _T], places: Sequence[int] | None = None) -> list[_T]:
+        """Return ``work(place)`` of each device, or of those at *places*, each called in a thread of its own.
+
+        Raises
+        ------
+        DeviceError
+            A device has failed; the message says which. All threads have ended by then.
+        """
+        chosen = range(len(self)) if places is None else places
+        if not chosen:
+            return []
+        with ThreadPoolExecutor(len(chosen), "clgraph-device") as threads:
+            futures = [threads.submit(work, place) for place in chosen]
+        for place, future in zip(chosen, futures, strict=True):
+            if (error := future.exception()) is not None:
+                raise self._named(place, error) from error
+        return [future.result() for future in futures]
+
+    def merge_rounds(self, places: Sequence[int] | None = None) -> list[list[tuple[int, int]]]:
+        """Return the rounds of a tree over all devices, or over those at *places*: pairs (receiver, sender).
+
+        Pairs of a round have no device in common. Devices of one context, between which copies are direct, merge
+        first, then those of one platform. The receiver of the last round has everything.
+        """
+        chosen = list(range(len(self)) if places is None else places)
+
+        def context(place: int) -> tuple[int, int]:
+            session = self.sessions[place]
+            return session.device.platform.int_ptr, session.context.int_ptr
+
+        def platform(place: int) -> int:
+            return context(place)[0]
+
+        rounds: list[list[tuple[int, int]]] = []
+        living = sorted(chosen, key=context)
+        for key in (context, platform, lambda place: 0):
+            groups = [list(group) for _, group in groupby(living, key)]
+            while any(len(group) > 1 for group in groups):
+                rounds.append([(a, b) for group in groups for a, b in zip(group[::2], group[1::2], strict=False)])
+                groups = [group[::2] for group in groups]
+            living = [group[0] for group in groups]
+        return rounds
+
+    def send(self, array: DeviceArray, to: Session) -> DeviceArray:
+        """Return a copy of *array* on another device, which kernels that are enqueued there from now on may read.
+
+        Where both have one context the driver copies, unless it is slow at that; else the bytes go through pinned
+        memory of the host, in pieces.
+        """
+        own = array.session
+        with self._lock:
+            self.sent_bytes += array.nbytes
+        with to.driver:
+            copy = to.empty(array.size, array.dtype)
+        if not array.size:
+            return copy
+        if own.context == to.context and not copies_faster_over_the_host(own.device):
+            with own.driver, to.driver, typed_errors(f"copying from {own.facts.name} to {to.facts.name}"):
+                ready = cl.enqueue_marker(own.queue)
+                own.queue.flush()
+                event = cl.enqueue_copy(to.queue, copy.buffer, array.buffer, byte_count=array.nbytes, wait_for=[ready])
+                to.queue.flush()
+            to.wait_aside(event)
+            return copy
+        hold(own, own.transfers.queue, own.queue)
+        hold(to, to.transfers.queue, to.queue)  # the pool may give memory that kernels in flight still use
+        piece_bytes = min(_PIECE_BYTES, max(LEAST_BYTES, array.nbytes // _LEAST_PIECES))
+        step = min(array.size, piece_bytes // array.dtype.itemsize)
+        free = SimpleQueue[NDArray[Any]]()
+        for _ in range(_PIECES):
+            free.put(recycled.empty(step, array.dtype))
+
+        def read(first: int) -> NDArray[Any]:
+            host = free.get()[: array.size - first]
+            self._read(array, first, host)
+            return host
+
+        with ThreadPoolExecutor(1, "clgraph-send") as reader:
+            firsts = range(0, array.size, step)
+            coming = [reader.submit(read, first) for first in firsts]
+            try:
+                for first, piece in zip(firsts, coming, strict=True):
+                    self.write(copy, first, host := piece.result())
+                    free.put(host)
+            except BaseException:
+                for piece in coming:
+                    piece.cancel()
+                free.put(np.empty(step, array.dtype))  # the reader may be waiting for it
+                raise
+        return copy
+
+    def write(self, array: DeviceArray, first: int, host: NDArray[Any]) -> None:
+        """Copy *host*, which may change afterwards, to the items from *first* on, beside the kernels that run.
+
+        No kernel that is enqueued already may use these items; kernels that are enqueued from now on may.
+        """
+        session = array.session
+        if session.facts.is_cpu or host.nbytes < LEAST_BYTES:
+            self._copy(session, array.buffer, host, dst_offset=first * array.dtype.itemsize)
+            return
+        session.transfers.staging.upload(array.buffer, first * array.dtype.itemsize, host)
+        hold(session, session.queue, session.transfers.queue)
+
+    def _read(self, array: DeviceArray, first: int, host: NDArray[Any]) -> None:
+        session = array.session
+        if session.facts.is_cpu or host.nbytes < LEAST_BYTES:
+            self._copy(session, host, array.buffer, src_offset=first * array.dtype.itemsize)
+        else:
+            session.transfers.staging.read(array.buffer, first * array.dtype.itemsize, host)
+
+    @staticmethod
+    def _copy(session: Session, target: Any, source: Any, **place: Any) -> None:
+        with session.driver, typed_errors("copying between devices"):
+            event = cl.enqueue_copy(session.transfers.queue, target, source, is_blocking=False, **place)
+            session.transfers.queue.flush()
+        session.wait_aside(event)
+
+    def _named(self, place: int, error: BaseException) -> BaseException:
+        """Return *error*, if it is of a device, with the name of that device."""
+        who = f"devices[{place}], {self.sessions[place].facts.name}"
+        if isinstance(error, cl.Error):
+            return as_device_error(who, error)
+        return type(error)(f"{who}: {error}") if isinstance(error, DeviceError) else error

@@ -1,0 +1,289 @@
+"""The definition of a constrained Delaunay triangulation, and of a refinement of one; geometry is decided exactly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from clgraph.data.meshes.mesh_arrays import among, edge_keys, triangle_sides
+from clgraph.data.meshes.predicates import incircle, orient2d
+from clgraph.data.meshes.triangle_mesh import TriangleMesh, triangle_neighbors
+from clgraph.errors import MeshError, VerificationError
+
+_DISTANCE = 1e-12  # of a point from its segment, by the largest coordinate: points on it are rounded
+_LENGTH = 1e-9  # by which lengths and areas may differ as sums
+_ANGLE = 1e-6  # degrees
+_PAIRS = 1 << 20  # of edges that are compared at a time
+_SHARP = 60.0  # degrees; segments that meet at less may have bad triangles between them
+
+
+class Chains(NamedTuple):
+    """The segments of a mesh as parts of those of the mesh that was refined.
+
+    ``ends`` has the ends of the whole segment on which a new point is, -1 for other points; ``whole`` those of each
+    whole segment, the lesser first.
+    """
+
+    ends: NDArray[np.int64]
+    whole: NDArray[np.int64]
+
+
+def check_delaunay(
+    mesh: TriangleMesh,
+    *,
+    original: TriangleMesh | None = None,
+    min_angle: float = 0.0,
+    max_area: float | None = None,
+    holes: ArrayLike = (),
+    unused_points: bool = False,
+) -> None:
+    """Raise a :class:`VerificationError` unless *mesh* is constrained Delaunay, and refines *original* if there is one.
+
+    Parameters
+    ----------
+    mesh : TriangleMesh
+    original : TriangleMesh, optional
+        Its points must be the first ones of *mesh*, its segments unions of segments, and its area the same. Points on
+        segments may be off by rounding, and the area by that of the outline. Points that have no triangle in it may
+        have none in *mesh*.
+    min_angle : float
+        Degrees that each angle must have. A smaller one is excused where the shortest edge of its triangle lies
+        between two segments of *original* that meet at less than 60 degrees.
+    max_area : float, optional
+        The largest area. If it or *original* is given, the bounds of the mesh itself must hold, too.
+    holes : float array, shape (h, 2)
+        Points that must be in no triangle.
+    unused_points : bool
+        Whether there may be points without a triangle, which may also be equal to others.
+    """
+    needed = np.zeros(mesh.n_points, bool) if unused_points else np.ones(mesh.n_points, bool)
+    if original is not None:
+        needed[: original.n_points] &= _used(original)[: mesh.n_points]
+    _check_circles(mesh, _check_topology(mesh, needed))
+    if original is None or _overlap(original) is None:  # a mesh that users give may overlap; to refine it mends nothing
+        found = _overlap(mesh)
+        if found is not None:
+            raise VerificationError(found)
+    _check_holes(mesh, np.asarray(holes, np.float64).reshape(-1, 2))
+    if max_area is not None or original is not None:
+        _check_areas(mesh, max_area)
+    chains = None if original is None else _check_refinement(mesh, original)
+    _check_angles(mesh, min_angle, original, chains)
+
+
+def _used(mesh: TriangleMesh) -> NDArray[np.bool_]:
+    """Return which points are in a triangle."""
+    return np.bincount(mesh.triangles.ravel(), minlength=mesh.n_points) > 0
+
+
+def _check_topology(mesh: TriangleMesh, needed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Check everything but where points are, and return which sides of triangles are segments.
+
+    Points that are *needed* must be in a triangle.
+    """
+    n, corners = mesh.n_points, mesh.triangles
+    if corners.size and not 0 <= corners.min() <= corners.max() < n:
+        raise VerificationError(f"corners of triangles are {corners.min()} to {corners.max()}; points are 0 to {n - 1}")
+    if (turned := orient2d(*mesh.points[corners.T]) <= 0).any():
+        raise VerificationError(f"triangle {turned.argmax()} is not counter-clockwise")
+    try:
+        links = triangle_neighbors(corners)
+    except MeshError as error:
+        raise VerificationError(str(error)) from error
+    if (wrong := (links != mesh.neighbors).any(axis=1)).any():
+        at = int(wrong.argmax())
+        raise VerificationError(f"triangle {at} has neighbours {mesh.neighbors[at]}; it should have {links[at]}")
+    used = _used(mesh)
+    if (lacking := needed & ~used).any():
+        raise VerificationError(f"point {lacking.argmax()} is in no triangle")
+    points = np.flatnonzero(used)
+    order = points[np.lexsort(mesh.points[points].T)]
+    if (same := (mesh.points[order[1:]] == mesh.points[order[:-1]]).all(axis=1)).any():
+        at = int(same.argmax())
+        raise VerificationError(f"points {order[at]} and {order[at + 1]} are equal")
+    keys, sides = edge_keys(mesh.segments, n), edge_keys(triangle_sides(corners), n)
+    if np.unique(keys).size != keys.size:
+        raise VerificationError("a segment is there twice")
+    fixed = among(sides, keys)
+    if (lost := ~among(keys, sides[fixed])).any():
+        raise VerificationError(f"segment {mesh.segments[lost.argmax()]} is no edge of a triangle")
+    if (free := (mesh.neighbors < 0) & ~fixed).any():
+        raise VerificationError(f"{free.sum()} edges at the boundary are no segments")
+    return fixed
+
+
+def _overlap(mesh: TriangleMesh) -> str | None:
+    """Return where triangles overlap though each agrees with its neighbours, or ``None``.
+
+    They do if those around a point go round it more than once, or if edges at the boundary cross or touch.
+    """
+    (x, y), corners = mesh.points.T, mesh.triangles
+    rays = np.zeros(mesh.n_points, np.int64)  # triangles at each point that have the ray from it to the right
+    for v, a, b in (np.roll(corners, i, axis=1).T for i in range(3)):
+        below = (y[a] < y[v]) | ((y[a] == y[v]) & (x[a] > x[v]))
+        rays += np.bincount(v[below & (y[b] > y[v])], minlength=mesh.n_points)
+    if (rays > 1).any():
+        return f"the triangles around point {rays.argmax()} overlap"
+    edges = triangle_sides(corners)[mesh.neighbors < 0]
+    for one, other in _close_pairs(mesh.points[edges]):
+        apart = (edges[one][:, :, None] != edges[other][:, None, :]).all(axis=(1, 2))
+        one, other = one[apart], other[apart]
+        a, b, c, d = mesh.points[np.concatenate([edges[one], edges[other]], axis=1).T]
+        meets = (orient2d(a, b, c) * orient2d(a, b, d) <= 0) & (orient2d(c, d, a) * orient2d(c, d, b) <= 0)
+        if meets.any():
+            at = meets.argmax()
+            return f"the edges {edges[one[at]]} and {edges[other[at]]} at the boundary meet, so triangles overlap"
+    return None
+
+
+def _close_pairs(ends: NDArray[np.float64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield pairs of edges, by their numbers, whose bounding boxes meet; *ends* has shape (n, 2, 2)."""
+    low, high = ends.min(axis=1), ends.max(axis=1)
+    sweeps = []
+    for axis in range(2):
+        order = np.argsort(low[:, axis])
+        later = np.searchsorted(low[order, axis], high[order, axis], side="right") - np.arange(len(order)) - 1
+        sweeps.append((int(later.sum()), axis, order, later))
+    _, axis, order, later = min(sweeps, key=lambda sweep: sweep[0])
+    begin = 0
+    while begin < len(order):
+        stop = max(begin + 1, int(np.searchsorted(np.cumsum(later[begin:]), _PAIRS, side="right")) + begin)
+        counts = later[begin:stop]
+        first = np.repeat(np.arange(begin, stop), counts)
+        second = first + 1 + np.arange(first.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        one, other = order[first], order[second]
+        close = (low[one, 1 - axis] <= high[other, 1 - axis]) & (low[other, 1 - axis] <= high[one, 1 - axis])
+        yield one[close], other[close]
+        begin = stop
+
+
+def _check_circles(mesh: TriangleMesh, fixed: NDArray[np.bool_]) -> None:
+    """Check that no corner across an edge that is not *fixed* is inside the circle of a triangle."""
+    corners, points = mesh.triangles, mesh.points
+    triangle, side = np.nonzero((mesh.neighbors > np.arange(len(corners))[:, None]) & ~fixed)
+    other = mesh.neighbors[triangle, side]
+    apex = corners[other, (mesh.neighbors[other] == triangle[:, None]).argmax(axis=1)]
+    a, b, c = points[corners[triangle].T]
+    if (bad := incircle(a, b, c, points[apex]) > 0).any():
+        at = int(bad.argmax())
+        raise VerificationError(
+            f"{bad.sum()} edges are not Delaunay: point {apex[at]} is in the circle of triangle {triangle[at]}"
+        )
+
+
+def _check_holes(mesh: TriangleMesh, holes: NDArray[np.float64]) -> None:
+    a, b, c = mesh.points[mesh.triangles.T]
+    for hole in holes:
+        inside = (orient2d(a, b, hole) > 0) & (orient2d(b, c, hole) > 0) & (orient2d(c, a, hole) > 0)
+        if inside.any():
+            raise VerificationError(f"triangle {inside.argmax()} is in the hole at {hole.tolist()}")
+
+
+def _check_areas(mesh: TriangleMesh, max_area: float | None) -> None:
+    bound = np.full(mesh.n_triangles, np.inf if max_area is None else max_area)
+    if mesh.max_areas is not None:
+        bound = np.minimum(bound, mesh.max_areas)
+    if (large := mesh.areas() > bound * (1 + _LENGTH)).any():
+        at = int(large.argmax())
+        raise VerificationError(f"{large.sum()} triangles are too large: {at} has {mesh.areas()[at]}, not {bound[at]}")
+
+
+def _check_refinement(mesh: TriangleMesh, original: TriangleMesh) -> Chains:
+    n = original.n_points
+    if mesh.n_points < n or not np.array_equal(mesh.points[:n], original.points):
+        raise VerificationError(f"the first {n} points are not those of the mesh that was refined")
+    total, before = math.fsum(mesh.areas()), math.fsum(original.areas())
+    off = _DISTANCE * np.abs(original.points).max(initial=0.0)
+    outline = np.diff(original.points[triangle_sides(original.triangles)[original.neighbors < 0]], axis=1)
+    if abs(total - before) > _LENGTH * before + off * np.hypot(*outline.T).sum():
+        raise VerificationError(f"the area is {total}, that of the mesh that was refined {before}")
+    chains = segment_chains(mesh, n)
+    if not np.array_equal(edge_keys(chains.whole, n), np.sort(edge_keys(original.segments, n))):
+        raise VerificationError("the segments are not unions of those of the mesh that was refined")
+    inner = np.flatnonzero(chains.ends[:, 0] >= 0)
+    a, b = mesh.points[chains.ends[inner].T]
+    along, offset = b - a, mesh.points[inner] - a
+    length = np.hypot(*along.T)
+    distance = np.abs(along[:, 0] * offset[:, 1] - along[:, 1] * offset[:, 0]) / length
+    if (far := distance > off).any():
+        raise VerificationError(f"point {inner[far.argmax()]} is off its segment by {distance[far.argmax()]}")
+    # A chain that turns back is longer. Sums of coordinates do not grow by rounding: each point is between others.
+    lengths, wholes = (math.fsum(np.abs(np.diff(m.points[m.segments], axis=1)).ravel()) for m in (mesh, original))
+    if abs(lengths - wholes) > _LENGTH * wholes:
+        raise VerificationError(f"the segments have length {lengths}, those of the mesh that was refined {wholes}")
+    return chains
+
+
+def segment_chains(mesh: TriangleMesh, n: int) -> Chains:
+    """Return which segments of *mesh* are parts of one segment between two of its first *n* points."""
+    s, points = len(mesh.segments), mesh.segments.astype(np.int64).ravel()
+    degree = np.bincount(points, minlength=mesh.n_points)
+    if (wrong := (degree[n:] != 2) & (degree[n:] != 0)).any():
+        at = n + int(wrong.argmax())
+        raise VerificationError(f"the new point {at} is on {degree[at]} segments; needed: 0 or 2")
+    is_new, segment = points >= n, np.repeat(np.arange(s), 2)
+    one, other = (
+        segment[is_new][np.argsort(points[is_new], kind="stable")].reshape(-1, 2).T
+    )  # the two at each new point
+    links = coo_array((np.ones(one.size, np.int8), (one, other)), shape=(s, s))
+    n_chains, chain = connected_components(links, directed=False)
+    of_old = chain[segment[~is_new]]
+    if (is_circle := np.bincount(of_old, minlength=n_chains) == 0).any():
+        at = points[2 * int(is_circle[chain].argmax())]
+        raise VerificationError(f"the segment at the new point {at} is a circle")
+    whole = np.sort(points[~is_new][np.argsort(of_old, kind="stable")].reshape(-1, 2), axis=1)
+    ends = np.full((mesh.n_points, 2), -1, np.int64)
+    ends[points[is_new]] = whole[chain[segment[is_new]]]
+    return Chains(ends, whole[np.argsort(edge_keys(whole, n), kind="stable")])
+
+
+def _check_angles(mesh: TriangleMesh, min_angle: float, original: TriangleMesh | None, chains: Chains | None) -> None:
+    angles = mesh.angles()
+    bad = np.flatnonzero(angles.min(axis=1) < min_angle - _ANGLE)
+    if chains is not None and original is not None and bad.size:
+        excused = _between_sharp_segments(mesh, original, chains, bad)
+        bad = bad[~excused]
+    if bad.size:
+        raise VerificationError(
+            f"{bad.size} triangles have an angle below {min_angle}: {bad[0]} has {angles[bad[0]].min()}"
+        )
+
+
+def _between_sharp_segments(
+    mesh: TriangleMesh, original: TriangleMesh, chains: Chains, triangles: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Return for which *triangles* the shortest edge is between two segments that meet at a sharp angle."""
+    n = original.n_points
+    at_point: dict[int, list[int]] = {}
+    for a, b in chains.whole.tolist():
+        at_point.setdefault(a, []).append(b)
+        at_point.setdefault(b, []).append(a)
+
+    def segments_at(v: int) -> set[tuple[int, int]]:
+        """Return the whole segments of *v*, each as the end from which the angle is seen and the other end."""
+        if v < n:
+            return {(other, v) for other in at_point.get(v, ())}
+        a, b = chains.ends[v].tolist()
+        return {(a, b), (b, a)} if a >= 0 else set()
+
+    def sharp(v: int, w: int) -> bool:
+        for apex, one in segments_at(v):
+            for same, other in segments_at(w):
+                if apex == same and one != other:
+                    p, q = mesh.points[[one, other]] - mesh.points[apex]
+                    if math.degrees(math.atan2(abs(p[0] * q[1] - p[1] * q[0]), p @ q)) < _SHARP:
+                        return True
+        return False
+
+    corners = mesh.triangles[triangles]
+    # The shortest edge is opposite the least angle.
+    least = mesh.angles()[triangles].argmin(axis=1)
+    rows = np.arange(len(corners))
+    v, w = corners[rows, (least + 1) % 3].tolist(), corners[rows, (least + 2) % 3].tolist()
+    return np.fromiter(map(sharp, v, w), bool, len(v))

@@ -1,0 +1,1 @@
+"""Finding devices, and which of them work."""

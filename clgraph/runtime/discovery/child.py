@@ -1,0 +1,93 @@
+"""Run what may crash or hang in a child process, and keep what it tells."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from clgraph.runtime.programs.cache import TESTING, announced
+from clgraph.user_cache import locked, write_whole
+
+IN_CHILD = "CLGRAPH_IN_CHILD"  # set in the environment of a child, which starts no others
+STARTED = "started"  # a child prints this word after its imports
+
+
+class Answer(NamedTuple):
+    """What came of a child: the JSON of its last line, or the error.
+
+    ``died`` tells a driver's fault from an interpreter that could not start: a signal, the time-out, or an
+    end after the child printed :data:`STARTED`.
+    """
+
+    document: Any = None
+    error: str | None = None
+    died: bool = False
+
+
+def search_path() -> str:
+    """Return the ``PYTHONPATH`` by which a child finds this clgraph, and what else this process finds by its own."""
+    return os.pathsep.join(filter(None, [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH")]))
+
+
+def run_child(module: str, *arguments: str, timeout: float, **environment: str) -> Answer:
+    """Run *module* with *arguments* in a new interpreter, for at most *timeout* seconds.
+
+    Raises
+    ------
+    OSError or RuntimeError
+        This process cannot start others.
+    """
+    if getattr(sys, "frozen", False) or not sys.executable:
+        raise OSError("there is no Python interpreter to start")
+    try:
+        child = subprocess.run(
+            [sys.executable, "-m", module, *arguments], capture_output=True, text=True, errors="replace",
+            timeout=timeout, check=False, stdin=subprocess.DEVNULL,
+            env={**os.environ, **environment, "PYTHONPATH": search_path(), IN_CHILD: "1"},
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return Answer(error=f"did not answer within {timeout:g} s", died=True)
+    if child.returncode < 0:
+        return Answer(error=f"died of {signal.Signals(-child.returncode).name}", died=True)
+    if child.returncode >= 1 << 30:  # on Windows, the code of the exception
+        return Answer(error=f"died of {child.returncode:#x}", died=True)
+    lines = (child.stdout if child.returncode == 0 else child.stderr).strip().splitlines()
+    last = lines[-1] if lines else "no output"
+    if child.returncode:
+        return Answer(error=last, died=STARTED in child.stdout.splitlines())
+    try:
+        return Answer(json.loads(last))
+    except ValueError:
+        return Answer(error=f"unexpected output: {last!r}")
+
+
+def kept_verdict(
+    path: Path, keys: set[str], judge: Callable[[], tuple[dict[str, Any], bool]], *, again: bool = False
+) -> dict[str, Any]:
+    """Return the verdict in file *path*, or what *judge* finds: a verdict, and whether it is to be kept there.
+
+    A file is passed over if it lacks one of *keys*, or if the verdict is to be found *again*.
+    """
+
+    def kept() -> dict[str, Any] | None:
+        with contextlib.suppress(OSError, ValueError):
+            found = json.loads(path.read_text(encoding="utf-8"))
+            return found if isinstance(found, dict) and found.keys() >= keys and not again else None
+        return None
+
+    if (found := kept()) is None:
+        # Others wait for the verdict instead of finding it, too.
+        with locked(path.with_name("lock")), announced(TESTING), contextlib.suppress(OSError):
+            if (found := kept()) is None:
+                found, is_lasting = judge()
+                if is_lasting:
+                    write_whole(path, json.dumps(found))
+    assert found is not None
+    return found

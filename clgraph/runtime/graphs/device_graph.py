@@ -1,0 +1,274 @@
+"""Graphs whose arrays are on a device: uploaded once a session, or made there by kernels."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.arguments import checked_count, checked_flag, shown
+from clgraph.data.graphs.csr import MAX_VERTICES
+from clgraph.data.graphs.graph import Graph, as_graph
+from clgraph.data.graphs.stats import GraphStats
+from clgraph.data.graphs.wrapped import WrappedGraph
+from clgraph.errors import GraphError, InputError
+from clgraph.runtime.graphs.check_csr import CsrCheck, extremes
+from clgraph.runtime.graphs.graph_on_device import GraphOnDevice
+from clgraph.runtime.graphs.graph_stats import StatsRun
+from clgraph.runtime.memory.arrays import DeviceArray
+from clgraph.runtime.session import Session, SessionLike, as_session
+
+_WEIGHTS = ("int32", "int64", "float32", "float64")
+_LEAST_CHUNK, _GROUPS_PER_UNIT = 4096, 4  # weights of a work-group that looks for their range; groups
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DeviceGraph:
+    """A graph in the memory of one device, which every algorithm takes as it takes a :class:`Graph`.
+
+    :meth:`from_arrays` makes one of arrays that kernels have written, :meth:`from_graph` one of a host graph. What an
+    algorithm needs on the host, such as edges by which it names its result, is copied back on first use.
+
+    Attributes
+    ----------
+    session : Session
+        Where it lives; algorithms run there.
+    row_offsets, column_indices : DeviceArray
+        CSR as in :class:`Graph`. No kernel may write the arrays of a graph while it is used.
+    edge_weights, vertex_weights : DeviceArray or None
+    directed, has_sorted_rows : bool
+    labels : array or None
+        The user's own vertex ids, on the host.
+    """
+
+    session: Session
+    row_offsets: DeviceArray
+    column_indices: DeviceArray
+    edge_weights: DeviceArray | None = None
+    vertex_weights: DeviceArray | None = None
+    directed: bool = False
+    has_sorted_rows: bool = False
+    labels: NDArray[Any] | None = None
+    _source: weakref.ref[Graph] | None = None  # not the graph: a session keeps what is here while the graph lives
+
+    @classmethod
+    def from_graph(cls, graph: Any, session: SessionLike = None) -> DeviceGraph:
+        """Return *graph* with its weights on the device of *session*; a session keeps it while *graph* lives.
+
+        Parameters
+        ----------
+        graph : Graph, DeviceGraph, scipy sparse array or networkx graph
+        session : Session, str, pyopencl Device, Context or CommandQueue, or None
+            Where it shall live; a string names a device, ``None`` takes the best one.
+
+        Raises
+        ------
+        InputError
+            *graph* is no graph, or is on the device of another session.
+        """
+        graph = as_graph(graph)
+        return device_graph(as_session(session, graph), graph, weights=True)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        session: Session,
+        row_offsets: DeviceArray,
+        column_indices: DeviceArray,
+        edge_weights: DeviceArray | None = None,
+        vertex_weights: DeviceArray | None = None,
+        *,
+        directed: bool,
+        n_vertices: int | DeviceArray | None = None,
+    ) -> DeviceGraph:
+        """Make a graph of arrays on the device; one kernel checks what is in them.
+
+        Parameters
+        ----------
+        session : Session
+        row_offsets : DeviceArray, int32 or int64
+            The number of entries is what stands after the offsets of all rows.
+        column_indices : DeviceArray, int32
+            It may have room for more entries than there are, and so may *edge_weights*.
+        edge_weights, vertex_weights : DeviceArray, int32, int64, float32 or float64, optional
+        directed : bool
+            ``False`` promises that each entry (u, v) has its reverse (v, u) with the same weight; this is not checked.
+        n_vertices : int or DeviceArray, optional
+            How many rows there are, where *row_offsets* has room for more; a kernel may have counted them.
+
+        Raises
+        ------
+        GraphError
+            The arrays do not describe a graph; the message names value, position and limit.
+        InputError
+            An argument is no array on a device, or an array of another session.
+        """
+        given = {"edge_weights": edge_weights, "vertex_weights": vertex_weights}
+        weights = {name: array for name, array in given.items() if array is not None}
+        counted = {"n_vertices": n_vertices} if isinstance(n_vertices, DeviceArray) else {}
+        arrays = {"row_offsets": row_offsets, "column_indices": column_indices, **weights, **counted}
+        for name, array in arrays.items():
+            if not isinstance(array, DeviceArray):
+                raise InputError(f"{name} = {shown(array)}; allowed: a DeviceArray")
+            if array.session is not session:
+                raise InputError(f"{name} is on {array.session}, and the graph is to be on {session}")
+        if column_indices.dtype != np.int32 or row_offsets.dtype not in (np.int32, np.int64):
+            raise GraphError(
+                f"row_offsets is of {row_offsets.dtype} and column_indices of {column_indices.dtype}; "
+                "needed: int32 or int64, and int32"
+            )
+        for name, array in weights.items():
+            if array.dtype.name not in _WEIGHTS:
+                raise GraphError(f"{name} is of {array.dtype}; allowed: {', '.join(_WEIGHTS)}")
+        if isinstance(n_vertices, DeviceArray):
+            n_vertices = n_vertices.item()
+        most = min(MAX_VERTICES, row_offsets.size - 1)
+        n = row_offsets.size - 1 if n_vertices is None else checked_count("n_vertices", n_vertices, most, least=0)
+        if not 0 <= n <= MAX_VERTICES:
+            raise GraphError(f"row_offsets has {n + 1} elements; needed: n_vertices + 1, at most {MAX_VERTICES + 1}")
+        if vertex_weights is not None and vertex_weights.size < n:
+            raise GraphError(f"vertex_weights has {vertex_weights.size} elements; needed: one per vertex, {n}")
+        m, found = CsrCheck(session, n, row_offsets, column_indices, edge_weights, wants_symmetry=False).run().read()
+        return cls(
+            session,
+            row_offsets.view(0, n + 1),
+            column_indices.view(0, m),
+            None if edge_weights is None else edge_weights.view(0, m),
+            None if vertex_weights is None else vertex_weights.view(0, n),
+            checked_flag("directed", directed),
+            found.has_sorted_rows,
+        )
+
+    def __repr__(self) -> str:
+        return f"Device{self.as_graph()!r}"
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+        return self.row_offsets.size - 1
+
+    @property
+    def n_edges(self) -> int:
+        """Number of stored entries: an undirected edge counts twice, a self-loop once."""
+        return self.column_indices.size
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes on the device."""
+        arrays = self.row_offsets, self.column_indices, self.edge_weights, self.vertex_weights
+        return sum(array.nbytes for array in arrays if array is not None)
+
+    @property
+    def scope(self) -> dict[str, DeviceArray]:
+        """The rows, by the names of kernels' parameters."""
+        return {"row_offsets": self.row_offsets, "column_indices": self.column_indices}
+
+    def defines(self) -> dict[str, int | str]:
+        """Return the preprocessor names by which kernels know the array types."""
+        return {"OFFSET_T": "long" if self.row_offsets.dtype.itemsize == 8 else "int"}
+
+    @cached_property
+    def stats(self) -> GraphStats:
+        """Statistics of this graph for the cost model; kernels find them unless the host has them."""
+        source = self.source
+        if source is not None and (source.is_measured or source.is_small):
+            return source.stats
+        weights = self.edge_weights if source is None else source.edge_weights
+        found = StatsRun(self.session, self.n_vertices, self.n_edges, self.scope).read(
+            directed=self.directed, weighted=weights is not None, has_sorted_rows=self.has_sorted_rows
+        )
+        if source is not None:
+            vars(source)["stats"] = found
+        return found
+
+    @property
+    def source(self) -> Graph | None:
+        """The host graph that this was made of, while it lives."""
+        return None if self._source is None else self._source()
+
+    def to_graph(self) -> Graph:
+        """Return the graph on the host: the one that it was made of while that lives, else a copy, which is kept."""
+        return self.source or self._on_host
+
+    @cached_property
+    def _on_host(self) -> Graph:
+        read = self.as_graph()
+        return Graph._trusted(
+            read.row_offsets, read.column_indices, read.edge_weights, directed=self.directed, labels=self.labels,
+            sorted_rows=self.has_sorted_rows,
+        )  # fmt: skip
+
+    def as_graph(self) -> Graph:
+        """Return what algorithms read: a graph whose arrays come to the host when something reads them there."""
+        return GraphOnDevice(self)
+
+    @cached_property
+    def _known(self) -> dict[str, Any]:
+        """Attributes that all graphs from :meth:`as_graph` share, so that each array comes to the host once."""
+        return {"directed": self.directed, "labels": self.labels, "has_sorted_rows": self.has_sorted_rows}
+
+
+def device_graph(session: Session, graph: Graph, *, weights: bool = False) -> DeviceGraph:
+    """Return *graph* on the device, its *weights* if asked for; kept with the session while the graph lives.
+
+    Raises
+    ------
+    InputError
+        It is on the device of another session.
+    """
+    if isinstance(graph, GraphOnDevice):
+        if graph.on_device.session is not session:
+            raise InputError(
+                f"the graph is on {graph.on_device.session}, and this is to run on {session}; leave out the session, "
+                "or bring the graph to the host by to_graph()"
+            )
+        return graph.on_device
+    cached: DeviceGraph | None = session.device_graphs.get(graph)
+    if cached is None:
+        session.check_memory({"row offsets": graph.row_offsets.nbytes, "column indices": graph.column_indices.nbytes})
+        cached = DeviceGraph(
+            session,
+            session.upload(graph.row_offsets),
+            session.upload(graph.column_indices),
+            directed=graph.directed,
+            has_sorted_rows=graph.has_sorted_rows,
+            labels=graph.labels,
+            _source=weakref.ref(graph),
+        )
+    if weights and cached.edge_weights is None and graph.edge_weights is not None:
+        cached = replace(cached, edge_weights=session.upload(graph.edge_weights))
+    session.device_graphs[graph] = cached
+    return cached
+
+
+def beside(graph: Graph, made: Graph) -> Graph:
+    """Return *made*, which was made of *graph*, on the device where *graph* lives, if it lives on one."""
+    if isinstance(graph, GraphOnDevice):
+        return DeviceGraph.from_graph(made, graph.on_device.session).as_graph()
+    return made
+
+
+def weight_range(session: Session, graph: Graph) -> tuple[Any, Any]:
+    """Return ``graph.weight_range``; where it is not known, kernels find it, unless *graph* is small."""
+    is_known = isinstance(graph, WrappedGraph) or "weight_range" in vars(graph)
+    if not is_known and graph.weight_dtype is not None and graph.n_edges and not graph.is_small:
+        vars(graph)["weight_range"] = _found(session, graph, graph.weight_dtype)
+    return graph.weight_range
+
+
+def _found(session: Session, graph: Graph, dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    weights, m = device_graph(session, graph, weights=True).edge_weights, graph.n_edges
+    program = session.program(
+        "data/weight_range.cl",
+        {"WEIGHT_T": "ulong" if dtype.itemsize == 8 else "uint", "IS_FLOAT": int(dtype.kind == "f")},
+        work_group_size=session.facts.group_size(None),
+    )
+    chunk = max(_LEAST_CHUNK, -(-m // (_GROUPS_PER_UNIT * session.facts.compute_units)))
+    items = -(-m // chunk) * program.work_group_size
+    ranges = session.empty(2 * items, f"u{dtype.itemsize}")
+    program.bind("find_range", items, m=m, chunk=chunk, edge_weights=weights, ranges=ranges)()
+    return extremes(ranges.get(), dtype)

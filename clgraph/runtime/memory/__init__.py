@@ -1,0 +1,1 @@
+"""Arrays on a device and copies to and from it."""

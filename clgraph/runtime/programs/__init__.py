@@ -1,0 +1,1 @@
+"""Kernel sources, compiled programs, and their caches."""

@@ -1,0 +1,253 @@
+"""Built programs and launches with pre-set arguments."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import time
+import warnings
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clgraph.errors import KernelBuildError, KernelSourceError
+from clgraph.runtime import opencl as cl
+from clgraph.runtime.failure import as_device_error, typed_errors
+from clgraph.runtime.memory.arrays import DeviceArray
+from clgraph.runtime.programs.cache import COMPILING, announced, build_lock, program_cache
+from clgraph.runtime.programs.declarations import Parameter, read_declarations
+from clgraph.runtime.programs.source import build_input, name_places
+from clgraph.runtime.quirks import assembled, compiles_at_launch
+
+if TYPE_CHECKING:
+    from clgraph.runtime.session import Session
+
+logger = logging.getLogger(__name__)
+
+_KEPT_SECONDS = 0.25  # a driver that takes less had the program in its cache
+_creating = threading.Lock()  # two threads in pyopencl's cache of kernels' callers have ended in a crash
+
+
+class Program:
+    """A kernel file compiled for one session with some definitions; the log of a failed build is in the error."""
+
+    def __init__(self, session: Session, source: str, defines: Mapping[str, int | str]) -> None:
+        values = {**session.facts.defines(), **defines}
+        text = build_input(source, values)
+        logger.debug("building %s with %s", source, dict(defines))
+        self._session = session
+        self._compiles_at_launch = compiles_at_launch(session.device)
+        with build_lock(into_cache=self._compiles_at_launch), announced(COMPILING):
+            started = time.perf_counter()
+            try:
+                try:
+                    self._program = _built(session, text)
+                except cl.Error:  # one retry: caches of some drivers race between processes
+                    self._program = _built(session, text)
+            except cl.Error as error:
+                log = name_places(str(error), text)
+                raise KernelBuildError(f"{source} on {session.facts.name}:\n{log}") from error
+            self._was_kept = time.perf_counter() - started < _KEPT_SECONDS
+        self._declarations = read_declarations(text)
+        self._launched: set[str] = set()
+        self.idle: dict[str, list[cl.Kernel]] = defaultdict(list)  # left by launches that are gone
+        self.source = source
+        self.work_group_size = int(values["WG_SIZE"])
+
+    def constant(self, expression: str) -> int:
+        """Return the integer for which *expression*, a macro of the source or a sum or product of some, stands."""
+        return self._declarations.constant(expression)
+
+    def parameters(self, kernel: str) -> tuple[str, ...]:
+        """Return the names of the parameters of *kernel*, in order."""
+        return tuple(parameter.name for parameter in self._parameters(kernel))
+
+    def _parameters(self, kernel: str) -> tuple[Parameter, ...]:
+        try:
+            return self._declarations.kernels[kernel]
+        except KeyError:
+            raise KernelSourceError(f"{self.source} has no kernel {kernel!r}") from None
+
+    def bind(
+        self,
+        kernel: str,
+        n_items: int,
+        scope: Mapping[str, Any] | None = None,
+        /,
+        *,
+        max_groups: int | None = None,
+        **arguments: Any,
+    ) -> Launch:
+        """Return *kernel* with its arguments set, to be enqueued over at least *n_items* work-items.
+
+        Parameters
+        ----------
+        kernel : str
+            Name in the source.
+        n_items : int
+            Rounded up to whole work-groups, at least one. Kernels use grid-stride loops or guards.
+        scope : mapping of str to value, optional
+            Values that several kernels share; this one takes the values for which it has parameters.
+        max_groups : int, optional
+            Upper limit of work-groups, for kernels with grid-stride loops.
+        **arguments
+            Values of this kernel's other parameters: :class:`DeviceArray` for buffers, numbers for values, which
+            become what the source declares, mappings of all its members for a structure, ``cl.LocalMemory``.
+
+        Raises
+        ------
+        KernelSourceError
+            The source has no such kernel, an argument is missing, is no parameter of the kernel, or does not fit it.
+        """
+        parameters = self._parameters(kernel)
+        values = {**scope, **arguments} if scope else arguments
+        names = {parameter.name for parameter in parameters}
+        if wrong := (names - values.keys()) | (arguments.keys() - names):
+            raise KernelSourceError(
+                f"{self.source}: {', '.join(sorted(wrong))} missing or unknown; kernel {kernel} takes "
+                f"{', '.join(self.parameters(kernel))}"
+            )
+        handle = self._handle(kernel)
+        groups = max(1, -(-n_items // self.work_group_size))
+        if max_groups is not None:
+            groups = min(groups, max_groups)
+        bound = [values[parameter.name] for parameter in parameters]
+        with typed_errors(f"setting the arguments of {kernel}"):
+            for index, (parameter, value) in enumerate(zip(parameters, bound, strict=True)):
+                _set_argument(handle, index, parameter, _as_argument(kernel, parameter, value))
+        return Launch(self, kernel, handle, groups, parameters, bound)
+
+    def _handle(self, kernel: str) -> cl.Kernel:
+        """Return one that no launch has: to make one takes 0.3 ms, most of which pyopencl spends on its invoker."""
+        with contextlib.suppress(IndexError):
+            return self.idle[kernel].pop()
+        with typed_errors(f"creating kernel {kernel}"), _creating:
+            return cl.Kernel(self._program, kernel)
+
+    def enqueue(self, name: str, handle: cl.Kernel, groups: int) -> cl.Event:
+        size = self.work_group_size
+        try:
+            with self._session.driver:
+                return cl.enqueue_nd_range_kernel(self._session.queue, handle, (groups * size,), (size,))
+        except cl.Error as error:  # not typed_errors: this is the hot path
+            raise as_device_error(f"launching {name}", error) from error
+
+    def launch(self, name: str, handle: cl.Kernel, groups: int) -> cl.Event:
+        if self._compiles_at_launch and name not in self._launched:
+            # If the program came from the cache, only the kernel itself takes long.
+            notice = contextlib.nullcontext() if self._was_kept else announced(COMPILING)
+            with build_lock(into_cache=True), notice:
+                event = self.enqueue(name, handle, groups)
+                self._session.finish()
+            self._launched.add(name)
+        else:
+            event = self.enqueue(name, handle, groups)
+        self._session.record_kernel(name, event)
+        return event
+
+
+def _built(session: Session, text: str) -> cl.Program:
+    # Warnings are for authors of kernels: compilers print their number on the user's stderr.
+    options = [f"-cl-std={session.facts.dialect.standard}", "-w"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Compilers warn, and pyopencl does if its cache cannot be written.
+        program = cl.Program(session.context, text).build(options, [session.device], program_cache())
+        return assembled(program, session.context, session.device, options)
+
+
+def _set_argument(handle: cl.Kernel, index: int, parameter: Parameter, argument: Any) -> None:
+    # For a number pyopencl's set_arg first tries what else it could be, which takes 6 µs; its own callers do without.
+    is_number = parameter.space == "value" and parameter.dtype is not None
+    set_argument = getattr(handle, "_set_arg_buf", handle.set_arg) if is_number else handle.set_arg
+    set_argument(index, argument)
+
+
+def _as_argument(kernel: str, parameter: Parameter, value: Any) -> Any:
+    """Return what OpenCL gets for *value*, in the type that the source declares."""
+    is_array, dtype = isinstance(value, DeviceArray), parameter.dtype
+    fits = is_array == (parameter.space in ("global", "constant"))
+    if fits and is_array and (dtype is None or dtype.itemsize == value.dtype.itemsize):
+        return value.buffer
+    if fits and not is_array:
+        try:
+            if dtype is not None and dtype.names:
+                return _as_structure(dtype, value)
+            return dtype.type(value) if parameter.space == "value" and dtype is not None else value
+        except (TypeError, ValueError, OverflowError):
+            pass
+    what = f"an array of {value.dtype}" if is_array else repr(value)
+    raise KernelSourceError(f"{parameter.name}={what} does not fit {parameter.space} {dtype} of kernel {kernel}")
+
+
+def _as_structure(dtype: np.dtype[Any], value: Mapping[str, Any]) -> Any:
+    if not isinstance(value, Mapping) or {*value} != {*(dtype.names or ())}:
+        raise TypeError("a structure needs a value for each member")
+    return np.array(tuple(value[name] for name in dtype.names or ()), dtype)[()]
+
+
+class Launch:
+    """One kernel with pre-set arguments; call it to enqueue it. Not shared between threads."""
+
+    __slots__ = ("_arguments", "_handle", "_places", "_program", "kernel", "n_groups")
+
+    def __init__(
+        self,
+        program: Program,
+        kernel: str,
+        handle: cl.Kernel,
+        groups: int,
+        parameters: Sequence[Parameter],
+        arguments: list[Any],
+    ) -> None:
+        self._program = program
+        self._handle = handle
+        self._places = {parameter.name: (i, parameter) for i, parameter in enumerate(parameters)}
+        self._arguments = arguments  # a cl.Kernel does not keep its buffers alive
+        self.kernel = kernel
+        self.n_groups = groups
+
+    def __del__(self) -> None:
+        self._program.idle[self.kernel].append(self._handle)
+
+    def __call__(self, n_groups: int | None = None) -> cl.Event:
+        """Enqueue, over *n_groups* work-groups if given; return the event."""
+        return self._program.launch(self.kernel, self._handle, n_groups or self.n_groups)
+
+    def set(self, **values: Any) -> None:
+        """Change the values of parameters that are no arrays, by name."""
+        for name, value in values.items():
+            index, parameter = self._places[name]
+            argument = _as_argument(self.kernel, parameter, value)
+            try:
+                _set_argument(self._handle, index, parameter, argument)
+            except cl.Error as error:  # not typed_errors: this is the hot path
+                raise as_device_error(f"setting {name} of {self.kernel}", error) from error
+
+    def lend(self, arrays: Mapping[str, DeviceArray]) -> None:
+        """Take these arrays for the parameters of their names; the kernel may have no such parameter."""
+        for name, array in arrays.items():
+            if name in self._places:
+                index, _ = self._places[name]
+                self._handle.set_arg(index, array.buffer)
+                self._arguments[index] = array
+
+    def give_back(self, names: Iterable[str]) -> None:
+        """Let go of the arrays of these parameters; :meth:`lend` gives others before the next launch."""
+        for name in names:
+            if name in self._places:
+                self._arguments[self._places[name][0]] = None
+
+    def takes(self, name: str) -> bool:
+        """Return whether the kernel has a parameter of that name."""
+        return name in self._places
+
+    def replace(self, old: DeviceArray, new: DeviceArray) -> None:
+        """Take array *new* wherever *old* is an argument."""
+        for index, argument in enumerate(self._arguments):
+            if argument is old:
+                with typed_errors(f"setting an array of {self.kernel}"):
+                    self._handle.set_arg(index, new.buffer)
+                self._arguments[index] = new
