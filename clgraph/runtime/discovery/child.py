@@ -33,7 +33,7 @@ class Answer(NamedTuple):
 
 def search_path() -> str:
     """Return the ``PYTHONPATH`` by which a child finds this clgraph, and what else this process finds by its own."""
-    return os.pathsep.join(filter(None, [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH")]))
+    return os.pathsep.join(filter(None, [str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH")]))
 
 
 def run_child(module: str, *arguments: str, timeout: float, **environment: str) -> Answer:

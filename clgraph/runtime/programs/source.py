@@ -21,7 +21,7 @@ _LINE = re.compile(r'#line (\d+) "(.*)"')
 @lru_cache(maxsize=1)
 def kernel_root() -> Path:
     """Return the directory of the kernel sources: ``clgraph/cl`` in a wheel, ``cl`` in a checkout."""
-    package = Path(__file__).parents[1]
+    package = Path(__file__).parents[2]
     for root in (package / "cl", package.parent / "cl"):
         if (root / "common" / "types.h").is_file():
             return root
