@@ -38,7 +38,6 @@ from clgraph.errors import VerificationError
 from clgraph.multi_device.split_graph import SplitGraph
 from clgraph.report import write_rows
 from clgraph.runtime.graphs.device_graph import DeviceGraph
-from clgraph.runtime.graphs.graph_on_device import expanded
 from clgraph.runtime.session import Session, as_session
 
 KINDS = ("strong", "weak", "host", "forest")
@@ -83,7 +82,7 @@ class Base:
     def part(self, made: DeviceGraph, first: int, count: int, k: int) -> DeviceGraph:
         """Return replicas *first* … *first* + *count* − 1 of *k* as a part of their graph; *made* is one of them."""
         n, m, session = self.graph.n_vertices, self.graph.n_edges, made.session
-        replicas = expanded(made, count, first)
+        replicas = made.expanded(count, first)
         for r in range(first, first + count):
             before = (r - first) * m
             if r + 1 < k:

@@ -189,8 +189,8 @@ def copy_in_chunks(session: Session, monkeypatch: pytest.MonkeyPatch, n_bytes: i
 
     for name, value in {"N_CHUNKS": 3, "LAG": 1, **settings}.items():
         monkeypatch.setattr(f"clgraph.runtime.memory.staging.{name}", value)
-    staging = Staging(session)
-    monkeypatch.setattr(type(session), "staging_for", lambda _session, size: staging if size >= n_bytes else None)
+    staging = Staging(session.commands)
+    monkeypatch.setattr(type(session.memory), "staging_for", lambda _memory, size: staging if size >= n_bytes else None)
 
 
 def crashing_driver(folder: Path, source: str) -> Path:

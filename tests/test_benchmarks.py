@@ -61,7 +61,7 @@ from clgraph.model.strategy import Choice, Strategy, choose
 from clgraph.reference.bfs import depths
 from clgraph.report import read_rows, write_rows
 from clgraph.runtime.discovery.child import search_path
-from clgraph.runtime.graphs.graph_on_device import GraphOnDevice
+from clgraph.runtime.graphs.device_graph import GraphOnDevice
 from clgraph.runtime.session import Session
 
 

@@ -111,7 +111,7 @@ def test_groups_that_search_together(session: Session, n_units: int, monkeypatch
     """Of CPUs with few cores, in one launch and in many."""
     if not session.facts.is_cpu:
         pytest.skip("one launch does it all there")
-    monkeypatch.setattr(session, "facts", replace(session.facts, compute_units=n_units))
+    monkeypatch.setattr(session.commands, "facts", replace(session.facts, compute_units=n_units))
     for budget in (levels._BUDGET, 5000):
         monkeypatch.setattr(levels, "_BUDGET", budget)
         for graph in (cg.generators.rmat(12, 16), cg.generators.grid(150, 160), cg.generators.road_like(5000)):
@@ -200,7 +200,7 @@ def test_no_vertices(pocl: Session) -> None:
 
 def test_slower_cores_change_the_pick(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     problem, shipped, picks = as_problem(cg.generators.grid(300, 300)), load_profile(pocl.facts, measured=False), []
-    monkeypatch.setattr(pocl, "facts", replace(pocl.facts, compute_units=2))
+    monkeypatch.setattr(pocl.commands, "facts", replace(pocl.facts, compute_units=2))
     for factor in (1, 10):
         loads = Curve({x: factor * seconds for x, seconds in shipped.rates.dependent_load_seconds.items()})
         rates = replace(shipped.rates, dependent_load_seconds=loads)
@@ -421,14 +421,14 @@ def test_rounds(session: Session) -> None:
 def test_children_from_the_device() -> None:
     """Where the driver can; elsewhere the host launches them."""
     session = intel_session()
-    assert session.has_device_queue
+    assert session.commands.has_device_queue
     info = bfs(cg.generators.star(3000), 4, strategy="child_launch", session=session, verify=True).info
     assert info.details["launched_by"] == "device" and "relax_pieces" not in info.kernels
 
 
 def test_children_from_the_host(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not session.has_device_queue or session.facts.dialect.standard == "CL3.0"
-    monkeypatch.setitem(vars(session), "has_device_queue", False)
+    assert not session.commands.has_device_queue or session.facts.dialect.standard == "CL3.0"
+    monkeypatch.setitem(vars(session.commands), "has_device_queue", False)
     graph = random_weights(cg.generators.rmat(13, 16), dtype=np.float32)
     for threshold in (1, 40, None):
         info = bfs(graph, 5, strategy="child_launch", threshold=threshold, session=session, verify=True).info

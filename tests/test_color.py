@@ -271,7 +271,7 @@ def test_deterministic_as_on_gpus(pocl: Session, monkeypatch: pytest.MonkeyPatch
     graph = cg.generators.uniform_random(900, 14000)
     found = []
     for is_cpu in (True, False):
-        monkeypatch.setattr(pocl, "facts", replace(pocl.facts, is_cpu=is_cpu))
+        monkeypatch.setattr(pocl.commands, "facts", replace(pocl.facts, is_cpu=is_cpu))
         found.append(color(graph, strategy="speculative", deterministic=True, session=pocl).colors.tolist())
     assert found[0] == found[1]
 
@@ -466,7 +466,7 @@ def test_few_colors_are_no_more_than_greedy_ones(
             for order in ("largest_first", "smallest_last")
         ]
         with monkeypatch.context() as patch:
-            patch.setattr(session, "facts", replace(session.facts, is_cpu=not as_on_gpus))
+            patch.setattr(session.commands, "facts", replace(session.facts, is_cpu=not as_on_gpus))
             asked = {"deterministic": deterministic, "seed": seed, "session": session, "verify": True}
             result, both = color(graph, prefer="colors", **asked), color(graph, **asked)
         assert both.n_colors <= greedy_ones[0] and result.n_colors <= both.n_colors
@@ -747,7 +747,7 @@ def test_greedy_on_the_square(session: Session, monkeypatch: pytest.MonkeyPatch,
         turns = [v for v in turns_of(problem.on_square.graph, session, order, 5) if v < n]
         expected = greedy_coloring(data, 2, turns, **options)
         with monkeypatch.context() as patch:
-            patch.setattr(session, "facts", replace(session.facts, is_cpu=not as_on_gpus))
+            patch.setattr(session.commands, "facts", replace(session.facts, is_cpu=not as_on_gpus))
             found = cg.color(
                 data, distance=2, order=order, prefer="colors", seed=5, session=session, verify=True, **options
             )

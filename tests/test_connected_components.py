@@ -20,6 +20,7 @@ from clgraph.data.graphs.graph import Graph
 from clgraph.engine import plan as engine
 from clgraph.reference.connected_components import check_components
 from clgraph.reference.connected_components import connected_components as smallest_of_components
+from clgraph.runtime.commands import Commands
 from clgraph.runtime.session import Session
 
 OPTIONS = {
@@ -90,7 +91,7 @@ def test_interrupt_is_heard_between_launches(pocl: Session, monkeypatch: pytest.
     """A long run on a CPU waits after each launch, where Ctrl-C is heard; the session stays usable."""
     monkeypatch.setattr(engine, "PACED_SECONDS", 0.0)
     graph, waits = cg.generators.rmat(10, 8), []
-    real = Session.wait
+    real = Commands.wait
 
     def interrupted(session: Session, event: object) -> None:
         waits.append(event)
@@ -99,10 +100,10 @@ def test_interrupt_is_heard_between_launches(pocl: Session, monkeypatch: pytest.
         real(session, event)
 
     plan = STRATEGIES["rem"].plan(pocl, as_problem(graph))
-    monkeypatch.setattr(Session, "wait", interrupted)
+    monkeypatch.setattr(Commands, "wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         plan.run()
-    monkeypatch.setattr(Session, "wait", real)
+    monkeypatch.setattr(Commands, "wait", real)
     assert len(waits) == 2 and len(plan.recipe.steps) > 2
     assert_right(graph, pocl, "rem")
 
@@ -172,8 +173,8 @@ def sent(session: Session, theirs: NDArray[np.int32], mine: NDArray[np.int32] | 
     """Return what *mine*, by default a forest without edges, becomes by the message, and how long that is."""
     n = theirs.size
     forest = EdgeComponents(session, n, mine)
-    message, is_packed = on_devices.forest_message(n, EdgeComponents(session, n, theirs)._parent)
-    on_devices.join_forest(n, message, forest._parent, is_packed=is_packed)
+    message, is_packed = on_devices.forest_message(session, n, EdgeComponents(session, n, theirs)._parent)
+    on_devices.join_forest(session, n, message, forest._parent, is_packed=is_packed)
     return forest.parents(), message.nbytes
 
 

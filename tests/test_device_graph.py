@@ -17,8 +17,8 @@ from clgraph.data.graphs.wrapped import wrap_graph
 from clgraph.errors import GraphError, InputError
 from clgraph.primitives.scan import Scan
 from clgraph.runtime.graphs.admission import admit
-from clgraph.runtime.graphs.device_graph import device_graph, weight_range
-from clgraph.runtime.graphs.graph_on_device import GraphOnDevice
+from clgraph.runtime.graphs.device_graph import GraphOnDevice, device_graph
+from clgraph.runtime.graphs.weight_range import weight_range
 from clgraph.runtime.session import Session, as_session
 
 

@@ -33,6 +33,7 @@ from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError
 from clgraph.model.recipe import Recipe
 from clgraph.reference.factorization import rmse
+from clgraph.runtime.commands import Commands
 from clgraph.runtime.session import Session
 
 RATE, REGULARIZATION, MEAN = 0.02, 0.1, 0.5  # at a rate of 0.05 a few rows overshoot, in some orders
@@ -327,7 +328,7 @@ def test_long_sweeps_are_waited_for(pocl: Session, strategy, monkeypatch: pytest
     options = {"n_groups": 10} if strategy == "block_grid" else {}
     plan = plan_on(pocl, strategy, problem_of(ratings), **options)
     waits: list[object] = []
-    monkeypatch.setattr(Session, "wait", lambda _session, event: waits.append(event))
+    monkeypatch.setattr(Commands, "wait", lambda _session, event: waits.append(event))
     plan.sweep()
     monkeypatch.undo()
     assert 5 <= len(waits) <= 20

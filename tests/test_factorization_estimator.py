@@ -665,14 +665,14 @@ def test_wrong_ratings(make: Any) -> None:
 
 
 def test_ratings_too_many_for_the_device_are_refused(make: Any, pocl: Session, monkeypatch: Any) -> None:
-    monkeypatch.setattr(pocl, "facts", replace(pocl.facts, max_alloc_bytes=16 * SMALL.n_ratings - 1))
+    monkeypatch.setattr(pocl.commands, "facts", replace(pocl.facts, max_alloc_bytes=16 * SMALL.n_ratings - 1))
     with pytest.raises(DeviceMemoryError, match=r"ratings in order needs 8,000 bytes in one buffer"):
         make().fit(SMALL)
 
 
 def test_a_rank_too_large_for_the_device_names_the_largest(make: Any, pocl: Session, monkeypatch: Any) -> None:
     big = Ratings.from_triples([1999], [0], [1.0])
-    monkeypatch.setattr(pocl, "facts", replace(pocl.facts, max_alloc_bytes=2000 * 4 * 40))
+    monkeypatch.setattr(pocl.commands, "facts", replace(pocl.facts, max_alloc_bytes=2000 * 4 * 40))
     with pytest.raises(InputError, match=r"n_factors=128: .*; the largest possible here is (3\d|40)$") as error:
         make(n_factors=128).fit(big)
     largest = int(str(error.value).split()[-1])

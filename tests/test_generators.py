@@ -18,7 +18,7 @@ from clgraph.errors import DeviceMemoryError, HostMemoryError, InputError
 from clgraph.generators.device import launch
 from clgraph.generators.random_edges import RMat
 from clgraph.reference.connected_components import connected_components
-from clgraph.runtime.graphs.graph_on_device import GraphOnDevice
+from clgraph.runtime.graphs.device_graph import GraphOnDevice
 from clgraph.runtime.session import Session
 
 SEEDED: dict[str, Callable[[int], Graph]] = {
@@ -346,7 +346,7 @@ def test_work_groups_of_many_lanes_make_the_same(groups_of_lanes: Session, name:
 def test_graphs_of_more_entries_than_int32_counts(pocl: Session, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = generators.random_weights(BORN[name]()).expanded(2)
     with monkeypatch.context() as patch:
-        for module in ("generators.device", "runtime.graph_on_device"):
+        for module in ("generators.device", "runtime.graphs.replicas"):
             patch.setattr(f"clgraph.{module}.offset_dtype", lambda n_edges: np.int64)
         made = generators.random_weights(BORN[name](session=pocl)).expanded(2)
     assert made.on_device.row_offsets.dtype == np.int64  # type: ignore[attr-defined]
@@ -387,14 +387,14 @@ def test_bad_arguments_are_refused(pocl: Session, make: Any, message: str) -> No
      lambda s: generators.star(9, session=s).expanded(2**27)],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused_before_it_is_made(pocl: Session, make: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr("clgraph.runtime.session.available_bytes", lambda facts: 1 << 27)
+    monkeypatch.setattr("clgraph.runtime.memory.memory.available_bytes", lambda facts: 1 << 27)
     with pytest.raises(DeviceMemoryError, match=r"needs .* bytes"):
         make(pocl)
 
 
 def test_bytes_of_replicas_are_told_to_the_byte(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = DeviceGraph.from_graph(generators.random_weights(generators.star(9), dtype=np.float64), pocl)
-    monkeypatch.setattr("clgraph.runtime.session.available_bytes", lambda facts: 1 << 25)
+    monkeypatch.setattr("clgraph.runtime.memory.memory.available_bytes", lambda facts: 1 << 25)
     told = "row offsets 36,000,004, column indices 64,000,000, weights 128,000,000"
     with pytest.raises(DeviceMemoryError, match=told):
         graph.as_graph().expanded(10**6)

@@ -24,9 +24,11 @@ from clgraph.errors import DeviceMemoryError, DeviceTimeoutError, GraphError, In
 from clgraph.generators import random_weights
 from clgraph.reference.bfs import bfs_distances
 from clgraph.runtime import kept as kept_module
-from clgraph.runtime import session as session_module
+from clgraph.runtime.commands import Commands
 from clgraph.runtime.graphs.device_graph import DeviceGraph
 from clgraph.runtime.kept import Kept
+from clgraph.runtime.memory import memory as memory_module
+from clgraph.runtime.memory.memory import Memory
 from clgraph.runtime.programs.program import Program
 from clgraph.runtime.session import Session
 
@@ -100,7 +102,7 @@ def test_a_later_call_makes_nothing_anew(session: Session, algorithm: str, monke
     def refused(*_args: object, **_options: object) -> None:
         raise AssertionError("this was there already")
 
-    for owner, name in ((Session, "empty"), (Session, "finish"), (Program, "bind"), (algorithm_module, "choose")):
+    for owner, name in ((Memory, "empty"), (Commands, "finish"), (Program, "bind"), (algorithm_module, "choose")):
         monkeypatch.setattr(owner, name, refused)
     for name, before in first.items():
         again = entry.solve(problem, strategy=name, session=session)
@@ -204,8 +206,8 @@ def test_plans_make_room_where_memory_is_short(pocl: Session, monkeypatch: pytes
     problem = entry.problem(generators.grid(9, 11))
     entry.solve(problem, strategy="rem", session=pocl)
     available = iter([10, 1000])
-    monkeypatch.setattr(session_module, "available_bytes", lambda facts: next(available))
-    monkeypatch.setattr(session_module, "_CHECKED_BYTES", 0)
+    monkeypatch.setattr(memory_module, "available_bytes", lambda facts: next(available))
+    monkeypatch.setattr(memory_module, "_CHECKED_BYTES", 0)
     pocl.check_memory({"labels": 100})
     monkeypatch.undo()
     entry.solve(problem, session=pocl)
@@ -219,9 +221,9 @@ def test_arrays_of_a_plan_that_do_not_fit_together_are_refused(pocl: Session, mo
     plan = entry.strategies["edge_list"].plan(pocl, problem)  # the rows are on the device from now on
     sizes = [array.nbytes for array in plan.arrays.values()]
     name = max(plan.arrays, key=lambda name: plan.arrays[name].nbytes)
-    monkeypatch.setattr(session_module, "_CHECKED_BYTES", 0)
-    monkeypatch.setattr(session_module, "available_bytes", lambda facts: sum(sizes) - 1)
-    monkeypatch.setattr(pocl, "empty", lambda *_: pytest.fail("memory was asked for"))
+    monkeypatch.setattr(memory_module, "_CHECKED_BYTES", 0)
+    monkeypatch.setattr(memory_module, "available_bytes", lambda facts: sum(sizes) - 1)
+    monkeypatch.setattr(pocl.memory, "empty", lambda *_: pytest.fail("memory was asked for"))
     with pytest.raises(DeviceMemoryError, match=f"needs {sum(sizes):,} bytes .*{name} {max(sizes):,}"):
         entry.strategies["edge_list"].plan(pocl, problem)
 
@@ -232,9 +234,9 @@ def test_a_plan_counts_all_bytes_that_its_first_run_took(pocl: Session, algorith
     entry, graph, held, taken = find_algorithm(algorithm), generators.grid(60, 60), list[int](), list[int]()
     pocl.kept.forget()
     for _ in range(3):
-        before = pocl.allocated_bytes
+        before = pocl.memory.allocated_bytes
         entry.solve(entry.problem(graph), strategy="gpu" if algorithm == "partition" else "frontier", session=pocl)
-        taken.append(pocl.allocated_bytes - before)
+        taken.append(pocl.memory.allocated_bytes - before)
         ((plan, n_bytes),) = pocl.kept._plans.values()
         held.append(n_bytes)
         assert n_bytes == plan.n_bytes >= sum(array.nbytes for array in plan.arrays.values()) > 0
@@ -289,13 +291,13 @@ session = Session("pocl")
 first = generators.random_weights(generators.grid(150, 150), seed=1)
 for i in range(40):
     if i == 10:
-        before, on_device = resident_bytes("VmRSS"), session._pool.active_bytes
+        before, on_device = resident_bytes("VmRSS"), session.memory._pool.active_bytes
     graph = Graph(first.row_offsets, first.column_indices, first.edge_weights)
     given = graph if i % 2 else graph.to_scipy()
     connected_components(given, strategy="rem", session=session)
     bfs(given, i, strategy="frontier", session=session)
     minimum_spanning_forest(given, strategy="edge_list", session=session)
-print((resident_bytes("VmRSS") - before) / first.nbytes, session._pool.active_bytes - on_device)
+print((resident_bytes("VmRSS") - before) / first.nbytes, session.memory._pool.active_bytes - on_device)
 """
 
 
@@ -320,8 +322,8 @@ def test_small_graphs_run_on_the_host(session: Session, name: str, monkeypatch: 
     """Nothing is known of the graph but its size, and nothing reaches the device."""
     graph = weighted(cg.generators.path(50))
     monkeypatch.setattr(Graph, "stats", property(lambda graph: pytest.fail("statistics were asked for")))
-    monkeypatch.setattr(Session, "empty", lambda *_: pytest.fail("memory was asked for"))
-    monkeypatch.setattr(Session, "upload", lambda *_: pytest.fail("an array was uploaded"))
+    monkeypatch.setattr(Memory, "empty", lambda *_: pytest.fail("memory was asked for"))
+    monkeypatch.setattr(Memory, "upload", lambda *_: pytest.fail("an array was uploaded"))
     info = find_function(name)(graph, **ALGORITHMS[name], session=session, verify=True).info
     assert (info.strategy, info.kind, info.device, info.kernels) == ("host", "sequential", "host", {})
     assert set(info.predicted_seconds) == {"host"} and session.facts.name in info.why

@@ -210,7 +210,7 @@ def test_edges_come_at_once_where_ties_leave_few_trees(pocl: Session) -> None:
 def as_on_gpus(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let one work-group, which no barrier keeps waiting, make all rounds in one launch."""
     dialect = replace(session.facts.dialect, has_grid_barrier=True)
-    monkeypatch.setattr(session, "facts", replace(session.facts, dialect=dialect, compute_units=1))
+    monkeypatch.setattr(session.commands, "facts", replace(session.facts, dialect=dialect, compute_units=1))
     monkeypatch.setattr(strategies, "_RESIDENT_GROUPS", 1)
 
 

@@ -152,7 +152,7 @@ def test_every_level_is_the_contraction_of_the_one_before(
 def test_claims_in_two_halves_are_the_same(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for has_atomics in (True, False):
-        monkeypatch.setattr(pocl, "facts", replace(pocl.facts, has_int64_atomics=has_atomics))
+        monkeypatch.setattr(pocl.commands, "facts", replace(pocl.facts, has_int64_atomics=has_atomics))
         graph = cg.generators.rmat(9, 6, seed=3)
         found.append(quiet(graph, 4, session=pocl, strategy="gpu", matching="segmented", deterministic=True, **SMALL))
         assert ("break_ties" in found[-1].info.kernels) is not has_atomics

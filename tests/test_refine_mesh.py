@@ -184,10 +184,10 @@ def test_a_patch_without_progress_is_an_error(session: Session, monkeypatch: pyt
     monkeypatch.setattr(program, "build_input", lambda *given: whole(*given).replace(
         "group_exclusive_sum((uint)has_won, scratch, &n_won);", "0u; n_won = 0u;"
     ))  # fmt: skip
-    session._programs.clear()
+    session.programs.built.clear()
     with pytest.raises(NoProgressError, match="of a patch: no progress"):
         in_groups(session, GRAPHS["random"]().triangulate(), 1, min_angle=28.0)
-    session._programs.clear()
+    session.programs.built.clear()
 
 
 def test_groups_take_most_of_a_mesh_of_many_patches(session: Session) -> None:

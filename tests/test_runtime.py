@@ -43,11 +43,11 @@ from clgraph.errors import (
 )
 from clgraph.primitives.scan import Scan
 from clgraph.probing import probe
-from clgraph.runtime import opencl, timed_queue
-from clgraph.runtime import session as session_module
+from clgraph.runtime import commands, opencl
 from clgraph.runtime.discovery import query, selection
 from clgraph.runtime.failure import check_status
 from clgraph.runtime.graphs.device_graph import device_graph
+from clgraph.runtime.memory import memory as memory_module
 from clgraph.runtime.programs import cache, program, source
 from clgraph.runtime.quirks import _intel_cpu, alone_on_units, amd_dialect, nvidia_dialect
 from clgraph.runtime.session import Session, as_session
@@ -397,8 +397,8 @@ def test_parts_of_arrays(session):
 @pytest.mark.parametrize("n_bytes", [0, 5, 1 << 17, (1 << 17) + 1, (1 << 18) + 63])
 @pytest.mark.parametrize("whole_lines", [False, True])
 def test_copies_in_pieces(session, monkeypatch, n_bytes, whole_lines):
-    monkeypatch.setattr(session, "_copies_lines", whole_lines)
-    pieces = session.pieces(n_bytes)
+    monkeypatch.setattr(session.memory, "_copies_lines", whole_lines)
+    pieces = session.memory.pieces(n_bytes)
     assert [byte for piece in pieces for byte in range(*piece)] == list(range(n_bytes))
     assert len(pieces) == (0 if not n_bytes else 2 if whole_lines and n_bytes > 1 << 17 else 1)
     assert not whole_lines or not pieces or len(pieces) == 1 or pieces[0][1] % 64 == 0
@@ -448,7 +448,7 @@ class _FailingEvent:
 
 def test_memory_outlives_a_copy_for_which_the_driver_does_not_wait(session, monkeypatch):
     for looks, patience, left in ((5, 9.0, 0), (1, 9.0, 0), (5, 0.0, 4)):
-        monkeypatch.setattr(timed_queue, "_PATIENCE_SECONDS", patience)
+        monkeypatch.setattr(commands, "_PATIENCE_SECONDS", patience)
         event = _FailingEvent(looks)
         with pytest.raises(DeviceError, match="clWaitForEvents failed"):
             session.wait(event)
@@ -517,8 +517,8 @@ def test_one_buffer_larger_than_the_device_allows(session):
 
 
 def test_all_buffers_together(session, monkeypatch):
-    monkeypatch.setattr(session_module, "available_bytes", lambda facts: 2000)
-    monkeypatch.setattr(session_module, "_CHECKED_BYTES", 0)
+    monkeypatch.setattr(memory_module, "available_bytes", lambda facts: 2000)
+    monkeypatch.setattr(memory_module, "_CHECKED_BYTES", 0)
     session = Session(session.device)  # one that holds nothing yet
     session.check_memory({"labels": 1200, "queue": 800})
     message = r"needs 2,100 bytes \(labels 1,200, queue 900\).* 2,000 available"
@@ -527,7 +527,7 @@ def test_all_buffers_together(session, monkeypatch):
 
 
 def test_available_memory_is_a_part_of_what_there_is(session):
-    assert 0 < query.available_bytes(session.facts) <= session.facts.global_mem_bytes
+    assert 0 < memory_module.available_bytes(session.facts) <= session.facts.global_mem_bytes
 
 
 def test_graphs_are_uploaded_once_and_let_go(session):

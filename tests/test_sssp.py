@@ -253,7 +253,7 @@ def test_types_of_distances(pocl: Session, weights: Any, allowed: list[str]) -> 
 def test_a_device_without_64_bit_floats_leaves_float64_to_the_host(
     pocl: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pocl, "facts", replace(pocl.facts, has_fp64=False))
+    monkeypatch.setattr(pocl.commands, "facts", replace(pocl.facts, has_fp64=False))
     for weights in (np.float32, np.float64):
         graph = random_weights(cg.generators.rmat(14, 16), dtype=weights)
         result = sssp(graph, 0, session=pocl)

@@ -220,8 +220,8 @@ def test_wrong_parts_and_sizes(session, monkeypatch):
         session.transfers.read(array, 5, 11)
     with pytest.raises(InputError):
         session.transfers.upload(np.array(["a"]))
-    monkeypatch.setattr("clgraph.runtime.session.available_bytes", lambda facts: 100)
-    monkeypatch.setattr("clgraph.runtime.session._CHECKED_BYTES", 0)
+    monkeypatch.setattr("clgraph.runtime.memory.memory.available_bytes", lambda facts: 100)
+    monkeypatch.setattr("clgraph.runtime.memory.memory._CHECKED_BYTES", 0)
     with pytest.raises(DeviceMemoryError):
         session.transfers.upload(np.zeros(1000, np.int64))
 
@@ -321,7 +321,7 @@ def test_memory_is_pinned_when_it_comes_again_until_it_is_freed(pocl: Session) -
 
 def test_reads_to_pinned_memory(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """Words go by way of a page, so each read must return arrays of its own."""
-    monkeypatch.setattr(pocl, "_pinned", Pinned(pocl.context))
+    monkeypatch.setattr(pocl.memory, "_pinned", Pinned(pocl.context))
     whole = np.arange(2 * N_ITEMS, dtype=np.uint32)
     array = pocl.upload(whole)
     for _ in range(9):
@@ -341,7 +341,7 @@ def test_what_cannot_be_pinned_is_read_all_the_same(pocl: Session, monkeypatch: 
         raise cl.Error("out of resources")
 
     monkeypatch.setattr(opencl, "Buffer", refused)
-    monkeypatch.setattr(pocl, "_pinned", pinned)
+    monkeypatch.setattr(pocl.memory, "_pinned", pinned)
     array = pocl.upload(np.arange(N_ITEMS, dtype=np.uint32))
     for _ in range(9):
         assert pocl.read((array, 0, N_ITEMS))[0][-1] == N_ITEMS - 1 and array.item(5) == 5
@@ -431,7 +431,7 @@ def test_steps_of_their_own_look_the_list_up(session):
 def test_a_device_that_has_no_room_says_so_and_the_plan_runs_again(session, monkeypatch):
     plan = tree(session, 1000, LEVELS)
     with monkeypatch.context() as patch:
-        patch.setattr(session, "facts", replace(session.facts, max_alloc_bytes=1000))
+        patch.setattr(session.commands, "facts", replace(session.facts, max_alloc_bytes=1000))
         with pytest.raises(DeviceMemoryError, match=r"list needs 1,024 bytes in one buffer; .* allows 1,000"):
             plan.run()
     plan.run()

@@ -361,7 +361,7 @@ def test_components_between_blocks_are_united(session: Session, kind: str) -> No
 
 def test_components_are_united_at_once_where_neighbors_are_near(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where they are anywhere, few cores skip most entries, which is worth a check and statistics first."""
-    monkeypatch.setattr(pocl, "facts", replace(pocl.facts, compute_units=2))
+    monkeypatch.setattr(pocl.commands, "facts", replace(pocl.facts, compute_units=2))
     algorithm = find_algorithm("connected_components")
     near, anywhere = cg.generators.grid(300, 300), cg.generators.uniform_random(1 << 18, 1 << 21, seed=1)
     assert algorithm.choose(pocl, algorithm.problem(near.to_scipy())).strategy == "rem"
@@ -487,7 +487,7 @@ def test_offsets_that_are_not_one_for_each_row_are_refused(n_offsets: int) -> No
 
 def test_a_matrix_of_too_many_rows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("sparse", "wrapped"):
-        monkeypatch.setattr(f"clgraph.data.{module}.MAX_VERTICES", 40)
+        monkeypatch.setattr(f"clgraph.data.graphs.{module}.MAX_VERTICES", 40)
     assert wrap_graph(matrix_of(11)).n_vertices == 40
     with pytest.raises(GraphError, match="a matrix of 41 rows; allowed: 0 to 40"):
         wrap_graph(matrix_of(11, n=41))

@@ -21,7 +21,7 @@ from clgraph.errors import InputError
 from clgraph.model.cost import Estimate, estimate
 from clgraph.model.strategy import Choice, Strategy, choose, obstacles, prices
 from clgraph.runtime.graphs.admission import admit
-from clgraph.runtime.graphs.graph_on_device import GraphOnDevice
+from clgraph.runtime.graphs.device_graph import GraphOnDevice
 from clgraph.runtime.session import Session, SessionLike, as_session
 from clgraph.runtime.timing import RunInfo, Seconds
 
@@ -230,7 +230,8 @@ class Algorithm:
 
         A plan is kept while its graph lives. The plan of an unread matrix is kept for the next matrix of the same size.
         """
-        chosen, graph, before = self.strategies[choice.strategy], getattr(problem, "graph", None), on.allocated_bytes
+        chosen, graph = self.strategies[choice.strategy], getattr(problem, "graph", None)
+        before = on.memory.allocated_bytes
         make, owner, size = chosen.plan, getattr(graph, "on_device", graph), None
         if is_unread:
             assert chosen.unchecked is not None and graph is not None
@@ -255,7 +256,7 @@ class Algorithm:
             plan.release()
             return
         plan.detach()
-        plan.n_bytes = max(plan.n_bytes, on.allocated_bytes - before)
+        plan.n_bytes = max(plan.n_bytes, on.memory.allocated_bytes - before)
         on.kept.put(owner, key, plan, plan.n_bytes)
 
 

@@ -40,7 +40,7 @@ class Growth:
     ) -> None:  # fmt: skip
         self._arrays, self._scope, self._name = arrays, scope, name
         self._block, self._status, self._needed = block, status, needed
-        self._before = block.session.empty(block.size, block.dtype)
+        self._before = block.memory.empty(block.size, block.dtype)
 
     def run(self, launch: Launch, launches: Iterable[Launch]) -> None:
         """Run *launch* until its kernel has room; *launches*, which are all of the plan, get the longer array.
@@ -62,9 +62,9 @@ class Growth:
             launch()
 
     def _grow(self, old: DeviceArray, size: int, launches: Iterable[Launch]) -> None:
-        session, capacity = old.session, capacity_of(self._name)
-        session.check_memory({self._name: size * old.dtype.itemsize})
-        new = session.empty(size, old.dtype)
+        memory, capacity = old.memory, capacity_of(self._name)
+        memory.check_memory({self._name: size * old.dtype.itemsize})
+        new = memory.empty(size, old.dtype)
         new.copy_from(old)
         self._arrays[self._name] = self._scope[self._name] = new
         self._scope[capacity] = size

@@ -65,7 +65,7 @@ class UncheckedPlan:
 
     def attach(self, problem: Any) -> None:
         """Take the matrix of *problem*, and new memory for the answer."""
-        self._graph, n, share = problem.graph, problem.graph.n_vertices, self._session.share
+        self._graph, n, share = problem.graph, problem.graph.n_vertices, self._session.memory.share
         self._hosts = {"words": np.zeros(self._n_words, np.uint32)}
         for name in self._answers:
             self._hosts[name] = recycled.lent(n, _INT32)[0]
@@ -99,7 +99,7 @@ class UncheckedPlan:
         DeviceTimeoutError
             A wait on the device ran out.
         """
-        self._session.settle(*(self.lent[name] for name in self._hosts))
+        self._session.memory.settle(*(self.lent[name] for name in self._hosts))
         return tuple(self._hosts.values())
 
     def refuse(self) -> None:

@@ -15,8 +15,7 @@ from clgraph.data.graphs.graph import Graph, as_graph
 from clgraph.data.graphs.philox import below, in_chunks
 from clgraph.errors import InputError
 from clgraph.generators.device import launch
-from clgraph.runtime.graphs.device_graph import DeviceGraph
-from clgraph.runtime.graphs.graph_on_device import GraphOnDevice
+from clgraph.runtime.graphs.device_graph import DeviceGraph, GraphOnDevice
 
 _C_NAMES = {"int32": "int", "int64": "long", "float32": "float", "float64": "double"}
 

@@ -158,23 +158,23 @@ class Runner:
         session.check_memory({f"{name} of {host.size} {dtype}": n_bytes})
         # Not from the pool: kernels in flight may use its memory, and the queue for transfers does not wait for them.
         buffer = cl.Buffer(session.context, cl.mem_flags.READ_WRITE, n_bytes)
-        session.transfers.staging.upload(buffer, 0, host)
-        hold(session, session.queue, session.transfers.queue)
-        return DeviceArray(session, buffer, dtype, host.size)
+        session.memory.staging_aside.upload(buffer, 0, host)
+        hold(session.commands, session.queue, session.transfers.queue)
+        return DeviceArray(session.memory, buffer, dtype, host.size)
 
     def _read(self, piece: _Piece) -> None:
         """Wait for a piece and copy what it has computed to its place in the outputs."""
         session = self.session
-        session.wait_aside(piece.event)
+        session.commands.wait_aside(piece.event)
         with session.driver, typed_errors(f"reading items {piece.start}:{piece.stop}"):
             events = []
             for name, array in piece.outputs.items():
                 target = self._outputs[name][piece.start : piece.stop].reshape(-1)
                 if not session.facts.is_cpu and target.nbytes >= LEAST_BYTES:
-                    session.transfers.staging.read(array.buffer, 0, target)
+                    session.memory.staging_aside.read(array.buffer, 0, target)
                     continue
                 queue = session.transfers.queue
-                events += enqueue_copies(session, queue, array.buffer, 0, target, to_host=True)
+                events += enqueue_copies(session.memory, queue, array.buffer, 0, target, to_host=True)
                 queue.flush()
             for event in events:
                 event.wait()

@@ -212,7 +212,7 @@ def wait_for(session: Session) -> None:
     with session.driver, typed_errors("waiting for the device"):
         marker = cl.enqueue_marker(session.queue)
         session.queue.flush()
-    session.wait_aside(marker)
+    session.commands.wait_aside(marker)
 
 
 class Slots:
@@ -234,7 +234,7 @@ class Slots:
         """Begin to copy these entries; kernels that are enqueued from now on may read them."""
         session, graph = self._session, self._graph
         if (event := self._used[self._turn]) is not None:
-            session.wait_aside(event)
+            session.commands.wait_aside(event)
         columns = self._copied("column_indices", graph.column_indices, first, stop)
         weights = None if self._weights is None else self._copied("edge_weights", self._weights, first, stop)
         part = DeviceGraph(session, self._offsets(first, stop), columns, weights, directed=graph.directed)
@@ -259,7 +259,7 @@ class Slots:
                 session.check_memory({f"{name} of {size} entries": size * part.itemsize})
                 # Not from the pool: kernels in flight may use its memory, and these copies do not wait for them.
                 buffer = cl.Buffer(session.context, cl.mem_flags.READ_WRITE, size * part.itemsize)
-                kept[name] = DeviceArray(session, buffer, part.dtype, size)
+                kept[name] = DeviceArray(session.memory, buffer, part.dtype, size)
         self._team.write(kept[name], 0, part)
         return kept[name] if kept[name].size == part.size else kept[name].view(0, part.size)
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from clgraph.errors import DeviceError
 from clgraph.runtime import opencl as cl
+from clgraph.runtime.commands import Commands
 from clgraph.runtime.devices import sessions_of
 from clgraph.runtime.failure import as_device_error, typed_errors
 from clgraph.runtime.memory import recycled
@@ -33,7 +34,7 @@ class Team:
     """The sessions of several devices.
 
     Some drivers let one thread in. Work of different devices overlaps if no thread waits inside such a driver: a thread
-    holds ``session.driver`` while it enqueues, and waits by ``session.wait_aside`` after that.
+    holds ``session.driver`` while it enqueues, and waits by ``session.commands.wait_aside`` after that.
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ class Team:
         Where both have one context the driver copies, unless it is slow at that; else the bytes go through pinned
         memory of the host, in pieces.
         """
-        own = array.session
+        own = array.memory.commands
         with self._lock:
             self.sent_bytes += array.nbytes
         with to.driver:
@@ -130,10 +131,10 @@ class Team:
                 own.queue.flush()
                 event = cl.enqueue_copy(to.queue, copy.buffer, array.buffer, byte_count=array.nbytes, wait_for=[ready])
                 to.queue.flush()
-            to.wait_aside(event)
+            to.commands.wait_aside(event)
             return copy
-        hold(own, own.transfers.queue, own.queue)
-        hold(to, to.transfers.queue, to.queue)  # the pool may give memory that kernels in flight still use
+        hold(own, own.copy_queue, own.queue)
+        hold(to.commands, to.commands.copy_queue, to.queue)  # the pool may give memory that kernels in flight still use
         piece_bytes = min(_PIECE_BYTES, max(LEAST_BYTES, array.nbytes // _LEAST_PIECES))
         step = min(array.size, piece_bytes // array.dtype.itemsize)
         free = SimpleQueue[NDArray[Any]]()
@@ -164,26 +165,27 @@ class Team:
 
         No kernel that is enqueued already may use these items; kernels that are enqueued from now on may.
         """
-        session = array.session
-        if session.facts.is_cpu or host.nbytes < LEAST_BYTES:
-            self._copy(session, array.buffer, host, dst_offset=first * array.dtype.itemsize)
+        memory = array.memory
+        commands = memory.commands
+        if commands.facts.is_cpu or host.nbytes < LEAST_BYTES:
+            self._copy(commands, array.buffer, host, dst_offset=first * array.dtype.itemsize)
             return
-        session.transfers.staging.upload(array.buffer, first * array.dtype.itemsize, host)
-        hold(session, session.queue, session.transfers.queue)
+        memory.staging_aside.upload(array.buffer, first * array.dtype.itemsize, host)
+        hold(commands, commands.queue, commands.copy_queue)
 
     def _read(self, array: DeviceArray, first: int, host: NDArray[Any]) -> None:
-        session = array.session
-        if session.facts.is_cpu or host.nbytes < LEAST_BYTES:
-            self._copy(session, host, array.buffer, src_offset=first * array.dtype.itemsize)
+        memory = array.memory
+        if memory.commands.facts.is_cpu or host.nbytes < LEAST_BYTES:
+            self._copy(memory.commands, host, array.buffer, src_offset=first * array.dtype.itemsize)
         else:
-            session.transfers.staging.read(array.buffer, first * array.dtype.itemsize, host)
+            memory.staging_aside.read(array.buffer, first * array.dtype.itemsize, host)
 
     @staticmethod
-    def _copy(session: Session, target: Any, source: Any, **place: Any) -> None:
-        with session.driver, typed_errors("copying between devices"):
-            event = cl.enqueue_copy(session.transfers.queue, target, source, is_blocking=False, **place)
-            session.transfers.queue.flush()
-        session.wait_aside(event)
+    def _copy(commands: Commands, target: Any, source: Any, **place: Any) -> None:
+        with commands.driver, typed_errors("copying between devices"):
+            event = cl.enqueue_copy(commands.copy_queue, target, source, is_blocking=False, **place)
+            commands.copy_queue.flush()
+        commands.wait_aside(event)
 
     def _named(self, place: int, error: BaseException) -> BaseException:
         """Return *error*, if it is of a device, with the name of that device."""

@@ -110,6 +110,6 @@ class LookBack(Launches):
         """
         if self._control is None:
             return
-        ((status,),) = self._control.session.read(*self.statuses()) if words is None else words
+        ((status,),) = self._control.memory.read(*self.statuses()) if words is None else words
         check_status(int(status), self._what)
         self._is_known = self._was_known

@@ -88,7 +88,7 @@ def probe(
     quick, use_cache = checked_flag("quick", quick), checked_flag("use_cache", use_cache)
     check_callback("progress", progress)
     owner = as_session(session)
-    if not owner.takes_times:
+    if not owner.commands.takes_times:
         raise DeviceError("the session's command queue takes no times; make one with PROFILING_ENABLE")
     kept = owner.profile
     if use_cache and kept.origin == "measured" and (quick or kept.source.startswith(FULL.name)):

@@ -14,9 +14,9 @@ import numpy as np
 from clgraph.errors import DeviceError
 from clgraph.probing.trials import MAX_TURNS, Trial
 from clgraph.runtime import opencl as cl
-from clgraph.runtime.discovery.query import available_bytes
 from clgraph.runtime.failure import check_status, typed_errors
 from clgraph.runtime.memory.arrays import DeviceArray
+from clgraph.runtime.memory.memory import available_bytes
 from clgraph.runtime.programs.program import Launch
 from clgraph.runtime.session import Session
 from clgraph.runtime.timing import event_seconds
@@ -61,7 +61,7 @@ class Bench:
         self.resident_items = facts.compute_units * per_unit
         self._scratch = self._allocate(self.scratch_bytes)
         n_out = max(self.resident_items, self.scratch_bytes // _READS_PER_ITEM_BYTES)
-        self.out = DeviceArray(session, self._allocate(4 * n_out), np.dtype(np.uint32), n_out)
+        self.out = DeviceArray(session.memory, self._allocate(4 * n_out), np.dtype(np.uint32), n_out)
         self._seeds: Iterator[int] = itertools.count(1)
 
     def release(self) -> None:
@@ -79,7 +79,7 @@ class Bench:
         kind = np.dtype(dtype)
         if size * kind.itemsize > self.scratch_bytes:
             raise DeviceError(f"{size} words of {kind} do not fit in {self.scratch_bytes} bytes")
-        return DeviceArray(self.session, self._scratch, kind, size)
+        return DeviceArray(self.session.memory, self._scratch, kind, size)
 
     def seed(self) -> int:
         """Return another number each time, so that no trial walks where the last one warmed the caches."""

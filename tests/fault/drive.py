@@ -159,7 +159,7 @@ class Driver:
         gc.freeze()  # what lives on need not be looked through at each live()
 
     def attempt(self) -> str:
-        for program in self.session._programs.values():
+        for program in self.session.programs.built.values():
             program.idle.clear()  # each attempt makes its kernels itself
         try:
             answer = self.work(Session("pocl") if self.fresh else self.session)

@@ -50,12 +50,12 @@ class _Forest:
     def merge(self, other: DeviceArray, *, is_packed: bool = False) -> None:
         """Enqueue kernels that join this forest with *other*, on the same device, and flatten it."""
         scope = self.plan.scope
-        join_forest(scope["n"], other, self.plan.labels, is_packed=is_packed)
+        join_forest(self.session, scope["n"], other, self.plan.labels, is_packed=is_packed)
         self.plan.program("connected_components/phases.cl").bind("compress", -(-scope["n"] // 4), scope)()
 
     def take(self, team: Team, other: _Forest) -> int:
         """Join this forest with one of another device, and wait for the end; return how many bytes were sent."""
-        message, is_packed = forest_message(self.plan.scope["n"], other.plan.labels)
+        message, is_packed = forest_message(self.session, self.plan.scope["n"], other.plan.labels)
         sent = team.send(message, self.session)
         with self.session.driver:
             self.merge(sent, is_packed=is_packed)
@@ -180,12 +180,12 @@ def _merge(team: Team, forests: Mapping[int, _Forest]) -> tuple[int, int, int]:
     return last, len(rounds), max(moved.values(), default=0)
 
 
-def forest_message(n: int, parent: DeviceArray) -> tuple[DeviceArray, bool]:
+def forest_message(session: Session, n: int, parent: DeviceArray) -> tuple[DeviceArray, bool]:
     """Return the flat forest of *parent* in the form for sending to another device, and whether it is packed.
 
     It is packed if that is shorter than a label for each of the *n* vertices.
     """
-    session, shape = parent.session, _shape(n)
+    shape = _shape(n)
     n_words, n_blocks = shape["n_words"], shape["n_blocks"]
     with session.driver:
         program = session.program(_MESSAGE)
@@ -213,9 +213,9 @@ def forest_message(n: int, parent: DeviceArray) -> tuple[DeviceArray, bool]:
     return message, True
 
 
-def join_forest(n: int, message: DeviceArray, parent: DeviceArray, *, is_packed: bool) -> None:
+def join_forest(session: Session, n: int, message: DeviceArray, parent: DeviceArray, *, is_packed: bool) -> None:
     """Enqueue kernels that join *message*, a forest that may be packed, with the forest *parent* on the same device."""
-    session, scope, n_items = parent.session, {**_shape(n), "parent": parent}, -(-n // 4)
+    scope, n_items = {**_shape(n), "parent": parent}, -(-n // 4)
     if is_packed:
         session.program(_MESSAGE).bind("merge_message", n_items, scope, message=message)()
     else:

@@ -201,7 +201,7 @@ class Backup:
             for source, target in zip(sources, targets, strict=True):
                 with self._session.driver:
                     event = cl.enqueue_copy(self._session.queue, target.buffer, source.buffer, byte_count=source.nbytes)
-                self._session.record_transfer(event)
+                self._session.commands.record_transfer(event)
         self._session.finish()
 
 

@@ -8,7 +8,8 @@ from clgraph.data.graphs.graph import Graph
 from clgraph.primitives.fill import Iota
 from clgraph.primitives.scan import Scan
 from clgraph.primitives.sort import Sort
-from clgraph.runtime.graphs.device_graph import device_graph, weight_range
+from clgraph.runtime.graphs.device_graph import device_graph
+from clgraph.runtime.graphs.weight_range import weight_range
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 

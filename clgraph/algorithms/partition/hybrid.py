@@ -15,7 +15,7 @@ from clgraph.algorithms.partition.problem import CONTRACTIONS, MATCHINGS, REFINE
 from clgraph.data.graphs.graph import Graph
 from clgraph.errors import NoDeviceError, UnsupportedStrategyError
 from clgraph.model.recipe import Recipe
-from clgraph.runtime.graphs.graph_on_device import GraphOnDevice
+from clgraph.runtime.graphs.device_graph import GraphOnDevice
 from clgraph.runtime.session import as_session
 
 HOSTS = ("metis", "cpu")

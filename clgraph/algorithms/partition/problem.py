@@ -22,8 +22,7 @@ from clgraph.arguments import (
 from clgraph.data.graphs.graph import Graph, as_graph
 from clgraph.engine.problem import GraphProblem
 from clgraph.errors import InputError
-from clgraph.runtime.graphs.device_graph import DeviceGraph
-from clgraph.runtime.graphs.graph_on_device import GraphOnDevice
+from clgraph.runtime.graphs.device_graph import DeviceGraph, GraphOnDevice
 
 MAX_PARTS = 1024
 MATCHINGS = ("two_hop", "lock_free", "segmented")

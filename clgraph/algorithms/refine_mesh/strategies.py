@@ -31,7 +31,7 @@ def _strategy(kind: Kind, method: str, work: Callable[..., Work], **counts: floa
 
 def _plan(session: Session, problem: RefineProblem, *, method: str) -> Refinement:
     return Refinement(
-        session, problem, method=method, from_device=method == "child_launch" and session.has_device_queue
+        session, problem, method=method, from_device=method == "child_launch" and session.commands.has_device_queue
     )
 
 

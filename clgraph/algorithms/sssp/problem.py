@@ -15,7 +15,7 @@ from clgraph.data.graphs.graph import Graph
 from clgraph.data.graphs.networkx_graphs import Weight
 from clgraph.data.graphs.wrapped import wrap_graph
 from clgraph.errors import GraphError, InputError
-from clgraph.runtime.graphs.device_graph import weight_range
+from clgraph.runtime.graphs.weight_range import weight_range
 from clgraph.runtime.session import Session
 
 

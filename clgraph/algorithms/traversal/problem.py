@@ -18,8 +18,7 @@ from clgraph.data.graphs.wrapped import is_unread
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.problem import GraphProblem
 from clgraph.errors import InputError, SourceError
-from clgraph.runtime.graphs.device_graph import device_graph
-from clgraph.runtime.graphs.graph_on_device import GraphOnDevice
+from clgraph.runtime.graphs.device_graph import GraphOnDevice, device_graph
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 

@@ -236,5 +236,5 @@ def _plan_launches(
     balance: bool = False,
 ) -> Any:
     """Return the plan; kernels launch the grids of long rows themselves if the session's device can."""
-    from_device = session.has_device_queue
+    from_device = session.commands.has_device_queue
     return plan(session, problem, threshold=threshold, from_device=from_device, atomic=atomic, balance=balance)

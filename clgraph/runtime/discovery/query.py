@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 
 from clgraph.device.facts import DeviceFacts
-from clgraph.host_memory import free_bytes
 from clgraph.runtime import opencl as cl
 from clgraph.runtime.discovery.drivers import prepare_environment
 from clgraph.runtime.failure import mark_opencl_used
@@ -68,10 +67,3 @@ def enumerate_devices() -> list[tuple[str, cl.Device]]:
         except cl.Error:
             continue
     return found
-
-
-def available_bytes(facts: DeviceFacts) -> int:
-    """Return how much memory new buffers may take: on a CPU device, free host memory."""
-    if not facts.is_cpu:
-        return int(0.95 * facts.global_mem_bytes)
-    return int(0.95 * min(facts.global_mem_bytes, free_bytes()))

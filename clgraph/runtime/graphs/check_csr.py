@@ -107,7 +107,7 @@ class CsrCheck:
             The arrays are not CSR, or a weight is NaN; the message names value, position and limit.
         """
         n, room, columns, constant = self._n, self._room, self._columns, self._program.constant
-        words, ranges = found or self.state.session.read(*self.parts)
+        words, ranges = found or self.state.memory.read(*self.parts)
         block, last = constant("BLOCK"), constant("STATE_LAST")
         m = int(words[last : last + 2].view(np.int64)[0])
 

@@ -10,20 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.arguments import checked_count, checked_flag, shown
-from clgraph.data.graphs.csr import MAX_VERTICES
+from clgraph.arguments import checked_flag
+from clgraph.data.graphs.csr import offset_dtype
 from clgraph.data.graphs.graph import Graph, as_graph
 from clgraph.data.graphs.stats import GraphStats
-from clgraph.data.graphs.wrapped import WrappedGraph
-from clgraph.errors import GraphError, InputError
-from clgraph.runtime.graphs.check_csr import CsrCheck, extremes
-from clgraph.runtime.graphs.graph_on_device import GraphOnDevice
+from clgraph.errors import InputError
+from clgraph.runtime.graphs.check_csr import CsrCheck
+from clgraph.runtime.graphs.checked_rows import checked_rows
 from clgraph.runtime.graphs.graph_stats import StatsRun
+from clgraph.runtime.graphs.replicas import replicated
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session, SessionLike, as_session
-
-_WEIGHTS = ("int32", "int64", "float32", "float64")
-_LEAST_CHUNK, _GROUPS_PER_UNIT = 4096, 4  # weights of a work-group that looks for their range; groups
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,31 +104,7 @@ class DeviceGraph:
         InputError
             An argument is no array on a device, or an array of another session.
         """
-        given = {"edge_weights": edge_weights, "vertex_weights": vertex_weights}
-        weights = {name: array for name, array in given.items() if array is not None}
-        counted = {"n_vertices": n_vertices} if isinstance(n_vertices, DeviceArray) else {}
-        arrays = {"row_offsets": row_offsets, "column_indices": column_indices, **weights, **counted}
-        for name, array in arrays.items():
-            if not isinstance(array, DeviceArray):
-                raise InputError(f"{name} = {shown(array)}; allowed: a DeviceArray")
-            if array.session is not session:
-                raise InputError(f"{name} is on {array.session}, and the graph is to be on {session}")
-        if column_indices.dtype != np.int32 or row_offsets.dtype not in (np.int32, np.int64):
-            raise GraphError(
-                f"row_offsets is of {row_offsets.dtype} and column_indices of {column_indices.dtype}; "
-                "needed: int32 or int64, and int32"
-            )
-        for name, array in weights.items():
-            if array.dtype.name not in _WEIGHTS:
-                raise GraphError(f"{name} is of {array.dtype}; allowed: {', '.join(_WEIGHTS)}")
-        if isinstance(n_vertices, DeviceArray):
-            n_vertices = n_vertices.item()
-        most = min(MAX_VERTICES, row_offsets.size - 1)
-        n = row_offsets.size - 1 if n_vertices is None else checked_count("n_vertices", n_vertices, most, least=0)
-        if not 0 <= n <= MAX_VERTICES:
-            raise GraphError(f"row_offsets has {n + 1} elements; needed: n_vertices + 1, at most {MAX_VERTICES + 1}")
-        if vertex_weights is not None and vertex_weights.size < n:
-            raise GraphError(f"vertex_weights has {vertex_weights.size} elements; needed: one per vertex, {n}")
+        n = checked_rows(session, row_offsets, column_indices, edge_weights, vertex_weights, n_vertices)
         m, found = CsrCheck(session, n, row_offsets, column_indices, edge_weights, wants_symmetry=False).run().read()
         return cls(
             session,
@@ -206,10 +179,106 @@ class DeviceGraph:
         """Return what algorithms read: a graph whose arrays come to the host when something reads them there."""
         return GraphOnDevice(self)
 
+    def expanded(self, k: int, first: int = 0) -> DeviceGraph:
+        """Return *k* disjoint replicas, numbered one after the other, without labels and weights of vertices.
+
+        With *first* they are replicas *first* … *first* + *k* − 1 of more: columns name the vertices of all.
+        """
+        rows = replicated(self.session, self.scope, self.edge_weights, self.defines(), k, first)
+        return DeviceGraph(self.session, *rows, directed=self.directed, has_sorted_rows=self.has_sorted_rows)
+
     @cached_property
     def _known(self) -> dict[str, Any]:
         """Attributes that all graphs from :meth:`as_graph` share, so that each array comes to the host once."""
         return {"directed": self.directed, "labels": self.labels, "has_sorted_rows": self.has_sorted_rows}
+
+
+class GraphOnDevice(Graph):
+    """A graph that is on a device; each array comes to the host when it is read.
+
+    Attributes
+    ----------
+    on_device : DeviceGraph
+    """
+
+    __slots__ = ("on_device",)  # not in __dict__, which *on_device* has: a circle would keep the memory on the device
+
+    on_device: DeviceGraph
+
+    def __init__(self, on_device: DeviceGraph) -> None:
+        object.__setattr__(self, "on_device", on_device)
+        object.__setattr__(self, "__dict__", on_device._known)
+
+    def __reduce__(self) -> Any:
+        return object.__new__, (Graph,), self.on_device.to_graph().__getstate__()
+
+    @property
+    def n_vertices(self) -> int:
+        return self.on_device.n_vertices
+
+    @property
+    def n_edges(self) -> int:
+        return self.on_device.n_edges
+
+    @property
+    def nbytes(self) -> int:
+        return self.on_device.nbytes
+
+    @property
+    def weight_dtype(self) -> np.dtype[Any] | None:
+        weights = self.on_device.edge_weights
+        return None if weights is None else weights.dtype
+
+    @property
+    def offset_dtype(self) -> np.dtype[Any]:
+        return self.on_device.row_offsets.dtype
+
+    @cached_property
+    def row_offsets(self) -> NDArray[Any]:
+        return self._read("row_offsets", offset_dtype(self.n_edges))
+
+    @cached_property
+    def column_indices(self) -> NDArray[np.int32]:
+        return self._read("column_indices")
+
+    @cached_property
+    def edge_weights(self) -> NDArray[Any] | None:
+        return None if self.weight_dtype is None else self._read("edge_weights")
+
+    def expanded(self, k: int) -> Graph:
+        return self.on_device.expanded(k).as_graph()
+
+    def _read(self, name: str, dtype: type[Any] | None = None) -> NDArray[Any]:
+        if (source := self.on_device.source) is not None:
+            return getattr(source, name)  # type: ignore[no-any-return]
+        array: NDArray[Any] = getattr(self.on_device, name).get()
+        array = array if dtype is None else array.astype(dtype, copy=False)
+        array.setflags(write=False)
+        return array
+
+    @property
+    def is_measured(self) -> bool:
+        return True  # kernels measure it when it is asked for, and no array comes to the host
+
+    @property
+    def locality_in_order(self) -> tuple[float, float]:
+        return self.locality
+
+    @property
+    def is_thin(self) -> bool:
+        return self.stats.max_degree <= 2
+
+    @property
+    def light_share(self) -> float:
+        return float(self.weight_dtype is None)
+
+    @property
+    def least_share(self) -> float:
+        return float(self.weight_dtype is None)
+
+    @cached_property
+    def stats(self) -> GraphStats:
+        return self.on_device.stats
 
 
 def device_graph(session: Session, graph: Graph, *, weights: bool = False) -> DeviceGraph:
@@ -250,25 +319,3 @@ def beside(graph: Graph, made: Graph) -> Graph:
     if isinstance(graph, GraphOnDevice):
         return DeviceGraph.from_graph(made, graph.on_device.session).as_graph()
     return made
-
-
-def weight_range(session: Session, graph: Graph) -> tuple[Any, Any]:
-    """Return ``graph.weight_range``; where it is not known, kernels find it, unless *graph* is small."""
-    is_known = isinstance(graph, WrappedGraph) or "weight_range" in vars(graph)
-    if not is_known and graph.weight_dtype is not None and graph.n_edges and not graph.is_small:
-        vars(graph)["weight_range"] = _found(session, graph, graph.weight_dtype)
-    return graph.weight_range
-
-
-def _found(session: Session, graph: Graph, dtype: np.dtype[Any]) -> tuple[Any, Any]:
-    weights, m = device_graph(session, graph, weights=True).edge_weights, graph.n_edges
-    program = session.program(
-        "data/weight_range.cl",
-        {"WEIGHT_T": "ulong" if dtype.itemsize == 8 else "uint", "IS_FLOAT": int(dtype.kind == "f")},
-        work_group_size=session.facts.group_size(None),
-    )
-    chunk = max(_LEAST_CHUNK, -(-m // (_GROUPS_PER_UNIT * session.facts.compute_units)))
-    items = -(-m // chunk) * program.work_group_size
-    ranges = session.empty(2 * items, f"u{dtype.itemsize}")
-    program.bind("find_range", items, m=m, chunk=chunk, edge_weights=weights, ranges=ranges)()
-    return extremes(ranges.get(), dtype)

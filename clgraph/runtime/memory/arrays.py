@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -11,10 +12,41 @@ from numpy.typing import DTypeLike, NDArray
 from clgraph.arguments import refusing
 from clgraph.errors import DeviceError
 from clgraph.runtime import opencl as cl
+from clgraph.runtime.commands import Commands
 from clgraph.runtime.failure import typed_errors
+from clgraph.runtime.memory.staging import Staging
 
-if TYPE_CHECKING:
-    from clgraph.runtime.session import Session
+
+class Home(Protocol):
+    """The memory of one device, as its arrays know it (:class:`clgraph.runtime.memory.memory.Memory`)."""
+
+    commands: Commands
+
+    @property
+    def alignment(self) -> int:
+        """Bytes; a view of an array begins at a multiple of it."""
+
+    def pieces(self, n_bytes: int) -> list[tuple[int, int]]:
+        """Return where the pieces begin and end in which the driver copies *n_bytes* soonest."""
+
+    def staging_for(self, n_bytes: int) -> Staging | None:
+        """Return the pinned chunks through which *n_bytes* are copied sooner than by the driver, if there are any."""
+
+    @property
+    def staging_aside(self) -> Staging:
+        """Pinned chunks for copies that go on while kernels run."""
+
+    def check_memory(self, sizes: Mapping[str, int]) -> None:
+        """Raise :class:`DeviceMemoryError` unless buffers of these sizes (bytes) fit together."""
+
+    def empty(self, size: int, dtype: DTypeLike) -> DeviceArray:
+        """Allocate *size* items, uninitialised."""
+
+    def read(self, *parts: tuple[DeviceArray, int, int]) -> list[NDArray[Any]]:
+        """Return items ``start:stop`` of each array as new host arrays, after one wait for all earlier work."""
+
+    def finish_copies(self, array: DeviceArray) -> None:
+        """Wait for the copies from and to *array* that go on while kernels run."""
 
 
 def number_type(dtype: DTypeLike) -> np.dtype[Any]:
@@ -29,23 +61,18 @@ def number_type(dtype: DTypeLike) -> np.dtype[Any]:
 class DeviceArray:
     """A typed device buffer; made by :meth:`Session.upload`, ``empty`` and ``zeros``, or a view of another one."""
 
-    __slots__ = ("_first_byte", "_host", "_parent", "_session", "buffer", "dtype", "size")
+    __slots__ = ("_first_byte", "_host", "_parent", "buffer", "dtype", "memory", "size")
 
     def __init__(
-        self, session: Session, buffer: Any, dtype: np.dtype[Any], size: int, host: NDArray[Any] | None = None
+        self, memory: Home, buffer: Any, dtype: np.dtype[Any], size: int, host: NDArray[Any] | None = None
     ) -> None:
-        self._session = session
+        self.memory = memory
         self._host = host  # keeps memory alive that the buffer only wraps
         self._parent: DeviceArray | None = None  # the array whose memory a view shares and keeps alive
         self._first_byte = 0  # begin of the view in that memory
         self.buffer = buffer
         self.dtype = dtype
         self.size = size
-
-    @property
-    def session(self) -> Session:
-        """Where it lives."""
-        return self._session
 
     @property
     def nbytes(self) -> int:
@@ -71,7 +98,7 @@ class DeviceArray:
         self.check_part(start, last - start)
         kind = self.dtype if dtype is None else np.dtype(dtype)
         n_bytes, own = (last - start) * self.dtype.itemsize, start * self.dtype.itemsize
-        first, alignment = self._first_byte + own, self._session.alignment
+        first, alignment = self._first_byte + own, self.memory.alignment
         if n_bytes % kind.itemsize:
             raise DeviceError(f"{n_bytes} bytes are no whole number of items of {kind}")
         if not n_bytes:  # OpenCL has no empty buffers; this one is never read
@@ -79,15 +106,15 @@ class DeviceArray:
         if first % alignment:
             raise DeviceError(
                 f"a view that begins at item {start} would begin at byte {first}, which is no multiple of {alignment}, "
-                f"as {self._session.facts.name} wants"
+                f"as {self.memory.commands.facts.name} wants"
             )
         whole, part = self._parent or self, self.buffer
         if n_bytes < self.nbytes:
-            with self._session.driver, typed_errors("making a view"):
+            with self.memory.commands.driver, typed_errors("making a view"):
                 # The pool's buffers have no method for this, and OpenCL makes no view of a view.
-                memory: Any = cl.Buffer.from_int_ptr(whole.buffer.int_ptr, retain=True)
-                part = memory.get_sub_region(first, max(n_bytes, 1))
-        made = DeviceArray(self._session, part, kind, n_bytes // kind.itemsize)
+                buffer: Any = cl.Buffer.from_int_ptr(whole.buffer.int_ptr, retain=True)
+                part = buffer.get_sub_region(first, max(n_bytes, 1))
+        made = DeviceArray(self.memory, part, kind, n_bytes // kind.itemsize)
         made._parent, made._first_byte = whole, first
         return made
 
@@ -102,30 +129,30 @@ class DeviceArray:
         self.check_part(0, source.size)
         if source.dtype != self.dtype:
             raise DeviceError(f"an array of {source.dtype} cannot be copied to one of {self.dtype}")
-        for first, last in self._session.pieces(source.nbytes):
-            with self._session.driver, typed_errors("copying on the device"):
+        for first, last in self.memory.pieces(source.nbytes):
+            with self.memory.commands.driver, typed_errors("copying on the device"):
                 event = cl.enqueue_copy(
-                    self._session.queue,
+                    self.memory.commands.queue,
                     self.buffer,
                     source.buffer,
                     byte_count=last - first,
                     src_offset=first,
                     dst_offset=first,
                 )
-            self._session.record_transfer(event)
+            self.memory.commands.record_transfer(event)
 
     def set(self, host: NDArray[Any], *, offset: int = 0) -> None:
         """Copy *host* to the items from *offset* on."""
         data = np.ascontiguousarray(host, self.dtype)
         self.check_part(offset, data.size)
-        session, first_byte = self._session, offset * self.dtype.itemsize
-        with session.driver:
-            if (staging := session.staging_for(data.nbytes)) is not None:
+        commands, first_byte = self.memory.commands, offset * self.dtype.itemsize
+        with commands.driver:
+            if (staging := self.memory.staging_for(data.nbytes)) is not None:
                 staging.upload(self.buffer, first_byte, data)
             elif data.size:
                 with typed_errors("copying to the device"):
-                    events = enqueue_copies(session, session.queue, self.buffer, first_byte, data, to_host=False)
-                    session.wait(events[-1])
+                    events = enqueue_copies(self.memory, commands.queue, self.buffer, first_byte, data, to_host=False)
+                    commands.wait(events[-1])
 
     def get(self, start: int = 0, stop: int | None = None) -> NDArray[Any]:
         """Return items ``start:stop`` as a new host array, waiting for all earlier work."""
@@ -133,7 +160,7 @@ class DeviceArray:
         if self._host is not None:  # no kernel writes to it
             self.check_part(start, last - start)
             return self._host[start:last].copy()
-        (host,) = self._session.read((self, start, last))
+        (host,) = self.memory.read((self, start, last))
         return host
 
     def item(self, index: int = 0) -> Any:
@@ -147,11 +174,11 @@ class DeviceArray:
         if last == start:
             return None
         size = self.dtype.itemsize
-        with self._session.driver, typed_errors("filling a buffer"):
+        with self.memory.commands.driver, typed_errors("filling a buffer"):
             event = cl.enqueue_fill_buffer(
-                self._session.queue, self.buffer, self.dtype.type(value), start * size, (last - start) * size
+                self.memory.commands.queue, self.buffer, self.dtype.type(value), start * size, (last - start) * size
             )
-        self._session.record_kernel("fill", event)
+        self.memory.commands.record_kernel("fill", event)
         return event
 
     def check_part(self, start: int, count: int) -> None:
@@ -161,7 +188,7 @@ class DeviceArray:
 
     def release(self) -> None:
         """Give the memory back now instead of when the last reference goes; a view gives nothing back."""
-        self._session.transfers.finish(self)
+        self.memory.finish_copies(self)
         self._leave_host()
         if self._parent is None:
             self.buffer.release()
@@ -172,12 +199,12 @@ class DeviceArray:
 
     def _leave_host(self) -> None:
         if self._host is not None:
-            self._session.queue.finish()  # a kernel in flight may still read it
+            self.memory.commands.queue.finish()  # a kernel in flight may still read it
             self._host = None
 
 
 def enqueue_copies(
-    session: Session,
+    memory: Home,
     queue: cl.CommandQueue,
     buffer: Any,
     first_byte: int,
@@ -188,9 +215,9 @@ def enqueue_copies(
 ) -> list[cl.Event]:
     """Enqueue copying contiguous *host* to *buffer* from *first_byte* on, or what is there *to_host*."""
     data, offset, events = host.reshape(-1).view(np.uint8), "src_offset" if to_host else "dst_offset", []
-    for first, last in session.pieces(host.nbytes):
+    for first, last in memory.pieces(host.nbytes):
         ends: Any = (data[first:last], buffer) if to_host else (buffer, data[first:last])
         place: dict[str, Any] = {offset: first_byte + first}
         events.append(cl.enqueue_copy(queue, *ends, is_blocking=False, wait_for=after, **place))
-        session.record_transfer(events[-1])
+        memory.commands.record_transfer(events[-1])
     return events

@@ -32,11 +32,11 @@ _WORDS_BYTES = 4096
 LEAST_HUGE_BYTES = 1 << 22  # below it too little of an array is whole pages; numpy has this bound, too
 _BYTES: Any = np.dtype(np.uint8)
 
-_waiting: list[Memory] = []  # a collection may add to it at any time, so no lock guards it
+_waiting: list[Pages] = []  # a collection may add to it at any time, so no lock guards it
 _n_forks = 0
 
 
-class Memory:
+class Pages:
     """Whole pages that one answer after the other gets."""
 
     def __init__(self, n_bytes: int) -> None:
@@ -69,7 +69,7 @@ def empty(size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
     return lent(size, dtype)[0]
 
 
-def lent(size: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], Memory | None]:
+def lent(size: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], Pages | None]:
     """Return what :func:`empty` does, and its memory, if it will be recycled."""
     n_bytes = size * dtype.itemsize
     if n_bytes < _LEAST_BYTES:
@@ -82,9 +82,9 @@ def lent(size: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], Memory | None]:
     return np.frombuffer(owner, dtype), memory
 
 
-def _taken(n_bytes: int) -> Memory:
-    found: Memory | None = None
-    passed: list[Memory] = []
+def _taken(n_bytes: int) -> Pages:
+    found: Pages | None = None
+    passed: list[Pages] = []
     with contextlib.suppress(IndexError):  # nothing is left, or another thread has taken it
         while True:
             memory = _waiting.pop()
@@ -95,10 +95,10 @@ def _taken(n_bytes: int) -> Memory:
     for memory in reversed(passed):
         if memory.may_wait:
             _waiting.append(memory)
-    return Memory(n_bytes) if found is None else found
+    return Pages(n_bytes) if found is None else found
 
 
-def _give_back(memory: Memory) -> None:
+def _give_back(memory: Pages) -> None:
     waiting = sum(each.bytes.size for each in _waiting.copy())
     if memory.may_wait and waiting + memory.bytes.size <= _MOST_BYTES:
         _waiting.append(memory)
@@ -115,7 +115,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class Pinned:
-    """Memory that is pinned for one context: recycled memory while it lives, and a page for each thread.
+    """Pages that is pinned for one context: recycled memory while it lives, and a page for each thread.
 
     The driver pins the memory of a buffer that is made of it. Any thread may drop the memory at any time; the buffer is
     released later, before the next one is made.
@@ -123,9 +123,9 @@ class Pinned:
 
     def __init__(self, context: cl.Context) -> None:
         self._context, self._own = context, threading.local()
-        self._buffers: dict[weakref.ref[Memory], cl.Buffer | None] = {}
+        self._buffers: dict[weakref.ref[Pages], cl.Buffer | None] = {}
 
-    def holds(self, memory: Memory | None) -> bool:
+    def holds(self, memory: Pages | None) -> bool:
         """Return whether *memory* is pinned, as it is once it has come again, and small one often, if the driver can.
 
         No memory is pinned for two contexts, which drivers may refuse.
@@ -149,12 +149,12 @@ class Pinned:
     def words(self) -> NDArray[Any]:
         """A page for words that are read back; no other thread uses it before this one has copied them."""
         if not hasattr(self._own, "memory"):
-            self._own.memory = Memory(_WORDS_BYTES)
+            self._own.memory = Pages(_WORDS_BYTES)
             self._own.buffer = self._pin(self._own.memory)
         words: NDArray[Any] = self._own.memory.bytes
         return words
 
-    def _pin(self, memory: Memory) -> cl.Buffer | None:
+    def _pin(self, memory: Pages) -> cl.Buffer | None:
         try:
             flags = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
             return cl.Buffer(self._context, flags, hostbuf=memory.bytes)

@@ -16,16 +16,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.runtime import opencl as cl
+from clgraph.runtime.commands import Commands
 from clgraph.runtime.failure import typed_errors
-
-if TYPE_CHECKING:
-    from clgraph.runtime.session import Session
 
 CHUNK_BYTES = 8 << 20  # of memory: each chunk costs the host a dozen steps
 N_CHUNKS = 7
@@ -100,7 +98,7 @@ def _stop(tasks: _Tasks, n_threads: int) -> None:
 
 
 class Staging:
-    """The pinned chunks of one session and the threads that copy to and from them, both made on first use.
+    """The pinned chunks of one device and the threads that copy to and from them, both made on first use.
 
     Only the thread that has the lock makes them: since Python 3.12, two threads that ask for a ``cached_property``
     may both make it, and get one each. The other threads copy between arrays of the host and never call the driver,
@@ -110,18 +108,18 @@ class Staging:
     other threads, so that several devices copy at once.
     """
 
-    def __init__(self, session: Session, *, beside_kernels: bool = False) -> None:
-        self._session, self._beside_kernels = session, beside_kernels
+    def __init__(self, commands: Commands, *, beside_kernels: bool = False) -> None:
+        self._commands, self._beside_kernels = commands, beside_kernels
         self._lock = threading.Lock()  # one copy at a time has the chunks
         self._sending: list[cl.Event | None] = [None] * N_CHUNKS  # the last event that read each chunk
 
     @property
     def _queue(self) -> cl.CommandQueue:
-        return self._session.transfers.queue if self._beside_kernels else self._session.queue
+        return self._commands.copy_queue if self._beside_kernels else self._commands.queue
 
     def _wait(self, event: cl.Event) -> None:
         if self._beside_kernels:
-            self._session.wait_aside(event)
+            self._commands.wait_aside(event)
         else:
             event.wait()
 
@@ -130,8 +128,8 @@ class Staging:
         flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
         access: Any = cl.map_flags.READ | cl.map_flags.WRITE
         byte_type: Any = np.dtype(np.uint8)
-        with self._session.driver:
-            pinned = cl.Buffer(self._session.context, flags, N_CHUNKS * CHUNK_BYTES)
+        with self._commands.driver:
+            pinned = cl.Buffer(self._commands.context, flags, N_CHUNKS * CHUNK_BYTES)
             mapped, _ = cl.enqueue_map_buffer(self._queue, pinned, access, 0, (N_CHUNKS, CHUNK_BYTES), byte_type)
         return [*mapped]
 
@@ -149,10 +147,10 @@ class Staging:
                 self._copiers.finish()
 
     def _enqueue(self, queue: cl.CommandQueue, target: Any, source: Any, **place: Any) -> cl.Event:
-        with self._session.driver:
+        with self._commands.driver:
             event: cl.Event = cl.enqueue_copy(queue, target, source, is_blocking=False, **place)
             queue.flush()
-        self._session.record_transfer(event)
+        self._commands.record_transfer(event)
         return event
 
     def upload(self, buffer: Any, first_byte: int, host: NDArray[Any]) -> None:
@@ -167,8 +165,8 @@ class Staging:
         that it enqueues run once these, and all arrays before, are on the device.
         """
         parts = [(copy, first, part) for copy in copies for first, part in _parts(copy[2])]
-        session = self._session
-        queue, last = self._queue if then is None else session.transfers.queue, copies[-1]
+        commands = self._commands
+        queue, last = self._queue if then is None else commands.copy_queue, copies[-1]
 
         with self._copying("copying to the device") as (chunks, copiers):
 
@@ -190,7 +188,7 @@ class Staging:
                     if then is not None and copy is last:
                         untold += 1
                         if untold == _TOLD or done == last[2].nbytes:
-                            hold(session, session.queue, queue, event)
+                            hold(commands, commands.queue, queue, event)
                             then(told, done)
                             told, untold = done, 0
                     if LAG <= i < len(parts) - N_CHUNKS + LAG:  # the bus has others to move meanwhile
@@ -202,12 +200,12 @@ class Staging:
         if queue == self._queue:
             yield
             return
-        kernels = self._session.queue
-        hold(self._session, queue, kernels)
+        kernels = self._commands.queue
+        hold(self._commands, queue, kernels)
         try:
             yield
         finally:  # also after an error, since the memory may be given to others
-            hold(self._session, kernels, queue)
+            hold(self._commands, kernels, queue)
 
     def read(self, buffer: Any, first_byte: int, host: NDArray[Any]) -> None:
         """Copy bytes of *buffer* from *first_byte* on to all of contiguous *host*, after all earlier work."""
@@ -223,7 +221,7 @@ class Staging:
             for i in range(min(N_CHUNKS, len(parts))):
                 ask(i)
             for _, part in parts:  # touching writes a byte of 0, which must not come after the data
-                with self._session.driver:
+                with self._commands.driver:
                     if coming[0].command_execution_status <= cl.command_execution_status.COMPLETE:
                         break
                 copiers.submit(part)
@@ -244,9 +242,9 @@ def _parts(host: NDArray[Any]) -> list[tuple[int, NDArray[np.uint8]]]:
     return [(start, whole[start : start + size]) for start in range(0, whole.size, size)]
 
 
-def hold(session: Session, queue: cl.CommandQueue, other: cl.CommandQueue, event: cl.Event | None = None) -> None:
-    """Let *queue* wait for *event*, or for all that is in the *other* queue of *session*."""
-    with session.driver, typed_errors("ordering copies and kernels"):
+def hold(commands: Commands, queue: cl.CommandQueue, other: cl.CommandQueue, event: cl.Event | None = None) -> None:
+    """Let *queue* wait for *event*, or for all that is in the *other* queue of *commands*."""
+    with commands.driver, typed_errors("ordering copies and kernels"):
         cl.enqueue_barrier(queue, wait_for=[event or cl.enqueue_marker(other)])
         other.flush()  # else the first queue might wait for ever
         queue.flush()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,7 @@ from numpy.typing import NDArray
 from clgraph.arguments import checked_array
 from clgraph.runtime import opencl as cl
 from clgraph.runtime.failure import check_fork, typed_errors
-from clgraph.runtime.memory.arrays import DeviceArray, enqueue_copies, number_type
-from clgraph.runtime.memory.staging import Staging
-
-if TYPE_CHECKING:
-    from clgraph.runtime.session import Session
+from clgraph.runtime.memory.arrays import DeviceArray, Home, enqueue_copies, number_type
 
 
 class Transfer:
@@ -29,19 +25,19 @@ class Transfer:
     """
 
     def __init__(self, transfers: Transfers, event: cl.Event, array: DeviceArray, host: NDArray[Any]) -> None:
-        self._transfers, self._host = transfers, host
+        self._transfers, self._commands, self._host = transfers, transfers.commands, host
         self.event, self.array = event, array
 
     @property
     def is_done(self) -> bool:
         """Whether the copy has ended, well or not."""
-        with self._transfers.session.driver:
+        with self._commands.driver:
             return bool(self.event.command_execution_status <= cl.command_execution_status.COMPLETE)
 
     def before_kernels(self) -> DeviceArray:
         """Make all kernels that are enqueued from now on wait for the copy, and return its array; the host goes on."""
-        with self._transfers.session.driver, typed_errors("ordering kernels after a transfer"):
-            cl.enqueue_barrier(self._transfers.session.queue, wait_for=[self.event])
+        with self._commands.driver, typed_errors("ordering kernels after a transfer"):
+            cl.enqueue_barrier(self._commands.queue, wait_for=[self.event])
         return self.array
 
     def wait(self) -> NDArray[Any]:
@@ -53,53 +49,39 @@ class Transfer:
             The copy has failed.
         """
         try:
-            self._transfers.session.wait(self.event)
+            self._commands.wait(self.event)
         finally:
             self._transfers.forget_done()
         return self._host
 
 
 class Transfers:
-    """The queue for copies of one session.
+    """Copies of one device in its queue for them.
 
     A copy keeps its array until it has ended: the pool would give the memory to the next array, which kernels may
     write at once, since they are in another queue. For the same reason :meth:`upload` takes no memory from the pool,
     where it may lie since its last owner went though kernels that use it are still enqueued.
     """
 
-    def __init__(self, session: Session) -> None:
-        self.session = session
+    def __init__(self, memory: Home) -> None:
+        self._memory, self.commands = memory, memory.commands
         self._in_flight: list[Transfer] = []
         self._lock = threading.RLock()
-        self._queue: cl.CommandQueue | None = None
-        self._staging: Staging | None = None
 
     @property
     def queue(self) -> cl.CommandQueue:
-        """The queue, made on first use: one for all threads, since copies keep their order."""
-        with self._lock, typed_errors("creating a queue for transfers"):
-            if self._queue is None:
-                properties: Any = cl.command_queue_properties.PROFILING_ENABLE if self.session.takes_times else 0
-                self._queue = cl.CommandQueue(self.session.context, self.session.device, properties=properties)
-            return self._queue
-
-    @property
-    def staging(self) -> Staging:
-        """Pinned chunks for this queue, made on first use; a thread that waits for them leaves the driver to others."""
-        with self._lock:
-            if self._staging is None:
-                self._staging = Staging(self.session, beside_kernels=True)
-            return self._staging
+        """The queue, made on first use."""
+        return self.commands.copy_queue
 
     def upload(self, host: NDArray[Any]) -> Transfer:
         """Begin to copy *host*, which must not change meanwhile, to a new array, beside the kernels that run."""
         check_fork()
         data = np.ascontiguousarray(checked_array("host", host))
         n_bytes = max(1, data.size) * number_type(data.dtype).itemsize
-        self.session.check_memory({f"an array of {data.size} {data.dtype}": n_bytes})
+        self._memory.check_memory({f"an array of {data.size} {data.dtype}": n_bytes})
         with typed_errors(f"allocating {n_bytes:,} bytes"):
-            buffer = cl.Buffer(self.session.context, cl.mem_flags.READ_WRITE, n_bytes)
-        return self._begin(DeviceArray(self.session, buffer, data.dtype, data.size), data, 0, (), to_host=False)
+            buffer = cl.Buffer(self.commands.context, cl.mem_flags.READ_WRITE, n_bytes)
+        return self._begin(DeviceArray(self._memory, buffer, data.dtype, data.size), data, 0, (), to_host=False)
 
     def read(
         self, array: DeviceArray, start: int = 0, stop: int | None = None, *, after: cl.Event | None = None
@@ -122,21 +104,23 @@ class Transfers:
 
     def forget_done(self) -> None:
         """Let the arrays go of copies that have ended."""
-        with self.session.driver, self._lock:
+        with self.commands.driver, self._lock:
             self._in_flight = [transfer for transfer in self._in_flight if not transfer.is_done]
 
     def _earlier(self, after: cl.Event | None) -> tuple[cl.Event, ...]:
-        with self.session.driver, typed_errors("ordering a transfer after kernels"):
-            event = cl.enqueue_marker(self.session.queue) if after is None else after
-            self.session.queue.flush()  # else the other queue might wait for ever
+        with self.commands.driver, typed_errors("ordering a transfer after kernels"):
+            event = cl.enqueue_marker(self.commands.queue) if after is None else after
+            self.commands.queue.flush()  # else the other queue might wait for ever
         return (event,)
 
     def _begin(
         self, array: DeviceArray, host: NDArray[Any], first: int, after: tuple[cl.Event, ...], *, to_host: bool
     ) -> Transfer:
-        session, first_byte = self.session, first * array.dtype.itemsize
-        with session.driver, typed_errors("beginning a transfer"):
-            events = enqueue_copies(session, self.queue, array.buffer, first_byte, host, to_host=to_host, after=after)
+        first_byte = first * array.dtype.itemsize
+        with self.commands.driver, typed_errors("beginning a transfer"):
+            events = enqueue_copies(
+                self._memory, self.queue, array.buffer, first_byte, host, to_host=to_host, after=after
+            )
             event = events[-1] if events else cl.enqueue_marker(self.queue, wait_for=after)
             transfer = Transfer(self, event, array, host)
             with self._lock:

@@ -9,21 +9,19 @@ import time
 import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from clgraph.errors import KernelBuildError, KernelSourceError
 from clgraph.runtime import opencl as cl
+from clgraph.runtime.commands import Commands
 from clgraph.runtime.failure import as_device_error, typed_errors
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.cache import COMPILING, announced, build_lock, program_cache
 from clgraph.runtime.programs.declarations import Parameter, read_declarations
 from clgraph.runtime.programs.source import build_input, name_places
 from clgraph.runtime.quirks import assembled, compiles_at_launch
-
-if TYPE_CHECKING:
-    from clgraph.runtime.session import Session
 
 logger = logging.getLogger(__name__)
 
@@ -32,24 +30,24 @@ _creating = threading.Lock()  # two threads in pyopencl's cache of kernels' call
 
 
 class Program:
-    """A kernel file compiled for one session with some definitions; the log of a failed build is in the error."""
+    """A kernel file compiled for one device with some definitions; the log of a failed build is in the error."""
 
-    def __init__(self, session: Session, source: str, defines: Mapping[str, int | str]) -> None:
-        values = {**session.facts.defines(), **defines}
+    def __init__(self, commands: Commands, source: str, defines: Mapping[str, int | str]) -> None:
+        values = {**commands.facts.defines(), **defines}
         text = build_input(source, values)
         logger.debug("building %s with %s", source, dict(defines))
-        self._session = session
-        self._compiles_at_launch = compiles_at_launch(session.device)
+        self._commands = commands
+        self._compiles_at_launch = compiles_at_launch(commands.device)
         with build_lock(into_cache=self._compiles_at_launch), announced(COMPILING):
             started = time.perf_counter()
             try:
                 try:
-                    self._program = _built(session, text)
+                    self._program = _built(commands, text)
                 except cl.Error:  # one retry: caches of some drivers race between processes
-                    self._program = _built(session, text)
+                    self._program = _built(commands, text)
             except cl.Error as error:
                 log = name_places(str(error), text)
-                raise KernelBuildError(f"{source} on {session.facts.name}:\n{log}") from error
+                raise KernelBuildError(f"{source} on {commands.facts.name}:\n{log}") from error
             self._was_kept = time.perf_counter() - started < _KEPT_SECONDS
         self._declarations = read_declarations(text)
         self._launched: set[str] = set()
@@ -130,8 +128,8 @@ class Program:
     def enqueue(self, name: str, handle: cl.Kernel, groups: int) -> cl.Event:
         size = self.work_group_size
         try:
-            with self._session.driver:
-                return cl.enqueue_nd_range_kernel(self._session.queue, handle, (groups * size,), (size,))
+            with self._commands.driver:
+                return cl.enqueue_nd_range_kernel(self._commands.queue, handle, (groups * size,), (size,))
         except cl.Error as error:  # not typed_errors: this is the hot path
             raise as_device_error(f"launching {name}", error) from error
 
@@ -141,21 +139,21 @@ class Program:
             notice = contextlib.nullcontext() if self._was_kept else announced(COMPILING)
             with build_lock(into_cache=True), notice:
                 event = self.enqueue(name, handle, groups)
-                self._session.finish()
+                self._commands.finish()
             self._launched.add(name)
         else:
             event = self.enqueue(name, handle, groups)
-        self._session.record_kernel(name, event)
+        self._commands.record_kernel(name, event)
         return event
 
 
-def _built(session: Session, text: str) -> cl.Program:
+def _built(commands: Commands, text: str) -> cl.Program:
     # Warnings are for authors of kernels: compilers print their number on the user's stderr.
-    options = [f"-cl-std={session.facts.dialect.standard}", "-w"]
+    options = [f"-cl-std={commands.facts.dialect.standard}", "-w"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Compilers warn, and pyopencl does if its cache cannot be written.
-        program = cl.Program(session.context, text).build(options, [session.device], program_cache())
-        return assembled(program, session.context, session.device, options)
+        program = cl.Program(commands.context, text).build(options, [commands.device], program_cache())
+        return assembled(program, commands.context, commands.device, options)
 
 
 def _set_argument(handle: cl.Kernel, index: int, parameter: Parameter, argument: Any) -> None:

@@ -166,7 +166,7 @@ class Cell:
         """Return the sum of squared errors, on the ratings of this cell or on others."""
         if not errors.n:
             return 0.0
-        self.session.wait_aside(errors.begin())
+        self.session.commands.wait_aside(errors.begin())
         return errors.squares()
 
 
@@ -175,7 +175,7 @@ def finish_aside(session: Session) -> None:
     with session.driver, typed_errors("waiting for the device"):
         marker = cl.enqueue_marker(session.queue)
         session.queue.flush()
-    session.wait_aside(marker)
+    session.commands.wait_aside(marker)
 
 
 class Factorization(Training):

@@ -1,4 +1,4 @@
-"""The queue of one session: what waits for its commands and times them."""
+"""The command queue of one device: it takes commands, waits for them and times them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import Any
@@ -14,8 +14,8 @@ from typing import Any
 from clgraph.device.facts import DeviceFacts
 from clgraph.runtime import opencl as cl
 from clgraph.runtime.failure import check_fork, typed_errors
-from clgraph.runtime.memory.transfers import Transfers
-from clgraph.runtime.timing import Recorder, RunInfo
+from clgraph.runtime.quirks import wants_one_thread, works_while_waiting
+from clgraph.runtime.timing import Recorder
 
 _SPIN_SECONDS = 200e-6  # a waiting host polls this long before it sleeps in the driver, which takes time to wake it
 _POLL_SECONDS = 20e-6
@@ -24,25 +24,41 @@ _let_others_run = getattr(os, "sched_yield", lambda: None)  # a kernel on a CPU 
 _COMPLETE = 0  # OpenCL's CL_COMPLETE; a smaller status is an error
 
 
-class Recording(threading.local):
-    """What each thread records of its own calls."""
+_one_thread = threading.RLock()  # for all queues of a driver that lets one thread in, since its devices share it
 
-    recorder: Recorder | None = None  # the recorder of the innermost TimedQueue.measure
+
+class Recording(threading.local):
+    """Each thread records its own calls."""
+
+    recorder: Recorder | None = None  # the recorder of the innermost Commands.measure
     allocated_bytes = 0  # in all, those included that are free again
 
 
-class TimedQueue:
-    """The queue of a :class:`Session`, with its lock, its recorder and its ways to wait."""
+class Commands:
+    """The queue of one device, with its lock, its recorder and its ways to wait.
 
-    context: cl.Context
-    device: cl.Device
-    facts: DeviceFacts
-    why: str
-    driver: AbstractContextManager[Any]
-    transfers: Transfers
-    _queue: cl.CommandQueue
-    _recording: Recording
-    _works_while_waiting: bool
+    Attributes
+    ----------
+    context : pyopencl.Context
+    device : pyopencl.Device
+    facts : DeviceFacts
+    driver : context manager
+        A block that calls the driver holds it: with some drivers it lets one thread in at a time.
+    others : list of callable
+        Each waits for commands in another queue; :meth:`finish` and the end of :meth:`measure` call them.
+    """
+
+    def __init__(self, context: cl.Context, queue: cl.CommandQueue, facts: DeviceFacts) -> None:
+        self._queue = queue
+        self.context, self.device, self.facts = context, queue.device, facts
+        self.driver: AbstractContextManager[Any] = contextlib.nullcontext()
+        if wants_one_thread(self.device):
+            self.driver = _one_thread
+        self.others: list[Callable[[], None]] = []
+        self._works_while_waiting = works_while_waiting(self.device)
+        self._copy_queue: cl.CommandQueue | None = None
+        self._making = threading.Lock()
+        self.recording = Recording()
 
     @property
     def queue(self) -> cl.CommandQueue:
@@ -54,6 +70,15 @@ class TimedQueue:
     def takes_times(self) -> bool:
         """Whether commands are timed on the device; on a queue of the user's they may not be."""
         return bool(self._queue.properties & cl.command_queue_properties.PROFILING_ENABLE)
+
+    @property
+    def copy_queue(self) -> cl.CommandQueue:
+        """The queue of copies that go on while kernels run: one for all threads, since copies keep their order."""
+        with self._making, typed_errors("creating a queue for transfers"):
+            if self._copy_queue is None:
+                properties: Any = cl.command_queue_properties.PROFILING_ENABLE if self.takes_times else 0
+                self._copy_queue = cl.CommandQueue(self.context, self.device, properties=properties)
+            return self._copy_queue
 
     @cached_property
     def has_device_queue(self) -> bool:
@@ -111,7 +136,8 @@ class TimedQueue:
 
     def finish(self) -> None:
         """Wait for everything enqueued."""
-        self.transfers.finish()
+        for finish in self.others:
+            finish()
         with self.driver, typed_errors("waiting for the device"):
             marker = cl.enqueue_marker(self.queue)
         self.wait(marker)
@@ -125,41 +151,33 @@ class TimedQueue:
         Recorder
             Its ``seconds`` and ``kernels()`` can be read after the block.
         """
-        outer, recorder = self._recording.recorder, Recorder()
+        outer, recorder = self.recording.recorder, Recorder()
         recorder.started = recorder.started if started is None else started
-        self._recording.recorder = recorder
+        self.recording.recorder = recorder
         try:
             yield recorder
-            self.transfers.finish()
+            for finish in self.others:
+                finish()
             with typed_errors("reading event times"):
                 for event in recorder.last_events:
                     if event.command_execution_status > _COMPLETE:
                         self.wait(event)
                 recorder.stop(takes_times=self.takes_times)
         finally:
-            self._recording.recorder = outer
+            self.recording.recorder = outer
         if outer is not None:
             outer.compile_seconds += recorder.compile_seconds
             outer.kernel_events += recorder.kernel_events
             outer.transfer_events += recorder.transfer_events
 
-    def run_info(
-        self, recorder: Recorder, strategy: str, kind: str, predicted_seconds: dict[str, float], **more: Any
-    ) -> RunInfo:
-        """Return what a result tells of the run that *recorder* saw; *more* are other fields of it."""
-        assert recorder.seconds is not None
-        return RunInfo(
-            strategy, kind, self.facts.name, self.why, recorder.seconds, predicted_seconds, recorder.kernels(), **more
-        )
-
     def record_kernel(self, name: str, event: cl.Event) -> None:
-        if (recorder := self._recording.recorder) is not None:
+        if (recorder := self.recording.recorder) is not None:
             recorder.kernel_events.append((name, event))
 
     def record_transfer(self, event: cl.Event) -> None:
-        if (recorder := self._recording.recorder) is not None:
+        if (recorder := self.recording.recorder) is not None:
             recorder.transfer_events.append(event)
 
     def record_compile(self, seconds: float) -> None:
-        if (recorder := self._recording.recorder) is not None:
+        if (recorder := self.recording.recorder) is not None:
             recorder.compile_seconds += seconds
