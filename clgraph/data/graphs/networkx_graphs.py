@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 
 from clgraph.arguments import refusing, shown
 from clgraph.data.graphs.csr import as_ids, as_weights, check_range
+from clgraph.data.graphs.csr_graph import CSRGraph
 from clgraph.data.graphs.pairs import pack
 from clgraph.errors import GraphError, GraphWarning, InputError
 
 if TYPE_CHECKING:
     import networkx as nx
-
-    from clgraph.data.graphs.graph_arrays import GraphArrays
 
 Weight: TypeAlias = Hashable | Callable[[Any, Any, Any], Any] | None
 """The edge attribute of a networkx graph to use as weight, or a function of both ends and the attributes."""
@@ -133,7 +132,7 @@ def _check_each(values: list[Any], *ends: Iterable[Any]) -> None:
             raise GraphError(f"edge ({u!r}, {v!r}) has weight {shown(value)}: {error}") from error
 
 
-def networkx_graph(graph: GraphArrays) -> nx.Graph:
+def networkx_graph(graph: CSRGraph) -> nx.Graph:
     """Return a networkx graph of all entries of *graph*; a multigraph if edges are parallel."""
     import networkx as nx
 
@@ -171,7 +170,7 @@ def _all_plain(mappings: Iterable[Mapping[Any, Any]]) -> list[dict[Any, Any]]:
     return [each if isinstance(each, dict) else dict(each) for each in found]
 
 
-def _add_one_by_one(result: nx.Graph, nodes: list[Any], graph: GraphArrays) -> None:
+def _add_one_by_one(result: nx.Graph, nodes: list[Any], graph: CSRGraph) -> None:
     rows, columns, weights = graph.edge_list()
     pairs = zip(*_ends(nodes, rows, columns), strict=True)
     if weights is None:

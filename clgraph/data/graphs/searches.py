@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from clgraph.data.graphs.csr import as_csr_array
+from clgraph.data.graphs.csr_graph import CSRGraph
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-    from clgraph.data.graphs.graph_arrays import GraphArrays
 
 NEIGHBORHOOD = 1 << 12
 ROW_PARTS = 8  # most parts of long rows that the search from the middle vertex reads to find a new one
@@ -33,7 +32,7 @@ class Search(NamedTuple):
     n_earlier: int  # vertices in the first 2**(k - 1) levels, 2**k being the largest power of two up to *levels*
 
 
-def searched(graph: GraphArrays) -> dict[str, float]:
+def searched(graph: CSRGraph) -> dict[str, float]:
     """Search from the middle one of the vertices that have an edge, and shortly from a few others."""
     connected = np.flatnonzero(graph.degrees)
     if not connected.size:
@@ -61,7 +60,7 @@ def searched(graph: GraphArrays) -> dict[str, float]:
     return reach([_search(sizes), *shortly], connected.size)
 
 
-def _short_search(graph: GraphArrays, start: int) -> Search:
+def _short_search(graph: CSRGraph, start: int) -> Search:
     """Search from *start* and leave out the level in which there would be too much, as ``search_shortly`` does."""
     offsets, columns, looks = graph.row_offsets, graph.column_indices, 0
     seen, frontier, sizes = {start}, [start], [1]
@@ -121,7 +120,7 @@ def _extrapolated_depth(search: Search, n_connected: int, is_long: bool) -> floa
     return min(float(n_connected), 2.0 * levels * math.pow(left, 1.0 / max(1.0, power)))
 
 
-def diameter_bound(graph: GraphArrays) -> int:
+def diameter_bound(graph: CSRGraph) -> int:
     """Return a lower bound on the diameter of the component of a vertex of the largest degree.
 
     Two breadth-first searches, the second from a vertex farthest in the first (a pseudo-peripheral

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.data.graphs.csr_graph import CSRGraph
 from clgraph.data.graphs.searches import NEIGHBORHOOD, searched
-
-if TYPE_CHECKING:
-    from clgraph.data.graphs.graph_arrays import GraphArrays
 
 N_SAMPLES = 1 << 14
 _N_LOOKS, _FEW_LOOKS = 256, 64  # at entries, to guess a graph's locality; they miss the cache in most calls
@@ -121,7 +119,7 @@ class GraphStats:
         return min(1.0, _MIXED * others) * min(1.0, max(0.0, _CLOSED * closing))
 
 
-def graph_stats(graph: GraphArrays) -> GraphStats:
+def graph_stats(graph: CSRGraph) -> GraphStats:
     """Compute the statistics of *graph*; entries are sampled with a fixed seed."""
     n, m = graph.n_vertices, graph.n_edges
     degrees = graph.degrees
@@ -176,7 +174,7 @@ def guessed_stats(n: int, m: int, far_share: float, mean_log2_distance: float) -
     )  # fmt: skip
 
 
-def _first_hook(graph: GraphArrays) -> dict[str, float]:
+def _first_hook(graph: CSRGraph) -> dict[str, float]:
     """Sample the forest in which every vertex hangs from its first neighbour, if that is smaller."""
     n, offsets, columns = graph.n_vertices, graph.row_offsets, graph.column_indices
     sample = np.random.default_rng(1).integers(n, size=N_SAMPLES) if n > N_SAMPLES else np.arange(n)
@@ -228,7 +226,7 @@ def _tops(above: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     return above, steps
 
 
-def _sampled_distances(graph: GraphArrays) -> NDArray[Any]:
+def _sampled_distances(graph: CSRGraph) -> NDArray[Any]:
     m = graph.n_edges
     if m <= N_SAMPLES:
         rows, columns = np.repeat(np.arange(graph.n_vertices), graph.degrees), graph.column_indices

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.data.graphs.pairs import distinct
-
-if TYPE_CHECKING:
-    from clgraph.data.ratings.ratings import Ratings
 
 _N_SAMPLES = 1 << 14
 _FAR = 1 << 12
@@ -60,7 +57,26 @@ class RatingsStats:
     far_item_share: float
 
 
-def ratings_stats(ratings: Ratings) -> RatingsStats:
+class RatingArrays(Protocol):
+    """The arrays of :class:`clgraph.Ratings` from which statistics are computed."""
+
+    @property
+    def users(self) -> NDArray[np.int32]: ...
+    @property
+    def items(self) -> NDArray[np.int32]: ...
+    @property
+    def user_offsets(self) -> NDArray[Any]: ...
+    @property
+    def item_offsets(self) -> NDArray[Any]: ...
+    @property
+    def n_users(self) -> int: ...
+    @property
+    def n_items(self) -> int: ...
+    @property
+    def n_ratings(self) -> int: ...
+
+
+def ratings_stats(ratings: RatingArrays) -> RatingsStats:
     """Compute the statistics of *ratings*; consecutive pairs are sampled with a fixed seed."""
     n = ratings.n_ratings
     user_degrees, item_degrees = np.diff(ratings.user_offsets), np.diff(ratings.item_offsets)
@@ -95,7 +111,7 @@ def _degree_bins(degrees: NDArray[Any]) -> tuple[tuple[int, ...], tuple[int, ...
     return tuple(counts.tolist()), tuple(held.astype(int).tolist())
 
 
-def _n_diagonals(ratings: Ratings) -> int:
+def _n_diagonals(ratings: RatingArrays) -> int:
     n_possible = ratings.n_users + ratings.n_items
     if n_possible > 16 * ratings.n_ratings:
         return int(distinct(ratings.items.astype(np.int64) - ratings.users).size)

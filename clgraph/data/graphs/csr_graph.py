@@ -1,0 +1,37 @@
+"""A graph as functions see it that only read its arrays."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class CSRGraph(Protocol):
+    """The arrays of a :class:`clgraph.Graph`, and what follows from them."""
+
+    @property
+    def row_offsets(self) -> NDArray[Any]: ...
+    @property
+    def column_indices(self) -> NDArray[np.int32]: ...
+    @property
+    def edge_weights(self) -> NDArray[Any] | None: ...
+    @property
+    def directed(self) -> bool: ...
+    @property
+    def has_sorted_rows(self) -> bool: ...
+    @property
+    def labels(self) -> NDArray[Any] | None: ...
+    @property
+    def n_vertices(self) -> int: ...
+    @property
+    def n_edges(self) -> int: ...
+    @property
+    def degrees(self) -> NDArray[Any]: ...
+
+    def sources(self) -> NDArray[np.int32]:
+        """Return the row of every stored entry."""
+
+    def edge_list(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any] | None]:
+        """Return the sources, targets and weights; an undirected edge is there once."""
