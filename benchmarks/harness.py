@@ -45,8 +45,8 @@ from clgraph.data.graphs.graph import Graph
 from clgraph.errors import VerificationError
 from clgraph.model.strategy import Choice, Strategy
 from clgraph.report import tabulate_rows, write_rows
+from clgraph.runtime.driver.timing import Recorder, Seconds
 from clgraph.runtime.session import Session
-from clgraph.runtime.timing import Recorder, Seconds
 
 Column: TypeAlias = str | tuple[str, float, str]  # a field of rows; or one, the factor of its unit, and a format
 REPEATS = 7

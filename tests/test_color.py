@@ -33,7 +33,7 @@ from clgraph.data.graphs.vertex_hashes import HASHES, hash_colors
 from clgraph.errors import DeviceTimeoutError, GraphError, InputError, UnsupportedStrategyError, VerificationError
 from clgraph.reference import color as reference
 from clgraph.reference.color import check_coloring
-from clgraph.runtime.failure import STATUS_TIMEOUT
+from clgraph.runtime.driver.failure import STATUS_TIMEOUT
 from clgraph.runtime.session import Session
 
 OPTIONS: dict[str, list[dict[str, Any]]] = {

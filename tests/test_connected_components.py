@@ -20,7 +20,7 @@ from clgraph.data.graphs.graph import Graph
 from clgraph.engine import plan as engine
 from clgraph.reference.connected_components import check_components
 from clgraph.reference.connected_components import connected_components as smallest_of_components
-from clgraph.runtime.commands import Commands
+from clgraph.runtime.driver.commands import Commands
 from clgraph.runtime.session import Session
 
 OPTIONS = {

@@ -33,7 +33,7 @@ from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError
 from clgraph.model.recipe import Recipe
 from clgraph.reference.factorization import rmse
-from clgraph.runtime.commands import Commands
+from clgraph.runtime.driver.commands import Commands
 from clgraph.runtime.session import Session
 
 RATE, REGULARIZATION, MEAN = 0.02, 0.1, 0.5  # at a rate of 0.05 a few rows overshoot, in some orders

@@ -26,8 +26,8 @@ from clgraph.errors import (
 from clgraph.hetero import POLICIES, HeteroReport, Kernel, Output, Work, elementwise, map_rows, sub_devices
 from clgraph.hetero.rounds import Round
 from clgraph.hetero.runner import Runner, member
-from clgraph.runtime import opencl
 from clgraph.runtime.devices import sessions_of
+from clgraph.runtime.driver import opencl
 from clgraph.runtime.session import Session, as_session
 
 ROWS, ONES = sp.csr_array(np.eye(3, dtype=np.float32)), map_rows("result = 1;", dtype=np.int32, sparse=True)

@@ -24,7 +24,7 @@ from clgraph.errors import DeviceMemoryError, DeviceTimeoutError, GraphError, In
 from clgraph.generators import random_weights
 from clgraph.reference.bfs import bfs_distances
 from clgraph.runtime import kept as kept_module
-from clgraph.runtime.commands import Commands
+from clgraph.runtime.driver.commands import Commands
 from clgraph.runtime.graphs.device_graph import DeviceGraph
 from clgraph.runtime.kept import Kept
 from clgraph.runtime.memory import memory as memory_module

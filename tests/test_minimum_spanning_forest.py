@@ -25,7 +25,7 @@ from clgraph.data.graphs.graph import Graph
 from clgraph.errors import DeviceTimeoutError
 from clgraph.generators import random_weights
 from clgraph.reference.minimum_spanning_forest import check_mst, kruskal
-from clgraph.runtime.failure import STATUS_TIMEOUT
+from clgraph.runtime.driver.failure import STATUS_TIMEOUT
 from clgraph.runtime.session import Session
 
 OPTIONS: dict[str, list[dict[str, object]]] = {

@@ -1,7 +1,7 @@
 """Kernels under Oclgrind: data races, reads of uninitialised memory, out-of-bounds accesses, API misuse.
 
 Its exit status is always 0, so its log decides. It runs one work-group at a time, so work-groups that wait
-for each other cannot run there; an intended race must be an atomic (LOADS_ATOMIC, runtime/quirks.py).
+for each other cannot run there; an intended race must be an atomic (LOADS_ATOMIC, runtime/driver/quirks.py).
 """
 
 import re

@@ -127,7 +127,7 @@ def test_info_is_json_and_is_shown_in_short(name: str) -> None:
 
 
 def test_info_without_times_is_json() -> None:
-    from clgraph.runtime.timing import RunInfo, Seconds
+    from clgraph.runtime.driver.timing import RunInfo, Seconds
 
     seconds = Seconds(1.0, 0.0, *[float("nan")] * 3)
     info = RunInfo("rem", "online", "x", "y", seconds, {}, {}, {"rounds": np.int64(3), "sizes": np.arange(2)})

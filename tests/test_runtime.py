@@ -43,13 +43,13 @@ from clgraph.errors import (
 )
 from clgraph.primitives.scan import Scan
 from clgraph.probing import probe
-from clgraph.runtime import commands, opencl
 from clgraph.runtime.discovery import query, selection
-from clgraph.runtime.failure import check_status
+from clgraph.runtime.driver import commands, opencl
+from clgraph.runtime.driver.failure import check_status
+from clgraph.runtime.driver.quirks import _intel_cpu, alone_on_units, amd_dialect, nvidia_dialect
 from clgraph.runtime.graphs.device_graph import device_graph
 from clgraph.runtime.memory import memory as memory_module
 from clgraph.runtime.programs import cache, program, source
-from clgraph.runtime.quirks import _intel_cpu, alone_on_units, amd_dialect, nvidia_dialect
 from clgraph.runtime.session import Session, as_session
 
 KEPT = user_cache.cache_root()
@@ -302,7 +302,7 @@ def test_listing_devices_never_raises(pocl, monkeypatch):
     assert [key for key, _ in query.enumerate_devices()] == ["2:0", "2:1"]
     monkeypatch.setattr(selection, "query_facts", raising)
     assert selection.devices()[3].reason == "driver and kernel module differ"
-    monkeypatch.setattr("clgraph.runtime.failure._used_in", -1)  # as in a forked child
+    monkeypatch.setattr("clgraph.runtime.driver.failure._used_in", -1)  # as in a forked child
     (row,) = selection.devices()
     assert (row.id, row.facts) == ("-:-", None) and "forked" in row.reason
 

@@ -23,7 +23,7 @@ from clgraph import generators
 from clgraph.engine.plan import Plan
 from clgraph.errors import CapacityError, DeviceError, DeviceMemoryError, InputError
 from clgraph.model.recipe import Array, Loop, Phase, Recipe, Setting, Use
-from clgraph.runtime import opencl
+from clgraph.runtime.driver import opencl
 from clgraph.runtime.memory import recycled
 from clgraph.runtime.memory.recycled import Pinned
 from clgraph.runtime.memory.staging import _Copiers

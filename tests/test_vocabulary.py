@@ -330,7 +330,7 @@ def test_first_status_stays(session):
 
 def test_grid_barrier(session):
     if not session.facts.dialect.has_grid_barrier:
-        pytest.skip("no device-wide barrier on this device (runtime/quirks.py)")
+        pytest.skip("no device-wide barrier on this device (runtime/driver/quirks.py)")
     units = session.facts.compute_units
     for groups, linger in ((1, 0), (units, 20_000), (8 * units, 20_000), (64 * units, 0)):
         arrays = (np.zeros(size, np.uint32) for size in (8, groups, 1))

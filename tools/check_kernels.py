@@ -31,8 +31,8 @@ sys.path.insert(0, str(ROOT))
 from tabulate import tabulate  # noqa: E402
 
 from clgraph.device.facts import DeviceFacts, Dialect  # noqa: E402
+from clgraph.runtime.driver.quirks import amd_dialect, nvidia_dialect  # noqa: E402
 from clgraph.runtime.programs.source import build_input  # noqa: E402
-from clgraph.runtime.quirks import amd_dialect, nvidia_dialect  # noqa: E402
 
 CLANG = os.environ.get("CLANG", "clang-15")
 DEVICE_LIBS = Path(os.environ.get("ROCM_DEVICE_LIBS", "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode"))

@@ -79,8 +79,9 @@ EQUIVALENT: dict[str, str] = {
     'clgraph/runtime/discovery/query.py | has_fp64="cl_khr_fp64" in extensions or bool(device.double_fp_config), '
     "| and for or 1":
         "all devices here tell of 64-bit floats in both ways",
-    'clgraph/runtime/quirks.py | return "Intel" in device.platform.name and bool(device.type & cl.device_type.CPU) '
-    "| negated comparison 1": "the host waits in the other of two ways, which is slower",
+    'clgraph/runtime/driver/quirks.py | return "Intel" in device.platform.name and '
+    "bool(device.type & cl.device_type.CPU) | negated comparison 1":
+        "the host waits in the other of two ways, which is slower",
     "clgraph/runtime/discovery/self_test.py | step = 2**32 + 1 | no step 1":
         "the test adds another number, whose sums it knows",
 }  # fmt: skip

@@ -4,7 +4,7 @@
  * occupancy-bound model holds: a group that has started keeps running (T. Sorensen et al., "Portable
  * Inter-workgroup Barrier Synchronisation for GPUs", OOPSLA 2016).  So groups that have started join, the
  * door closes, late groups leave, and only the participants synchronise.  Not for CPUs: two runtimes made
- * no progress (runtime/quirks.py: has_grid_barrier).
+ * no progress (runtime/driver/quirks.py: has_grid_barrier).
  *
  * control: GRID_CONTROL_WORDS uints, zeroed before the launch.
  */

@@ -1,4 +1,4 @@
-/* The status word: a kernel that cannot go on writes why; the host raises it (runtime/failure.py). */
+/* The status word: a kernel that cannot go on writes why; the host raises it (runtime/driver/failure.py). */
 #ifndef CLGRAPH_STATUS_H
 #define CLGRAPH_STATUS_H
 #include "common/atomics.h"

@@ -147,7 +147,7 @@ INLINE uint wave_lane_(void) { return __builtin_amdgcn_mbcnt_hi(~0u, __builtin_a
 #error "DEV_SUB_GROUP_SIZE is not the wave size this is compiled for"
 #endif
 #if defined(__GFX10__) || defined(__GFX11__)
-#error "ds_bpermute reaches only 32 lanes here: the sub-groups of a wave of 64 are its halves (runtime/quirks.py)"
+#error "ds_bpermute reaches only 32 lanes here: the sub-groups of a wave of 64 are its halves (runtime/driver/quirks.py)"
 #endif
 #define sg_lane() wave_lane_()
 #define first_lane_() 0u

@@ -15,7 +15,7 @@ __all__ = [
 ]  # fmt: skip
 
 if TYPE_CHECKING:
-    from clgraph.runtime.timing import RunInfo
+    from clgraph.runtime.driver.timing import RunInfo
 
 
 def print_json(document: Any) -> None:

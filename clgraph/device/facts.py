@@ -14,7 +14,7 @@ _Size = TypeVar("_Size", int, None)
 class Dialect:
     """How kernels are written for a device: which words of ``cl/common`` it gets.
 
-    The values name branches of ``cl/common/*.h``; :mod:`clgraph.runtime.quirks` chooses them.
+    The values name branches of ``cl/common/*.h``; :mod:`clgraph.runtime.driver.quirks` chooses them.
     """
 
     standard: str = "CL1.2"

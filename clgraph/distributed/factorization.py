@@ -30,7 +30,7 @@ from clgraph.distributed.workers import (
     wait_for,
     worker_session,
 )
-from clgraph.runtime.timing import RunInfo, Seconds
+from clgraph.runtime.driver.timing import RunInfo, Seconds
 
 Side = tuple[Any, Any]  # rows and biases of users, or of items
 

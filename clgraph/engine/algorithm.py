@@ -20,10 +20,10 @@ from clgraph.engine.problem import admission
 from clgraph.errors import InputError
 from clgraph.model.cost import Estimate, estimate
 from clgraph.model.strategy import Choice, Strategy, choose, obstacles, prices
+from clgraph.runtime.driver.timing import RunInfo, Seconds
 from clgraph.runtime.graphs.admission import admit
 from clgraph.runtime.graphs.device_graph import GraphOnDevice
 from clgraph.runtime.session import Session, SessionLike, as_session
-from clgraph.runtime.timing import RunInfo, Seconds
 
 MAX_CHOICES = 64  # kept with a graph. A caller that varies a setting, such as the seed, adds one for each value.
 

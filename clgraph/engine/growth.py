@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from clgraph.runtime.failure import STATUS_CAPACITY
+from clgraph.runtime.driver.failure import STATUS_CAPACITY
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch
 

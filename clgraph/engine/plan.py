@@ -16,7 +16,7 @@ from clgraph.engine.growth import Growth, capacity_of
 from clgraph.model.cost import Part, Work, estimate
 from clgraph.model.recipe import Loop, Phase, Recipe, Step, Use
 from clgraph.primitives.look_back import LookBack
-from clgraph.runtime.failure import STATUS_STUCK, check_status
+from clgraph.runtime.driver.failure import STATUS_STUCK, check_status
 from clgraph.runtime.graphs.device_graph import device_graph
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch, Program

@@ -6,7 +6,7 @@ import copy
 from typing import Any, ClassVar, Self
 
 from clgraph.data.graphs.vertices import Vertices
-from clgraph.runtime.timing import RunInfo
+from clgraph.runtime.driver.timing import RunInfo
 from clgraph.tables import html_fields
 
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from clgraph.errors import InputError, KernelSourceError
 from clgraph.hetero.policies import Member
 from clgraph.hetero.work import Values, Work
-from clgraph.runtime import opencl as cl
 from clgraph.runtime.devices import speed_of
-from clgraph.runtime.failure import typed_errors
+from clgraph.runtime.driver import opencl as cl
+from clgraph.runtime.driver.failure import typed_errors
 from clgraph.runtime.memory.arrays import DeviceArray, enqueue_copies, number_type
 from clgraph.runtime.memory.staging import LEAST_BYTES, hold
 from clgraph.runtime.session import Session

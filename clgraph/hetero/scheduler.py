@@ -22,9 +22,9 @@ from clgraph.hetero.report import HeteroReport, RoundReport
 from clgraph.hetero.rounds import Round
 from clgraph.hetero.runner import Runner
 from clgraph.hetero.work import Work
-from clgraph.runtime import opencl as cl
 from clgraph.runtime.devices import sessions_of
-from clgraph.runtime.failure import as_device_error
+from clgraph.runtime.driver import opencl as cl
+from clgraph.runtime.driver.failure import as_device_error
 from clgraph.runtime.session import Session
 
 

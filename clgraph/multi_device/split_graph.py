@@ -15,9 +15,9 @@ from clgraph.data.graphs.csr import offset_dtype
 from clgraph.data.graphs.graph import Graph, as_graph
 from clgraph.errors import InputError
 from clgraph.multi_device.team import Team
-from clgraph.runtime import opencl as cl
 from clgraph.runtime.devices import speed_of
-from clgraph.runtime.failure import typed_errors
+from clgraph.runtime.driver import opencl as cl
+from clgraph.runtime.driver.failure import typed_errors
 from clgraph.runtime.graphs.device_graph import DeviceGraph
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session

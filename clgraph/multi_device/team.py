@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.errors import DeviceError
-from clgraph.runtime import opencl as cl
-from clgraph.runtime.commands import Commands
 from clgraph.runtime.devices import sessions_of
-from clgraph.runtime.failure import as_device_error, typed_errors
+from clgraph.runtime.driver import opencl as cl
+from clgraph.runtime.driver.commands import Commands
+from clgraph.runtime.driver.failure import as_device_error, typed_errors
+from clgraph.runtime.driver.quirks import copies_faster_over_the_host
 from clgraph.runtime.memory import recycled
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.memory.staging import LEAST_BYTES, hold
-from clgraph.runtime.quirks import copies_faster_over_the_host
 from clgraph.runtime.session import Session
 
 _PIECE_BYTES = 32 << 20  # piece of an array that goes over the host: one is read while another is written

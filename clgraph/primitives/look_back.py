@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from clgraph.primitives.types import Launches, tuned
-from clgraph.runtime.failure import check_status
+from clgraph.runtime.driver.failure import check_status
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch, Program
 from clgraph.runtime.session import Session

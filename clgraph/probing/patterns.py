@@ -13,13 +13,13 @@ import numpy as np
 
 from clgraph.errors import DeviceError
 from clgraph.probing.trials import MAX_TURNS, Trial
-from clgraph.runtime import opencl as cl
-from clgraph.runtime.failure import check_status, typed_errors
+from clgraph.runtime.driver import opencl as cl
+from clgraph.runtime.driver.failure import check_status, typed_errors
+from clgraph.runtime.driver.timing import event_seconds
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.memory.memory import available_bytes
 from clgraph.runtime.programs.program import Launch
 from clgraph.runtime.session import Session
-from clgraph.runtime.timing import event_seconds
 
 WORK_GROUP = 256
 LINE_WORDS = 64  # words of one work-group stand this far apart: at least a cache line of any device

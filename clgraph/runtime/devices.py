@@ -7,11 +7,11 @@ from typing import Any
 
 from clgraph.arguments import checked_count, refusing, shown
 from clgraph.errors import InputError, NoDeviceError
-from clgraph.runtime import opencl as cl
 from clgraph.runtime.discovery.query import enumerate_devices
 from clgraph.runtime.discovery.selection import ranked, select_device
 from clgraph.runtime.discovery.self_test import verdict
-from clgraph.runtime.failure import typed_errors
+from clgraph.runtime.driver import opencl as cl
+from clgraph.runtime.driver.failure import typed_errors
 from clgraph.runtime.session import Session, as_session
 
 

@@ -15,17 +15,17 @@ from numpy.typing import DTypeLike, NDArray
 from clgraph.device.facts import DeviceFacts
 from clgraph.device.profile import DeviceProfile
 from clgraph.errors import InputError
-from clgraph.runtime import opencl as cl
-from clgraph.runtime.commands import Commands
 from clgraph.runtime.discovery.query import platforms, query_facts
 from clgraph.runtime.discovery.selection import check_works, profile_of, select_device
-from clgraph.runtime.failure import check_fork, typed_errors
+from clgraph.runtime.driver import opencl as cl
+from clgraph.runtime.driver.commands import Commands
+from clgraph.runtime.driver.failure import check_fork, typed_errors
+from clgraph.runtime.driver.timing import Recorder, RunInfo
 from clgraph.runtime.kept import Kept
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.memory.memory import Memory
 from clgraph.runtime.programs.built import Programs
 from clgraph.runtime.programs.program import Program
-from clgraph.runtime.timing import Recorder, RunInfo
 
 logger = logging.getLogger(__name__)
 

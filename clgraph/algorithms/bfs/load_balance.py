@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from clgraph.algorithms.bfs.strategies import STRATEGIES
 from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.figure import figure_file
+from clgraph.runtime.driver.timing import RoundBalance
 from clgraph.runtime.session import Session
-from clgraph.runtime.timing import RoundBalance
 
 _MOST_BARS = 128
 

@@ -11,7 +11,7 @@ from clgraph.algorithms.bfs.levels import queue_members
 from clgraph.algorithms.traversal.plan import SearchPlan
 from clgraph.algorithms.traversal.problem import MAX_DEPTH, SearchProblem
 from clgraph.engine.unchecked import UncheckedPlan
-from clgraph.runtime.failure import check_status
+from clgraph.runtime.driver.failure import check_status
 from clgraph.runtime.session import Session
 
 _KERNEL = "search_matrix"

@@ -39,8 +39,8 @@ from clgraph.arguments import Seed
 from clgraph.data.graphs.graph import Graph
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.result import Result
+from clgraph.runtime.driver.timing import RunInfo
 from clgraph.runtime.session import SessionLike
-from clgraph.runtime.timing import RunInfo
 
 
 class _Coloring(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 from clgraph.engine.plan import Plan
 from clgraph.primitives.compact import Compact
 from clgraph.primitives.types import power_of_two_at_most
-from clgraph.runtime.failure import STATUS_STUCK, check_status
+from clgraph.runtime.driver.failure import STATUS_STUCK, check_status
 
 _SOURCE = "color/distance_two_claims.cl"
 _MOST_AT_ONCE = 32  # rounds enqueued between two looks at how many lost

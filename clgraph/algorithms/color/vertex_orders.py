@@ -40,7 +40,7 @@ from clgraph.engine.plan import Plan
 from clgraph.model.recipe import Phase, Step, Use
 from clgraph.primitives.compact import Compact
 from clgraph.primitives.sort import Sort
-from clgraph.runtime.failure import STATUS_STUCK, check_status
+from clgraph.runtime.driver.failure import STATUS_STUCK, check_status
 from clgraph.runtime.programs.declarations import read_declarations
 from clgraph.runtime.programs.source import build_input
 

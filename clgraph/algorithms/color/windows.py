@@ -11,7 +11,7 @@ import numpy as np
 
 from clgraph.engine.plan import Plan
 from clgraph.primitives.compact import Compact
-from clgraph.runtime.failure import STATUS_STUCK, check_status
+from clgraph.runtime.driver.failure import STATUS_STUCK, check_status
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch
 

@@ -42,8 +42,8 @@ from clgraph.engine.host import HostPlan
 from clgraph.engine.result import Result
 from clgraph.errors import InputError, VerificationError
 from clgraph.multi_device.split_graph import SPLIT_OPTIONS, SplitGraph, StreamedGraph, as_split
+from clgraph.runtime.driver.timing import RunInfo
 from clgraph.runtime.session import SessionLike
-from clgraph.runtime.timing import RunInfo
 
 
 class _Components(NamedTuple):

@@ -24,9 +24,9 @@ from clgraph.model.strategy import Choice, choose
 from clgraph.multi_device.split_graph import SplitGraph, StreamedGraph, wait_for
 from clgraph.multi_device.team import Team
 from clgraph.primitives.scan import Scan
+from clgraph.runtime.driver.timing import RunInfo, Seconds
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
-from clgraph.runtime.timing import RunInfo, Seconds
 
 _MESSAGE = "connected_components/message.cl"
 _WORD = 32  # vertices per word, a bit each

@@ -41,7 +41,7 @@ from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.problem import FactorizationProblem, as_problem
 from clgraph.algorithms.factorization.strategies import STRATEGIES, contenders
 from clgraph.engine.algorithm import Algorithm
-from clgraph.runtime.timing import RunInfo
+from clgraph.runtime.driver.timing import RunInfo
 
 __all__ = ["ALGORITHM", "STRATEGIES", "FactorizationProblem", "Trained", "as_problem"]
 

@@ -16,8 +16,8 @@ from clgraph.arguments import checked_flag, checked_number
 from clgraph.data.ratings.ratings import Ratings
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
-from clgraph.runtime import opencl as cl
-from clgraph.runtime.failure import typed_errors
+from clgraph.runtime.driver import opencl as cl
+from clgraph.runtime.driver.failure import typed_errors
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 

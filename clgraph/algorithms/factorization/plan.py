@@ -14,8 +14,8 @@ from clgraph.engine.plan import Plan
 from clgraph.model.recipe import Recipe, Use
 from clgraph.primitives.fill import Fill
 from clgraph.primitives.types import c_type
-from clgraph.runtime import opencl as cl
-from clgraph.runtime.failure import check_status, typed_errors
+from clgraph.runtime.driver import opencl as cl
+from clgraph.runtime.driver.failure import check_status, typed_errors
 from clgraph.runtime.programs.program import Program
 from clgraph.runtime.session import Session
 

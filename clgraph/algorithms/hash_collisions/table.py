@@ -13,7 +13,7 @@ from clgraph.arguments import check_choice, checked_count
 from clgraph.data.graphs.vertex_hashes import HASHES, hash_colors
 from clgraph.engine.result import Result
 from clgraph.errors import InputError
-from clgraph.runtime.timing import RunInfo
+from clgraph.runtime.driver.timing import RunInfo
 
 
 class _CollisionTable(NamedTuple):

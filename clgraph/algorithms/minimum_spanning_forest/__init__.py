@@ -44,8 +44,8 @@ from clgraph.engine.host import HostPlan
 from clgraph.engine.result import Result
 from clgraph.errors import InputError, UnsupportedStrategyError
 from clgraph.multi_device.split_graph import SPLIT_OPTIONS, SplitGraph, as_split
+from clgraph.runtime.driver.timing import RunInfo
 from clgraph.runtime.session import SessionLike
-from clgraph.runtime.timing import RunInfo
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -22,10 +22,10 @@ from clgraph.data.graphs.graph import Graph
 from clgraph.multi_device.split_graph import SplitGraph, StreamedGraph, wait_for
 from clgraph.multi_device.team import Team
 from clgraph.primitives.sort import Sort
+from clgraph.runtime.driver.timing import RunInfo, Seconds
 from clgraph.runtime.graphs.device_graph import DeviceGraph, device_graph
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
-from clgraph.runtime.timing import RunInfo, Seconds
 
 _PARTS = "minimum_spanning_forest/parts.cl"
 _NAMES = "rows", "columns", "weights", "entries"

@@ -40,8 +40,8 @@ from clgraph.algorithms.partition.strategies import STRATEGIES, contenders
 from clgraph.arguments import Seed
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.result import Result
+from clgraph.runtime.driver.timing import RunInfo
 from clgraph.runtime.session import SessionLike
-from clgraph.runtime.timing import RunInfo
 
 
 class _Partition(NamedTuple):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from clgraph.algorithms.partition import variants
 from clgraph.algorithms.partition.balance import keep_limits, place
 from clgraph.engine.plan import Plan
-from clgraph.runtime.failure import check_status
+from clgraph.runtime.driver.failure import check_status
 from clgraph.runtime.programs.program import Launch
 
 LOCK_FREE, TWO_HOP, HASHED, GROWING, REFINING = (

@@ -40,8 +40,8 @@ from clgraph.algorithms.refine_mesh.strategies import contenders
 from clgraph.data.meshes.triangle_mesh import TriangleMesh
 from clgraph.engine.algorithm import Algorithm
 from clgraph.errors import ConvergenceWarning
+from clgraph.runtime.driver.timing import RunInfo
 from clgraph.runtime.session import SessionLike
-from clgraph.runtime.timing import RunInfo
 
 
 class RefinedMesh(TriangleMesh):

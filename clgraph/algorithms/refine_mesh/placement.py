@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.refine_mesh.problem import RefineProblem
 from clgraph.primitives.sort import Sort
-from clgraph.runtime.failure import STATUS_STUCK, check_status
+from clgraph.runtime.driver.failure import STATUS_STUCK, check_status
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 

@@ -11,7 +11,7 @@ from clgraph.algorithms.refine_mesh.launches import MARK, GroupPatches, Launches
 from clgraph.algorithms.refine_mesh.placement import Placement
 from clgraph.algorithms.refine_mesh.problem import RefineProblem
 from clgraph.progress import begin
-from clgraph.runtime.failure import STATUS_STUCK, check_status
+from clgraph.runtime.driver.failure import STATUS_STUCK, check_status
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 

@@ -56,8 +56,8 @@ from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
 from clgraph.engine.result import Result
 from clgraph.errors import InputError
+from clgraph.runtime.driver.timing import RunInfo
 from clgraph.runtime.session import SessionLike
-from clgraph.runtime.timing import RunInfo
 
 
 class _ShortestPaths(NamedTuple):

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.engine.plan import Plan
 from clgraph.model.recipe import Phase
-from clgraph.runtime.failure import STATUS_STUCK, check_status
+from clgraph.runtime.driver.failure import STATUS_STUCK, check_status
+from clgraph.runtime.driver.timing import RoundBalance
 from clgraph.runtime.memory.arrays import DeviceArray
-from clgraph.runtime.timing import RoundBalance
 
 _MOST_AT_ONCE = 32  # rounds enqueued before the host reads whether the search has ended
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from clgraph.engine.plan import Plan
-from clgraph.runtime.failure import STATUS_STUCK, check_status
+from clgraph.runtime.driver.failure import STATUS_STUCK, check_status
 from clgraph.runtime.graphs.device_graph import device_graph
 
 _SOURCE = "traversal/predecessors.cl"

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clgraph.errors import NoDeviceError
-from clgraph.runtime import opencl as cl
 from clgraph.runtime.discovery.child import IN_CHILD, STARTED, Answer, kept_verdict, run_child
+from clgraph.runtime.driver import opencl as cl
 from clgraph.runtime.programs.cache import keep_callers, pocl_cache, use
 from clgraph.runtime.programs.pocl_cpu import processor
 from clgraph.user_cache import cache_dir, cache_root, write_whole

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 
 from clgraph.device.facts import DeviceFacts
-from clgraph.runtime import opencl as cl
 from clgraph.runtime.discovery.drivers import prepare_environment
-from clgraph.runtime.failure import mark_opencl_used
+from clgraph.runtime.driver import opencl as cl
+from clgraph.runtime.driver.failure import mark_opencl_used
+from clgraph.runtime.driver.quirks import dialect_of
 from clgraph.runtime.programs.pocl_cpu import name_processor
-from clgraph.runtime.quirks import dialect_of
 
 
 def platforms() -> list[cl.Platform]:

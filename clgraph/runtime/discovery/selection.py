@@ -11,10 +11,10 @@ from clgraph.device.facts import DeviceFacts, DeviceInfo, DeviceList
 from clgraph.device.profile import DeviceProfile, load_profile, user_path
 from clgraph.errors import DeviceMatchWarning, NoDeviceError
 from clgraph.model.cost import Atomics, Gathers, Work, estimate
-from clgraph.runtime import opencl as cl
 from clgraph.runtime.discovery.drivers import prepare_environment
 from clgraph.runtime.discovery.query import enumerate_devices, platforms, query_facts
 from clgraph.runtime.discovery.self_test import verdict
+from clgraph.runtime.driver import opencl as cl
 
 # Ten rounds over a graph of 2**18 vertices and 2**21 stored entries, by which runtimes of one processor are compared.
 _TYPICAL = Work(

@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 
 from clgraph import __version__
 from clgraph.device.facts import DeviceFacts
-from clgraph.runtime import opencl as cl
 from clgraph.runtime.discovery.child import STARTED, kept_verdict, run_child
 from clgraph.runtime.discovery.query import enumerate_devices, query_facts
+from clgraph.runtime.driver import opencl as cl
 from clgraph.runtime.programs.pocl_cpu import processor
 from clgraph.runtime.programs.source import build_input
 from clgraph.user_cache import cache_dir

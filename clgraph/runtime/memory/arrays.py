@@ -11,9 +11,9 @@ from numpy.typing import DTypeLike, NDArray
 
 from clgraph.arguments import refusing
 from clgraph.errors import DeviceError
-from clgraph.runtime import opencl as cl
-from clgraph.runtime.commands import Commands
-from clgraph.runtime.failure import typed_errors
+from clgraph.runtime.driver import opencl as cl
+from clgraph.runtime.driver.commands import Commands
+from clgraph.runtime.driver.failure import typed_errors
 from clgraph.runtime.memory.staging import Staging
 
 

@@ -15,14 +15,14 @@ from clgraph.arguments import checked_array, checked_count, checked_flag, shown
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import DeviceMemoryError, InputError
 from clgraph.host_memory import free_bytes
-from clgraph.runtime import opencl as cl
-from clgraph.runtime.commands import Commands
-from clgraph.runtime.failure import check_fork, typed_errors
+from clgraph.runtime.driver import opencl as cl
+from clgraph.runtime.driver.commands import Commands
+from clgraph.runtime.driver.failure import check_fork, typed_errors
+from clgraph.runtime.driver.quirks import copies_to_pinned_memory, copies_whole_lines_faster
 from clgraph.runtime.memory import recycled
 from clgraph.runtime.memory.arrays import DeviceArray, enqueue_copies, number_type
 from clgraph.runtime.memory.staging import LEAST_BYTES, Staging
 from clgraph.runtime.memory.transfers import Transfers
-from clgraph.runtime.quirks import copies_to_pinned_memory, copies_whole_lines_faster
 
 _CHECKED_BYTES = 1 << 24  # for less it is not worth asking how much memory is free: 25 to 165 us of a CPU's host
 _SHARED_ALIGNMENT = 16  # bytes of the widest vector that kernels read

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.runtime import opencl as cl
+from clgraph.runtime.driver import opencl as cl
 
 _LEAST_BYTES = 1 << 16  # the C library recycles smaller blocks
 _MOST_BYTES = 1 << 28  # most memory that is kept for answers

@@ -21,9 +21,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.runtime import opencl as cl
-from clgraph.runtime.commands import Commands
-from clgraph.runtime.failure import typed_errors
+from clgraph.runtime.driver import opencl as cl
+from clgraph.runtime.driver.commands import Commands
+from clgraph.runtime.driver.failure import typed_errors
 
 CHUNK_BYTES = 8 << 20  # of memory: each chunk costs the host a dozen steps
 N_CHUNKS = 7

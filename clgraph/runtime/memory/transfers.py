@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.arguments import checked_array
-from clgraph.runtime import opencl as cl
-from clgraph.runtime.failure import check_fork, typed_errors
+from clgraph.runtime.driver import opencl as cl
+from clgraph.runtime.driver.failure import check_fork, typed_errors
 from clgraph.runtime.memory.arrays import DeviceArray, Home, enqueue_copies, number_type
 
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from clgraph.runtime.commands import Commands
+from clgraph.runtime.driver.commands import Commands
 from clgraph.runtime.programs.program import Program
 from clgraph.runtime.programs.source import known_to
 

@@ -18,7 +18,7 @@ import re
 from functools import lru_cache
 from itertools import takewhile
 
-from clgraph.runtime import opencl as cl
+from clgraph.runtime.driver import opencl as cl
 
 _DEVICE_BYTES = 2048  # more than PoCL's _cl_device_id up to the name
 _AVX = {"avx", "cx16", "popcnt"}

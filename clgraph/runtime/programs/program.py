@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from clgraph.errors import KernelBuildError, KernelSourceError
-from clgraph.runtime import opencl as cl
-from clgraph.runtime.commands import Commands
-from clgraph.runtime.failure import as_device_error, typed_errors
+from clgraph.runtime.driver import opencl as cl
+from clgraph.runtime.driver.commands import Commands
+from clgraph.runtime.driver.failure import as_device_error, typed_errors
+from clgraph.runtime.driver.quirks import assembled, compiles_at_launch
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.cache import COMPILING, announced, build_lock, program_cache
 from clgraph.runtime.programs.declarations import Parameter, read_declarations
 from clgraph.runtime.programs.source import build_input, name_places
-from clgraph.runtime.quirks import assembled, compiles_at_launch
 
 logger = logging.getLogger(__name__)
 

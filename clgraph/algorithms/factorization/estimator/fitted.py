@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
-from clgraph.algorithms.factorization.estimator.host_model import fold_in, item_means, predict_pairs
 from clgraph.algorithms.factorization.estimator.scikit_learn import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -19,6 +18,7 @@ from clgraph.algorithms.factorization.estimator.scikit_learn import (
     validate_data,
 )
 from clgraph.algorithms.factorization.factors import Factors
+from clgraph.algorithms.factorization.host_model import fold_in, item_means, predict_pairs
 from clgraph.algorithms.factorization.training.epochs import UnseenPairs
 from clgraph.arguments import checked_count, checked_flag, refusing
 from clgraph.data.ratings.ratings import Ratings

@@ -13,7 +13,7 @@ from clgraph.primitives.compact import Compact
 from clgraph.primitives.fill import iota
 from clgraph.primitives.reduce import reduce
 from clgraph.primitives.sort import sort
-from clgraph.runtime.failure import STATUS_STUCK, check_status
+from clgraph.runtime.driver.failure import STATUS_STUCK, check_status
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch
 

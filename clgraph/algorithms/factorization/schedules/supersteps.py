@@ -22,8 +22,8 @@ from clgraph.arguments import Seed, check_choice, checked_seed
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import UnsupportedStrategyError
 from clgraph.model.recipe import Array, Recipe, Setting, Use
-from clgraph.runtime import opencl as cl
-from clgraph.runtime.failure import typed_errors
+from clgraph.runtime.driver import opencl as cl
+from clgraph.runtime.driver.failure import typed_errors
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch, Program
 

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.factorization.estimator.host_model import predict_pairs
+from clgraph.algorithms.factorization.host_model import predict_pairs
 from clgraph.algorithms.factorization.training.learning_rates import Schedule, capped
 from clgraph.arguments import checked_number
 from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import ConvergenceWarning
 from clgraph.progress import begin
-from clgraph.runtime.timing import RunInfo
+from clgraph.runtime.driver.timing import RunInfo
 
 
 class Epoch(NamedTuple):

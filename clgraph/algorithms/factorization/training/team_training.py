@@ -17,8 +17,8 @@ from clgraph.algorithms.factorization.training.strata import Strata
 from clgraph.algorithms.factorization.training.training import Cell, Errors, checked_problem, finish_aside
 from clgraph.data.ratings.ratings import Ratings
 from clgraph.multi_device.team import Team
+from clgraph.runtime.driver.timing import RunInfo, Seconds
 from clgraph.runtime.memory.arrays import DeviceArray
-from clgraph.runtime.timing import RunInfo, Seconds
 
 
 class TeamModel:

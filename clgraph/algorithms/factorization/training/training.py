@@ -22,10 +22,10 @@ from clgraph.engine.options import checked_options
 from clgraph.errors import DeviceMemoryError, InputError
 from clgraph.model.strategy import Choice
 from clgraph.primitives.types import c_type
-from clgraph.runtime import opencl as cl
-from clgraph.runtime.failure import typed_errors
+from clgraph.runtime.driver import opencl as cl
+from clgraph.runtime.driver.failure import typed_errors
+from clgraph.runtime.driver.timing import Recorder, RunInfo, Seconds
 from clgraph.runtime.session import Session
-from clgraph.runtime.timing import Recorder, RunInfo, Seconds
 
 __all__ = ["Callback", "Cell", "Epoch", "Errors", "Factorization", "checked_problem", "finish_aside"]
 

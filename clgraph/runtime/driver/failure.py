@@ -12,7 +12,7 @@ from clgraph.errors import (
     ForkError,
     NoProgressError,
 )
-from clgraph.runtime import opencl as cl
+from clgraph.runtime.driver import opencl as cl
 
 # Values of cl/common/status.h.
 STATUS_OK, STATUS_CAPACITY, STATUS_TIMEOUT, STATUS_STUCK = 0, 1, 2, 3

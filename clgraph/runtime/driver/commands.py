@@ -12,10 +12,10 @@ from functools import cached_property
 from typing import Any
 
 from clgraph.device.facts import DeviceFacts
-from clgraph.runtime import opencl as cl
-from clgraph.runtime.failure import check_fork, typed_errors
-from clgraph.runtime.quirks import wants_one_thread, works_while_waiting
-from clgraph.runtime.timing import Recorder
+from clgraph.runtime.driver import opencl as cl
+from clgraph.runtime.driver.failure import check_fork, typed_errors
+from clgraph.runtime.driver.quirks import wants_one_thread, works_while_waiting
+from clgraph.runtime.driver.timing import Recorder
 
 _SPIN_SECONDS = 200e-6  # a waiting host polls this long before it sleeps in the driver, which takes time to wake it
 _POLL_SECONDS = 20e-6

@@ -11,7 +11,7 @@ from platform import machine
 from typing import Any
 
 from clgraph.device.facts import Dialect
-from clgraph.runtime import opencl as cl
+from clgraph.runtime.driver import opencl as cl
 
 
 def dialect_of(device: cl.Device) -> tuple[Dialect, int]:

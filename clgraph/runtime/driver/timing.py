@@ -8,7 +8,7 @@ from collections import defaultdict
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from clgraph.runtime import opencl as cl
+from clgraph.runtime.driver import opencl as cl
 from clgraph.tables import field_lines, html_fields, milliseconds, plain, table
 
 _KERNELS = "kernel", "launches", "ms"

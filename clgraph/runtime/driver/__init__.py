@@ -1,0 +1,1 @@
+"""Calls of the OpenCL driver: its queue, its errors and what is odd about it."""
