@@ -59,7 +59,7 @@ hypothesis.settings.load_profile("clgraph")
 @pytest.fixture(scope="session", autouse=True)
 def _shipped_rates() -> None:
     """Give sessions the shipped rates: atomics timed on a busy machine would change picks from run to run."""
-    from clgraph.device.profile import load_profile
+    from clgraph.device.profile_files import load_profile
     from clgraph.runtime import session
 
     session.profile_of = lambda _device, facts: load_profile(facts)

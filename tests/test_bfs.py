@@ -24,7 +24,8 @@ from clgraph.algorithms.traversal.prices import model_mda
 from clgraph.algorithms.traversal.strategies import histogram_mda
 from clgraph.cli.main import main
 from clgraph.data.graphs.graph import Graph
-from clgraph.device.profile import Curve, load_profile
+from clgraph.device.profile import Curve
+from clgraph.device.profile_files import load_profile
 from clgraph.errors import InputError, SourceError
 from clgraph.generators import random_weights
 from clgraph.model.cost import estimate

@@ -26,7 +26,7 @@ from clgraph.algorithms.partition.problem import CONTRACTIONS, EFFORTS, MATCHING
 from clgraph.compat import part_graph
 from clgraph.data.graphs.graph import Graph
 from clgraph.device.facts import ANY_DEVICE
-from clgraph.device.profile import generic_profile
+from clgraph.device.profile_files import generic_profile
 from clgraph.errors import InputError, UnsupportedStrategyError, VerificationError
 from clgraph.model.strategy import choose
 from clgraph.reference.partition import check_partition, partition_quality

@@ -14,7 +14,7 @@ from clgraph import Ratings, generators
 from clgraph.algorithms.factorization import STRATEGIES, as_problem, prices
 from clgraph.algorithms.table import MODULES, find_algorithm
 from clgraph.device.facts import DeviceFacts, Dialect
-from clgraph.device.profile import load_profile
+from clgraph.device.profile_files import load_profile
 from clgraph.model.cost import Atomics, Chain, Gathers, HostItems, Work, estimate
 from clgraph.model.recipe import Array, Setting
 from clgraph.model.strategy import priced

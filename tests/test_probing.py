@@ -16,17 +16,8 @@ from conftest import ROOT
 
 from clgraph.cli.main import main
 from clgraph.device.facts import DeviceFacts
-from clgraph.device.profile import (
-    HOST_WAYS,
-    Curve,
-    DeviceProfile,
-    at,
-    generic_profile,
-    load_profile,
-    save_profile,
-    shipped_profiles,
-    user_path,
-)
+from clgraph.device.profile import HOST_WAYS, Curve, DeviceProfile, at
+from clgraph.device.profile_files import generic_profile, load_profile, save_profile, shipped_profiles, user_path
 from clgraph.errors import DeviceError, InputError, MissingExtraError
 from clgraph.probing import api, probe
 from clgraph.probing.api import FULL, QUICK, _powers

@@ -16,6 +16,7 @@ from wrappers import WRAPPERS
 from clgraph import generators
 from clgraph.data.graphs.graph import Graph
 from clgraph.data.ratings import generators as ratings_generators
+from clgraph.data.ratings.chances import fitted
 from clgraph.data.ratings.ratings import Ratings, as_ratings
 from clgraph.errors import GraphFileError, GraphFileWarning, InputError
 from clgraph.io.ratings import read_ratings, write_ratings
@@ -321,7 +322,7 @@ def test_power_law_mean_degrees_are_as_wanted() -> None:
     total = np.zeros(30)
     user_degrees = ratings_generators._degrees("user", 40, 700, 2.2, 29, 30)
     item_degrees = ratings_generators._degrees("item", 30, 700, 2.0, 38, 40)
-    chances = ratings_generators._fitted(user_degrees, item_degrees, np.arange(30, dtype=np.int32))
+    chances = fitted(user_degrees, item_degrees, np.arange(30, dtype=np.int32))
     for seed in range(100):
         rng = np.random.default_rng(seed)
         for degree in user_degrees:

@@ -12,7 +12,7 @@ import pytest
 from conftest import crashing_driver, intel_session, run_python, session_on
 
 from clgraph.device.facts import DeviceFacts
-from clgraph.device.profile import load_profile, save_profile
+from clgraph.device.profile_files import load_profile, save_profile
 from clgraph.errors import NoDeviceError
 from clgraph.runtime.discovery import child, drivers, query, selection, self_test
 from clgraph.runtime.discovery.child import Answer

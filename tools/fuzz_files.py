@@ -29,7 +29,7 @@ from clgraph.data.graphs.graph import Graph
 from clgraph.data.meshes.planar_graph import PlanarGraph
 from clgraph.data.meshes.triangle_mesh import TriangleMesh
 from clgraph.data.ratings.ratings import Ratings
-from clgraph.device import profile as profiles
+from clgraph.device import profile_files
 from clgraph.device.profile import DeviceProfile
 from clgraph.errors import ClgraphError
 from clgraph.generators import grid, random_weights, two_cliques
@@ -336,7 +336,7 @@ READERS = {
     "profile": Reader(
         tuple(json.dumps(profiles.shipped_profiles()[name].to_json(), indent=1).encode() for name in
               ("generic-cpu", "nvidia-cuda--nvidia-h200")),
-        profiles._load, check_profile, lambda profile: (), (*_ANY_TEXT, *[(damage_document, False)] * 3),
+        profile_files._load, check_profile, lambda profile: (), (*_ANY_TEXT, *[(damage_document, False)] * 3),
     ),
     "cache": Reader(
         (_written(_write_cache),), _read_cached, check_cached, graph_facts,

@@ -31,7 +31,8 @@ import unseen  # noqa: E402
 from clgraph.algorithms.factorization import ALGORITHM as FACTORIZATION  # noqa: E402
 from clgraph.algorithms.factorization import as_problem as ratings_problem  # noqa: E402
 from clgraph.device.facts import DeviceFacts, Dialect  # noqa: E402
-from clgraph.device.profile import DeviceRates, load_profile  # noqa: E402
+from clgraph.device.profile import DeviceRates  # noqa: E402
+from clgraph.device.profile_files import load_profile  # noqa: E402
 from clgraph.engine.algorithm import Algorithm  # noqa: E402
 from clgraph.model.strategy import priced  # noqa: E402
 from clgraph.report import read_rows  # noqa: E402

@@ -26,7 +26,8 @@ from clgraph.cli import main, probe
 from clgraph.cli.options import open_session
 from clgraph.cli.terminal import print_table
 from clgraph.device.facts import DeviceFacts
-from clgraph.device.profile import DeviceProfile, platform_name, shipped_name
+from clgraph.device.profile import DeviceProfile
+from clgraph.device.profile_files import platform_name, shipped_name
 
 
 def parser() -> argparse.ArgumentParser:

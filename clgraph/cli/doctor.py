@@ -44,7 +44,7 @@ def _examine(timeout: float) -> dict[str, Any]:
 
 
 def _test_everything(timeout: float) -> dict[str, Any]:
-    from clgraph.device.profile import load_profile
+    from clgraph.device.profile_files import load_profile
     from clgraph.runtime.discovery import drivers, self_test
     from clgraph.runtime.discovery.query import enumerate_devices
     from clgraph.runtime.discovery.selection import devices

@@ -1,40 +1,26 @@
-"""Measured rates and tuned sizes, one JSON file per device.
-
-Look-up order, first hit wins: the user's measurement, the file shipped for this device or the
-one it is a variant of, the platform's, the generic default.
-"""
+"""Measured rates and tuned sizes of a device, and their form as a document."""
 
 from __future__ import annotations
 
-import json
-import logging
 import math
 import re
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
-from importlib.resources import files
-from importlib.resources.abc import Traversable
-from pathlib import Path
 from typing import Any, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from clgraph.arguments import checked_number
-from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
-from clgraph.user_cache import cache_root, write_whole
 
 SCHEMA_VERSION = 1
 ALL_DEVICES_ATOMICS = ("add_int32", "min_int32", "cmpxchg_int32")
 HOST_WAYS = ("scan", "traverse", "union", "heap", "sort")
-_SHIPPED = files("clgraph.device") / "profiles"
 _MOST_KEPT = 1 << 10  # rates that a curve remembers between its points: many phases have one working set
 _MOST_RATE = 1e30  # far above any device's, and products of it are still finite
 _KINDS = {str: "text", int: "an integer from 1 on", float: "a finite number from 0 on"}
-
-logger = logging.getLogger(__name__)
 
 
 class Curve(dict[int, float]):
@@ -193,83 +179,6 @@ class DeviceProfile:
         return profile
 
 
-def load_profile(facts: DeviceFacts, *, measured: bool = True) -> DeviceProfile:
-    """Return the best profile known for the device with these *facts*, *measured* here or not."""
-    candidates = [
-        *([(None, user_path(facts))] if measured else []),
-        *(("shipped", path) for path in _shipped_for(facts)),
-        ("vendor", _SHIPPED / platform_name(facts)),
-    ]
-    for origin, path in candidates:
-        try:
-            profile = _load(path)
-        except OSError:
-            continue
-        except InputError as error:  # damaged, or of an older schema
-            logger.debug("passing over %s: %s", path, error)
-            continue
-        if origin is None or profile.origin == "literature":
-            return profile
-        return replace(profile, origin=origin)
-    return generic_profile(facts)
-
-
-def generic_profile(facts: DeviceFacts) -> DeviceProfile:
-    """Return the round numbers that stand for any CPU or any GPU."""
-    path = _SHIPPED / f"generic-{'cpu' if facts.is_cpu else 'gpu'}.json"
-    return _load(path)
-
-
-def shipped_name(facts: DeviceFacts) -> str:
-    """Return the file name under which a profile of exactly this device is shipped."""
-    return f"{_slug(facts.platform)}--{_slug(facts.name)}.json"
-
-
-def _shipped_for(facts: DeviceFacts) -> list[Traversable]:
-    """Return the files whose device this is, or of which it is a variant: ``tesla-k40`` for a K40c."""
-    name = shipped_name(facts).removesuffix(".json")
-    stems = sorted((p.name.removesuffix(".json") for p in _SHIPPED.iterdir() if "--" in p.name), key=len)
-    fitting = [stem for stem in stems if re.match(re.escape(stem) + r"(?!\d)", name)]
-    return [_SHIPPED / f"{stem}.json" for stem in reversed(fitting)]
-
-
-def platform_name(facts: DeviceFacts) -> str:
-    """Return the file name under which a profile of all devices of this platform is shipped."""
-    return f"{_slug(facts.platform)}.json"
-
-
-def shipped_profiles() -> dict[str, DeviceProfile]:
-    """Return every profile that comes with the package, by file name without suffix."""
-    paths = sorted((path for path in _SHIPPED.iterdir() if path.name.endswith(".json")), key=lambda p: p.name)
-    return {path.name.removesuffix(".json"): _load(path) for path in paths}
-
-
-def save_profile(facts: DeviceFacts, profile: DeviceProfile) -> Path:
-    """Write *profile* to the user's cache (whole or not at all) and return the path."""
-    path = user_path(facts)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, json.dumps(profile.to_json(), indent=1) + "\n")
-    return path
-
-
-def user_path(facts: DeviceFacts) -> Path:
-    """Return where a measurement of this platform, device and driver is kept, and of so many compute units.
-
-    A part of a processor, or a process that may use some of its cores, has the whole one's name.
-    """
-    known = facts.platform, facts.name, facts.driver_version, f"{facts.compute_units} units"
-    name = "--".join(_slug(text) for text in known)
-    return cache_root() / "profiles" / f"{name}.json"
-
-
-def _load(path: Path | Traversable) -> DeviceProfile:
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"not a device profile: {error}") from error
-    return DeviceProfile.from_json(document)
-
-
 def _read(kind: Any, value: Any, name: str) -> Any:
     """Return *value* of a document, which is called *name*, as the annotation *kind* asks, or raise InputError."""
     if value is None and name == "grid_barrier_seconds":
@@ -310,10 +219,6 @@ def _check_positive(name: str, value: Any) -> None:
             _check_positive(f"{name}[{key}]", inner)
     elif not value > 1 / _MOST_RATE:
         raise InputError(f"not a device profile: {name} is {value!r}, not a positive number")
-
-
-def _slug(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
 def _rounded(value: Any) -> Any:

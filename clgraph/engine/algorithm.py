@@ -13,7 +13,8 @@ from clgraph.arguments import checked_flag
 from clgraph.data.graphs.graph import Graph
 from clgraph.data.graphs.wrapped import WrappedGraph, is_unread
 from clgraph.device.facts import ANY_DEVICE, DeviceFacts
-from clgraph.device.profile import DeviceRates, generic_profile
+from clgraph.device.profile import DeviceRates
+from clgraph.device.profile_files import generic_profile
 from clgraph.engine.options import check_arguments, checked_options
 from clgraph.engine.plan import Plan
 from clgraph.engine.problem import admission

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from clgraph.arguments import check_callback, checked_flag
-from clgraph.device.profile import HOST_WAYS, Curve, DeviceProfile, DeviceRates, at, generic_profile, save_profile
+from clgraph.device.profile import HOST_WAYS, Curve, DeviceProfile, DeviceRates, at
+from clgraph.device.profile_files import generic_profile, save_profile
 from clgraph.errors import ClgraphError, DeviceError
 from clgraph.probing.host import host_trial
 from clgraph.probing.patterns import GLOBAL_ATOMICS, LINE_WORDS, LOCAL_ATOMICS, Bench

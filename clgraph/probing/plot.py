@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from clgraph.device.profile import DeviceProfile, shipped_profiles
+from clgraph.device.profile import DeviceProfile
+from clgraph.device.profile_files import shipped_profiles
 from clgraph.figure import figure_file
 
 _STYLES: dict[str, dict[str, Any]] = {  # by origin of the profile

@@ -15,6 +15,7 @@ from scipy.optimize import brentq
 
 from clgraph.arguments import Seed, checked_count, checked_number, checked_seed
 from clgraph.data.graphs.pairs import distinct
+from clgraph.data.ratings.chances import Chances, fitted
 from clgraph.data.ratings.planted import planted_factors, planted_values
 from clgraph.data.ratings.ratings import Ratings
 from clgraph.data.ratings.triples import MAX_ROWS
@@ -25,9 +26,6 @@ _TASK = 1 << 20  # ratings that share a seed, so that the answer does not depend
 _BLOCK = 1 << 17  # ratings drawn at a time
 _MAX_WORKERS = 1 << 10
 _BYTES_PER_ROW, _BYTES_PER_RATING = 16, 24  # least memory while a matrix is made
-_FITS = 30
-_CLOSE = 1e-3  # an item's degree may miss the wanted one by this share
-_ALMOST_SURE = 1 - 1e-9
 
 
 def power_law_ratings(
@@ -88,7 +86,7 @@ def power_law_ratings(
     offsets = np.zeros(n_users + 1, np.int64)
     offsets[1:][user_order] = user_degrees
     np.cumsum(offsets, out=offsets)
-    chances = _fitted(user_degrees, item_degrees, item_order)
+    chances = fitted(user_degrees, item_degrees, item_order)
     plan = _Plan(user_degrees, user_order, chances, rank, noise, seed)
     items, values = np.empty(n_ratings, np.int32), np.empty(n_ratings, np.float32)
     tell, n_drawn = begin("generating ratings", n_ratings, "ratings"), 0
@@ -181,86 +179,12 @@ def _degrees(kind: str, n: int, total: int, exponent: float, largest: int | None
 
 
 @dataclass
-class _Chances:
-    """The probability that a user of degree ``d`` rates item ``i``: ``min(1, scale(d) * weights[i])``.
-
-    Attributes
-    ----------
-    weights : float64 array, shape (n_items,)
-        In order of the items' numbers; their sum is 1.
-    ordered : float64 array, shape (n_items,)
-        The weights from the largest to the smallest.
-    """
-
-    weights: NDArray[Any]
-    ordered: NDArray[Any]
-
-    @cached_property
-    def sums(self) -> NDArray[Any]:
-        return np.cumsum(self.weights)
-
-    @cached_property
-    def tails(self) -> NDArray[Any]:
-        """Sum of each of the ordered weights and those behind it."""
-        tails: NDArray[Any] = np.cumsum(self.ordered[::-1])[::-1]
-        return tails
-
-    def scales(self, degrees: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return for each degree how many of the heaviest items are sure, and the scale for the others."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            reach = np.arange(self.ordered.size) + self.tails / self.ordered
-        sure = np.searchsorted(np.nan_to_num(reach, nan=np.inf), degrees)
-        return sure, np.maximum(degrees - sure, 0) / self.tails[sure]
-
-    def expected(self, degrees: NDArray[Any], counts: NDArray[Any]) -> NDArray[Any]:
-        """Return the mean degrees of the ordered items, for *counts* users of each of *degrees*."""
-        n = self.ordered.size
-        sure, scale = self.scales(degrees)
-        at_least = np.cumsum(np.bincount(sure, counts * scale, n))
-        never = counts.sum() - np.cumsum(np.bincount(sure, counts, n))
-        expected: NDArray[Any] = never + at_least * self.ordered
-        return expected
-
-    def boundaries(self, degree: int) -> NDArray[Any]:
-        """Return the running sums of the probabilities of all items for a user of *degree*."""
-        if degree * self.ordered[0] <= _ALMOST_SURE:
-            sums = self.sums
-        else:
-            _, scale = self.scales(np.array([degree]))
-            sums = np.cumsum(np.minimum(self.weights * scale, _ALMOST_SURE))
-        boundaries: NDArray[Any] = sums * (degree / sums[-1])
-        return boundaries
-
-
-def _fitted(
-    user_degrees: NDArray[np.int64], item_degrees: NDArray[np.int64], item_order: NDArray[np.int32]
-) -> _Chances:
-    """Find weights for which the expected degrees of the items are the wanted ones."""
-    degrees, counts = np.unique(user_degrees, return_counts=True)
-    wanted = item_degrees.astype(float)
-    ordered = wanted / max(wanted.sum(), 1)
-    chances = _Chances(ordered, ordered)
-    for _ in range(_FITS if ordered.size and ordered[0] else 0):
-        expected = chances.expected(degrees, counts)
-        if np.abs(expected - wanted).max() <= _CLOSE * wanted[0] and abs(expected[0] / wanted[0] - 1) <= _CLOSE:
-            break
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ordered = ordered * np.nan_to_num(wanted / expected, posinf=1)
-        ordered = -np.sort(-ordered)
-        ordered /= ordered.sum()
-        chances = _Chances(ordered, ordered)
-    weights = np.empty_like(ordered)
-    weights[item_order] = ordered
-    return _Chances(weights, ordered)
-
-
-@dataclass
 class _Plan:
     """What every worker needs to draw any task: some users in order of their degree, the largest first."""
 
     user_degrees: NDArray[np.int64]
     user_order: NDArray[np.int32]
-    chances: _Chances
+    chances: Chances
     rank: int
     noise: float
     seed: int

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 
 from clgraph.arguments import shown
 from clgraph.device.facts import DeviceFacts, DeviceInfo, DeviceList
-from clgraph.device.profile import DeviceProfile, load_profile, user_path
+from clgraph.device.profile import DeviceProfile
+from clgraph.device.profile_files import load_profile, user_path
 from clgraph.errors import DeviceMatchWarning, NoDeviceError
 from clgraph.model.cost import Atomics, Gathers, Work, estimate
 from clgraph.runtime.discovery.drivers import prepare_environment

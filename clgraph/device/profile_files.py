@@ -1,0 +1,105 @@
+"""Profiles of devices as JSON files, one for each device.
+
+Look-up order, first hit wins: the user's measurement, the file shipped for this device or the
+one it is a variant of, the platform's, the generic default.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from dataclasses import replace
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from clgraph.device.facts import DeviceFacts
+from clgraph.device.profile import DeviceProfile
+from clgraph.errors import InputError
+from clgraph.user_cache import cache_root, write_whole
+
+_SHIPPED = files("clgraph.device") / "profiles"
+
+logger = logging.getLogger(__name__)
+
+
+def load_profile(facts: DeviceFacts, *, measured: bool = True) -> DeviceProfile:
+    """Return the best profile known for the device with these *facts*, *measured* here or not."""
+    candidates = [
+        *([(None, user_path(facts))] if measured else []),
+        *(("shipped", path) for path in _shipped_for(facts)),
+        ("vendor", _SHIPPED / platform_name(facts)),
+    ]
+    for origin, path in candidates:
+        try:
+            profile = _load(path)
+        except OSError:
+            continue
+        except InputError as error:  # damaged, or of an older schema
+            logger.debug("passing over %s: %s", path, error)
+            continue
+        if origin is None or profile.origin == "literature":
+            return profile
+        return replace(profile, origin=origin)
+    return generic_profile(facts)
+
+
+def generic_profile(facts: DeviceFacts) -> DeviceProfile:
+    """Return the round numbers that stand for any CPU or any GPU."""
+    path = _SHIPPED / f"generic-{'cpu' if facts.is_cpu else 'gpu'}.json"
+    return _load(path)
+
+
+def shipped_name(facts: DeviceFacts) -> str:
+    """Return the file name under which a profile of exactly this device is shipped."""
+    return f"{_slug(facts.platform)}--{_slug(facts.name)}.json"
+
+
+def _shipped_for(facts: DeviceFacts) -> list[Traversable]:
+    """Return the files whose device this is, or of which it is a variant: ``tesla-k40`` for a K40c."""
+    name = shipped_name(facts).removesuffix(".json")
+    stems = sorted((p.name.removesuffix(".json") for p in _SHIPPED.iterdir() if "--" in p.name), key=len)
+    fitting = [stem for stem in stems if re.match(re.escape(stem) + r"(?!\d)", name)]
+    return [_SHIPPED / f"{stem}.json" for stem in reversed(fitting)]
+
+
+def platform_name(facts: DeviceFacts) -> str:
+    """Return the file name under which a profile of all devices of this platform is shipped."""
+    return f"{_slug(facts.platform)}.json"
+
+
+def shipped_profiles() -> dict[str, DeviceProfile]:
+    """Return every profile that comes with the package, by file name without suffix."""
+    paths = sorted((path for path in _SHIPPED.iterdir() if path.name.endswith(".json")), key=lambda p: p.name)
+    return {path.name.removesuffix(".json"): _load(path) for path in paths}
+
+
+def save_profile(facts: DeviceFacts, profile: DeviceProfile) -> Path:
+    """Write *profile* to the user's cache (whole or not at all) and return the path."""
+    path = user_path(facts)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, json.dumps(profile.to_json(), indent=1) + "\n")
+    return path
+
+
+def user_path(facts: DeviceFacts) -> Path:
+    """Return where a measurement of this platform, device and driver is kept, and of so many compute units.
+
+    A part of a processor, or a process that may use some of its cores, has the whole one's name.
+    """
+    known = facts.platform, facts.name, facts.driver_version, f"{facts.compute_units} units"
+    name = "--".join(_slug(text) for text in known)
+    return cache_root() / "profiles" / f"{name}.json"
+
+
+def _load(path: Path | Traversable) -> DeviceProfile:
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"not a device profile: {error}") from error
+    return DeviceProfile.from_json(document)
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
