@@ -334,7 +334,7 @@ READERS = {
         SGDMatrixFactorization.load, check_model, model_facts, _ANY_ARCHIVE,
     ),
     "profile": Reader(
-        tuple(json.dumps(profiles.shipped_profiles()[name].to_json(), indent=1).encode() for name in
+        tuple(json.dumps(profile_files.shipped_profiles()[name].to_json(), indent=1).encode() for name in
               ("generic-cpu", "nvidia-cuda--nvidia-h200")),
         profile_files._load, check_profile, lambda profile: (), (*_ANY_TEXT, *[(damage_document, False)] * 3),
     ),
