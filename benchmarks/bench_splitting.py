@@ -81,7 +81,7 @@ def measure(
     benchmark = SEARCHES[search]
     problem, strategies = benchmark.problem(name, graph), benchmark.algorithm.strategies
     rows: list[dict[str, Any]] = []
-    verify = Verifier(benchmark, session, problem, checked=True)
+    verify = Verifier(benchmark, session, problem, True, None)
     baseline = None
     for strategy, options in cases(graph):
         if time.monotonic() > until and rows:

@@ -13,6 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import stencils
@@ -159,13 +160,12 @@ def prepare(names: Iterable[str], workers: int | None = None) -> None:
         _file(name)
     missing = [name for name in GENERATED if name in names and not _cached(name).exists()]
     if len(missing) > 1:
-        with ProcessPoolExecutor(min(workers or 1, len(missing)), get_context("spawn")) as pool:
+        with ProcessPoolExecutor(min(workers or 1, len(missing)), get_context("spawn")) as pool, bars():
             futures = [pool.submit(_generate, name) for name in missing]
-            with bars():
-                tell = begin("making graphs", len(missing), "graphs")
-                for n_made, future in enumerate(futures, 1):
-                    future.result()
-                    tell(n_made)
+            tell = begin("making graphs", len(missing), "graphs")
+            for n_made, future in enumerate(futures, 1):
+                future.result()
+                tell(n_made)
 
 
 def _oriented(graph: Graph) -> Graph:
@@ -195,8 +195,13 @@ def _generate(name: str) -> None:
     load(name)
 
 
+def fingerprint(*code: Any) -> str:
+    """Return a digest of these files and modules, so that a file made by other code is not found."""
+    paths = (Path(getattr(each, "__file__", each)) for each in code)
+    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:8]
+
+
 def _cached(name: str) -> Path:
     """Return the file of graph *name*, which depends on the code that makes it."""
     modules = (stencils, csr) if name in MATRICES else (random_edges, regular, roads, geometric, philox, csr, pairs)
-    code = b"".join(Path(str(module.__file__)).read_bytes() for module in modules)
-    return cache_dir("graphs") / f"{name}-{hashlib.sha256(code).hexdigest()[:8]}.npz"
+    return cache_dir("graphs") / f"{name}-{fingerprint(*modules)}.npz"

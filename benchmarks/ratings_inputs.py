@@ -9,13 +9,12 @@ looked up, "guess" means that nothing was found.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-from inputs import DATA, _file
+from inputs import DATA, _file, fingerprint
 from inputs import load as load_graph
 
 from clgraph import generators
@@ -116,22 +115,18 @@ def load(name: str, *, scale: int = 1, workers: int = 1) -> Ratings:
             raise InputError(f"{name} is a file: scale = {scale}; allowed: 1")
         with bars(f"reading {name}"):
             return FILES[name](name)
+    with np.load(keep(name, scale, workers)) as arrays:  # our own generator wrote them: they are not checked again
+        sizes = int(arrays["n_users"]), int(arrays["n_items"])
+        return Ratings._trusted(arrays["users"], arrays["items"], arrays["values"], *sizes)
+
+
+def keep(name: str, scale: int = 1, workers: int = 1) -> Path:
+    """Return the file of matrix *name*, which is generated if the file is missing."""
     if name not in GENERATED:
         raise InputError(f"no ratings {name!r}; known: {', '.join([*GENERATED, *FILES])}")
-    path = _cached(name, scale)
-    if path.exists():
-        with np.load(path) as arrays:  # our own generator wrote them: they are not checked again
-            sizes = int(arrays["n_users"]), int(arrays["n_items"])
-            return Ratings._trusted(arrays["users"], arrays["items"], arrays["values"], *sizes)
-    with bars(f"making {name}"):
-        made = GENERATED[name](scale=scale, workers=workers)
-        write_ratings(made, path)
-    return made
-
-
-def _cached(name: str, scale: int) -> Path:
-    """Return the file of matrix *name*, which depends on the code that makes it and on its arguments."""
-    modules = (csr, pairs, philox, ratings, ratings_generators)
-    code = b"".join(Path(str(module.__file__)).read_bytes() for module in modules)
-    code += Path(__file__).read_bytes()
-    return cache_dir("ratings") / f"{name}-{scale}-{hashlib.sha256(code).hexdigest()[:8]}.npz"
+    version = fingerprint(Path(__file__), csr, pairs, philox, ratings, ratings_generators)
+    path = cache_dir("ratings") / f"{name}-{scale}-{version}.npz"
+    if not path.exists():
+        with bars(f"making {name}"):
+            write_ratings(GENERATED[name](scale=scale, workers=workers), path)
+    return path

@@ -250,12 +250,14 @@ def test_the_scripts_run_as_a_user_runs_them(tmp_path: Path) -> None:
 
 
 def test_unseen_inputs_are_of_many_kinds_that_no_other_input_has() -> None:
-    assert not {*unseen.TUNE} & {*unseen.JUDGE} and not {*unseen.TUNE_RATINGS} & {*unseen.JUDGE_RATINGS}
-    assert not {*unseen.TUNE, *unseen.JUDGE} & {*inputs.GENERATED}
-    assert len(unseen.TUNE) + len(unseen.JUDGE) >= 40 and len(unseen.JUDGE) >= 20
+    for what in unseen.Kinds._fields:
+        tables = [getattr(half, what) for half in unseen.HALVES.values()]
+        assert len({kind for table in tables for kind in table}) == sum(map(len, tables))
+    graphs = [kind for half in unseen.HALVES.values() for kind in half.graphs]
+    assert not {*graphs} & {*inputs.GENERATED} and len(unseen.JUDGE) >= 20 and len(unseen.TUNE) >= 20
     shapes = set()
     for kind in (*unseen.TUNE, *unseen.JUDGE):
-        graph, again, other = (unseen.load(kind, 3000, seed) for seed in (0, 0, 1))
+        graph, again, other = (unseen.load("graphs", kind, 3000, seed) for seed in (0, 0, 1))
         assert np.array_equal(graph.column_indices, again.column_indices) and graph.weight_dtype == np.int32, kind
         assert 100 < graph.n_vertices <= 6100 and 2000 < graph.n_edges < 100_000, kind
         assert not (graph.sources() == graph.column_indices).any() and np.unique(graph.edge_weights).size >= 1, kind
@@ -263,7 +265,7 @@ def test_unseen_inputs_are_of_many_kinds_that_no_other_input_has() -> None:
         shapes.add((graph.n_edges, graph.stats.max_degree, graph.stats.estimated_depth))
     assert len(shapes) == len(unseen.TUNE) + len(unseen.JUDGE)
     for kind in (*unseen.TUNE_RATINGS, *unseen.JUDGE_RATINGS):
-        ratings = unseen.load_ratings(kind, 500)
+        ratings = unseen.load("ratings", kind, 500)
         assert 0 < ratings.n_users <= 500 and ratings.n_ratings > 500, kind
         assert np.unique(ratings.users.astype(np.int64) * ratings.n_items + ratings.items).size == ratings.n_ratings
 

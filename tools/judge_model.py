@@ -28,8 +28,6 @@ import judged  # noqa: E402
 import picks  # noqa: E402
 import unseen  # noqa: E402
 
-from clgraph.algorithms.factorization import ALGORITHM as FACTORIZATION  # noqa: E402
-from clgraph.algorithms.factorization import as_problem as ratings_problem  # noqa: E402
 from clgraph.device.facts import DeviceFacts, Dialect  # noqa: E402
 from clgraph.device.profile import DeviceRates, load_profile  # noqa: E402
 from clgraph.engine.algorithm import Algorithm  # noqa: E402
@@ -46,21 +44,19 @@ def kind_and_size(row: Row) -> tuple[str, int]:
     return kind, int(size)
 
 
-@cache
-def _input(kind: str, size: int, ratings: bool) -> Any:
-    return (unseen.load_ratings if ratings else unseen.load)(kind, size)
+_input = cache(unseen.load)
 
 
 def algorithm_and_problem(row: Row) -> tuple[Algorithm, Any]:
     """Return the algorithm of a row, and its problem, whose input is made again."""
     kind, size = kind_and_size(row)
-    data = _input(kind, size, row["benchmark"] == judged.RATINGS)
-    if row["benchmark"] == judged.RATINGS:
-        return FACTORIZATION, ratings_problem(data, rank=judged.RANK, n_sweeps=judged.N_SWEEPS)
-    entry = judged.GRAPHS[row["benchmark"]][0]
-    problem = entry.problem(kind, data, **{name: row[name] for name in entry.settings if name in row})
+    entry = judged.GRAPHS.get(row["benchmark"])
+    settings = {name: row[name] for name in entry.settings if name in row} if entry is not None else {}
+    algorithm, problem = judged.posed(
+        row["benchmark"], kind, _input(judged.takes(row["benchmark"]), kind, size), settings
+    )
     assert problem.stats  # prices of the host depend on whether statistics are known
-    return entry.algorithm, problem
+    return algorithm, problem
 
 
 def facts_in(path: str) -> DeviceFacts:
@@ -107,8 +103,8 @@ def main() -> None:
     parser.add_argument("--kinds", choices=("tune", "judge"), default="judge", help="half of the inputs")
     parser.add_argument("--algorithms", nargs="+", metavar="NAME", help="only rows of these count (default: of all)")
     args = parser.parse_args()
-    halves = {"tune": (unseen.TUNE, unseen.TUNE_RATINGS), "judge": (unseen.JUDGE, unseen.JUDGE_RATINGS)}
-    wanted = {*halves[args.kinds][0], *halves[args.kinds][1]}
+    half = unseen.HALVES[args.kinds]
+    wanted = {*half.graphs, *half.ratings}
     rows = [row for path in args.files for row in read_rows(path) if kind_and_size(row)[0] in wanted]
     if args.algorithms is not None:
         rows = [row for row in rows if row["benchmark"] in args.algorithms]
