@@ -127,7 +127,7 @@ def wanted_of(algorithm: str, strategies: Sequence[str]) -> list[tuple[str, str]
 
 
 def row_of(found: dict[str, Any]) -> dict[str, Any]:
-    if not any(found["kernels"]):  # what ran on the host is timed there
+    if not any(found["kernels"]):  # no kernels: the host has run it, and its wall time counts
         found = {**found, "kernels": found["walls"], "spans": found["walls"]}
     row = {"picked_strategy": found["picked"], **harness.walls(found["walls"])}
     for part in ("kernel", "span"):

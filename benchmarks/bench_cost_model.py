@@ -1,18 +1,18 @@
 """How much time the cost model's picks lose: time of the pick / time of the best strategy.
 
-    benchmarks/bench_cost_model.py --json results.json           # all algorithms, on kinds that nobody tuned it for
+    benchmarks/bench_cost_model.py --json results.json           # all algorithms, on kinds that it was not tuned for
     benchmarks/bench_cost_model.py --half tune --algorithms bfs sssp --vertices 1000000
     benchmarks/bench_cost_model.py --graphs road-FLA mine.mtx    # on graphs that are named
     benchmarks/bench_cost_model.py --results FILE …              # from rows measured before, of any algorithm
     benchmarks/bench_cost_model.py --results own.json --against shipped.json  # which picks other rates change
 
-What counts is what the model predicts and the user waits for: the least wall time of later calls on a resident graph,
-with the answer on the host; of factorisation, preparation and 20 sweeps. The same picks are judged beside that by runs
-alone, which leave the answer where it is. The inputs are those of ``unseen.py``. A row is as that algorithm's own
-benchmark writes it, with the times of calls. A strategy that is predicted to take both more than ``--patience`` seconds
-and ``--hopeless`` times as long as the pick is left out. One that is not done after ``--limit`` seconds is killed with
-its process; its row has ``cut`` and the limit as its time. To be compiled and prepared, before that, it may take ten
-times as long.
+Picks are judged by the time that the model predicts and the user waits for: the least wall time of later calls on a
+resident graph, with the answer on the host; of factorisation, preparation and 20 sweeps. A second figure judges them by
+runs alone, which leave the answer on the device. The inputs come from ``unseen.py``. The algorithm's own benchmark
+makes the row, with the times of calls. A strategy is left out if its prediction is above both ``--patience`` seconds
+and ``--hopeless`` times the prediction of the pick. A strategy that is not done after ``--limit`` seconds is killed
+with its process; its row has ``cut`` and the limit as its time. Before that, compiling and preparing may take ten times
+the limit.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from clgraph.cli.main import guarded
 from clgraph.report import Row, by_benchmark, read_rows, tabulate_rows, write_rows
 
 _WRITTEN_SECONDS = 10.0  # between two writings: a file of many rows takes long
-_BUILDING = 10.0  # times as long as to be timed a strategy may take to be compiled and prepared
+_BUILDING_FACTOR = 10.0  # Compiling and preparing may take 10 × the limit of a timed strategy.
 
 
 def made(args: argparse.Namespace, what: str) -> Iterator[tuple[str, Any]]:
@@ -80,7 +80,7 @@ def measured_case(
             calls(Judge.take, label, data)
         return calls(method, benchmark, settings, *given, limit_seconds=limit)
 
-    building = None if args.limit is None else _BUILDING * args.limit
+    building = None if args.limit is None else _BUILDING_FACTOR * args.limit
     picked, predicted = call(Judge.predicted, limit=building)
     most, rows = max(args.patience, args.hopeless * predicted[picked]), []
     for name in (name for name, seconds in predicted.items() if seconds <= most or name == picked):

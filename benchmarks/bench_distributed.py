@@ -3,10 +3,10 @@
 
     benchmarks/bench_distributed.py --edges 20e6 200e6 --workers 1 2 --device pocl --json distributed.json
 
-The edges are uniform, an eighth as many vertices, with weights of 32 bits, in .npz files of CHUNK edges. A cluster of
-k workers shares the cores of the device. The first call, which compiles, is not timed. Every answer is compared with
-that of the first cluster, the components also with scipy's where that takes less than SCIPY edges. A row has the edges
-per second of the whole call, reading included, and the bytes that went between workers.
+The edges are uniform, an eighth as many vertices, with weights of 32 bits, in .npz files of CHUNK edges. A cluster of k
+workers shares the cores of the device. The first call, which compiles, is not timed. Every answer is compared with the
+answer of the first cluster. Below SCIPY edges the components are compared with scipy's, too. A row has the edges per
+second of the whole call, reading included, and the bytes that went between workers.
 """
 
 from __future__ import annotations

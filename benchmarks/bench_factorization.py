@@ -46,13 +46,16 @@ from clgraph.runtime.session import Session
 
 POWER_LAW = ("STACK", "IMDB", "WIKI", "BGG", "CITP", "POKEC", "LIVEJ", "NFLIX", "ml-100k", "web-NotreDame")
 ROADS = ("CAL", "E", "W", "CTR", "road-NY", "road-FLA")
-SWEEPS = (1, 20)  # for which "auto" is judged
+SWEEPS = (1, 20)  # "auto" is judged for both numbers of sweeps.
 UNSHUFFLED = "edge_locked, not shuffled"
 _VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {UNSHUFFLED: ("edge_locked", {"shuffle": False})}
 RACY = "hogwild"
 _VALUE = 2.0**40  # no rounding: a step has no effect on rows of small integers, nor on a rating
 _STEPS: dict[Storage, float] = {"float32": 2.0**-30, "float16": 2.0**-20}
-_LARGEST_SUMS: dict[Storage, int] = {"float32": 2**24, "float16": 2**11}  # of integers, without rounding
+_LARGEST_SUMS: dict[Storage, int] = {
+    "float32": 2**24,
+    "float16": 2**11,
+}  # Integers up to this are exact in the storage.
 _PREPARATION_BUDGET = 0.5  # seconds, after which making the plan again would not change its time much
 
 
@@ -65,9 +68,9 @@ def _plan(session: Session, name: str, problem: FactorizationProblem) -> Factori
 def lost_share(session: Session, ratings: Ratings, name: str, rank: int, storage: Storage) -> float:
     """Return the share of steps that a sweep of strategy *name* lost; raise where those made are not what they should.
 
-    Ratings are so large and the rate so tiny that every step is of one size, whatever the factors are. So each bias
-    ends as the number of its vertex's ratings; and where rows of one side begin with small integers and those of the
-    other with 0, each of these ends as the sum of its ratings' rows, in units of that size. With and without biases.
+    Ratings are so large and the rate so tiny that every step has one size, whatever the factors are. So each bias ends
+    as the number of its vertex's ratings, in units of that size. If the rows of one side begin with small integers and
+    the other rows with 0, each of the others ends as the sum of the rows of its ratings. With and without biases.
     """
     equal = Ratings._trusted(ratings.users, ratings.items, np.full_like(ratings.values, _VALUE), *ratings.shape)
     degrees = [np.diff(offsets) for offsets in (ratings.user_offsets, ratings.item_offsets)]
@@ -95,7 +98,7 @@ def lost_share(session: Session, ratings: Ratings, name: str, rank: int, storage
     return float(lost)
 
 
-@lru_cache(maxsize=1)  # for all strategies
+@lru_cache(maxsize=1)  # All strategies use the same rows.
 def _small_integers(ratings: Ratings, rank: int) -> list[NDArray[np.int32]]:
     """Return a row of random numbers 1 … 4 for each user and for each item."""
     rng = np.random.default_rng(0)

@@ -2,8 +2,8 @@
 
     benchmarks/bench_generators.py --device nvidia --entries 100000000 --json generators.json
 
-A row is one generator by ``strategy`` "device" or "host": seconds as ``harness.py`` says, those of the host wall time
-only, and ``entries_per_second`` of the wall time. The first call, which compiles, is not timed. Unless ``--no-host``,
+A row is one generator by ``strategy`` "device" or "host": seconds as ``harness.py`` says (on the host, wall time only),
+and ``entries_per_second`` of the wall time. The first call, which compiles, is not timed. Unless ``--no-host``,
 the arrays of both are compared.
 """
 
@@ -113,13 +113,9 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def parser() -> argparse.ArgumentParser:
-    made = harness.parser(__doc__, graphs=False)
-    made.add_argument("--entries", type=int, metavar="M", help="about so many in a graph (10**8; on CPUs 10**7)")
-    made.add_argument("--generators", nargs="+", choices=list(makers(1000)), metavar="NAME", help="(default: all)")
-    made.add_argument("--host", action=argparse.BooleanOptionalAction, default=True, help="make them on the host too")
-    return made
-
-
 if __name__ == "__main__":
-    sys.exit(guarded(run, parser().parse_args()))
+    parser = harness.parser(__doc__, graphs=False)
+    parser.add_argument("--entries", type=int, metavar="M", help="approximate entries of a graph (10**8; CPUs: 10**7)")
+    parser.add_argument("--generators", nargs="+", choices=list(makers(1000)), metavar="NAME", help="(default: all)")
+    parser.add_argument("--host", action=argparse.BooleanOptionalAction, default=True, help="make them on the host too")
+    sys.exit(guarded(run, parser.parse_args()))

@@ -13,7 +13,7 @@ A row holds, beside what ``graph_benchmark.py`` says, ``distance`` and:
     comparing and counting, what these add to that, and what is left: keeping and reducing the counters. Where a
     strategy has no such variants the last three are missing.
 ``best, table_sha256``
-    Of every width the hash with the fewest collisions, their total and those of the largest row; and a digest of all.
+    For every width the hash with the fewest collisions, their total, and the largest row's number; a digest of all.
 ``proper_colors``
     How many colours :func:`clgraph.color` takes for none at all, at this distance.
 """

@@ -1,4 +1,4 @@
-"""Time block_grid on a CPU beside LIBMF: 1 M planted ratings, as many threads as the device has.
+"""Time block_grid on a CPU beside LIBMF, on 1 M planted ratings, with one thread per compute unit.
 
     benchmarks/bench_libmf.py --device pocl --mf-train PATH --json results.json
 
@@ -28,7 +28,7 @@ from clgraph.data.ratings import Ratings
 from clgraph.runtime.session import Session
 
 RANKS = (16, 32, 64, 128)
-SWEEPS = (5, 45)  # of LIBMF's runs
+SWEEPS = (5, 45)  # The difference of two runs of LIBMF is the time of 40 sweeps.
 RATE, REGULARIZATION = 0.1, 0.05
 
 

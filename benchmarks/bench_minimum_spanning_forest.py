@@ -15,16 +15,14 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-import harness
 import inputs
 import numpy as np
-from graph_benchmark import GraphBenchmark, Host, main, sha256
+from graph_benchmark import GraphBenchmark, Host, main, numbering, sha256
 from scipy.sparse import triu
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from clgraph.algorithms.mst import ALGORITHM, STRATEGIES, ForestProblem, as_problem
 from clgraph.reference.mst import kruskal
-from clgraph.runtime.session import Session
 
 _SEGMENTED = STRATEGIES["segmented"]
 _TRANSACTIONAL = replace(_SEGMENTED, plan=partial(_SEGMENTED.plan, merge="transactional"))  # predicted alike
@@ -34,10 +32,6 @@ def fingerprint(problem: ForestProblem, result: Any) -> dict[str, Any]:
     weights = problem.graph.edge_weights
     assert weights is not None
     return {"total_weight": int(weights[result.edges].sum(dtype=np.int64)), "edges_sha256": sha256(result.edges)}
-
-
-def _describe(session: Session, _problem: ForestProblem, plan: Any, _result: Any) -> dict[str, Any]:
-    return {"numbering_seconds": harness.kernel_seconds(session, plan.result)}
 
 
 def _matrix(problem: ForestProblem) -> Any:
@@ -60,7 +54,7 @@ BENCHMARK = GraphBenchmark(
     inputs.weighted,
     lambda name, graph: as_problem(graph),
     fingerprint,
-    describe=_describe,
+    describe=numbering,
     hosts={
         "scipy": Host(lambda problem: [partial(minimum_spanning_tree, _matrix(problem))], _weight),
         "scipy, upper half": Host(

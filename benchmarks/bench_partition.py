@@ -29,7 +29,7 @@ from clgraph.data.graph import Graph
 from clgraph.model.strategy import Strategy
 from clgraph.runtime.session import Session
 
-VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # of the strategy: changes of the problem, options
+VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # name: changes of the problem, options of the plan
     "gpu, lock_free": ({"matching": "lock_free"}, {}),
     "gpu, segmented": ({"matching": "segmented"}, {}),
     "gpu, sorted": ({"contraction": "sorted"}, {}),
@@ -84,7 +84,7 @@ BENCHMARK = GraphBenchmark(
 
 
 def _metis(args: argparse.Namespace, name: str, graph: Graph, n_parts: int) -> tuple[int, float | None] | None:
-    """Return cut and seconds of METIS, which runs on one host thread; without pymetis, those of the file of --metis."""
+    """Return cut and seconds of METIS on one host thread; without pymetis, as the file of --metis has them."""
     key = f"{name}, k = {n_parts}"
     known: dict[str, Any] = json.loads(Path(args.metis).read_text()) if args.metis and Path(args.metis).exists() else {}
     try:

@@ -28,7 +28,6 @@ import harness
 import numpy as np
 import ratings_inputs
 from bench_factorization import RACY
-from bench_hetero import sessions_named
 
 from clgraph import generators
 from clgraph.algorithms.factorization import STRATEGIES
@@ -144,7 +143,7 @@ def measure_team(name: str, pair: tuple[Ratings, Ratings], sessions: list[Sessio
 
 def run_teams(args: argparse.Namespace) -> int:
     """Measure each input on one device and on more of them; their errors must be close."""
-    sessions = sessions_named(args.devices)
+    sessions = harness.sessions_named(args.devices)
     columns: dict[str, harness.Column] = {"input": "graph", "strategy": "strategy"}
     columns |= {"epoch ms": harness.milliseconds("epoch_seconds"), "speed-up": ("speed_up", 1, ".3f")}
     columns |= {"RMSE held out": ("eval_loss", 1, ".3f"), "prepared s": ("prepared_seconds", 1, ".3f")}

@@ -66,7 +66,7 @@ def forget_peak() -> None:
 def timed_process(options: list[str], caches: str | None, folder: Path) -> dict[str, Any]:
     """Run this module in a new process and return the fields of its row.
 
-    The caches are those of the user if *caches* is ``None``, and else in *folder*, in this state of :data:`CACHES`.
+    It uses the caches of the user if *caches* is ``None``, else caches in *folder*, in this state of :data:`CACHES`.
     """
     environment = {**os.environ, "PYTHONPATH": search_path()}
     if caches is not None:

@@ -44,7 +44,8 @@ from clgraph.data.graph import Graph
 from clgraph.errors import VerificationError
 from clgraph.model.strategy import Choice, Strategy
 from clgraph.report import tabulate_rows, write_rows
-from clgraph.runtime.session import Session
+from clgraph.runtime.devices import sub_devices
+from clgraph.runtime.session import Session, as_session
 from clgraph.runtime.timing import Recorder, Seconds
 
 Column: TypeAlias = str | tuple[str, float, str]  # a field of rows; or one, the factor of its unit, and a format
@@ -102,11 +103,6 @@ def recorded(session: Session, run: Callable[[], Any], repeats: int = REPEATS) -
         if i >= WARM_UPS:
             assert recorder.seconds is not None
             yield recorder, recorder.seconds
-
-
-def kernel_seconds(session: Session, call: Callable[[], Any]) -> float:
-    """Return the least device time of the kernels of *call*."""
-    return min(seconds.kernel for _, seconds in recorded(session, call))
 
 
 def timed_calls(
@@ -176,6 +172,15 @@ def naming(what: str) -> Iterator[None]:
         yield
     except VerificationError as error:
         raise VerificationError(f"{what}: {error}") from error
+
+
+def sessions_named(names: Sequence[str]) -> list[Session]:
+    """Return a session for each name; ``pocl/3/1`` stands for two parts of pocl with 3 units and 1 unit."""
+    found: list[Session] = []
+    for name in names:
+        whole, *units = name.split("/")
+        found += sub_devices(whole, [int(unit) for unit in units]) if units else [as_session(whole)]
+    return found
 
 
 def described(rows: Iterable[Mapping[str, Any]], benchmark: str, name: str, graph: Graph) -> list[dict[str, Any]]:

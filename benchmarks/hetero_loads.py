@@ -24,7 +24,7 @@ def string_search(patterns: Sequence[bytes]) -> Work:
     longest = max(map(len, patterns))
 
     def cut(text: NDArray[np.uint8], start: int, stop: int) -> dict[str, Any]:
-        part = text[start * BLOCK : stop * BLOCK + longest - 1]  # with what the last block's matches may need
+        part = text[start * BLOCK : stop * BLOCK + longest - 1]  # matches of the last block may end in the next one
         return {"text": part, "n_bytes": part.size, "n_patterns": len(patterns)}
 
     return Work(
@@ -63,7 +63,7 @@ def sparse_product(vector: NDArray[np.float32]) -> Work:
 
 
 def polynomial(n_terms: int) -> Work:
-    """Return the work of evaluating a polynomial of so many terms at each of some numbers."""
+    """Return the work of evaluating a polynomial of *n_terms* terms at each number of an array."""
     terms = "1.0f"
     for _ in range(n_terms):
         terms = f"fma({terms}, x * 0.5f, 0.25f)"

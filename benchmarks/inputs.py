@@ -53,7 +53,7 @@ SEARCHES: dict[str, Callable[..., Graph]] = {  # directed: R-MAT, and the sizes 
     "rmat-1M-8M": lambda: _oriented(generators.rmat(20, 8)),
     "web-282K-2.3M": lambda: _power_law(281_903, 2_312_497, max_degree=255, max_in_degree=38_606),
 }
-MATRICES: dict[str, Callable[..., Graph]] = {  # as large as those of SuiteSparse
+MATRICES: dict[str, Callable[..., Graph]] = {  # The sizes come from matrices of SuiteSparse.
     "af_shell-like": partial(stencils.shell, 548, 550),
     "atmosmod-like": partial(stencils.seven_point, 114, 114, 114),
     "CurlCurl-like": partial(stencils.curl_curl, 92, 93, 93),
@@ -148,7 +148,7 @@ def source(name: str, graph: Graph) -> int:
 
 
 def prepare(names: Iterable[str], workers: int | None = None) -> None:
-    """Generate what is missing of *names* in *workers* processes, those of the first tables first.
+    """Generate the missing graphs of *names* in *workers* processes, in the order of the tables.
 
     Raises
     ------

@@ -35,7 +35,7 @@ RATINGS, MESHES = "factorization", "refine_mesh"
 N_SWEEPS = 20
 RANK = 16
 _DISTANCES = [{"distance": 1}, {"distance": 2}]
-SETTINGS: Mapping[str, Sequence[dict[str, Any]]] = {  # of the problems that are measured on each input
+SETTINGS: Mapping[str, Sequence[dict[str, Any]]] = {  # Each input is measured once with each of these settings.
     **{name: [{}] for name in (*GRAPHS, RATINGS)},
     "color": _DISTANCES,
     "hash_collisions": _DISTANCES,

@@ -72,7 +72,7 @@ def lattice(shape: tuple[int, ...], steps: Steps, wrap: bool = False) -> Pairs:
 
 
 def cube(n: int, rng: Generator, steps: Steps = AXES, wrap: bool = False) -> Pairs:
-    """Return a lattice with sides of one length; its dimensions are those of the steps."""
+    """Return a lattice with sides of one length, in the dimensions of the steps."""
     dimensions = len(steps[0])
     return lattice((side(n, dimensions),) * dimensions, steps, wrap)
 

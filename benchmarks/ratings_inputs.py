@@ -2,7 +2,7 @@
 
 The first table stands in for the inputs of R. Kaleem, A. Venkat, S. Pai, M. Hall, K. Pingali,
 "Synchronization Trade-offs in GPU Implementations of Graph Algorithms", IPDPS 2016. The paper's own
-table of inputs was not at hand: sizes are those of the public graphs the names suggest. In the
+table of inputs was not at hand: sizes come from the public graphs that the names suggest. In the
 comments, "published" means read on the page named, "recalled" means taken from memory and not
 looked up, "guess" means that nothing was found.
 """
@@ -78,7 +78,7 @@ GENERATED: dict[str, Callable[..., Ratings]] = {
     "POKEC": partial(power_law, 1_632_803, 1_632_803, 30_622_564, 8_763, 13_733),
     # KONECT soc-LiveJournal1, published: all numbers (SNAP's file has 4,847,571 vertices, 68,993,773 edges).
     "LIVEJ": partial(power_law, 4_846_609, 4_846_609, 68_475_391, 20_292, 13_905),
-    # KONECT netflix, published: sizes and largest degrees, those of all 100,480,507 ratings. Published too
+    # KONECT netflix, published: sizes and largest degrees, which count all 100,480,507 ratings. Published too
     # (Netflix Prize): 99,072,112 of them are the training set less the probe set. Guess: that the study had these.
     "NFLIX": partial(power_law, 480_189, 17_770, 99_072_112, 17_653, 232_944),
     # KONECT dimacs9-CAL, published: 1,890,815 vertices, 4,630,444 edges, largest out-degree 7.

@@ -206,7 +206,7 @@ def check_nvidia(names: Sequence[str]) -> tuple[list[list[object]], list[str]]:
     wrong: list[str] = []
     ptxas = shutil.which("ptxas")
     for label, path, defines in programs(names):
-        assembled: set[str] = set()  # for an earlier GPU, which later ones take as it is
+        assembled: set[str] = set()  # PTX that an earlier GPU has assembled need not be assembled again
         for target in TARGETS["nvidia"]:
             try:
                 ptx = compile_program(path, defines, target)

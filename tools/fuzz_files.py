@@ -113,7 +113,7 @@ def ratings_facts(ratings: Ratings) -> tuple[Any, ...]:
 
 
 def check_model(model: Any) -> None:
-    """Check that all predictions are finite, also those of a new user."""
+    """Check that all predictions are finite, also for a new user."""
     known = model._known
     users = np.arange(known.n_users) if known.user_ids is None else known.user_ids
     items = np.arange(known.n_items) if known.item_ids is None else known.item_ids

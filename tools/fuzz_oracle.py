@@ -94,7 +94,7 @@ def check_edges(content: bytes, graph: Graph) -> None:
     for u, v, *weight in zip(*(a.tolist() for a in graph.edge_list() if a is not None), strict=True):
         pair = [names[u], names[v]]
         found[tuple(pair if directed or (konect and konect[1] == b"bip") else sorted(pair)), *map(float, weight)] += 1
-    # The first line may be a size line. If it is read as one, its numbers are those of the rest.
+    # The first line may be a size line. If it is read as one, its numbers must fit the other lines.
     for reading in (rows, rows[1:]):
         try:
             given = [edge(row) for row in reading]
@@ -113,7 +113,7 @@ def check_edges(content: bytes, graph: Graph) -> None:
 
 
 def check_triples(content: bytes, ratings: Ratings) -> None:
-    """Raise AssertionError unless *ratings* are those of a text file."""
+    """Raise AssertionError unless *ratings* are the ratings in a text file."""
     _, columns, rows = _table(content, _RATING_NAMES)
     user, item, value = columns or (0, 1, 2)
     given = sorted((_integer(row[user]), _integer(row[item]), float(row[value])) for row in rows)

@@ -15,7 +15,7 @@ import warnings
 from collections import Counter
 from typing import Any
 
-import fuzzing  # first: it makes clgraph that of this checkout
+import fuzzing  # first: later imports then find the clgraph of this checkout
 import numpy as np
 from numpy.typing import NDArray
 

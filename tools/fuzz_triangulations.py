@@ -14,7 +14,7 @@ from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import replace
 
-import fuzzing  # first: it makes clgraph that of this checkout
+import fuzzing  # first: later imports then find the clgraph of this checkout
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,7 +23,7 @@ from clgraph.data.triangle_mesh import TriangleMesh
 from clgraph.errors import MeshError, VerificationError
 from clgraph.reference.delaunay import check_delaunay
 
-_TOLERANCE = 1e-7  # by the extent; where many segments cross in one place, rounding moves their pieces more than once
+_TOLERANCE = 1e-7  # A share of the extent. Rounding moves pieces repeatedly if many segments cross in one place.
 
 
 def hostile_graph(rng: np.random.Generator) -> PlanarGraph:

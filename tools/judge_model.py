@@ -4,8 +4,8 @@
     tools/judge_model.py benchmarks/results/cost_model-pocl.json --kinds judge
     tools/judge_model.py benchmarks/results/cost_model-h100.json --facts h100-facts.json
 
-The files are those of ``benchmarks/bench_cost_model.py --json``. Their inputs are made again, and everything is
-predicted anew, so a change of the model is judged without a device. The tables are those of that script: the inputs
+The files come from ``benchmarks/bench_cost_model.py --json``. Their inputs are made again, and everything is predicted
+anew, so a change of the model is judged without a device. The tables look like the tables of that script: the inputs
 whose picks lose much, and a line for each algorithm and device.
 """
 
@@ -67,7 +67,7 @@ def facts_in(path: str) -> DeviceFacts:
 
 @cache
 def rates_of(facts: DeviceFacts, is_whole: bool) -> DeviceRates:
-    """Return shipped rates; of a part of a processor those that the user's cache has, if it has any."""
+    """Return shipped rates; for a part of a processor the rates in the user's cache, if there are any."""
     return load_profile(facts, measured=not is_whole).rates
 
 

@@ -36,7 +36,7 @@ from typing import NamedTuple
 sys.path[:0] = [str(Path(__file__).resolve().parent)]
 
 from covering_tests import Covering, read_covering  # noqa: E402
-from mutants import ROOT, Mutation, copy_tree, failing_test  # noqa: E402
+from mutants import ROOT, Mutation, copy_tree, failing_test, numbered  # noqa: E402
 
 PARTS = ("clgraph/data/*.py", "clgraph/runtime/*.py", "clgraph/engine/*.py", "clgraph/algorithms/*/problem.py")
 LATE_FACTOR, LATE_SLACK_SECONDS = 5.0, 60.0  # A run is late after 5 × what its tests take without a mutation + 60 s.
@@ -139,14 +139,9 @@ def places(text: str) -> Iterator[tuple[int, int, str, str]]:
 
 def mutations() -> list[Mutation]:
     """Return every mutation of every file in PARTS."""
-    result = []
-    for path in sorted(path for part in PARTS for path in ROOT.glob(part)):
-        file, text, seen = str(path.relative_to(ROOT)), path.read_text(), Counter[tuple[str, str]]()
-        for begin, end, kind, new in sorted(places(text)):
-            line = " ".join(text[text.rfind("\n", 0, begin) + 1 : text.find("\n", end)].split())
-            seen[line, kind] += 1
-            result.append(Mutation(file, line, kind, seen[line, kind], begin, end, new))
-    return result
+    files = sorted(path for part in PARTS for path in ROOT.glob(part))
+    texts = {str(path.relative_to(ROOT)): path.read_text() for path in files}
+    return [each for file, text in texts.items() for each in numbered(file, text, places(text))]
 
 
 def lines_of(change: Mutation, text: str) -> range:
