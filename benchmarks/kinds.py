@@ -139,11 +139,6 @@ def tree(n: int, rng: Generator, parents: Callable[[Ids, int, Generator], Any]) 
     return joined(n, (parents(v, n, rng), v))
 
 
-def deep_parents(v: Ids, n: int, rng: Generator) -> Ids:
-    """Return the parents of a tree of depth about the square root of *n*: one of the last vertices before each."""
-    return np.maximum(0, v - 1 - rng.integers(0, max(2, int(n**0.5)), n - 1))
-
-
 def preferential(n: int, rng: Generator, m: int = 4) -> Pairs:
     """Return a graph after Barabási and Albert: entry 2j of the list of ends is new, 2j + 1 copies an earlier one."""
     n_edges = m * n

@@ -91,7 +91,9 @@ JUDGE: Mapping[str, Kind] = {
     "grid-with-hub": kinds.grid_with_hub,
     "banded": partial(kinds.band, per_vertex=10, width=20),
     "nearly-ring": partial(kinds.ring, rewired=0.0005),
-    "deep-tree": partial(tree, parents=kinds.deep_parents),
+    "deep-tree": partial(  # Its depth is about the square root of n.
+        tree, parents=lambda v, n, rng: np.maximum(0, v - 1 - rng.integers(0, max(2, int(n**0.5)), n - 1))
+    ),
     "caterpillar": partial(tree, parents=lambda v, n, rng: np.where(v < n // 4, v - 1, v % (n // 4))),
     "spider": partial(tree, parents=lambda v, n, rng: np.where(v % 1000 == 1, 0, v - 1)),  # legs of a thousand vertices
     "power-law": partial(kinds.power_law, least=1.5, exponent=2.3),
