@@ -109,7 +109,7 @@ def measure(args: argparse.Namespace, session: Session, name: str, graph: Graph)
 
 
 def solved(args: argparse.Namespace, folder: Path, file: Path, source: int) -> list[dict[str, Any]]:
-    """Return what a process of the checkout in *folder* tells of each algorithm."""
+    """Return the times of each algorithm in a process of the checkout in *folder*."""
     path = os.pathsep.join([str(folder), search_path()])
     wanted = json.dumps([pair for name in args.algorithms for pair in wanted_of(name, args.strategy)])
     command = [sys.executable, "-c", CHILD, str(file), str(source), args.device or "", str(args.repeats), wanted]

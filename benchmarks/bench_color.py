@@ -1,4 +1,4 @@
-"""Time every strategy of colouring, count its colours, and see what the cost model picks.
+"""Time every strategy of colouring, count its colours, and judge the pick of the cost model.
 
     benchmarks/bench_color.py --device pocl --graphs rmat-18 road-NY --networkx --json results.json
     benchmarks/bench_color.py --graphs delaunay-17 --distance 2
@@ -59,7 +59,7 @@ class Varied:
 
 
 def variant(name: str) -> Strategy:
-    """Return the strategy whose plans have the changes of :data:`VARIANTS`; what it is predicted to take stays."""
+    """Return the strategy whose plans have the changes of :data:`VARIANTS`; its prediction stays."""
     base = STRATEGIES[name.partition(",")[0]]
     distance = VARIANTS[name][0].get("distance")
 

@@ -1,4 +1,4 @@
-"""Time every strategy of connected components, and what the cost model picks.
+"""Time every strategy of connected components, and judge the pick of the cost model.
 
     benchmarks/bench_connected_components.py --device pocl --graphs rmat-18 road-FLA --scipy --json results.json
     benchmarks/bench_connected_components.py --reference results.json  # check another machine's rows

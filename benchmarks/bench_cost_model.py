@@ -40,7 +40,7 @@ from unseen import HALVES, load
 from clgraph.cli.main import guarded
 from clgraph.report import Row, by_benchmark, read_rows, tabulate_rows, write_rows
 
-_WRITTEN_SECONDS = 10.0  # between two writings: a file of many rows takes long
+_WRITTEN_SECONDS = 10.0  # The time between two writings, since a file of many rows takes long to write.
 _BUILDING_FACTOR = 10.0  # Compiling and preparing may take 10 × the limit of a timed strategy.
 
 
@@ -58,7 +58,7 @@ def made(args: argparse.Namespace, what: str) -> Iterator[tuple[str, Any]]:
 
 
 def labelled(args: argparse.Namespace) -> Iterator[tuple[str, Any, list[tuple[str, dict[str, Any]]]]]:
-    """Yield the label of each input, the input, and what is to be measured there."""
+    """Yield the label of each input, the input, and the algorithms and settings to measure on it."""
     for what in ("ratings", "meshes", "graphs"):
         names = [name for name in args.algorithms if takes(name) == what]
         wanted = [(name, settings) for name in names for settings in SETTINGS[name]]
@@ -96,7 +96,7 @@ def measured_case(
 
 
 def measured_rows(args: argparse.Namespace) -> list[Row]:
-    """Measure until all is done or the time is over, and write what there is every few seconds and at the end."""
+    """Measure until all is done or the time is over, and write the new rows every few seconds and at the end."""
     rows: list[Row] = []
     missed: dict[str, list[str]] = defaultdict(list)
     began, written, n_written = time.monotonic(), time.monotonic(), 0
@@ -148,7 +148,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def made_parser(module: str | None) -> argparse.ArgumentParser:
-    """Return a parser of what is measured; *module* is a docstring."""
+    """Return a parser with the options that choose inputs and strategies; *module* is a docstring."""
     made = harness.parser(module)
     made.add_argument("--results", nargs="+", metavar="FILE", help="use these rows; measure nothing")
     halves = "kinds of unseen.py, or fresh (default: %(default)s)"

@@ -1,4 +1,4 @@
-"""Time a sweep of every strategy of factorisation, its preprocessing, and what the cost model picks.
+"""Time a sweep of every strategy of factorisation and its preprocessing, and judge the pick of the cost model.
 
     benchmarks/bench_factorization.py --device nvidia --json results.json
     benchmarks/bench_factorization.py --results results.json     # tables of rows measured before
@@ -66,7 +66,7 @@ def _plan(session: Session, name: str, problem: FactorizationProblem) -> Factori
 
 
 def lost_share(session: Session, ratings: Ratings, name: str, rank: int, storage: Storage) -> float:
-    """Return the share of steps that a sweep of strategy *name* lost; raise where those made are not what they should.
+    """Return the share of steps that a sweep of strategy *name* lost; raise if a step that it made is wrong.
 
     Ratings are so large and the rate so tiny that every step has one size, whatever the factors are. So each bias ends
     as the number of its vertex's ratings, in units of that size. If the rows of one side begin with small integers and
@@ -225,7 +225,7 @@ def normalised(rows: list[Row]) -> str:
 
 
 def regret(rows: list[Row]) -> str:
-    """Return what the picks of "auto" cost, preprocessing counted, for each number of sweeps.
+    """Return tables of the time lost by the picks of "auto", with preprocessing, for each number of sweeps.
 
     Only inputs on which all strategies but the racy one were timed count.
     """

@@ -43,7 +43,7 @@ Maker = Callable[[Session | None], Graph]
 
 
 def makers(entries: int) -> dict[str, Maker]:
-    """Return a maker for each generator of a graph of about so many entries, which takes a session or ``None``."""
+    """Return a maker for each generator, of a graph of about *entries* entries; it takes a session or ``None``."""
     scale, side = max(1, round(math.log2(entries / 32))), max(1, math.isqrt(entries // 4))
     small = max(1, math.isqrt(entries // 32))
     made: dict[str, Callable[..., Graph]] = {
@@ -66,7 +66,7 @@ def makers(entries: int) -> dict[str, Maker]:
 
 
 def _of(source: Callable[..., Graph], make: Callable[[Graph], Graph]) -> Maker:
-    """Return what makes a graph of the one that *source* makes once for each place, outside the timing."""
+    """Return a maker that applies *make* to a graph of *source*, which is made once per session, outside the timing."""
     known: dict[Session | None, Graph] = {}
 
     def made(session: Session | None) -> Graph:

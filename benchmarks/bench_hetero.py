@@ -50,7 +50,7 @@ PATTERNS = [b"needle", b"stack", b"th", b"quicksort", b"heterogeneous"]
 
 @dataclass
 class Case:
-    """A load, what is computed of it, and a function that checks the result."""
+    """A load, the work on it, and a function that checks the result."""
 
     work: Work
     load: Any
@@ -123,7 +123,7 @@ class Timer:
         self.name, self.case, self.sessions = name, case, sessions
 
     def rounds(self, sessions: Sequence[Session], n_rounds: int, **options: Any) -> Any:
-        """Return the report of so many rounds; the results of the first and the last are checked."""
+        """Return the report of *n_rounds* rounds; the results of the first and the last are checked."""
         results, report = HeteroScheduler(sessions, **options).run(self.case.work, [self.case.load] * n_rounds)
         for found in (results[0], results[-1]):
             self.check(found, options)
@@ -134,7 +134,7 @@ class Timer:
             raise VerificationError(f"{self.name}: {options} has found a wrong result")
 
     def alone(self, session: Session, part: Timer) -> float:
-        """Return what a device takes by itself; *part* is a load of a 64th of the work."""
+        """Return the seconds of a device by itself; *part* is a load of a 64th of the work."""
         predicted = PART * part.seconds([session])
         return predicted if predicted > TOO_LONG_SECONDS else self.seconds([session])
 
@@ -154,7 +154,7 @@ class Timer:
         tried = {tuple(float(k == device) for k in range(n)): seconds for device, seconds in enumerate(alone)}
 
         def longest(split: tuple[float, ...]) -> float:
-            """Return what the slowest would take without what the devices disturb each other."""
+            """Return the seconds of the slowest device if the devices did not disturb each other."""
             return max(share * seconds for share, seconds in zip(split, alone, strict=True))
 
         def look(splits: Iterable[tuple[float, ...]]) -> tuple[float, ...]:

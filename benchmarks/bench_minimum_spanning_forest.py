@@ -1,4 +1,4 @@
-"""Time every strategy of the minimum spanning forest, and what the cost model picks.
+"""Time every strategy of the minimum spanning forest, and judge the pick of the cost model.
 
     benchmarks/bench_minimum_spanning_forest.py --device pocl --graphs rmat-18 road-FLA --scipy --json results.json
     benchmarks/bench_minimum_spanning_forest.py --reference results.json  # check another machine's rows
@@ -10,22 +10,18 @@ the edge ids (int64).
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import inputs
 import numpy as np
-from graph_benchmark import GraphBenchmark, Host, main, numbering, sha256
+from graph_benchmark import GraphBenchmark, Host, main, numbering, sha256, varied
 from scipy.sparse import triu
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from clgraph.algorithms.mst import ALGORITHM, STRATEGIES, ForestProblem, as_problem
 from clgraph.reference.mst import kruskal
-
-_SEGMENTED = STRATEGIES["segmented"]
-_TRANSACTIONAL = replace(_SEGMENTED, plan=partial(_SEGMENTED.plan, merge="transactional"))  # predicted alike
 
 
 def fingerprint(problem: ForestProblem, result: Any) -> dict[str, Any]:
@@ -63,7 +59,7 @@ BENCHMARK = GraphBenchmark(
         "networkx": Host(_networkx, lambda problem, tree: {"total_weight": int(tree.size(weight="weight"))}),
     },
     oracle=lambda problem: SimpleNamespace(edges=kruskal(problem.graph)),
-    variants={"segmented, transactional": _TRANSACTIONAL},
+    variants={"segmented, transactional": varied(STRATEGIES["segmented"], {}, {"merge": "transactional"})},
 )
 
 if __name__ == "__main__":

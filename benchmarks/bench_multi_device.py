@@ -150,7 +150,7 @@ def timed_forest(graph: SplitGraph, repeats: int) -> dict[str, Any]:
 
 
 def _medians(infos: Sequence[Any]) -> dict[str, Any]:
-    """Return the run of the median and what it tells."""
+    """Return the times of the median run, and the details of the last."""
     parts = ("local_seconds", "merge_seconds")
     runs = [{part: info.details[part] for part in parts} | {"wall_seconds": info.seconds.total} for info in infos]
     for run in runs:

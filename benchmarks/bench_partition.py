@@ -14,19 +14,17 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import harness
 import inputs
-from graph_benchmark import GraphBenchmark, main
+from graph_benchmark import GraphBenchmark, main, varied
 
 from clgraph.algorithms.partition import ALGORITHM, STRATEGIES, as_problem
 from clgraph.algorithms.partition.problem import PartitionProblem
 from clgraph.data.graph import Graph
-from clgraph.model.strategy import Strategy
 from clgraph.runtime.session import Session
 
 VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # name: changes of the problem, options of the plan
@@ -43,17 +41,6 @@ VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # name: changes 
     **{f"gpu, coarsest {size}": ({}, {"coarsest": size}) for size in (8, 32, 64)},
 }
 _GRAPHS = ("delaunay-17", "grid-512", "geometric-17", "rmat-16")
-
-
-def variant(name: str) -> Strategy:
-    """Return the strategy whose plans have the changes of :data:`VARIANTS`; what it is predicted to take stays."""
-    changes, options = VARIANTS[name]
-    base = STRATEGIES[name.partition(",")[0]]
-
-    def plan(session: Session, problem: PartitionProblem) -> Any:
-        return base.plan(session, replace(problem, **changes), **options)
-
-    return replace(base, plan=plan)
 
 
 def _describe(_session: Session, _problem: PartitionProblem, plan: Any, result: Any) -> dict[str, Any]:
@@ -77,7 +64,7 @@ BENCHMARK = GraphBenchmark(
     lambda problem, result: {},
     is_unique=False,
     describe=_describe,
-    variants={name: variant(name) for name in VARIANTS},
+    variants={name: varied(STRATEGIES[name.partition(",")[0]], *of) for name, of in VARIANTS.items()},
     settings=("n_parts", "seed"),
     label=lambda name, n_parts, seed: f"{name}, k = {n_parts}, seed {seed}",
 )

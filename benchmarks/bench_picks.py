@@ -70,7 +70,7 @@ def _algorithm(name: str) -> Algorithm:
 def measured(
     session: Session, algorithm: Algorithm, data: Any, settings: Mapping[str, Any], args: argparse.Namespace
 ) -> tuple[str, dict[str, float]]:
-    """Return what ``auto`` picks, and the least seconds of a call by strategy."""
+    """Return the pick of ``auto``, and the least seconds of a call by strategy."""
     problem = algorithm.problem(data, **settings)
     predicted, _ = algorithm.predictions(session, problem)
     pick = algorithm.choose(session, problem).strategy

@@ -35,7 +35,7 @@ _UNWRITTEN = 77
 
 @dataclass
 class Case:
-    """One plan to time, what it moves, and how its result is checked."""
+    """One plan to time, the bytes it moves, and the check of its result."""
 
     primitive: str
     dtype: str
@@ -167,7 +167,7 @@ def cases(session: Session, inputs: Inputs, n: int) -> Iterator[Case]:
 
 def measure(session: Session, case: Case, repeats: int, budget_seconds: float = 60.0) -> dict[str, Any]:
     """Return the row of *case*, timed and checked."""
-    for array in case.outputs:  # their memory may still hold what an earlier case found
+    for array in case.outputs:  # their memory may still hold the answer of an earlier case
         array.fill(array.dtype.type(_UNWRITTEN))
     timing = harness.time_run(session, case.plan.run, repeats=repeats, budget_seconds=budget_seconds)
     if hasattr(case.plan, "check"):

@@ -120,7 +120,7 @@ def run(args: argparse.Namespace) -> int:
 
     with ExitStack() as stack:
         pool = ProcessPoolExecutor(mp_context=get_context("spawn"))
-        stack.callback(pool.shutdown, cancel_futures=True)  # an error does not wait for what has not begun
+        stack.callback(pool.shutdown, cancel_futures=True)  # After an error, tasks that have not begun are dropped.
         meshes: dict[int, Future[TriangleMesh]] = {n: pool.submit(random_mesh, n) for n in args.triangles}
         for n_triangles in args.triangles:
             with busy(f"triangulating {n_triangles // 2} points"):

@@ -22,6 +22,7 @@ import argparse
 import statistics
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import harness
@@ -48,19 +49,30 @@ _MOST_ABOVE_NOISE, _MOST_ABOVE_LEAST = 1.1, 1.01  # seen: 1.05 and 1.003
 
 
 def trained(
-    sessions: Sequence[Session], train: Ratings, n_sweeps: int, schedule: Schedule, how: dict[str, Any], **options: Any
+    sessions: Sequence[Session],
+    train: Ratings,
+    test: Ratings,
+    *,
+    sweeps: int,
+    schedule: Schedule,
+    regularization: float,
+    scale: float = 0.2,
+    **options: Any,
 ) -> tuple[Any, list[Any], float]:
-    """Return engine, epochs and seconds of preparation of a training from fixed factors on some devices."""
-    options |= {"n_epochs": n_sweeps}
-    if len(sessions) > 1:
-        options |= {"options": None, "deterministic": False, "storage": "float32", "mean": None}
-    make: Any = Factorization if len(sessions) == 1 else TeamFactorization
-    given = sessions[0] if len(sessions) == 1 else sessions
-    engine, (prepared,) = harness.timed_calls(lambda: make(given, train, **options), 1)
-    rank, biases, scale = options["rank"], options["biases"], how.pop("scale", 0.2)
-    start = initial_factors(*train.shape, rank, scale=scale, biases=biases, rng=np.random.default_rng(0))
-    engine.model.set(start)
-    return engine, engine.train(n_sweeps, schedule=schedule, **how), prepared
+    """Train on one device or several, from random factors of size *scale* that are the same in every call.
+
+    The *options* are rank, biases and strategy. Return the engine, its epochs, and the seconds of preparation.
+    """
+    several = {"options": None, "deterministic": False, "storage": "float32", "mean": None}
+    if len(sessions) == 1:
+        make: Any = partial(Factorization, sessions[0], train, n_epochs=sweeps, **options)
+    else:
+        make = partial(TeamFactorization, sessions, train, n_epochs=sweeps, **several, **options)
+    engine, (prepared,) = harness.timed_calls(make, 1)
+    shape, rng = (*train.shape, options["rank"]), np.random.default_rng(0)
+    engine.model.set(initial_factors(*shape, scale=scale, biases=options["biases"], rng=rng))
+    epochs = engine.train(sweeps, schedule=schedule, regularization=regularization, eval_ratings=test)
+    return engine, epochs, prepared
 
 
 # ---- every strategy on one device
@@ -80,8 +92,10 @@ def _measure(session: Session, strategy: str, inputs: Any) -> dict[str, Any]:
     name, pairs, options, schedule, regularization, sweeps = inputs
     errors, seconds = [], 0.0
     for train, test in pairs:
-        how = {"regularization": regularization, "eval_ratings": test, "scale": 0.2 if options["biases"] else 1.0}
-        model, epochs, _ = trained([session], train, sweeps, schedule, how, strategy=strategy, **options)
+        model, epochs, _ = trained(
+            [session], train, test, sweeps=sweeps, schedule=schedule, regularization=regularization,
+            scale=0.2 if options["biases"] else 1.0, strategy=strategy, **options,
+        )  # fmt: skip
         errors.append(epochs[-1].eval_loss)
         if not abs(errors[-1] - (right := rmse(test, model.model.get(), model.model.mean))) <= 1e-4 * right:
             raise VerificationError(f"{strategy} on {name}: error {errors[-1]}; its factors give {right}")
@@ -127,9 +141,8 @@ def measure_team(name: str, pair: tuple[Ratings, Ratings], sessions: list[Sessio
     """Return the row of one input on *sessions*."""
     train, test = pair
     options = {"rank": args.rank, "strategy": args.strategy, "biases": False}
-    how = {"regularization": 0.05, "eval_ratings": test}
-    schedule = make_schedule("constant", 0.01, 0.0)
-    engine, epochs, prepared = trained(sessions, train, args.epochs, schedule, how, **options)
+    how = {"sweeps": args.epochs, "schedule": make_schedule("constant", 0.01, 0.0), "regularization": 0.05}
+    engine, epochs, prepared = trained(sessions, train, test, **how, **options)
     seconds = statistics.median(epoch.seconds for epoch in epochs[1:] or epochs)
     return {
         "benchmark": "team_factorization", "graph": f"{name}/{args.scale}, {len(sessions)} devices", "input": name,

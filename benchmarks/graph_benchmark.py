@@ -44,6 +44,15 @@ def numbering(session: Session, _problem: Any, plan: Any, _result: Any) -> dict[
     return {"numbering_seconds": min(seconds.kernel for _, seconds in harness.recorded(session, plan.result))}
 
 
+def varied(base: Strategy, changes: Mapping[str, Any], options: Mapping[str, Any]) -> Strategy:
+    """Return the strategy with *changes* of the problem and *options* of the plan; its prediction stays."""
+
+    def plan(session: Session, problem: Any) -> Any:
+        return base.plan(session, replace(problem, **changes) if changes else problem, **options)
+
+    return replace(base, plan=plan)
+
+
 @dataclass(frozen=True)
 class Host:
     """A function of another library, which runs on the host.

@@ -1,7 +1,7 @@
 """Time plans and describe the measurements as rows of JSON.
 
 A plan is built, its graph uploaded and run once, outside the timing unless that run took the whole budget. Then come
-warm-up runs, then the timed ones, and what the last of them left is verified. A row holds, besides what it was
+warm-up runs, then the timed ones, and the result of the last run is verified. A row holds, besides what it was
 measured on:
 
 ``wall_seconds, least_wall_seconds``
@@ -156,7 +156,7 @@ def time_strategies(
                 "strategy": name,
                 "kind": strategies[name].kind,
                 "picked": name == choice.strategy,
-                # Of a plan's run, without what a call takes beside it.
+                # The prediction of a plan's run, without the overhead of a call.
                 "predicted_seconds": choice.predicted[name].seconds - choice.predicted[name].parts.get("call", 0.0),
                 "verified": True,
                 **asdict(timing),

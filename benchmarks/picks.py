@@ -19,7 +19,7 @@ _CALLS = {"wall": "call", "least_wall": "least_call", "predicted": "predicted_ca
 
 
 def as_one_run(row: Row) -> Row:
-    """Return a row with the times of what the model decides on: calls, where they were timed.
+    """Return a row with the times that the model decides on: the times of calls, if they were measured.
 
     Of factorisation it is the preparation with all sweeps. ``run_seconds`` is the least time without what a call takes
     beside it.
@@ -120,7 +120,7 @@ def late(rows: Sequence[Row]) -> str:
 
 
 def changed(rows: Sequence[Row], others: Sequence[Row]) -> str:
-    """Return the picks in which *rows* differ from *others* on the same inputs, and what both lose of the best.
+    """Return the picks in which *rows* differ from *others* on the same inputs, and the time that both lose.
 
     Times are the least of both, so that picks that are alike lose alike.
     """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compile every kernel for GPUs that are not here, and show what each costs.
+"""Compile every kernel for GPUs that are not here, and show its registers and memory.
 
     tools/check_kernels.py [--vendor amd|nvidia] [--kernels] [file.cl ...]
 
@@ -44,7 +44,7 @@ EXTRA_SOURCES = ("tests/kernels/vocabulary.cl",)
 
 @dataclass(frozen=True)
 class Target:
-    """A GPU to compile for: its facts, and what clang is told."""
+    """A GPU to compile for: its facts, and the arguments of clang."""
 
     name: str
     facts: DeviceFacts
@@ -152,7 +152,7 @@ def amd_kernels(assembly: str) -> list[Kernel]:
 
 def assemble_ptx(ptx: str, sm: int, ptxas: str) -> None:
     """Assemble *ptx*; :class:`RuntimeError` with the message of ptxas if it refuses."""
-    if sm > 86:  # say what clang 15 could not
+    if sm > 86:  # clang 15 cannot name these GPUs
         ptx = re.sub(r"^\.version .*", ".version 7.8", ptx, flags=re.MULTILINE)
         ptx = re.sub(r"^\.target sm_\d+", f".target sm_{sm}", ptx, flags=re.MULTILINE)
     with tempfile.TemporaryDirectory() as directory:
@@ -168,7 +168,7 @@ def assemble_ptx(ptx: str, sm: int, ptxas: str) -> None:
 def check_amd(
     names: Sequence[str], every_kernel: bool, *, in_turns: bool = False
 ) -> tuple[list[list[object]], list[str]]:
-    """Compile for AMD; return table rows and what is wrong.
+    """Compile for AMD; return table rows and messages of failures.
 
     With *in_turns*, variants are compiled for two targets each, the first for others than the second.
     """
@@ -201,7 +201,7 @@ def check_amd(
 
 
 def check_nvidia(names: Sequence[str]) -> tuple[list[list[object]], list[str]]:
-    """Compile for NVIDIA and assemble where possible; return table rows and what is wrong."""
+    """Compile for NVIDIA and assemble where possible; return table rows and messages of failures."""
     rows: list[list[object]] = []
     wrong: list[str] = []
     ptxas = shutil.which("ptxas")

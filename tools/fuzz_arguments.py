@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Call everything public with hostile arguments, and tell what neither answers rightly nor refuses.
+"""Call everything public with hostile arguments, and report calls that neither answer rightly nor refuse.
 
     tools/fuzz_arguments.py [--calls 5000] [--seed 0] [--device pocl]
 
@@ -45,7 +45,7 @@ OF_PLANS |= {"record_kernel", "record_transfer", "record_compile"}
 
 
 class Target(NamedTuple):
-    """Something to call, with good values for the parameters that need one, and what else it takes."""
+    """Something to call, good values for the parameters that need one, and all parameters and options."""
 
     name: str
     call: Callable[..., Any]
@@ -94,7 +94,7 @@ def is_ours(function: Any) -> bool:
 
 
 def public() -> Iterator[tuple[str, Any]]:
-    """Yield names and what they stand for; modules give their functions."""
+    """Yield all public names with their objects; a module gives its functions."""
     for name in cg.__all__:
         found = getattr(cg, name)
         if isinstance(found, types.ModuleType):
@@ -136,7 +136,7 @@ def target(name: str, call: Callable[..., Any], known: dict[str, Any]) -> Target
 
 
 def targets(known: dict[str, Any]) -> list[Target]:
-    """Return all that is public: functions, constructors that check, and methods of what the good calls return."""
+    """Return everything public: functions, constructors that check, and methods of the answers of good calls."""
     found, samples = [], {type(value): value for value in known.values() if is_ours(type(value))}
     classes = [known_class for _, known_class in public() if inspect.isclass(known_class)]
     for name, thing in public():
@@ -214,7 +214,7 @@ def check_answer(answer: Any) -> None:
 
 
 def fault(call: Call) -> str | None:
-    """Make the call; return what is wrong with how it ended."""
+    """Make the call; return the fault in its end, or ``None``."""
     try:
         answer = call.target.call(**call.arguments)
     except VerificationError as error:
@@ -232,7 +232,7 @@ def fault(call: Call) -> str | None:
 
 
 def refusal(error: Exception) -> str | None:
-    """Return what is wrong with a refusal by another error: nothing, if scikit-learn's own checks made it."""
+    """Return the fault of a refusal by another error, or ``None`` if scikit-learn's own checks made it."""
     frames = traceback.extract_tb(error.__traceback__)
     if any("sklearn" in Path(frame.filename).parts for frame in frames):
         return None
@@ -242,7 +242,7 @@ def refusal(error: Exception) -> str | None:
 
 
 def child(seed: int, first: int, last: int, device: str) -> None:
-    """Make calls *first* to *last* - 1; print each one's number before it, and what is wrong with it after it."""
+    """Make calls *first* to *last* - 1; print the number of each before it, and its fault after it."""
     probing.FULL, probing.save_profile = probing.QUICK, lambda *_: Path()  # a busy machine's rates are not kept
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as directory:

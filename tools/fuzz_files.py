@@ -40,7 +40,7 @@ class Reader:
     originals : tuple of bytes
         Valid files.
     read : callable
-        ``read(path)`` returns what is in a file.
+        ``read(path)`` returns the content of a file.
     check : callable
         ``check(result)`` raises unless the result is valid.
     facts : callable

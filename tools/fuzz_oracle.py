@@ -1,4 +1,4 @@
-"""Checks of what ``fuzz_readers.py`` has read.
+"""Checks of the contents that ``fuzz_readers.py`` has read.
 
 Edge lists and ratings are read a second time, word by word in Python, to compare with. That is simple and slow:
 integers are Python's, a file is a list of lines, and vertices keep their ids.
@@ -140,7 +140,7 @@ def check_triples(content: bytes, ratings: Ratings) -> None:
     )
 
 
-# ---- what must hold of any file
+# ---- checks of every kind of file
 
 # The arguments of the constructors, and the arrays that a prediction is made of.
 graph_facts = attrgetter("row_offsets", "column_indices", "edge_weights", "directed", "labels")
@@ -196,7 +196,7 @@ def check_profile(profile: DeviceProfile) -> None:
 
 
 def all_fields(of: Any) -> tuple[Any, ...]:
-    """Return what a dataclass holds."""
+    """Return the values of all fields of a dataclass."""
     return tuple(getattr(of, field.name) for field in dataclasses.fields(of))
 
 

@@ -101,7 +101,7 @@ def _child(name: str, seed: int, numbers: range) -> None:
 
 
 def fuzz(name: str, seed: int, numbers: range, keep: Path | None = None) -> Counter[str]:
-    """Have children read these files; print what failed and return how often each outcome was."""
+    """Have children read these files; print the failures and return the number of each outcome."""
     counts: Counter[str] = Counter()
     while numbers:
         batch = numbers[:BATCH]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tell how good the picks of the cost model as it is would have been in recorded runs.
+"""Tell how good the picks of the present cost model would have been in recorded runs.
 
     tools/judge_model.py benchmarks/results/cost_model-pocl.json --kinds judge
     tools/judge_model.py benchmarks/results/cost_model-h100.json --facts h100-facts.json
@@ -39,7 +39,7 @@ Row = Mapping[str, Any]
 
 
 def kind_and_size(row: Row) -> tuple[str, int]:
-    """Return what input a row is of."""
+    """Return kind and size of the input of a row."""
     kind, _, size = str(row["graph"]).partition(",")[0].rpartition("-")
     return kind, int(size)
 

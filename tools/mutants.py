@@ -57,7 +57,7 @@ def numbered(file: str, text: str, places: Iterable[tuple[Any, ...]], comment: s
 
 
 def copy_tree(folder: Path) -> Path:
-    """Copy what tests need into *folder*, and return it."""
+    """Copy the files that tests need into *folder*, and return it."""
     for part in _COPIED:
         copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
         copy(ROOT / part, folder / part)

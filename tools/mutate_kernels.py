@@ -79,7 +79,7 @@ _CALL = re.compile(
     r"\((?P<inside>(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*)\)"
 )
 _DEFINITION = re.compile(r"#define (\w+(\(\w*\))? *)?$|INLINE \w+ $")
-# A condition after which a kernel ends, waits or leaves something out: group 1 is what it looks at.
+# A condition after which a kernel ends, waits or leaves something out; group 1 is the value that it tests.
 _CHECK = re.compile(
     r"(!(?:grid_barrier|await_others|next_turn|wait_for|color_by_all|wait_until_at_least)"
     r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"

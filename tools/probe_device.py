@@ -39,7 +39,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure, print, and write what *args* ask for."""
+    """Measure the device; print and write the profile as *args* ask."""
     session = open_session(args)
     if args.repeats > 1:
         args.no_cache = True
