@@ -33,6 +33,11 @@ from clgraph.runtime.session import Session
 CHUNK = 2_500_000
 EDGES_A_VERTEX = 8
 SCIPY = 50_000_000
+COLUMNS: dict[str, harness.Column] = {
+    "algorithm": "algorithm", "edges": ("edges", 1, ","), "workers": "workers", "s": ("seconds", 1, ".2f"),
+    "M edges/s": ("edges_per_second", 1e-6, ".2f"), "messages": "messages", "MB sent": ("bytes_sent", 1e-6, ".2f"),
+    "bytes a vertex": ("bytes_a_vertex", 1, ".2f"),
+}  # fmt: skip
 
 
 def write_chunks(folder: Path, n_edges: int, seed: int = 0) -> tuple[list[Path], int]:
@@ -62,13 +67,6 @@ def row_of(name: str, sizes: dict[str, int], seconds: float, found: Any) -> dict
     return row | {"bytes_a_vertex": found.info.largest_message_bytes / sizes["n_vertices"]}
 
 
-def table(rows: list[dict[str, Any]]) -> str:
-    columns: dict[str, harness.Column] = {"algorithm": "algorithm", "edges": ("edges", 1, ","), "workers": "workers"}
-    columns |= {"s": ("seconds", 1, ".2f"), "M edges/s": ("edges_per_second", 1e-6, ".2f"), "messages": "messages"}
-    columns |= {"MB sent": ("bytes_sent", 1e-6, ".2f"), "bytes a vertex": ("bytes_a_vertex", 1, ".2f")}
-    return harness.table_of(rows, columns)
-
-
 def measure(args: argparse.Namespace, paths: Sequence[Path], n: int, n_edges: int) -> Iterator[dict[str, Any]]:
     """Yield the rows of one graph; all clusters must find the same."""
     wanted: dict[str, Any] = {"components": scipy_components(paths, n)} if n_edges < SCIPY else {}
@@ -95,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
         for n_edges in map(int, args.edges):
             paths, n = write_chunks(Path(folder), n_edges)
             for row in measure(args, paths, n, n_edges):
-                harness.finish(args, session, [row], table)
+                harness.finish(args, session, [row], COLUMNS)
             for path in paths:
                 path.unlink()
     return 0

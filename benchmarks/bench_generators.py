@@ -28,7 +28,7 @@ from clgraph.errors import VerificationError
 from clgraph.runtime.session import Session
 
 _ARRAYS = ("row_offsets", "column_indices", "edge_weights")
-_COLUMNS: dict[str, harness.Column] = {
+COLUMNS: dict[str, harness.Column] = {
     "generator": "graph",
     "made on": "strategy",
     "vertices": ("n_vertices", 1, ","),
@@ -97,10 +97,6 @@ def measure(
     return harness.described(rows, "generators", name, made)
 
 
-def table(rows: list[dict[str, Any]]) -> str:
-    return harness.table_of(rows, _COLUMNS)
-
-
 def run(args: argparse.Namespace) -> int:
     session = Session(args.device)
     all_makers = makers(args.entries or (10**7 if session.facts.is_cpu else 10**8))
@@ -108,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
         found = measure(
             session, name, all_makers[name], repeats=args.repeats, budget_seconds=args.budget, with_host=args.host
         )
-        harness.finish(args, session, found, table)
+        harness.finish(args, session, found, COLUMNS)
         session.release()
     return 0
 

@@ -172,7 +172,7 @@ def run_teams(args: argparse.Namespace) -> int:
             last_gain = one["eval_losses"][-2] - one["eval_loss"] if args.epochs > 1 else 0.0
             if not abs(row["eval_loss"] - one["eval_loss"]) <= max(RMSE_WITHIN * one["eval_loss"], last_gain):
                 raise VerificationError(f"{name} on {count} devices: {row['eval_loss']}; on one {one['eval_loss']}")
-        harness.finish(args, sessions[0], rows, lambda rows: harness.table_of(rows, columns))
+        harness.finish(args, sessions[0], rows, columns)
     return 0
 
 

@@ -248,7 +248,7 @@ def main(
     add_options: Callable[[argparse.ArgumentParser], None] = lambda parser: None,
     cases: Callable[[argparse.Namespace], Sequence[Mapping[str, Any]]] = lambda args: [{}],
     finish: Callable[[argparse.Namespace, Session, str, Graph, list[dict[str, Any]]], None] = lambda *given: None,
-    table: str | Callable[[list[dict[str, Any]]], str] = "rows",
+    table: harness.Table = "rows",
     check_limit: int = 20_000_000,
 ) -> None:
     """Run the benchmark of the command line, and exit; *module* is its docstring.

@@ -48,7 +48,9 @@ from clgraph.runtime.devices import sub_devices
 from clgraph.runtime.session import Session, as_session
 from clgraph.runtime.timing import Recorder, Seconds
 
+Rows: TypeAlias = list[dict[str, Any]]
 Column: TypeAlias = str | tuple[str, float, str]  # a field of rows; or one, the factor of its unit, and a format
+Table: TypeAlias = str | Mapping[str, Column] | Callable[[Rows], str]  # of clgraph.report, by columns, or one's own
 REPEATS = 7
 WARM_UPS = 2
 
@@ -260,9 +262,9 @@ def measure_graphs(
     args: argparse.Namespace,
     graphs: Iterable[str],
     load: Callable[..., Graph],
-    measure: Callable[[Session, str, Graph], Iterable[list[dict[str, Any]]]],
-    table: str | Callable[[list[dict[str, Any]]], str] = "rows",
-) -> list[dict[str, Any]]:
+    measure: Callable[[Session, str, Graph], Iterable[Rows]],
+    table: Table = "rows",
+) -> Rows:
     """Measure the graphs of ``--graphs``, or else *graphs*, one after the other, and return all rows.
 
     ``measure(session, name, graph)`` gives lists of rows, which are printed and stored as soon as they come.
@@ -271,7 +273,7 @@ def measure_graphs(
     inputs.prepare((name for name in names if not (args.on_device and inputs.is_born(name))), args.workers)
     session = Session(args.device)
     commit()  # The commit at the start counts, because the checkout may change during the run.
-    rows: list[dict[str, Any]] = []
+    rows: Rows = []
     for name in names:
         for found in measure(session, name, load(name, session=session if args.on_device else None)):
             rows += finish(args, session, found, table)
@@ -279,18 +281,16 @@ def measure_graphs(
     return rows
 
 
-def finish(
-    args: argparse.Namespace,
-    session: Session,
-    rows: Iterable[dict[str, Any]],
-    table: str | Callable[[list[dict[str, Any]]], str] = "rows",
-) -> list[dict[str, Any]]:
-    """Print the rows as a table, of :func:`tabulate_rows` or one's own, and add them to the file of ``--json``.
+def finish(args: argparse.Namespace, session: Session, rows: Iterable[dict[str, Any]], table: Table = "rows") -> Rows:
+    """Print the rows as a table, and add them to the file of ``--json``.
 
     The rows are returned with the fields of :func:`provenance`.
     """
     rows = [{**row, **provenance(session)} for row in rows]
-    print(tabulate_rows(rows, table, "github") if isinstance(table, str) else table(rows), flush=True)
+    if isinstance(table, str):
+        print(tabulate_rows(rows, table, "github"), flush=True)
+    else:
+        print(table(rows) if callable(table) else table_of(rows, table), flush=True)
     if args.json:
         write_rows(args.json, rows)
     return rows

@@ -190,7 +190,7 @@ def test_generators_are_timed_and_compared(pocl: Session) -> None:
         device, host = bench_generators.measure(pocl, name, make, **options)
         assert (device["strategy"], host["strategy"]) == ("device", "host") and device["verified"]
         assert 0 < device["kernel_seconds"] <= device["wall_seconds"] and device["n_edges"] == host["n_edges"] > 500
-    assert "M entries/s" in bench_generators.table([device, host])
+    assert "M entries/s" in harness.table_of([device, host], bench_generators.COLUMNS)
     others = {pocl: generators.cycle(1000, session=pocl), None: generators.path(1000)}
     with pytest.raises(VerificationError, match="wrong: row_offsets on the device are others"):
         bench_generators.measure(pocl, "wrong", others.__getitem__, **options)
