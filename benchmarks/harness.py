@@ -50,7 +50,7 @@ from clgraph.runtime.timing import Recorder, Seconds
 
 Rows: TypeAlias = list[dict[str, Any]]
 Column: TypeAlias = str | tuple[str, float, str]  # a field of rows; or one, the factor of its unit, and a format
-Table: TypeAlias = str | Mapping[str, Column] | Callable[[Rows], str]  # of clgraph.report, by columns, or one's own
+Table: TypeAlias = str | Mapping[str, Column] | Callable[[Rows], str]  # a str: the name of a table of clgraph.report
 REPEATS = 7
 WARM_UPS = 2
 
