@@ -33,7 +33,7 @@ from scipy.spatial import Delaunay
 from tabulate import tabulate
 
 from clgraph.algorithms.delaunay import ALGORITHM as REFINEMENT
-from clgraph.algorithms.table import find_algorithm
+from clgraph.algorithms.table import MODULES, ON_MESHES, find_algorithm
 from clgraph.cli.main import guarded
 from clgraph.cli.terminal import busy
 from clgraph.data.graph import Graph
@@ -41,10 +41,7 @@ from clgraph.errors import InputError
 from clgraph.runtime.child import search_path
 from clgraph.runtime.session import Session
 
-ALGORITHMS = (
-    "connected_components", "minimum_spanning_forest", "bfs", "sssp", "color", "hash_collisions", "partition",
-    "factorization", "refine_mesh",
-)  # fmt: skip
+ALGORITHMS = (*MODULES, *ON_MESHES)
 MOST_POINTS = 1 << 17
 # The child knows nothing but names that have stood in clgraph since all nine algorithms are there.
 CHILD = """

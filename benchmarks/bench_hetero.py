@@ -122,13 +122,6 @@ class Timer:
     def __init__(self, name: str, case: Case, sessions: Sequence[Session]) -> None:
         self.name, self.case, self.sessions = name, case, sessions
 
-    def rounds(self, sessions: Sequence[Session], n_rounds: int, **options: Any) -> Any:
-        """Return the report of *n_rounds* rounds; the results of the first and the last are checked."""
-        results, report = HeteroScheduler(sessions, **options).run(self.case.work, [self.case.load] * n_rounds)
-        for found in (results[0], results[-1]):
-            self.check(found, options)
-        return report
-
     def check(self, found: Any, options: Any) -> None:
         if not self.case.check(found):
             raise VerificationError(f"{self.name}: {options} has found a wrong result")
@@ -200,7 +193,10 @@ def measure(
     alone = [timer.alone(session, part) for session in timer.sessions]
     best, split = timer.best_split(args.steps, alone)
     for name, options in policies.items():
-        report = timer.rounds(timer.sessions, args.rounds, **options)
+        loads = [timer.case.load] * args.rounds
+        results, report = HeteroScheduler(timer.sessions, **options).run(timer.case.work, loads)
+        for found in (results[0], results[-1]):
+            timer.check(found, options)
         seconds = [done.total_seconds for done in report.rounds]
         late = statistics.median(seconds[min(LEARNING_ROUNDS, len(seconds) - 1) :])
         row = {"load": timer.name, "policy": name, "devices": list(report.devices), "verified": True}
