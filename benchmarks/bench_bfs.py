@@ -1,4 +1,4 @@
-"""Time every strategy of breadth-first search, and what the cost model picks.
+"""Time every strategy of breadth-first search, and judge the pick of the cost model.
 
     benchmarks/bench_bfs.py --device pocl --graphs rmat-18 road-FLA --scipy --json results.json
     benchmarks/bench_bfs.py --reference results.json     # measure nothing; check rows of another machine

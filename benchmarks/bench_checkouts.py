@@ -33,7 +33,7 @@ from scipy.spatial import Delaunay
 from tabulate import tabulate
 
 from clgraph.algorithms.refine_mesh import ALGORITHM as REFINEMENT
-from clgraph.algorithms.table import find_algorithm
+from clgraph.algorithms.table import MODULES, ON_MESHES, find_algorithm
 from clgraph.cli.main import guarded
 from clgraph.cli.terminal import busy
 from clgraph.data.graphs.graph import Graph
@@ -41,10 +41,7 @@ from clgraph.errors import InputError
 from clgraph.runtime.discovery.child import search_path
 from clgraph.runtime.session import Session
 
-ALGORITHMS = (
-    "connected_components", "minimum_spanning_forest", "bfs", "sssp", "color", "hash_collisions", "partition",
-    "factorization", "refine_mesh",
-)  # fmt: skip
+ALGORITHMS = (*MODULES, *ON_MESHES)
 MOST_POINTS = 1 << 17
 # The child knows nothing but names that have stood in clgraph since all nine algorithms are there.
 CHILD = """
@@ -109,7 +106,7 @@ def measure(args: argparse.Namespace, session: Session, name: str, graph: Graph)
 
 
 def solved(args: argparse.Namespace, folder: Path, file: Path, source: int) -> list[dict[str, Any]]:
-    """Return what a process of the checkout in *folder* tells of each algorithm."""
+    """Return the times of each algorithm in a process of the checkout in *folder*."""
     path = os.pathsep.join([str(folder), search_path()])
     wanted = json.dumps([pair for name in args.algorithms for pair in wanted_of(name, args.strategy)])
     command = [sys.executable, "-c", CHILD, str(file), str(source), args.device or "", str(args.repeats), wanted]
@@ -127,7 +124,7 @@ def wanted_of(algorithm: str, strategies: Sequence[str]) -> list[tuple[str, str]
 
 
 def row_of(found: dict[str, Any]) -> dict[str, Any]:
-    if not any(found["kernels"]):  # what ran on the host is timed there
+    if not any(found["kernels"]):  # no kernels: the host has run it, and its wall time counts
         found = {**found, "kernels": found["walls"], "spans": found["walls"]}
     row = {"picked_strategy": found["picked"], **harness.walls(found["walls"])}
     for part in ("kernel", "span"):

@@ -1,12 +1,12 @@
-"""Time every strategy of colouring, count its colours, and see what the cost model picks.
+"""Time every strategy of colouring, count its colours, and judge the pick of the cost model.
 
     benchmarks/bench_color.py --device pocl --graphs rmat-18 road-NY --networkx --json results.json
     benchmarks/bench_color.py --graphs delaunay-17 --distance 2
 
 A row holds, beside what ``graph_benchmark.py`` says, ``distance``, ``n_colors``, ``largest_class`` and
-``smallest_class``, and ``details`` of the run, such as how many vertices conflicted first. ``kind`` is empty where more
-colours were taken than 1.06 times the fewest, or something else was asked for: that is no alternative to what the cost
-model picks.
+``smallest_class``, and ``details`` of the run, such as the number of vertices that conflicted first. ``kind`` is empty
+for a strategy that solves another problem or takes more than 1.06 times the fewest colours, since it does not compete
+with the pick of the cost model.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from clgraph.data.graphs.graph import Graph
 from clgraph.model.strategy import Strategy
 from clgraph.runtime.session import Session
 
-MOST_COLORS = 1.06  # of the fewest
+MAX_COLORS_FACTOR = 1.06  # A strategy with more than 1.06 times the fewest colours does not compete.
 _COLUMNS = {"distance": 2, "bipartite": True}
-VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # of a strategy: changes of the problem, options
+VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # name: changes of the problem, options of the plan
     "speculative, by edge": ({}, {"by": "edge"}),
     "speculative, largest first": ({"order": "largest_first"}, {}),
     "speculative, deterministic": ({"deterministic": True}, {}),
@@ -42,7 +42,7 @@ OTHER_PROBLEMS = ("columns", "balanced")
 
 
 class Varied:
-    """A plan of a problem that differs from the one that is asked for; balancing is part of the run."""
+    """A plan of a changed problem; balancing is part of its run."""
 
     def __init__(self, name: str, session: Session, problem: ColoringProblem) -> None:
         changes, options = VARIANTS[name]
@@ -59,7 +59,7 @@ class Varied:
 
 
 def variant(name: str) -> Strategy:
-    """Return the strategy whose plans have the changes of :data:`VARIANTS`; what it is predicted to take stays."""
+    """Return the strategy whose plans have the changes of :data:`VARIANTS`; its prediction stays."""
     base = STRATEGIES[name.partition(",")[0]]
     distance = VARIANTS[name][0].get("distance")
 
@@ -105,9 +105,9 @@ BENCHMARK = GraphBenchmark(
 def _mark_kinds(
     _args: argparse.Namespace, _session: Session, _name: str, _graph: Graph, rows: list[dict[str, Any]]
 ) -> None:
-    """Take the kind from what is no alternative to the pick."""
+    """Empty the kind of rows that are no alternative to the pick."""
     alike = [row for row in rows if not row["strategy"].endswith(OTHER_PROBLEMS)]
-    limit = MOST_COLORS * min((row["n_colors"] for row in alike if "kind" in row), default=0)
+    limit = MAX_COLORS_FACTOR * min((row["n_colors"] for row in alike if "kind" in row), default=0)
     for row in rows:
         if row not in alike or (row["n_colors"] > limit and not row.get("picked")):
             row["kind"] = ""

@@ -1,4 +1,4 @@
-"""Time every strategy of connected components, and what the cost model picks.
+"""Time every strategy of connected components, and judge the pick of the cost model.
 
     benchmarks/bench_connected_components.py --device pocl --graphs rmat-18 road-FLA --scipy --json results.json
     benchmarks/bench_connected_components.py --reference results.json  # check another machine's rows
@@ -13,22 +13,16 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-import harness
 import inputs
 import numpy as np
-from graph_benchmark import GraphBenchmark, Host, main, sha256
+from graph_benchmark import GraphBenchmark, Host, main, numbering, sha256
 from scipy.sparse.csgraph import connected_components as scipy_components
 
 from clgraph.algorithms.connected_components import ALGORITHM, ComponentsProblem, as_problem
-from clgraph.runtime.session import Session
 
 
 def fingerprint(_problem: ComponentsProblem, result: Any) -> dict[str, Any]:
     return {"n_components": int(result.n_components), "labels_sha256": sha256(result.labels)}
-
-
-def _describe(session: Session, _problem: ComponentsProblem, plan: Any, _result: Any) -> dict[str, Any]:
-    return {"numbering_seconds": harness.kernel_seconds(session, plan.result)}
 
 
 def _scipy(problem: ComponentsProblem) -> list[Any]:
@@ -48,7 +42,7 @@ BENCHMARK = GraphBenchmark(
     inputs.load,
     lambda name, graph: as_problem(graph),
     fingerprint,
-    describe=_describe,
+    describe=numbering,
     hosts={"scipy": Host(_scipy, lambda problem, found: fingerprint(problem, _of_scipy(found)))},
     oracle=lambda problem: _of_scipy(_scipy(problem)[0]()),
 )

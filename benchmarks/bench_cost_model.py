@@ -1,18 +1,18 @@
 """How much time the cost model's picks lose: time of the pick / time of the best strategy.
 
-    benchmarks/bench_cost_model.py --json results.json           # all algorithms, on kinds that nobody tuned it for
+    benchmarks/bench_cost_model.py --json results.json           # all algorithms, on kinds that it was not tuned for
     benchmarks/bench_cost_model.py --half tune --algorithms bfs sssp --vertices 1000000
     benchmarks/bench_cost_model.py --graphs road-FLA mine.mtx    # on graphs that are named
     benchmarks/bench_cost_model.py --results FILE …              # from rows measured before, of any algorithm
     benchmarks/bench_cost_model.py --results own.json --against shipped.json  # which picks other rates change
 
-What counts is what the model predicts and the user waits for: the least wall time of later calls on a resident graph,
-with the answer on the host; of factorisation, preparation and 20 sweeps. The same picks are judged beside that by runs
-alone, which leave the answer where it is. The inputs are those of ``unseen.py``. A row is as that algorithm's own
-benchmark writes it, with the times of calls. A strategy that is predicted to take both more than ``--patience`` seconds
-and ``--hopeless`` times as long as the pick is left out. One that is not done after ``--limit`` seconds is killed with
-its process; its row has ``cut`` and the limit as its time. To be compiled and prepared, before that, it may take ten
-times as long.
+Picks are judged by the time that the model predicts and the user waits for: the least wall time of later calls on a
+resident graph, with the answer on the host; of factorisation, preparation and 20 sweeps. A second figure judges them by
+runs alone, which leave the answer on the device. The inputs come from ``unseen.py``. The algorithm's own benchmark
+makes the row, with the times of calls. A strategy is left out if its prediction is above both ``--patience`` seconds
+and ``--hopeless`` times the prediction of the pick. A strategy that is not done after ``--limit`` seconds is killed
+with its process; its row has ``cut`` and the limit as its time. Before that, compiling and preparing may take ten times
+the limit.
 """
 
 from __future__ import annotations
@@ -23,62 +23,50 @@ import signal
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from itertools import repeat, zip_longest
+from itertools import zip_longest
 from multiprocessing import get_context
 from typing import Any
 
-import fresh
 import harness
 import inputs
-import unseen
-from judged import GRAPHS, MESH_SETTINGS, MESHES, RATINGS, Judge, cases, label_of
+from judged import SETTINGS, Judge, label_of, takes
 from limited import LimitedCalls, LimitError
 from picks import changed, late, plot, quality
+from unseen import HALVES, load
 
 from clgraph.cli.main import guarded
 from clgraph.report import Row, by_benchmark, read_rows, tabulate_rows, write_rows
 
-HALVES: Mapping[str, Sequence[Mapping[str, Any]]] = {  # of graphs, of ratings and of meshes
-    "tune": (unseen.TUNE, unseen.TUNE_RATINGS, unseen.TUNE_MESHES),
-    "judge": (unseen.JUDGE, unseen.JUDGE_RATINGS, unseen.JUDGE_MESHES),
-    "fresh": (fresh.GRAPHS, fresh.RATINGS, fresh.MESHES),
-}
-LOADERS = unseen.load, unseen.load_ratings, unseen.load_mesh
-_WRITTEN_SECONDS = 10.0  # between two writings: a file of many rows takes long
-_BUILDING = 10.0  # times as long as to be timed a strategy may take to be compiled and prepared
+_WRITTEN_SECONDS = 10.0  # The time between two writings, since a file of many rows takes long to write.
+_BUILDING_FACTOR = 10.0  # Compiling and preparing may take 10 × the limit of a timed strategy.
 
 
-def made(args: argparse.Namespace, which: int) -> Iterator[tuple[str, Any]]:
-    """Yield the labels and the inputs of ``--half``: graphs, with a *which* of 1 ratings, of 2 meshes.
+def made(args: argparse.Namespace, what: str) -> Iterator[tuple[str, Any]]:
+    """Yield the labels and the inputs of ``--half``: *what* is "graphs", "ratings" or "meshes".
 
     "both" takes turns. Several processes make them at once. Nothing is measured meanwhile, since they take the cores
     and the memory of a device that is a CPU.
     """
-    halves = [HALVES[name][which] for name in (("tune", "judge") if args.half == "both" else [args.half])]
+    halves = [getattr(HALVES[name], what) for name in (("tune", "judge") if args.half == "both" else [args.half])]
     names = [name for names in zip_longest(*halves) for name in names if name is not None]
-    load: Callable[..., Any] = LOADERS[which]
-    if args.half == "fresh":
-        load = partial(load, makers=dict(halves[0]))
     with ProcessPoolExecutor(args.workers, get_context("spawn")) as pool:
-        found = list(pool.map(load, names, repeat(args.vertices), repeat(args.seed)))
+        found = list(pool.map(partial(load, what, n=args.vertices, seed=args.seed), names))
     yield from zip((f"{name}-{args.vertices}" for name in names), found, strict=True)
 
 
 def labelled(args: argparse.Namespace) -> Iterator[tuple[str, Any, list[tuple[str, dict[str, Any]]]]]:
-    """Yield the label of each input, the input, and what is to be measured there."""
-    some = cases(args.algorithms)
-    if args.graphs:
-        inputs.prepare(args.graphs, args.workers)
-        yield from ((name, inputs.load(name), some) for name in args.graphs)
-        return
-    on_meshes = [(MESHES, settings) for settings in MESH_SETTINGS] if MESHES in args.algorithms else []
-    on_ratings: list[tuple[str, dict[str, Any]]] = [(RATINGS, {})] if RATINGS in args.algorithms else []
-    for which, wanted in ((1, on_ratings), (2, on_meshes), (0, some)):
-        if wanted:
-            yield from ((label, data, wanted) for label, data in made(args, which))
+    """Yield the label of each input, the input, and the algorithms and settings to measure on it."""
+    for what in ("ratings", "meshes", "graphs"):
+        names = [name for name in args.algorithms if takes(name) == what]
+        wanted = [(name, settings) for name in names for settings in SETTINGS[name]]
+        if what == "graphs" and args.graphs:
+            inputs.prepare(args.graphs, args.workers)
+            yield from ((name, inputs.load(name), wanted) for name in args.graphs)
+        elif wanted and not args.graphs:
+            yield from ((label, data, wanted) for label, data in made(args, what))
 
 
 def measured_case(
@@ -92,7 +80,7 @@ def measured_case(
             calls(Judge.take, label, data)
         return calls(method, benchmark, settings, *given, limit_seconds=limit)
 
-    building = None if args.limit is None else _BUILDING * args.limit
+    building = None if args.limit is None else _BUILDING_FACTOR * args.limit
     picked, predicted = call(Judge.predicted, limit=building)
     most, rows = max(args.patience, args.hopeless * predicted[picked]), []
     for name in (name for name, seconds in predicted.items() if seconds <= most or name == picked):
@@ -108,7 +96,7 @@ def measured_case(
 
 
 def measured_rows(args: argparse.Namespace) -> list[Row]:
-    """Measure until all is done or the time is over, and write what there is every few seconds and at the end."""
+    """Measure until all is done or the time is over, and write the new rows every few seconds and at the end."""
     rows: list[Row] = []
     missed: dict[str, list[str]] = defaultdict(list)
     began, written, n_written = time.monotonic(), time.monotonic(), 0
@@ -160,16 +148,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def made_parser(module: str | None) -> argparse.ArgumentParser:
-    """Return a parser of what is measured; *module* is a docstring."""
+    """Return a parser with the options that choose inputs and strategies; *module* is a docstring."""
     made = harness.parser(module)
     made.add_argument("--results", nargs="+", metavar="FILE", help="use these rows; measure nothing")
-    made.add_argument(
-        "--half", choices=(*HALVES, "both"), default="judge", help="kinds of unseen.py, or fresh (default: %(default)s)"
-    )
+    halves = "kinds of unseen.py, or fresh (default: %(default)s)"
+    made.add_argument("--half", choices=(*HALVES, "both"), default="judge", help=halves)
     made.add_argument("--vertices", type=int, default=1 << 17, metavar="N", help="size of each (default 131072)")
     made.add_argument("--seed", type=int, default=0)
-    algorithms = [*GRAPHS, RATINGS, MESHES]
-    made.add_argument("--algorithms", nargs="+", choices=algorithms, default=algorithms, help="(default: all)")
+    made.add_argument("--algorithms", nargs="+", choices=[*SETTINGS], default=[*SETTINGS], help="(default: all)")
     made.add_argument("--patience", type=float, default=1.0, help="seconds that any may be predicted to take")
     made.add_argument("--hopeless", type=float, default=30.0, help="times as long as the pick that any may be, too")
     made.add_argument("--seconds", type=float, default=math.inf, help="begin nothing later")

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Time components and forests over Dask's workers on this machine, and count what they send.
+"""Time components and forests over Dask's workers on this machine, and count the bytes between them.
 
     benchmarks/bench_distributed.py --edges 20e6 200e6 --workers 1 2 --device pocl --json distributed.json
 
-The edges are uniform, an eighth as many vertices, with weights of 32 bits, in .npz files of CHUNK edges. A cluster of
-k workers shares the cores of the device. The first call, which compiles, is not timed. Every answer is compared with
-that of the first cluster, the components also with scipy's where that takes less than SCIPY edges. A row has the edges
-per second of the whole call, reading included, and the bytes that went between workers.
+The edges are uniform, an eighth as many vertices, with weights of 32 bits, in .npz files of CHUNK edges. A cluster of k
+workers shares the cores of the device. The first call, which compiles, is not timed. Every answer is compared with the
+answer of the first cluster. Below SCIPY edges the components are compared with scipy's, too. A row has the edges per
+second of the whole call, reading included, and the bytes that went between workers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import math
 import statistics
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,14 +25,19 @@ import harness
 import numpy as np
 import scipy.sparse as sp
 
+from clgraph.cli.main import guarded
 from clgraph.distributed import LocalOpenCLCluster, connected_components, minimum_spanning_forest
 from clgraph.errors import VerificationError
-from clgraph.report import write_rows
 from clgraph.runtime.session import Session
 
 CHUNK = 2_500_000
 EDGES_A_VERTEX = 8
 SCIPY = 50_000_000
+COLUMNS: dict[str, harness.Column] = {
+    "algorithm": "algorithm", "edges": ("edges", 1, ","), "workers": "workers", "s": ("seconds", 1, ".2f"),
+    "M edges/s": ("edges_per_second", 1e-6, ".2f"), "messages": "messages", "MB sent": ("bytes_sent", 1e-6, ".2f"),
+    "bytes a vertex": ("bytes_a_vertex", 1, ".2f"),
+}  # fmt: skip
 
 
 def write_chunks(folder: Path, n_edges: int, seed: int = 0) -> tuple[list[Path], int]:
@@ -62,54 +67,44 @@ def row_of(name: str, sizes: dict[str, int], seconds: float, found: Any) -> dict
     return row | {"bytes_a_vertex": found.info.largest_message_bytes / sizes["n_vertices"]}
 
 
-def main() -> int:
-    made = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
-    made.add_argument("--edges", nargs="+", type=float, default=[20e6])
-    made.add_argument("--workers", nargs="+", type=int, default=[1, 2])
-    made.add_argument("--device", default="pocl")
-    made.add_argument("--algorithms", nargs="+", choices=("components", "forest"), default=["components", "forest"])
-    made.add_argument("--repeats", type=int, default=3)
-    made.add_argument("--folder", type=Path, help="where the chunks are written (default: a temporary folder)")
-    made.add_argument("--json", metavar="PATH")
-    args = made.parse_args()
-    rows: list[dict[str, Any]] = []
+def measure(args: argparse.Namespace, paths: Sequence[Path], n: int, n_edges: int) -> Iterator[dict[str, Any]]:
+    """Yield the rows of one graph; all clusters must find the same."""
+    wanted: dict[str, Any] = {"components": scipy_components(paths, n)} if n_edges < SCIPY else {}
+    for workers in args.workers:
+        with (
+            LocalOpenCLCluster([args.device], workers_per_device=workers, memory_limit=None) as cluster,
+            cluster.get_client() as client,
+        ):
+            client.wait_for_workers(workers)
+            for name in args.algorithms:
+                function = connected_components if name == "components" else minimum_spanning_forest
+                function(paths[:workers], n_vertices=n, client=client)
+                call = partial(function, paths, n_vertices=n, client=client)
+                found, taken = harness.timed_calls(call, args.repeats, math.inf)
+                if found[0] != wanted.setdefault(name, found[0]):
+                    raise VerificationError(f"{name}: {found[0]} by {workers} workers, not {wanted[name]}")
+                sizes = {"edges": n_edges, "n_vertices": n, "workers": workers, "chunks": len(paths)}
+                yield row_of(name, sizes, statistics.median(taken), found)
+
+
+def run(args: argparse.Namespace) -> int:
     session = Session(args.device)
     with tempfile.TemporaryDirectory(dir=args.folder) as folder:
-        for edges in map(int, args.edges):
-            paths, n = write_chunks(Path(folder), edges)
-            wanted: dict[str, Any] = {"components": scipy_components(paths, n)} if edges < SCIPY else {}
-            for workers in args.workers:
-                with (
-                    LocalOpenCLCluster([args.device], workers_per_device=workers, memory_limit=None) as cluster,
-                    cluster.get_client() as client,
-                ):
-                    client.wait_for_workers(workers)
-                    for name in args.algorithms:
-                        function = connected_components if name == "components" else minimum_spanning_forest
-                        function(paths[:workers], n_vertices=n, client=client)
-                        call = partial(function, paths, n_vertices=n, client=client)
-                        found, taken = harness.timed_calls(call, args.repeats, math.inf)
-                        if found[0] != wanted.setdefault(name, found[0]):
-                            raise VerificationError(f"{name}: {found[0]} by {workers} workers, not {wanted[name]}")
-                        sizes = {"edges": edges, "n_vertices": n, "workers": workers, "chunks": len(paths)}
-                        rows.append(row_of(name, sizes, statistics.median(taken), found) | harness.provenance(session))
-                        if args.json:
-                            write_rows(args.json, rows[-1:])
+        for n_edges in map(int, args.edges):
+            paths, n = write_chunks(Path(folder), n_edges)
+            for row in measure(args, paths, n, n_edges):
+                harness.finish(args, session, [row], COLUMNS)
             for path in paths:
                 path.unlink()
-    columns: dict[str, harness.Column] = {
-        "algorithm": "algorithm",
-        "edges": ("edges", 1, ","),
-        "workers": "workers",
-        "s": ("seconds", 1, ".2f"),
-        "M edges/s": ("edges_per_second", 1e-6, ".2f"),
-        "messages": "messages",
-        "MB sent": ("bytes_sent", 1e-6, ".2f"),
-        "bytes a vertex": ("bytes_a_vertex", 1, ".2f"),
-    }
-    print(harness.table_of(rows, columns))
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    parser = harness.parser(__doc__, graphs=False)
+    parser.set_defaults(device="pocl", repeats=3)
+    parser.add_argument("--edges", nargs="+", type=float, default=[20e6])
+    parser.add_argument("--workers", nargs="+", type=int, default=[1, 2])
+    some = ("components", "forest")
+    parser.add_argument("--algorithms", nargs="+", choices=some, default=some)
+    parser.add_argument("--folder", type=Path, help="where the chunks are written (default: a temporary folder)")
+    sys.exit(guarded(run, parser.parse_args()))

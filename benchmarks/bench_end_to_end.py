@@ -2,14 +2,17 @@
 
     benchmarks/bench_end_to_end.py --device pocl --graphs rmat-16 grid-300 --json results.json
     benchmarks/bench_end_to_end.py --data FOLDER      # with road-NY, road-FLA and web-NotreDame, if it has them
+    benchmarks/bench_end_to_end.py --graphs grid-300 --inputs Graph --caches new cold warm
+    benchmarks/bench_end_to_end.py --small 10000      # look for calls that take much longer than scipy's
     clgraph report results.json --table parts
 
-What goes in is a scipy CSR array of float64, which scipy takes as it is, a ``Graph``, or a networkx graph of at most
+The input is a scipy CSR array of float64, which scipy takes as it is, a ``Graph``, or a networkx graph of at most
 ``--networkx`` edges. A row is one of three calls:
 
 ``cold process``
-    A new process, from its start to the answer, without the time in which it loads the input. The caches on disk are
-    as they are; ``--cold-caches`` gives it empty ones.
+    A new process, from its start to the answer, without the time in which it loads the input. It finds the caches on
+    disk as the user has them. With ``--caches`` they are ``new`` (empty: drivers and device are tested, too), ``cold``
+    (the verdicts of these tests are known) or ``warm`` (the quickest of several processes counts).
 ``first call``
     With an object that no call has seen; the kernels are built.
 ``later call``
@@ -21,44 +24,42 @@ parts of the quickest call: ``check_seconds``, ``convert_seconds`` (of networkx 
 ``upload_seconds``, ``kernel_seconds``, ``read_seconds``, ``compile_seconds`` and ``python_seconds``, the rest, which
 includes a strategy that runs on the host. The kernels that check and measure the input count as check and statistics.
 ``span_seconds`` are from the start of the first kernel to the end of the last one.
-``scipy_seconds`` and ``networkx_seconds`` are what those took; beside a later call scipy gets a matrix that it has had,
-beside others a new copy, as we do: what the last call has left in the caches is worth up to a third. ``bus_seconds`` is
-how long a GPU's bus takes for the input and the answer at the rate of pinned memory, measured in the same run.
-``peak_bytes`` is what a call in a process of its own takes beyond what is there before it; arrays on a CPU device are
-part of it.
+``scipy_seconds`` and ``networkx_seconds`` are the times of these libraries. Beside a later call scipy gets a matrix
+that it has had, beside others a new copy, as we do: caches that are warm from the last call save up to a third.
+``bus_seconds`` is the time that a GPU's bus needs for the input and the answer at the rate of pinned memory, measured
+in the same run. ``peak_bytes`` is the memory that a call in a process of its own takes on top of the memory in use
+before; it includes arrays on a CPU device. The parts of a new process are ``import_seconds``, ``session_seconds`` and
+``first_call_seconds``.
+
+With ``--small``, graphs of 10 vertices on, each about three times as large as the one before, go in as scipy CSR arrays
+that no call has seen, neither ours nor scipy's. A call may take 1.25 times scipy's time and 0.2 ms more; the script
+returns 1 if one takes longer. Times are the least of several calls, ours and scipy's in turns. ``--graphs`` then names
+kinds. A row has ``scipy_seconds`` and ``allowed_seconds``.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import re
-import subprocess
+import math
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import Any
-from unittest.mock import patch
 
 import first_answer
 import harness
 import inputs
 import numpy as np
-import pyopencl as cl
-from bench_first_call import own_caches
-from checkout import ROOT
+from call_parts import measured_call, pinned_bandwidth
 from end_to_end_calls import ALGORITHMS, Calls
 
+from clgraph import generators
 from clgraph.cli.main import guarded
 from clgraph.cli.terminal import busy
 from clgraph.data.graphs.graph import Graph
-from clgraph.runtime.discovery.child import search_path
 from clgraph.runtime.session import Session
 
 INPUTS = ("scipy", "Graph", "networkx")
@@ -66,119 +67,36 @@ FILES = ("road-NY", "road-FLA", "web-NotreDame")
 GRAPHS = (
     "grid-32", "rmat-16", "grid-300", "geometric-18", "rmat-18", "grid-1000", "rmat-20", "grid-4096", "rmat-22", *FILES,
 )  # fmt: skip
-HOST_PARTS = {  # what the host does of each part, where this version has it
-    "clgraph.data.graphs.graph:Graph.from_scipy": "check",
-    "clgraph.data.graphs.wrapped:WrappedGraph.check": "check",
-    "clgraph.data.graphs.graph:Graph.from_networkx": "convert",
-    "clgraph.data.graphs.graph_arrays:graph_stats": "statistics",
-    "clgraph.data.graphs.wrapped:graph_stats": "statistics",
+SMALL: dict[str, Callable[[int], Graph]] = {
+    "grid": lambda n: generators.grid(max(2, round(n**0.5)), max(2, round(n**0.5))),
+    "random": lambda n: generators.uniform_random(n, 4 * n),
+    "star": generators.star,
+    "path": generators.path,
+    "tree": generators.tree,
 }
-KERNEL_PARTS = {"check": "check_csr.cl", "statistics": "graph_stats.cl"}
-WRITES = {cl.command_type.WRITE_BUFFER, cl.command_type.WRITE_BUFFER_RECT, cl.command_type.UNMAP_MEM_OBJECT}
-READS = {cl.command_type.READ_BUFFER, cl.command_type.READ_BUFFER_RECT, cl.command_type.MAP_BUFFER}
-
-
-@contextmanager
-def watched() -> Iterator[dict[str, float]]:
-    """Yield the seconds of each part that pass in the functions of :data:`HOST_PARTS` inside the block.
-
-    What such a function calls of the others counts as its own.
-    """
-    seconds = dict.fromkeys(HOST_PARTS.values(), 0.0)
-    is_running = False
-
-    def timed(part: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        nonlocal is_running
-        if is_running:
-            return function(*args, **kwargs)
-        is_running, started = True, time.perf_counter()
-        try:
-            return function(*args, **kwargs)
-        finally:
-            seconds[part] += time.perf_counter() - started
-            is_running = False
-
-    def watch(part: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda *args, **kwargs: timed(part, function, *args, **kwargs)
-
-    with ExitStack() as patches:
-        for place, part in HOST_PARTS.items():
-            owner_name, _, name = place.replace(":", ".").rpartition(".")
-            with suppress(ImportError, AttributeError):
-                owner = resolve_name(owner_name)
-                patches.enter_context(patch.object(owner, name, watch(part, getattr(owner, name))))
-        yield seconds
-
-
-@cache
-def kernel_names(file: str) -> frozenset[str]:
-    """Return the names of the kernels in *file* of ``cl/data``."""
-    text = (ROOT / "cl" / "data" / file).read_text(encoding="utf-8")
-    return frozenset(re.findall(r"^KERNEL (\w+)\(", text, re.MULTILINE))
-
-
-def measured_call(session: Session, call: Callable[[], Any]) -> tuple[Any, dict[str, float]]:
-    """Return what *call* returns, and its seconds and their parts."""
-    with watched() as parts, session.measure() as recorder:
-        started = time.perf_counter()
-        result = call()
-        wall = time.perf_counter() - started
-    seconds, kernels = recorder.seconds, recorder.kernels()
-    assert seconds is not None
-    for part, file in KERNEL_PARTS.items():
-        parts[part] += sum(kernels.pop(name)[1] for name in kernel_names(file) & kernels.keys())
-    parts |= {"upload": 0.0, "kernel": sum(found[1] for found in kernels.values()), "read": 0.0}
-    for event in recorder.transfer_events:
-        kind = event.command_type  # a copy from device to device is work like a kernel's
-        part = "upload" if kind in WRITES else "read" if kind in READS else "kernel"
-        parts[part] += 1e-9 * (event.profile.end - event.profile.start)
-    parts["compile"] = seconds.compile
-    parts["python"] = max(0.0, wall - sum(parts.values()))
-    return result, {"wall": wall, "span": seconds.span, **parts}
-
-
-def pinned_bandwidth(session: Session, n_bytes: int = 1 << 28) -> tuple[float, float]:
-    """Return the bytes per second of copies from pinned host memory to the device, and back."""
-    context, queue = session.context, session.queue
-    host = cl.Buffer(context, cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR, n_bytes)
-    access: Any = cl.map_flags.READ | cl.map_flags.WRITE
-    byte_type: Any = np.dtype(np.uint8)
-    mapped, _ = cl.enqueue_map_buffer(queue, host, access, 0, (n_bytes,), byte_type)
-    device = cl.Buffer(context, cl.mem_flags.READ_WRITE, n_bytes)
-    mapped[:] = 1
-
-    def rate(target: Any, source: Any) -> float:
-        return n_bytes / min(harness.timed_calls(lambda: cl.enqueue_copy(queue, target, source), 7)[1])
-
-    rates = rate(device, mapped), rate(mapped, device)
-    mapped.base.release(queue)
-    queue.finish()
-    return rates
+SMALL_SIZES = (10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
 
 
 def measure(
     args: argparse.Namespace, session: Session, name: str, graph: Graph, calls: Calls, bandwidth: tuple[float, float]
-) -> list[dict[str, Any]]:
-    """Return the rows of one algorithm on one graph."""
-    source = inputs.source(name, graph)
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of one algorithm on one graph."""
+    source, what = inputs.source(name, graph), f"{calls.name} of {name}"
     matrix = graph.to_scipy().astype(np.float64)
-    known: dict[str, Any] = {}
-    others: dict[str, float] = {}
-    again: dict[str, float] = {}  # of those that have had the matrix before
-    rows: list[dict[str, Any]] = []
-    n_undirected = graph.n_edges // 2
-    wanted = [given for given in args.inputs if given != "networkx" or n_undirected <= args.networkx]
+    wanted = [given for given in args.inputs if given != "networkx" or graph.n_edges // 2 <= args.networkx]
     network = graph.to_networkx() if "networkx" in wanted else None
-    for library, call in (("scipy", calls.scipy), ("networkx", calls.networkx)):
-        given = matrix if library == "scipy" else network
+    others: dict[str, float] = {}
+    again: dict[str, float] = {}  # scipy's seconds with a matrix that it has had before
+    expected = None
+    for library, call, given in (("scipy", calls.scipy, matrix), ("networkx", calls.networkx, network)):
         if call is None or given is None:
             continue
-        with busy(f"timing {library}: {calls.name} of {name}"):
+        with busy(f"timing {library}: {what}"):
             found, seconds = harness.timed_calls(partial(call, given, source), args.repeats, args.budget)
+        yield {"strategy": library, **harness.walls(seconds)}
         others[f"{library}_seconds"] = min(seconds)
-        rows.append({"strategy": library, **harness.walls(seconds)})
         if library == "scipy":
-            known["scipy"], again["scipy_seconds"] = found, min(seconds)
+            expected, again = found, {"scipy_seconds": min(seconds)}
             on_new = partial(lambda call, taken: call(taken, source), call)
             others["scipy_seconds"] = min(harness.timed_calls(on_new, args.repeats, args.budget, matrix.copy)[1])
     fresh: dict[str, Callable[[], Any]] = {
@@ -190,19 +108,10 @@ def measure(
         "networkx": lambda: network,
     }  # fmt: skip
     for given in wanted:
-        with busy(f"timing {calls.name} of {name} as {given}"):
-            found = calls.ours(fresh[given](), source, session)  # builds the kernels
-            timed: dict[str, list[dict[str, float]]] = {"first call": [], "later call": []}
-            started = time.perf_counter()
-            while not timed["first call"] or (
-                len(timed["first call"]) < args.repeats and time.perf_counter() - started < args.budget
-            ):
-                taken = fresh[given]()
-                for runs in timed.values():
-                    found, parts = measured_call(session, partial(calls.ours, taken, source, session))
-                    runs.append(parts)
-        with harness.naming(f"{calls.name} of {name} as {given}"):
-            answer = calls.check(graph, source, found, known.get("scipy"))
+        with busy(f"timing {what} as {given}"):
+            found, timed = timed_twice(args, session, fresh[given], partial(calls.ours, source=source))
+        with harness.naming(f"{what} as {given}"):
+            answer = calls.check(graph, found, expected)
         limits = {}
         if not session.facts.is_cpu:
             weights = matrix.data if given == "scipy" else graph.edge_weights
@@ -210,35 +119,95 @@ def measure(
             limits["bus_seconds"] = sum(array.nbytes for array in read) / bandwidth[0] + answer.nbytes / bandwidth[1]
         about = {"kind": found.info.kind, "ran": found.info.strategy, "verified": True, "algorithm": calls.name,
                  "input": given, **others, **limits}  # fmt: skip
-        cold = None if args.skip_cold else cold_process(args, calls, given, graph, source)
-        if cold is not None:
-            rows.append({"strategy": f"{given}, cold process", "call": "cold process", **about, **cold})
-        for call, runs in timed.items():
+        for call_name, fields in cold_processes(args, calls, given, graph, source):
+            yield {"strategy": f"{given}, {call_name}", "call": "cold process", **about, **fields}
+        for call_name, runs in timed.items():
             least = min(runs, key=lambda run: run["wall"])
             parts = {f"{part}_seconds": value for part, value in least.items() if part != "wall"}
-            walls = harness.walls([run["wall"] for run in runs])
-            about |= {"strategy": f"{given}, {call}", "call": call, **(again if call == "later call" else {})}
-            rows.append({**about, **walls, **parts})
-    return harness.described(rows, "end_to_end", f"{name}: {calls.name}", graph)
+            about |= {"strategy": f"{given}, {call_name}", "call": call_name}
+            about |= again if call_name == "later call" else {}
+            yield {**about, **harness.walls([run["wall"] for run in runs]), **parts}
 
 
-def cold_process(args: argparse.Namespace, calls: Calls, given: str, graph: Graph, source: int) -> dict[str, Any]:
-    """Run the call in a process of its own."""
-    with tempfile.TemporaryDirectory() as folder, busy(f"a new process: {calls.name} as {given}"):
+def timed_twice(
+    args: argparse.Namespace, session: Session, make: Callable[[], Any], call: Callable[..., Any]
+) -> tuple[Any, dict[str, list[dict[str, float]]]]:
+    """Return the last answer, and the times of first calls with new objects and of later calls with each of them."""
+    found = call(make(), session=session)  # builds the kernels
+    timed: dict[str, list[dict[str, float]]] = {"first call": [], "later call": []}
+    started = time.perf_counter()
+    for k in range(args.repeats):
+        if k and time.perf_counter() - started > args.budget:
+            break
+        taken = make()
+        for runs in timed.values():
+            found, parts = measured_call(session, partial(call, taken, session=session))
+            runs.append(parts)
+    return found, timed
+
+
+def cold_processes(
+    args: argparse.Namespace, calls: Calls, given: str, graph: Graph, source: int
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield name and fields of each call in a process of its own; with warm caches the quickest process counts."""
+    arrays = {name: getattr(graph, name) for name in ("row_offsets", "column_indices", "edge_weights")}
+    with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "graph.npz"
-        weights = {} if graph.edge_weights is None else {"edge_weights": graph.edge_weights}
-        np.savez(file, row_offsets=graph.row_offsets, column_indices=graph.column_indices, **weights)
-        environment = own_caches(Path(folder)) if args.cold_caches else {**os.environ, "PYTHONPATH": search_path()}
+        np.savez(file, **{name: array for name, array in arrays.items() if array is not None})
         options = [calls.name, given, str(file), str(source), args.device or ""]
-        started = time.time()
-        command = [sys.executable, first_answer.__file__, *options]
-        child = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE)
-    found: dict[str, Any] = json.loads(child.stdout)
-    seconds = found.pop("answered") - started - found.pop("load_seconds")
-    return {"wall_seconds": seconds, "least_wall_seconds": seconds, "repeats": 1, **found}
+        for caches in () if args.skip_cold else args.caches:
+            with busy(f"a new process: {calls.name} as {given}"):
+                n = args.repeats if caches == "warm" else 1
+                runs = [first_answer.timed_process(options, caches, Path(folder)) for _ in range(n)]
+            least = min(runs, key=lambda run: run["wall_seconds"])
+            name = "cold process" if caches is None else f"cold process, {caches} caches"
+            yield name, {**least, **harness.walls([run["wall_seconds"] for run in runs])}
+
+
+def measure_small(args: argparse.Namespace, session: Session, name: str, calls: Calls, graph: Graph) -> dict[str, Any]:
+    """Return the row of one algorithm on one small graph: our first call and scipy's, in turns."""
+    matrix, source = graph.to_scipy().astype(np.float64), graph.n_vertices // 2
+    assert calls.scipy is not None
+    found, expected = calls.ours(matrix.copy(), source, session), calls.scipy(matrix, source)  # builds kernels
+    calls.check(graph, found, expected)
+    ours, scipys = list[float](), list[float]()
+    for _ in range(args.repeats):
+        ours += harness.timed_calls(partial(calls.ours, source=source, session=session), 1, math.inf, matrix.copy)[1]
+        scipys += harness.timed_calls(lambda fresh: calls.scipy(fresh, source), 1, math.inf, matrix.copy)[1]
+    about = {"strategy": "scipy, first call", "algorithm": calls.name, "ran": found.info.strategy, "verified": True}
+    limits = {"scipy_seconds": min(scipys), "allowed_seconds": 1.25 * min(scipys) + 2e-4}
+    row = {**about, **harness.walls(ours), **limits}
+    return harness.described([row], "small_inputs", f"{name}: {calls.name}", graph)[0]
+
+
+def table_of_late(rows: list[dict[str, Any]]) -> str:
+    """Return a table of the rows that take longer than they may, and their number."""
+    late = [row for row in rows if row["least_wall_seconds"] > row["allowed_seconds"]]
+    if not late:
+        return f"none of {len(rows)} calls takes longer than it may"
+    columns: dict[str, harness.Column] = {"graph": "graph", "strategy": "ran", "ms": ("least_wall_seconds", 1e3, ".3g")}
+    columns |= {name: (f"{name}_seconds", 1e3, ".3g") for name in ("scipy", "allowed")}
+    return f"{harness.table_of(late, columns)}\n\n{len(late)} of {len(rows)} calls take longer than they may"
+
+
+def run_small(args: argparse.Namespace) -> int:
+    """Measure the small graphs; return 1 if a call takes longer than it may."""
+    session, rows = Session(args.device), list[dict[str, Any]]()
+    for kind in args.graphs or SMALL:
+        for n in (n for n in SMALL_SIZES if n <= args.small):
+            graph = SMALL[kind](n)
+            weighted = generators.random_weights(graph, low=1, high=1025)
+            for calls in (ALGORITHMS[name] for name in args.algorithms):
+                if calls.scipy is not None:
+                    given = weighted if calls.is_weighted else graph
+                    rows.append(measure_small(args, session, f"{kind} {n}", calls, given))
+    harness.finish(args, session, rows, table_of_late)
+    return int(any(row["least_wall_seconds"] > row["allowed_seconds"] for row in rows))
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.small is not None:
+        return run_small(args)
     if args.data:
         inputs.DATA = Path(args.data)
     there = {path.name.partition(".")[0] for path in inputs.DATA.glob("*")}
@@ -249,11 +218,12 @@ def run(args: argparse.Namespace) -> int:
     pinned = {"pinned_upload_bytes_per_second": bandwidth[0], "pinned_read_bytes_per_second": bandwidth[1]}
     rates = {} if session.facts.is_cpu else pinned
     for name in names:
-        for algorithm in args.algorithms:
-            calls = ALGORITHMS[algorithm]
+        for calls in (ALGORITHMS[algorithm] for algorithm in args.algorithms):
             graph = inputs.weighted(name, high=1024) if calls.is_weighted else inputs.undirected(name)
-            rows = measure(args, session, name, graph, calls, bandwidth)
-            harness.finish(args, session, ({**row, **rates} for row in rows), "parts")
+            rows = [{**row, **rates} for row in measure(args, session, name, graph, calls, bandwidth)]
+            harness.finish(
+                args, session, harness.described(rows, "end_to_end", f"{name}: {calls.name}", graph), "parts"
+            )
             session.release()
     return 0
 
@@ -266,5 +236,9 @@ if __name__ == "__main__":
     most = "make networkx graphs of at most EDGES edges (1,000,000)"
     parser.add_argument("--networkx", type=int, default=1_000_000, metavar="EDGES", help=most)
     parser.add_argument("--skip-cold", action="store_true", help="start no processes")
-    parser.add_argument("--cold-caches", action="store_true", help="give new processes empty caches of kernels")
+    states, some = first_answer.CACHES, "caches of kernels that new processes get (default: those of the user)"
+    parser.add_argument("--caches", nargs="+", choices=states, default=[None], metavar="STATE", help=some)
+    parser.add_argument("--cold-caches", dest="caches", action="store_const", const=["new"], help="as `--caches new`")
+    small = f"small graphs beside scipy, up to this size ({SMALL_SIZES[-1]:,})"
+    parser.add_argument("--small", type=int, nargs="?", const=SMALL_SIZES[-1], metavar="VERTICES", help=small)
     sys.exit(guarded(run, parser.parse_args()))

@@ -1,4 +1,4 @@
-"""Time a sweep of every strategy of factorisation, its preprocessing, and what the cost model picks.
+"""Time a sweep of every strategy of factorisation and its preprocessing, and judge the pick of the cost model.
 
     benchmarks/bench_factorization.py --device nvidia --json results.json
     benchmarks/bench_factorization.py --results results.json     # tables of rows measured before
@@ -7,9 +7,9 @@ A row holds, beside what ``harness.py`` says: ``preparation_seconds`` of making 
 ``updates_per_second`` of a sweep; ``bandwidth_share``, the bytes that a step on two rows anywhere in memory must move,
 read and written, times the steps, divided by time and streaming bandwidth; ``lost_share`` of the steps that left no
 trace in a sweep of equal tiny steps, with biases (0 for every strategy but ``hogwild``; what the steps added to the
-rows is checked, too); ``rmse`` on the
-ratings after three sweeps from one start; ``predicted_seconds`` of a sweep, ``predicted_preparation_seconds``; and
-``picked`` and ``picked_once`` for the choice of "auto" when 20 sweeps and when one are wanted.
+rows is checked, too); ``rmse`` on the ratings after three sweeps from one start; ``predicted_seconds`` of a sweep,
+``predicted_preparation_seconds``; and ``picked`` and ``picked_once`` for the choice of "auto" when 20 sweeps and when
+one are wanted.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from functools import lru_cache
+from functools import lru_cache, partial
 from multiprocessing import get_context
 from statistics import geometric_mean
 from typing import Any
@@ -45,13 +46,16 @@ from clgraph.runtime.session import Session
 
 POWER_LAW = ("STACK", "IMDB", "WIKI", "BGG", "CITP", "POKEC", "LIVEJ", "NFLIX", "ml-100k", "web-NotreDame")
 ROADS = ("CAL", "E", "W", "CTR", "road-NY", "road-FLA")
-SWEEPS = (1, 20)  # for which "auto" is judged
+SWEEPS = (1, 20)  # "auto" is judged for both numbers of sweeps.
 UNSHUFFLED = "edge_locked, not shuffled"
 _VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {UNSHUFFLED: ("edge_locked", {"shuffle": False})}
 RACY = "hogwild"
 _VALUE = 2.0**40  # no rounding: a step has no effect on rows of small integers, nor on a rating
 _STEPS: dict[Storage, float] = {"float32": 2.0**-30, "float16": 2.0**-20}
-_LARGEST_SUMS: dict[Storage, int] = {"float32": 2**24, "float16": 2**11}  # of integers, without rounding
+_LARGEST_SUMS: dict[Storage, int] = {
+    "float32": 2**24,
+    "float16": 2**11,
+}  # Integers up to this are exact in the storage.
 _PREPARATION_BUDGET = 0.5  # seconds, after which making the plan again would not change its time much
 
 
@@ -62,11 +66,11 @@ def _plan(session: Session, name: str, problem: FactorizationProblem) -> Factori
 
 
 def lost_share(session: Session, ratings: Ratings, name: str, rank: int, storage: Storage) -> float:
-    """Return the share of steps that a sweep of strategy *name* lost; raise where those made are not what they should.
+    """Return the share of steps that a sweep of strategy *name* lost; raise if a step that it made is wrong.
 
-    Ratings are so large and the rate so tiny that every step is of one size, whatever the factors are. So each bias
-    ends as the number of its vertex's ratings; and where rows of one side begin with small integers and those of the
-    other with 0, each of these ends as the sum of its ratings' rows, in units of that size. With and without biases.
+    Ratings are so large and the rate so tiny that every step has one size, whatever the factors are. So each bias ends
+    as the number of its vertex's ratings, in units of that size. If the rows of one side begin with small integers and
+    the other rows with 0, each of the others ends as the sum of the rows of its ratings. With and without biases.
     """
     equal = Ratings._trusted(ratings.users, ratings.items, np.full_like(ratings.values, _VALUE), *ratings.shape)
     degrees = [np.diff(offsets) for offsets in (ratings.user_offsets, ratings.item_offsets)]
@@ -94,7 +98,7 @@ def lost_share(session: Session, ratings: Ratings, name: str, rank: int, storage
     return float(lost)
 
 
-@lru_cache(maxsize=1)  # for all strategies
+@lru_cache(maxsize=1)  # All strategies use the same rows.
 def _small_integers(ratings: Ratings, rank: int) -> list[NDArray[np.int32]]:
     """Return a row of random numbers 1 … 4 for each user and for each item."""
     rng = np.random.default_rng(0)
@@ -114,27 +118,30 @@ def measure(
     session: Session,
     name: str,
     ratings: Ratings,
-    model: dict[str, dict[str, Any]],
+    strategies: Sequence[str],
     *,
     rank: int,
     storage: Storage,
-    strategies: list[str],
-    repeats: int,
-    budget_seconds: float,
     verified: bool = True,
+    **timing: Any,
 ) -> list[dict[str, Any]]:
-    """Return one row for each strategy on *ratings*; *model* is what :func:`model_says` of them.
+    """Return one row for each strategy on *ratings*; *timing* is for ``harness.time_run``.
 
-    Unless *verified*, it is not looked whether steps are lost.
+    Only if *verified*, lost steps are counted.
     """
-    start = initial_factors(*ratings.shape, rank, scale=0.2, biases=False, rng=np.random.default_rng(0))
     about = {"benchmark": "factorization", "graph": name, "rank": rank, "storage": storage}
     about |= {size: getattr(ratings, size) for size in ("n_users", "n_items", "n_ratings")}
-    rows = []
+    model, rows = model_says(session, ratings, rank, storage), []
     for strategy in strategies:
         kind = STRATEGIES[_VARIANTS.get(strategy, (strategy,))[0]].kind
         with busy(f"timing {strategy} on {name}"):
-            row = _measure_one(session, ratings, strategy, start, storage, repeats, budget_seconds, verified)
+            row = _timed(session, ratings, strategy, rank, storage, **timing)
+            session.release()
+            lost = lost_share(session, ratings, strategy, rank, storage) if verified else 0.0
+            session.release()
+        if not np.isfinite(row["rmse"]) or (lost and strategy != RACY):
+            raise VerificationError(f"{strategy}: error {row['rmse']} after three sweeps, {lost:.2%} of the steps lost")
+        row |= {"lost_share": lost, "verified": verified and strategy != RACY}
         rows.append({**about, "strategy": strategy, "kind": kind, **row, **model.get(strategy, {})})
     return rows
 
@@ -156,50 +163,33 @@ def model_says(session: Session, ratings: Ratings, rank: int, storage: Storage) 
     }
 
 
-def _measure_one(
-    session: Session,
-    ratings: Ratings,
-    strategy: str,
-    start: Factors,
-    storage: Storage,
-    repeats: int,
-    budget: float,
-    verified: bool,
+def _timed(
+    session: Session, ratings: Ratings, strategy: str, rank: int, storage: Storage, **timing: Any
 ) -> dict[str, Any]:
-    rank = start.user_factors.shape[1]
+    """Return the times of preparation and sweeps, and the error after three sweeps."""
+    start = initial_factors(*ratings.shape, rank, scale=0.2, biases=False, rng=np.random.default_rng(0))
     problem = as_problem(ratings, rank=rank, storage=storage)
     preparations: list[float] = []
-    while len(preparations) < 3 and sum(preparations) < _PREPARATION_BUDGET:  # the first pays for what is made once
+    while len(preparations) < 3 and sum(preparations) < _PREPARATION_BUDGET:  # the first pays for one-time work
         with session.measure() as recorder:
             plan = _plan(session, strategy, problem)
         assert recorder.seconds is not None
         preparations.append(recorder.seconds.total - recorder.seconds.compile)
-    preparation = min(preparations)
     plan.model.set(start)
     plan.model.set_hyper(0.005, 0.02)
-    timing = harness.time_run(session, plan.sweep, repeats=repeats, budget_seconds=budget)
+    timed = harness.time_run(session, plan.sweep, **timing)
     plan.check()
     plan.model.set(start)
     for _ in range(3):
         plan.sweep()
     plan.check()
-    rmse = Errors(session, ratings, plan.model).rmse()
-    del plan
-    session.release()
-    lost = lost_share(session, ratings, strategy, rank, storage) if verified else 0.0
-    session.release()
-    if not np.isfinite(rmse) or (lost and strategy != RACY):
-        raise VerificationError(f"{strategy}: error {rmse} after three sweeps, {lost:.2%} of the steps lost")
-    n = ratings.n_ratings
-    moved = n * (4 * rank * np.dtype(storage).itemsize + 12)
+    moved = ratings.n_ratings * (4 * rank * np.dtype(storage).itemsize + 12)
     return {
-        **vars(timing),
-        "preparation_seconds": preparation,
-        "updates_per_second": n / timing.wall_seconds,
-        "bandwidth_share": moved / timing.wall_seconds / session.profile.rates.stream_bytes_per_second,
-        "lost_share": lost,
-        "rmse": rmse,
-        "verified": verified and strategy != RACY,
+        **vars(timed),
+        "preparation_seconds": min(preparations),
+        "updates_per_second": ratings.n_ratings / timed.wall_seconds,
+        "bandwidth_share": moved / timed.wall_seconds / session.profile.rates.stream_bytes_per_second,
+        "rmse": Errors(session, ratings, plan.model).rmse(),
     }
 
 
@@ -235,7 +225,7 @@ def normalised(rows: list[Row]) -> str:
 
 
 def regret(rows: list[Row]) -> str:
-    """Return what the picks of "auto" cost, preprocessing counted, for each number of sweeps.
+    """Return tables of the time lost by the picks of "auto", with preprocessing, for each number of sweeps.
 
     Only inputs on which all strategies but the racy one were timed count.
     """
@@ -253,10 +243,6 @@ def regret(rows: list[Row]) -> str:
     return "\n\n".join(tables)
 
 
-def _generate(name: str, scale: int) -> None:
-    ratings_inputs.load(name, scale=scale)
-
-
 def run(args: argparse.Namespace) -> int:
     if args.results:
         rows: list[Row] = [row for path in args.results for row in read_rows(path)]
@@ -266,17 +252,17 @@ def run(args: argparse.Namespace) -> int:
     generated = [name for name in names if name in ratings_inputs.GENERATED]
     generated.sort(key=lambda name: name != "NFLIX")  # the largest first
     with ProcessPoolExecutor(args.workers, get_context("spawn")) as pool:
-        list(pool.map(_generate, generated, [args.scale] * len(generated)))
+        list(pool.map(partial(ratings_inputs.keep, scale=args.scale), generated))
     session = Session(args.device)
     measured: list[Row] = []
     for name in names:
         ratings = ratings_inputs.load(name, scale=args.scale if name in ratings_inputs.GENERATED else 1)
         label = name if args.scale == 1 or name in ratings_inputs.FILES else f"{name}/{args.scale}"
         label += "" if args.rank == 16 and args.storage == "float32" else f", rank {args.rank} {args.storage}"
-        model = model_says(session, ratings, args.rank, args.storage)
-        how = {"rank": args.rank, "storage": args.storage, "strategies": args.strategies}
-        rows = measure(session, label, ratings, model, repeats=args.repeats, budget_seconds=args.budget, **how)
-        measured += harness.finish(args, session, rows, "strategies")
+        how = {"rank": args.rank, "storage": args.storage, "repeats": args.repeats, "budget_seconds": args.budget}
+        measured += harness.finish(
+            args, session, measure(session, label, ratings, args.strategies, **how), "strategies"
+        )
     _report(measured)
     return 0
 
@@ -291,7 +277,6 @@ if __name__ == "__main__":
     parser.add_argument("--rank", type=int, default=16)
     parser.add_argument("--storage", choices=("float32", "float16"), default="float32")
     parser.add_argument("--scale", type=int, default=1, help="divide the size of generated inputs")
-    parser.add_argument(
-        "--strategies", nargs="+", choices=[*STRATEGIES, UNSHUFFLED], default=[*STRATEGIES, UNSHUFFLED], metavar="NAME"
-    )
+    names = [*STRATEGIES, UNSHUFFLED]
+    parser.add_argument("--strategies", nargs="+", choices=names, default=names, metavar="NAME")
     sys.exit(guarded(run, parser.parse_args()))

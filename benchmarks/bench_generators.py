@@ -2,8 +2,8 @@
 
     benchmarks/bench_generators.py --device nvidia --entries 100000000 --json generators.json
 
-A row is one generator by ``strategy`` "device" or "host": seconds as ``harness.py`` says, those of the host wall time
-only, and ``entries_per_second`` of the wall time. The first call, which compiles, is not timed. Unless ``--no-host``,
+A row is one generator by ``strategy`` "device" or "host": seconds as ``harness.py`` says (on the host, wall time only),
+and ``entries_per_second`` of the wall time. The first call, which compiles, is not timed. Unless ``--no-host``,
 the arrays of both are compared.
 """
 
@@ -28,7 +28,7 @@ from clgraph.errors import VerificationError
 from clgraph.runtime.session import Session
 
 _ARRAYS = ("row_offsets", "column_indices", "edge_weights")
-_COLUMNS: dict[str, harness.Column] = {
+COLUMNS: dict[str, harness.Column] = {
     "generator": "graph",
     "made on": "strategy",
     "vertices": ("n_vertices", 1, ","),
@@ -43,7 +43,7 @@ Maker = Callable[[Session | None], Graph]
 
 
 def makers(entries: int) -> dict[str, Maker]:
-    """Return a maker for each generator of a graph of about so many entries, which takes a session or ``None``."""
+    """Return a maker for each generator, of a graph of about *entries* entries; it takes a session or ``None``."""
     scale, side = max(1, round(math.log2(entries / 32))), max(1, math.isqrt(entries // 4))
     small = max(1, math.isqrt(entries // 32))
     made: dict[str, Callable[..., Graph]] = {
@@ -66,7 +66,7 @@ def makers(entries: int) -> dict[str, Maker]:
 
 
 def _of(source: Callable[..., Graph], make: Callable[[Graph], Graph]) -> Maker:
-    """Return what makes a graph of the one that *source* makes once for each place, outside the timing."""
+    """Return a maker that applies *make* to a graph of *source*, which is made once per session, outside the timing."""
     known: dict[Session | None, Graph] = {}
 
     def made(session: Session | None) -> Graph:
@@ -97,10 +97,6 @@ def measure(
     return harness.described(rows, "generators", name, made)
 
 
-def table(rows: list[dict[str, Any]]) -> str:
-    return harness.table_of(rows, _COLUMNS)
-
-
 def run(args: argparse.Namespace) -> int:
     session = Session(args.device)
     all_makers = makers(args.entries or (10**7 if session.facts.is_cpu else 10**8))
@@ -108,18 +104,14 @@ def run(args: argparse.Namespace) -> int:
         found = measure(
             session, name, all_makers[name], repeats=args.repeats, budget_seconds=args.budget, with_host=args.host
         )
-        harness.finish(args, session, found, table)
+        harness.finish(args, session, found, COLUMNS)
         session.release()
     return 0
 
 
-def parser() -> argparse.ArgumentParser:
-    made = harness.parser(__doc__, graphs=False)
-    made.add_argument("--entries", type=int, metavar="M", help="about so many in a graph (10**8; on CPUs 10**7)")
-    made.add_argument("--generators", nargs="+", choices=list(makers(1000)), metavar="NAME", help="(default: all)")
-    made.add_argument("--host", action=argparse.BooleanOptionalAction, default=True, help="make them on the host too")
-    return made
-
-
 if __name__ == "__main__":
-    sys.exit(guarded(run, parser().parse_args()))
+    parser = harness.parser(__doc__, graphs=False)
+    parser.add_argument("--entries", type=int, metavar="M", help="approximate entries of a graph (10**8; CPUs: 10**7)")
+    parser.add_argument("--generators", nargs="+", choices=list(makers(1000)), metavar="NAME", help="(default: all)")
+    parser.add_argument("--host", action=argparse.BooleanOptionalAction, default=True, help="make them on the host too")
+    sys.exit(guarded(run, parser.parse_args()))

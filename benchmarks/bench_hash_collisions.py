@@ -1,4 +1,4 @@
-"""Time every strategy of hash collisions, 15 hashes at 1 … 10 bits, and what the cost model picks.
+"""Time every strategy of hash collisions, 15 hashes at 1 … 10 bits, and judge the pick of the cost model.
 
     benchmarks/bench_hash_collisions.py --device nvidia --graphs Cube_Coup-like --plot pictures --json results.json
     benchmarks/bench_hash_collisions.py --reference results.json  # the definition, at full size, on any machine
@@ -13,7 +13,7 @@ A row holds, beside what ``graph_benchmark.py`` says, ``distance`` and:
     comparing and counting, what these add to that, and what is left: keeping and reducing the counters. Where a
     strategy has no such variants the last three are missing.
 ``best, table_sha256``
-    Of every width the hash with the fewest collisions, their total and those of the largest row; and a digest of all.
+    For every width the hash with the fewest collisions, their total, and the largest row's number; a digest of all.
 ``proper_colors``
     How many colours :func:`clgraph.color` takes for none at all, at this distance.
 """
@@ -24,14 +24,13 @@ import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import harness
 import inputs
 import numpy as np
-from graph_benchmark import GraphBenchmark, main, sha256
+from graph_benchmark import GraphBenchmark, main, sha256, varied
 from tabulate import tabulate
 
 from clgraph.algorithms.color import color
@@ -55,7 +54,7 @@ def _is_at_one(problem: CollisionProblem) -> str | None:
 
 
 SORTED = {  # the networks, which are never picked: bitmaps are faster at these widths
-    f"{name}, {layout}": replace(strategy, plan=partial(strategy.plan, layout=layout), unfit=_is_at_one)
+    f"{name}, {layout}": replace(varied(strategy, {}, {"layout": layout}), unfit=_is_at_one)
     for name, strategy in STRATEGIES.items()
     for layout in ("padded", "compact")
 }

@@ -31,17 +31,17 @@ import numpy as np
 from tabulate import tabulate
 
 from clgraph.errors import VerificationError
-from clgraph.hetero import POLICIES, HeteroScheduler, Work, map_rows, sub_devices
+from clgraph.hetero import POLICIES, HeteroScheduler, Work, map_rows
 from clgraph.report import write_rows
-from clgraph.runtime.session import Session, as_session
+from clgraph.runtime.session import Session
 
 LEARNING_ROUNDS = 4
 TIMED_ROUNDS = 4
-LONG_SECONDS = 1.0  # where a round takes as long, one is enough
-TOO_LONG_SECONDS = 3.0  # a device that takes as long alone is timed on a smaller load
+LONG_SECONDS = 1.0  # If a round takes longer than this, one timed round is enough.
+TOO_LONG_SECONDS = 3.0  # A device that needs longer alone is timed on a smaller load.
 PART = 64
-FIRST_SCALE, GROWTH = 1 / 512, 8  # of loads by which the size of a load is found that takes so long
-HOPELESS = 1.5  # times as long as the best split so far: what a device would take alone for its share
+FIRST_SCALE, GROWTH = 1 / 512, 8  # The search for the size of a load starts at 1/512 and grows by 8.
+HOPELESS_FACTOR = 1.5  # A split is left out if one device alone would need 1.5 × the time of the best split so far.
 TRAINING = (0.1, 0.2, 0.3)
 QUALITIES = ("of_best", "of_single", "efficiency")
 SUM_OF_ROW = "result = 0; for (int k = 0; k < length; k++) result += row[k] * row[k];"
@@ -50,7 +50,7 @@ PATTERNS = [b"needle", b"stack", b"th", b"quicksort", b"heterogeneous"]
 
 @dataclass
 class Case:
-    """A load, what is computed of it, and a function that checks the result."""
+    """A load, the work on it, and a function that checks the result."""
 
     work: Work
     load: Any
@@ -122,19 +122,12 @@ class Timer:
     def __init__(self, name: str, case: Case, sessions: Sequence[Session]) -> None:
         self.name, self.case, self.sessions = name, case, sessions
 
-    def rounds(self, sessions: Sequence[Session], n_rounds: int, **options: Any) -> Any:
-        """Return the report of so many rounds; the results of the first and the last are checked."""
-        results, report = HeteroScheduler(sessions, **options).run(self.case.work, [self.case.load] * n_rounds)
-        for found in (results[0], results[-1]):
-            self.check(found, options)
-        return report
-
     def check(self, found: Any, options: Any) -> None:
         if not self.case.check(found):
             raise VerificationError(f"{self.name}: {options} has found a wrong result")
 
     def alone(self, session: Session, part: Timer) -> float:
-        """Return what a device takes by itself; *part* is a load of a 64th of the work."""
+        """Return the seconds of a device by itself; *part* is a load of a 64th of the work."""
         predicted = PART * part.seconds([session])
         return predicted if predicted > TOO_LONG_SECONDS else self.seconds([session])
 
@@ -154,12 +147,12 @@ class Timer:
         tried = {tuple(float(k == device) for k in range(n)): seconds for device, seconds in enumerate(alone)}
 
         def longest(split: tuple[float, ...]) -> float:
-            """Return what the slowest would take without what the devices disturb each other."""
+            """Return the seconds of the slowest device if the devices did not disturb each other."""
             return max(share * seconds for share, seconds in zip(split, alone, strict=True))
 
         def look(splits: Iterable[tuple[float, ...]]) -> tuple[float, ...]:
             for split in sorted(splits, key=longest):
-                if split not in tried and longest(split) < HOPELESS * min(tried.values()):
+                if split not in tried and longest(split) < HOPELESS_FACTOR * min(tried.values()):
                     tried[split] = self.seconds(self.sessions, ratios=split)
             return min(tried, key=tried.__getitem__)
 
@@ -200,7 +193,10 @@ def measure(
     alone = [timer.alone(session, part) for session in timer.sessions]
     best, split = timer.best_split(args.steps, alone)
     for name, options in policies.items():
-        report = timer.rounds(timer.sessions, args.rounds, **options)
+        loads = [timer.case.load] * args.rounds
+        results, report = HeteroScheduler(timer.sessions, **options).run(timer.case.work, loads)
+        for found in (results[0], results[-1]):
+            timer.check(found, options)
         seconds = [done.total_seconds for done in report.rounds]
         late = statistics.median(seconds[min(LEARNING_ROUNDS, len(seconds) - 1) :])
         row = {"load": timer.name, "policy": name, "devices": list(report.devices), "verified": True}
@@ -223,15 +219,6 @@ def summary(rows: list[dict[str, Any]]) -> str:
     return tabulate(body, ["policy", *QUALITIES], "github", floatfmt=".3f")
 
 
-def sessions_named(names: Sequence[str]) -> list[Session]:
-    """Return a session for each name, and several for one that is followed by units of its parts: ``pocl/3/1``."""
-    found: list[Session] = []
-    for name in names:
-        whole, *units = name.split("/")
-        found += sub_devices(whole, [int(unit) for unit in units]) if units else [as_session(whole)]
-    return found
-
-
 def main() -> int:
     made = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     made.add_argument("--devices", nargs="+", required=True, metavar="NAME", help="names, or pocl/3/1 for its parts")
@@ -244,7 +231,7 @@ def main() -> int:
     made.add_argument("--plot", metavar="PATH", help="draw the rounds into files that begin so")
     made.add_argument("--json", metavar="PATH", help="write all rows to this file")
     args = made.parse_args()
-    sessions = sessions_named(args.devices)
+    sessions = harness.sessions_named(args.devices)
     policies: dict[str, dict[str, Any]] = {}
     for name in args.policies:
         several = {f"qilin {part:.0%}": {"policy": "qilin", "training": part} for part in TRAINING}

@@ -1,4 +1,4 @@
-"""Time block_grid on a CPU beside LIBMF: 1 M planted ratings, as many threads as the device has.
+"""Time block_grid on a CPU beside LIBMF, on 1 M planted ratings, with one thread per compute unit.
 
     benchmarks/bench_libmf.py --device pocl --mf-train PATH --json results.json
 
@@ -12,9 +12,8 @@ import argparse
 import subprocess
 import sys
 import tempfile
-import time
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import harness
 import numpy as np
@@ -25,51 +24,46 @@ from clgraph.algorithms.factorization.factors import initial_factors
 from clgraph.algorithms.factorization.training.training import Errors
 from clgraph.cli.main import guarded
 from clgraph.data.ratings.ratings import Ratings
+from clgraph.report import Row
 from clgraph.runtime.session import Session
 
 RANKS = (16, 32, 64, 128)
-SWEEPS = (5, 45)  # of LIBMF's runs
+SWEEPS = (5, 45)  # The difference of two runs of LIBMF is the time of 40 sweeps.
 RATE, REGULARIZATION = 0.1, 0.05
 
 
-def _libmf_seconds(program: str, data: Path, rank: int, threads: int, sweeps: int) -> float:
+def _libmf(program: str, data: Path, rank: int, threads: int, sweeps: int) -> None:
     command = [
         program, "--quiet", "-s", str(threads), "-k", str(rank), "-t", str(sweeps), "-r", str(RATE), "-l2",
         str(REGULARIZATION), str(data), str(data.with_suffix(".model")),
     ]  # fmt: skip
-    started = time.perf_counter()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - started
 
 
-def _measure(
-    session: Session, ratings: Ratings, rank: int, strategy: str, program: str, data: Path, repeats: int
-) -> list[dict[str, Any]]:
-    threads, n = session.facts.compute_units, ratings.n_ratings
-    plan = STRATEGIES[strategy].plan(session, FactorizationProblem(ratings, rank, mean=0.0))
+def _measure(session: Session, ratings: Ratings, rank: int, args: argparse.Namespace, data: Path) -> list[Row]:
+    threads, n, n_swept = session.facts.compute_units, ratings.n_ratings, SWEEPS[1] - SWEEPS[0]
+    plan = STRATEGIES[args.strategy].plan(session, FactorizationProblem(ratings, rank, mean=0.0))
     start = initial_factors(*ratings.shape, rank, scale=0.2, biases=False, rng=np.random.default_rng(0))
     plan.model.set(start)
     plan.model.set_hyper(RATE / 2, REGULARIZATION)
-    ours: list[float] = []
-    theirs: dict[int, list[float]] = {sweeps: [] for sweeps in SWEEPS}
-    for _ in range(repeats):
-        for sweeps in SWEEPS:
-            theirs[sweeps].append(_libmf_seconds(program, data, rank, threads, sweeps))
-        plan.sweep()
-        session.finish()
-        started = time.perf_counter()
-        for _ in range(SWEEPS[1] - SWEEPS[0]):
+
+    def swept(sweeps: int) -> None:
+        for _ in range(sweeps):
             plan.sweep()
         session.finish()
-        ours.append((time.perf_counter() - started) / (SWEEPS[1] - SWEEPS[0]))
-    libmf = (min(theirs[SWEEPS[1]]) - min(theirs[SWEEPS[0]])) / (SWEEPS[1] - SWEEPS[0])
+
+    ours, short, long = list[float](), list[float](), list[float]()
+    for _ in range(args.repeats):
+        for sweeps, theirs in zip(SWEEPS, (short, long), strict=True):
+            theirs += harness.timed_calls(partial(_libmf, args.mf_train, data, rank, threads, sweeps), 1)[1]
+        swept(1)
+        ours += harness.timed_calls(partial(swept, n_swept), 1)[1]
     error = Errors(session, ratings, plan.model).rmse()
     common = {"benchmark": "libmf", "graph": f"planted 1 M, rank {rank}", "rank": rank, "n_ratings": n}
-    rows = [
-        {**common, "strategy": strategy, "kind": STRATEGIES[strategy].kind, "wall_seconds": min(ours), "rmse": error},
-        {**common, "strategy": f"LIBMF, {threads} threads", "wall_seconds": libmf},
-    ]
-    return [{**row, "updates_per_second": n / row["wall_seconds"], "repeats": repeats} for row in rows]
+    mine = {"strategy": args.strategy, "kind": STRATEGIES[args.strategy].kind, "wall_seconds": min(ours) / n_swept}
+    other = {"strategy": f"LIBMF, {threads} threads", "wall_seconds": (min(long) - min(short)) / n_swept}
+    rows = ({**common, **mine, "rmse": error}, {**common, **other})
+    return [{**row, "updates_per_second": n / row["wall_seconds"], "repeats": args.repeats} for row in rows]
 
 
 def run(args: argparse.Namespace) -> int:
@@ -80,9 +74,7 @@ def run(args: argparse.Namespace) -> int:
         data = Path(folder) / "planted.txt"
         columns = (ratings.users[order], ratings.items[order], ratings.values[order])
         np.savetxt(data, np.column_stack(columns), "%d %d %.4f")
-        rows = list[dict[str, Any]]()
-        for rank in RANKS:
-            rows += _measure(session, ratings, rank, args.strategy, args.mf_train, data, args.repeats)
+        rows = [row for rank in RANKS for row in _measure(session, ratings, rank, args, data)]
     harness.finish(args, session, rows, "strategies")
     return 0
 

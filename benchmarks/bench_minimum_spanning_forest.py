@@ -1,4 +1,4 @@
-"""Time every strategy of the minimum spanning forest, and what the cost model picks.
+"""Time every strategy of the minimum spanning forest, and judge the pick of the cost model.
 
     benchmarks/bench_minimum_spanning_forest.py --device pocl --graphs rmat-18 road-FLA --scipy --json results.json
     benchmarks/bench_minimum_spanning_forest.py --reference results.json  # check another machine's rows
@@ -10,34 +10,24 @@ the edge ids (int64).
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-import harness
 import inputs
 import numpy as np
-from graph_benchmark import GraphBenchmark, Host, main, sha256
+from graph_benchmark import GraphBenchmark, Host, main, numbering, sha256, varied
 from scipy.sparse import triu
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from clgraph.algorithms.minimum_spanning_forest import ALGORITHM, STRATEGIES, ForestProblem, as_problem
 from clgraph.reference.minimum_spanning_forest import kruskal
-from clgraph.runtime.session import Session
-
-_SEGMENTED = STRATEGIES["segmented"]
-_TRANSACTIONAL = replace(_SEGMENTED, plan=partial(_SEGMENTED.plan, merge="transactional"))  # predicted alike
 
 
 def fingerprint(problem: ForestProblem, result: Any) -> dict[str, Any]:
     weights = problem.graph.edge_weights
     assert weights is not None
     return {"total_weight": int(weights[result.edges].sum(dtype=np.int64)), "edges_sha256": sha256(result.edges)}
-
-
-def _describe(session: Session, _problem: ForestProblem, plan: Any, _result: Any) -> dict[str, Any]:
-    return {"numbering_seconds": harness.kernel_seconds(session, plan.result)}
 
 
 def _matrix(problem: ForestProblem) -> Any:
@@ -60,7 +50,7 @@ BENCHMARK = GraphBenchmark(
     inputs.weighted,
     lambda name, graph: as_problem(graph),
     fingerprint,
-    describe=_describe,
+    describe=numbering,
     hosts={
         "scipy": Host(lambda problem: [partial(minimum_spanning_tree, _matrix(problem))], _weight),
         "scipy, upper half": Host(
@@ -69,7 +59,7 @@ BENCHMARK = GraphBenchmark(
         "networkx": Host(_networkx, lambda problem, tree: {"total_weight": int(tree.size(weight="weight"))}),
     },
     oracle=lambda problem: SimpleNamespace(edges=kruskal(problem.graph)),
-    variants={"segmented, transactional": _TRANSACTIONAL},
+    variants={"segmented, transactional": varied(STRATEGIES["segmented"], {}, {"merge": "transactional"})},
 )
 
 if __name__ == "__main__":

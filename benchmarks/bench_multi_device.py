@@ -4,27 +4,26 @@
     benchmarks/bench_multi_device.py --devices pocl/1/1 --scale 14 --replicas 8 --json several.json
     benchmarks/bench_multi_device.py --devices nvidia:0 nvidia:1 --scale 22 --replicas 32 --json several.json
 
-The graph is an expanded one: replicas of an R-MAT graph, of which each has one edge to the next. For that one edge of
-a replica, which is in a cycle, changes one of its ends with the next replica, so rows stay sorted and as long as they
-are. Each device makes its replicas itself. Every answer is compared with what a formula makes of that of the base.
+The graph is an expanded one: replicas of an R-MAT graph, each with one edge to the next. To link two replicas, an edge
+that is in a cycle of its replica swaps one end with the same edge of the next replica, so rows stay sorted and keep
+their lengths. Each device makes its replicas itself. Every answer is compared with a formula of the base's answer.
 
-A row has ``seconds``, the median until every vertex has its root on one device, and what of it the forests of the
-devices (``local_seconds``) and their merging took; and ``wall_seconds``, with the numbers of the components on the
-host. ``speed_up`` is over the one device that is given first, with as many replicas (strong) or with its own (weak:
-``efficiency`` is the speed-up over the number of devices). A row of kind ``host`` streams a graph from the host. One of
-kind ``forest`` is the minimum spanning forest of the base alone, with weights 1 … 2²⁰, from the devices' memory; the
-edges are compared with those that one device finds alone.
+A row has ``seconds``, the median time until every vertex has its root on one device, and its two parts: the forests of
+the devices (``local_seconds``) and their merging (``merge_seconds``). ``wall_seconds`` includes the numbers of the
+components on the host. ``speed_up`` compares with the first device alone, which has all replicas (strong) or its own
+(weak: ``efficiency`` is the speed-up over the number of devices). A row of kind ``host`` streams a graph from the host.
+A row of kind ``forest`` is the minimum spanning forest of the base alone, with weights 1 … 2²⁰, from the devices'
+memory; the edges are compared with the forest of one device.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import bench_hetero
 import harness
 import numpy as np
 import pyopencl as cl
@@ -79,18 +78,20 @@ class Base:
                 return cls(graph, low, high, labels)
         raise VerificationError("no edge that can be changed is in a cycle")
 
+    def links(self, k: int) -> Iterator[tuple[int, int]]:
+        """Yield the entries of *k* replicas in which they differ from copies of the base, and the vertex in each."""
+        n, m, offsets = self.graph.n_vertices, self.graph.n_edges, self.graph.row_offsets
+        for r in range(k - 1):
+            yield r * m + int(offsets[self.low + 1]) - 1, self.high + (r + 1) * n
+            yield (r + 1) * m + int(offsets[self.high]), self.low + r * n
+
     def part(self, made: DeviceGraph, first: int, count: int, k: int) -> DeviceGraph:
         """Return replicas *first* … *first* + *count* − 1 of *k* as a part of their graph; *made* is one of them."""
         n, m, session = self.graph.n_vertices, self.graph.n_edges, made.session
         replicas = made.expanded(count, first)
-        for r in range(first, first + count):
-            before = (r - first) * m
-            if r + 1 < k:
-                place = before + int(self.graph.row_offsets[self.low + 1]) - 1
-                replicas.column_indices.set(np.array([self.high + (r + 1) * n], np.int32), offset=place)
-            if r:
-                place = before + int(self.graph.row_offsets[self.high])
-                replicas.column_indices.set(np.array([self.low + (r - 1) * n], np.int32), offset=place)
+        for place, vertex in self.links(k):
+            if 0 <= place - first * m < count * m:
+                replicas.column_indices.set(np.array([vertex], np.int32), offset=place - first * m)
         offsets = session.empty(k * n + 1, replicas.row_offsets.dtype)
         kind = "long" if offsets.dtype.itemsize == 8 else "int"
         range_ = {"first_row": first * n, "stop_row": (first + count) * n, "first_entry": 0, "stop_entry": count * m}
@@ -101,7 +102,7 @@ class Base:
         return replace(replicas, row_offsets=offsets)
 
     def check(self, found: Any, k: int) -> None:
-        """Raise unless the components found are those of *k* replicas."""
+        """Raise unless *found* are the components of *k* replicas."""
         n, labels, giant = self.graph.n_vertices, self.labels, self.labels[self.low]
         n_others = int(labels.max())
         right = found.n_components == k * n_others + 1 and np.array_equal(found.labels[:n], labels)
@@ -114,7 +115,7 @@ class Base:
 
 
 def born(base: Base, sessions: Sequence[Session], k: int, args: argparse.Namespace) -> SplitGraph:
-    """Return *k* replicas, as many on each device, which makes them."""
+    """Return *k* replicas, an equal number on each device; each device makes its own."""
     ends = [k * place // len(sessions) for place in range(len(sessions) + 1)]
     parts = []
     for session, first, stop in zip(sessions, ends[:-1], ends[1:], strict=True):
@@ -136,7 +137,7 @@ def timed(base: Base, graph: Any, k: int, repeats: int, **given: Any) -> dict[st
 
 
 def timed_forest(graph: SplitGraph, repeats: int) -> dict[str, Any]:
-    """Return the medians of some runs after one that warms up, whose forest is compared with that of one device."""
+    """Return the medians of some runs. The first run warms up, and its forest must be the forest of one device."""
     forest = cg.minimum_spanning_forest(graph)
     assert graph.source is not None
     alone = cg.minimum_spanning_forest(graph.source, session=graph.team.sessions[0])
@@ -148,7 +149,7 @@ def timed_forest(graph: SplitGraph, repeats: int) -> dict[str, Any]:
 
 
 def _medians(infos: Sequence[Any]) -> dict[str, Any]:
-    """Return the run of the median and what it tells."""
+    """Return the times of the median run, and the details of the last."""
     parts = ("local_seconds", "merge_seconds")
     runs = [{part: info.details[part] for part in parts} | {"wall_seconds": info.seconds.total} for info in infos]
     for run in runs:
@@ -172,6 +173,8 @@ def measure(sessions: Sequence[Session], args: argparse.Namespace) -> None:
     base = Base.of(made.on_device.to_graph(), sessions[0])
     rows: list[dict[str, Any]] = []
     counts = [count for count in (1, 2, 4, 8) if count <= len(sessions)]
+    about = {name: getattr(args, name) for name in ("one_context", "scale", "edge_factor")}
+    about |= {"device_names": [session.facts.name for session in sessions], **harness.provenance(sessions[0])}
     for kind in args.kinds:
         for count in counts:
             k = args.replicas // len(sessions) * count if kind == "weak" else args.replicas
@@ -197,26 +200,18 @@ def measure(sessions: Sequence[Session], args: argparse.Namespace) -> None:
                 row |= {"speed_up": speeds[0] / speeds[1], "efficiency": speeds[0] / speeds[1] / count}
                 rows.append(row)
                 print(tabulate([[row[name] for name in COLUMNS]], COLUMNS, "github", floatfmt=".4g"), flush=True)
-                write(row, sessions, args)
+                if args.json:
+                    write_rows(args.json, [{**row, **about}])
             del graph
             for session in sessions:
                 session.release()
 
 
-def write(row: dict[str, Any], sessions: Sequence[Session], args: argparse.Namespace) -> None:
-    if args.json:
-        graph = {"one_context": args.one_context, "scale": args.scale, "edge_factor": args.edge_factor}
-        names = [session.facts.name for session in sessions]
-        write_rows(args.json, [{**row, **graph, "device_names": names, **harness.provenance(sessions[0])}])
-
-
 def _on_host(base: Base, k: int) -> Graph:
     graph = base.graph.expanded(k)
-    n, m = base.graph.n_vertices, base.graph.n_edges
     columns = graph.column_indices.copy()
-    for r in range(k - 1):
-        columns[r * m + int(base.graph.row_offsets[base.low + 1]) - 1] = base.high + (r + 1) * n
-        columns[(r + 1) * m + int(base.graph.row_offsets[base.high])] = base.low + r * n
+    for place, vertex in base.links(k):
+        columns[place] = vertex
     columns.setflags(write=False)
     return Graph._trusted(graph.row_offsets, columns, sorted_rows=True)
 
@@ -234,7 +229,7 @@ def main() -> int:
     made.add_argument("--repeats", type=int, default=3, help="runs after the first (default %(default)s)")
     made.add_argument("--json", metavar="PATH", help="write all rows to this file")
     args = made.parse_args()
-    sessions = [as_session(session) for session in bench_hetero.sessions_named(args.devices)]
+    sessions = [as_session(session) for session in harness.sessions_named(args.devices)]
     if args.one_context:
         sessions = in_one_context(sessions)
     measure(sessions, args)

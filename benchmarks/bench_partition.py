@@ -14,22 +14,20 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import harness
 import inputs
-from graph_benchmark import GraphBenchmark, main
+from graph_benchmark import GraphBenchmark, main, varied
 
 from clgraph.algorithms.partition import ALGORITHM, STRATEGIES, as_problem
 from clgraph.algorithms.partition.problem import PartitionProblem
 from clgraph.data.graphs.graph import Graph
-from clgraph.model.strategy import Strategy
 from clgraph.runtime.session import Session
 
-VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # of the strategy: changes of the problem, options
+VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # name: changes of the problem, options of the plan
     "gpu, lock_free": ({"matching": "lock_free"}, {}),
     "gpu, segmented": ({"matching": "segmented"}, {}),
     "gpu, sorted": ({"contraction": "sorted"}, {}),
@@ -43,17 +41,6 @@ VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # of the strateg
     **{f"gpu, coarsest {size}": ({}, {"coarsest": size}) for size in (8, 32, 64)},
 }
 _GRAPHS = ("delaunay-17", "grid-512", "geometric-17", "rmat-16")
-
-
-def variant(name: str) -> Strategy:
-    """Return the strategy whose plans have the changes of :data:`VARIANTS`; what it is predicted to take stays."""
-    changes, options = VARIANTS[name]
-    base = STRATEGIES[name.partition(",")[0]]
-
-    def plan(session: Session, problem: PartitionProblem) -> Any:
-        return base.plan(session, replace(problem, **changes), **options)
-
-    return replace(base, plan=plan)
 
 
 def _describe(_session: Session, _problem: PartitionProblem, plan: Any, result: Any) -> dict[str, Any]:
@@ -77,14 +64,14 @@ BENCHMARK = GraphBenchmark(
     lambda problem, result: {},
     is_unique=False,
     describe=_describe,
-    variants={name: variant(name) for name in VARIANTS},
+    variants={name: varied(STRATEGIES[name.partition(",")[0]], *of) for name, of in VARIANTS.items()},
     settings=("n_parts", "seed"),
     label=lambda name, n_parts, seed: f"{name}, k = {n_parts}, seed {seed}",
 )
 
 
 def _metis(args: argparse.Namespace, name: str, graph: Graph, n_parts: int) -> tuple[int, float | None] | None:
-    """Return cut and seconds of METIS, which runs on one host thread; without pymetis, those of the file of --metis."""
+    """Return cut and seconds of METIS on one host thread; without pymetis, as the file of --metis has them."""
     key = f"{name}, k = {n_parts}"
     known: dict[str, Any] = json.loads(Path(args.metis).read_text()) if args.metis and Path(args.metis).exists() else {}
     try:
@@ -106,12 +93,12 @@ def _compare(args: argparse.Namespace, _session: Session, name: str, graph: Grap
             row |= {} if found[1] is None else {"metis_seconds": found[1]}
 
 
-def _table(rows: list[dict[str, Any]]) -> str:
-    columns: dict[str, harness.Column] = {"graph": "graph", "strategy": "strategy"}
-    columns |= {"levels": "n_levels", "cut": "edge_cut", "/ METIS": ("cut_ratio", 1, ".3f")}
-    columns["imbalance %"] = "imbalance", 100, ".1f"
-    parts = ("wall", "metis", "coarsening", "initial", "refinement")
-    return harness.table_of(rows, columns | {f"{part} ms": (f"{part}_seconds", 1e3, ".1f") for part in parts})
+_TIMES = ("wall", "metis", "coarsening", "initial", "refinement")
+COLUMNS: dict[str, harness.Column] = {
+    "graph": "graph", "strategy": "strategy", "levels": "n_levels", "cut": "edge_cut",
+    "/ METIS": ("cut_ratio", 1, ".3f"), "imbalance %": ("imbalance", 100, ".1f"),
+    **{f"{part} ms": (f"{part}_seconds", 1e3, ".1f") for part in _TIMES},
+}  # fmt: skip
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -127,5 +114,5 @@ if __name__ == "__main__":
         add_options=_add_options,
         cases=lambda args: [{"n_parts": n_parts, "seed": seed} for n_parts in args.parts for seed in args.seeds],
         finish=_compare,
-        table=_table,
+        table=COLUMNS,
     )

@@ -26,6 +26,7 @@ import harness
 import numpy as np
 from bench_cost_model import made, made_parser
 from bench_factorization import RACY
+from judged import takes
 from tabulate import tabulate
 
 from clgraph.algorithms.refine_mesh import ALGORITHM as REFINE_MESH
@@ -52,16 +53,14 @@ SEARCHES = "bfs", "sssp"
 
 def inputs_of(args: argparse.Namespace) -> Iterator[tuple[str, str, Any, int, list[str]]]:
     """Yield the label of each input, its form, the input, a vertex with an edge, and the algorithms that take it."""
-    for which, takes in enumerate(("graph", "ratings", "mesh")):
-        algorithms = [name for name in args.algorithms if _algorithm(name).takes == takes]
-        for label, data in made(args, which) if algorithms else ():
-            if takes != "graph":
-                yield label, takes, data, 0, algorithms
-                continue
-            connected = np.flatnonzero(data.degrees)
+    for what, form in (("graphs", "graph"), ("ratings", "ratings"), ("meshes", "mesh")):
+        algorithms = [name for name in args.algorithms if takes(name) == what]
+        for label, data in made(args, what) if algorithms else ():
+            connected = np.flatnonzero(data.degrees) if what == "graphs" else np.zeros(1, int)
             source = int(connected[connected.size // 2])
-            yield label, takes, data, source, algorithms
-            yield label, "matrix", data.to_scipy(), source, algorithms
+            yield label, form, data, source, algorithms
+            if what == "graphs":
+                yield label, "matrix", data.to_scipy(), source, algorithms
 
 
 def _algorithm(name: str) -> Algorithm:
@@ -71,7 +70,7 @@ def _algorithm(name: str) -> Algorithm:
 def measured(
     session: Session, algorithm: Algorithm, data: Any, settings: Mapping[str, Any], args: argparse.Namespace
 ) -> tuple[str, dict[str, float]]:
-    """Return what ``auto`` picks, and the least seconds of a call by strategy."""
+    """Return the pick of ``auto``, and the least seconds of a call by strategy."""
     problem = algorithm.problem(data, **settings)
     predicted, _ = algorithm.predictions(session, problem)
     pick = algorithm.choose(session, problem).strategy

@@ -1,17 +1,14 @@
 """Time the device primitives beside CuPy (if importable) and numpy.
 
-    benchmarks/bench_primitives.py --device nvidia --sweep --json primitives.json
+    benchmarks/bench_primitives.py --device nvidia --json primitives.json
 
-A row is one primitive on one dtype and size: the median and least sum of its kernels' device times, items
-and bytes per second (the bytes that must move: each input read and each output written once, for a sort once
-a pass), and the seconds of every kernel. Each result is checked against numpy after it was timed.
-``--sweep`` tries the tunable sizes of the scan and the sort instead, and prints the best.
+A row is one primitive on one dtype and size: the median and least sum of its kernels' device times, items and bytes per
+second (the bytes that must move: each input read and each output written once, for a sort once a pass), and the seconds
+of every kernel. Each result is checked against numpy after it was timed.
 """
 
 from __future__ import annotations
 
-import argparse
-import itertools
 import math
 import statistics
 import sys
@@ -23,7 +20,7 @@ from typing import Any
 import harness
 import numpy as np
 
-from clgraph.errors import ClgraphError, VerificationError
+from clgraph.errors import VerificationError
 from clgraph.primitives.compact import Compact
 from clgraph.primitives.fill import Fill
 from clgraph.primitives.reduce import Reduce
@@ -34,18 +31,11 @@ from clgraph.runtime.session import Session
 
 Array = np.ndarray[Any, Any]
 _UNWRITTEN = 77
-SWEEPS = {
-    "scan": {"WG_SIZE": (128, 256, 512), "ITEMS_PER_ITEM": (8, 16, 24, 32)},
-    "sort": {"WG_SIZE": (256, 384, 512), "ITEMS_PER_ITEM": (8, 12, 16, 20)},
-    "sort histogram": {"HISTOGRAM_COPIES": (1, 4, 8)},
-    "sort pairs": {"WG_SIZE": (256, 512), "ITEMS_PER_ITEM": (8, 12, 16)},
-}
-CPU_SWEEPS = {"sort": {"RADIX_BITS": (6, 8, 11)}, "sort pairs": {"RADIX_BITS": (6, 8, 11)}}
 
 
 @dataclass
 class Case:
-    """One plan to time, what it moves, and how its result is checked."""
+    """One plan to time, the bytes it moves, and the check of its result."""
 
     primitive: str
     dtype: str
@@ -74,10 +64,6 @@ class Inputs:
         return self._made[dtype, n]
 
 
-def _equal(result: Any, wanted: Callable[[], Array]) -> Callable[[], None]:
-    return lambda: _check(result.get(), wanted())
-
-
 def _check(found: Array, wanted: Array) -> None:
     if found.shape != wanted.shape:
         raise VerificationError(f"{found.size} items; numpy finds {wanted.size}")
@@ -86,25 +72,30 @@ def _check(found: Array, wanted: Array) -> None:
         raise VerificationError(f"item {at} is {found[at]}; numpy finds {wanted[at]}")
 
 
-def scan_case(session: Session, inputs: Inputs, dtypes: str, n: int, **tuning: int) -> Case:
+def _case(
+    primitive: str, dtype: str, n: int, n_bytes: int, plan: Any, output: Any, wanted: Callable[[], Array]
+) -> Case:
+    """Return the case of a primitive with one output, which must be *wanted*."""
+    return Case(primitive, dtype, n, n_bytes, plan, (output,), lambda: _check(output.get(), wanted()))
+
+
+def scan_case(session: Session, inputs: Inputs, dtypes: str, n: int) -> Case:
     source_type, _, sum_type = dtypes.partition(">")
     host, source = inputs(source_type, n)
     target = session.empty(n, sum_type or source_type)
-    plan = Scan(session, source, target, inclusive=True, tuning=tuning)
-    moved = source.nbytes + target.nbytes
-    return Case("scan", dtypes, n, moved, plan, (target,), _equal(target, lambda: np.cumsum(host, dtype=target.dtype)))
+    plan, moved = Scan(session, source, target, inclusive=True), source.nbytes + target.nbytes
+    return _case("scan", dtypes, n, moved, plan, target, lambda: np.cumsum(host, dtype=target.dtype))
 
 
-def sort_case(session: Session, inputs: Inputs, dtype: str, n: int, pairs: bool = False, **tuning: int) -> Case:
+def sort_case(session: Session, inputs: Inputs, dtype: str, n: int, pairs: bool = False) -> Case:
     host, source = inputs(dtype, n)
     target = session.empty(n, dtype)
     if not pairs:
-        plan = Sort(session, source, target, tuning=tuning)
-        moved = (2 * plan.n_passes + 1) * source.nbytes
-        return Case("sort", dtype, n, moved, plan, (target,), _equal(target, lambda: np.sort(host)))
+        plan = Sort(session, source, target)
+        return _case("sort", dtype, n, (2 * plan.n_passes + 1) * source.nbytes, plan, target, lambda: np.sort(host))
     index = session.upload(np.arange(n, dtype=np.uint32))
     order = session.empty(n, np.uint32)
-    plan = Sort(session, source, target, index, order, tuning=tuning)
+    plan = Sort(session, source, target, index, order)
     moved = (2 * plan.n_passes + 1) * source.nbytes + 2 * plan.n_passes * index.nbytes
 
     def check() -> None:
@@ -115,58 +106,60 @@ def sort_case(session: Session, inputs: Inputs, dtype: str, n: int, pairs: bool 
     return Case("sort pairs", dtype, n, moved, plan, (target, order), check)
 
 
-def other_cases(session: Session, inputs: Inputs, n: int) -> Iterator[Case]:
-    filled = session.empty(n, np.int32)
-    sevens = _equal(filled, lambda: np.full(n, 7, np.int32))
-    yield Case("fill", "int32", n, filled.nbytes, Fill(session, filled, 7), (filled,), sevens)
-    for dtype, operation in (("int32", "sum"), ("float32", "sum"), ("float32", "max"), ("int64", "min")):
-        host, source = inputs(dtype, n)
-        if (dtype, operation) == ("float32", "sum"):  # small odd numbers: a sum in any order is exact, and none is lost
-            host = (inputs("int32", n)[0] >> 24 | 1).astype(np.float32)
-            source = session.upload(host)
-        one = session.empty(1, dtype)
-        plan: Any = Reduce(session, source, one, operation)
+def reduce_case(session: Session, inputs: Inputs, dtype: str, n: int, operation: str) -> Case:
+    host, source = inputs(dtype, n)
+    if (dtype, operation) == ("float32", "sum"):  # small odd numbers: a sum in any order is exact, and none is lost
+        host = (inputs("int32", n)[0] >> 24 | 1).astype(np.float32)
+        source = session.upload(host)
+    one = session.empty(1, dtype)
+    in_type = {"dtype": host.dtype} if operation == "sum" else {}
+    plan = Reduce(session, source, one, operation)
+    wanted = partial(getattr(host, operation), keepdims=True, **in_type)
+    return _case(f"reduce {operation}", dtype, n, source.nbytes, plan, one, wanted)
 
-        def wanted_one(host: Array = host, operation: str = operation) -> Array:
-            return np.array([getattr(host, operation)(**({"dtype": host.dtype} if operation == "sum" else {}))])
 
-        yield Case(f"reduce {operation}", dtype, n, source.nbytes, plan, (one,), _equal(one, wanted_one))
+def compact_case(session: Session, inputs: Inputs, n: int) -> Case:
     host, source = inputs("uint32", n)
     kept = session.empty(n, np.int32)
-    compact = Compact(session, n, kept, predicate="x[i] & 1u", arrays={"x": source})
+    plan = Compact(session, n, kept, predicate="x[i] & 1u", arrays={"x": source})
 
-    def check_kept() -> None:
-        _check(kept.get(0, compact.size.item()), np.flatnonzero(host & 1))
+    def check() -> None:
+        _check(kept.get(0, plan.size.item()), np.flatnonzero(host & 1))
 
-    yield Case("compact half", "uint32", n, 6 * n, compact, (kept, compact.size), check_kept)
+    return Case("compact half", "uint32", n, 6 * n, plan, (kept, plan.size), check)
+
+
+def segmented_cases(session: Session, inputs: Inputs, n: int) -> Iterator[Case]:
     lengths = np.random.default_rng(2).integers(0, 33, n // 16)
     offsets = np.minimum(np.concatenate([[0], np.cumsum(lengths)]), n)
     offsets[-1] = n
     row_offsets = session.upload(offsets.astype(np.int32))
-    signed, values = inputs("int32", n)
-    sums = session.empty(lengths.size, np.int32)
+    host, values = inputs("int32", n)
+    sums, in_rows = session.empty(lengths.size, np.int32), session.empty(n, np.int32)
 
     def wanted_sums() -> Array:
-        total = np.concatenate([[0], np.cumsum(signed, dtype=np.int64)])
+        total = np.concatenate([[0], np.cumsum(host, dtype=np.int64)])
         return (total[offsets[1:]] - total[offsets[:-1]]).astype(np.int32)
 
-    moved = values.nbytes + row_offsets.nbytes + sums.nbytes
-    plan = SegmentedReduce(session, row_offsets, values, sums)
-    yield Case("segmented sum", "int32", n, moved, plan, (sums,), _equal(sums, wanted_sums))
-    in_rows = session.empty(n, np.int32)
-
     def wanted_rows() -> Array:
-        rows = np.repeat(np.arange(lengths.size), np.diff(offsets))
-        return signed[np.lexsort((signed, rows))]
+        return host[np.lexsort((host, np.repeat(np.arange(lengths.size), np.diff(offsets))))]
 
+    moved = values.nbytes + row_offsets.nbytes + sums.nbytes
+    plan: Any = SegmentedReduce(session, row_offsets, values, sums)
+    yield _case("segmented sum", "int32", n, moved, plan, sums, wanted_sums)
     plan = SegmentedSort(session, row_offsets, values, in_rows)
-    yield Case("segmented sort", "int32", n, 2 * values.nbytes, plan, (in_rows,), _equal(in_rows, wanted_rows))
+    yield _case("segmented sort", "int32", n, 2 * values.nbytes, plan, in_rows, wanted_rows)
 
 
 def cases(session: Session, inputs: Inputs, n: int) -> Iterator[Case]:
     for dtypes in ("int32", "int32>int64", "int64"):
         yield scan_case(session, inputs, dtypes, n)
-    yield from other_cases(session, inputs, n)
+    filled = session.empty(n, np.int32)
+    yield _case("fill", "int32", n, filled.nbytes, Fill(session, filled, 7), filled, lambda: np.full(n, 7, np.int32))
+    for dtype, operation in (("int32", "sum"), ("float32", "sum"), ("float32", "max"), ("int64", "min")):
+        yield reduce_case(session, inputs, dtype, n, operation)
+    yield compact_case(session, inputs, n)
+    yield from segmented_cases(session, inputs, n)
     for dtype in ("uint32", "float32", "uint64"):
         yield sort_case(session, inputs, dtype, n)
     yield sort_case(session, inputs, "uint32", n, pairs=True)
@@ -174,31 +167,23 @@ def cases(session: Session, inputs: Inputs, n: int) -> Iterator[Case]:
 
 def measure(session: Session, case: Case, repeats: int, budget_seconds: float = 60.0) -> dict[str, Any]:
     """Return the row of *case*, timed and checked."""
-    for array in case.outputs:  # their memory may still hold what an earlier case found
+    for array in case.outputs:  # their memory may still hold the answer of an earlier case
         array.fill(array.dtype.type(_UNWRITTEN))
     timing = harness.time_run(session, case.plan.run, repeats=repeats, budget_seconds=budget_seconds)
-    with session.measure() as recorder:
-        case.plan.run()
     if hasattr(case.plan, "check"):
         case.plan.check()
     with harness.naming(f"{case.primitive} of {case.n} {case.dtype}"):
         case.verify()
-    return {
-        **_row(case.primitive, case.dtype, case.n, "clgraph"),
-        **_rates(case.n, case.n_bytes, timing.kernel_seconds, timing.least_kernel_seconds),
-        "repeats": timing.repeats,
-        "verified": True,
-        "kernels": {name: [count, seconds] for name, (count, seconds) in recorder.kernels().items()},
-    }
+    seconds = timing.kernel_seconds, timing.least_kernel_seconds
+    row = _row(case.primitive, case.dtype, case.n, "clgraph", case.n_bytes, *seconds)
+    return {**row, "repeats": timing.repeats, "verified": True, "kernels": timing.kernels}
 
 
-def _row(primitive: str, dtype: str, n: int, by: str) -> dict[str, Any]:
-    return {"primitive": primitive, "dtype": dtype, "n": n, "by": by}
-
-
-def _rates(n: int, n_bytes: int, median: float, least: float) -> dict[str, float]:
+def _row(primitive: str, dtype: str, n: int, by: str, n_bytes: int, median: float, least: float) -> dict[str, Any]:
     rates = {"items_per_second": n / median, "gigabytes_per_second": 1e-9 * n_bytes / median}
-    return {"seconds": median, "least_seconds": least, **rates}
+    return {
+        "primitive": primitive, "dtype": dtype, "n": n, "by": by, "seconds": median, "least_seconds": least, **rates,
+    }  # fmt: skip
 
 
 def yardsticks(session: Session, inputs: Inputs, n: int, repeats: int) -> Iterator[dict[str, Any]]:
@@ -215,6 +200,7 @@ def yardsticks(session: Session, inputs: Inputs, n: int, repeats: int) -> Iterat
     if not session.facts.is_cpu:
         try:
             import cupy
+            from cupyx.profiler import benchmark
         except ImportError:
             print("no CuPy here, so nothing to compare with")
             return
@@ -223,50 +209,16 @@ def yardsticks(session: Session, inputs: Inputs, n: int, repeats: int) -> Iterat
         if cupy is None:
             _, seconds = harness.timed_calls(partial(call, np, host), min(3, repeats), math.inf)
         else:
-            array = cupy.asarray(host)
-            seconds = _cupy_seconds(cupy, partial(call, cupy, array), repeats)
-        row = _row(primitive, dtype, n, "numpy" if cupy is None else "cupy")
-        yield {**row, **_rates(n, n_bytes, statistics.median(seconds), min(seconds)), "repeats": len(seconds)}
-
-
-def _cupy_seconds(cupy: Any, call: Callable[[], Any], repeats: int) -> list[float]:
-    seconds = []
-    for i in range(harness.WARM_UPS + repeats):
-        start, end = cupy.cuda.Event(), cupy.cuda.Event()
-        start.record()
-        call()
-        end.record()
-        end.synchronize()
-        if i >= harness.WARM_UPS:
-            seconds.append(1e-3 * cupy.cuda.get_elapsed_time(start, end))
-    return seconds
-
-
-def sweep(session: Session, inputs: Inputs, n: int, repeats: int) -> Iterator[dict[str, Any]]:
-    """Time every combination of the tunables."""
-    make = {
-        "scan": lambda **sizes: scan_case(session, inputs, "int32", n, **sizes),
-        "sort": lambda **sizes: sort_case(session, inputs, "uint32", n, **sizes),
-        "sort histogram": lambda **sizes: sort_case(session, inputs, "uint32", n, **sizes),
-        "sort pairs": lambda **sizes: sort_case(session, inputs, "uint32", n, pairs=True, **sizes),
-    }
-    for kind, tunables in (CPU_SWEEPS if session.facts.is_cpu else SWEEPS).items():
-        for values in itertools.product(*tunables.values()):
-            sizes = dict(zip(tunables, values, strict=True))
-            try:
-                row = measure(session, make[kind](**sizes), repeats)
-            except VerificationError:
-                raise
-            except ClgraphError as error:  # too much local memory, or too many registers
-                row = {"n": n, "error": str(error).strip().splitlines()[-1][:80]}
-            by = " ".join(f"{name}={size}" for name, size in sizes.items())
-            yield {**row, "primitive": kind, "by": by, "tuning": sizes}
+            times = benchmark(call, (cupy, cupy.asarray(host)), n_repeat=repeats, n_warmup=harness.WARM_UPS)
+            seconds = times.gpu_times[0].tolist()
+        by = "numpy" if cupy is None else "cupy"
+        row = _row(primitive, dtype, n, by, n_bytes, statistics.median(seconds), min(seconds))
+        yield {**row, "repeats": len(seconds)}
 
 
 def _kernels(row: dict[str, Any]) -> str:
-    return row.get("error") or ", ".join(
-        f"{name} {count}x {1e3 * seconds:.3f}" for name, (count, seconds) in row.get("kernels", {}).items()
-    )
+    times = row.get("kernels", {}).items()
+    return ", ".join(f"{name} {count}x {1e3 * seconds:.3f}" for name, (count, seconds) in times)
 
 
 def table(rows: list[dict[str, Any]]) -> str:
@@ -277,15 +229,10 @@ def table(rows: list[dict[str, Any]]) -> str:
     return harness.table_of(({**row, "text": _kernels(row)} for row in rows), columns | {"ms of each kernel": "text"})
 
 
-def parser() -> argparse.ArgumentParser:
-    made = harness.parser(__doc__, graphs=False)
-    made.add_argument("--sizes", nargs="+", type=int, metavar="N", help="items (64 Mi and 16 Mi; CPU: 16 Mi)")
-    made.add_argument("--sweep", action="store_true", help="also try the tunables of scan and sort")
-    return made
-
-
 def main() -> int:
-    args = parser().parse_args()
+    parser = harness.parser(__doc__, graphs=False)
+    parser.add_argument("--sizes", nargs="+", type=int, metavar="N", help="items (64 Mi and 16 Mi; CPU: 16 Mi)")
+    args = parser.parse_args()
     session = Session(args.device)
     inputs = Inputs(session)
     sizes = args.sizes or ([1 << 24] if session.facts.is_cpu else [1 << 26, 1 << 24])
@@ -294,14 +241,6 @@ def main() -> int:
         rows += [measure(session, case, args.repeats, args.budget) for case in cases(session, inputs, n)]
         rows += list(yardsticks(session, inputs, n, args.repeats))
         print(table([row for row in rows if row["n"] == n]), flush=True)
-    if args.sweep:
-        tried = list(sweep(session, inputs, min(sizes), args.repeats))
-        print(table(tried))
-        for kind in dict.fromkeys(row["primitive"] for row in tried):
-            done = [row for row in tried if row["primitive"] == kind and "seconds" in row]
-            best = min(done, key=lambda row: row["seconds"])
-            print(f"best of {kind}: {best['by']}, {1e3 * best['seconds']:.3f} ms")
-        rows += tried
     if args.json:
         about = {"command": harness.command(), "device": session.facts.name, "driver": session.facts.driver_version}
         harness.write_document(args.json, {**about, "rows": rows})

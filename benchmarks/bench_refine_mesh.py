@@ -1,15 +1,13 @@
 """Time Delaunay refinement by every strategy on meshes of random points, and Shewchuk's Triangle on the same points.
 
     benchmarks/bench_refine_mesh.py --device nvidia --triangles 500000 1100000 --angles 25 30 --json new.json
-    benchmarks/bench_refine_mesh.py --triangles 1000000 --export DIR
 
-Every mesh is checked against the definition once all are timed, in as many processes as there are cores, unless it has
-come from more triangles than ``--check-up-to``; ``verified`` tells. A row holds, beside what ``harness.py`` says:
-``n_points`` and ``n_triangles`` of the result, ``rounds``, ``call_seconds``, the least of whole calls of
-``refine_mesh``, from host arrays to a mesh on the host, and ``curve``: the number of some rounds, how many bad
-triangles there were when each began, and how many points had been put in. Triangle, the package ``triangle`` if it is
-installed, runs in a child process, since it can crash. ``wall_seconds`` of its row is its run without what it takes for
-the Delaunay triangulation alone. ``--export`` only writes the points, as a .node file for other programs.
+Every mesh is checked against the definition once all are timed, in one process per core; ``verified`` tells. A row
+holds, beside what ``harness.py`` says: ``n_points`` and ``n_triangles`` of the result, ``rounds``, ``call_seconds``,
+the least of whole calls of ``refine_mesh``, from host arrays to a mesh on the host, and ``curve``: the number of some
+rounds, the bad triangles at its start, and the points put in so far. Triangle, the package
+``triangle`` if it is installed, runs in a child process, since it can crash. ``wall_seconds`` of its row is its run
+without the time of the Delaunay triangulation alone.
 """
 
 from __future__ import annotations
@@ -25,7 +23,6 @@ from contextlib import ExitStack
 from dataclasses import asdict, fields
 from functools import partial
 from multiprocessing import get_context
-from pathlib import Path
 from typing import Any
 
 import harness
@@ -54,23 +51,9 @@ print(json.dumps([seconds[1] - seconds[0], len(found["vertices"]), len(found["tr
 """
 
 
-def random_points(n_triangles: int) -> NDArray[np.float64]:
-    """Return points of the unit square whose Delaunay mesh has about so many triangles."""
-    return np.random.default_rng(0).random((n_triangles // 2, 2))
-
-
 def random_mesh(n_triangles: int) -> TriangleMesh:
-    """Return the Delaunay mesh of these points."""
-    return TriangleMesh.from_scipy(Delaunay(random_points(n_triangles)))
-
-
-def export(n_triangles: int, folder: Path) -> Path:
-    """Write these points as Triangle's .node file, and return its path."""
-    points, path = random_points(n_triangles), folder / f"random-{n_triangles}.node"
-    folder.mkdir(parents=True, exist_ok=True)
-    rows = np.column_stack([np.arange(len(points)), points])
-    np.savetxt(path, rows, ["%d", "%.17g", "%.17g"], header=f"{len(points)} 2 0 0", comments="")
-    return path
+    """Return the Delaunay mesh of random points of the unit square, with about *n_triangles* triangles."""
+    return TriangleMesh.from_scipy(Delaunay(np.random.default_rng(0).random((n_triangles // 2, 2))))
 
 
 def measure(
@@ -127,10 +110,6 @@ def measure_triangle(python: str, n_points: int, angle: float) -> dict[str, Any]
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.export is not None:
-        for n_triangles in args.triangles:
-            print(export(n_triangles, args.export))
-        return 0
     session, checks = Session(args.device), list[tuple[dict[str, Any], Any]]()
     origin = harness.provenance(session)
 
@@ -141,7 +120,7 @@ def run(args: argparse.Namespace) -> int:
 
     with ExitStack() as stack:
         pool = ProcessPoolExecutor(mp_context=get_context("spawn"))
-        stack.callback(pool.shutdown, cancel_futures=True)  # an error does not wait for what has not begun
+        stack.callback(pool.shutdown, cancel_futures=True)  # After an error, tasks that have not begun are dropped.
         meshes: dict[int, Future[TriangleMesh]] = {n: pool.submit(random_mesh, n) for n in args.triangles}
         for n_triangles in args.triangles:
             with busy(f"triangulating {n_triangles // 2} points"):
@@ -153,8 +132,7 @@ def run(args: argparse.Namespace) -> int:
                 for name in args.strategies:
                     row, refined = measure(session, mesh, angle, name, repeats=args.repeats, budget_seconds=args.budget)
                     row = keep(show({**about, **row, **origin}))
-                    if n_triangles <= args.check_up_to:
-                        checks.append((row, (refined, mesh, angle)))
+                    checks.append((row, (refined, mesh, angle)))
                 if args.triangle and (peer := measure_triangle(args.triangle, n_triangles // 2, angle)) is not None:
                     keep(show({**about, **peer, **origin}))
         with busy("checking the meshes"):
@@ -173,16 +151,10 @@ def show(row: dict[str, Any]) -> dict[str, Any]:
     return row
 
 
-def parser() -> argparse.ArgumentParser:
-    made = harness.parser(__doc__, graphs=False)
-    made.add_argument("--triangles", nargs="+", type=int, default=[500_000, 1_100_000], metavar="N")
-    made.add_argument("--export", type=Path, metavar="DIR", help="only write the points, as .node files")
-    made.add_argument("--angles", nargs="+", type=float, default=[25.0, 30.0], metavar="DEGREES")
-    made.add_argument("--strategies", nargs="+", choices=list(STRATEGIES), default=list(STRATEGIES), metavar="NAME")
-    made.add_argument("--check-up-to", type=int, default=sys.maxsize, metavar="N", help="check only such small meshes")
-    made.add_argument("--triangle", default=sys.executable, metavar="PYTHON", help="one that has `triangle`; or ''")
-    return made
-
-
 if __name__ == "__main__":
-    sys.exit(guarded(run, parser().parse_args()))
+    parser = harness.parser(__doc__, graphs=False)
+    parser.add_argument("--triangles", nargs="+", type=int, default=[500_000, 1_100_000], metavar="N")
+    parser.add_argument("--angles", nargs="+", type=float, default=[25.0, 30.0], metavar="DEGREES")
+    parser.add_argument("--strategies", nargs="+", choices=list(STRATEGIES), default=list(STRATEGIES), metavar="NAME")
+    parser.add_argument("--triangle", default=sys.executable, metavar="PYTHON", help="one that has `triangle`; or ''")
+    sys.exit(guarded(run, parser.parse_args()))

@@ -3,16 +3,16 @@
     benchmarks/bench_splitting.py --device nvidia --seconds 600 --plot pictures --json results.json
 
 The published study: breadth-first search and shortest paths on R-MAT and on web graphs, maximum degrees from 4 to the
-largest degree. The kernels' times count, the splitting itself included, without those that find predecessors, which the
-study does not have. What does not fit into ``--seconds`` is left out and said. A row holds, beside what ``harness.py``
-says:
+largest degree. The kernels' times count, the splitting itself included. Kernels that find predecessors do not count,
+since the study has none. Cases that do not fit into ``--seconds`` are left out, with a message. A row holds, beside
+what ``harness.py`` says:
 
 ``mda, n_extra, threshold, launched_by, rounds``
     As the plans tell them.
 ``baseline_kernel_seconds, improvement``
     Of plain rounds without atomics, and the share of it that is saved.
 ``most_over_mean``
-    Edges of the busiest work-group over those of the mean one, in the round that has most.
+    Edges of the busiest work-group over the mean of all work-groups, in the round with most edges.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Case = tuple[str, dict[str, Any]]
 
 
 def cases(graph: Graph) -> Iterator[Case]:
-    """Yield strategies and options, those of the first tables first."""
+    """Yield strategies and options, in the order of the study's tables."""
     largest = int(graph.degrees.max(initial=1))
     sweep = [*(1 << k for k in range(2, largest.bit_length()) if 1 << k < largest), largest]
     for atomic in (False, True):
@@ -81,7 +81,7 @@ def measure(
     benchmark = SEARCHES[search]
     problem, strategies = benchmark.problem(name, graph), benchmark.algorithm.strategies
     rows: list[dict[str, Any]] = []
-    verify = Verifier(benchmark, session, problem, checked=True)
+    verify = Verifier(benchmark, session, problem, True, None)
     baseline = None
     for strategy, options in cases(graph):
         if time.monotonic() > until and rows:
@@ -128,7 +128,7 @@ def tabulate_study(rows: list[dict[str, Any]]) -> str:
         "rounds": "rounds",
         "busiest / mean": ("most_over_mean", 1, ".1f"),
     }
-    launches = {"threshold": "mda", "launched_by": "n_extra"}  # what child launches have in these columns
+    launches = {"threshold": "mda", "launched_by": "n_extra"}  # Child launches show these fields in the same columns.
     return harness.table_of(({launches.get(key, key): row[key] for key in row} for row in rows), columns)
 
 

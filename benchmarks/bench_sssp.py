@@ -1,8 +1,8 @@
-"""Time every strategy of shortest paths, and what the cost model picks.
+"""Time every strategy of shortest paths, and judge the pick of the cost model.
 
     benchmarks/bench_sssp.py --device pocl --graphs rmat-18 road-FLA --scipy --json results.json
     benchmarks/bench_sssp.py --reference results.json     # measure nothing; check rows of another machine
-    benchmarks/bench_sssp.py --dtypes float32 float64 --strategies frontier   # what wider distances cost
+    benchmarks/bench_sssp.py --dtypes float32 float64 --strategies frontier   # the cost of wider distances
 
 Weights are int32, 1 … 1024, hashed from the edge; with ``--dtypes`` they are float32, from 1 to 1024. What a row holds,
 ``bench_bfs.py`` says.

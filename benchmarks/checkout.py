@@ -1,4 +1,4 @@
-"""Importing this makes ``clgraph`` that of this checkout, installed or not."""
+"""Import this first: then ``import clgraph`` takes the package of this checkout, installed or not."""
 
 import sys
 from pathlib import Path

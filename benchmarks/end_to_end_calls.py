@@ -27,18 +27,21 @@ class Calls:
     Attributes
     ----------
     name : str
-        That of the function of clgraph.
-    check : callable
-        ``check(graph, source, found, expected)`` compares our answer with scipy's, and returns its largest array.
+        The function of clgraph.
+    answer : str
+        The array of our result that the caller wants.
+    agrees : callable
+        ``agrees(found, expected)`` tells whether our result is scipy's.
     scipy : callable or None
         ``scipy(matrix, source)``.
-    networkx : str
-        The name of its function.
+    networkx_name : str
+        The function of networkx.
     is_weighted, has_source : bool
     """
 
     name: str
-    check: Callable[[Any, int, Any, Any], NDArray[Any]]
+    answer: str
+    agrees: Callable[[Any, Any], bool]
     scipy: Callable[[Any, int], Any] | None
     networkx_name: str
     is_weighted: bool = False
@@ -56,65 +59,43 @@ class Calls:
         found = getattr(networkx, self.networkx_name)(graph, *[source] * self.has_source)
         return list(found) if self.name == "connected_components" else found
 
-
-def _agree(is_right: bool) -> None:
-    if not is_right:
-        raise VerificationError("the answer differs from scipy's")
-
-
-def _check_components(_graph: Any, _source: int, found: Any, expected: Any) -> NDArray[Any]:
-    _agree(found.n_components == expected[0] and np.array_equal(found.labels, expected[1]))
-    labels: NDArray[Any] = found.labels
-    return labels
+    def check(self, graph: Any, found: Any, expected: Any) -> NDArray[Any]:
+        """Compare our result with scipy's, a colouring with the edges of *graph*; return the array of the answer."""
+        array: NDArray[Any] = getattr(found, self.answer)
+        if self.scipy is None:
+            check_coloring(graph, array)
+        elif not self.agrees(found, expected):
+            raise VerificationError("the answer differs from scipy's")
+        return array
 
 
-def _check_bfs(_graph: Any, _source: int, found: Any, expected: Any) -> NDArray[Any]:
-    _agree(np.array_equal(found.distances, depths(*expected)))
-    reached: NDArray[Any] = found.distances
-    return reached
-
-
-def _check_sssp(_graph: Any, _source: int, found: Any, expected: Any) -> NDArray[Any]:
-    lengths: NDArray[Any] = found.distances
-    reached = np.isfinite(expected)
+def _lengths_agree(found: Any, expected: Any) -> bool:
+    lengths, reached = found.distances, np.isfinite(expected)
     known = np.isfinite(lengths) & (lengths >= 0)
-    _agree(np.array_equal(known, reached) and np.array_equal(lengths[reached], expected[reached]))
-    return lengths
+    return np.array_equal(known, reached) and np.array_equal(lengths[reached], expected[reached])
 
 
-def _check_forest(_graph: Any, _source: int, found: Any, expected: Any) -> NDArray[Any]:
-    edges: NDArray[Any] = found.edges
-    _agree(edges.size == expected.nnz and float(found.weight) == float(expected.data.sum()))
-    return edges
-
-
-def _check_coloring(graph: Any, _source: int, found: Any, _expected: Any) -> NDArray[Any]:
-    colors: NDArray[Any] = found.colors
-    check_coloring(graph, colors)
-    return colors
-
-
-def _scipy_components(matrix: Any, _source: int) -> Any:
-    return csgraph.connected_components(matrix, directed=False)
-
-
-def _scipy_lengths(matrix: Any, source: int) -> Any:
-    return csgraph.dijkstra(matrix, indices=source)
-
-
-def _scipy_forest(matrix: Any, _source: int) -> Any:
-    return csgraph.minimum_spanning_tree(matrix)
-
-
-_WITH_SOURCE: dict[str, Any] = {"has_source": True}
-_WEIGHTED: dict[str, Any] = {"is_weighted": True}
 ALGORITHMS = {
     calls.name: calls
     for calls in (
-        Calls("connected_components", _check_components, _scipy_components, "connected_components"),
-        Calls("bfs", _check_bfs, csgraph.breadth_first_order, "single_source_shortest_path_length", **_WITH_SOURCE),
-        Calls("sssp", _check_sssp, _scipy_lengths, "single_source_dijkstra_path_length", **_WEIGHTED, **_WITH_SOURCE),
-        Calls("minimum_spanning_forest", _check_forest, _scipy_forest, "minimum_spanning_tree", **_WEIGHTED),
-        Calls("color", _check_coloring, None, "greedy_color"),
+        Calls(
+            "connected_components", "labels",
+            lambda found, expected: found.n_components == expected[0] and np.array_equal(found.labels, expected[1]),
+            lambda matrix, source: csgraph.connected_components(matrix, directed=False), "connected_components",
+        ),
+        Calls(
+            "bfs", "distances", lambda found, expected: np.array_equal(found.distances, depths(*expected)),
+            csgraph.breadth_first_order, "single_source_shortest_path_length", has_source=True,
+        ),
+        Calls(
+            "sssp", "distances", _lengths_agree, lambda matrix, source: csgraph.dijkstra(matrix, indices=source),
+            "single_source_dijkstra_path_length", is_weighted=True, has_source=True,
+        ),
+        Calls(
+            "minimum_spanning_forest", "edges",
+            lambda found, expected: found.edges.size == expected.nnz and found.weight == float(expected.data.sum()),
+            lambda matrix, source: csgraph.minimum_spanning_tree(matrix), "minimum_spanning_tree", is_weighted=True,
+        ),
+        Calls("color", "colors", lambda found, expected: True, None, "greedy_color"),
     )
-}
+}  # fmt: skip

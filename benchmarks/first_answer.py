@@ -1,14 +1,20 @@
-"""One call in a new process: ``first_answer.py ALGORITHM INPUT FILE SOURCE DEVICE``; prints its figures as JSON.
+"""One call in a new process, from the start of the process to the answer.
 
-``answered`` is the time of day at the answer, and ``load_seconds`` is what loading the input took before.
-``peak_bytes`` is by how much the process grew at most during a second call, with another copy of the input.
+``first_answer.py ALGORITHM INPUT FILE SOURCE DEVICE`` makes the call and prints its figures as JSON. ``answered`` is
+the time of day at the answer, and ``load_seconds`` the time of loading the input. ``processor_seconds`` is the time of
+all cores up to the answer. ``peak_bytes`` is the memory by which the process grew during a second call, with another
+copy of the input. :func:`timed_process` starts such a process and returns the fields of its row.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +23,11 @@ from end_to_end_calls import ALGORITHMS
 from scipy.sparse import csr_array
 
 from clgraph.data.graphs.graph import Graph
+from clgraph.runtime.discovery.child import search_path
 from clgraph.runtime.session import Session
+
+# The folders of clgraph's cache that stay (None: all). Cold caches know the verdicts on drivers and devices.
+CACHES: dict[str, tuple[str, ...] | None] = {"new": (), "cold": ("drivers", "self-tests"), "warm": None}
 
 
 def loaded(given: str, file: str) -> Any:
@@ -46,32 +56,61 @@ def resident_bytes(field: str) -> int:
 
 
 def forget_peak() -> None:
-    """Make the peak what there is now, where the kernel can."""
+    """Reset the peak to the memory in use, where the kernel can."""
     try:
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     except OSError:
         return
 
 
+def timed_process(options: list[str], caches: str | None, folder: Path) -> dict[str, Any]:
+    """Run this module in a new process and return the fields of its row.
+
+    It uses the caches of the user if *caches* is ``None``, else caches in *folder*, in this state of :data:`CACHES`.
+    """
+    environment = {**os.environ, "PYTHONPATH": search_path()}
+    if caches is not None:
+        environment |= own_caches(folder, CACHES[caches])
+        environment.pop("POCL_CACHE_DIR", None)
+    started = time.time()
+    command = [sys.executable, __file__, *options]
+    child = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE)
+    found: dict[str, Any] = json.loads(child.stdout)
+    seconds = found.pop("answered") - started - found["load_seconds"]
+    return {"wall_seconds": seconds, "import_seconds": found.pop("began") - started, **found}
+
+
+def own_caches(folder: Path, kept: tuple[str, ...] | None) -> dict[str, str]:
+    """Return the variables that put all caches of kernels into *folder*; only those *kept* stay, ``None``: all."""
+    others = folder / "others"
+    for path in [] if kept is None else [*folder.glob("clgraph/*"), others]:
+        if path.name not in kept:
+            shutil.rmtree(path, ignore_errors=True)
+    kernels = {"XDG_CACHE_HOME": str(others), "CUDA_CACHE_PATH": str(others / "nvidia")}  # pyopencl's, NVIDIA's
+    return {**kernels, "CLGRAPH_CACHE_DIR": str(folder / "clgraph")}
+
+
 def main() -> None:
+    began = time.time()
     algorithm, given, file, source, device = sys.argv[1:]
-    started = time.perf_counter()
     graph = loaded(given, file)
-    load_seconds = time.perf_counter() - started
-    calls, session = ALGORITHMS[algorithm], Session(device or None)
-    result = calls.ours(graph, int(source), session)
+    call, ready = partial(ALGORITHMS[algorithm].ours, source=int(source)), time.time()
+    session = Session(device or None)
+    opened = time.time()
+    result = call(graph, session=session)
     answered = time.time()
-    compile_seconds = result.info.seconds.compile
+    figures = {
+        "began": began, "answered": answered, "load_seconds": ready - began, "session_seconds": opened - ready,
+        "first_call_seconds": answered - opened, "compile_seconds": result.info.seconds.compile,
+        "processor_seconds": sum(os.times()[:4]), "ran": result.info.strategy,
+    }  # fmt: skip
     del graph, result
     graph = loaded(given, file)
     session.release()
     forget_peak()
     before = resident_bytes("VmRSS")
-    result = calls.ours(graph, int(source), session)
-    peak_bytes = resident_bytes("VmHWM") - before
-    figures = {"answered": answered, "load_seconds": load_seconds, "compile_seconds": compile_seconds,
-               "peak_bytes": peak_bytes, "ran": result.info.strategy}  # fmt: skip
-    print(json.dumps(figures))
+    call(graph, session=session)
+    print(json.dumps(figures | {"peak_bytes": resident_bytes("VmHWM") - before}))
 
 
 if __name__ == "__main__":

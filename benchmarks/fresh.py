@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 import numpy as np
+from kinds import Ids, Kind, Pairs, Points, groups, joined, lattice, shuffled, side, tree
 from numpy.random import Generator
 from scipy.spatial import Delaunay
-from unseen import Ids, Pairs, Points, _lattice, _shuffled, _side, _tree
 
 
 def _apollonian(n: int, rng: Generator) -> Pairs:
     """Return a planar graph in which each new vertex is tied to the corners of a random triangle."""
-    corners = np.empty((3 * n, 3), np.int64)
-    corners[0], n_triangles = (0, 1, 2), 1
+    corners, n_triangles = np.empty((3 * n, 3), np.int64), 1
+    corners[0] = 0, 1, 2
     ends = [(0, 1), (0, 2), (1, 2)]
     for v, draw in enumerate(rng.random(n - 3), 3):
         place = int(draw * n_triangles)
@@ -22,8 +22,7 @@ def _apollonian(n: int, rng: Generator) -> Pairs:
         corners[place], corners[n_triangles], corners[n_triangles + 1] = (a, b, v), (a, c, v), (b, c, v)
         n_triangles += 2
         ends += [(a, v), (b, v), (c, v)]
-    a, b = np.array(ends, np.int64).T
-    return n, a, b
+    return joined(n, np.array(ends, np.int64).T)
 
 
 def _sierpinski(n: int, rng: Generator) -> Pairs:
@@ -31,8 +30,8 @@ def _sierpinski(n: int, rng: Generator) -> Pairs:
     points = np.array([[0, 0], [1, 0], [0, 1]])
     edges = np.array([[0, 1], [0, 2], [1, 2]])
     while len(points) < n:
-        side = int(points.max())
-        copies = points[edges] + np.array([[[0, 0]], [[side, 0]], [[0, side]]])[:, None]
+        length = int(points.max())
+        copies = points[edges] + np.array([[[0, 0]], [[length, 0]], [[0, length]]])[:, None]
         points, inverse = np.unique(copies.reshape(-1, 2), axis=0, return_inverse=True)
         edges = inverse.reshape(-1, 2)
     return len(points), edges[:, 0], edges[:, 1]
@@ -40,35 +39,33 @@ def _sierpinski(n: int, rng: Generator) -> Pairs:
 
 def _kleinberg(n: int, rng: Generator) -> Pairs:
     """Return a grid with a far edge at each vertex, the rarer the farther it goes."""
-    side = _side(n, 2)
-    size, a, b = _lattice((side, side), [(1, 0), (0, 1)])
-    x, y = np.divmod(np.arange(size), side)
-    length, angle = side ** rng.random(size), 2 * np.pi * rng.random(size)
-    ends = [(at + length * turn(angle)).astype(np.int64) % side for at, turn in ((x, np.cos), (y, np.sin))]
-    return size, np.append(a, np.arange(size)), np.append(b, ends[0] * side + ends[1])
+    size, a, b = lattice((side(n), side(n)), [(1, 0), (0, 1)])
+    x, y = np.divmod(np.arange(size), side(n))
+    length, angle = side(n) ** rng.random(size), 2 * np.pi * rng.random(size)
+    ends = [(at + length * turn(angle)).astype(np.int64) % side(n) for at, turn in ((x, np.cos), (y, np.sin))]
+    return joined(size, (a, b), (np.arange(size), ends[0] * side(n) + ends[1]))
 
 
 def _teams(n: int, rng: Generator) -> Pairs:
-    """Return persons who know all others of each team that they are in; few teams are large."""
+    """Return members of teams, each tied to all others of its teams; few teams are large."""
     sizes = np.minimum(60, (2 * rng.random(n // 2) ** -0.6).astype(np.int64))
-    first = np.repeat(np.cumsum(sizes) - sizes, sizes)
-    members, place = rng.integers(0, n, sizes.sum()), np.arange(sizes.sum())
-    ends = [(place[place - first >= shift], shift) for shift in range(1, 60)]
-    return n, np.concatenate([members[p] for p, _ in ends]), np.concatenate([members[p - shift] for p, shift in ends])
+    members, (place, first) = rng.integers(0, n, sizes.sum()), groups(sizes)
+    later = [(place[place - first >= shift], shift) for shift in range(1, 60)]
+    return joined(n, *((members[p], members[p - shift]) for p, shift in later))
 
 
 def _thick_path(n: int, rng: Generator) -> Pairs:
     """Return groups of twelve vertices in a row, with every edge within a group and to the next."""
-    offsets = np.array([(a, b) for a in range(12) for b in range(a + 1, 24)]).T
+    a, b = np.array([(a, b) for a in range(12) for b in range(a + 1, 24)]).T
     first = 12 * np.arange(max(2, n // 12) - 1)[:, None]
-    return 12 * (first.size + 1), (first + offsets[0]).ravel(), (first + offsets[1]).ravel()
+    return joined(12 * (first.size + 1), (first + a, first + b))
 
 
 def _graded_mesh(n: int, rng: Generator) -> Pairs:
     """Return the edges of a triangulation of points that are dense round a few places, numbered at random."""
     points = np.concatenate([rng.random((n - n // 2, 2)), 0.5 + 0.1 * rng.standard_cauchy((n // 2, 2)).clip(-4, 4)])
     corners = Delaunay(points).simplices.astype(np.int64)
-    return n, corners.ravel(), np.roll(corners, 1, axis=1).ravel()
+    return joined(n, (corners, np.roll(corners, 1, axis=1)))
 
 
 def _duplication(n: int, rng: Generator) -> Pairs:
@@ -86,37 +83,31 @@ def _duplication(n: int, rng: Generator) -> Pairs:
 
 
 def _intervals(n: int, rng: Generator) -> Pairs:
-    """Return vertices that are tied to as many of those after them as a length says, which is seldom large."""
+    """Return vertices that are tied to all up to some place after them, which is seldom far away."""
     lengths = np.minimum(rng.lognormal(1.0, 1.0, n).astype(np.int64) + 1, 400)
-    a = np.repeat(np.arange(n), lengths)
-    b = a + 1 + np.arange(a.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    (place, first), a = groups(lengths), np.repeat(np.arange(n), lengths)
+    b = a + 1 + place - first
     return n, a[b < n], b[b < n]
 
 
 def _airlines(n: int, rng: Generator) -> Pairs:
     """Return two hundred hubs that are all tied to each other, and others with one to three of them."""
-    a, b = np.triu_indices(200, 1)
     others = np.repeat(np.arange(200, n), rng.integers(1, 4, n - 200))
     hubs = np.minimum(199, (rng.random(others.size) ** 3 * 200).astype(np.int64))
-    return n, np.append(a, others), np.append(b, hubs)
-
-
-def _torus_of_four(n: int, rng: Generator) -> Pairs:
-    return _lattice((_side(n, 4),) * 4, [(1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)], wrap=True)
+    return joined(n, np.triu_indices(200, 1), (others, hubs))
 
 
 def _layers(n: int, rng: Generator) -> Pairs:
     """Return fifty layers of vertices, each tied to eight random ones of the next."""
     width = max(8, n // 50)
-    a = np.repeat(np.arange(49 * width), 8)
-    return 50 * width, a, (a // width + 1) * width + rng.integers(0, width, a.size)
+    a = np.arange(49 * width)[:, None]
+    return joined(50 * width, (a, (a // width + 1) * width + rng.integers(0, width, (a.size, 8))))
 
 
 def _tree_with_chords(n: int, rng: Generator) -> Pairs:
-    """Return a tree of three children a vertex, and an edge between two random vertices for a hundred of it."""
-    size, a, b = _tree(n, rng, lambda v, n: (v - 1) // 3)
-    chords = rng.integers(0, size, (2, size // 100))
-    return size, np.append(a, chords[0]), np.append(b, chords[1])
+    """Return a tree of three children a vertex, and one random edge per hundred vertices."""
+    size, a, b = tree(n, rng, lambda v, n, rng: (v - 1) // 3)
+    return joined(size, (a, b), rng.integers(0, size, (2, size // 100)))
 
 
 def _cactus(n: int, rng: Generator) -> Pairs:
@@ -124,22 +115,20 @@ def _cactus(n: int, rng: Generator) -> Pairs:
     lengths = np.minimum(n // 8, (3 * rng.random(n // 8) ** -0.8).astype(np.int64))
     ends = np.cumsum(lengths)
     ends = ends[ends < n]
-    return n, np.append(np.arange(n - 1), ends), np.append(np.arange(1, n), ends - lengths[: ends.size])
+    return joined(n, (np.arange(n - 1), np.arange(1, n)), (ends, ends - lengths[: ends.size]))
 
 
 def _molecules(n: int, rng: Generator) -> Pairs:
     """Return small trees of ten to forty vertices with two more edges each, as batches of molecules are."""
     sizes = rng.integers(10, 41, n // 25)
-    first = np.repeat(np.cumsum(sizes) - sizes, sizes)
-    numbers = np.arange(first.size)
+    numbers, first = groups(sizes)
     inner = numbers > first
     parents = np.maximum(first, numbers - 1 - rng.integers(0, 3, numbers.size))
-    starts, extra = np.unique(first), 2 * sizes.size
-    ends = np.repeat(starts, 2)[:, None] + (rng.random((extra, 2)) * np.repeat(sizes, 2)[:, None]).astype(np.int64)
-    return first.size, np.append(numbers[inner], ends[:, 0]), np.append(parents[inner], ends[:, 1])
+    ends = (rng.random((2 * sizes.size, 2)) * np.repeat(sizes, 2)[:, None]).astype(np.int64)
+    return joined(first.size, (numbers[inner], parents[inner]), (np.repeat(np.unique(first), 2)[:, None] + ends).T)
 
 
-GRAPHS: Mapping[str, Callable[[int, Generator], Pairs]] = {
+GRAPHS: Mapping[str, Kind] = {
     "apollonian": _apollonian,
     "sierpinski": _sierpinski,
     "kleinberg": _kleinberg,
@@ -149,8 +138,8 @@ GRAPHS: Mapping[str, Callable[[int, Generator], Pairs]] = {
     "duplication": _duplication,
     "intervals": _intervals,
     "airlines": _airlines,
-    "torus-of-four": _torus_of_four,
-    "layers": partial(_shuffled, make=_layers),
+    "torus-of-four": lambda n, rng: lattice((side(n, 4),) * 4, np.eye(4, dtype=int).tolist(), wrap=True),
+    "layers": partial(shuffled, make=_layers),
     "tree-with-chords": _tree_with_chords,
     "cactus": _cactus,
     "molecules": _molecules,
@@ -158,11 +147,10 @@ GRAPHS: Mapping[str, Callable[[int, Generator], Pairs]] = {
 
 
 def _runs(n: int, rng: Generator) -> tuple[Ids, Ids]:
-    """Return users who have rated items in a row, more or fewer, from a random one on."""
+    """Return users with ratings of consecutive items, more or fewer, from a random one on."""
     lengths = rng.integers(4, 30, n)
-    users = np.repeat(np.arange(n), lengths)
-    steps = np.arange(users.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return users, (np.repeat(rng.integers(0, n, n), lengths) + steps) % n
+    place, first = groups(lengths)
+    return np.repeat(np.arange(n), lengths), (np.repeat(rng.integers(0, n, n), lengths) + place - first) % n
 
 
 def _two_crowds(n: int, rng: Generator) -> tuple[Ids, Ids]:

@@ -1,4 +1,4 @@
-"""What the benchmarks of algorithms on graphs share.
+"""The common part of the benchmarks of algorithms on graphs.
 
 A row holds, beside what ``harness.py`` says, what the benchmark's ``fingerprint`` tells of the result, by which runs
 are compared, and ``verified``, false on graphs above ``--check-limit`` until ``--reference`` has found the same. With
@@ -12,7 +12,6 @@ import argparse
 import hashlib
 import statistics
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -29,15 +28,29 @@ from clgraph.data.graphs.graph import Graph
 from clgraph.engine.algorithm import Algorithm
 from clgraph.errors import InputError, VerificationError
 from clgraph.model.strategy import Choice, Strategy, choose
-from clgraph.report import read_rows, tabulate_rows, write_rows
+from clgraph.report import Row, read_rows, tabulate_rows, write_rows
 from clgraph.runtime.session import Session
 
-_MOST_WARM_UPS = 10  # of calls, if there is time
+_MAX_WARM_UPS = 10  # calls, if the budget allows
 
 
 def sha256(array: NDArray[Any]) -> str:
     """Return the first 16 digits of the hash of *array*'s bytes."""
     return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()[:16]
+
+
+def numbering(session: Session, _problem: Any, plan: Any, _result: Any) -> dict[str, Any]:
+    """Return the least device time of the kernels that number the answer after a run, as a field of its row."""
+    return {"numbering_seconds": min(seconds.kernel for _, seconds in harness.recorded(session, plan.result))}
+
+
+def varied(base: Strategy, changes: Mapping[str, Any], options: Mapping[str, Any]) -> Strategy:
+    """Return the strategy with *changes* of the problem and *options* of the plan; its prediction stays."""
+
+    def plan(session: Session, problem: Any) -> Any:
+        return base.plan(session, replace(problem, **changes) if changes else problem, **options)
+
+    return replace(base, plan=plan)
 
 
 @dataclass(frozen=True)
@@ -117,8 +130,8 @@ class GraphBenchmark:
     ) -> list[dict[str, Any]]:
         """Return one row for each strategy, or for those named, and for each of the *hosts*.
 
-        The fingerprints must be those *known* from an earlier call; if there was none, it gets that of the first.
-        With *calls*, later calls of strategies are timed, too.
+        The fingerprints must agree with *known*, a dict that earlier calls have filled; the first plan fills an empty
+        one. With *calls*, later calls of strategies are timed, too.
         """
         problem, facts, rates = self.problem(name, graph, **settings), session.facts, session.profile.rates
         plans = {**self.algorithm.strategies, **{key: v for key, v in self.variants.items() if key in strategies}}
@@ -129,7 +142,7 @@ class GraphBenchmark:
         picked = self.algorithm.choose(session, problem).strategy
         choice = replace(choose(plans, plans, "auto", problem, facts, rates), strategy=picked)
         names = [picked if key == "auto" else key for key in strategies]
-        verifier = Verifier(self, session, problem, checked=graph.n_edges <= check_limit, known=known)
+        verifier = Verifier(self, session, problem, graph.n_edges <= check_limit, known)
         timing = {"repeats": repeats, "budget_seconds": budget_seconds}
         rows = harness.time_strategies(session, problem, plans, choice, verifier, names=names, **timing)
         if calls:
@@ -143,13 +156,7 @@ class GraphBenchmark:
         return harness.described(rows, self.algorithm.name, self.label(name, **settings), graph)
 
     def _call_seconds(
-        self,
-        session: Session,
-        problem: Any,
-        choice: Choice,
-        row: Mapping[str, Any],
-        repeats: int,
-        budget_seconds: float,
+        self, session: Session, problem: Any, choice: Choice, row: Row, repeats: int, budget_seconds: float
     ) -> dict[str, float]:
         """Time later calls: a kept plan is found, runs, and its answer comes to the host.
 
@@ -157,28 +164,20 @@ class GraphBenchmark:
         timed first would wait for that. Where a run takes more than the budget, a call takes no longer to speak of, and
         for variants there is no call.
         """
-        name, later = row["strategy"], list[float]()
+        name = row["strategy"]
         if row["repeats"] < min(2, repeats) or name in self.variants:
             return {}
-        for least, most in ((harness.WARM_UPS, _MOST_WARM_UPS), (1, repeats)):
-            began, later = time.perf_counter(), []
-            while len(later) < least or (len(later) < most and time.perf_counter() - began < budget_seconds):
-                started = time.perf_counter()
-                self.algorithm.solve(problem, strategy=name, session=session)
-                later.append(time.perf_counter() - started)
+        call = partial(self.algorithm.solve, problem, strategy=name, session=session)
+        call()
+        harness.timed_calls(call, _MAX_WARM_UPS - 1, budget_seconds)
+        _, later = harness.timed_calls(call, repeats, budget_seconds)
         return {
             "call_seconds": statistics.median(later), "least_call_seconds": min(later),
             "predicted_call_seconds": choice.predicted[name].seconds,
         }  # fmt: skip
 
     def _host_row(
-        self,
-        strategy: str,
-        host: Host,
-        problem: Any,
-        settings: Mapping[str, Any],
-        repeats: int,
-        budget_seconds: float,
+        self, strategy: str, host: Host, problem: Any, settings: Row, repeats: int, budget_seconds: float
     ) -> dict[str, Any]:
         """Time another library, which runs on one host thread."""
         with busy(f"timing {strategy}"):
@@ -219,16 +218,10 @@ class GraphBenchmark:
 
 
 class Verifier:
-    """Checks what plans have found, of which *known* is the fingerprint of the first."""
+    """Checks the results of plans, which must all have the fingerprint *known*; the first result fills an empty one."""
 
     def __init__(
-        self,
-        benchmark: GraphBenchmark,
-        session: Session,
-        problem: Any,
-        *,
-        checked: bool,
-        known: dict[str, Any] | None = None,
+        self, benchmark: GraphBenchmark, session: Session, problem: Any, checked: bool, known: dict[str, Any] | None
     ) -> None:
         self._benchmark, self._session, self._problem, self._checked = benchmark, session, problem, checked
         self.known: dict[str, Any] = {} if known is None else known
@@ -255,7 +248,7 @@ def main(
     add_options: Callable[[argparse.ArgumentParser], None] = lambda parser: None,
     cases: Callable[[argparse.Namespace], Sequence[Mapping[str, Any]]] = lambda args: [{}],
     finish: Callable[[argparse.Namespace, Session, str, Graph, list[dict[str, Any]]], None] = lambda *given: None,
-    table: str | Callable[[list[dict[str, Any]]], str] = "rows",
+    table: harness.Table = "rows",
     check_limit: int = 20_000_000,
 ) -> None:
     """Run the benchmark of the command line, and exit; *module* is its docstring.
@@ -298,7 +291,7 @@ def main(
         if getattr(args, "reference", None):
             return benchmark.compare(args.reference, args.workers)
         rows = harness.measure_graphs(args, benchmark.graphs, benchmark.load, partial(measured, args), table)
-        if not args.strategies:  # of some alone there is no best
+        if not args.strategies:  # The best is only known if all ran.
             print(f"\nWhat picks cost:\n\n{tabulate_rows(rows, 'regret', 'github')}")
         return 0
 

@@ -1,7 +1,7 @@
 """Time plans and describe the measurements as rows of JSON.
 
 A plan is built, its graph uploaded and run once, outside the timing unless that run took the whole budget. Then come
-warm-up runs, then the timed ones, and what the last of them left is verified. A row holds, besides what it was
+warm-up runs, then the timed ones, and the result of the last run is verified. A row holds, besides what it was
 measured on:
 
 ``wall_seconds, least_wall_seconds``
@@ -30,13 +30,12 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import inputs
-import numpy as np
 from checkout import ROOT
 from tabulate import tabulate
 
@@ -45,10 +44,13 @@ from clgraph.data.graphs.graph import Graph
 from clgraph.errors import VerificationError
 from clgraph.model.strategy import Choice, Strategy
 from clgraph.report import tabulate_rows, write_rows
+from clgraph.runtime.devices import sub_devices
 from clgraph.runtime.driver.timing import Recorder, Seconds
-from clgraph.runtime.session import Session
+from clgraph.runtime.session import Session, as_session
 
+Rows: TypeAlias = list[dict[str, Any]]
 Column: TypeAlias = str | tuple[str, float, str]  # a field of rows; or one, the factor of its unit, and a format
+Table: TypeAlias = str | Mapping[str, Column] | Callable[[Rows], str]  # a str: the name of a table of clgraph.report
 REPEATS = 7
 WARM_UPS = 2
 
@@ -66,14 +68,24 @@ class Timing:
     repeats: int
     kernels: dict[str, tuple[int, float]]
 
+    @classmethod
+    def of(cls, runs: Sequence[Recorder]) -> Timing:
+        """Return the timing of these runs, without the time of compiling. Runs without kernels compute on the host."""
+        walls = [run.seconds.total - run.seconds.compile for run in runs if run.seconds is not None]
+        kernels, spans = (
+            [getattr(run.seconds, part) if run.kernel_events else wall for run, wall in zip(runs, walls, strict=True)]
+            for part in ("kernel", "span")
+        )
+        numbers = (number for each in (walls, kernels, spans) for number in (statistics.median(each), min(each)))
+        return cls(*numbers, len(runs), runs[walls.index(min(walls))].kernels())
+
 
 def time_run(
     session: Session, run: Callable[[], Any], *, repeats: int = REPEATS, budget_seconds: float = 60.0
 ) -> Timing:
     """Time *run*; a slow one is repeated less once the budget is spent, but at least once."""
     started = time.perf_counter()
-    timed: list[Seconds] = []
-    kernels: dict[str, tuple[int, float]] = {}
+    timed: list[Recorder] = []
     for i in range(WARM_UPS + repeats):
         late = time.perf_counter() - started > budget_seconds
         if late and timed:
@@ -81,30 +93,12 @@ def time_run(
         with session.measure() as recorder:
             run()
         if i >= WARM_UPS or late:
-            assert recorder.seconds is not None
-            if recorder.seconds.total < min((seconds.total for seconds in timed), default=np.inf):
-                kernels = recorder.kernels()
-            timed.append(recorder.seconds if recorder.kernel_events else _on_host(recorder.seconds))
-    columns = ([getattr(seconds, part) for seconds in timed] for part in ("total", "kernel", "span"))
-    return Timing(*(number for each in columns for number in (statistics.median(each), min(each))), len(timed), kernels)
-
-
-def one_run(recorder: Recorder) -> Timing:
-    """Return what *recorder* has seen as the timing of one run, without what was compiled."""
-    assert recorder.seconds is not None
-    seconds = replace(recorder.seconds, total=recorder.seconds.total - recorder.seconds.compile)
-    seconds = seconds if recorder.kernel_events else _on_host(seconds)
-    parts = (number for number in (seconds.total, seconds.kernel, seconds.span) for _ in range(2))
-    return Timing(*parts, 1, recorder.kernels())
-
-
-def _on_host(seconds: Seconds) -> Seconds:
-    """Return *seconds* of a run without kernels: what it computes, the host computes."""
-    return replace(seconds, kernel=seconds.total, span=seconds.total)
+            timed.append(recorder)
+    return Timing.of(timed)
 
 
 def recorded(session: Session, run: Callable[[], Any], repeats: int = REPEATS) -> Iterator[tuple[Recorder, Seconds]]:
-    """Yield what was recorded of each of *repeats* runs, after those that warm up."""
+    """Yield the record and the seconds of each of *repeats* runs, after some that warm up."""
     for i in range(WARM_UPS + repeats):
         with session.measure() as recorder:
             run()
@@ -113,15 +107,10 @@ def recorded(session: Session, run: Callable[[], Any], repeats: int = REPEATS) -
             yield recorder, recorder.seconds
 
 
-def kernel_seconds(session: Session, call: Callable[[], Any]) -> float:
-    """Return the least device time of the kernels of *call*."""
-    return min(seconds.kernel for _, seconds in recorded(session, call))
-
-
 def timed_calls(
     call: Callable[..., Any], repeats: int, budget_seconds: float = 60.0, *makes: Callable[[], Any]
 ) -> tuple[Any, list[float]]:
-    """Return what *call* returns at last, and the seconds of each time; what *makes* make are its arguments."""
+    """Return the last answer of *call* and the seconds of each call; *makes* make new arguments each time."""
     seconds: list[float] = []
     while not seconds or (len(seconds) < repeats and sum(seconds) < budget_seconds):
         made = [make() for make in makes]
@@ -158,7 +147,7 @@ def time_strategies(
             plan = strategies[name].plan(session, problem)
             with session.measure() as first:
                 plan.run()
-            timing = one_run(first)  # if its kernels were slow: drivers compile when a kernel is launched first
+            timing = Timing.of([first])  # if its kernels were slow: drivers compile when a kernel is launched first
             if timing.kernel_seconds <= budget_seconds:
                 timing = time_run(session, plan.run, repeats=repeats, budget_seconds=budget_seconds)
             with naming(name):
@@ -169,7 +158,7 @@ def time_strategies(
                 "strategy": name,
                 "kind": strategies[name].kind,
                 "picked": name == choice.strategy,
-                # Of a plan's run, without what a call takes beside it.
+                # The prediction of a plan's run, without the overhead of a call.
                 "predicted_seconds": choice.predicted[name].seconds - choice.predicted[name].parts.get("call", 0.0),
                 "verified": True,
                 **asdict(timing),
@@ -180,11 +169,20 @@ def time_strategies(
 
 @contextmanager
 def naming(what: str) -> Iterator[None]:
-    """Begin the error of a check inside the block with *what* was checked."""
+    """Let the error of a check inside the block begin with *what*."""
     try:
         yield
     except VerificationError as error:
         raise VerificationError(f"{what}: {error}") from error
+
+
+def sessions_named(names: Sequence[str]) -> list[Session]:
+    """Return a session for each name; ``pocl/3/1`` stands for two parts of pocl with 3 units and 1 unit."""
+    found: list[Session] = []
+    for name in names:
+        whole, *units = name.split("/")
+        found += sub_devices(whole, [int(unit) for unit in units]) if units else [as_session(whole)]
+    return found
 
 
 def described(rows: Iterable[Mapping[str, Any]], benchmark: str, name: str, graph: Graph) -> list[dict[str, Any]]:
@@ -205,7 +203,7 @@ def command() -> str:
 
 
 def provenance(session: Session) -> dict[str, Any]:
-    """Return what every row says of device, code and command."""
+    """Return the fields of every row that describe device, code and command."""
     facts = session.facts
     return {
         "device": facts.name,
@@ -223,21 +221,15 @@ def provenance(session: Session) -> dict[str, Any]:
 @cache
 def commit() -> str:
     """Return the commit of the checkout, ``+`` added if files differ; ``CLGRAPH_COMMIT`` where git is not."""
+    git = ["git", "describe", "--always", "--dirty=+", "--exclude=*"]
     try:
-        described_as = subprocess.run(
-            ["git", "describe", "--always", "--dirty=+", "--exclude=*"],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.strip()
+        return subprocess.run(git, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return os.environ.get("CLGRAPH_COMMIT", "unknown")
-    return described_as
 
 
 def parser(module: str | None, *, graphs: bool = True) -> argparse.ArgumentParser:
-    """Return a parser with the options all benchmarks share, and those of *graphs*; *module* is a docstring."""
+    """Return a parser with the options that all benchmarks share, with *graphs* also the options of graphs."""
     made = argparse.ArgumentParser(description=str(module).partition("\n")[0])
     made.add_argument("-d", "--device", help="as for `clgraph`; the default is the best device")
     made.add_argument("--repeats", type=int, default=REPEATS, help=f"timed runs (default {REPEATS})")
@@ -254,7 +246,7 @@ def milliseconds(field: str) -> Column:
 
 
 def table_of(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, Column]) -> str:
-    """Return a table with these *columns*, by their headings; what a row does not have is left empty."""
+    """Return a table with these *columns*, by their headings; a cell is empty if its row lacks the field."""
 
     def cell(row: Mapping[str, Any], column: Column) -> Any:
         if isinstance(column, str):
@@ -270,9 +262,9 @@ def measure_graphs(
     args: argparse.Namespace,
     graphs: Iterable[str],
     load: Callable[..., Graph],
-    measure: Callable[[Session, str, Graph], Iterable[list[dict[str, Any]]]],
-    table: str | Callable[[list[dict[str, Any]]], str] = "rows",
-) -> list[dict[str, Any]]:
+    measure: Callable[[Session, str, Graph], Iterable[Rows]],
+    table: Table = "rows",
+) -> Rows:
     """Measure the graphs of ``--graphs``, or else *graphs*, one after the other, and return all rows.
 
     ``measure(session, name, graph)`` gives lists of rows, which are printed and stored as soon as they come.
@@ -280,8 +272,8 @@ def measure_graphs(
     names = args.graphs or list(graphs)
     inputs.prepare((name for name in names if not (args.on_device and inputs.is_born(name))), args.workers)
     session = Session(args.device)
-    commit()  # that at the beginning counts: others may change the checkout while this runs
-    rows: list[dict[str, Any]] = []
+    commit()  # The commit at the start counts, because the checkout may change during the run.
+    rows: Rows = []
     for name in names:
         for found in measure(session, name, load(name, session=session if args.on_device else None)):
             rows += finish(args, session, found, table)
@@ -289,18 +281,16 @@ def measure_graphs(
     return rows
 
 
-def finish(
-    args: argparse.Namespace,
-    session: Session,
-    rows: Iterable[dict[str, Any]],
-    table: str | Callable[[list[dict[str, Any]]], str] = "rows",
-) -> list[dict[str, Any]]:
-    """Print the rows as a table, of :func:`tabulate_rows` or one's own, and add them to the file of ``--json``.
+def finish(args: argparse.Namespace, session: Session, rows: Iterable[dict[str, Any]], table: Table = "rows") -> Rows:
+    """Print the rows as a table, and add them to the file of ``--json``.
 
-    They are returned with what tells their origin.
+    The rows are returned with the fields of :func:`provenance`.
     """
     rows = [{**row, **provenance(session)} for row in rows]
-    print(tabulate_rows(rows, table, "github") if isinstance(table, str) else table(rows), flush=True)
+    if isinstance(table, str):
+        print(tabulate_rows(rows, table, "github"), flush=True)
+    else:
+        print(table(rows) if callable(table) else table_of(rows, table), flush=True)
     if args.json:
         write_rows(args.json, rows)
     return rows

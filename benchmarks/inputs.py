@@ -13,6 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import stencils
@@ -52,7 +53,7 @@ SEARCHES: dict[str, Callable[..., Graph]] = {  # directed: R-MAT, and the sizes 
     "rmat-1M-8M": lambda: _oriented(generators.rmat(20, 8)),
     "web-282K-2.3M": lambda: _power_law(281_903, 2_312_497, max_degree=255, max_in_degree=38_606),
 }
-MATRICES: dict[str, Callable[..., Graph]] = {  # as large as those of SuiteSparse
+MATRICES: dict[str, Callable[..., Graph]] = {  # The sizes come from matrices of SuiteSparse.
     "af_shell-like": partial(stencils.shell, 548, 550),
     "atmosmod-like": partial(stencils.seven_point, 114, 114, 114),
     "CurlCurl-like": partial(stencils.curl_curl, 92, 93, 93),
@@ -147,7 +148,7 @@ def source(name: str, graph: Graph) -> int:
 
 
 def prepare(names: Iterable[str], workers: int | None = None) -> None:
-    """Generate what is missing of *names* in *workers* processes, those of the first tables first.
+    """Generate the missing graphs of *names* in *workers* processes, in the order of the tables.
 
     Raises
     ------
@@ -159,13 +160,12 @@ def prepare(names: Iterable[str], workers: int | None = None) -> None:
         _file(name)
     missing = [name for name in GENERATED if name in names and not _cached(name).exists()]
     if len(missing) > 1:
-        with ProcessPoolExecutor(min(workers or 1, len(missing)), get_context("spawn")) as pool:
+        with ProcessPoolExecutor(min(workers or 1, len(missing)), get_context("spawn")) as pool, bars():
             futures = [pool.submit(_generate, name) for name in missing]
-            with bars():
-                tell = begin("making graphs", len(missing), "graphs")
-                for n_made, future in enumerate(futures, 1):
-                    future.result()
-                    tell(n_made)
+            tell = begin("making graphs", len(missing), "graphs")
+            for n_made, future in enumerate(futures, 1):
+                future.result()
+                tell(n_made)
 
 
 def _oriented(graph: Graph) -> Graph:
@@ -195,8 +195,13 @@ def _generate(name: str) -> None:
     load(name)
 
 
+def fingerprint(*code: Any) -> str:
+    """Return a digest of these files and modules, so that a file made by other code is not found."""
+    paths = (Path(getattr(each, "__file__", each)) for each in code)
+    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:8]
+
+
 def _cached(name: str) -> Path:
     """Return the file of graph *name*, which depends on the code that makes it."""
     modules = (stencils, csr) if name in MATRICES else (random_edges, regular, roads, geometric, philox, csr, pairs)
-    code = b"".join(Path(str(module.__file__)).read_bytes() for module in modules)
-    return cache_dir("graphs") / f"{name}-{hashlib.sha256(code).hexdigest()[:8]}.npz"
+    return cache_dir("graphs") / f"{name}-{fingerprint(*modules)}.npz"

@@ -11,12 +11,12 @@ from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any, Self
 
-_LEAVING_SECONDS = 20.0  # in which a driver must have freed what a killed process had
+_LEAVING_SECONDS = 20.0  # A driver has this long to free the memory of a killed process.
 _made: list[Any] = []  # in the other process
 
 
 class LimitError(Exception):
-    """A call took longer than it may, which is so many *seconds*."""
+    """A call took longer than its limit of *seconds*."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"not done after {seconds:g} s")
@@ -41,7 +41,7 @@ class LimitedCalls:
 
     @property
     def is_running(self) -> bool:
-        """Whether the process still has what earlier calls have left there."""
+        """Whether the process still has the state of earlier calls."""
         return self._pool is not None
 
     def __call__(self, function: Callable[..., Any], *given: Any, limit_seconds: float | None = None) -> Any:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
-from statistics import geometric_mean
+from collections.abc import Mapping, Sequence
+from statistics import fmean, geometric_mean
 
 import bench_factorization
 from judged import N_SWEEPS, RATINGS
@@ -14,12 +14,12 @@ from tabulate import tabulate
 from clgraph.figure import figure_file
 from clgraph.report import Row, by_benchmark, regrets
 
-_LATE = 1.2  # pick / best of the inputs that are listed
+_LATE = 1.2  # Inputs are listed above this pick / best.
 _CALLS = {"wall": "call", "least_wall": "least_call", "predicted": "predicted_call"}
 
 
 def as_one_run(row: Row) -> Row:
-    """Return a row with the times of what the model decides on: calls, where they were timed.
+    """Return a row with the times that the model decides on: the times of calls, if they were measured.
 
     Of factorisation it is the preparation with all sweeps. ``run_seconds`` is the least time without what a call takes
     beside it.
@@ -50,45 +50,39 @@ def quality(rows: Sequence[Row]) -> str:
     for benchmark, group in by_benchmark(map(as_one_run, rows)).items():
         judged = [row for row in group if row.get("kind") and row.get("predicted_seconds")]
         lost = regrets(judged, "least_wall")
-        by_input: dict[tuple[str, str], list[Row]] = defaultdict(list)
-        for row in judged:
-            by_input[row["device"], row["graph"]].append(row)
         for device in dict.fromkeys(row["device"] for row in judged):
             ratios = {graph: ratio for (where, graph), (*_, ratio) in lost.items() if where.startswith(device)}
-            if not ratios:
-                continue
-            alone = regrets([row for row in judged if row["device"] == device], "run")
-            places = [
-                sorted(found, key=lambda row: float(row["predicted_seconds"])).index(
-                    min(found, key=lambda row: float(row["least_wall_seconds"]))
-                )
-                for (where, _), found in by_input.items() if where == device
-            ]  # fmt: skip
-            errors = sorted(
-                row["predicted_seconds"] / row["least_wall_seconds"] for row in judged if row["device"] == device
-            )
-            outer = len(errors) // 20
-            worst = max(ratios, key=ratios.__getitem__)
-            is_cut = any(row.get("cut") and row.get("picked") for row in by_input[device, worst])
-            cells.append(
-                [
-                    benchmark,
-                    device,
-                    len(ratios),
-                    f"{geometric_mean(ratios.values()):.3f}",
-                    f"{'> ' * is_cut}{ratios[worst]:.2f} ({worst})",
-                    f"{geometric_mean(ratio for *_, ratio in alone.values()):.3f}",
-                    f"{sum(1 / ratio for ratio in ratios.values()) / len(ratios):.3f}",
-                    f"{sum(place == 0 for place in places) / len(places):.0%}",
-                    f"{sum(place <= 1 for place in places) / len(places):.0%}",
-                    f"{geometric_mean(errors):.2f} ({errors[outer]:.2f} … {errors[-1 - outer]:.2f})",
-                ]
-            )
+            if ratios:
+                here = [row for row in judged if row["device"] == device]
+                cells.append([benchmark, device, len(ratios), *_quality(here, ratios)])
     headers = [
         "algorithm", "device", "inputs", "pick / best", "worst", "of runs alone", "share of oracle", "first",
         "first two", "predicted / measured",
     ]  # fmt: skip
     return str(tabulate(cells, headers, tablefmt="github", disable_numparse=True))
+
+
+def _quality(rows: Sequence[Row], ratios: Mapping[str, float]) -> list[str]:
+    """Return the figures of one algorithm on one device; *ratios* are pick / best by input."""
+    by_input: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        by_input[row["graph"]].append(row)
+    places = []
+    for found in by_input.values():
+        best = min(found, key=lambda row: float(row["least_wall_seconds"]))
+        places.append(sorted(found, key=lambda row: float(row["predicted_seconds"])).index(best))
+    errors = sorted(row["predicted_seconds"] / row["least_wall_seconds"] for row in rows)
+    outer = len(errors) // 20
+    worst = max(ratios, key=ratios.__getitem__)
+    is_cut = any(row.get("cut") and row.get("picked") for row in by_input[worst])
+    return [
+        f"{geometric_mean(ratios.values()):.3f}",
+        f"{'> ' * is_cut}{ratios[worst]:.2f} ({worst})",
+        f"{geometric_mean(ratio for *_, ratio in regrets(rows, 'run').values()):.3f}",
+        f"{fmean(1 / ratio for ratio in ratios.values()):.3f}",
+        *(f"{fmean(place <= most for place in places):.0%}" for most in (0, 1)),
+        f"{geometric_mean(errors):.2f} ({errors[outer]:.2f} … {errors[-1 - outer]:.2f})",
+    ]
 
 
 def plot(rows: Sequence[Row], path: str) -> None:
@@ -126,7 +120,7 @@ def late(rows: Sequence[Row]) -> str:
 
 
 def changed(rows: Sequence[Row], others: Sequence[Row]) -> str:
-    """Return the picks in which *rows* differ from *others* on the same inputs, and what both lose of the best.
+    """Return the picks in which *rows* differ from *others* on the same inputs, and the time that both lose.
 
     Times are the least of both, so that picks that are alike lose alike.
     """

@@ -2,20 +2,19 @@
 
 The first table stands in for the inputs of R. Kaleem, A. Venkat, S. Pai, M. Hall, K. Pingali,
 "Synchronization Trade-offs in GPU Implementations of Graph Algorithms", IPDPS 2016. The paper's own
-table of inputs was not at hand: sizes are those of the public graphs the names suggest. In the
+table of inputs was not at hand: sizes come from the public graphs that the names suggest. In the
 comments, "published" means read on the page named, "recalled" means taken from memory and not
 looked up, "guess" means that nothing was found.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-from inputs import DATA, _file
+from inputs import DATA, _file, fingerprint
 from inputs import load as load_graph
 
 from clgraph import generators
@@ -81,7 +80,7 @@ GENERATED: dict[str, Callable[..., Ratings]] = {
     "POKEC": partial(power_law, 1_632_803, 1_632_803, 30_622_564, 8_763, 13_733),
     # KONECT soc-LiveJournal1, published: all numbers (SNAP's file has 4,847,571 vertices, 68,993,773 edges).
     "LIVEJ": partial(power_law, 4_846_609, 4_846_609, 68_475_391, 20_292, 13_905),
-    # KONECT netflix, published: sizes and largest degrees, those of all 100,480,507 ratings. Published too
+    # KONECT netflix, published: sizes and largest degrees, which count all 100,480,507 ratings. Published too
     # (Netflix Prize): 99,072,112 of them are the training set less the probe set. Guess: that the study had these.
     "NFLIX": partial(power_law, 480_189, 17_770, 99_072_112, 17_653, 232_944),
     # KONECT dimacs9-CAL, published: 1,890,815 vertices, 4,630,444 edges, largest out-degree 7.
@@ -118,22 +117,18 @@ def load(name: str, *, scale: int = 1, workers: int = 1) -> Ratings:
             raise InputError(f"{name} is a file: scale = {scale}; allowed: 1")
         with bars(f"reading {name}"):
             return FILES[name](name)
+    with np.load(keep(name, scale, workers)) as arrays:  # our own generator wrote them: they are not checked again
+        sizes = int(arrays["n_users"]), int(arrays["n_items"])
+        return Ratings._trusted(arrays["users"], arrays["items"], arrays["values"], *sizes)
+
+
+def keep(name: str, scale: int = 1, workers: int = 1) -> Path:
+    """Return the file of matrix *name*, which is generated if the file is missing."""
     if name not in GENERATED:
         raise InputError(f"no ratings {name!r}; known: {', '.join([*GENERATED, *FILES])}")
-    path = _cached(name, scale)
-    if path.exists():
-        with np.load(path) as arrays:  # our own generator wrote them: they are not checked again
-            sizes = int(arrays["n_users"]), int(arrays["n_items"])
-            return Ratings._trusted(arrays["users"], arrays["items"], arrays["values"], *sizes)
-    with bars(f"making {name}"):
-        made = GENERATED[name](scale=scale, workers=workers)
-        write_ratings(made, path)
-    return made
-
-
-def _cached(name: str, scale: int) -> Path:
-    """Return the file of matrix *name*, which depends on the code that makes it and on its arguments."""
-    modules = (csr, pairs, philox, ratings, ratings_generators)
-    code = b"".join(Path(str(module.__file__)).read_bytes() for module in modules)
-    code += Path(__file__).read_bytes()
-    return cache_dir("ratings") / f"{name}-{scale}-{hashlib.sha256(code).hexdigest()[:8]}.npz"
+    version = fingerprint(Path(__file__), csr, pairs, philox, ratings, ratings_generators)
+    path = cache_dir("ratings") / f"{name}-{scale}-{version}.npz"
+    if not path.exists():
+        with bars(f"making {name}"):
+            write_ratings(GENERATED[name](scale=scale, workers=workers), path)
+    return path

@@ -21,15 +21,14 @@ import bench_color
 import bench_connected_components
 import bench_end_to_end
 import bench_factorization
-import bench_first_call
 import bench_generators
 import bench_hash_collisions
 import bench_minimum_spanning_forest
 import bench_primitives
 import bench_rmse
-import bench_small_inputs
 import bench_splitting
 import bench_sssp
+import call_parts
 import end_to_end_calls
 import first_answer
 import harness
@@ -192,7 +191,7 @@ def test_generators_are_timed_and_compared(pocl: Session) -> None:
         device, host = bench_generators.measure(pocl, name, make, **options)
         assert (device["strategy"], host["strategy"]) == ("device", "host") and device["verified"]
         assert 0 < device["kernel_seconds"] <= device["wall_seconds"] and device["n_edges"] == host["n_edges"] > 500
-    assert "M entries/s" in bench_generators.table([device, host])
+    assert "M entries/s" in harness.table_of([device, host], bench_generators.COLUMNS)
     others = {pocl: generators.cycle(1000, session=pocl), None: generators.path(1000)}
     with pytest.raises(VerificationError, match="wrong: row_offsets on the device are others"):
         bench_generators.measure(pocl, "wrong", others.__getitem__, **options)
@@ -252,12 +251,14 @@ def test_the_scripts_run_as_a_user_runs_them(tmp_path: Path) -> None:
 
 
 def test_unseen_inputs_are_of_many_kinds_that_no_other_input_has() -> None:
-    assert not {*unseen.TUNE} & {*unseen.JUDGE} and not {*unseen.TUNE_RATINGS} & {*unseen.JUDGE_RATINGS}
-    assert not {*unseen.TUNE, *unseen.JUDGE} & {*inputs.GENERATED}
-    assert len(unseen.TUNE) + len(unseen.JUDGE) >= 40 and len(unseen.JUDGE) >= 20
+    for what in unseen.Kinds._fields:
+        tables = [getattr(half, what) for half in unseen.HALVES.values()]
+        assert len({kind for table in tables for kind in table}) == sum(map(len, tables))
+    graphs = [kind for half in unseen.HALVES.values() for kind in half.graphs]
+    assert not {*graphs} & {*inputs.GENERATED} and len(unseen.JUDGE) >= 20 and len(unseen.TUNE) >= 20
     shapes = set()
     for kind in (*unseen.TUNE, *unseen.JUDGE):
-        graph, again, other = (unseen.load(kind, 3000, seed) for seed in (0, 0, 1))
+        graph, again, other = (unseen.load("graphs", kind, 3000, seed) for seed in (0, 0, 1))
         assert np.array_equal(graph.column_indices, again.column_indices) and graph.weight_dtype == np.int32, kind
         assert 100 < graph.n_vertices <= 6100 and 2000 < graph.n_edges < 100_000, kind
         assert not (graph.sources() == graph.column_indices).any() and np.unique(graph.edge_weights).size >= 1, kind
@@ -265,7 +266,7 @@ def test_unseen_inputs_are_of_many_kinds_that_no_other_input_has() -> None:
         shapes.add((graph.n_edges, graph.stats.max_degree, graph.stats.estimated_depth))
     assert len(shapes) == len(unseen.TUNE) + len(unseen.JUDGE)
     for kind in (*unseen.TUNE_RATINGS, *unseen.JUDGE_RATINGS):
-        ratings = unseen.load_ratings(kind, 500)
+        ratings = unseen.load("ratings", kind, 500)
         assert 0 < ratings.n_users <= 500 and ratings.n_ratings > 500, kind
         assert np.unique(ratings.users.astype(np.int64) * ratings.n_items + ratings.items).size == ratings.n_ratings
 
@@ -816,11 +817,11 @@ def test_an_answer_that_differs_from_scipys_is_refused(pocl: Session) -> None:
     for calls in end_to_end_calls.ALGORITHMS.values():
         expected = None if calls.scipy is None else calls.scipy(matrix, 3)
         found = calls.ours(graph, 3, pocl)
-        array = calls.check(graph, 3, found, expected)
+        array = calls.check(graph, found, expected)
         wrong = SimpleNamespace(n_components=1, weight=getattr(found, "weight", 0), edges=array[:-1])
         wrong.labels = wrong.distances = wrong.colors = np.full_like(array, 7)
         with pytest.raises(VerificationError):
-            calls.check(graph, 3, wrong, expected)
+            calls.check(graph, wrong, expected)
 
 
 @pytest.mark.parametrize("make", [generators.grid, generators.uniform_random, generators.rmat])
@@ -832,9 +833,9 @@ def test_distances_of_scipys_breadth_first_order(make: Callable[[int, int], Grap
 
 
 def test_the_parts_of_a_call_are_known_by_name() -> None:
-    for file in bench_end_to_end.KERNEL_PARTS.values():
-        assert bench_end_to_end.kernel_names(file)
-    with bench_end_to_end.watched() as seconds:
+    for file in call_parts.KERNEL_PARTS.values():
+        assert call_parts.kernel_names(file)
+    with call_parts.watched() as seconds:
         Graph.from_scipy(generators.path(9).to_scipy()).stats.max_degree  # noqa: B018
         assert seconds["check"] > 0 < seconds["statistics"]
     assert "lambda" not in Graph.from_scipy.__qualname__ and not seconds["convert"]
@@ -842,30 +843,32 @@ def test_the_parts_of_a_call_are_known_by_name() -> None:
 
 def test_calls_on_small_graphs_that_take_too_long_are_named(pocl: Session) -> None:
     args = argparse.Namespace(repeats=2)
-    row = bench_small_inputs.measure(args, pocl, "path 10", end_to_end_calls.ALGORITHMS["bfs"], generators.path(10))
+    calls = end_to_end_calls.ALGORITHMS["bfs"]
+    row = bench_end_to_end.measure_small(args, pocl, "path 10", calls, generators.path(10))
     assert row["ran"] == "host" and row["n_vertices"] == 10
     assert row["allowed_seconds"] == pytest.approx(1.25 * row["scipy_seconds"] + 2e-4)
     quick, late = {**row, "least_wall_seconds": 0.0}, {**row, "graph": "late", "least_wall_seconds": 1.0}
-    assert "none of 1" in bench_small_inputs.table([quick])
-    told = bench_small_inputs.table([quick, late])
+    assert "none of 1" in bench_end_to_end.table_of_late([quick])
+    told = bench_end_to_end.table_of_late([quick, late])
     assert "late" in told and "path 10" not in told and "1 of 2 calls" in told
 
 
-def test_first_calls_have_the_caches_that_their_rows_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the processes with warm caches the fastest counts; new ones have no cache, cold ones only the verdicts."""
-    seconds, found = iter([9.0, 8.0, 7.0, 2.0, 1.0, 6.0, 3.0, 4.0]), []
+def test_new_processes_have_the_caches_that_their_rows_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """New ones have no cache, cold ones only the verdicts; of the processes with warm caches the fastest counts."""
+    calls, seconds, found = end_to_end_calls.ALGORITHMS["bfs"], iter([9.0, 8.0, 7.0, 1.0]), []
 
-    def answered(call: str, file: Path, device: str, folder: Path) -> dict[str, Any]:
-        found.append(sorted(path.name for path in folder.glob("clgraph/*")))
+    def answered(command: list[str], env: dict[str, str], **_: Any) -> SimpleNamespace:
+        caches = Path(env["CLGRAPH_CACHE_DIR"])
+        found.append(sorted(path.name for path in caches.glob("*")))
         for name in ("drivers", "self-tests", "pocl"):
-            (folder / "clgraph" / name).mkdir(parents=True, exist_ok=True)
-        return {"total_seconds": next(seconds)}
+            (caches / name).mkdir(parents=True, exist_ok=True)
+        now = time.time()
+        return SimpleNamespace(stdout=json.dumps({"began": now, "answered": now + next(seconds), "load_seconds": 0.0}))
 
-    monkeypatch.setattr(bench_first_call, "answered", answered)
-    rows = bench_first_call.measure(tmp_path, "", 5, ["bfs", "sssp"], 2)
-    told = [(row["algorithm"], row["caches"], row["total_seconds"]) for row in rows]
-    assert told == [
-        ("bfs", "new", 8.0), ("bfs", "cold", 7.0), ("bfs", "warm", 1.0), ("sssp", "cold", 6.0), ("sssp", "warm", 3.0)
-    ]  # fmt: skip
+    monkeypatch.setattr(first_answer.subprocess, "run", answered)
+    args = argparse.Namespace(device="", repeats=2, skip_cold=False, caches=["new", "cold", "warm"])
+    rows = dict(bench_end_to_end.cold_processes(args, calls, "Graph", generators.path(3), 0))
+    least = [(name, round(row["least_wall_seconds"])) for name, row in rows.items()]
+    assert least == [(f"cold process, {name} caches", n) for name, n in (("new", 9), ("cold", 8), ("warm", 1))]
     verdicts, kernels = ["drivers", "self-tests"], ["drivers", "pocl", "self-tests"]
-    assert found[1:] == [[], verdicts, kernels, kernels, verdicts, kernels, kernels]
+    assert found == [[], verdicts, kernels, kernels]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compile every kernel for GPUs that are not here, and show what each costs.
+"""Compile every kernel for GPUs that are not here, and show its registers and memory.
 
     tools/check_kernels.py [--vendor amd|nvidia] [--kernels] [file.cl ...]
 
@@ -24,10 +24,12 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
+from kernel_variants import LONG, MOST_SCALAR_SPILLS, VARIANTS  # noqa: E402
 from tabulate import tabulate  # noqa: E402
 
 from clgraph.device.facts import DeviceFacts, Dialect  # noqa: E402
@@ -39,174 +41,10 @@ DEVICE_LIBS = Path(os.environ.get("ROCM_DEVICE_LIBS", "/usr/lib/x86_64-linux-gnu
 WORK_GROUP_SIZE = 256
 EXTRA_SOURCES = ("tests/kernels/vocabulary.cl",)
 
-# What programs are built with besides the defaults; each is one more row of the table.
-_LONG = ["OFFSET_T=long"]
-_ROWS = ["OFFSET_T=long", "SYMMETRIC=0", "SORTED_ROWS=1 FIRST_IS_LINKED=1"]
-_WEIGHTS = ["WEIGHT_KIND=0 OFFSET_T=long", "WEIGHT_KIND=2 CLIMB_LIMIT=1024", "WEIGHT_KIND=3 MAXIMUM=1"]
-_ROWS_OF_FACTORS = [
-    "VECTORS=1 LANES=4 BIASES=1",
-    "VECTORS=1 LANES=32 HALF_STORAGE=1 OFFSET_T=long",
-    "VECTORS=5 LANES=1 HALF_STORAGE=1 BIASES=1",
-    "VECTORS=2 LANES=16 CHECK_UPDATES=1",
-]
-_ROUNDS = [
-    "ATOMIC=1 OFFSET_T=long WEIGHT_KIND=0",
-    "WEIGHT_KIND=4 BALANCE=1",
-    "WEIGHT_KIND=1 WIDE=1 ATOMIC=1",
-    "WEIGHT_KIND=3 WIDE=1",
-]
-_WEIGHTED_PARTS = ["UNIT_EDGES=0 UNIT_VERTICES=0"]
-_WEIGHTED_ROOMS = ["UNIT_EDGES=0 UNIT_VERTICES=0 PARTS_ROOM=1024"]
-# Scalar registers that kernels of a file may keep in lanes of vector registers, for want of more in waves of 64: it
-# takes no memory, but is a number to bring down.
-MOST_SCALAR_SPILLS = {
-    "bfs/frontier.cl": 29, "sssp/frontier.cl": 33, "partition/label_propagation.cl": 77, "partition/population.cl": 72,
-    "refine_mesh/mark.cl": 16, "refine_mesh/patches.cl": 25, "refine_mesh/insert.cl": 9,
-    "refine_mesh/group_patches.cl": 63,
-}  # fmt: skip
-VARIANTS: dict[str, list[str]] = {
-    "connected_components/phases.cl": ["OFFSET_T=long", "HOOK_FIRST=0", "KEEP_SECOND=1 HOOK_STEPS=2"],
-    "connected_components/hook_compress.cl": _ROWS,
-    "connected_components/rem.cl": _ROWS,
-    "connected_components/afforest.cl": _ROWS,
-    "connected_components/degree_classes.cl": _ROWS,
-    "data/check_csr.cl": ["WEIGHTS=WEIGHTS_INT", "WEIGHTS=WEIGHTS_FLOAT WEIGHT_T=ulong OFFSET_T=long"],
-    "data/graph_stats.cl": _LONG,
-    "data/slab.cl": ["WHOLE_OFFSET_T=long", "WHOLE_OFFSET_T=long OFFSET_T=long"],
-    "data/weight_range.cl": ["WEIGHT_T=ulong IS_FLOAT=1"],
-    "refine_mesh/group_patches.cl": ["WG_SIZE=128"],
-    "refine_mesh/insert.cl": ["CHECKS=LISTED WG_SIZE=128"],
-    "refine_mesh/mark.cl": ["EXACT=1 WG_SIZE=32", "CLAIM=0 WG_SIZE=128"],
-    "refine_mesh/patches.cl": ["WG_SIZE=32", "MOST_WAITING=0 WG_SIZE=32"],
-    "refine_mesh/rounds.cl": ["SIFTED=0 WG_SIZE=128"],
-    "factorization/block_diagonal.cl": [
-        "N_ROWS=256 N_COLUMNS=256 VECTORS=1 LANES=4 BIASES=1",
-        "N_ROWS=32 N_COLUMNS=32 VECTORS=1 LANES=32 HALF_STORAGE=1 OFFSET_T=long",
-    ],
-    "factorization/block_grid.cl": [
-        "VECTORS=2 LANES=2",
-        "VECTORS=2 LANES=2 BIASES=1 HALF_STORAGE=1 OFFSET_T=long",
-        "VECTORS=6 LANES=1 BIASES=1",
-        "VECTORS=8 LANES=4 BIASES=1 CHAIN=1",
-        "VECTORS=8 LANES=4 HALF_STORAGE=1 CHAIN=1",
-    ],
-    "factorization/block_order.cl": _LONG,
-    "factorization/edge_locked.cl": _ROWS_OF_FACTORS,
-    "factorization/hogwild.cl": _ROWS_OF_FACTORS,
-    "factorization/node_locked.cl": [
-        *_ROWS_OF_FACTORS,
-        *(f"PER_SUB_GROUP=1 {row}" for row in _ROWS_OF_FACTORS),
-        "DEFER_TO_LIST=1",
-    ],
-    "factorization/item_block.cl": [*_ROWS_OF_FACTORS, "VECTORS=1 LANES=4 WG_SIZE=512"],
-    "factorization/matchings.cl": ["OFFSET_T=long", "WG_SIZE=512"],
-    "factorization/order.cl": ["OFFSET_T=long KEY_T=ulong"],
-    "factorization/superstep.cl": [*_ROWS_OF_FACTORS, "VECTORS=1 LANES=4 WG_SIZE=512"],
-    "factorization/superstep_order.cl": _LONG,
-    "generators/replicas.cl": ["OFFSET_T=long OUT_OFFSET_T=long WEIGHT_T=ulong"],
-    "generators/points.cl": ["SPATIAL=0"],
-    "generators/regular.cl": _LONG,
-    "generators/roads.cl": _LONG,
-    "generators/rows.cl": ["KEY_T=uint"],
-    "generators/weights.cl": [
-        "WEIGHT_T=long DIRECTED=1 OFFSET_T=long",
-        "WEIGHT_T=float WEIGHTS_ARE_FLOATS=1",
-        "WEIGHT_T=double WEIGHTS_ARE_FLOATS=1",
-    ],
-    "hash_collisions/lanes.cl": [
-        "HASH_LANES=1 EVALUATE=1 OFFSET_T=long",
-        "METHOD=SORTED HASH_LANES=1 WG_SIZE=64 OFFSET_T=long",
-        "METHOD=SORTED HASH_LANES=16 WG_SIZE=64 OFFSET_T=long",
-        "METHOD=BITMAP HASH_LANES=1 WG_SIZE=64 OFFSET_T=long",
-        "METHOD=BITMAP HASH_LANES=16 WG_SIZE=64 OFFSET_T=long",
-        "METHOD=SORTED LAYOUT=COMPACT WG_SIZE=64 COLOR_T=uint",
-    ],
-    "hash_collisions/planes.cl": [
-        "WG_SIZE=64 TILE_STEP=3838 LONG_ROW=255 SLICES=8 OFFSET_T=long",
-        "WG_SIZE=64 SIDE_BY_SIDE=1 BATCH=4",
-        "LOCAL_SUMS=0 BATCH=4 SLICES=3 LONG_ROW=7",
-    ],
-    "hash_collisions/sorted.cl": _LONG,
-    "color/balance.cl": ["DISTANCE=2 OFFSET_T=long"],
-    "color/edge_rounds.cl": _LONG,
-    "color/jones_plassmann.cl": [
-        "OFFSET_T=long WIDE=1 SMALL_DEGREE=128 RETRIES=100",
-        "PASSES=4",
-        "ORDER=3 SORTED=1 BATCH=8 MOST_OPEN=16",
-        "ORDER=2 RANKED=0 RETRIES=8",
-        "ORDER=4 RANKED=0 MARKED=1 BATCH=3 MOST_OPEN=24",
-    ],
-    "color/jones_plassmann_large.cl": _LONG,
-    "color/in_order.cl": _LONG,
-    "color/orders.cl": _LONG,
-    "color/speculative.cl": _LONG,
-    "color/speculative_hubs.cl": _LONG,
-    "color/conflicts.cl": ["TEAM=32 OFFSET_T=long", "TEAM=4 CLOSED=0 LONG_NET=128"],
-    "color/distance_two.cl": ["TEAM=32 OFFSET_T=long", "TEAM=4 CLOSED=0"],
-    "color/distance_two_long.cl": _LONG,
-    "color/distance_two_sized.cl": ["TEAM=32 OFFSET_T=long", "TEAM=4 CLOSED=0"],
-    "color/distance_two_sized_long.cl": _LONG,
-    "color/distance_two_claims.cl": ["TEAM=32 OFFSET_T=long", "TEAM=4 CLOSED=0"],
-    "hash_collisions/tabulate_colors.cl": ["REVERSED=1 OFFSET_T=long", "COLOR_T=uint"],
-    "hash_collisions/tabulate_planes.cl": _LONG,
-    "bfs/frontier.cl": [
-        "WG_SIZE=512 OFFSET_T=long",
-        "WG_SIZE=512 BOTTOM_UP=0 ONLY_SHORT_ROWS=1 STEPS=1",
-        "ONE_LAUNCH=0 WG_SIZE=64",
-    ],
-    "sssp/frontier.cl": [
-        "WG_SIZE=512 ONLY_SHORT_ROWS=1 STEPS=1",
-        "LIGHT_FIRST=1 WEIGHT_KIND=3 OFFSET_T=long",
-        "WEIGHT_KIND=1 WIDE=1",
-        "DROP_LEAVES=1 SKIP_LEAVES=1 OFFSET_T=long",
-        "WG_SIZE=512 HELD=128",
-        "LIGHT_FIRST=1 WEIGHT_KIND=4 ALONE=1",
-        "WEIGHT_KIND=0",
-        "WEIGHT_KIND=3 WIDE=1",
-    ],
-    "sssp/answer.cl": ["WEIGHT_KIND=2", "WEIGHT_KIND=3", "WEIGHT_KIND=4", "WEIGHT_KIND=3 WIDE=1"],
-    "sssp/dijkstra.cl": ["WEIGHT_KIND=4 OFFSET_T=long", "SKIP_LEAVES=1", "WEIGHT_KIND=3 WIDE=1"],
-    "traversal/child_launch.cl": _ROUNDS,
-    "traversal/node_splitting.cl": _ROUNDS,
-    "traversal/topology_driven.cl": _ROUNDS,
-    "traversal/predecessors.cl": ["WEIGHT_KIND=0 OFFSET_T=long", "WEIGHT_KIND=4", "WEIGHT_KIND=3 WIDE=1"],
-    "partition/lock_free.cl": _WEIGHTED_PARTS,
-    "partition/two_hop.cl": _WEIGHTED_PARTS,
-    "partition/hashed.cl": ["UNIT_EDGES=0 UNIT_VERTICES=0 TEAM=1"],
-    "partition/greedy_growing.cl": _WEIGHTED_PARTS,
-    "partition/population.cl": _WEIGHTED_ROOMS,
-    "partition/label_propagation.cl": _WEIGHTED_ROOMS,
-    "partition/segmented.cl": ["UNIT_EDGES=0 UNIT_VERTICES=0", "SPLIT_CLAIMS=1"],
-    "partition/sorted.cl": _WEIGHTED_PARTS,
-    "partition/buffered.cl": _WEIGHTED_ROOMS,
-    "partition/permutations.cl": ["UNIT_EDGES=0 UNIT_VERTICES=0 TOP=16"],
-    "minimum_spanning_forest/answer.cl": ["VALUES=2 OFFSET_T=long", "VALUES=3", "VALUES=4"],
-    "minimum_spanning_forest/edge_list.cl": [*_WEIGHTS, "SPLIT_KEYS=1 CLIMB_LIMIT=1024 SAMPLES=256"],
-    "minimum_spanning_forest/parts.cl": ["WEIGHTED=0", "OFFSET_T=long"],
-    "minimum_spanning_forest/rows.cl": [*_WEIGHTS, "SPLIT_KEYS=1"],
-    "minimum_spanning_forest/segmented.cl": ["WEIGHT_KIND=0 OFFSET_T=long", "WEIGHT_KIND=2", "WEIGHT_KIND=3 MAXIMUM=1"],
-    "primitives/reduce.cl": [
-        "T=float T_LOWEST=-INFINITY T_HIGHEST=INFINITY",
-        "T=long T_LOWEST=LONG_MIN T_HIGHEST=LONG_MAX OPERATION=LEAST_OF",
-        "T=long T_LOWEST=LONG_MIN T_HIGHEST=LONG_MAX IN_T=int",
-    ],
-    "primitives/scan.cl": [
-        "SUM_T=long SUM_BYTES=8 EXTRA_TOTAL=1",
-        "IN_T=long SUM_T=long SUM_BYTES=8 VEC=2 INCLUSIVE=1",
-    ],
-    "primitives/fill.cl": ["T=uint", "T=long", "T=float"],
-    "primitives/segmented_reduce.cl": ["T=long OFFSET_T=long T_LOWEST=LONG_MIN T_HIGHEST=LONG_MAX OPERATION=LEAST_OF"],
-    "primitives/sort.cl": [
-        "HAS_VALUES=1",
-        "HAS_VALUES=1 KEY_BITS_T=ulong KEY_BYTES=8 KEY_KIND=FLOAT_KEYS N_PASSES=8 ITEMS_PER_ITEM=8 "
-        "STATE_T=ulong STATE_BITS=64",
-    ],
-}
-
 
 @dataclass(frozen=True)
 class Target:
-    """A GPU to compile for: its facts, and what clang is told."""
+    """A GPU to compile for: its facts, and the arguments of clang."""
 
     name: str
     facts: DeviceFacts
@@ -214,9 +52,8 @@ class Target:
     optimisation: str = "-O3"
 
 
-@dataclass(frozen=True)
-class Kernel:
-    """What one kernel takes on one target."""
+class Kernel(NamedTuple):
+    """The registers and the memory of one kernel on one target."""
 
     name: str
     vector_registers: int
@@ -234,22 +71,10 @@ class Kernel:
 
 def _facts(name: str, vendor: str, dialect: Dialect, width: int) -> DeviceFacts:
     return DeviceFacts(
-        name=name,
-        vendor=vendor,
-        platform=vendor,
-        platform_version="",
-        driver_version="",
-        is_cpu=False,
-        compute_units=64,
-        sub_group_size=width,
-        max_work_group_size=1024,
-        local_mem_bytes=65536,
-        global_mem_bytes=16 << 30,
-        max_alloc_bytes=4 << 30,
-        has_int64_atomics=True,
-        has_fp64=True,
-        dialect=dialect,
-    )
+        name=name, vendor=vendor, platform=vendor, platform_version="", driver_version="", is_cpu=False,
+        compute_units=64, sub_group_size=width, max_work_group_size=1024, local_mem_bytes=65536,
+        global_mem_bytes=16 << 30, max_alloc_bytes=4 << 30, has_int64_atomics=True, has_fp64=True, dialect=dialect,
+    )  # fmt: skip
 
 
 def amd_target(gpu: str, wave: int) -> Target:
@@ -284,7 +109,11 @@ def programs(names: Sequence[str] = ()) -> Iterator[tuple[str, str, dict[str, st
         path = name if name in found else str(Path(name).resolve())
         label = name if name in found else str(Path(path).name)
         yield label, path, {}
-        for variant in VARIANTS.get(name, ()):
+        variants = VARIANTS.get(name, ())
+        has_offsets = name in found and "offset_t" in (kernels / name).read_text(encoding="utf-8")
+        if has_offsets and not any(LONG in variant.split() for variant in variants):
+            variants = (*variants, LONG)
+        for variant in variants:
             yield f"{label} {variant}", path, dict(part.split("=") for part in variant.split())
 
 
@@ -323,7 +152,7 @@ def amd_kernels(assembly: str) -> list[Kernel]:
 
 def assemble_ptx(ptx: str, sm: int, ptxas: str) -> None:
     """Assemble *ptx*; :class:`RuntimeError` with the message of ptxas if it refuses."""
-    if sm > 86:  # say what clang 15 could not
+    if sm > 86:  # clang 15 cannot name these GPUs
         ptx = re.sub(r"^\.version .*", ".version 7.8", ptx, flags=re.MULTILINE)
         ptx = re.sub(r"^\.target sm_\d+", f".target sm_{sm}", ptx, flags=re.MULTILINE)
     with tempfile.TemporaryDirectory() as directory:
@@ -339,7 +168,7 @@ def assemble_ptx(ptx: str, sm: int, ptxas: str) -> None:
 def check_amd(
     names: Sequence[str], every_kernel: bool, *, in_turns: bool = False
 ) -> tuple[list[list[object]], list[str]]:
-    """Compile for AMD; return table rows and what is wrong.
+    """Compile for AMD; return table rows and messages of failures.
 
     With *in_turns*, variants are compiled for two targets each, the first for others than the second.
     """
@@ -362,30 +191,22 @@ def check_amd(
                 for k in kernels
                 if k.vector_spills or k.scalar_spills > allowed or k.scratch_bytes
             ]
-            shown = [[k] for k in kernels] if every_kernel else [kernels]
-            rows += [
-                [
-                    label,
-                    target.name,
-                    group[0].name if every_kernel else len(group),
-                    max(k.vector_registers for k in group),
-                    max(k.scalar_registers for k in group),
-                    sum(k.spills for k in group),
-                    max(k.scratch_bytes for k in group),
-                    max(k.local_bytes for k in group),
-                ]
-                for group in shown
-            ]
+            for group in [[k] for k in kernels] if every_kernel else [kernels]:
+                sums = sum(k.spills for k in group)
+                most = Kernel("", *map(max, zip(*(k[1:] for k in group), strict=True)))
+                registers = most.vector_registers, most.scalar_registers
+                shown = group[0].name if every_kernel else len(group)
+                rows.append([label, target.name, shown, *registers, sums, most.scratch_bytes, most.local_bytes])
     return rows, wrong
 
 
 def check_nvidia(names: Sequence[str]) -> tuple[list[list[object]], list[str]]:
-    """Compile for NVIDIA and assemble where possible; return table rows and what is wrong."""
+    """Compile for NVIDIA and assemble where possible; return table rows and messages of failures."""
     rows: list[list[object]] = []
     wrong: list[str] = []
     ptxas = shutil.which("ptxas")
     for label, path, defines in programs(names):
-        assembled: set[str] = set()  # for an earlier GPU, which later ones take as it is
+        assembled: set[str] = set()  # PTX that an earlier GPU has assembled need not be assembled again
         for target in TARGETS["nvidia"]:
             try:
                 ptx = compile_program(path, defines, target)

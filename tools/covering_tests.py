@@ -64,7 +64,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def read_covering(folder: Path) -> Covering:
-    """Return what the processes of a run have written."""
+    """Return the coverage that the processes of a run have written."""
     tests: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     seconds: dict[str, float] = {}
     for path in sorted(folder.glob("*.json")):

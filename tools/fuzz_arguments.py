@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Call everything public with hostile arguments, and tell what neither answers rightly nor refuses.
+"""Call everything public with hostile arguments, and report calls that neither answer rightly nor refuse.
 
     tools/fuzz_arguments.py [--calls 5000] [--seed 0] [--device pocl]
 
 Functions, constructors, methods and generators are found by the package's public names; their parameters by their
-signatures, and the options of strategies by those of the plans. A call has good arguments but for one or two. It
-passes if it raises a ClgraphError, or a TypeError for a wrong name or number of arguments, or if its answer holds:
-algorithms verify theirs, graphs and ratings are checked again. A child process makes the calls, with limited memory and
-time; one that dies is told with its call, and another goes on. The exit status is 1 if a call failed.
+signatures, and the options of strategies by the signatures of their plans. All arguments of a call are good but one or
+two. It passes if it raises a ClgraphError, or a TypeError for a wrong name or number of arguments, or if its answer
+holds: algorithms verify theirs, graphs and ratings are checked again. A child process makes the calls, with limited
+memory and time; one that dies is told with its call, and another goes on. The exit status is 1 if a call failed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import fuzzing  # first: it makes clgraph that of this checkout
+import fuzzing  # first: later imports then find the clgraph of this checkout
 import numpy as np
 from hostile_values import HOSTILE, TWISTS
 from scipy.spatial import Delaunay
@@ -38,14 +38,14 @@ from clgraph.arguments import shown
 from clgraph.errors import ClgraphError, VerificationError
 from clgraph.probing import api as probing
 
-EXTRA_BYTES = 3 << 30  # of address space for the calls
-LONGEST_SECONDS = 60.0  # of a call; a kernel may have to be compiled
+EXTRA_BYTES = 3 << 30  # The address space of a child may grow by this during the calls.
+LONGEST_SECONDS = 60.0  # A call may have to compile a kernel.
 OF_PLANS = {"wait", "wait_aside", "staging_for", "pieces", "program", "check_memory", "run_info"}
 OF_PLANS |= {"record_kernel", "record_transfer", "record_compile"}
 
 
 class Target(NamedTuple):
-    """Something to call, with good values for the parameters that need one, and what else it takes."""
+    """Something to call, good values for the parameters that need one, and all parameters and options."""
 
     name: str
     call: Callable[..., Any]
@@ -72,7 +72,7 @@ def good_values(directory: Path, session: Any) -> dict[str, Any]:
         "colors": np.arange(graph.n_vertices), "parts": np.arange(graph.n_vertices) % 4, "n_parts": 4,
         "SplitGraph:parts": [[on_device]], "hash": "murmur3", "bits": 3, "n_ratings": 20,
         "X": ratings, "ratings": ratings, "n_users": 9, "n_items": 9, "document": session.profile.to_json(),
-        "dtype": np.int32, "host": np.arange(5), "verify": True, "callback": lambda *_: True,  # which ends a fit
+        "dtype": np.int32, "host": np.arange(5), "verify": True, "callback": lambda *_: True,  # True ends a fit
         "mesh": planar.triangulate(), "write_planar_graph:graph": planar, "points": planar.points,
         "segments": planar.segments, "triangles": [[0, 1, 2], [0, 2, 3]], "triangulation": Delaunay(planar.points),
         "read_planar_graph:path": directory / "planar.poly", "write_planar_graph:path": directory / "planar.poly",
@@ -94,7 +94,7 @@ def is_ours(function: Any) -> bool:
 
 
 def public() -> Iterator[tuple[str, Any]]:
-    """Yield names and what they stand for; modules give their functions."""
+    """Yield all public names with their objects; a module gives its functions."""
     for name in cg.__all__:
         found = getattr(cg, name)
         if isinstance(found, types.ModuleType):
@@ -114,7 +114,7 @@ def options_of(module: types.ModuleType, known: dict[str, Any]) -> Iterator[tupl
 
 
 def keyword_only(function: Any) -> list[str]:
-    fixed = getattr(function, "keywords", {})  # of a partial
+    fixed = getattr(function, "keywords", {})  # A partial has these already.
     parameters = inspect.signature(function).parameters.values()
     return [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in fixed]
 
@@ -136,7 +136,7 @@ def target(name: str, call: Callable[..., Any], known: dict[str, Any]) -> Target
 
 
 def targets(known: dict[str, Any]) -> list[Target]:
-    """Return all that is public: functions, constructors that check, and methods of what the good calls return."""
+    """Return everything public: functions, constructors that check, and methods of the answers of good calls."""
     found, samples = [], {type(value): value for value in known.values() if is_ours(type(value))}
     classes = [known_class for _, known_class in public() if inspect.isclass(known_class)]
     for name, thing in public():
@@ -145,7 +145,7 @@ def targets(known: dict[str, Any]) -> list[Target]:
         found.append(target(name, thing, known))
         made = found[-1].call(**found[-1].good)
         samples.setdefault(type(made), made)
-        if name.startswith("generators.") and "session" in found[-1].good:  # without one it is made on the host
+        if name.startswith("generators.") and "session" in found[-1].good:  # no session: the host makes the graph
             here = {key: value for key, value in found[-1].good.items() if key != "session"}
             found.append(found[-1]._replace(good=here))
     for kind in classes:
@@ -214,7 +214,7 @@ def check_answer(answer: Any) -> None:
 
 
 def fault(call: Call) -> str | None:
-    """Make the call; return what is wrong with how it ended."""
+    """Make the call; return the fault in its end, or ``None``."""
     try:
         answer = call.target.call(**call.arguments)
     except VerificationError as error:
@@ -232,7 +232,7 @@ def fault(call: Call) -> str | None:
 
 
 def refusal(error: Exception) -> str | None:
-    """Return what is wrong with a refusal by another error: nothing, if scikit-learn's own checks made it."""
+    """Return the fault of a refusal by another error, or ``None`` if scikit-learn's own checks made it."""
     frames = traceback.extract_tb(error.__traceback__)
     if any("sklearn" in Path(frame.filename).parts for frame in frames):
         return None
@@ -242,7 +242,7 @@ def refusal(error: Exception) -> str | None:
 
 
 def child(seed: int, first: int, last: int, device: str) -> None:
-    """Make calls *first* to *last* - 1; print each one's number before it, and what is wrong with it after it."""
+    """Make calls *first* to *last* - 1; print the number of each before it, and its fault after it."""
     probing.FULL, probing.save_profile = probing.QUICK, lambda *_: Path()  # a busy machine's rates are not kept
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as directory:

@@ -96,7 +96,7 @@ def damage_document(content: bytes, rng: Generator) -> bytes:
 
 
 class Unpickled:
-    """Whoever unpickles this is told off by an exception that no reader catches."""
+    """Raises an exception that no reader catches when it is unpickled."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return exec, ("raise SystemExit('a pickle was loaded')",)

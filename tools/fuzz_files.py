@@ -1,12 +1,9 @@
-"""The kinds of files of ``fuzz_readers.py``: valid ones, how to read one, and what must hold of what was read."""
+"""The kinds of files of ``fuzz_readers.py``: valid files, their readers, and ways to damage them."""
 
 from __future__ import annotations
 
 import bz2
-import contextlib
-import dataclasses
 import gzip
-import io
 import json
 import lzma
 import math
@@ -17,26 +14,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import fuzz_oracle as oracle
 import numpy as np
 import scipy.sparse as sp
 from fuzz_damage import Damage, damage_archive, damage_bytes, damage_cache, damage_document, damage_text
-from fuzz_oracle import check_edges, check_triples
 
 from clgraph.algorithms.factorization.estimator.estimator import SGDMatrixFactorization
 from clgraph.algorithms.factorization.estimator.model_file import write_model
-from clgraph.cli.probe import print_profile
 from clgraph.data.graphs.graph import Graph
-from clgraph.data.meshes.planar_graph import PlanarGraph
-from clgraph.data.meshes.triangle_mesh import TriangleMesh
 from clgraph.data.ratings.ratings import Ratings
 from clgraph.device import profile_files
-from clgraph.device.profile import DeviceProfile
 from clgraph.errors import ClgraphError
 from clgraph.generators import grid, random_weights, two_cliques
 from clgraph.io import cache, read, write
 from clgraph.io.meshes import read_mesh, read_planar_graph
 from clgraph.io.ratings import read_ratings, write_ratings
-from clgraph.model.cost import Atomics, Chain, Gathers, Work, estimate
 
 
 @dataclass(frozen=True)
@@ -48,7 +40,7 @@ class Reader:
     originals : tuple of bytes
         Valid files.
     read : callable
-        ``read(path)`` returns what is in a file.
+        ``read(path)`` returns the content of a file.
     check : callable
         ``check(result)`` raises unless the result is valid.
     facts : callable
@@ -82,71 +74,6 @@ class Reader:
         return facts
 
 
-# ---- what must hold of what was read
-
-
-def check_graph(graph: Graph, *, finite: bool = True) -> None:
-    """Check all that the constructor checks; *finite*: of text, also that no weight is infinite."""
-    Graph(*graph_facts(graph))
-    assert not finite or graph.edge_weights is None or np.isfinite(graph.edge_weights).all(), "a weight is infinite"
-
-
-def graph_facts(graph: Graph) -> tuple[Any, ...]:
-    """Return the arguments of the constructor."""
-    return graph.row_offsets, graph.column_indices, graph.edge_weights, graph.directed, graph.labels
-
-
-def check_cached(graph: Graph) -> None:
-    """Check all but symmetry, which cache files are trusted with if their checksum is right."""
-    check_graph(dataclasses.replace(graph, directed=True))
-
-
-def check_ratings(ratings: Ratings) -> None:
-    """Check all that the constructor checks, and the offsets."""
-    Ratings(*ratings_facts(ratings))
-    assert ratings.user_offsets[-1] == ratings.item_offsets[-1] == ratings.n_ratings
-
-
-def ratings_facts(ratings: Ratings) -> tuple[Any, ...]:
-    """Return the arguments of the constructor."""
-    return (*(ratings.users, ratings.items, ratings.values, *ratings.shape), ratings.user_ids, ratings.item_ids)
-
-
-def check_model(model: Any) -> None:
-    """Check that all predictions are finite, also those of a new user."""
-    known = model._known
-    users = np.arange(known.n_users) if known.user_ids is None else known.user_ids
-    items = np.arange(known.n_items) if known.item_ids is None else known.item_ids
-    predictions = model.predict(np.repeat(users, items.size), np.tile(items, users.size))
-    assert np.isfinite(predictions).all(), "a prediction is not finite"
-    all_items = np.arange(known.n_items)
-    new = Ratings(0 * all_items, all_items, 1.0 + all_items, 1, known.n_items, None, known.item_ids)
-    assert np.isfinite(model.transform(new)).all(), "a new user's row is not finite"
-    for user in users[:1].tolist():
-        assert model.recommend(user)[0].size <= 10
-    assert len(model.loss_curve_) == len(model.eval_curve_) == model.n_iter_
-
-
-def model_facts(model: Any) -> tuple[Any, ...]:
-    """Return what a prediction is made of."""
-    return model.user_factors_, model.item_factors_, model.user_biases_, model.item_biases_, model.mean_
-
-
-def check_profile(profile: DeviceProfile) -> None:
-    """Check that the cost model predicts by it, that it can be shown, written again, and used for a build."""
-    sizes = (1.0, 1e5, 1e12)
-    work = Work(
-        1, 1, 0, 1e9, tuple(Gathers(1e6, x) for x in sizes), tuple(Atomics(1e6, x) for x in (*sizes, math.inf)),
-        tuple(Chain(1e6, x) for x in sizes), 1, 1,
-    )  # fmt: skip
-    assert 0 < estimate(work, profile.rates).seconds < math.inf, "a prediction is not finite"
-    with contextlib.redirect_stdout(io.StringIO()):
-        print_profile(profile)
-    assert DeviceProfile.from_json(json.loads(json.dumps(profile.to_json()))).notes == profile.notes
-    for source, defines in profile.tuning.items():
-        assert all(isinstance(value, int) for value in {source: 1, **defines}.values())
-
-
 def read_as(suffix: str, reader: Callable[[Path], Any], path: Path, **beside: bytes) -> Any:
     """Read the file *path* under a name with *suffix*; *beside* are other files of that name."""
     named = path.with_suffix(suffix)
@@ -154,24 +81,6 @@ def read_as(suffix: str, reader: Callable[[Path], Any], path: Path, **beside: by
     for other, content in beside.items():
         path.with_suffix(f".{other}").write_bytes(content)
     return reader(named)
-
-
-def all_fields(of: Any) -> tuple[Any, ...]:
-    """Return what a dataclass holds."""
-    return tuple(getattr(of, field.name) for field in dataclasses.fields(of))
-
-
-def check_planar_graph(graph: PlanarGraph) -> None:
-    """Check all that the constructor checks."""
-    names = [field.name for field in dataclasses.fields(graph)]
-    PlanarGraph.from_arrays(**dict(zip(names, all_fields(graph), strict=True)))
-
-
-def check_mesh(mesh: TriangleMesh) -> None:
-    """Check that triangles are counter-clockwise and linked as they lie."""
-    again = TriangleMesh.from_arrays(mesh.points, mesh.triangles, mesh.segments)
-    assert np.array_equal(again.triangles, mesh.triangles), "a triangle is clockwise"
-    assert np.array_equal(again.neighbors, mesh.neighbors), "links are wrong"
 
 
 # ---- valid files
@@ -235,11 +144,11 @@ _ANY_ARCHIVE = ((damage_bytes, True), (damage_archive, False), (damage_archive, 
 
 
 def _graph_reader(*originals: bytes, format: str | None = None) -> Reader:
-    return Reader(originals, partial(read, format=format), check_graph, graph_facts, _ANY_TEXT)
+    return Reader(originals, partial(read, format=format), oracle.check_graph, oracle.graph_facts, _ANY_TEXT)
 
 
 def _archive_reader(*originals: bytes) -> Reader:
-    return Reader(originals, read, partial(check_graph, finite=False), graph_facts, _ANY_ARCHIVE)
+    return Reader(originals, read, partial(oracle.check_graph, finite=False), oracle.graph_facts, _ANY_ARCHIVE)
 
 
 EDGE_LISTS = (
@@ -264,8 +173,8 @@ HEADED = (
 READERS = {
     "edge_list": _graph_reader(*EDGE_LISTS, format="edge_list"),
     "edge_list_ids": Reader(
-        (*EDGE_LISTS, *HEADED), partial(read, format="edge_list", labels=True, duplicates="keep"), check_graph,
-        graph_facts, _ANY_TEXT, check_edges,
+        (*EDGE_LISTS, *HEADED), partial(read, format="edge_list", labels=True, duplicates="keep"), oracle.check_graph,
+        oracle.graph_facts, _ANY_TEXT, oracle.check_edges,
     ),
     "matrix_market": _graph_reader(
         *_graph_files("matrix_market", _PLAIN, _WEIGHTED, _REAL),
@@ -291,7 +200,7 @@ READERS = {
             for text in (EDGE_LISTS[1], *_graph_files("matrix_market", _PLAIN), *_graph_files("npz", _WEIGHTED))
             for pack in (partial(gzip.compress, mtime=0), lzma.compress, bz2.compress)
         ),
-        read, check_graph, graph_facts, ((damage_bytes, True),),
+        read, oracle.check_graph, oracle.graph_facts, ((damage_bytes, True),),
     ),
     "npz": _archive_reader(*_graph_files("npz", _PLAIN, _WEIGHTED, _REAL, _LABELLED)),
     "npz_of_scipy": _archive_reader(*_scipy_files(_REAL.to_scipy(), "csr", "csc", "coo", "bsr", "dia")),
@@ -301,12 +210,12 @@ READERS = {
             b"1\n1 0.5 0.5\n1\n1 .25 .25 9 0.125\n",
             b"3 2\n0 0 0\n1 1 0\n2 0 1\n3\n0 0 1\n1 1 2\n2 2 0\n0\n",
         ),
-        partial(read_as, ".poly", read_planar_graph), check_planar_graph, all_fields, _ANY_TEXT,
+        partial(read_as, ".poly", read_planar_graph), oracle.check_planar_graph, oracle.all_fields, _ANY_TEXT,
     ),
     "mesh": Reader(
         (b"2 3 1\n1 1 2 3 5\n2 1 3 4 6\n", b"# x\n1 3\n1 4 1 2\n"),
-        partial(read_as, ".ele", read_mesh, node=b"4 2\n1 0 0\n2 1 0\n3 1 1\n4 0 1\n"), check_mesh, all_fields,
-        _ANY_TEXT,
+        partial(read_as, ".ele", read_mesh, node=b"4 2\n1 0 0\n2 1 0\n3 1 1\n4 0 1\n"), oracle.check_mesh,
+        oracle.all_fields, _ANY_TEXT,
     ),
     "ratings_text": Reader(
         (
@@ -316,30 +225,31 @@ READERS = {
             b"rating::movieId::userId\n4::7::3\n2.5::9::1\n",
             b"9007199254740993,4,3.5\n9007199254740992,5,2.5\n",
         ),
-        partial(read_ratings, format="text"), check_ratings, ratings_facts, _ANY_TEXT, check_triples,
+        partial(read_ratings, format="text"), oracle.check_ratings, oracle.ratings_facts, _ANY_TEXT,
+        oracle.check_triples,
     ),
     "ratings_matrix": Reader(
         (b"%%MatrixMarket matrix coordinate real general\n%\n3 5 3\n1 1 5\n1 2 2.5\n3 5 1\n",),
-        read_ratings, check_ratings, ratings_facts, _ANY_TEXT,
+        read_ratings, oracle.check_ratings, oracle.ratings_facts, _ANY_TEXT,
     ),
     "ratings_npz": Reader(
         (
             *(_written(partial(write_ratings, ratings)) for ratings in (_RATINGS, _NAMED)),
             *_scipy_files(_RATINGS.to_scipy(), "csr", "coo", "bsr"),
         ),
-        partial(read_ratings, format="npz"), check_ratings, ratings_facts, _ANY_ARCHIVE,
+        partial(read_ratings, format="npz"), oracle.check_ratings, oracle.ratings_facts, _ANY_ARCHIVE,
     ),
     "model": Reader(
         tuple(_written(partial(_write_model, named=named)) for named in (False, True)),
-        SGDMatrixFactorization.load, check_model, model_facts, _ANY_ARCHIVE,
+        SGDMatrixFactorization.load, oracle.check_model, oracle.model_facts, _ANY_ARCHIVE,
     ),
     "profile": Reader(
         tuple(json.dumps(profile_files.shipped_profiles()[name].to_json(), indent=1).encode() for name in
               ("generic-cpu", "nvidia-cuda--nvidia-h200")),
-        profile_files._load, check_profile, lambda profile: (), (*_ANY_TEXT, *[(damage_document, False)] * 3),
+        profile_files._load, oracle.check_profile, lambda profile: (), (*_ANY_TEXT, *[(damage_document, False)] * 3),
     ),
     "cache": Reader(
-        (_written(_write_cache),), _read_cached, check_cached, graph_facts,
+        (_written(_write_cache),), _read_cached, oracle.check_cached, oracle.graph_facts,
         ((damage_bytes, True), (damage_cache, False)),
     ),
 }  # fmt: skip

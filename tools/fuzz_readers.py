@@ -26,14 +26,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import fuzzing  # first: it makes clgraph that of this checkout
+import fuzzing  # first: later imports then find the clgraph of this checkout
 import numpy as np
 from fuzz_files import READERS, Reader
 
 from clgraph.errors import ClgraphError
 
-MOST_SECONDS = 10  # of one file
-MOST_BYTES = 1 << 30  # that one file may add to the memory of the process
+MOST_SECONDS = 10  # per file
+MOST_BYTES = 1 << 30  # One file may add this much to the memory of the process.
 BATCH = 2000  # files for one child
 READ, REFUSED, FAILED = "read", "refused", "FAILED"
 
@@ -101,7 +101,7 @@ def _child(name: str, seed: int, numbers: range) -> None:
 
 
 def fuzz(name: str, seed: int, numbers: range, keep: Path | None = None) -> Counter[str]:
-    """Have children read these files; print what failed and return how often each outcome was."""
+    """Have children read these files; print the failures and return the number of each outcome."""
     counts: Counter[str] = Counter()
     while numbers:
         batch = numbers[:BATCH]

@@ -1,4 +1,4 @@
-"""What the fuzzers share: limits of a child process, options, and how often each end was."""
+"""The common part of the fuzzers: limits of a child process, options, and the counts of all ends."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
 
 def limit_memory(more_bytes: int) -> None:
-    """Let the address space of this process grow by so many bytes at most; leave no core dumps."""
+    """Let the address space of this process grow by at most *more_bytes*; leave no core dumps."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])  # in use
     limit = pages * resource.getpagesize() + more_bytes
     resource.setrlimit(resource.RLIMIT_AS, (limit, resource.RLIM_INFINITY))

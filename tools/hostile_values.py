@@ -1,4 +1,4 @@
-"""Values that nobody should give as arguments."""
+"""Values that are wrong for most arguments."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Tell how good the picks of the cost model as it is would have been in recorded runs.
+"""Tell how good the picks of the present cost model would have been in recorded runs.
 
     tools/judge_model.py benchmarks/results/cost_model-pocl.json --kinds judge
     tools/judge_model.py benchmarks/results/cost_model-h100.json --facts h100-facts.json
 
-The files are those of ``benchmarks/bench_cost_model.py --json``. Their inputs are made again, and everything is
-predicted anew, so a change of the model is judged without a device. The tables are those of that script: the inputs
+The files come from ``benchmarks/bench_cost_model.py --json``. Their inputs are made again, and everything is predicted
+anew, so a change of the model is judged without a device. The tables look like the tables of that script: the inputs
 whose picks lose much, and a line for each algorithm and device.
 """
 
@@ -28,8 +28,6 @@ import judged  # noqa: E402
 import picks  # noqa: E402
 import unseen  # noqa: E402
 
-from clgraph.algorithms.factorization import ALGORITHM as FACTORIZATION  # noqa: E402
-from clgraph.algorithms.factorization import as_problem as ratings_problem  # noqa: E402
 from clgraph.device.facts import DeviceFacts, Dialect  # noqa: E402
 from clgraph.device.profile import DeviceRates  # noqa: E402
 from clgraph.device.profile_files import load_profile  # noqa: E402
@@ -42,26 +40,24 @@ Row = Mapping[str, Any]
 
 
 def kind_and_size(row: Row) -> tuple[str, int]:
-    """Return what input a row is of."""
+    """Return kind and size of the input of a row."""
     kind, _, size = str(row["graph"]).partition(",")[0].rpartition("-")
     return kind, int(size)
 
 
-@cache
-def _input(kind: str, size: int, ratings: bool) -> Any:
-    return (unseen.load_ratings if ratings else unseen.load)(kind, size)
+_input = cache(unseen.load)
 
 
 def algorithm_and_problem(row: Row) -> tuple[Algorithm, Any]:
     """Return the algorithm of a row, and its problem, whose input is made again."""
     kind, size = kind_and_size(row)
-    data = _input(kind, size, row["benchmark"] == judged.RATINGS)
-    if row["benchmark"] == judged.RATINGS:
-        return FACTORIZATION, ratings_problem(data, rank=judged.RANK, n_sweeps=judged.N_SWEEPS)
-    entry = judged.GRAPHS[row["benchmark"]][0]
-    problem = entry.problem(kind, data, **{name: row[name] for name in entry.settings if name in row})
+    entry = judged.GRAPHS.get(row["benchmark"])
+    settings = {name: row[name] for name in entry.settings if name in row} if entry is not None else {}
+    algorithm, problem = judged.posed(
+        row["benchmark"], kind, _input(judged.takes(row["benchmark"]), kind, size), settings
+    )
     assert problem.stats  # prices of the host depend on whether statistics are known
-    return entry.algorithm, problem
+    return algorithm, problem
 
 
 def facts_in(path: str) -> DeviceFacts:
@@ -72,7 +68,7 @@ def facts_in(path: str) -> DeviceFacts:
 
 @cache
 def rates_of(facts: DeviceFacts, is_whole: bool) -> DeviceRates:
-    """Return shipped rates; of a part of a processor those that the user's cache has, if it has any."""
+    """Return shipped rates; for a part of a processor the rates in the user's cache, if there are any."""
     return load_profile(facts, measured=not is_whole).rates
 
 
@@ -108,8 +104,8 @@ def main() -> None:
     parser.add_argument("--kinds", choices=("tune", "judge"), default="judge", help="half of the inputs")
     parser.add_argument("--algorithms", nargs="+", metavar="NAME", help="only rows of these count (default: of all)")
     args = parser.parse_args()
-    halves = {"tune": (unseen.TUNE, unseen.TUNE_RATINGS), "judge": (unseen.JUDGE, unseen.JUDGE_RATINGS)}
-    wanted = {*halves[args.kinds][0], *halves[args.kinds][1]}
+    half = unseen.HALVES[args.kinds]
+    wanted = {*half.graphs, *half.ratings}
     rows = [row for path in args.files for row in read_rows(path) if kind_and_size(row)[0] in wanted]
     if args.algorithms is not None:
         rows = [row for row in rows if row["benchmark"] in args.algorithms]

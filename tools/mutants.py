@@ -7,9 +7,11 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 _COPIED = ("clgraph", "cl", "tests", "tools", "benchmarks", "docs", "pyproject.toml", "README.md", "CONTRIBUTING.md")
@@ -17,7 +19,10 @@ _COPIED = ("clgraph", "cl", "tests", "tools", "benchmarks", "docs", "pyproject.t
 
 @dataclass(frozen=True)
 class Mutation:
-    """A change of one place: characters *begin* … *end* of *file* become *new*."""
+    """A change of one place: characters *begin* … *end* of *file* become *new*.
+
+    In a program that is built once with all mutations the place becomes *switch*, which has both texts.
+    """
 
     file: str
     line: str
@@ -26,6 +31,7 @@ class Mutation:
     begin: int
     end: int
     new: str
+    switch: str = ""
 
     @property
     def key(self) -> str:
@@ -36,8 +42,22 @@ class Mutation:
         return text[: self.begin] + self.new + text[self.end :]
 
 
+def numbered(file: str, text: str, places: Iterable[tuple[Any, ...]], comment: str = r"$^") -> list[Mutation]:
+    """Return the mutations at *places* (begin, end, kind, new text, switch) of a file.
+
+    Equal lines with equal kinds are numbered. Parts of a line that match *comment* do not count.
+    """
+    result, seen = [], Counter[tuple[str, str]]()
+    for begin, end, kind, *new in sorted(places, key=lambda place: (place[0], -place[1], *place[2:])):
+        around = text[text.rfind("\n", 0, begin) + 1 : text.find("\n", end)]
+        line = " ".join(re.sub(comment, "", around).split())
+        seen[line, kind] += 1
+        result.append(Mutation(file, line, kind, seen[line, kind], begin, end, *new))
+    return result
+
+
 def copy_tree(folder: Path) -> Path:
-    """Copy what tests need into *folder*, and return it."""
+    """Copy the files that tests need into *folder*, and return it."""
     for part in _COPIED:
         copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
         copy(ROOT / part, folder / part)

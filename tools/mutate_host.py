@@ -11,7 +11,8 @@ of ``clgraph/data``, ``runtime``, ``engine`` and the problems of algorithms runs
 tests that run the line and little else, within the first of BUDGETS. Where none fails, more tests run.
 
 If the folder of the tests of each line is missing, the whole suite runs once and fills it. The JSON file has a row for
-every mutation that ran. Mutations that no test finds and that change no answer are in EQUIVALENT, with the reason.
+every mutation that ran. A mutation that changes no answer has the reason, as `equivalent`, in the recorded rows of
+TABLE.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ from typing import NamedTuple
 sys.path[:0] = [str(Path(__file__).resolve().parent)]
 
 from covering_tests import Covering, read_covering  # noqa: E402
-from mutants import ROOT, Mutation, copy_tree, failing_test  # noqa: E402
+from mutants import ROOT, Mutation, copy_tree, failing_test, numbered  # noqa: E402
 
 PARTS = ("clgraph/data/*.py", "clgraph/runtime/*.py", "clgraph/engine/*.py", "clgraph/algorithms/*/problem.py")
-LATE_FACTOR, LATE_SLACK_SECONDS = 5.0, 60.0  # A run is late after 5 × what its tests take without a mutation + 60 s.
+LATE_FACTOR, LATE_SLACK_SECONDS = 5.0, 60.0  # A run is late after 5 × the time of its tests without a mutation + 60 s.
 
 
 class Budget(NamedTuple):
@@ -55,36 +56,7 @@ BUDGETS = Budget(1.5, 8.0, 60), Budget(10.0, 60.0, 300)  # the second for mutati
 LEFT_OUT = (
     "races", "oclgrind", "packaging", "amd_compile", "mutations", "architecture", "readme", "documentation",
 )  # fmt: skip
-# The key of a mutation that changes no answer, and the reason.
-EQUIVALENT: dict[str, str] = {
-    "clgraph/data/graphs/pairs.py | n_buckets = ((max(n, 1) - 1) << column_bits >> key_bits) + 1 | no step 1":
-        "where n is a power of two there is one more bucket, which is empty",
-    "clgraph/data/ratings/generators.py | if np.abs(expected - wanted).max() <= _CLOSE * wanted[0] "
-    "and abs(expected[0] / wanted[0] - 1) <= _CLOSE: | negated comparison 1":
-        "the weights are fitted in more rounds than they need",
-    "clgraph/data/meshes/segment_recovery.py | if self.n_crossings[_pair(whole, other)] > MAX_CROSSINGS: "
-    "| moved bound 1":
-        "the bound ends what would not end; one crossing more or less makes no difference",
-    "clgraph/data/meshes/triangle_lists.py | self._set(t, (c, s, d), (outer[0], 3 * u + 1, outer[1])) | no step 1":
-        "the triangle on the other side sets the link again",
-    "clgraph/multi_device/team.py | if session.facts.is_cpu or host.nbytes < LEAST_BYTES: | and for or 2":
-        "a copy goes the other way, which is slower",
-    "clgraph/runtime/devices.py | sessions += sub_devices(cpu, [left]) if gpus and left > 0 else [as_session(cpu)] "
-    "| or for and 1": "without a GPU the part that is cut from the CPU has all of its units",
-    'clgraph/runtime/discovery/drivers.py | elif Path(given).is_dir() and Path(given).parent == cache_root() / "pocl": '
-    "| negated comparison 1": "a lock on a cache is not taken, or one is taken that nobody else wants",
-    "clgraph/runtime/programs/program.py | if self._compiles_at_launch and name not in self._launched: "
-    "| negated comparison 1":
-        "a lock is taken at other launches",
-    'clgraph/runtime/discovery/query.py | has_fp64="cl_khr_fp64" in extensions or bool(device.double_fp_config), '
-    "| and for or 1":
-        "all devices here tell of 64-bit floats in both ways",
-    'clgraph/runtime/driver/quirks.py | return "Intel" in device.platform.name and '
-    "bool(device.type & cl.device_type.CPU) | negated comparison 1":
-        "the host waits in the other of two ways, which is slower",
-    "clgraph/runtime/discovery/self_test.py | step = 2**32 + 1 | no step 1":
-        "the test adds another number, whose sums it knows",
-}  # fmt: skip
+TABLE = ROOT / "benchmarks" / "results" / "host_mutations-pocl.json"  # recorded rows, some with a reason
 _NEGATED: dict[type[ast.cmpop], str] = {ast.Lt: ">=", ast.LtE: ">", ast.Gt: "<=", ast.GtE: "<"}
 _NEGATED |= {ast.Eq: "!=", ast.NotEq: "==", ast.Is: "is not", ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in"}
 _MOVED: dict[type[ast.cmpop], str] = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">"}
@@ -144,14 +116,9 @@ def places(text: str) -> Iterator[tuple[int, int, str, str]]:
 
 def mutations() -> list[Mutation]:
     """Return every mutation of every file in PARTS."""
-    result = []
-    for path in sorted(path for part in PARTS for path in ROOT.glob(part)):
-        file, text, seen = str(path.relative_to(ROOT)), path.read_text(), Counter[tuple[str, str]]()
-        for begin, end, kind, new in sorted(places(text)):
-            line = " ".join(text[text.rfind("\n", 0, begin) + 1 : text.find("\n", end)].split())
-            seen[line, kind] += 1
-            result.append(Mutation(file, line, kind, seen[line, kind], begin, end, new))
-    return result
+    files = sorted(path for part in PARTS for path in ROOT.glob(part))
+    texts = {str(path.relative_to(ROOT)): path.read_text() for path in files}
+    return [each for file, text in texts.items() for each in numbered(file, text, places(text))]
 
 
 def lines_of(change: Mutation, text: str) -> range:
@@ -201,7 +168,7 @@ def _link_tree(folder: Path, to: Path) -> None:
         if not os.path.exists(target):
             os.link(source, target)
 
-    ignore = shutil.ignore_patterns("gpu", "pyopencl")  # links to what all runs share
+    ignore = shutil.ignore_patterns("gpu", "pyopencl")  # links to folders that all runs share
     shutil.copytree(folder, to, copy_function=link, ignore=ignore, dirs_exist_ok=True)
 
 
@@ -219,7 +186,7 @@ class Trees:
         self._is_sound: dict[tuple[str, ...], bool] = {}  # whether tests that found a mutation pass without it
 
     def run(self, change: Mutation) -> str:
-        """Return the first test that fails, ``"time"`` after several times what the tests take, or nothing."""
+        """Return the first test that fails, ``"time"`` if the tests take several times their usual time, or nothing."""
         few, many = (tests_of(change, self._covering, budget) for budget in BUDGETS)
         return self._found_by(change, few) or self._found_by(change, [test for test in many if test not in few])
 
@@ -276,17 +243,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("--covering is needed")
     if not options.covering.exists():
         cover(options.covering, options.jobs)
+    reasons = {row["key"]: row["equivalent"] for row in json.loads(TABLE.read_text())["rows"] if row["equivalent"]}
     rows, ends = list[dict[str, str]](), Counter[str]()
-
     end = time.monotonic() + options.seconds
 
     def try_one(change: Mutation) -> None:
         if time.monotonic() > end:
             return
         found = trees.run(change)
-        verdict = "found" if found else "equivalent" if change.key in EQUIVALENT else "NOT FOUND"
+        verdict = "found" if found else "equivalent" if change.key in reasons else "NOT FOUND"
         ends[verdict] += 1
-        reason = EQUIVALENT.get(change.key, "")
+        reason = reasons.get(change.key, "")
         rows.append({"key": change.key, "new": change.new, "found_by": found, "equivalent": reason})
         print(f"{len(rows)}/{len(drawn)} {verdict}: {change.key}{found and f' by {found}'}", flush=True)
         if options.json is not None:

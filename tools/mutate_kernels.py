@@ -7,9 +7,9 @@ A mutation deletes a barrier, a fence or an unlock, makes two steps of an atomic
 race lanes (tests/race) are built once with all mutations, of which an environment variable chooses one; a case runs for
 the mutations whose places it reaches, with few seeds first. With ``--elsewhere`` what is left then runs under Oclgrind,
 or in a file of tests, in a copy of the tree. The table, tests/mutations.json, is written after every mutation, so that
-a run can be stopped and continued. What no lane finds is written into the table by hand: as ``equivalent`` with the
-reason why nothing depends on it, or as ``unseen`` with the reason why no lane sees it. Rows that have one are tried
-again only with ``--again``.
+a run can be stopped and continued. A mutation that no lane finds is written into the table by hand: as ``equivalent``
+with the reason why nothing depends on it, or as ``unseen`` with the reason why no lane sees it. Rows that have one are
+tried again only with ``--again``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -34,6 +34,7 @@ sys.path[:0] = [str(ROOT / "tests" / "race"), str(ROOT / "tools")]
 
 import lanes  # noqa: E402
 import mutants  # noqa: E402
+from mutants import Mutation, numbered  # noqa: E402
 
 # Words of vendors, which the vocabulary's tests check on devices, and the test of devices itself.
 OTHER_CHECKS = ("common/subgroup.h", "common/bits.h", "common/half.h", "probe/self_test.cl")
@@ -65,7 +66,7 @@ _BARRIERS = ("barrier", "local_barrier", "team_sync", "sg_sync", "fence_device",
 _DELETED = (*_BARRIERS, "unlock", "drop_lock", "unlock_both", "report_status")
 # Calls that wait; without them, they have waited.
 _WAITS = ("grid_barrier", "wait_until_at_least", "wait_for")
-# What an atomic of two steps stores: old_ and the arguments x_ and y_ are at hand.
+# The value that an atomic of two steps stores, from old_ and the arguments x_ and y_.
 _STEPS = {
     "fetch_add": "old_ + x_",
     "fetch_min": "x_ < old_ ? x_ : old_",
@@ -82,7 +83,7 @@ _CALL = re.compile(
     r"\((?P<inside>(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*)\)"
 )
 _DEFINITION = re.compile(r"#define (\w+(\(\w*\))? *)?$|INLINE \w+ $")
-# A condition after which a kernel ends, waits or leaves something out: group 1 is what it looks at.
+# A condition after which a kernel ends, waits or leaves something out; group 1 is the value that it tests.
 _CHECK = re.compile(
     r"(!(?:grid_barrier|await_others|next_turn|wait_for|color_by_all|wait_until_at_least)"
     r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
@@ -114,13 +115,6 @@ static inline int mutant_is_(int k) {
   return k == mutant_;
 }
 """
-
-
-@dataclass(frozen=True)
-class Mutation(mutants.Mutation):
-    """A change of one place; in C++ the place becomes `switch`, which has both."""
-
-    switch: str
 
 
 def _in_steps(word: str, inside: str, *, is_conditional: bool) -> str:
@@ -172,19 +166,14 @@ def places(file: str, text: str) -> Iterator[tuple[int, int, str, str, str]]:
 
 def mutations() -> list[Mutation]:
     """Return every mutation of every kernel file."""
-    result = []
+    result = list[Mutation]()
     for path in sorted((*(ROOT / "cl").rglob("*.h"), *(ROOT / "cl").rglob("*.cl"))):
-        file = str(path.relative_to(ROOT / "cl"))
-        if file in OTHER_CHECKS:
-            continue
-        text, seen = path.read_text(), Counter[tuple[str, str]]()
-        for begin, end, kind, new, switch in sorted(places(file, text), key=lambda place: (place[0], -place[1])):
-            around = text[text.rfind("\n", 0, begin) + 1 : text.find("\n", end)]
-            line = " ".join(re.sub(r"/\*.*?\*/|/\*.*|\\$", "", around).split())
-            seen[line, kind] += 1
-            switch = switch.replace("mutant_is_(K)", f"mutant_is_({len(result)})")
-            result.append(Mutation(file, line, kind, seen[line, kind], begin, end, new, switch))
-    return result
+        file, text = str(path.relative_to(ROOT / "cl")), path.read_text()
+        if file not in OTHER_CHECKS:
+            result += numbered(file, text, places(file, text), r"/\*.*?\*/|/\*.*|\\$")
+    return [
+        replace(each, switch=each.switch.replace("mutant_is_(K)", f"mutant_is_({k})")) for k, each in enumerate(result)
+    ]
 
 
 def with_all(text: str, changes: Sequence[Mutation], begin: int = 0, end: int | None = None) -> str:

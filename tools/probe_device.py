@@ -2,7 +2,7 @@
 
     python tools/probe_device.py --device nvidia --full --ship clgraph/device/profiles --plot out.png
 
-The options are those of ``clgraph probe``, and two more. ``--ship PATH`` names a file, or a folder in
+It has the options of ``clgraph probe``, and two more. ``--ship PATH`` names a file, or a folder in
 which the file gets the name under which ``clgraph`` looks for it. ``--repeats N`` probes N times and
 takes each rate's median: for machines that others use, too. It also tells how long the probes took and how well the
 rates agree: their variation is (max − min) / median, and of a curve the median over its points counts.
@@ -40,7 +40,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure, print, and write what *args* ask for."""
+    """Measure the device; print and write the profile as *args* ask."""
     session = open_session(args)
     if args.repeats > 1:
         args.no_cache = True
@@ -86,7 +86,7 @@ def variations(profiles: list[DeviceProfile]) -> list[list[str]]:
 
 
 def _merged(values: list[Any], function: Callable[[list[float]], float]) -> Any:
-    """Return what *function* makes of each number, of those that every document has."""
+    """Return *function* of the values of each number that every document has."""
     if isinstance(values[-1], Mapping):
         common = [key for key in values[-1] if all(key in value for value in values)]
         return {key: _merged([value[key] for value in values], function) for key in common}
