@@ -17,17 +17,25 @@ from typing import NamedTuple
 
 from clgraph.algorithms.factorization.factors import row_layout
 from clgraph.algorithms.factorization.plan import slice_size
+from clgraph.algorithms.factorization.preparation import (
+    CACHED_BYTES,
+    CPU_KEYED_SORT,
+    ITEM_SECONDS,
+    RATING_BYTES,
+    degree_exceeded_by,
+    degrees,
+    matched,
+    sides,
+    sorted_items,
+    sorted_ratings,
+)
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.schedules.block_diagonal import block_shape
 from clgraph.algorithms.factorization.schedules.block_grid import grid_groups
-from clgraph.algorithms.factorization.schedules.matchings import FEW_ROWS
 from clgraph.algorithms.factorization.schedules.supersteps import has_grid_barrier, slots
-from clgraph.data.ratings.stats import RatingsStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Gathers, Part, Work
 
-RATING_BYTES = 12.0
-CACHED_BYTES = 2.0**20  # a second-level cache holds this working set
 L1_BYTES = 4096.0
 
 # CPUs. A step's arithmetic is a chain of loads from the first-level cache, for 64 bytes of both rows. A row outside the
@@ -41,9 +49,6 @@ CPU_NEAR_RATINGS = 20.0  # a diagonal with a rating for 1 vertex in 20 of the sh
 CPU_DIAGONAL_LOADS = 9.6
 CPU_GROUP_SECONDS = 1.77e-4  # in each step of a grid, cores wait this long for the slowest block
 CPU_BLOCK_LOADS = 3.0  # a step in block_diagonal
-CPU_SORT_BYTES, CPU_SORT_SECONDS = 705.0, 2.43e-3  # a sort moves 705 bytes for each rating, and takes 2.43 ms at least
-CPU_KEYED_SORT = 1.44  # a sort by block or by matching over one by user and item, in time
-CPU_MATCH_LOADS, CPU_REPEATED_LOADS = 18.2, 0.428  # matching a rating, and asking a busy vertex once more
 
 # GPUs.
 SECTOR_BYTES = 32.0
@@ -58,11 +63,9 @@ TEAM_SHARE = 0.25  # a team of work-items locks four users at a time, so it hand
 WIDE_LOADS, TAIL_LOADS = 3.0, 6.0  # a superstep of all work-groups, and one of a single work-group with its barriers
 GRID_LOADS, GRID_BYTES_PER_LOAD, GRID_STEP_LOADS, GRID_BARRIERS = 0.6, 400.0, 20.0, 5.0  # block_grid; a step of it
 BLOCK_LOADS, BLOCK_STEP_LOADS, BLOCKS_PER_UNIT = 7.0, 20.0, 12.0  # block_diagonal; a unit has 12 blocks at a time
-SORT_BYTES, SORT_SECONDS, UPLOAD_BYTES_PER_SECOND = 200.0, 2e-3, 8e9
-ROUND_LOADS = 500.0  # a round that finds matchings
 
 # The host.
-DEAL_SECONDS, DIAGONAL_SECONDS, ITEM_SECONDS = 5e-8, 1.2e-8, 2e-8  # dealing a vertex, sorting a diagonal and an item
+DEAL_SECONDS, DIAGONAL_SECONDS = 5e-8, 1.2e-8  # dealing a vertex, and sorting a diagonal
 
 
 class Price(NamedTuple):
@@ -166,7 +169,7 @@ def _put_off(problem: FactorizationProblem, facts: DeviceFacts, passes: float) -
 def hogwild(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
     """Return the work of steps on all ratings at once."""
     steps = _cpu_steps(problem, facts, problem.n, problem.n) if facts.is_cpu else _gpu_steps(problem, facts)
-    return Price(_sorted(problem, facts), steps + Work(launches=_slices(problem, facts)))
+    return Price(sorted_ratings(problem, facts), steps + Work(launches=_slices(problem, facts)))
 
 
 def edge_locked(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
@@ -179,7 +182,7 @@ def edge_locked(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
         sweep = _locks(problem, *problem.ratings.shape) + _hand_overs(problem, facts, problem.busiest)
         sweep = (sweep + _gpu_steps(problem, facts)).times(1.0, EDGE_WEIGHT)
         later += _put_off(problem, facts, 2.0)
-    return Price(_sorted(problem, facts), sweep + Work(launches=_slices(problem, facts)) + later)
+    return Price(sorted_ratings(problem, facts), sweep + Work(launches=_slices(problem, facts)) + later)
 
 
 def node_locked(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
@@ -205,12 +208,12 @@ def _walked(problem: FactorizationProblem, facts: DeviceFacts, walk: float, lone
     if facts.is_cpu:
         moves = _cpu_steps(problem, facts, problem.n, _item_share(problem) * problem.n)
         walked = (moves + Work(locks=CPU_STEP_LOCKS * problem.n / facts.compute_units)).times(1.0, walk)
-        return Price(_sorted_items(problem, facts), walked + launches + later + Work(locks=problem.busiest))
+        return Price(sorted_items(problem, facts), walked + launches + later + Work(locks=problem.busiest))
     moves = _gpu_steps(problem, facts, near=0 < facts.dialect.nvidia_sm < 70, item_share=_item_share(problem))
     share = TEAM_SHARE if facts.sub_group_size > 1 else lone
     count = max(float(stats.max_user_degree), share * stats.max_item_degree)
     walked = (moves + _locks(problem, stats.n_users)).times(1.0, walk)
-    return Price(_sorted_items(problem, facts), walked + launches + later + _hand_overs(problem, facts, count))
+    return Price(sorted_items(problem, facts), walked + launches + later + _hand_overs(problem, facts, count))
 
 
 # ---- supersteps
@@ -227,15 +230,15 @@ def _supersteps(problem: FactorizationProblem, facts: DeviceFacts, wide: float, 
 
 def matching_edge(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
     """Return the work of matchings, one for each rating of the busiest vertex. Many vertices are in the wide ones."""
-    (counts, _), _ = _degrees(problem.stats)
-    wide = min(problem.busiest, _degree_exceeded_by(counts, slots(problem, facts)))
+    (counts, _), _ = degrees(problem.stats)
+    wide = min(problem.busiest, degree_exceeded_by(counts, slots(problem, facts)))
     if facts.is_cpu:
         rows = CPU_MATCHING_MISSES * problem.n
         sweep = _cpu_steps(problem, facts, rows, rows) + Work(launches=3.0 + wide)
     else:
         chain = _supersteps(problem, facts, wide, problem.busiest - wide, is_one=has_grid_barrier(facts))
         sweep = (chain + _gpu_steps(problem, facts)).times(1.0, MATCHING_WEIGHT)
-    return Price(_matched(problem, facts), sweep)
+    return Price(matched(problem, facts), sweep)
 
 
 def diagonal(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
@@ -252,7 +255,7 @@ def diagonal(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
         chain = _supersteps(problem, facts, wide, tail, is_one=has_grid_barrier(facts))
         sweep = (chain + _gpu_steps(problem, facts, near=True)).times(1.0, DIAGONAL_WEIGHT)
         ordering = DIAGONAL_SECONDS
-    return Price(_sorted(problem, facts) + Work(host_seconds=ordering * longer), sweep)
+    return Price(sorted_ratings(problem, facts) + Work(host_seconds=ordering * longer), sweep)
 
 
 def matching_node(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
@@ -273,7 +276,7 @@ def _item_blocks(problem: FactorizationProblem, facts: DeviceFacts) -> int:
 
 
 def _by_items(problem: FactorizationProblem, facts: DeviceFacts, n_supersteps: float) -> Price:
-    preparation = _matched(problem, facts) + Work(host_seconds=ITEM_SECONDS * problem.stats.n_items)
+    preparation = matched(problem, facts) + Work(host_seconds=ITEM_SECONDS * problem.stats.n_items)
     if facts.is_cpu:  # one core
         moves = _cpu_steps(problem, facts, problem.n, _item_share(problem) * problem.n).times(facts.compute_units)
         return Price(preparation, moves + Work(launches=3.0))
@@ -294,10 +297,10 @@ def block_diagonal(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
     supersteps = min(float(max(n_blocks)), 1 + 0.2 * problem.stats.n_diagonals)
     if facts.is_cpu:
         loads, at_a_time = CPU_BLOCK_LOADS, float(facts.compute_units)
-        moves, sort = _cpu_steps(problem, facts, problem.n, problem.n), _sorted(problem, facts)
+        moves, sort = _cpu_steps(problem, facts, problem.n, problem.n), sorted_ratings(problem, facts)
     else:
         loads, at_a_time = BLOCK_LOADS, BLOCKS_PER_UNIT * facts.compute_units
-        moves, sort = _gpu_steps(problem, facts, near=True), _sorted(problem, facts).times(3.0)
+        moves, sort = _gpu_steps(problem, facts, near=True), sorted_ratings(problem, facts).times(3.0)
     loads = loads * problem.n / max(1.0, min(*n_blocks, at_a_time)) + BLOCK_STEP_LOADS * supersteps
     waves = Work(launches=1.5 * supersteps, chains=(Chain(loads, CACHED_BYTES),))
     return Price(sort, waves + moves)
@@ -309,10 +312,10 @@ def block_grid(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
     launches = 3.0 if has_grid_barrier(facts) else float(groups)
     if facts.is_cpu:
         users, items = (
-            CPU_GRID_MISSES * sum(min(r, groups * c) for c, r in zip(*side, strict=True)) for side in _sides(stats)
+            CPU_GRID_MISSES * sum(min(r, groups * c) for c, r in zip(*side, strict=True)) for side in sides(stats)
         )
         steps = _cpu_steps(problem, facts, users, items, loads=CPU_GRID_STEP_LOADS)
-        sort = _sorted(problem, facts).times(1.0, CPU_KEYED_SORT)
+        sort = sorted_ratings(problem, facts).times(1.0, CPU_KEYED_SORT)
         sweep = steps + Work(launches=launches, host_seconds=CPU_GROUP_SECONDS * groups)
     else:
         loads = GRID_LOADS + _row_bytes(problem, facts) / GRID_BYTES_PER_LOAD
@@ -320,68 +323,5 @@ def block_grid(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
         barriers = GRID_BARRIERS * groups if has_grid_barrier(facts) else 0.0
         waits = Work(launches=launches, grid_barriers=barriers, chains=(chain,))
         sweep = (waits + _gpu_steps(problem, facts, item_share=0.3)).times(1.0, GRID_WEIGHT)
-        sort = _sorted(problem, facts).times(1.0, 1.3)
+        sort = sorted_ratings(problem, facts).times(1.0, 1.3)
     return Price(sort + Work(host_seconds=DEAL_SECONDS * sum(problem.ratings.shape)), sweep)
-
-
-# ---- preparation
-
-
-def _sorted(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
-    """Return the work of copying the ratings to the device and putting them in order."""
-    if facts.is_cpu:
-        moved, seconds = CPU_SORT_BYTES, CPU_SORT_SECONDS
-    else:
-        moved, seconds = SORT_BYTES, SORT_SECONDS + RATING_BYTES * problem.n / UPLOAD_BYTES_PER_SECOND
-    return Work(launches=20.0, read_backs=2.0, streamed_bytes=moved * problem.n, host_seconds=seconds)
-
-
-def _sorted_items(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
-    """Return the work of the same, and of the host that sorts the items by degree."""
-    return _sorted(problem, facts).times(1.0, 1.3) + Work(host_seconds=ITEM_SECONDS * problem.stats.n_items)
-
-
-def _matched(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
-    """Return the work of finding maximal matchings, in a round for each rating of the busiest vertex.
-
-    On a GPU one work-group goes on alone when few vertices have ratings left. A CPU takes rating by rating, and
-    vertices with few ratings left ask a busy one on the other side again in every round.
-    """
-    (counts, ratings), (other_counts, other_ratings) = _degrees(problem.stats)
-    if facts.is_cpu:
-        asked = sum(r * r / c for c, r in zip(other_counts, other_ratings, strict=True) if c) / 2
-        loads = CPU_MATCH_LOADS * problem.n + CPU_REPEATED_LOADS * asked
-        return _sorted(problem, facts).times(1.0, CPU_KEYED_SORT) + Work(chains=(Chain(loads, CACHED_BYTES),))
-    begins = _degree_exceeded_by(counts, FEW_ROWS)
-    alone = sum(r - begins * c for k, (c, r) in enumerate(zip(counts, ratings, strict=True)) if 2**k > 2 * begins)
-    return _sorted(problem, facts).times(1.0, 1.5) + Work(
-        launches=30.0,
-        read_backs=min(20.0, problem.busiest),
-        gathers=(Gathers(20 * problem.n, 8 * problem.n),),
-        chains=(Chain(ROUND_LOADS * problem.busiest + alone, CACHED_BYTES),),
-    )
-
-
-_Bins = tuple[int, ...]
-
-
-def _sides(stats: RatingsStats) -> tuple[tuple[_Bins, _Bins], tuple[_Bins, _Bins]]:
-    """Return the vertices of each degree, and their ratings: of users, then of items."""
-    users = stats.user_degree_counts, stats.user_degree_rating_counts
-    return users, (stats.item_degree_counts, stats.item_degree_rating_counts)
-
-
-def _degrees(stats: RatingsStats) -> tuple[tuple[_Bins, _Bins], tuple[_Bins, _Bins]]:
-    """Return the same of the side with the busiest vertex, then of the other."""
-    users, items = _sides(stats)
-    return (items, users) if stats.max_item_degree >= stats.max_user_degree else (users, items)
-
-
-def _degree_exceeded_by(counts: _Bins, n: float) -> float:
-    """Return the degree that *n* vertices reach, by the bins of RatingsStats."""
-    above = 0.0
-    for k in range(len(counts) - 1, 0, -1):
-        if above + counts[k] >= n:
-            return float(2.0 ** (k - (n - above) / counts[k]))
-        above += counts[k]
-    return 0.0

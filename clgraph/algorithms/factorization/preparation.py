@@ -1,0 +1,86 @@
+"""Predicted work of preparing a factorization: copying and sorting the ratings, sorting the items, finding matchings.
+
+The constants are fitted with those of ``prices.py``, to the same measurements.
+"""
+
+from __future__ import annotations
+
+from clgraph.algorithms.factorization.problem import FactorizationProblem
+from clgraph.algorithms.factorization.schedules.matchings import FEW_ROWS
+from clgraph.data.ratings.stats import RatingsStats
+from clgraph.device.facts import DeviceFacts
+from clgraph.model.cost import Chain, Gathers, Work
+
+RATING_BYTES = 12.0
+CACHED_BYTES = 2.0**20  # a second-level cache holds this working set
+
+# CPUs.
+CPU_SORT_BYTES, CPU_SORT_SECONDS = 705.0, 2.43e-3  # a sort moves 705 bytes for each rating, and takes 2.43 ms at least
+CPU_KEYED_SORT = 1.44  # a sort by block or by matching over one by user and item, in time
+CPU_MATCH_LOADS, CPU_REPEATED_LOADS = 18.2, 0.428  # matching a rating, and asking a busy vertex once more
+
+# GPUs.
+SORT_BYTES, SORT_SECONDS, UPLOAD_BYTES_PER_SECOND = 200.0, 2e-3, 8e9
+ROUND_LOADS = 500.0  # a round that finds matchings
+
+# The host.
+ITEM_SECONDS = 2e-8  # sorting an item by its degree
+
+Bins = tuple[int, ...]
+
+
+def sorted_ratings(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
+    """Return the work of copying the ratings to the device and putting them in order."""
+    if facts.is_cpu:
+        moved, seconds = CPU_SORT_BYTES, CPU_SORT_SECONDS
+    else:
+        moved, seconds = SORT_BYTES, SORT_SECONDS + RATING_BYTES * problem.n / UPLOAD_BYTES_PER_SECOND
+    return Work(launches=20.0, read_backs=2.0, streamed_bytes=moved * problem.n, host_seconds=seconds)
+
+
+def sorted_items(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
+    """Return the work of the same, and of the host that sorts the items by degree."""
+    return sorted_ratings(problem, facts).times(1.0, 1.3) + Work(host_seconds=ITEM_SECONDS * problem.stats.n_items)
+
+
+def matched(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
+    """Return the work of finding maximal matchings, in a round for each rating of the busiest vertex.
+
+    On a GPU one work-group goes on alone when few vertices have ratings left. A CPU takes rating by rating, and
+    vertices with few ratings left ask a busy one on the other side again in every round.
+    """
+    (counts, ratings), (other_counts, other_ratings) = degrees(problem.stats)
+    if facts.is_cpu:
+        asked = sum(r * r / c for c, r in zip(other_counts, other_ratings, strict=True) if c) / 2
+        loads = CPU_MATCH_LOADS * problem.n + CPU_REPEATED_LOADS * asked
+        return sorted_ratings(problem, facts).times(1.0, CPU_KEYED_SORT) + Work(chains=(Chain(loads, CACHED_BYTES),))
+    begins = degree_exceeded_by(counts, FEW_ROWS)
+    alone = sum(r - begins * c for k, (c, r) in enumerate(zip(counts, ratings, strict=True)) if 2**k > 2 * begins)
+    return sorted_ratings(problem, facts).times(1.0, 1.5) + Work(
+        launches=30.0,
+        read_backs=min(20.0, problem.busiest),
+        gathers=(Gathers(20 * problem.n, 8 * problem.n),),
+        chains=(Chain(ROUND_LOADS * problem.busiest + alone, CACHED_BYTES),),
+    )
+
+
+def sides(stats: RatingsStats) -> tuple[tuple[Bins, Bins], tuple[Bins, Bins]]:
+    """Return the vertices of each degree, and their ratings: of users, then of items."""
+    users = stats.user_degree_counts, stats.user_degree_rating_counts
+    return users, (stats.item_degree_counts, stats.item_degree_rating_counts)
+
+
+def degrees(stats: RatingsStats) -> tuple[tuple[Bins, Bins], tuple[Bins, Bins]]:
+    """Return the same of the side with the busiest vertex, then of the other."""
+    users, items = sides(stats)
+    return (items, users) if stats.max_item_degree >= stats.max_user_degree else (users, items)
+
+
+def degree_exceeded_by(counts: Bins, n: float) -> float:
+    """Return the degree that *n* vertices reach, by the bins of RatingsStats."""
+    above = 0.0
+    for k in range(len(counts) - 1, 0, -1):
+        if above + counts[k] >= n:
+            return float(2.0 ** (k - (n - above) / counts[k]))
+        above += counts[k]
+    return 0.0
