@@ -312,7 +312,7 @@ def searches(session: Session) -> None:
     rounds = {"topology_driven", "node_splitting", "child_launch"}
     facts = session.facts
     for one_launch in (False, True):
-        session.facts = replace(facts, dialect=replace(facts.dialect, has_grid_barrier=one_launch))
+        session.commands.facts = replace(facts, dialect=replace(facts.dialect, has_grid_barrier=one_launch))
         if one_launch:
             queues.group_count, queues.group_size = (lambda *_: 1), (lambda *_: 8)
         for strategy in bfs.STRATEGIES.keys() - rounds:

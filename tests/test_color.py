@@ -350,7 +350,7 @@ def one_sub_group(session: Session) -> Iterator[None]:
     facts, profile = session.facts, session.profile
     sizes = {"WG_SIZE": facts.sub_group_size, "GROUPS_PER_UNIT": 1, "MOST_OPEN": 2, "MOST_IDLE": 2}
     alone = {"WG_SIZE": facts.sub_group_size, "GROUPS_PER_UNIT": 1}
-    session.facts = replace(facts, compute_units=1, dialect=replace(facts.dialect, has_grid_barrier=True))
+    session.commands.facts = replace(facts, compute_units=1, dialect=replace(facts.dialect, has_grid_barrier=True))
     tuning = {f"color/{name}.cl": alone for name in ("jones_plassmann_large", "speculative")}
     session.profile = replace(profile, tuning={"color/jones_plassmann.cl": sizes, **tuning})
     try:

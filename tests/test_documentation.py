@@ -263,3 +263,23 @@ def test_errors_advise_to_install_what_is_published() -> None:
         assert "clgraph-opencl[" not in text, path
         advised.update(re.findall(r"pip install '([^']+)'", text))
     assert set(advised) <= named and len(advised) >= 4
+
+
+STUDIES = re.compile(r"\[`[\w./-]+`\]\(([\w./-]+)\): `([^`]+)`")
+
+
+def test_every_name_in_the_tables_of_studies_exists() -> None:
+    page = ROOT / "docs" / "studies.md"
+    rows = [line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    named = [STUDIES.findall(row) for row in rows if "](" in row]
+    assert len(named) > 25 and {len(names) for names in named} == {4}
+    for function, kernel, test, result in named:
+        for (path, name), form in (
+            (function, r"^(def|class) {}\b"), (kernel, r"^KERNEL {}\("), (test, r"^def {}\("),
+        ):  # fmt: skip
+            text = (page.parent / path).read_text(encoding="utf-8")
+            assert re.search(form.format(name), text, re.MULTILINE), (path, name)
+        measured = json.loads((page.parent / result[0]).read_text(encoding="utf-8"))["rows"]
+        assert any(result[1] in (row.get("strategy"), row.get("scheduler"), row.get("asked")) for row in measured), (
+            result
+        )

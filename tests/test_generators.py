@@ -315,7 +315,7 @@ BORN: dict[str, Callable[..., Graph]] = {
 def groups_of_lanes(pocl: Session) -> Session:
     """A session on PoCL that is taken for a GPU."""
     session = Session("pocl")
-    session.facts = replace(pocl.facts, is_cpu=False)
+    session.commands.facts = replace(pocl.facts, is_cpu=False)
     return session
 
 

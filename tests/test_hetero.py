@@ -211,7 +211,7 @@ def test_large_parts_go_in_pieces_by_way_of_pinned_chunks(pair, policy, monkeypa
         monkeypatch.setattr(f"clgraph.hetero.{name}", 1 << 12)
     devices = [Session(session.device) for session in pair]
     for session in devices:
-        session.facts = dataclasses.replace(session.facts, is_cpu=False)
+        session.commands.facts = dataclasses.replace(session.facts, is_cpu=False)
     launched = []
     launch = Runner._launch
     monkeypatch.setattr(
@@ -236,7 +236,7 @@ def test_threads_are_in_a_driver_that_wants_one_of_them_one_at_a_time(pair, monk
 
     devices = [Session(session.device) for session in pair]
     for session in devices:
-        session.driver = Driver()
+        session.commands.driver = Driver()
     for name in ("enqueue_nd_range_kernel", "enqueue_copy", "enqueue_barrier", "enqueue_marker"):
         original = getattr(cl, name)
 

@@ -251,8 +251,8 @@ def test_parts_of_a_cpu_passed_off_as_gpus_of_a_driver_for_one_thread(monkeypatc
     lock = threading.RLock()
     sessions = sub_devices(session_on("pocl").device, [1, 1])
     for session in sessions:
-        session.facts = dataclasses.replace(session.facts, is_cpu=False)
-        session.driver = lock
+        session.commands.facts = dataclasses.replace(session.facts, is_cpu=False)
+        session.commands.driver = lock
     graph = cg.generators.rmat(15, 8)
     expected = cg.connected_components(graph, strategy="host")
     for strategy in LOCAL:

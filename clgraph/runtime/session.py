@@ -72,15 +72,14 @@ class Session:
         check_fork()
         with typed_errors("creating a session"):
             platforms()  # sets up what the drivers read from the environment
-            self.context, queue, self.why = _opened(device)
-            self.device = queue.device
-            self.commands = Commands(self.context, queue, query_facts(queue.device))
+            self.context, self.device, queue, self.why = _opened(device)
+            self.commands = Commands(self.context, self.device, queue, query_facts(self.device))
         self.profile: DeviceProfile = profile_of(self.device, self.facts)
         self.kept = Kept(self.facts.global_mem_bytes)
         self.device_graphs: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
         self.memory = Memory(self.commands, spare=self.kept.forget)
         self.programs = Programs(self.commands)
-        self.driver, self.transfers = self.commands.driver, self.memory.transfers
+        self.transfers = self.memory.transfers
 
     def __repr__(self) -> str:
         return f"Session({self.facts.platform} / {self.facts.name})"
@@ -91,6 +90,11 @@ class Session:
         return self.commands.facts
 
     # ---- commands
+
+    @property
+    def driver(self) -> AbstractContextManager[Any]:
+        """A block that calls the driver holds it: with some drivers it lets one thread in at a time."""
+        return self.commands.driver
 
     @property
     def queue(self) -> cl.CommandQueue:
@@ -180,21 +184,21 @@ class Session:
         self.memory.free_held()
 
 
-def _opened(device: object) -> tuple[cl.Context, cl.CommandQueue, str]:
-    """Return a context and a queue on *device*, as :class:`Session` takes it, and how the device was chosen."""
+def _opened(given: object) -> tuple[cl.Context, cl.Device, cl.CommandQueue, str]:
+    """Return context, device and queue for *given*, as :class:`Session` takes it, and how the device was chosen."""
     kinds = cl.command_queue_properties
-    if isinstance(device, cl.CommandQueue):
-        if device.properties & kinds.OUT_OF_ORDER_EXEC_MODE_ENABLE:
+    if isinstance(given, cl.CommandQueue):
+        if given.properties & kinds.OUT_OF_ORDER_EXEC_MODE_ENABLE:
             raise InputError("the queue runs out of order; make one without OUT_OF_ORDER_EXEC_MODE_ENABLE")
-        check_works(device.device)
-        return device.context, device, "given as a queue"
-    if isinstance(device, cl.Context):
-        context, why = device, "given as a context"
+        check_works(given.device)
+        return given.context, given.device, given, "given as a queue"
+    if isinstance(given, cl.Context):
+        context, device, why = given, given.devices[0], "given as a context"
     else:
-        chosen, why = select_device(device)
-        context = cl.Context([chosen])
-    check_works(context.devices[0])
-    return context, cl.CommandQueue(context, context.devices[0], properties=kinds.PROFILING_ENABLE), why
+        device, why = select_device(given)
+        context = cl.Context([device])
+    check_works(device)
+    return context, device, cl.CommandQueue(context, device, properties=kinds.PROFILING_ENABLE), why
 
 
 _default_lock = threading.Lock()

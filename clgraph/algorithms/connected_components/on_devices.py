@@ -55,7 +55,7 @@ class _Forest:
 
     def take(self, team: Team, other: _Forest) -> int:
         """Join this forest with one of another device, and wait for the end; return how many bytes were sent."""
-        message, is_packed = forest_message(self.session, self.plan.scope["n"], other.plan.labels)
+        message, is_packed = forest_message(other.session, self.plan.scope["n"], other.plan.labels)
         sent = team.send(message, self.session)
         with self.session.driver:
             self.merge(sent, is_packed=is_packed)

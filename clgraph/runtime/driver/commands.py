@@ -48,9 +48,9 @@ class Commands:
         Each waits for commands in another queue; :meth:`finish` and the end of :meth:`measure` call them.
     """
 
-    def __init__(self, context: cl.Context, queue: cl.CommandQueue, facts: DeviceFacts) -> None:
-        self._queue = queue
-        self.context, self.device, self.facts = context, queue.device, facts
+    def __init__(self, context: cl.Context, device: cl.Device, queue: cl.CommandQueue, facts: DeviceFacts) -> None:
+        self._queue = queue  # whose own context and device may be others: PoCL names the whole of a sub-device
+        self.context, self.device, self.facts = context, device, facts
         self.driver: AbstractContextManager[Any] = contextlib.nullcontext()
         if wants_one_thread(self.device):
             self.driver = _one_thread
