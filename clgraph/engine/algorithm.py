@@ -193,7 +193,7 @@ class Algorithm:
         is_unread = choice.reads_unchecked and not given
         with (
             on.driver,
-            on.measure(started) as recorder,
+            on.commands.measure(started) as recorder,
             admission(on, problem, checked=not is_unread) as problem,
             self._planned(on, problem, choice, given, is_unread=is_unread) as plan,
         ):
