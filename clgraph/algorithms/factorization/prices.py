@@ -11,17 +11,14 @@ on a Tesla K40 and a Radeon R9-290X.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from clgraph.algorithms.factorization.factors import row_layout
 from clgraph.algorithms.factorization.plan import slice_size
 from clgraph.algorithms.factorization.preparation import (
     CACHED_BYTES,
     CPU_KEYED_SORT,
     ITEM_SECONDS,
-    RATING_BYTES,
     degree_exceeded_by,
     degrees,
     matched,
@@ -33,15 +30,19 @@ from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.schedules.block_diagonal import block_shape
 from clgraph.algorithms.factorization.schedules.block_grid import grid_groups
 from clgraph.algorithms.factorization.schedules.supersteps import has_grid_barrier, slots
+from clgraph.algorithms.factorization.steps import (
+    L1_BYTES,
+    cpu_steps,
+    gpu_steps,
+    item_share_of,
+    row_bytes,
+    side_bytes,
+)
 from clgraph.device.facts import DeviceFacts
-from clgraph.model.cost import Atomics, Chain, Gathers, Part, Work
+from clgraph.model.cost import Atomics, Chain, Part, Work
 
-L1_BYTES = 4096.0
-
-# CPUs. A step's arithmetic is a chain of loads from the first-level cache, for 64 bytes of both rows. A row outside the
-# caches is a load from memory, and a core has several of these under way.
-CPU_STEP_LOADS, CPU_GRID_STEP_LOADS = 3.69, 2.08  # a block's rows stay in a core's cache, so its steps take fewer
-CPU_LOADS_UNDER_WAY = 9.59
+# CPUs.
+CPU_GRID_STEP_LOADS = 2.08  # a block's rows stay in a core's cache, so its steps take fewer than CPU_STEP_LOADS
 CPU_STEP_LOCKS = 3.47  # both locks of a step take the time of 3.47 measured critical sections
 CPU_GRID_MISSES = 0.506  # a block loads about half of its vertices' rows from memory
 CPU_MATCHING_MISSES = 0.363  # a step in matchings loads 0.363 rows of each side from memory
@@ -51,8 +52,6 @@ CPU_GROUP_SECONDS = 1.77e-4  # in each step of a grid, cores wait this long for 
 CPU_BLOCK_LOADS = 3.0  # a step in block_diagonal
 
 # GPUs.
-SECTOR_BYTES = 32.0
-NEAR_ROWS = 2.0**12  # RatingsStats.far_item_share counts items that are farther apart as far
 LOCKED_STEP_LOADS = 2.0  # a step in a critical section loads its rows, and stores them before the lock is free
 HAND_OVER_ATTEMPTS = 16.0  # at each hand-over of the busiest lock, each compute unit tries to take it 16 times
 EDGE_WEIGHT, MATCHING_WEIGHT, DIAGONAL_WEIGHT, GRID_WEIGHT = 1.0, 1.0, 0.46, 0.2  # measured over computed time
@@ -82,63 +81,6 @@ class Price(NamedTuple):
 Priced = Callable[[FactorizationProblem, DeviceFacts], Price]
 
 
-def _row_bytes(problem: FactorizationProblem, facts: DeviceFacts) -> int:
-    """Return the bytes of a row and its bias in memory."""
-    return row_layout(problem.rank, facts).padded * problem.number_type.itemsize + 4 * problem.biases
-
-
-def _side_bytes(problem: FactorizationProblem, facts: DeviceFacts) -> tuple[float, float]:
-    """Return the bytes of the rows of all users, and of all items."""
-    (n_users, n_items), each = problem.ratings.shape, _row_bytes(problem, facts)
-    return float(each * n_users), float(each * n_items)
-
-
-# ---- the steps of a sweep
-
-
-def _cpu_steps(
-    problem: FactorizationProblem,
-    facts: DeviceFacts,
-    user_rows: float,
-    item_rows: float,
-    *,
-    loads: float = CPU_STEP_LOADS,
-) -> Work:
-    """Return the work of all steps on a CPU, for which *user_rows* and *item_rows* come from outside its caches."""
-    lines, cores = math.ceil(_row_bytes(problem, facts) / 64), facts.compute_units
-    users_bytes, items_bytes = _side_bytes(problem, facts)
-    moved = lines / (CPU_LOADS_UNDER_WAY * cores)
-    return Work(streamed_bytes=RATING_BYTES * problem.n, chains=(
-        Chain(loads * lines * problem.n / cores, L1_BYTES),
-        Chain(moved * user_rows, users_bytes), Chain(moved * item_rows, items_bytes),
-    ))  # fmt: skip
-
-
-def _gpu_steps(
-    problem: FactorizationProblem, facts: DeviceFacts, *, near: bool = False, item_share: float = 1.0
-) -> Work:
-    """Return the work of all steps on a GPU, of which *item_share* move the item's row, too.
-
-    If *near*, rows of neighbours are met while they are in a cache.
-    """
-    each = _row_bytes(problem, facts)
-    lines = 2 * math.ceil(each / SECTOR_BYTES) * problem.n
-    far = (1 + problem.stats.far_item_share) / 2 if near else 1.0
-    users_bytes, items_bytes = _side_bytes(problem, facts)
-    return Work(
-        streamed_bytes=RATING_BYTES * problem.n,
-        gathers=(
-            Gathers(lines * far, users_bytes), Gathers(lines * item_share * far, items_bytes),
-            Gathers(lines * (1 + item_share) * (1 - far), min(NEAR_ROWS * each, CACHED_BYTES)),
-        ),
-    )  # fmt: skip
-
-
-def _item_share(problem: FactorizationProblem) -> float:
-    """Return the share of the steps that move an item's row, if each item's is moved once."""
-    return min(1.0, problem.n_rated_items / max(1, problem.n))
-
-
 # ---- online
 
 
@@ -156,7 +98,7 @@ def _hand_overs(problem: FactorizationProblem, facts: DeviceFacts, count: float)
     return Work(
         locks=count,
         contended_attempts=HAND_OVER_ATTEMPTS * facts.compute_units * count,
-        chains=(Chain(LOCKED_STEP_LOADS * count, sum(_side_bytes(problem, facts))),),
+        chains=(Chain(LOCKED_STEP_LOADS * count, sum(side_bytes(problem, facts))),),
     )
 
 
@@ -168,7 +110,7 @@ def _put_off(problem: FactorizationProblem, facts: DeviceFacts, passes: float) -
 
 def hogwild(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
     """Return the work of steps on all ratings at once."""
-    steps = _cpu_steps(problem, facts, problem.n, problem.n) if facts.is_cpu else _gpu_steps(problem, facts)
+    steps = cpu_steps(problem, facts, problem.n, problem.n) if facts.is_cpu else gpu_steps(problem, facts)
     return Price(sorted_ratings(problem, facts), steps + Work(launches=_slices(problem, facts)))
 
 
@@ -177,10 +119,10 @@ def edge_locked(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
     later = Work(launches=7.0, read_backs=2.0)
     if facts.is_cpu:
         locks = Work(locks=CPU_STEP_LOCKS * problem.n / facts.compute_units + problem.busiest)
-        sweep = locks + _cpu_steps(problem, facts, problem.n, problem.n)
+        sweep = locks + cpu_steps(problem, facts, problem.n, problem.n)
     else:
         sweep = _locks(problem, *problem.ratings.shape) + _hand_overs(problem, facts, problem.busiest)
-        sweep = (sweep + _gpu_steps(problem, facts)).times(1.0, EDGE_WEIGHT)
+        sweep = (sweep + gpu_steps(problem, facts)).times(1.0, EDGE_WEIGHT)
         later += _put_off(problem, facts, 2.0)
     return Price(sorted_ratings(problem, facts), sweep + Work(launches=_slices(problem, facts)) + later)
 
@@ -206,10 +148,10 @@ def _walked(problem: FactorizationProblem, facts: DeviceFacts, walk: float, lone
     """
     stats, launches = problem.stats, Work(launches=_slices(problem, facts))
     if facts.is_cpu:
-        moves = _cpu_steps(problem, facts, problem.n, _item_share(problem) * problem.n)
+        moves = cpu_steps(problem, facts, problem.n, item_share_of(problem) * problem.n)
         walked = (moves + Work(locks=CPU_STEP_LOCKS * problem.n / facts.compute_units)).times(1.0, walk)
         return Price(sorted_items(problem, facts), walked + launches + later + Work(locks=problem.busiest))
-    moves = _gpu_steps(problem, facts, near=0 < facts.dialect.nvidia_sm < 70, item_share=_item_share(problem))
+    moves = gpu_steps(problem, facts, near=0 < facts.dialect.nvidia_sm < 70, item_share=item_share_of(problem))
     share = TEAM_SHARE if facts.sub_group_size > 1 else lone
     count = max(float(stats.max_user_degree), share * stats.max_item_degree)
     walked = (moves + _locks(problem, stats.n_users)).times(1.0, walk)
@@ -224,7 +166,7 @@ def _supersteps(problem: FactorizationProblem, facts: DeviceFacts, wide: float, 
     return Work(
         grid_barriers=wide if is_one else 0.0,
         launches=3.0 if is_one else 1 + max(2.0, wide),
-        chains=(Chain(WIDE_LOADS * wide, sum(_side_bytes(problem, facts))), Chain(TAIL_LOADS * tail, CACHED_BYTES)),
+        chains=(Chain(WIDE_LOADS * wide, sum(side_bytes(problem, facts))), Chain(TAIL_LOADS * tail, CACHED_BYTES)),
     )
 
 
@@ -234,10 +176,10 @@ def matching_edge(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
     wide = min(problem.busiest, degree_exceeded_by(counts, slots(problem, facts)))
     if facts.is_cpu:
         rows = CPU_MATCHING_MISSES * problem.n
-        sweep = _cpu_steps(problem, facts, rows, rows) + Work(launches=3.0 + wide)
+        sweep = cpu_steps(problem, facts, rows, rows) + Work(launches=3.0 + wide)
     else:
         chain = _supersteps(problem, facts, wide, problem.busiest - wide, is_one=has_grid_barrier(facts))
-        sweep = (chain + _gpu_steps(problem, facts)).times(1.0, MATCHING_WEIGHT)
+        sweep = (chain + gpu_steps(problem, facts)).times(1.0, MATCHING_WEIGHT)
     return Price(matched(problem, facts), sweep)
 
 
@@ -249,11 +191,11 @@ def diagonal(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
     if facts.is_cpu:
         rows = max(0.0, 1 - CPU_NEAR_RATINGS * problem.n / max(1.0, diagonals * shorter)) * problem.n
         turns = Work(launches=diagonals if is_wide else 3.0, chains=(Chain(CPU_DIAGONAL_LOADS * diagonals, L1_BYTES),))
-        sweep, ordering = turns + _cpu_steps(problem, facts, rows, rows), DEAL_SECONDS
+        sweep, ordering = turns + cpu_steps(problem, facts, rows, rows), DEAL_SECONDS
     else:
         wide, tail = (diagonals, 0.0) if is_wide else (0.0, diagonals)
         chain = _supersteps(problem, facts, wide, tail, is_one=has_grid_barrier(facts))
-        sweep = (chain + _gpu_steps(problem, facts, near=True)).times(1.0, DIAGONAL_WEIGHT)
+        sweep = (chain + gpu_steps(problem, facts, near=True)).times(1.0, DIAGONAL_WEIGHT)
         ordering = DIAGONAL_SECONDS
     return Price(sorted_ratings(problem, facts) + Work(host_seconds=ordering * longer), sweep)
 
@@ -278,9 +220,9 @@ def _item_blocks(problem: FactorizationProblem, facts: DeviceFacts) -> int:
 def _by_items(problem: FactorizationProblem, facts: DeviceFacts, n_supersteps: float) -> Price:
     preparation = matched(problem, facts) + Work(host_seconds=ITEM_SECONDS * problem.stats.n_items)
     if facts.is_cpu:  # one core
-        moves = _cpu_steps(problem, facts, problem.n, _item_share(problem) * problem.n).times(facts.compute_units)
+        moves = cpu_steps(problem, facts, problem.n, item_share_of(problem) * problem.n).times(facts.compute_units)
         return Price(preparation, moves + Work(launches=3.0))
-    moves = _gpu_steps(problem, facts, near=True, item_share=_item_share(problem))
+    moves = gpu_steps(problem, facts, near=True, item_share=item_share_of(problem))
     if has_grid_barrier(facts):
         return Price(preparation, moves + _supersteps(problem, facts, n_supersteps, 0.0, is_one=True))
     alone = _supersteps(problem, facts, 0.0, n_supersteps, is_one=True)
@@ -297,10 +239,10 @@ def block_diagonal(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
     supersteps = min(float(max(n_blocks)), 1 + 0.2 * problem.stats.n_diagonals)
     if facts.is_cpu:
         loads, at_a_time = CPU_BLOCK_LOADS, float(facts.compute_units)
-        moves, sort = _cpu_steps(problem, facts, problem.n, problem.n), sorted_ratings(problem, facts)
+        moves, sort = cpu_steps(problem, facts, problem.n, problem.n), sorted_ratings(problem, facts)
     else:
         loads, at_a_time = BLOCK_LOADS, BLOCKS_PER_UNIT * facts.compute_units
-        moves, sort = _gpu_steps(problem, facts, near=True), sorted_ratings(problem, facts).times(3.0)
+        moves, sort = gpu_steps(problem, facts, near=True), sorted_ratings(problem, facts).times(3.0)
     loads = loads * problem.n / max(1.0, min(*n_blocks, at_a_time)) + BLOCK_STEP_LOADS * supersteps
     waves = Work(launches=1.5 * supersteps, chains=(Chain(loads, CACHED_BYTES),))
     return Price(sort, waves + moves)
@@ -314,14 +256,14 @@ def block_grid(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
         users, items = (
             CPU_GRID_MISSES * sum(min(r, groups * c) for c, r in zip(*side, strict=True)) for side in sides(stats)
         )
-        steps = _cpu_steps(problem, facts, users, items, loads=CPU_GRID_STEP_LOADS)
+        steps = cpu_steps(problem, facts, users, items, loads=CPU_GRID_STEP_LOADS)
         sort = sorted_ratings(problem, facts).times(1.0, CPU_KEYED_SORT)
         sweep = steps + Work(launches=launches, host_seconds=CPU_GROUP_SECONDS * groups)
     else:
-        loads = GRID_LOADS + _row_bytes(problem, facts) / GRID_BYTES_PER_LOAD
+        loads = GRID_LOADS + row_bytes(problem, facts) / GRID_BYTES_PER_LOAD
         chain = Chain(loads * max(problem.n / groups, problem.busiest) + GRID_STEP_LOADS * groups, CACHED_BYTES)
         barriers = GRID_BARRIERS * groups if has_grid_barrier(facts) else 0.0
         waits = Work(launches=launches, grid_barriers=barriers, chains=(chain,))
-        sweep = (waits + _gpu_steps(problem, facts, item_share=0.3)).times(1.0, GRID_WEIGHT)
+        sweep = (waits + gpu_steps(problem, facts, item_share=0.3)).times(1.0, GRID_WEIGHT)
         sort = sorted_ratings(problem, facts).times(1.0, 1.3)
     return Price(sort + Work(host_seconds=DEAL_SECONDS * sum(problem.ratings.shape)), sweep)

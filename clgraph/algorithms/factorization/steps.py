@@ -1,0 +1,79 @@
+"""Predicted work of the steps of a sweep: the rows and ratings that they move, on CPUs and on GPUs.
+
+The constants are fitted with those of ``prices.py``, to the same measurements.
+"""
+
+from __future__ import annotations
+
+import math
+
+from clgraph.algorithms.factorization.factors import row_layout
+from clgraph.algorithms.factorization.preparation import CACHED_BYTES, RATING_BYTES
+from clgraph.algorithms.factorization.problem import FactorizationProblem
+from clgraph.device.facts import DeviceFacts
+from clgraph.model.cost import Chain, Gathers, Work
+
+L1_BYTES = 4096.0
+
+# CPUs. A step's arithmetic is a chain of loads from the first-level cache, for 64 bytes of both rows. A row outside the
+# caches is a load from memory, and a core has several of these under way.
+CPU_STEP_LOADS = 3.69
+CPU_LOADS_UNDER_WAY = 9.59
+
+# GPUs.
+SECTOR_BYTES = 32.0
+NEAR_ROWS = 2.0**12  # RatingsStats.far_item_share counts items that are farther apart as far
+
+
+def row_bytes(problem: FactorizationProblem, facts: DeviceFacts) -> int:
+    """Return the bytes of a row and its bias in memory."""
+    return row_layout(problem.rank, facts).padded * problem.number_type.itemsize + 4 * problem.biases
+
+
+def side_bytes(problem: FactorizationProblem, facts: DeviceFacts) -> tuple[float, float]:
+    """Return the bytes of the rows of all users, and of all items."""
+    (n_users, n_items), each = problem.ratings.shape, row_bytes(problem, facts)
+    return float(each * n_users), float(each * n_items)
+
+
+def cpu_steps(
+    problem: FactorizationProblem,
+    facts: DeviceFacts,
+    user_rows: float,
+    item_rows: float,
+    *,
+    loads: float = CPU_STEP_LOADS,
+) -> Work:
+    """Return the work of all steps on a CPU, for which *user_rows* and *item_rows* come from outside its caches."""
+    lines, cores = math.ceil(row_bytes(problem, facts) / 64), facts.compute_units
+    users_bytes, items_bytes = side_bytes(problem, facts)
+    moved = lines / (CPU_LOADS_UNDER_WAY * cores)
+    return Work(streamed_bytes=RATING_BYTES * problem.n, chains=(
+        Chain(loads * lines * problem.n / cores, L1_BYTES),
+        Chain(moved * user_rows, users_bytes), Chain(moved * item_rows, items_bytes),
+    ))  # fmt: skip
+
+
+def gpu_steps(
+    problem: FactorizationProblem, facts: DeviceFacts, *, near: bool = False, item_share: float = 1.0
+) -> Work:
+    """Return the work of all steps on a GPU, of which *item_share* move the item's row, too.
+
+    If *near*, rows of neighbours are met while they are in a cache.
+    """
+    each = row_bytes(problem, facts)
+    lines = 2 * math.ceil(each / SECTOR_BYTES) * problem.n
+    far = (1 + problem.stats.far_item_share) / 2 if near else 1.0
+    users_bytes, items_bytes = side_bytes(problem, facts)
+    return Work(
+        streamed_bytes=RATING_BYTES * problem.n,
+        gathers=(
+            Gathers(lines * far, users_bytes), Gathers(lines * item_share * far, items_bytes),
+            Gathers(lines * (1 + item_share) * (1 - far), min(NEAR_ROWS * each, CACHED_BYTES)),
+        ),
+    )  # fmt: skip
+
+
+def item_share_of(problem: FactorizationProblem) -> float:
+    """Return the share of the steps that move an item's row, if each item's is moved once."""
+    return min(1.0, problem.n_rated_items / max(1, problem.n))
