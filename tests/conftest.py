@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
@@ -27,26 +27,32 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("CLGRAPH_DATA", ROOT.parent / "shared" / "data"))  # files that only some machines have
 DEVICES = os.environ.get("CLGRAPH_TEST_DEVICES", "pocl,intel").split(",")
-MAX_GROUP_TESTS = 40  # in turn on one worker. Files have up to 900 tests, and 15 workers waited for the longest file.
-LONGEST = "test_faults.py"  # One of its tests takes two minutes.
+MAX_GROUP_TESTS = 40  # in turn on one of many workers: 15 workers waited for the file with the most tests, 900
+FEW_WORKERS = 4  # Up to this many get whole files, since a worker compiles every program that it meets.
 PLATFORMS = {"intel": "intel(r) opencl"}  # PoCL's name of an Intel processor has the word, too
 
 sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
+
+import selection  # noqa: E402
+from kept_caches import claim_folder  # noqa: E402
 
 if "CLGRAPH_TEST_CACHES" not in os.environ:  # not in child processes, of which some are pinned to a device
     for name in ("CLGRAPH_DEVICE", "PYOPENCL_CTX"):  # a user's choice of device is not the tests'
         os.environ.pop(name, None)
     os.environ["CLGRAPH_TEST_CACHES"] = tempfile.mkdtemp(prefix="clgraph-tests-")
+    os.environ["CLGRAPH_TEST_PROGRAMS"] = str(claim_folder(user_cache_path("clgraph-tests") / "pocl"))
     atexit.register(shutil.rmtree, os.environ["CLGRAPH_TEST_CACHES"], ignore_errors=True)
 # Workers of pytest-xdist have a cache each: programs are compiled under its lock, for which others would wait.
 _caches, _worker = os.environ["CLGRAPH_TEST_CACHES"], os.environ.get("PYTEST_XDIST_WORKER", "main")
 os.environ["CLGRAPH_CACHE_DIR"] = os.path.join(_caches, _worker)
-# All workers and later runs share the binaries of Intel's runtime and of GPU drivers, which lock their caches.
-for _kept in ("pyopencl", "gpu"):
+# All workers and later runs share the binaries of Intel's runtime and of GPU drivers, which lock their caches. Kernels
+# that PoCL compiled stay for the worker of the same name in a later run.
+_kept = {name: user_cache_path("clgraph-tests") / name for name in ("pyopencl", "gpu")}
+for _name, _path in {**_kept, "pocl": Path(os.environ["CLGRAPH_TEST_PROGRAMS"], _worker)}.items():
     Path(os.environ["CLGRAPH_CACHE_DIR"]).mkdir(parents=True, exist_ok=True)
-    (_shared := user_cache_path("clgraph-tests") / _kept).mkdir(parents=True, exist_ok=True)
-    if not (_link := Path(os.environ["CLGRAPH_CACHE_DIR"], _kept)).is_symlink():
-        _link.symlink_to(_shared)
+    _path.mkdir(parents=True, exist_ok=True)
+    if not (_link := Path(os.environ["CLGRAPH_CACHE_DIR"], _name)).is_symlink():
+        _link.symlink_to(_path)
 
 # Drawn examples are the same in every run of CI, and a machine may be slow.
 hypothesis.settings.register_profile(
@@ -65,20 +71,55 @@ def _shipped_rates() -> None:
     session.profile_of = lambda _device, facts: load_profile(facts)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give neighbouring tests of a file to one worker of pytest-xdist if they need a device.
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--lane", choices=selection.SELECTIONS, default="all", help="the part of the suite to run")
 
-    A worker compiles each program once, so a file stays together as far as the others then have enough to do. The file
-    with the longest tests begins first, so that no worker is alone at the end.
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave files of other lanes unread: to read all takes some seconds in each worker."""
+    return True if selection.is_elsewhere(collection_path, config.getoption("lane")) else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Select the lane, and give neighbouring tests of a file to one worker of pytest-xdist if they need a device.
+
+    A worker compiles each program once, so a file stays together as far as the others then have enough to do. Lanes of
+    long tests begin first and single tests come last, so that no worker is alone at the end.
     """
-    items.sort(key=lambda item: item.path.name != LONGEST)
+    kept = selection.select(items, config.getoption("lane"), DEVICES[0])
+    config.hook.pytest_deselected(items=[*{*items} - {*kept}])
+    items[:] = kept
+    most = MAX_GROUP_TESTS if int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")) > FEW_WORKERS else len(items) + 1
     with_sessions = {item.path for item in items if {"session", "pocl"} & {*getattr(item, "fixturenames", ())}}
-    seen = Counter[Path]()
+    seen, places = Counter[Path](), dict[pytest.Item, int]()
     for item in items:
-        if item.path in with_sessions and item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(f"{item.path.stem}-{seen[item.path] // MAX_GROUP_TESTS}"))
+        lane = selection.lane_of(item)
+        item.user_properties.append(("lane", lane))
+        places[item] = 0 if lane in selection.LONG_TESTS else 2
+        if lane == selection.MAIN and item.path in with_sessions and item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(f"{item.path.stem}-{seen[item.path] // most}"))
             seen[item.path] += 1
+            places[item] = 1
+    items.sort(key=places.__getitem__)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Tell how long the tests of each lane took in all workers together, and which lanes were left out."""
+    minutes, tests = Counter[str](), Counter[str]()
+    for report in (report for reports in terminalreporter.stats.values() for report in reports):
+        lane = dict(getattr(report, "user_properties", ())).get("lane")
+        if lane is not None and isinstance(report, pytest.TestReport):
+            minutes[lane] += report.duration / 60
+            tests[lane] += report.when == "call"
+    if len(minutes) > 1:
+        terminalreporter.section("minutes of each lane, of all workers together")
+        for lane, spent in minutes.most_common():
+            terminalreporter.line(f"{spent:6.1f} {lane}: {tests[lane]} tests, {selection.LANES[lane].what}")
+    if config.getoption("lane") == "quick":
+        terminalreporter.section("left out; tools/test --all runs it")
+        for line in selection.lines_about_quick():
+            terminalreporter.line(line)
 
 
 @cache

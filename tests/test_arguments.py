@@ -201,6 +201,7 @@ def test_every_seed_is_taken_in_the_same_ways(use: Any) -> None:
         use(-1)
 
 
+@pytest.mark.long
 def test_hostile_arguments_are_answered_rightly_or_refused(pocl: Any) -> None:
     tool = ROOT / "tools" / "fuzz_arguments.py"
     done = subprocess.run([sys.executable, tool, "--calls", "700"], capture_output=True, text=True, check=False)

@@ -643,6 +643,7 @@ def test_long_row(pocl: Session) -> None:
     assert cg.count_conflicts(graph, colors, distance=2, session=pocl) == 2
 
 
+@pytest.mark.long
 def test_hubs_have_bitmaps_of_their_own(session: Session) -> None:
     """Nets of many windows end in a few, with hardly more colours than the largest needs: rows and columns."""
     graph = with_hubs(6000, 3)

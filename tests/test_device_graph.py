@@ -350,6 +350,7 @@ def test_more_vertices_than_kernels_take(monkeypatch, name):
         find_algorithm(name).problem(generators.path(10))
 
 
+@pytest.mark.long
 def test_wide_offsets_of_few_entries(session):
     """A kernel may have written int64 offsets where a host graph has int32."""
     made = uploaded(session, generators.rmat(8, 8, seed=1), offsets=np.int64)

@@ -207,6 +207,7 @@ LONG_RUNS = some_ratings(*np.divmod(np.arange(150 * 6), 6), n_users=160)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.long
 def test_int64_offsets(session: Session, strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What near 2**31 ratings are swept with."""
     monkeypatch.setattr(problem, "_INT32_RATINGS", 0)

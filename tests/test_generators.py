@@ -330,11 +330,13 @@ def assert_same(made: Graph, wanted: Graph) -> None:
 
 
 @pytest.mark.parametrize("name", BORN)
+@pytest.mark.long
 def test_a_graph_is_the_same_on_every_device(session: Session, name: str) -> None:
     assert_same(BORN[name](session=session), BORN[name]())
 
 
 @pytest.mark.parametrize("name", ["rmat-9-7", "uniform-511-1000", "geometric-300-5-random", "road-1001", "grid-40x33"])
+@pytest.mark.long
 def test_work_groups_of_many_lanes_make_the_same(groups_of_lanes: Session, name: str) -> None:
     made, wanted = BORN[name](session=groups_of_lanes), BORN[name]()
     assert_same(made, wanted)

@@ -141,6 +141,7 @@ def unusual_rows() -> list[Graph]:
     [*((*case, {}) for case in CASES), ("minimum_spanning_forest", "segmented", {"merge": "transactional"}),
      ("minimum_spanning_forest", "edge_list", {"light_edges": 0.5})], ids=str,
 )  # fmt: skip
+@pytest.mark.long
 def test_unsorted_rows_and_int64_offsets(session: Session, name: str, strategy: str, options: dict[str, Any]) -> None:
     if reason := find_algorithm(name).strategies[strategy].unsupported(session.facts):
         pytest.skip(reason)
@@ -286,6 +287,7 @@ DRAWN: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     directed=st.booleans(), dtype=st.sampled_from([np.int32, np.int64, np.float32, np.float64]), data=st.data(),
 )  # fmt: skip
 @settings(max_examples=60)
+@pytest.mark.long
 def test_random_graphs(
     name: str, n: int, edges: list[tuple[int, int, int]], directed: bool, dtype: type, data: Any, pocl: Session
 ) -> None:

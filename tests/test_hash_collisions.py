@@ -134,6 +134,7 @@ def everything() -> tuple[Graph, dict[int, Any]]:
 
 
 @every_case
+@pytest.mark.long
 def test_every_kind_of_row(session: Session, distance: int, strategy: str, options: dict[str, object]) -> None:
     graph, expected = everything()
     plan = STRATEGIES[strategy].plan(session, as_problem(graph, distance=distance, **TABLE), **options)
@@ -144,6 +145,7 @@ def test_every_kind_of_row(session: Session, distance: int, strategy: str, optio
 
 
 @every_case
+@pytest.mark.long
 def test_long_rows_and_tables_in_parts(pocl: Session, distance: int, strategy: str, options: dict[str, object]) -> None:
     """Rows may be sorted in global memory."""
     for graph, table in (
@@ -173,6 +175,7 @@ WIDTHS: list[tuple[int, str, Any]] = [
 @pytest.mark.parametrize(
     ("distance", "strategy", "widths"), WIDTHS, ids=lambda value: "all" if isinstance(value, range) else str(value)
 )
+@pytest.mark.long
 def test_bit_widths(pocl: Session, distance: int, strategy: str, widths: Any) -> None:
     graph = together(cg.generators.rmat(7, 8), with_hub(1500))
     assert_right(graph, pocl, distance, strategy, {}, bit_widths=widths, hashes=4)
@@ -242,6 +245,7 @@ TUNINGS: list[tuple[int, str, str, dict[str, int]]] = [
 
 
 @pytest.mark.parametrize(("distance", "strategy", "source", "tuning"), TUNINGS, ids=str)
+@pytest.mark.long
 def test_tunables(
     pocl: Session, distance: int, strategy: str, source: str, tuning: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -69,6 +69,7 @@ def poison(plan: Any) -> None:
 
 
 @pytest.mark.parametrize("algorithm", ON_GRAPHS)
+@pytest.mark.long
 def test_a_plan_is_made_once_and_right_in_every_run(session: Session, algorithm: str) -> None:
     """What a run finds in its arrays does not matter to it."""
     entry, made = counted(find_algorithm(algorithm))
@@ -229,6 +230,7 @@ def test_arrays_of_a_plan_that_do_not_fit_together_are_refused(pocl: Session, mo
 
 
 @pytest.mark.parametrize("algorithm", ["bfs", "partition"])
+@pytest.mark.long
 def test_a_plan_counts_all_bytes_that_its_first_run_took(pocl: Session, algorithm: str) -> None:
     """Also what it makes while it runs; later runs take less, but it still holds as many."""
     entry, graph, held, taken = find_algorithm(algorithm), generators.grid(60, 60), list[int](), list[int]()

@@ -216,6 +216,7 @@ def as_on_gpus(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("climb_limit", [8, 1024])
 @pytest.mark.parametrize("strategy", ["edge_list", "two_pass"])
+@pytest.mark.long
 def test_rounds_in_one_launch(pocl: Session, monkeypatch: pytest.MonkeyPatch, strategy: str, climb_limit: int) -> None:
     """As on GPUs; climbs that meet their limit, too."""
     as_on_gpus(pocl, monkeypatch)

@@ -231,6 +231,7 @@ def test_quality_is_that_of_meshes(session: Session) -> None:
     assert worse.edge_cut >= result.edge_cut
 
 
+@pytest.mark.long
 def test_children_only_take_the_place_of_worse_parents(session: Session) -> None:
     """All individuals begin alike, whatever the effort; crossing must not make any of them worse, and some better."""
     isolated = Graph.from_edges(*np.divmod(np.flatnonzero(GRID.to_scipy().toarray().ravel()), 1600), n=1610)
@@ -762,6 +763,7 @@ def weights_of(kind: str, n: int, rng) -> np.ndarray | None:
 
 
 @pytest.mark.parametrize("seed", range(12))
+@pytest.mark.long
 def test_limits_are_kept_on_every_path(session: Session, seed: int) -> None:
     rng = RNG(seed)
     dense = {"clique": lambda: clique(150), "bipartite": lambda: complete_bipartite(200)}

@@ -119,6 +119,7 @@ def star(n: int, seed: int) -> cg.PlanarGraph:
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.long
 def test_only_sharp_corners_excuse_thin_triangles(session: Session, strategy: str) -> None:
     """Of the segments at a sharp corner two may meet under more than 60 degrees, and have points as far from it."""
     for n, seed in ((8, 15), (20, 1), (20, 59)):
@@ -420,6 +421,7 @@ def test_devices_without_doubles_or_wide_atomics_are_told(pocl: Session) -> None
 
 
 @pytest.mark.parametrize("seed", range(12))
+@pytest.mark.long
 def test_random_planar_graphs(pocl: Session, seed: int) -> None:
     """Crossing segments, points on segments and small angles, every strategy in turn."""
     rng = np.random.default_rng(seed)

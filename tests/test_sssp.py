@@ -311,6 +311,7 @@ def test_distances_of_64_bits(session: Session, strategy: str, options: dict[str
 
 
 @every_strategy
+@pytest.mark.long
 def test_zero_weights(session: Session, strategy: str) -> None:
     """Predecessors on circles of weight 0 lead to a source all the same."""
     ring = np.arange(50)

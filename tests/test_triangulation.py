@@ -332,6 +332,7 @@ def test_many_segments_are_recovered():
     assert mesh.areas().sum() == pytest.approx(abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2)
 
 
+@pytest.mark.long
 def test_hostile_planar_graphs_end_in_a_mesh_or_an_error():
     ends, n_faults = run(triangulated, 250, seed=7)
     assert ends["mesh"] > 150 and not n_faults
