@@ -353,8 +353,11 @@ def test_a_kernel_file_begins_with_what_it_does(name: str) -> None:
     assert head and len(head[1].split()) >= 5, f"{name} has no head"
 
 
-def test_no_worker_gets_all_tests_of_a_long_file(request: pytest.FixtureRequest) -> None:
+def test_no_worker_gets_all_tests_of_a_long_file(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Files without a device are spread test by test, and groups that tests name themselves stay whole."""
+    monkeypatch.setenv("PYTEST_XDIST_WORKER_COUNT", "16")
     first = request.node
     groups: dict[str, list[str]] = {}
     for path, fixture, n, marks in (
@@ -368,7 +371,7 @@ def test_no_worker_gets_all_tests_of_a_long_file(request: pytest.FixtureRequest)
             item.path, item.fixturenames = Path(path), [fixture]
             for mark in marks:
                 item.add_marker(mark)
-        conftest.pytest_collection_modifyitems(items)
+        conftest.pytest_collection_modifyitems(request.config, items)
         for item in items:
             names = [mark.args[0] for mark in item.iter_markers("xdist_group")]
             groups.setdefault("+".join(names), []).append(item.name)
