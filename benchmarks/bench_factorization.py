@@ -35,7 +35,7 @@ from clgraph.algorithms.factorization import ALGORITHM, STRATEGIES, Factorizatio
 from clgraph.algorithms.factorization.factors import Factors, initial_factors
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.problem import Storage
-from clgraph.algorithms.factorization.training.training import Errors
+from clgraph.algorithms.factorization.training.evaluation import Errors
 from clgraph.cli.main import guarded
 from clgraph.cli.terminal import busy
 from clgraph.data.ratings.ratings import Ratings

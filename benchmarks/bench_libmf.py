@@ -21,7 +21,7 @@ import numpy as np
 from clgraph import generators
 from clgraph.algorithms.factorization import STRATEGIES, FactorizationProblem
 from clgraph.algorithms.factorization.factors import initial_factors
-from clgraph.algorithms.factorization.training.training import Errors
+from clgraph.algorithms.factorization.training.evaluation import Errors
 from clgraph.cli.main import guarded
 from clgraph.data.ratings.ratings import Ratings
 from clgraph.report import Row

@@ -47,8 +47,8 @@ from clgraph import generators
 from clgraph.algorithms import factorization
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.schedules.locked import edge_locked
+from clgraph.algorithms.factorization.training.evaluation import Errors
 from clgraph.algorithms.factorization.training.learning_rates import make_schedule
-from clgraph.algorithms.factorization.training.training import Errors
 from clgraph.algorithms.minimum_spanning_forest import STRATEGIES as FORESTS
 from clgraph.data.graphs.graph import Graph
 from clgraph.data.graphs.stats import GraphStats

@@ -26,8 +26,9 @@ from clgraph.algorithms.factorization.estimator.estimator import SGDMatrixFactor
 from clgraph.algorithms.factorization.estimator.model_file import read_model, write_model
 from clgraph.algorithms.factorization.factors import initial_factors
 from clgraph.algorithms.factorization.training import training
+from clgraph.algorithms.factorization.training.evaluation import Errors
 from clgraph.algorithms.factorization.training.learning_rates import SCHEDULES, make_schedule
-from clgraph.algorithms.factorization.training.training import Errors, Factorization
+from clgraph.algorithms.factorization.training.training import Factorization
 from clgraph.cli.main import main
 from clgraph.data.ratings.generators import planted_ratings
 from clgraph.data.ratings.ratings import Ratings

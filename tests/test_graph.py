@@ -17,8 +17,9 @@ from hypothesis.extra import numpy as hnp
 from wrappers import WRAPPERS, Element, Tensor
 
 from clgraph import bfs, connected_components, minimum_spanning_forest, sssp
+from clgraph.data.graphs.conversion import as_graph
 from clgraph.data.graphs.csr import check_rising, offset_dtype, owned
-from clgraph.data.graphs.graph import Graph, as_graph
+from clgraph.data.graphs.graph import Graph
 from clgraph.data.graphs.pairs import _ordered, csr_from_keys, distinct, pack, sorted_csr
 from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import ClgraphError, GraphError, GraphWarning, InputError

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.arguments import checked_count, refusing, shown
+from clgraph.data.graphs.conversion import as_graph
 from clgraph.data.graphs.csr import MAX_VERTICES, as_integers, as_weights, check_range
-from clgraph.data.graphs.graph import as_graph
 from clgraph.errors import GraphError, InputError, MissingExtraError
 from clgraph.io import edge_list
 from clgraph.io.npz import read_archive

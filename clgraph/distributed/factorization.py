@@ -17,8 +17,9 @@ from clgraph.algorithms.factorization.estimator.estimator import SGDMatrixFactor
 from clgraph.algorithms.factorization.factors import Factors
 from clgraph.algorithms.factorization.problem import FactorizationProblem, Storage
 from clgraph.algorithms.factorization.training.epochs import Epoch, Training
+from clgraph.algorithms.factorization.training.evaluation import Errors
 from clgraph.algorithms.factorization.training.strata import Strata
-from clgraph.algorithms.factorization.training.training import Cell, Errors, checked_problem
+from clgraph.algorithms.factorization.training.training import Cell, checked_problem
 from clgraph.data.ratings.ratings import Ratings
 from clgraph.distributed.workers import (
     as_client,

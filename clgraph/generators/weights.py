@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from clgraph.arguments import Seed, checked_number, checked_seed, refusing
+from clgraph.data.graphs.conversion import as_graph
 from clgraph.data.graphs.entries import rows_of
-from clgraph.data.graphs.graph import Graph, as_graph
+from clgraph.data.graphs.graph import Graph
 from clgraph.data.graphs.philox import below, in_chunks
 from clgraph.errors import InputError
 from clgraph.generators.device import launch

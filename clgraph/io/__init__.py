@@ -12,8 +12,9 @@ from typing import Any, Literal, TypedDict, Unpack
 import numpy as np
 
 from clgraph.arguments import check_callback, check_choice, checked_flag, checked_path
+from clgraph.data.graphs.conversion import as_graph
 from clgraph.data.graphs.csr import REDUCTIONS, Duplicates
-from clgraph.data.graphs.graph import Graph, as_graph
+from clgraph.data.graphs.graph import Graph
 from clgraph.errors import GraphError, GraphFileError, GraphFileWarning, InputError
 from clgraph.io import cache as _cache
 from clgraph.io import dimacs9, edge_list, matrix_market, metis, npz

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from clgraph.arguments import check_choice, checked_count, shown
+from clgraph.data.graphs.conversion import as_graph
 from clgraph.data.graphs.csr import offset_dtype
-from clgraph.data.graphs.graph import Graph, as_graph
+from clgraph.data.graphs.graph import Graph
 from clgraph.errors import InputError
 from clgraph.multi_device.team import Team
 from clgraph.runtime.devices import speed_of

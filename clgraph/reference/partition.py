@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.arguments import checked_count
+from clgraph.data.graphs.conversion import as_graph
 from clgraph.data.graphs.csr import MAX_VERTICES, as_integers, check_range
-from clgraph.data.graphs.graph import Graph, as_graph
+from clgraph.data.graphs.graph import Graph
 from clgraph.data.graphs.pairs import distinct
 from clgraph.errors import GraphError, VerificationError
 from clgraph.host_memory import check_host_memory

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from clgraph.algorithms.color.problem import columns_graph
 from clgraph.arguments import checked_array, checked_count, checked_flag
-from clgraph.data.graphs.graph import Graph, as_graph
+from clgraph.data.graphs.conversion import as_graph
+from clgraph.data.graphs.graph import Graph
 from clgraph.errors import InputError
 from clgraph.primitives.types import power_of_two_at_most, tuned
 from clgraph.runtime.graphs.device_graph import device_graph

@@ -12,8 +12,9 @@ from scipy.sparse import coo_array, csr_array, eye_array, issparse
 from clgraph.algorithms.color.hash_choice import HashStart, hash_start, is_few, least_bits
 from clgraph.algorithms.color.vertex_orders import ORDERS, suitable_order
 from clgraph.arguments import Seed, check_choice, checked_count, checked_flag, checked_seed
+from clgraph.data.graphs.conversion import as_graph
 from clgraph.data.graphs.csr import MAX_VERTICES, as_csr_array
-from clgraph.data.graphs.graph import Graph, as_graph
+from clgraph.data.graphs.graph import Graph
 from clgraph.data.graphs.sparse import checked_matrix
 from clgraph.data.graphs.wrapped import wrap_graph
 from clgraph.engine.problem import GraphProblem

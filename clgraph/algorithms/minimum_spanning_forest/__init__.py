@@ -35,8 +35,9 @@ from clgraph.algorithms.minimum_spanning_forest.plan import ForestPlan, total_we
 from clgraph.algorithms.minimum_spanning_forest.problem import ForestProblem, as_problem, undirected
 from clgraph.algorithms.minimum_spanning_forest.strategies import STRATEGIES, contenders
 from clgraph.arguments import checked_flag, is_among, shown
+from clgraph.data.graphs.conversion import as_graph
 from clgraph.data.graphs.csr import as_csr_array
-from clgraph.data.graphs.graph import Graph, as_graph
+from clgraph.data.graphs.graph import Graph
 from clgraph.data.graphs.networkx_graphs import Weight
 from clgraph.data.graphs.wrapped import WrappedGraph
 from clgraph.engine.algorithm import Algorithm

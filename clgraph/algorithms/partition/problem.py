@@ -19,7 +19,8 @@ from clgraph.arguments import (
     checked_number,
     checked_seed,
 )
-from clgraph.data.graphs.graph import Graph, as_graph
+from clgraph.data.graphs.conversion import as_graph
+from clgraph.data.graphs.graph import Graph
 from clgraph.engine.problem import GraphProblem
 from clgraph.errors import InputError
 from clgraph.runtime.graphs.device_graph import DeviceGraph, GraphOnDevice

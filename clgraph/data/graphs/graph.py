@@ -26,7 +26,7 @@ from clgraph.data.graphs.csr import (
     owned,
 )
 from clgraph.data.graphs.graph_arrays import GraphArrays
-from clgraph.data.graphs.networkx_graphs import Weight, edges_of, is_networkx, networkx_graph
+from clgraph.data.graphs.networkx_graphs import Weight, edges_of, networkx_graph
 from clgraph.data.graphs.pairs import csr_of_pairs
 from clgraph.data.graphs.sparse import canonical_csr
 from clgraph.errors import GraphError, InputError
@@ -291,31 +291,3 @@ class Graph(GraphArrays):
             labels[order] = self.labels
         arrays = csr_of_pairs(self.n_vertices, rows, columns, self.edge_weights, directed=True)
         return Graph._trusted(*arrays, directed=self.directed, labels=labels, sorted_rows=True)
-
-
-def check_weight(source: Any, weight: Weight) -> None:
-    """Raise if *weight* is a function and *source* no networkx graph, of whose edges it could be asked."""
-    if callable(weight) and not is_networkx(source):
-        raise InputError(f"weight = {shown(weight)}; a function is for networkx graphs")
-
-
-def as_graph(source: Any, *, weight: Weight = None) -> Graph:
-    """Return *source*, a Graph, a DeviceGraph, a scipy sparse array or a networkx graph, as a Graph.
-
-    A Graph is returned as it is, anything else is copied (see :meth:`Graph.from_scipy`).
-    *weight* is for networkx graphs; see :meth:`Graph.from_networkx`.
-    """
-    check_weight(source, weight)
-    if isinstance(source, Graph):
-        return source
-    if issparse(source):
-        return Graph.from_scipy(source)
-    if is_networkx(source):
-        return Graph.from_networkx(source, weight)
-    if hasattr(type(source), "as_graph"):  # on a device
-        graph: Graph = source.as_graph()
-        return graph
-    raise InputError(
-        f"{type(source).__module__}.{type(source).__qualname__} is not a graph; "
-        "accepted: clgraph.Graph, clgraph.DeviceGraph, a scipy sparse array, a networkx graph"
-    )

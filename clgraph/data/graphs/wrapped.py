@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
+from clgraph.data.graphs.conversion import as_graph, check_weight
 from clgraph.data.graphs.csr import MAX_VERTICES, as_weights, check_arrays, merge_duplicates
 from clgraph.data.graphs.entries import EntryFacts, HostFacts
-from clgraph.data.graphs.graph import Graph, as_graph, check_weight
+from clgraph.data.graphs.graph import Graph
 from clgraph.data.graphs.networkx_graphs import Weight
 from clgraph.data.graphs.stats import GraphStats, graph_stats
 from clgraph.errors import GraphError

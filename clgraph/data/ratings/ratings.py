@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -20,24 +19,20 @@ from clgraph.arguments import (
     checked_seed,
     shown,
 )
+from clgraph.data.graphs.conversion import as_graph
 from clgraph.data.graphs.csr import as_integers, owned
-from clgraph.data.graphs.graph import Graph, as_graph
-from clgraph.data.graphs.graph_arrays import read_only
+from clgraph.data.graphs.graph import Graph
 from clgraph.data.graphs.pairs import sorted_csr
 from clgraph.data.graphs.sparse import checked_matrix
+from clgraph.data.ratings.arrays import RatingsArrays
 from clgraph.data.ratings.planted import planted_factors, planted_values
-from clgraph.data.ratings.stats import RatingsStats, chunks, ratings_stats
 from clgraph.data.ratings.triples import (
     DuplicateRatings,
-    checked_ids,
-    checked_size,
     checked_triples,
     first_unsorted,
-    index_of,
     length_of,
     merge_repeats,
     numbered,
-    numbers_of,
 )
 from clgraph.errors import InputError
 
@@ -47,7 +42,7 @@ DUPLICATES = ("error", "mean", "sum", "last")
 
 
 @dataclass(init=False, frozen=True, eq=False, repr=False)
-class Ratings:
+class Ratings(RatingsArrays):
     """An immutable sparse matrix of ratings, at most one for each user and item.
 
     The constructor takes ratings sorted by user, then item, and checks them; :meth:`from_triples`,
@@ -76,149 +71,6 @@ class Ratings:
     InputError
         If the arrays do not describe such a matrix; the message names value, position and limit.
     """
-
-    users: NDArray[np.int32]
-    items: NDArray[np.int32]
-    values: NDArray[np.float32]
-    n_users: int
-    n_items: int
-    user_ids: NDArray[Any] | None = None
-    item_ids: NDArray[Any] | None = None
-
-    def __init__(
-        self,
-        users: ArrayLike,
-        items: ArrayLike,
-        values: ArrayLike,
-        n_users: int,
-        n_items: int,
-        user_ids: ArrayLike | None = None,
-        item_ids: ArrayLike | None = None,
-        *,
-        copy: bool = True,
-    ) -> None:
-        copy = checked_flag("copy", copy)
-        n_users, n_items = checked_size("users", n_users), checked_size("items", n_items)
-        rows, columns, data = checked_triples(users, items, values, n_users, n_items)
-        if wrong := first_unsorted(rows, columns):
-            raise InputError(
-                f"rating {wrong} is of user {rows[wrong]}, item {columns[wrong]}, the one before it of user "
-                f"{rows[wrong - 1]}, item {columns[wrong - 1]}; needed: sorted by user, then item, without "
-                "repeats; Ratings.from_triples sorts"
-            )
-        given = users, items, values, user_ids, item_ids
-        names = checked_ids("user_ids", user_ids, n_users), checked_ids("item_ids", item_ids, n_items)
-        arrays = [
-            array if array is None or not copy else owned(array, source)
-            for array, source in zip((rows, columns, data, *names), given, strict=True)
-        ]
-        self._fill(*arrays[:3], n_users, n_items, *arrays[3:])
-
-    def _fill(self, *values: Any) -> None:
-        for name, value in zip(self.__dataclass_fields__, values, strict=True):
-            object.__setattr__(self, name, read_only(value) if isinstance(value, np.ndarray) else value)
-
-    @classmethod
-    def _trusted(
-        cls,
-        users: NDArray[np.int32],
-        items: NDArray[np.int32],
-        values: NDArray[np.float32],
-        n_users: int,
-        n_items: int,
-        user_ids: NDArray[Any] | None = None,
-        item_ids: NDArray[Any] | None = None,
-    ) -> Ratings:
-        """Wrap arrays that are valid by construction."""
-        ratings = object.__new__(cls)
-        ratings._fill(users, items, values, n_users, n_items, user_ids, item_ids)
-        return ratings
-
-    def __repr__(self) -> str:
-        return f"Ratings(n_users={self.n_users}, n_items={self.n_items}, n_ratings={self.n_ratings})"
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: self.__dict__[name] for name in self.__dataclass_fields__}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._fill(*state.values())
-
-    @property
-    def n_ratings(self) -> int:
-        """Number of ratings."""
-        return self.values.size
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """``(n_users, n_items)``."""
-        return self.n_users, self.n_items
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of users, items and values."""
-        return self.users.nbytes + self.items.nbytes + self.values.nbytes
-
-    @cached_property
-    def user_offsets(self) -> NDArray[np.int64]:
-        """The ratings of user ``u`` are ``user_offsets[u]:user_offsets[u + 1]``; int64, shape (n_users + 1,)."""
-        offsets: NDArray[np.int64] = read_only(np.searchsorted(self.users, np.arange(self.n_users + 1, dtype=np.int32)))
-        return offsets
-
-    @cached_property
-    def item_offsets(self) -> NDArray[np.int64]:
-        """The ratings of item ``i`` are ``item_order[item_offsets[i]:item_offsets[i + 1]]``; shape (n_items + 1,)."""
-        counts = np.zeros(self.n_items + 1, np.int64)
-        for chunk in chunks(self.n_ratings, at_least=2 * self.n_items):
-            of_chunk = np.bincount(self.items[chunk])
-            counts[1 : 1 + of_chunk.size] += of_chunk
-        offsets: NDArray[np.int64] = read_only(np.cumsum(counts, out=counts))
-        return offsets
-
-    @cached_property
-    def item_order(self) -> NDArray[Any]:
-        """Positions of the ratings sorted by item, then user; int32 (int64 from 2**31 on), shape (n_ratings,)."""
-        positions = np.arange(self.n_ratings, dtype=np.int32 if self.n_ratings < 2**31 else np.int64)
-        by_item = csr_array((positions, self.items, self.user_offsets), shape=self.shape).tocsc()
-        order: NDArray[Any] = read_only(by_item.data)
-        return order
-
-    @cached_property
-    def stats(self) -> RatingsStats:
-        """Statistics of this matrix for the cost model."""
-        return ratings_stats(self)
-
-    def user_index(self, ids: ArrayLike, *, default: int | None = None) -> NDArray[np.int32]:
-        """Return the rows of users named by *ids*.
-
-        Parameters
-        ----------
-        ids : array, shape (n,)
-            Names as in ``user_ids``; row numbers if that is ``None``.
-        default : int, optional
-            What an unknown id becomes, such as -1.
-
-        Returns
-        -------
-        int32 array, shape (n,)
-
-        Raises
-        ------
-        InputError
-            An id is unknown and there is no *default*.
-        """
-        return index_of("user", self._user_numbers, self.n_users, ids, default)
-
-    def item_index(self, ids: ArrayLike, *, default: int | None = None) -> NDArray[np.int32]:
-        """Return the columns of items named by *ids*, as :meth:`user_index` does for users."""
-        return index_of("item", self._item_numbers, self.n_items, ids, default)
-
-    @cached_property
-    def _user_numbers(self) -> dict[Any, int] | None:
-        return numbers_of(self.user_ids)
-
-    @cached_property
-    def _item_numbers(self) -> dict[Any, int] | None:
-        return numbers_of(self.item_ids)
 
     @classmethod
     def from_triples(

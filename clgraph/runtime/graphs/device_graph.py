@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.arguments import checked_flag
+from clgraph.data.graphs.conversion import as_graph
 from clgraph.data.graphs.csr import offset_dtype
-from clgraph.data.graphs.graph import Graph, as_graph
+from clgraph.data.graphs.graph import Graph
 from clgraph.data.graphs.stats import GraphStats
 from clgraph.errors import InputError
 from clgraph.runtime.graphs.check_csr import CsrCheck
 from clgraph.runtime.graphs.checked_rows import checked_rows
+from clgraph.runtime.graphs.device_rows import DeviceRows
 from clgraph.runtime.graphs.graph_stats import StatsRun
 from clgraph.runtime.graphs.replicas import replicated
 from clgraph.runtime.memory.arrays import DeviceArray
@@ -24,7 +26,7 @@ from clgraph.runtime.session import Session, SessionLike, as_session
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DeviceGraph:
+class DeviceGraph(DeviceRows):
     """A graph in the memory of one device, which every algorithm takes as it takes a :class:`Graph`.
 
     :meth:`from_arrays` makes one of arrays that kernels have written, :meth:`from_graph` one of a host graph. What an
@@ -42,14 +44,6 @@ class DeviceGraph:
         The user's own vertex ids, on the host.
     """
 
-    session: Session
-    row_offsets: DeviceArray
-    column_indices: DeviceArray
-    edge_weights: DeviceArray | None = None
-    vertex_weights: DeviceArray | None = None
-    directed: bool = False
-    has_sorted_rows: bool = False
-    labels: NDArray[Any] | None = None
     _source: weakref.ref[Graph] | None = None  # not the graph: a session keeps what is here while the graph lives
 
     @classmethod
@@ -118,31 +112,6 @@ class DeviceGraph:
 
     def __repr__(self) -> str:
         return f"Device{self.as_graph()!r}"
-
-    @property
-    def n_vertices(self) -> int:
-        """Number of vertices."""
-        return self.row_offsets.size - 1
-
-    @property
-    def n_edges(self) -> int:
-        """Number of stored entries: an undirected edge counts twice, a self-loop once."""
-        return self.column_indices.size
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes on the device."""
-        arrays = self.row_offsets, self.column_indices, self.edge_weights, self.vertex_weights
-        return sum(array.nbytes for array in arrays if array is not None)
-
-    @property
-    def scope(self) -> dict[str, DeviceArray]:
-        """The rows, by the names of kernels' parameters."""
-        return {"row_offsets": self.row_offsets, "column_indices": self.column_indices}
-
-    def defines(self) -> dict[str, int | str]:
-        """Return the preprocessor names by which kernels know the array types."""
-        return {"OFFSET_T": "long" if self.row_offsets.dtype.itemsize == 8 else "int"}
 
     @cached_property
     def stats(self) -> GraphStats:

@@ -201,6 +201,14 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def _n_features_out(self) -> int:
         return int(self.item_factors_.shape[1])
 
+    @property
+    def loss_curve_(self) -> list[float]:
+        return [epoch.loss for epoch in self.history_]
+
+    @property
+    def eval_curve_(self) -> list[float]:
+        return [epoch.eval_loss for epoch in self.history_]
+
 
 def are_pairs(X: Any) -> bool:
     """Tell whether *X* is a dense array, frame or list with two columns."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -196,3 +197,12 @@ def _improvement(epochs: Sequence[Epoch]) -> float:
         return math.inf
     last, now = epochs[-2:]
     return last.loss - now.loss if math.isnan(now.eval_loss) else last.eval_loss - now.eval_loss
+
+
+def show_epoch(number: int, epoch: Epoch) -> None:
+    """Print a line about an epoch, for ``verbose``."""
+    text = f"epoch {number}: RMSE {epoch.loss:.4f}"
+    if not math.isnan(epoch.eval_loss):
+        text += f", evaluation {epoch.eval_loss:.4f}"
+    text += f", {epoch.updates_per_second:.3g} updates/s"
+    print(text, file=sys.stderr)

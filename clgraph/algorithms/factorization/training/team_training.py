@@ -13,8 +13,9 @@ import numpy as np
 from clgraph.algorithms.factorization import STRATEGIES
 from clgraph.algorithms.factorization.factors import Backup, DeviceModel, Factors
 from clgraph.algorithms.factorization.training.epochs import Epoch, Training
+from clgraph.algorithms.factorization.training.evaluation import Errors
 from clgraph.algorithms.factorization.training.strata import Strata
-from clgraph.algorithms.factorization.training.training import Cell, Errors, checked_problem, finish_aside
+from clgraph.algorithms.factorization.training.training import Cell, checked_problem, finish_aside
 from clgraph.data.ratings.ratings import Ratings
 from clgraph.multi_device.team import Team
 from clgraph.runtime.driver.timing import RunInfo, Seconds

@@ -12,64 +12,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization import ALGORITHM, STRATEGIES, as_problem
-from clgraph.algorithms.factorization.factors import Backup, DeviceModel, row_layout, upload_ratings
+from clgraph.algorithms.factorization.factors import Backup, DeviceModel, row_layout
 from clgraph.algorithms.factorization.plan import FactorizationPlan
-from clgraph.algorithms.factorization.problem import MAX_RANK, FactorizationProblem, Storage, offset_type
+from clgraph.algorithms.factorization.problem import MAX_RANK, FactorizationProblem, Storage
 from clgraph.algorithms.factorization.training.epochs import Callback, Epoch, Training
+from clgraph.algorithms.factorization.training.evaluation import Errors
 from clgraph.arguments import checked_count
 from clgraph.data.ratings.ratings import Ratings
 from clgraph.engine.options import checked_options
 from clgraph.errors import DeviceMemoryError, InputError
 from clgraph.model.strategy import Choice
-from clgraph.primitives.types import c_type
 from clgraph.runtime.driver import opencl as cl
 from clgraph.runtime.driver.failure import typed_errors
 from clgraph.runtime.driver.timing import Recorder, RunInfo, Seconds
 from clgraph.runtime.session import Session
 
-__all__ = ["Callback", "Cell", "Epoch", "Errors", "Factorization", "checked_problem", "finish_aside"]
+__all__ = ["Callback", "Cell", "Epoch", "Factorization", "checked_problem", "finish_aside"]
 
-_EVALUATE = "factorization/evaluate.cl"
-_GROUPS_PER_UNIT = 8
 _LARGEST_RATING = math.sqrt(float(np.finfo(np.float32).max))
 _BYTES_PER_RATING = {  # while the plan is made of the strategy that needs most
     "ratings": 12, "ratings in order": 16, "positions": 12, "keys to sort": 8, "sorted keys": 8, "keys in between": 8,
 }  # fmt: skip
-
-
-class Errors:
-    """The error of a model on some ratings, computed on the device and the same in every run."""
-
-    def __init__(self, session: Session, ratings: Ratings, model: DeviceModel) -> None:
-        self.n = ratings.n_ratings
-        self.program = session.program(_EVALUATE, {**model.defines(), "OFFSET_T": c_type(offset_type(self.n))})
-        n_items = self.n * model.layout.lanes
-        most = _GROUPS_PER_UNIT * session.facts.compute_units
-        groups = min(most, max(1, -(-n_items // self.program.work_group_size)))
-        self._partial = session.empty(groups, np.float32)
-        self._launch = self.program.bind(
-            "squared_errors",
-            n_items,
-            {**model.scope, **upload_ratings(session, ratings)},
-            n=self.n,
-            partial=self._partial,
-            max_groups=groups,
-        )
-
-    def rmse(self) -> float:
-        """Return the root mean square error; NaN without ratings."""
-        if not self.n:
-            return math.nan
-        self.begin()
-        return math.sqrt(self.squares() / self.n)
-
-    def begin(self) -> cl.Event:
-        """Enqueue the computation; return the event of its end."""
-        return self._launch()
-
-    def squares(self) -> float:
-        """Return the sum of the squared errors that :meth:`begin` has computed."""
-        return float(self._partial.get().sum(dtype=np.float64))
 
 
 def checked_problem(

@@ -1,0 +1,52 @@
+"""The error of a model on some ratings, computed on the device."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from clgraph.algorithms.factorization.factors import DeviceModel, upload_ratings
+from clgraph.algorithms.factorization.problem import offset_type
+from clgraph.data.ratings.ratings import Ratings
+from clgraph.primitives.types import c_type
+from clgraph.runtime.driver import opencl as cl
+from clgraph.runtime.session import Session
+
+_EVALUATE = "factorization/evaluate.cl"
+_GROUPS_PER_UNIT = 8
+
+
+class Errors:
+    """The error of a model on some ratings, computed on the device and the same in every run."""
+
+    def __init__(self, session: Session, ratings: Ratings, model: DeviceModel) -> None:
+        self.n = ratings.n_ratings
+        self.program = session.program(_EVALUATE, {**model.defines(), "OFFSET_T": c_type(offset_type(self.n))})
+        n_items = self.n * model.layout.lanes
+        most = _GROUPS_PER_UNIT * session.facts.compute_units
+        groups = min(most, max(1, -(-n_items // self.program.work_group_size)))
+        self._partial = session.empty(groups, np.float32)
+        self._launch = self.program.bind(
+            "squared_errors",
+            n_items,
+            {**model.scope, **upload_ratings(session, ratings)},
+            n=self.n,
+            partial=self._partial,
+            max_groups=groups,
+        )
+
+    def rmse(self) -> float:
+        """Return the root mean square error; NaN without ratings."""
+        if not self.n:
+            return math.nan
+        self.begin()
+        return math.sqrt(self.squares() / self.n)
+
+    def begin(self) -> cl.Event:
+        """Enqueue the computation; return the event of its end."""
+        return self._launch()
+
+    def squares(self) -> float:
+        """Return the sum of the squared errors that :meth:`begin` has computed."""
+        return float(self._partial.get().sum(dtype=np.float64))

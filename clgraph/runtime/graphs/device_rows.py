@@ -1,0 +1,50 @@
+"""The arrays of a graph on a device, their sizes, and the names that kernels have for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from clgraph.runtime.memory.arrays import DeviceArray
+from clgraph.runtime.session import Session
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DeviceRows:
+    """Arrays of one session; :class:`clgraph.DeviceGraph` tells what they are."""
+
+    session: Session
+    row_offsets: DeviceArray
+    column_indices: DeviceArray
+    edge_weights: DeviceArray | None = None
+    vertex_weights: DeviceArray | None = None
+    directed: bool = False
+    has_sorted_rows: bool = False
+    labels: NDArray[Any] | None = None
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+        return self.row_offsets.size - 1
+
+    @property
+    def n_edges(self) -> int:
+        """Number of stored entries: an undirected edge counts twice, a self-loop once."""
+        return self.column_indices.size
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes on the device."""
+        arrays = self.row_offsets, self.column_indices, self.edge_weights, self.vertex_weights
+        return sum(array.nbytes for array in arrays if array is not None)
+
+    @property
+    def scope(self) -> dict[str, DeviceArray]:
+        """The rows, by the names of kernels' parameters."""
+        return {"row_offsets": self.row_offsets, "column_indices": self.column_indices}
+
+    def defines(self) -> dict[str, int | str]:
+        """Return the preprocessor names by which kernels know the array types."""
+        return {"OFFSET_T": "long" if self.row_offsets.dtype.itemsize == 8 else "int"}
