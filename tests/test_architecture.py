@@ -217,6 +217,14 @@ def test_no_folders_import_each_other_in_a_circle() -> None:
     assert circle(arrows) is None
 
 
+MOST_LINES = 300
+
+
+@pytest.mark.parametrize("path", modules(), ids=dotted)
+def test_a_module_is_short(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
 # ---- the form of algorithms
 
 

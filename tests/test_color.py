@@ -356,7 +356,7 @@ def one_sub_group(session: Session) -> Iterator[None]:
     try:
         yield
     finally:
-        session.facts, session.profile = facts, profile
+        session.commands.facts, session.profile = facts, profile
 
 
 def check_one_sub_group(session: Session, n_cases: int | None = None) -> None:
