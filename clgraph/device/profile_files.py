@@ -84,7 +84,7 @@ def save_profile(facts: DeviceFacts, profile: DeviceProfile) -> Path:
 
 
 def user_path(facts: DeviceFacts) -> Path:
-    """Return where a measurement of this platform, device and driver is kept, and of so many compute units.
+    """Return the path of a measurement; its name tells platform, device, driver and the number of compute units.
 
     A part of a processor, or a process that may use some of its cores, has the whole one's name.
     """

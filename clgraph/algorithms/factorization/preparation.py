@@ -1,6 +1,6 @@
 """Predicted work of preparing a factorization: copying and sorting the ratings, sorting the items, finding matchings.
 
-The constants are fitted with those of ``prices.py``, to the same measurements.
+The constants were fitted together with the constants of ``prices.py``, to the same measurements.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Predicted work of the steps of a sweep: the rows and ratings that they move, on CPUs and on GPUs.
 
-The constants are fitted with those of ``prices.py``, to the same measurements.
+The constants were fitted together with the constants of ``prices.py``, to the same measurements.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ _let_others_run = getattr(os, "sched_yield", lambda: None)  # a kernel on a CPU 
 _COMPLETE = 0  # OpenCL's CL_COMPLETE; a smaller status is an error
 
 
-_one_thread = threading.RLock()  # for all queues of a driver that lets one thread in, since its devices share it
+_one_thread = threading.RLock()  # All queues of a driver that lets one thread in share this lock.
 
 
 class Recording(threading.local):
@@ -49,7 +49,7 @@ class Commands:
     """
 
     def __init__(self, context: cl.Context, device: cl.Device, queue: cl.CommandQueue, facts: DeviceFacts) -> None:
-        self._queue = queue  # whose own context and device may be others: PoCL names the whole of a sub-device
+        self._queue = queue  # PoCL's queue on a sub-device names the whole device
         self.context, self.device, self.facts = context, device, facts
         self.driver: AbstractContextManager[Any] = contextlib.nullcontext()
         if wants_one_thread(self.device):

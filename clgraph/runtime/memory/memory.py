@@ -24,9 +24,9 @@ from clgraph.runtime.memory.arrays import DeviceArray, enqueue_copies, number_ty
 from clgraph.runtime.memory.staging import LEAST_BYTES, Staging
 from clgraph.runtime.memory.transfers import Transfers
 
-_CHECKED_BYTES = 1 << 24  # for less it is not worth asking how much memory is free: 25 to 165 us of a CPU's host
+_CHECKED_BYTES = 1 << 24  # Smaller arrays are not checked: the check takes 25 to 165 us on a CPU's host.
 _SHARED_ALIGNMENT = 16  # bytes of the widest vector that kernels read
-_FEW_BYTES = 64  # at most that many are read into a page that is pinned already
+_FEW_BYTES = 64  # Reads of up to 64 bytes go to a page that is pinned already.
 _LINE_BYTES, _MANY_LINES = 64, 1 << 17  # bytes; the latter are worth a second command
 
 
@@ -172,7 +172,10 @@ class Memory:
 
     @property
     def staging_aside(self) -> Staging:
-        """Pinned chunks for the queue of copies, made on first use: who waits for them leaves the driver to others."""
+        """Pinned chunks for the queue of copies, made on first use.
+
+        A thread that waits for them leaves the driver to others.
+        """
         with self._lock:
             if self._staging_aside is None:
                 self._staging_aside = Staging(self.commands, beside_kernels=True)

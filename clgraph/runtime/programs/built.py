@@ -18,7 +18,8 @@ class Programs:
     Attributes
     ----------
     built : dict
-        Programs by kernel file and definitions: those asked for, and those that the file reads.
+        Programs by kernel file and definitions. A program has a key of the definitions that were given, and one of
+        those that the file reads.
     """
 
     def __init__(self, commands: Commands) -> None:
