@@ -297,6 +297,7 @@ def test_launches_of_a_matrix_serve_the_next_of_its_size(
 def test_the_choice_for_a_matrix_is_kept_by_what_a_glimpse_shows(
     pocl: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    pocl.kept.choices_of_matrices.clear()  # a full table is emptied, perhaps between two of the calls below
     algorithm, asked = find_algorithm("bfs"), []
     choose = type(algorithm).choose
     monkeypatch.setattr(type(algorithm), "choose", lambda *given: asked.append(given) or choose(*given))
