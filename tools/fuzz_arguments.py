@@ -40,8 +40,7 @@ from clgraph.probing import api as probing
 
 EXTRA_BYTES = 3 << 30  # The address space of a child may grow by this during the calls.
 LONGEST_SECONDS = 60.0  # A call may have to compile a kernel.
-OF_PLANS = {"wait", "wait_aside", "staging_for", "pieces", "program", "check_memory", "run_info"}
-OF_PLANS |= {"record_kernel", "record_transfer", "record_compile"}
+OF_PLANS = {"wait", "program", "check_memory", "run_info"}
 
 
 class Target(NamedTuple):
