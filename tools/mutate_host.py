@@ -39,7 +39,10 @@ sys.path[:0] = [str(Path(__file__).resolve().parent)]
 from covering_tests import Covering, read_covering  # noqa: E402
 from mutants import ROOT, Mutation, copy_tree, failing_test, numbered  # noqa: E402
 
-PARTS = ("clgraph/data/*.py", "clgraph/runtime/*.py", "clgraph/engine/*.py", "clgraph/algorithms/*/problem.py")
+PARTS = (
+    "clgraph/data/**/*.py", "clgraph/runtime/**/*.py", "clgraph/engine/*.py", "clgraph/multi_device/*.py",
+    "clgraph/algorithms/*/problem.py",
+)  # fmt: skip
 LATE_FACTOR, LATE_SLACK_SECONDS = 5.0, 60.0  # A run is late after 5 × the time of its tests without a mutation + 60 s.
 
 
