@@ -35,6 +35,7 @@ from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import ConvergenceWarning, DeviceError, DeviceMemoryError, InputError, UnsupportedStrategyError
 from clgraph.io.ratings import read_ratings
 from clgraph.reference.factorization import check_factorization, rmse
+from clgraph.runtime.driver.commands import Commands
 from clgraph.runtime.session import Session
 
 OFFLINE = "diagonal"
@@ -175,7 +176,7 @@ def test_factors_and_history_agree_wherever_the_training_breaks(
         engine.train(2, schedule=make_schedule("constant", 0.05), **options)
 
     def counted(name: str) -> Any:
-        original = getattr(Session, name)
+        original = getattr(Commands, name)
 
         def call(*arguments: Any) -> Any:
             nonlocal calls
@@ -189,7 +190,7 @@ def test_factors_and_history_agree_wherever_the_training_breaks(
 
     train(callback=lambda number, epoch: wanted.append(engine.model.get()))
     for name in ("record_transfer", "record_kernel", "finish"):
-        monkeypatch.setattr(Session, name, counted(name))
+        monkeypatch.setattr(Commands, name, counted(name))
     train()
     most, lengths = calls, set()
     for breaks_at in range(5, most + 1):  # the first four calls set the factors
