@@ -46,7 +46,7 @@ class _GrindSession(Session):
         (device,) = (each for platform in platforms() if "Oclgrind" in platform.name for each in platform.get_devices())
         verdict(device, timeout=300.0)  # It interprets kernels: two at a time take more than a minute on slow machines.
         super().__init__(device)
-        self._pool = _ExactPool(self.context)
+        self.memory._pool = _ExactPool(self.context)  # type: ignore[assignment]
 
     def upload(self, host: np.ndarray, *, in_place: bool = False) -> DeviceArray:
         array = self.empty(host.size, host.dtype)  # a buffer over host memory is uninitialised to Oclgrind
