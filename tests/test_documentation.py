@@ -134,7 +134,8 @@ def environment(folder: Path) -> dict[str, str]:
         (commands / name).write_text(f"#!/bin/sh\nexec {call}\n", encoding="utf-8")
         (commands / name).chmod(0o755)
     caches = folder / ".caches"
-    shutil.copytree(os.environ["CLGRAPH_CACHE_DIR"], caches, symlinks=True, dirs_exist_ok=True)
+    if not caches.exists():
+        shutil.copytree(os.environ["CLGRAPH_CACHE_DIR"], caches, symlinks=True)
     return {
         **os.environ, "PYTHONPATH": f"{tree}:{search_path()}", "CLGRAPH_DEVICE": "cpu",
         "CLGRAPH_CACHE_DIR": str(caches), "PATH": f"{commands}:{os.environ['PATH']}",
