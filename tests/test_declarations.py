@@ -53,7 +53,7 @@ def test_structures_of_numbers_are_read_and_given(pocl: Session, monkeypatch: py
     assert kernels["fill"][0].dtype == np.dtype([("least", np.int32), ("step", np.uint64)], align=True)
     assert kernels["other"][0].dtype is None
     monkeypatch.setattr("clgraph.runtime.programs.program.build_input", lambda *_: text)
-    program, out = Program(pocl, "series.cl", {"WG_SIZE": 1}), pocl.zeros(3, np.uint64)
+    program, out = Program(pocl.commands, "series.cl", {"WG_SIZE": 1}), pocl.zeros(3, np.uint64)
     launch = program.bind("fill", 3, series={"least": 5, "step": 2**40}, n=3, out=out)
     launch()
     assert out.get().tolist() == [5, 5 + 2**40, 5 + 2**41]
