@@ -135,7 +135,8 @@ def test_all_triangles_may_become_delaunay(session: Session, min_angle: float, s
     asked = {"min_angle": min_angle, "strategy": strategy, "session": session, "verify": True}
     plain, refined = (refine_mesh(mesh, conforming=conforming, **asked) for conforming in (False, True))
     check_delaunay(cg.TriangleMesh.from_arrays(refined.points, refined.triangles), min_angle=min_angle)
-    assert refined.n_points > plain.n_points  # by 1.07 and more, for races move points
+    least = 1.1 if STRATEGIES[strategy].kind == "offline" else 1.0  # races of online claims move points
+    assert refined.n_points > least * plain.n_points
 
 
 def in_groups(session: Session, mesh: cg.TriangleMesh, size: int, **asked: float) -> RefinedMesh:

@@ -75,7 +75,7 @@ def test_lanes_and_long_tests_are_left_out_of_a_quick_run_only() -> None:
 
 
 def test_each_run_claims_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder that has grown too large begins anew; the claim lasts as long as the process."""
+    """A folder that has grown too large is emptied; a process keeps its claim until it ends."""
     kept = tmp_path / "run-0" / "gw0" / "program"
     kept.parent.mkdir(parents=True)
     kept.write_bytes(bytes(100))

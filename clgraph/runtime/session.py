@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
@@ -26,8 +25,6 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.memory.memory import Memory
 from clgraph.runtime.programs.built import Programs
 from clgraph.runtime.programs.program import Program
-
-logger = logging.getLogger(__name__)
 
 SessionLike: TypeAlias = "Session | str | cl.Device | cl.Context | cl.CommandQueue | None"
 

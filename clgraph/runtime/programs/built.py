@@ -18,8 +18,8 @@ class Programs:
     Attributes
     ----------
     built : dict
-        Programs by kernel file and definitions. A program has a key of the definitions that were given, and one of
-        those that the file reads.
+        Programs by kernel file and definitions. A program has two keys: one has the definitions that were given, the
+        other only those in the file.
     """
 
     def __init__(self, commands: Commands) -> None:

@@ -48,7 +48,8 @@ class TeamFactorization(Training):
     ----------
     devices : "all", or sequence of str, Session or pyopencl.Device
     ratings, rank, strategy, options, deterministic, n_epochs, storage, biases, mean
-        As of :class:`clgraph.Factorization`. ``"auto"`` chooses for each block.
+        As in :class:`~clgraph.algorithms.factorization.training.training.Factorization`. ``"auto"`` chooses for each
+        block.
 
     Attributes
     ----------
