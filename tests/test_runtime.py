@@ -327,7 +327,7 @@ def test_searches_of_many_levels_keep_their_words_in_registers(session):
         pytest.skip("only NVIDIA's compiler tells")
     own = Session(session.device)
     bfs(generators.road_like(20_000), 0, strategy="frontier", session=own)
-    (program,) = {made for key, made in own._programs.items() if key[0] == "bfs/frontier.cl"}
+    (program,) = {made for key, made in own.programs.built.items() if key[0] == "bfs/frontier.cl"}
     kernel = cl.Kernel(program._program, "search")
     what = cl.kernel_work_group_info.PRIVATE_MEM_SIZE
     assert kernel.get_work_group_info(what, session.device) == 0
