@@ -71,7 +71,7 @@ def test_locality_tells_numberings_apart() -> None:
 
 @pytest.mark.parametrize("graph", [generators.grid(400, 400), generators.rmat(16, 4), generators.path(3)])
 def test_few_entries_tell_about_as_much(graph: Graph) -> None:
-    far, mean = sampled_locality(graph.row_offsets, graph.column_indices)
+    far, mean, _ = sampled_locality(graph.row_offsets, graph.column_indices)
     assert graph.locality == (far, mean) and not graph.is_measured
     stats = graph.stats
     assert graph.locality == (stats.far_neighbor_share, stats.mean_log2_neighbor_distance)
@@ -92,8 +92,19 @@ def test_unmeasured_graphs_count_as_deep_where_neighbors_are_near() -> None:
     grid = generators.grid(400, 400)
     assert grid.guessed_stats.estimated_depth == pytest.approx(grid.stats.estimated_depth, rel=0.1)
     assert grid.permuted(0).guessed_stats.estimated_depth < 20
-    depths = [guessed_stats(10**6, 10**7, share, 10.0).estimated_depth for share in (0.0, 0.049, 0.05, 1.0)]
+    depths = [guessed_stats(10**6, 10**7, share, 10.0, 1e3).estimated_depth for share in (0.0, 0.049, 0.05, 1.0)]
     assert depths == pytest.approx([2000, 2000, np.log2(10**6), np.log2(10**6)])
+
+
+@pytest.mark.parametrize("in_order", [False, True])
+def test_an_unmeasured_band_counts_as_deeper_than_a_grid(in_order: bool) -> None:
+    """A level of a band goes on by the length of its longer edges."""
+    n, length = 200_000, 10
+    ends = np.arange(n - length)
+    band = Graph.from_edges(np.repeat(ends, length), (ends[:, None] + np.arange(1, length + 1)).ravel(), n=n)
+    usual = sampled_locality(*band.arrays[:2], in_order=in_order)[2]
+    assert 8 <= usual <= length
+    assert band.guessed_stats.estimated_depth == pytest.approx(band.stats.estimated_depth, rel=0.3)
 
 
 def test_a_space_of_dense_neighborhoods_is_deep() -> None:
@@ -152,7 +163,7 @@ def test_arrays_that_nobody_has_checked_harm_nothing() -> None:
     offsets, columns = np.array([7, -(2**31), 2**31 - 1], np.int32), np.array([-(2**31), 2**31 - 1], np.int32)
     for in_order in (False, True):
         assert all(np.isfinite(sampled_locality(offsets, columns, in_order=in_order)))
-    assert sampled_locality(np.zeros(2, np.int32), columns[:0]) == (0.0, 0.0)
+    assert sampled_locality(np.zeros(2, np.int32), columns[:0]) == (0.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize("name", UNDIRECTED)

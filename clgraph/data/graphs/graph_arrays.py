@@ -186,18 +186,22 @@ class GraphArrays:
         """The share of far neighbours and the mean of ``log2(1 + distance)``; a rough guess before it is measured."""
         if self.is_measured:
             return self.stats.far_neighbor_share, self.stats.mean_log2_neighbor_distance
-        return sampled_locality(*self.arrays[:2])
+        return sampled_locality(*self.arrays[:2])[:2]
 
-    @cached_property
+    @property
     def locality_in_order(self) -> tuple[float, float]:
         """A rough guess of the same for a walk along the entries, which finds recent neighbours in the cache."""
+        return self._sampled_in_order[:2]
+
+    @cached_property
+    def _sampled_in_order(self) -> tuple[float, float, float]:
         return sampled_locality(*self.arrays[:2], in_order=True)
 
     @cached_property
     def guessed_stats(self) -> GraphStats:
         """Statistics by a rough guess, for choices that cannot wait for better ones; small graphs count as near."""
         n, m = self.n_vertices, self.n_edges
-        return guessed_stats(n, m, *(self.locality_in_order if n + m > UNLOOKED else (0.0, 0.0)))
+        return guessed_stats(n, m, *(self._sampled_in_order if n + m > UNLOOKED else (0.0, 0.0, n)))
 
     @cached_property
     def is_thin(self) -> bool:

@@ -156,11 +156,11 @@ def graph_stats(graph: CSRGraph) -> GraphStats:
     )
 
 
-def guessed_stats(n: int, m: int, far_share: float, mean_log2_distance: float) -> GraphStats:
+def guessed_stats(n: int, m: int, far_share: float, mean_log2_distance: float, usual_distance: float) -> GraphStats:
     """Return statistics of a graph of which no more is known than its sizes and where neighbours are.
 
     All vertices count as reached, and as having as many entries. Where few neighbours are far, the graph counts as a
-    mesh, whose searches are deep.
+    mesh or a band, whose searches are deep: a level goes on by *usual_distance* vertices, which few edges exceed.
     """
     mean, is_mesh = m / max(1, n), far_share < FAR_IN_MESHES
     size, below = math.log2(2.0 + n), (0,) * int(mean).bit_length()
@@ -170,7 +170,8 @@ def guessed_stats(n: int, m: int, far_share: float, mean_log2_distance: float) -
         degree_edge_counts=(*below, m), has_sorted_rows=False, mean_log2_neighbor_distance=mean_log2_distance,
         far_neighbor_share=far_share,
         first_hook_tree_share=mean_log2_distance / size / (mean + 1.0), first_hook_giant_share=0.0,
-        first_hook_depth=1.0, estimated_depth=2.0 * math.sqrt(n) if is_mesh else size, reached_share=1.0,
+        first_hook_depth=1.0, reached_share=1.0,
+        estimated_depth=max(2.0 * math.sqrt(n), n / (1.0 + usual_distance)) if is_mesh else size,
     )  # fmt: skip
 
 
@@ -240,28 +241,29 @@ def _sampled_distances(graph: CSRGraph) -> NDArray[Any]:
 
 def sampled_locality(
     offsets: NDArray[Any], columns: NDArray[np.int32], *, in_order: bool = False
-) -> tuple[float, float]:
-    """Return the share of far neighbours and the mean of ``log2(1 + distance)``, of few entries.
+) -> tuple[float, float, float]:
+    """Return the share of far neighbours, the mean of ``log2(1 + distance)`` and the 95th percentile, of few entries.
 
     If *in_order*, a neighbour beside one of the four entries before is at distance 0, however far from its row.
     A walk along the entries has just met it: in the row of a star's hub, where rows have the hub alone, or in trees
-    that are numbered by level.
+    that are numbered by level. The percentile is of all distances as they are.
 
     The arrays may be unchecked: what is wrong in them makes wrong numbers here, and is found later.
     """
     m = columns.size
     if not m:
-        return 0.0, 0.0
+        return 0.0, 0.0, 0.0
     n_looks = min(m, _FEW_LOOKS if in_order else _N_LOOKS)
     looks = np.arange(n_looks) * m // n_looks
     rows = np.searchsorted(offsets, looks.astype(offsets.dtype), "right") - 1
     neighbors = columns[looks]
     distances = np.abs(neighbors - rows)
+    usual = float(np.sort(distances)[int((1.0 - FAR_IN_MESHES) * (n_looks - 1))])
     if in_order:
         before = columns[np.maximum(looks - _BEFORE, 0)]
         distances[(np.abs(before - neighbors) <= _BESIDE).any(0)] = 0
     far = int(np.count_nonzero(distances > FAR_DISTANCE))  # numbers of numpy would make all prices slow
-    return far / n_looks, float(np.log2(1.0 + distances).sum()) / n_looks
+    return far / n_looks, float(np.log2(1.0 + distances).sum()) / n_looks, usual
 
 
 def has_thin_rows(offsets: NDArray[Any]) -> bool:
