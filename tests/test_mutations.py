@@ -28,7 +28,7 @@ def test_nearly_all_are_found() -> None:
 
 def test_changes_are_what_they_say() -> None:
     text = "if (!grid_barrier(control, members, &passed)) return;\nfetch_add(sum, x);"
-    kinds = {kind: text[begin:end] for begin, end, kind, *_ in mutate_kernels.places("some.cl", text)}
+    kinds = {kind: text[begin:end] for begin, end, kind, *_ in mutate_kernels.places(text)}
     assert kinds == {
         "check ignored": "!grid_barrier(control, members, &passed)",
         "no grid_barrier": "grid_barrier(control, members, &passed)",

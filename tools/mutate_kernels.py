@@ -37,7 +37,10 @@ import mutants  # noqa: E402
 from mutants import Mutation, numbered  # noqa: E402
 
 # Words of vendors, which the vocabulary's tests check on devices, and the test of devices itself.
-OTHER_CHECKS = ("common/subgroup.h", "common/bits.h", "common/half.h", "probe/self_test.cl")
+OTHER_CHECKS = (
+    "common/atomic_updates.h", "common/racy_loads.h", "common/subgroup.h", "common/bits.h", "common/half.h",
+    "probe/self_test.cl",
+)  # fmt: skip
 SEEDS = (40, 400)
 THREAD_RUNS = (60, 3)  # later, and at first
 CPU_SECONDS = 20
@@ -138,14 +141,13 @@ def _in_steps(word: str, inside: str, *, is_conditional: bool) -> str:
     return f"(({wanted}) ? {steps} : 0)" if is_conditional else steps
 
 
-def places(file: str, text: str) -> Iterator[tuple[int, int, str, str, str]]:
+def places(text: str) -> Iterator[tuple[int, int, str, str, str]]:
     """Yield (begin, end, kind, replacement, switch) of every mutation of a file.
 
     A switch is what stands there in C++: K is the mutation's number, WAS the text without it.
     """
     code = re.sub(r"/\*.*?\*/", lambda found: re.sub(r"[^\n]", " ", found[0]), text, flags=re.DOTALL)
-    first = text.index("#define DEFINE_LOWER_") if file == "common/atomics.h" else 0
-    for found in _CALL.finditer(code, first):
+    for found in _CALL.finditer(code):
         begin, end, word = *found.span(), found["word"]
         if _DEFINITION.search(code[code.rfind("\n", 0, begin) + 1 : begin]):
             continue
@@ -170,7 +172,7 @@ def mutations() -> list[Mutation]:
     for path in sorted((*(ROOT / "cl").rglob("*.h"), *(ROOT / "cl").rglob("*.cl"))):
         file, text = str(path.relative_to(ROOT / "cl")), path.read_text()
         if file not in OTHER_CHECKS:
-            result += numbered(file, text, places(file, text), r"/\*.*?\*/|/\*.*|\\$")
+            result += numbered(file, text, places(text), r"/\*.*?\*/|/\*.*|\\$")
     return [
         replace(each, switch=each.switch.replace("mutant_is_(K)", f"mutant_is_({k})")) for k, each in enumerate(result)
     ]
