@@ -223,8 +223,8 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
     },
     Place("partition/refining.h", "refinement", ONE): {
         "moves-before-all-are-confirmed": (
-            "confirm(r, &on);\n      if (!meet_all(r, passed)) return;",
-            "confirm(r, &on);",
+            "confirm(r, on);\n    if (!meet_all(r, passed)) return 0;",
+            "confirm(r, on);",
         )
     },
     Place("partition/asking.h", "refinement", (*lanes.WIDE, "-DWORDS_ORDER=1"), lane="threads"): {
@@ -328,7 +328,7 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
     },
     Place("sssp/frontier.cl", "near_far", ONE): {
         # What was listed in the turn before is not listed again.
-        "stamp-for-two-turns": ("next.stamp = turn.number + 2u;", "next.stamp = turn.number / 2u + 2u;")
+        "stamp-for-two-turns": ("next.stamp = turn + 2u;", "next.stamp = turn / 2u + 2u;")
     },
     Place("traversal/predecessors.cl", "predecessors", lanes.LIGHT_FIRST): {
         "round-that-runs-on": (

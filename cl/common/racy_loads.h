@@ -1,7 +1,7 @@
 /* Loads and stores of words that other work-items may write: the second part of the vocabulary that atomics.h lists.
  *
  * Each word is defined once for every dialect of DEV_LOADS.  The words with a condition (load_relaxed_if and the like)
- * also update, because their PTX is a predicated instruction like that of the loads.
+ * include updates, because their PTX is a predicated instruction, too.
  */
 #ifndef CLGRAPH_RACY_LOADS_H
 #define CLGRAPH_RACY_LOADS_H
