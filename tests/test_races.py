@@ -223,8 +223,8 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
     },
     Place("partition/refining.h", "refinement", ONE): {
         "moves-before-all-are-confirmed": (
-            "confirm(r, on);\n    if (!meet_all(r, passed)) return 0;",
-            "confirm(r, on);",
+            "confirm(r, &on);\n      if (!meet_all(r, passed)) return;",
+            "confirm(r, &on);",
         )
     },
     Place("partition/asking.h", "refinement", (*lanes.WIDE, "-DWORDS_ORDER=1"), lane="threads"): {

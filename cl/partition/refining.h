@@ -229,23 +229,6 @@ INLINE int meet_all(const refined_t *r, __local int *passed) {
   return 1;
 }
 
-/* Every work-item of every group that refines calls: the turns of one level, from listed border to the last mode.
- * Returns 0 after a time-out. */
-INLINE int make_turns(const refined_t *r, const level_t *on, __local uint *desk, __local int *passed) {
-  for (;;) {
-    if (r->member == 0u) direct(r, on, desk);
-    if (!meet_all(r, passed)) return 0;
-    const uint mode = r->state[REFINE_MODE];  /* read here: after MODE_DONE, another group may begin a level */
-    ask(r, on);
-    if (!meet_all(r, passed)) return 0;
-    if (mode == MODE_DONE) return 1;
-    confirm(r, on);
-    if (!meet_all(r, passed)) return 0;
-    apply(r, on);
-    if (!meet_all(r, passed)) return 0;
-  }
-}
-
 /* Refines the levels from the first to the last, which is finer; the coarsest has its partition already.  tells:
  * results are written to the words of each level. */
 INLINE void refine(refined_t *r, uint level, uint last_level, int has_coarser, int tells, __local uint *desk,
@@ -260,7 +243,18 @@ INLINE void refine(refined_t *r, uint level, uint last_level, int has_coarser, i
     if (!meet_all(r, passed)) return;
     list_border(r, &on, !is_projected);
     if (!meet_all(r, passed)) return;
-    if (!make_turns(r, &on, desk, passed)) return;
+    for (;;) {
+      if (r->member == 0u) direct(r, &on, desk);
+      if (!meet_all(r, passed)) return;
+      const uint mode = r->state[REFINE_MODE];  /* read here: after MODE_DONE, another group may begin a level */
+      ask(r, &on);
+      if (!meet_all(r, passed)) return;
+      if (mode == MODE_DONE) break;
+      confirm(r, &on);
+      if (!meet_all(r, passed)) return;
+      apply(r, &on);
+      if (!meet_all(r, passed)) return;
+    }
   }
 }
 #endif
