@@ -172,7 +172,8 @@ KERNEL search(int n, uint round, uint most_turns, dist_t limit, uint light_capac
     close_and_arrive(&turn, stops ? 0u : KEPT_ROWS, at.mode == NEAR ? 0u : LISTED, now, next, row_offsets);
     if (turn.n_own) look_ahead(&ahead, &turn, next, &on);
     await_others(&turn);
-    if (!choose_mode(&at, turn, next) || stops) break;
+    if (!choose_mode(&at, turn, next)) break;
+    if (stops) break;
   }
   if (overflow) store_relaxed(state + STATE_OVERFLOW, 1u);
   if (ALONE && get_local_id(0) == 0 && turn.number - begun == most_turns - 1u) state[STATE_ALIVE] = round;
