@@ -75,7 +75,7 @@ def check_answer(answer: Any) -> None:
     """Raise unless the arrays of a graph, of ratings or of a mesh are valid, also of several."""
     if isinstance(answer, cg.Graph):
         arrays = answer.row_offsets, answer.column_indices, answer.edge_weights
-        cg.Graph(*arrays, answer.directed, answer.labels)
+        cg.Graph(*arrays, answer.directed, answer.ids)
     elif isinstance(answer, cg.Ratings):
         arrays = answer.users, answer.items, answer.values
         cg.Ratings(*arrays, *answer.shape, answer.user_ids, answer.item_ids)
