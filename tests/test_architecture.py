@@ -218,11 +218,47 @@ def test_no_folders_import_each_other_in_a_circle() -> None:
 
 
 MOST_LINES = 300
+MOST_LINES_OF_FUNCTIONS = 50
+CODE = [
+    path
+    for folder in ("clgraph", "cl", "tools", "benchmarks")
+    for path in sorted((ROOT / folder).rglob("*"))
+    if path.suffix in (".py", ".cl", ".h")
+]
 
 
-@pytest.mark.parametrize("path", modules(), ids=dotted)
-def test_a_module_is_short(path: Path) -> None:
+def in_root(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", CODE, ids=in_root)
+def test_a_file_is_short(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+def long_functions(source: str) -> list[str]:
+    """Return the functions of a module whose bodies are long; a body begins after the docstring."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            body = node.body if ast.get_docstring(node) is None else node.body[1:]
+            n_lines = (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
+            if n_lines > MOST_LINES_OF_FUNCTIONS:
+                found.append(f"{node.name} has {n_lines} lines")
+    return found
+
+
+@pytest.mark.parametrize("path", [path for path in CODE if path.suffix == ".py"], ids=in_root)
+def test_functions_are_short(path: Path) -> None:
+    assert long_functions(path.read_text(encoding="utf-8")) == []
+
+
+def test_a_planted_long_function_is_found() -> None:
+    head, line = "def f(\n    n,\n):\n    '''Return.\n\n    Nothing.\n    '''\n", "    n += 1\n"
+    assert long_functions(head + MOST_LINES_OF_FUNCTIONS * line) == []
+    assert long_functions(head + (MOST_LINES_OF_FUNCTIONS + 1) * line) == ["f has 51 lines"]
+    assert long_functions("class C:\n  async " + head.replace("def f", "def g") + 60 * line) == ["g has 60 lines"]
+    assert long_functions("def f():\n    '''Return nothing.'''\n") == []
 
 
 # ---- the form of algorithms

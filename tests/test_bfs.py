@@ -164,7 +164,7 @@ def test_unknown_labels(pocl: Session) -> None:
     for source, name in (("q", "q"), (["a", "zz"], "zz"), (0, "0"), (["a", 7], "7")):
         with pytest.raises(SourceError, match=name):
             bfs(graph, source, session=pocl)
-    numbered = Graph.from_edges([10, 20, 1], [20, 30, 20], labels="auto")
+    numbered = Graph.from_edges([10, 20, 1], [20, 30, 20], ids="auto")
     assert bfs(numbered, 20, session=pocl).distances.tolist() == [1, 1, 0, 1]
     for unknown in (0, 2, 25):
         with pytest.raises(SourceError, match=str(unknown)):
@@ -173,8 +173,8 @@ def test_unknown_labels(pocl: Session) -> None:
 
 def test_what_is_no_id(pocl: Session) -> None:
     """A bool is none, though it equals an integer, but for a vertex of that name; nor is what has no hash."""
-    numbers, labels = cg.generators.path(3), Graph.from_edges([0, 1], [1, 2], labels="auto")
-    for graph in (numbers, labels):
+    numbers, named = cg.generators.path(3), Graph.from_edges([0, 1], [1, 2], ids="auto")
+    for graph in (numbers, named):
         for source in (True, [0, True], np.bool_(True), np.array([True]), [[1]], {1}):
             with pytest.raises(SourceError, match=r"True|1"):
                 bfs(graph, source, session=pocl)
@@ -182,14 +182,14 @@ def test_what_is_no_id(pocl: Session) -> None:
 
 
 def test_many_labelled_sources(pocl: Session) -> None:
-    """The labels are looked through once, not for each source."""
+    """The ids are looked through once, not for each source."""
     path = cg.generators.path(60_000)
-    labels = [f"v{i}" for i in range(60_000)]
-    graph = Graph(path.row_offsets, path.column_indices, labels=labels)
+    ids = [f"v{i}" for i in range(60_000)]
+    graph = Graph(path.row_offsets, path.column_indices, ids=ids)
     start = time.process_time()
-    result = bfs(graph, labels[::2], session=pocl)
+    result = bfs(graph, ids[::2], session=pocl)
     assert result.distances.sum() == 30_000 and result.sources.tolist() == [*range(0, 60_000, 2)]
-    assert [result.path_to(v)[-1] for v in labels[::30]] == labels[::30]
+    assert [result.path_to(v)[-1] for v in ids[::30]] == ids[::30]
     assert time.process_time() - start < 10  # 60,000² / 2 comparisons take a minute
 
 

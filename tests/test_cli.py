@@ -268,7 +268,7 @@ def test_convert_keeps_the_graph(graph_file: str, tmp_path: Path, cli: Cli) -> N
     np.testing.assert_array_equal(before.row_offsets, after.row_offsets)
     for name in ("again.csv", "again.npz"):
         cli.text("convert", graph_file, str(tmp_path / name), "--ids", "compact")
-        assert read(tmp_path / name).labels.tolist() == [0, 1, 2, 3, 4, 5, 7, 8]  # type: ignore[union-attr]
+        assert read(tmp_path / name).ids.tolist() == [0, 1, 2, 3, 4, 5, 7, 8]  # type: ignore[union-attr]
     assert main(["convert", graph_file, str(tmp_path / "absent" / "graph.mtx")]) == 4
 
 
@@ -454,9 +454,9 @@ def test_sources_are_ids_of_the_file(graph_file: str, tmp_path: Path, on_pocl: N
         for unknown in ("9", "-1", "1.5", "a", str(2**64)):
             assert unknown in cli.error(name, graph_file, "--source", "0", f"--source={unknown}")
         for ids, unknown in ((["10", "7", "20"], "0"), (["b", "a", "01"], "1")):
-            labels = np.array(ids) if ids[0] == "b" else np.array(ids, np.int64)
-            path = str(tmp_path / "labelled.npz")
-            write(Graph.from_edges(labels[:2], labels[1:], labels=labels), path)
+            array = np.array(ids) if ids[0] == "b" else np.array(ids, np.int64)
+            path = str(tmp_path / "named.npz")
+            write(Graph.from_edges(array[:2], array[1:], ids=array), path)
             text = cli.text(name, path, "--source", ids[2], "--predecessors", "-o", "-")
             assert text == f"{ids[0]}\t2\t{ids[1]}\n{ids[1]}\t1\t{ids[2]}\n{ids[2]}\t0\t-\n"
             assert unknown in cli.error(name, path, "--source", unknown)

@@ -159,7 +159,7 @@ def test_rows_that_are_not_sorted_are_found(session):
 
 
 def test_a_host_graph_and_back(session):
-    graph = Graph.from_edges(["a", "b", "c"], ["b", "c", "a"], [1.5, 2.5, 3.5], labels="auto")
+    graph = Graph.from_edges(["a", "b", "c"], ["b", "c", "a"], [1.5, 2.5, 3.5], ids="auto")
     made = DeviceGraph.from_graph(graph, session)
     assert made.to_graph() is graph and DeviceGraph.from_graph(graph, session) is made
     assert made.edge_weights.get().tolist() == graph.edge_weights.tolist() and made.stats is graph.stats
@@ -170,7 +170,7 @@ def test_a_host_graph_and_back(session):
     del graph, copy
     gc.collect()
     back = made.to_graph()
-    assert same(back, Graph(rows, columns, weights)) and back.labels.tolist() == ["a", "b", "c"]
+    assert same(back, Graph(rows, columns, weights)) and back.ids.tolist() == ["a", "b", "c"]
 
 
 def test_anything_that_is_a_graph_becomes_one_on_a_device(session):

@@ -197,7 +197,7 @@ def test_impossible_sizes_are_refused(call: Any, message: str) -> None:
         lambda: generators.uniform_random(3, 10**12), lambda: generators.rmat(30, 2**10),
         lambda: generators.two_cliques(2**29), lambda: generators.random_geometric(10**9, 1e9),
         lambda: generators.planted_ratings(2**31 - 1, 2**31 - 1, 10**15), lambda: generators.path(3).expanded(2**28),
-        lambda: Graph.from_edges([0], [2**31 - 2]), lambda: Graph.from_edges(range(2**62), [0], labels="auto"),
+        lambda: Graph.from_edges([0], [2**31 - 2]), lambda: Graph.from_edges(range(2**62), [0], ids="auto"),
         lambda: Graph.from_edges(range(2**62), [0]), lambda: generators.power_law_ratings(2**31 - 1, 9, 2**31),
     ],
 )  # fmt: skip

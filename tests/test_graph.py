@@ -36,9 +36,7 @@ def entries(graph: Graph) -> list[tuple[Any, ...]]:
 
 def check(graph: Graph) -> None:
     """Run the public constructor's checks on what a trusted builder made."""
-    again = Graph(
-        graph.row_offsets, graph.column_indices, graph.edge_weights, directed=graph.directed, labels=graph.labels
-    )
+    again = Graph(graph.row_offsets, graph.column_indices, graph.edge_weights, directed=graph.directed, ids=graph.ids)
     assert again.has_sorted_rows == graph.has_sorted_rows
     for name in ("row_offsets", "column_indices", "edge_weights"):
         array = getattr(graph, name)
@@ -128,7 +126,7 @@ def test_self_loops_can_be_dropped() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ids", "labels", "expected"),
+    ("ends", "ids", "expected"),
     [
         (([30, 10], [10, 20]), "auto", [10, 20, 30]),
         ((["b", "a"], ["a", "c"]), "auto", ["a", "b", "c"]),
@@ -142,11 +140,11 @@ def test_self_loops_can_be_dropped() -> None:
         ((["b"], ["a"]), ["z", "a", "b"], ["z", "a", "b"]),
     ],
 )
-def test_ids_become_labels(ids: Any, labels: Any, expected: list[Any]) -> None:
-    graph = Graph.from_edges(*ids, labels=labels, directed=True)
-    assert graph.labels is not None and graph.labels.tolist() == expected
+def test_ids_stay_with_the_graph(ends: Any, ids: Any, expected: list[Any]) -> None:
+    graph = Graph.from_edges(*ends, ids=ids, directed=True)
+    assert graph.ids is not None and graph.ids.tolist() == expected
     found = [(expected[u], expected[v]) for u, v in entries(graph)]
-    assert sorted(found, key=repr) == sorted(zip(*ids, strict=True), key=repr)
+    assert sorted(found, key=repr) == sorted(zip(*ends, strict=True), key=repr)
 
 
 @pytest.mark.parametrize("kind", [*WRAPPERS, "pyarrow", "chunked", "dictionary", "pandas", "categories"])
@@ -157,15 +155,15 @@ def test_ids_of_other_packages_arrays(kind: Any) -> None:
         "dictionary": lambda ids: pa.array(ids).dictionary_encode(), "pandas": lambda ids: pd.array(ids),
         "categories": lambda ids: pd.Categorical(ids),
     }.get(kind, kind)  # fmt: skip
-    graph = Graph.from_edges(make([3, 8, 9, 40]), make([8, 9, 3, 41]), labels="auto")
-    assert graph.labels.tolist() == [3, 8, 9, 40, 41] and graph.n_edges == 8
+    graph = Graph.from_edges(make([3, 8, 9, 40]), make([8, 9, 3, 41]), ids="auto")
+    assert graph.ids.tolist() == [3, 8, 9, 40, 41] and graph.n_edges == 8
     assert connected_components(graph, session="pocl").n_components == 2
     assert bfs(graph, make([40]), session="pocl").distances.tolist() == [-1, -1, -1, 0, 1]
-    again = Graph.from_edges([3, 8], [8, 9], make([1.5, 2.5]), labels=make([3, 8, 9]))
-    assert again.labels.tolist() == [3, 8, 9] and again.edge_weights.tolist() == [1.5, 1.5, 2.5, 2.5]
+    again = Graph.from_edges([3, 8], [8, 9], make([1.5, 2.5]), ids=make([3, 8, 9]))
+    assert again.ids.tolist() == [3, 8, 9] and again.edge_weights.tolist() == [1.5, 1.5, 2.5, 2.5]
     if isinstance(kind, str):  # of text
-        words = Graph.from_edges(make(["a", "b", "c", "x"]), make(["b", "c", "a", "y"]), labels="auto")
-        assert words.labels.tolist() == ["a", "b", "c", "x", "y"]
+        words = Graph.from_edges(make(["a", "b", "c", "x"]), make(["b", "c", "a", "y"]), ids="auto")
+        assert words.ids.tolist() == ["a", "b", "c", "x", "y"]
         assert bfs(words, "a", session="pocl").distances.tolist() == [0, 1, 1, -1, -1]
 
 
@@ -181,7 +179,7 @@ def test_ids_of_other_packages_arrays(kind: Any) -> None:
 )
 def test_what_holds_ids_but_is_no_array_or_list_is_refused(ids: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        Graph.from_edges(ids, [3, 4], labels="auto")
+        Graph.from_edges(ids, [3, 4], ids="auto")
 
 
 def _missing_ids() -> Iterator[tuple[Any, str]]:
@@ -204,9 +202,9 @@ def _missing_ids() -> Iterator[tuple[Any, str]]:
 @pytest.mark.parametrize(("ids", "value"), list(_missing_ids()))
 def test_a_missing_id_is_refused_with_its_row(ids: Any, value: str) -> None:
     for ends, name in (((ids, [1, 2, 3]), "src"), (([1, 2, 3], ids), "dst")):
-        for labels in ("auto", ids):
+        for known in ("auto", ids):
             with pytest.raises(GraphError, match=rf"{name}\[1\] = .*({value}|-\d+).* is missing"):
-                Graph.from_edges(*ends, labels=labels)
+                Graph.from_edges(*ends, ids=known)
 
 
 @pytest.mark.parametrize(
@@ -227,7 +225,7 @@ def test_a_missing_id_is_refused_with_its_row(ids: Any, value: str) -> None:
         ({"row_offsets": [0, 1], "column_indices": [0], "edge_weights": [1, 2]}, r"shape \(2,\).*\(1,\)"),
         ({"row_offsets": [0, 1], "column_indices": [0], "edge_weights": [1j]}, "complex128"),
         ({"row_offsets": [0, 1], "column_indices": [0], "edge_weights": np.array([2**64 - 1], np.uint64)}, "above"),
-        ({"row_offsets": [0, 1], "column_indices": [0], "labels": ["a", "b"]}, r"labels has shape \(2,\)"),
+        ({"row_offsets": [0, 1], "column_indices": [0], "ids": ["a", "b"]}, r"ids has shape \(2,\)"),
         ({"row_offsets": [0, 1, 1], "column_indices": [1]}, r"entry \(0, 1\) lacks a matching reverse entry \(1, 0\)"),
         ({"row_offsets": [0, 0, 1], "column_indices": [0]}, r"entry \(1, 0\)"),
         ({"row_offsets": [0, 2, 3], "column_indices": [1, 1, 0]}, r"entry \(0, 1\)"),
@@ -281,8 +279,8 @@ def test_parallel_edges_may_have_their_weights_in_any_order() -> None:
         (lambda: Graph.from_edges([0], [1, 2]), "src has 1 elements and dst 2"),
         (lambda: Graph.from_edges([0], [2**31]), r"dst\[0\] = 2147483648 is not a vertex; allowed: 0 to 2147483646"),
         (lambda: Graph.from_edges([0.0], [1.0]), "float64"),
-        (lambda: Graph.from_edges(["a"], ["b"], labels=["a"]), "id 'b' is not among the labels"),
-        (lambda: Graph.from_edges(["a"], ["a"], labels=["a", "a"]), "distinct"),
+        (lambda: Graph.from_edges(["a"], ["b"], ids=["a"]), "id 'b' is not in ids"),
+        (lambda: Graph.from_edges(["a"], ["a"], ids=["a", "a"]), "distinct"),
         (lambda: Graph.from_edges([0], [0], duplicates="mean"), "duplicates = 'mean'; allowed: 'keep', 'min'"),  # type: ignore[arg-type]
         (lambda: Graph.from_scipy(sp.csr_array(np.ones((2, 3)))), "square"),
         (lambda: Graph.from_scipy(sp.csr_array(np.triu(np.ones((3, 3)))), directed=False), "not symmetric"),
@@ -298,7 +296,7 @@ def test_invalid_input_is_refused(call: Any, message: str) -> None:
 
 def test_arrays_of_other_types_are_converted() -> None:
     graph = Graph(
-        np.array([0, 1, 2], ">i8"), np.array([1, 9, 0, 9], "u2")[::2], np.array([5, 5], ">f2"), labels=["x", "y"]
+        np.array([0, 1, 2], ">i8"), np.array([1, 9, 0, 9], "u2")[::2], np.array([5, 5], ">f2"), ids=["x", "y"]
     )
     assert (graph.row_offsets.dtype, graph.column_indices.dtype) == (np.int32, np.int32)
     assert graph.edge_weights is not None and graph.edge_weights.dtype == np.float32
@@ -309,14 +307,14 @@ def test_arrays_of_other_types_are_converted() -> None:
 @pytest.mark.parametrize("wrap", [np.asarray, memoryview, list])
 def test_what_the_caller_changes_later_is_not_the_graphs(wrap: Any) -> None:
     offsets, columns = np.array([0, 1, 2], np.int32), np.array([1, 0], np.int32)
-    weights, labels = np.array([5.0, 5.0]), np.array([8, 9])
-    arrays = wrap(offsets), wrap(columns), wrap(weights), wrap(labels)
-    graph = Graph(arrays[0], arrays[1], arrays[2], labels=arrays[3])
-    listed = Graph.from_edges(np.array([8]), np.array([9]), labels=arrays[3])
-    for array in (offsets, columns, weights, labels):
+    weights, ids = np.array([5.0, 5.0]), np.array([8, 9])
+    arrays = wrap(offsets), wrap(columns), wrap(weights), wrap(ids)
+    graph = Graph(arrays[0], arrays[1], arrays[2], ids=arrays[3])
+    listed = Graph.from_edges(np.array([8]), np.array([9]), ids=arrays[3])
+    for array in (offsets, columns, weights, ids):
         array[:] = 10**9
     assert entries(graph) == [(0, 1, 5.0), (1, 0, 5.0)]
-    for same in (graph.labels, listed.labels):
+    for same in (graph.ids, listed.ids):
         assert same is not None and same.tolist() == [8, 9]
     assert columns.flags.writeable
     with pytest.raises(ValueError, match="read-only"):
@@ -348,7 +346,7 @@ def test_ends_of_any_integer_type(dtype: str) -> None:
         assert entries(Graph.from_edges(source, target, n=np.uint8(3), weight=weights)) == [
             (0, 1, 0), (1, 0, 0), (1, 2, 1), (2, 1, 1)
         ]  # fmt: skip
-    assert entries(Graph.from_edges(ends[:2], ends[1:], labels=[2, 1, 0])) == expected
+    assert entries(Graph.from_edges(ends[:2], ends[1:], ids=[2, 1, 0])) == expected
 
 
 @pytest.mark.parametrize(
@@ -514,10 +512,10 @@ def test_networkx_nodes_and_weights() -> None:
     source.add_edge("b", "a", weight=2.5)
     source.add_edge("b", ("t", 1))
     graph = as_graph(source, weight="weight")
-    assert graph.labels is not None and graph.labels.tolist() == ["b", "a", ("t", 1)]
+    assert graph.ids is not None and graph.ids.tolist() == ["b", "a", ("t", 1)]
     assert entries(graph) == [(0, 1, 2.5), (0, 2, 1.0), (1, 0, 2.5), (2, 0, 1.0)]
     assert nx.utils.graphs_equal(as_graph(source).to_networkx(), nx.Graph(source.edges()))
-    assert as_graph(nx.path_graph(4)).labels is None
+    assert as_graph(nx.path_graph(4)).ids is None
 
 
 def weighted(kind: type[nx.Graph]) -> nx.Graph:
@@ -559,7 +557,7 @@ def test_networkx_graphs_and_views_give_their_edges(kind: type[nx.Graph], view: 
             graph = Graph.from_networkx(source, name)
         check(graph)
         assert entries(graph) == sorted(expected) and graph.directed == source.is_directed()
-        assert list(source) == ([] if graph.labels is None else graph.labels.tolist())
+        assert list(source) == ([] if graph.ids is None else graph.ids.tolist())
 
 
 @pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
@@ -650,12 +648,12 @@ def test_a_neighbour_that_is_no_node_of_a_networkx_graph_is_refused(names: list[
 
 
 @pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize("labels", [None, ["z", ("y", 1), 5, "x"]])
+@pytest.mark.parametrize("ids", [None, ["z", ("y", 1), 5, "x"]])
 @pytest.mark.parametrize("weight", [None, [3, 1, 2, 5, 4]])
-def test_to_networkx_is_as_if_edges_were_added_one_by_one(directed: bool, labels: Any, weight: Any) -> None:
+def test_to_networkx_is_as_if_edges_were_added_one_by_one(directed: bool, ids: Any, weight: Any) -> None:
     graph = Graph.from_edges([2, 0, 3, 1, 0], [1, 2, 0, 1, 1], weight, directed=directed)
-    graph = Graph(graph.row_offsets, graph.column_indices, graph.edge_weights, directed, labels)
-    names = range(4) if labels is None else labels
+    graph = Graph(graph.row_offsets, graph.column_indices, graph.edge_weights, directed, ids)
+    names = range(4) if ids is None else ids
     expected = (nx.DiGraph if directed else nx.Graph)()
     expected.add_nodes_from(names)
     for u, v, *w in zip(*(part.tolist() for part in graph.edge_list() if part is not None), strict=True):
@@ -695,20 +693,20 @@ def test_permuted_is_isomorphic_and_expanded_repeats(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("labels", "is_rising"),
+    ("ids", "is_rising"),
     [([3, 5, 9], True), ([3, 3, 9], False), ([9, 5, 3], False), (["a", "b", "c"], False), ([0.5, 1.5, 2.5], False)],
 )
-def test_no_dictionary_is_made_of_rising_labels(labels: list[Any], is_rising: bool) -> None:
-    graph = Graph([0, 1, 3, 4], [1, 0, 2, 1], labels=labels)
-    assert graph.has_rising_labels == is_rising and not Graph([0], []).has_rising_labels
-    assert bfs(graph, labels[2], session="pocl").distances.tolist() == [2, 1, 0]
+def test_no_dictionary_is_made_of_rising_ids(ids: list[Any], is_rising: bool) -> None:
+    graph = Graph([0, 1, 3, 4], [1, 0, 2, 1], ids=ids)
+    assert graph.has_rising_ids == is_rising and not Graph([0], []).has_rising_ids
+    assert bfs(graph, ids[2], session="pocl").distances.tolist() == [2, 1, 0]
     assert ("vertex_numbers" in vars(graph)) != is_rising
 
 
 def test_permuted_carries_labels() -> None:
-    graph = Graph.from_edges(["a", "b"], ["b", "c"], labels="auto").permuted(0)
-    assert graph.labels is not None
-    assert {frozenset((graph.labels[u], graph.labels[v])) for u, v in entries(graph)} == {
+    graph = Graph.from_edges(["a", "b"], ["b", "c"], ids="auto").permuted(0)
+    assert graph.ids is not None
+    assert {frozenset((graph.ids[u], graph.ids[v])) for u, v in entries(graph)} == {
         frozenset("ab"),
         frozenset("bc"),
     }

@@ -166,11 +166,11 @@ def test_edge_list_directions_come_from_the_head(tmp_path: Path) -> None:
 def test_edge_list_keeps_the_ids_of_the_file(tmp_path: Path) -> None:
     file = saved(tmp_path, "graph.txt", "1 2\n2 3\n")
     graph = read(file)
-    assert graph.n_vertices == 3 and graph.labels is not None and graph.labels.tolist() == [1, 2, 3]
-    assert read(file, base=1).n_vertices == 3 and read(file, base=1).labels is None
-    assert read(file, base=0).n_vertices == 4 and read(file, base=0, labels=True).labels is None
-    kept = read(file, base=1, labels=True)
-    assert kept.labels is not None and kept.labels.tolist() == [1, 2, 3]
+    assert graph.n_vertices == 3 and graph.ids is not None and graph.ids.tolist() == [1, 2, 3]
+    assert read(file, base=1).n_vertices == 3 and read(file, base=1).ids is None
+    assert read(file, base=0).n_vertices == 4 and read(file, base=0, with_ids=True).ids is None
+    kept = read(file, base=1, with_ids=True)
+    assert kept.ids is not None and kept.ids.tolist() == [1, 2, 3]
     with pytest.raises(InputError, match="base = 0; allowed with ids='compact'"):
         read(file, base=0, ids="compact")
 
@@ -195,7 +195,7 @@ TOPS = [4, 5, 1000, 16_000_000, 17_000_000, 9_000_000_000]
 @pytest.mark.filterwarnings("error")
 def test_ids_with_gaps_are_compacted_whatever_their_size(tmp_path: Path, top: int, head: str) -> None:
     graph = read(saved(tmp_path, "graph.txt", f"{head}0 {top} 0.5\n{top} 3 1.5\n3 2 2.5\n"))
-    assert graph.labels is not None and graph.labels.tolist() == [0, 2, 3, top]
+    assert graph.ids is not None and graph.ids.tolist() == [0, 2, 3, top]
     src, dst, weights = graph.edge_list()
     assert list(zip(src, dst, weights, strict=True)) == [(0, 3, 0.5), (1, 2, 2.5), (2, 3, 1.5)]  # type: ignore[arg-type]
 
@@ -205,7 +205,7 @@ def test_ids_are_compacted_unless_the_head_states_their_range(tmp_path: Path, to
     file = saved(tmp_path, "graph.txt", f"# Nodes: 1001 Edges: 2\n0 {top}\n3 0\n")
     if top <= 1000:
         graph = read(file)
-        assert graph.labels is None and graph.n_vertices == 1001 and read(file, ids="compact").n_vertices == 3
+        assert graph.ids is None and graph.n_vertices == 1001 and read(file, ids="compact").n_vertices == 3
         return
     with pytest.warns(GraphFileWarning, match="tells of 1001 vertices, the edges name 3"):
         assert read(file).n_vertices == 3
@@ -247,12 +247,12 @@ def test_heads_of_konect(tmp_path: Path, content: str, n: int, directed: bool, e
 
 
 def test_labels_are_the_ids_of_konect(tmp_path: Path) -> None:
-    stated = read(saved(tmp_path, "out.a", "% bip unweighted\n% 2 2 3\n1 1\n2 3\n"), labels=True)
-    assert stated.labels is not None and stated.labels.tolist() == ["L1", "L2", "R1", "R2", "R3"]
+    stated = read(saved(tmp_path, "out.a", "% bip unweighted\n% 2 2 3\n1 1\n2 3\n"), with_ids=True)
+    assert stated.ids is not None and stated.ids.tolist() == ["L1", "L2", "R1", "R2", "R3"]
     found = read(saved(tmp_path, "out.b", "% bip unweighted\n7 1\n9 3\n"))
-    assert found.labels is not None and found.labels.tolist() == ["L7", "L9", "R1", "R3"]
-    one = read(saved(tmp_path, "out.c", "% sym unweighted\n% 1 3 3\n1 2\n"), labels=True)
-    assert one.labels is not None and one.labels.tolist() == [1, 2, 3]
+    assert found.ids is not None and found.ids.tolist() == ["L7", "L9", "R1", "R3"]
+    one = read(saved(tmp_path, "out.c", "% sym unweighted\n% 1 3 3\n1 2\n"), with_ids=True)
+    assert one.ids is not None and one.ids.tolist() == [1, 2, 3]
 
 
 CYCLE = [(0, 1), (0, 4), (1, 2), (2, 3), (3, 4)]
@@ -275,10 +275,10 @@ def test_a_first_line_that_fits_as_a_size_line_is_one(
     file = saved(tmp_path, "graph.txt", f"# x\n{size}\n{content}")
     with pytest.warns(GraphFileWarning, match=f"line 2: '{size}' is taken for the size line.*--no-size-line"):
         graph = read(file)
-    assert (graph.n_vertices, edges_of(graph), graph.labels) == (n, edges, None)
+    assert (graph.n_vertices, edges_of(graph), graph.ids) == (n, edges, None)
     again, as_edge = read(file, size_line=True), read(file, size_line=False, duplicates="keep")
     assert edges_of(again) == edges
-    assert as_edge.labels is not None or as_edge.n_vertices != n or as_edge.n_edges == content.count("\n") + 1
+    assert as_edge.ids is not None or as_edge.n_vertices != n or as_edge.n_edges == content.count("\n") + 1
 
 
 def test_size_lines_that_do_not_fit(tmp_path: Path) -> None:
@@ -304,7 +304,7 @@ def test_times_are_no_weights_without_a_word(tmp_path: Path) -> None:
     assert read(file, columns=("source", "target", "time")).edge_weights is None
     assert edges_of(read(file, columns=("source", "target", "weight")))[0][2] == 1217567877
     turned = read(file, columns=["weight", "target", "source"], directed=True)
-    assert turned.labels is not None and turned.labels[-1] == 1217567878
+    assert turned.ids is not None and turned.ids[-1] == 1217567878
     named = saved(tmp_path, "b.csv", "since,to,from,metres\n1217567877,1,0,5\n")
     assert edges_of(read(named, columns=("", "target", "source", "weight"))) == [(0, 1, 5)]
 
@@ -329,7 +329,7 @@ def test_large_ids_are_exact_beside_numbers_with_a_point(tmp_path: Path) -> None
     ids = [2**53, 2**53 + 1, 2**60 + 1, 2**63 - 1]
     text = f"{ids[0]} {ids[1]} 0.5\n{ids[2]}.0 {ids[3]} 1\n"
     graph = read(saved(tmp_path, "a.txt", text), ids="compact")
-    assert graph.labels is not None and graph.labels.tolist() == ids
+    assert graph.ids is not None and graph.ids.tolist() == ids
     for wrong in (f"{2**63}", f"{2**60}.5", "1e300", "1e-400", "0." + 20 * "9"):
         with pytest.raises(GraphFileError, match=r"line 2.*ids from 0 to 9223372036854775807"):
             read(saved(tmp_path, "b.txt", f"0 1 0.5\n{wrong} 1 1\n"))
@@ -396,12 +396,12 @@ def test_labels_are_the_ids_of_files_that_count_from_one(tmp_path: Path, format:
     file = tmp_path / f"a{SUFFIX[format]}"
     write(random_weights(path(3)), file)
     for _ in range(2):
-        assert read(file, cache=True).labels is None
-        graph = read(file, labels=True, cache=True)
-        assert graph.labels is not None and graph.labels.tolist() == [1, 2, 3]
+        assert read(file, cache=True).ids is None
+        graph = read(file, with_ids=True, cache=True)
+        assert graph.ids is not None and graph.ids.tolist() == [1, 2, 3]
     write(graph, file)
-    with pytest.warns(GraphFileWarning, match="numbers the vertices from 1, so the labels are not in it") as caught:
-        write(Graph.from_edges([5], [7], [1], labels="auto"), file)
+    with pytest.warns(GraphFileWarning, match="numbers the vertices from 1, so the ids are not in it") as caught:
+        write(Graph.from_edges([5], [7], [1], ids="auto"), file)
     assert caught[0].filename == __file__
 
 
@@ -409,37 +409,37 @@ def test_labels_are_the_ids_of_files_that_count_from_one(tmp_path: Path, format:
 @pytest.mark.filterwarnings("error")
 def test_an_edge_list_keeps_ids_and_its_suffix_tells_what_stands_between(tmp_path: Path, suffix: str) -> None:
     file = tmp_path / f"a{suffix}"
-    for labels in ([5, 9, 7], [2, 0, 1], [1, 2, 3], [3, 2, 1], [0, 1, 2], [2**62, 1, 0]):
-        graph = Graph.from_edges([labels[0], labels[1]], [labels[1], labels[2]], [0.5, 2], labels=labels, directed=True)
+    for ids in ([5, 9, 7], [2, 0, 1], [1, 2, 3], [3, 2, 1], [0, 1, 2], [2**62, 1, 0]):
+        graph = Graph.from_edges([ids[0], ids[1]], [ids[1], ids[2]], [0.5, 2], ids=ids, directed=True)
         write(graph, file)
         content = gzip.decompress(file.read_bytes()) if suffix.endswith("gz") else file.read_bytes()
         separator = "," if "csv" in suffix else "\t"
-        assert separator.join([str(labels[0]), str(labels[1]), "0.5"]) in content.decode().splitlines()
-        again = read(file, labels=True)
-        names = np.arange(3) if again.labels is None else again.labels
+        assert separator.join([str(ids[0]), str(ids[1]), "0.5"]) in content.decode().splitlines()
+        again = read(file, with_ids=True)
+        names = np.arange(3) if again.ids is None else again.ids
         assert {(int(names[u]), int(names[v]), w) for u, v, w in edges_of(again)} == {
-            (labels[u], labels[v], w) for u, v, w in edges_of(graph)
+            (ids[u], ids[v], w) for u, v, w in edges_of(graph)
         }
 
 
 @pytest.mark.filterwarnings("error")
 def test_an_edge_list_tells_of_labels_that_it_cannot_hold(tmp_path: Path) -> None:
-    for labels in (["x", "y"], [-1, 5], [1.5, 2.5], [(1, 2), (3, 4)]):
-        with pytest.raises(InputError, match=r"labels\[0\] = .*; an edge list has integers"):
-            write(Graph.from_edges([labels[0]], [labels[1]], labels=labels), tmp_path / "a.csv")
+    for ids in (["x", "y"], [-1, 5], [1.5, 2.5], [(1, 2), (3, 4)]):
+        with pytest.raises(InputError, match=r"ids\[0\] = .*; an edge list has integers"):
+            write(Graph.from_edges([ids[0]], [ids[1]], ids=ids), tmp_path / "a.csv")
     with pytest.warns(GraphFileWarning, match="1 vertices without edges are not in the file"):
-        write(Graph.from_edges([5], [9], labels=[5, 7, 9]), tmp_path / "a.csv")
+        write(Graph.from_edges([5], [9], ids=[5, 7, 9]), tmp_path / "a.csv")
     assert read(tmp_path / "a.csv").n_vertices == 2
-    write(Graph.from_edges([1], [3], labels=[1, 2, 3]), tmp_path / "b.csv")
+    write(Graph.from_edges([1], [3], ids=[1, 2, 3]), tmp_path / "b.csv")
     assert read(tmp_path / "b.csv").n_vertices == 3
 
 
 def test_npz_keeps_labels_and_reads_scipy(tmp_path: Path) -> None:
-    graph = Graph.from_edges(["x", "y"], ["y", "z"], [0.5, 1], labels="auto")
+    graph = Graph.from_edges(["x", "y"], ["y", "z"], [0.5, 1], ids="auto")
     write(graph, tmp_path / "a.npz")
     again = read(tmp_path / "a.npz")
     check_same(again, graph)
-    assert again.labels is not None and again.labels.tolist() == ["x", "y", "z"]
+    assert again.ids is not None and again.ids.tolist() == ["x", "y", "z"]
     sp.save_npz(tmp_path / "b.npz", sp.csr_array(graph.to_scipy()))
     check_same(read(tmp_path / "b.npz"), graph)
 

@@ -93,13 +93,13 @@ def test_the_tool_sees_planted_faults(
     assert outcome.startswith(fuzz_readers.FAILED) and reason in outcome
 
 
-EDGES, TRIPLES = partial(read, format="edge_list", labels=True), partial(read_ratings, format="text")
+EDGES, TRIPLES = partial(read, format="edge_list", with_ids=True), partial(read_ratings, format="text")
 
 
 @pytest.mark.parametrize(
     ("name", "content", "planted", "reason"),
     [
-        ("edge_list_ids", b"# Nodes: 2\n1 2\n", partial(EDGES, labels=False), "other edges"),
+        ("edge_list_ids", b"# Nodes: 2\n1 2\n", partial(EDGES, with_ids=False), "other edges"),
         ("edge_list_ids", b"# Undirected graph\n0 1\n", partial(EDGES, directed=True), "the direction"),
         ("edge_list_ids", b"3 2\n0 1\n1 2\n", lambda path: Graph.from_edges([0, 1], [1, 2], n=5), "other vertices"),
         ("edge_list_ids", b"3 9\n0 1\n1 2\n", lambda path: Graph.from_edges([0, 1], [1, 2]), "other edges than in"),
@@ -169,8 +169,8 @@ RIGHT = {"row_offsets": npy([0, 1, 2]), "column_indices": npy([1, 0]), "directed
         ({"column_indices": b"\x93NUMPY\x03\x00" + npy([1, 0])[8:]}, "header of version"),
         ({"directed": npy([False, True])}, "a truth value"),
         ({"directed": npy(2)}, "a truth value"),
-        ({"labels": npy([[1], [2]])}, "of one dimension"),
-        ({"labels": npy(np.array([65, 0x110000], ">u4").view(">U1"))}, "labels holds the character 0x110000"),
+        ({"ids": npy([[1], [2]])}, "of one dimension"),
+        ({"ids": npy(np.array([65, 0x110000], ">u4").view(">U1"))}, "ids holds the character 0x110000"),
         ({"edge_weights": npy(1.5)}, "of one dimension"),
     ],
 )
@@ -205,7 +205,7 @@ def test_no_member_can_be_hidden(tmp_path: Path) -> None:
 def test_no_pickle_is_loaded(tmp_path: Path) -> None:
     member = io.BytesIO()
     np.save(member, np.array([Unpickled(), 1], object))
-    file = archive(tmp_path, RIGHT | {"labels": member.getvalue()})
+    file = archive(tmp_path, RIGHT | {"ids": member.getvalue()})
     for load in (read, read_ratings, SGDMatrixFactorization.load):
         with pytest.raises(InputError, match=r"not a graph|not ratings|no saved"):
             load(file)

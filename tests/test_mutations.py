@@ -6,6 +6,7 @@ from collections import Counter
 from conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))
+import kernel_mutations
 import mutate_host
 import mutate_kernels
 from covering_tests import Covering
@@ -14,7 +15,7 @@ ANSWERS = ("found_by", "equivalent", "unseen")
 
 
 def test_every_place_of_the_kernels_has_a_row() -> None:
-    places, rows = {change.key for change in mutate_kernels.mutations()}, set(mutate_kernels.read_table())
+    places, rows = {change.key for change in kernel_mutations.mutations()}, set(mutate_kernels.read_table())
     assert places == rows, f"run tools/mutate_kernels.py: no rows {places - rows}, rows of old {rows - places}"
 
 
@@ -28,7 +29,7 @@ def test_nearly_all_are_found() -> None:
 
 def test_changes_are_what_they_say() -> None:
     text = "if (!grid_barrier(control, members, &passed)) return;\nfetch_add(sum, x);"
-    kinds = {kind: text[begin:end] for begin, end, kind, *_ in mutate_kernels.places("some.cl", text)}
+    kinds = {kind: text[begin:end] for begin, end, kind, *_ in kernel_mutations.places(text)}
     assert kinds == {
         "check ignored": "!grid_barrier(control, members, &passed)",
         "no grid_barrier": "grid_barrier(control, members, &passed)",

@@ -328,7 +328,7 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
     },
     Place("sssp/frontier.cl", "near_far", ONE): {
         # What was listed in the turn before is not listed again.
-        "stamp-for-two-turns": ("next.stamp = turn.number + 2u;", "next.stamp = turn.number / 2u + 2u;")
+        "stamp-for-two-turns": ("next.stamp = turn + 2u;", "next.stamp = turn / 2u + 2u;")
     },
     Place("traversal/predecessors.cl", "predecessors", lanes.LIGHT_FIRST): {
         "round-that-runs-on": (

@@ -43,28 +43,28 @@ RUNS: dict[str, Callable[[cg.Graph], Any]] = {
 
 
 def ids_of(graph: Any) -> Any:
-    labels = getattr(graph, "labels", None)  # a matrix has none
-    return range(1024) if labels is None else labels
+    ids = getattr(graph, "ids", None)  # a matrix has none
+    return range(1024) if ids is None else ids
 
 
-@pytest.fixture(scope="module", params=["host", "labels", "device", "matrix"])
+@pytest.fixture(scope="module", params=["host", "ids", "device", "matrix"])
 def graph(request: pytest.FixtureRequest) -> Any:
     session_on("pocl")
     made = cg.generators.random_weights(cg.generators.rmat(10, 16), high=100)
-    if request.param == "labels":
-        return cg.Graph(made.row_offsets, made.column_indices, made.edge_weights, labels=NAMES)
+    if request.param == "ids":
+        return cg.Graph(made.row_offsets, made.column_indices, made.edge_weights, ids=NAMES)
     if request.param == "device":
         return cg.DeviceGraph.from_graph(made, session="pocl")
     return made.to_scipy() if request.param == "matrix" else made
 
 
 def answer_bytes(result: Any) -> int:
-    """Return the bytes of the arrays of a result, of the ends of a forest, and of the labels."""
+    """Return the bytes of the arrays of a result, of the ends of a forest, and of the ids."""
     arrays = [value for value in (*result, *vars(result).values()) if isinstance(value, np.ndarray)]
     if isinstance(result, cg.SpanningForest):
         arrays = [result.edges, result.sources, result.targets, result.weights]
-    labels = getattr(getattr(result, "graph", None), "labels", None)
-    return sum(array.nbytes for array in arrays) + (0 if labels is None else labels.nbytes)
+    ids = getattr(getattr(result, "graph", None), "ids", None)
+    return sum(array.nbytes for array in arrays) + (0 if ids is None else ids.nbytes)
 
 
 @pytest.mark.parametrize("name", RUNS)

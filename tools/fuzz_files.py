@@ -121,7 +121,7 @@ def _read_cached(path: Path) -> Graph:
     source = path.with_name("source.txt")
     if not source.exists():
         source.write_bytes(_SOURCE)
-    place = cache.place(source, {"format": "edge_list", "labels": False, "directed": None})
+    place = cache.place(source, {"format": "edge_list", "with_ids": False, "directed": None})
     place.parent.mkdir(parents=True, exist_ok=True)
     place.unlink(missing_ok=True)  # graphs read before still see the old file
     place.write_bytes(path.read_bytes())
@@ -135,7 +135,7 @@ def _write_cache(path: Path) -> None:
 
 _PLAIN, _WEIGHTED = two_cliques(4, bridge=True), random_weights(grid(3, 4))
 _REAL = random_weights(grid(2, 3), dtype=np.float32)
-_LABELLED = Graph.from_edges(["x", "y", "x"], ["y", "z", "x"], [0.5, 1, -3], labels="auto", directed=True)
+_NAMED = Graph.from_edges(["x", "y", "x"], ["y", "z", "x"], [0.5, 1, -3], ids="auto", directed=True)
 _RATINGS = Ratings.from_triples([0, 0, 1, 3], [1, 4, 0, 2], [1.0, 2.5, 5.0, 3.0])
 _NAMED = Ratings.from_triples(["ann", "bob", "ann"], [7, 7, 9], [1.0, 2.0, 3.0], ids="compact")
 (_SOURCE,) = _graph_files("edge_list", _REAL)
@@ -173,7 +173,7 @@ HEADED = (
 READERS = {
     "edge_list": _graph_reader(*EDGE_LISTS, format="edge_list"),
     "edge_list_ids": Reader(
-        (*EDGE_LISTS, *HEADED), partial(read, format="edge_list", labels=True, duplicates="keep"), oracle.check_graph,
+        (*EDGE_LISTS, *HEADED), partial(read, format="edge_list", with_ids=True, duplicates="keep"), oracle.check_graph,
         oracle.graph_facts, _ANY_TEXT, oracle.check_edges,
     ),
     "matrix_market": _graph_reader(
@@ -202,7 +202,7 @@ READERS = {
         ),
         read, oracle.check_graph, oracle.graph_facts, ((damage_bytes, True),),
     ),
-    "npz": _archive_reader(*_graph_files("npz", _PLAIN, _WEIGHTED, _REAL, _LABELLED)),
+    "npz": _archive_reader(*_graph_files("npz", _PLAIN, _WEIGHTED, _REAL, _NAMED)),
     "npz_of_scipy": _archive_reader(*_scipy_files(_REAL.to_scipy(), "csr", "csc", "coo", "bsr", "dia")),
     "planar_graph": Reader(
         (

@@ -86,7 +86,7 @@ def _integer(word: bytes) -> int:
 
 
 def check_edges(content: bytes, graph: Graph) -> None:
-    """Raise AssertionError unless *graph*, read with ``labels=True``, has the edges of an edge list."""
+    """Raise AssertionError unless *graph*, read with ``with_ids=True``, has the edges of an edge list."""
     comments, columns, rows = _table(content, _EDGE_NAMES)
     head = b"\n".join(comments)
     konect = re.match(rb"%[ \t]*(sym|asym|bip)[ \t]+(\w+)$", comments[0]) if comments else None
@@ -103,7 +103,7 @@ def check_edges(content: bytes, graph: Graph) -> None:
             ids.sort()
         return (*ids, *(float(row[column]) for column in columns[2:] if column < len(row)))
 
-    names = range(graph.n_vertices) if graph.labels is None else graph.labels.tolist()
+    names = range(graph.n_vertices) if graph.ids is None else graph.ids.tolist()
     found = Counter()
     for u, v, *weight in zip(*(a.tolist() for a in graph.edge_list() if a is not None), strict=True):
         pair = [names[u], names[v]]
@@ -117,7 +117,7 @@ def check_edges(content: bytes, graph: Graph) -> None:
         wanted = Counter(((*one[:2],), *one[2:]) for one in given)
         if found == wanted:
             ids = {end for one in given for end in one[:2]}
-            assert graph.labels is None or ids <= set(names), "an id is lost"
+            assert graph.ids is None or ids <= set(names), "an id is lost"
             if len(reading) < len(rows):
                 size = [_integer(word) for word in rows[0]]
                 assert graph.n_vertices in size, "other vertices than in the size line"
@@ -143,7 +143,7 @@ def check_triples(content: bytes, ratings: Ratings) -> None:
 # ---- checks of every kind of file
 
 # The arguments of the constructors, and the arrays that a prediction is made of.
-graph_facts = attrgetter("row_offsets", "column_indices", "edge_weights", "directed", "labels")
+graph_facts = attrgetter("row_offsets", "column_indices", "edge_weights", "directed", "ids")
 ratings_facts = attrgetter("users", "items", "values", "n_users", "n_items", "user_ids", "item_ids")
 model_facts = attrgetter("user_factors_", "item_factors_", "user_biases_", "item_biases_", "mean_")
 

@@ -48,6 +48,8 @@ INLINE int is_evicted(const refined_t *r, int v, int weight, int stamp) {
   return before + own <= needed || (long)((ulong)mixed(mixed((uint)v) ^ (uint)stamp) * (ulong)own >> 32) < needed - before;
 }
 
+/* Every work-item calls: candidates that still do not lose become movers.
+ * No race: a candidate has one work-item, which alone writes FROM and MOVED of it; no other reads these in this step. */
 INLINE void confirm(const refined_t *r, const level_t *on) {
   const uint mode = r->state[REFINE_MODE], stamp = r->state[REFINE_STAMP], n = r->state[REFINE_CANDIDATES];
   if (mode >= MODE_BACK) return;
@@ -84,7 +86,7 @@ INLINE int change_of_cut(const refined_t *r, const level_t *on, int v, int stamp
   for (int e = on->rows[v] + (int)first; e < on->rows[v + 1]; e += (int)step) {
     const int u = on->columns[e];
     if (u == v) continue;
-    /* The part of a neighbour that moves, too, may have changed already. */
+    /* The part of a neighbour that moves, too, may have changed already, so it is not used. */
     const int moves = moved[u] == stamp, before = moves ? froms[u] : load_relaxed(ARRAY(r, PART) + u);
     const int after = moves ? targets[u] : before;
     change += edge_weight(on, e) * ((to != after) - (from != before)) * (moves ? 1 : 2);
@@ -93,6 +95,10 @@ INLINE int change_of_cut(const refined_t *r, const level_t *on, int v, int stamp
   return change;
 }
 
+/* Every work-item calls: movers get their parts, and the change of the cut is added up.
+ * Races: a neighbour may read PART of a mover meanwhile; change_of_cut then takes FROM and TARGET instead, because MOVED
+ * has the stamp.  Each mover has one work-item, and stands in the list once.  Sizes and the change of the cut are sums, so
+ * the order of additions does not matter. */
 INLINE void apply(const refined_t *r, const level_t *on) {
   const uint mode = r->state[REFINE_MODE], stamp = r->state[REFINE_STAMP], n = r->state[REFINE_MOVERS];
   if (mode >= MODE_BACK) return;

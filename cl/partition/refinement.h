@@ -129,12 +129,16 @@ INLINE void append_to_list(const refined_t *r, int v) {
   const uint list = r->state[REFINE_WRITE], at = fetch_add(r->state + REFINE_LENGTH + list, 1u);
   ARRAY(r, LIST + list)[at] = v;
 }
-/* Puts v on the list that is being written, unless it is on a list. */
+/* Puts v on the list that is being written, unless it is on a list.
+ * Race: several work-items may list v in one step.  The one whose fetch_or sets the bit appends it; the others see the
+ * bit.  REFINE_WRITE changes only in `direct`. */
 INLINE void list_vertex(const refined_t *r, int v) {
   if (!(fetch_or(ARRAY(r, FLAGS) + v, LISTED) & LISTED)) append_to_list(r, v);
 }
 
-/* Call it after u or a neighbour of u has changed its part. */
+/* Call it after u or a neighbour of u has changed its part.
+ * Race: movers touch common neighbours at the same time.  In this step FRESH is only cleared and LISTED only set, so an
+ * older value of the flags leads to an atomic that changes nothing. */
 INLINE void touch(const refined_t *r, int u) {
   const int flags = load_relaxed(ARRAY(r, FLAGS) + u);
   if (flags & FRESH) fetch_and(ARRAY(r, FLAGS) + u, ~FRESH);

@@ -1,9 +1,11 @@
 /* The first step of label propagation, which chooses the next turn, and the loop over all four.
- * docs/kernels/label_propagation.md draws it.
+ * docs/protocols/refining.md draws it.
  *
- * Races: one work-group runs the first step, between two meetings of all groups, and only it writes the words of the state,
- * the sizes of parts and the histogram there.  Its work-items share `desk` in local memory: all read the words before the
- * second barrier, one writes them after it, and all copy them back after the third. */
+ * Races: none in this file.  One work-group runs `direct` between two meetings of all groups (meet_all), so no other group
+ * reads or writes the words of the state, the sizes of parts and the histogram meanwhile.  Within the group, `desk` in
+ * local memory has a copy of the words: all work-items read it before the second barrier, one changes it before the
+ * third, and all copy it back after that.
+ */
 #ifndef CLGRAPH_REFINING_H
 #define CLGRAPH_REFINING_H
 #include "partition/moving.h"
@@ -71,7 +73,7 @@ INLINE turn_t turn_of(const __local uint *desk) {
 }
 
 /* Every work-item calls: the room that each part has left, in `free`, and the sums of shares and of the weight beyond
- * limits, which other work-items may read behind a barrier. */
+ * limits, which other work-items may read behind a barrier.  Sub-groups add to the two sums at the same time, by atomics. */
 INLINE void weigh_parts(const refined_t *r, __local uint *free, __local uint *over, __local uint *total) {
   __global const int *sizes = OF_PARTS(r, SIZES), *limits = OF_PARTS(r, LIMITS);
   uint own_total = 0u, own_over = 0u;
@@ -156,12 +158,55 @@ INLINE void turn_lists(uint mode, __local uint *desk) {
   }
 }
 
+/* Every work-item calls: copy the words of the state to local memory. */
+INLINE void read_state(const refined_t *r, __local uint *desk) {
+  for (uint i = GRID_CONTROL_WORDS + get_local_id(0); i < REFINE_WORDS; i += WG_SIZE) desk[i] = r->state[i];
+}
+
+/* Every work-item calls, behind a barrier after the last change of desk.  Groups that read the words wait in meet_all. */
+INLINE void write_state(const refined_t *r, const __local uint *desk) {
+  for (uint i = GRID_CONTROL_WORDS + get_local_id(0); i < REFINE_WORDS; i += WG_SIZE) r->state[i] = desk[i];
+}
+
+/* One work-item calls: choose what the next turn does, and change the words of the state accordingly. */
+INLINE void choose_turn(const refined_t *r, const level_t *on, turn_t turn, __local uint *desk) {
+  keep_best(turn, desk);
+  const uint mode = next_mode(on, turn, desk);
+  if (mode == MODE_BACK) return_to_best(desk);
+  turn_lists(mode, desk);
+  desk[REFINE_TURN] = turn.number + 1u;
+  desk[REFINE_STAMP]++;
+  desk[REFINE_CANDIDATES] = desk[REFINE_MOVERS] = 0u;
+  desk[REFINE_MODE] = mode;
+  if (r->level) {
+    r->level[LEVEL_CUT] = desk[REFINE_BEST_CUT];
+    r->level[LEVEL_TURNS] = turn.number + 1u;
+  }
+}
+
+/* Every work-item calls: keep the sizes of parts with the best partition, or go back to them with it.  A work-item has
+ * parts of its own. */
+INLINE void keep_or_restore_sizes(const refined_t *r, turn_t turn, const __local uint *desk) {
+  __global int *sizes = OF_PARTS(r, SIZES), *best_sizes = OF_PARTS(r, BEST_SIZES);
+  for (uint p = get_local_id(0); p < r->n_parts; p += WG_SIZE) {
+    if (turn.is_better) best_sizes[p] = sizes[p];
+    else if (desk[REFINE_MODE] == MODE_BACK) sizes[p] = best_sizes[p];
+  }
+}
+
+/* Every work-item calls before a rebalancing: write the sums of room, and clear the histogram of losses for `ask`. */
+INLINE void prepare_rebalancing(const refined_t *r, const __local uint *free) {
+  for (uint p = get_local_id(0); p <= r->n_parts; p += WG_SIZE) OF_PARTS(r, FREE)[p] = (int)free[p];
+  for (uint i = get_local_id(0); i < r->n_parts * BUCKETS; i += WG_SIZE) r->histogram[i] = 0;
+}
+
 /* One work-group calls: choose what the next turn does.  Other groups wait, so the state is copied to local memory and
- * back.  desk has room for the words of the state, for the room of each part, and for two sums. */
+ * back.  desk has room for the words of the state, for the room of each part, and for two sums.
+ * The barriers: desk is filled; it has been read and the sums are complete; work-item 0 has changed it. */
 INLINE void direct(const refined_t *r, const level_t *on, __local uint *desk) {
   __local uint *free = desk + REFINE_WORDS, *over = desk + DESK_OVER, *total = desk + DESK_TOTAL;
   if (r->state[REFINE_MODE] == MODE_DONE) return;
-  for (uint i = GRID_CONTROL_WORDS + get_local_id(0); i < REFINE_WORDS; i += WG_SIZE) desk[i] = r->state[i];
+  read_state(r, desk);
   if (get_local_id(0) == 0) *over = *total = 0u;
   GROUP_BARRIER();
   turn_t turn = turn_of(desk);
@@ -169,33 +214,15 @@ INLINE void direct(const refined_t *r, const level_t *on, __local uint *desk) {
   GROUP_BARRIER();
   compare_with_best(r, on, *over, *total, &turn);
   if (turn.too_much && sg_in_group() == 0) sum_room(r->n_parts, free);
-  if (get_local_id(0) == 0) {
-    keep_best(turn, desk);
-    const uint mode = next_mode(on, turn, desk);
-    if (mode == MODE_BACK) return_to_best(desk);
-    turn_lists(mode, desk);
-    desk[REFINE_TURN] = turn.number + 1u;
-    desk[REFINE_STAMP]++;
-    desk[REFINE_CANDIDATES] = desk[REFINE_MOVERS] = 0u;
-    desk[REFINE_MODE] = mode;
-    if (r->level) {
-      r->level[LEVEL_CUT] = desk[REFINE_BEST_CUT];
-      r->level[LEVEL_TURNS] = turn.number + 1u;
-    }
-  }
+  if (get_local_id(0) == 0) choose_turn(r, on, turn, desk);
   GROUP_BARRIER();
-  for (uint i = GRID_CONTROL_WORDS + get_local_id(0); i < REFINE_WORDS; i += WG_SIZE) r->state[i] = desk[i];
-  __global int *sizes = OF_PARTS(r, SIZES), *best_sizes = OF_PARTS(r, BEST_SIZES);
-  for (uint p = get_local_id(0); p < r->n_parts; p += WG_SIZE) {
-    if (turn.is_better) best_sizes[p] = sizes[p];
-    else if (desk[REFINE_MODE] == MODE_BACK) sizes[p] = best_sizes[p];
-  }
-  if (!turn.too_much) return;
-  for (uint p = get_local_id(0); p <= r->n_parts; p += WG_SIZE) OF_PARTS(r, FREE)[p] = (int)free[p];
-  for (uint i = get_local_id(0); i < r->n_parts * BUCKETS; i += WG_SIZE) r->histogram[i] = 0;
+  write_state(r, desk);
+  keep_or_restore_sizes(r, turn, desk);
+  if (turn.too_much) prepare_rebalancing(r, free);
 }
 
-/* Every work-item of every group that refines calls; 0 ends the kernel, after a time-out.  A group alone needs no `passed`. */
+/* Every work-item of every group that refines calls; 0 ends the kernel, after a time-out.  A group alone needs no `passed`.
+ * The barrier fences on both sides, so a step sees all that earlier steps wrote, by plain loads. */
 INLINE int meet_all(const refined_t *r, __local int *passed) {
   if (r->members > 1u) return grid_barrier(r->state, r->members, passed);
   GROUP_BARRIER();
@@ -219,7 +246,7 @@ INLINE void refine(refined_t *r, uint level, uint last_level, int has_coarser, i
     for (;;) {
       if (r->member == 0u) direct(r, &on, desk);
       if (!meet_all(r, passed)) return;
-      const uint mode = r->state[REFINE_MODE];  /* a group that is ahead may change it soon */
+      const uint mode = r->state[REFINE_MODE];  /* read here: after MODE_DONE, another group may begin a level */
       ask(r, &on);
       if (!meet_all(r, passed)) return;
       if (mode == MODE_DONE) break;

@@ -5,6 +5,7 @@
  * count equals the number of members.  Member 0 clears the word and the sizes of lists that come into use two turns
  * later: by then every group has left the barrier before last, where that word was polled.
  * Groups pass data to each other only through lists, so only a group that wrote to a list (LISTED) fences.
+ * docs/protocols/bfs_queues.md has a table of the words and a timeline of a turn.
  */
 #ifndef CLGRAPH_TRAVERSAL_LEVELS_H
 #define CLGRAPH_TRAVERSAL_LEVELS_H
@@ -38,15 +39,18 @@
 #endif
 
 /* Clear the words that come into use two turns later.  Member 0 calls it early in a turn and passes the result to
- * turn_arrive, so that the clearing is done before it arrives. */
+ * turn_arrive, so that the clearing is done before it arrives.
+ * Race: none.  Groups last used these words in turn - 2, and have left it: they arrived at turn - 1, which member 0 has
+ * passed.  They use them again in turn + 1 at the earliest, after member 0 has arrived. */
 INLINE uint clear_turn(volatile __global uint *state, uint turn) {
   uint was = exchange(state + STATE_TURNS + 32u * (turn + 2u & 3u), 0u);
   for (uint k = 0u; k < 4u; k++) was |= exchange(state + STATE_SIZES + SIZES * (turn + 2u & 3u) + k, 0u);
   return was;
 }
 
-/* One work-item of a group calls, behind a barrier of the group.  Arriving and waiting are separate functions, so that
- * a group can do work in between on which no other group depends. */
+/* One work-item of a group calls, behind a barrier of the group.  Arriving and waiting are separate functions, so that a
+ * group can do work in between on which no other group depends.
+ * Race: all groups add to one word.  The sum of the counts tells that all have come; the order does not matter. */
 INLINE void turn_arrive(volatile __global uint *state, uint turn, uint cleared, uint flags, __local uint *sum) {
 #if ALONE
   *sum = flags;
@@ -57,21 +61,29 @@ INLINE void turn_arrive(volatile __global uint *state, uint turn, uint cleared, 
 #endif
 }
 
+/* One work-item of a group calls: poll the word of the turn until all members have arrived, and return it.  Returns 0 after
+ * SPIN_LIMIT polls, or if another group has reported a time-out.
+ * Race: an old value only costs another poll.  The word is complete until member 0 clears it, two turns later. */
+INLINE uint poll_arrivals(volatile __global uint *state, uint turn, uint members) {
+  volatile __global uint *word = state + STATE_TURNS + 32u * (turn & 3u), *status = state + STATE_CONTROL + GRID_STATUS;
+  uint seen = load_relaxed(word);
+  for (uint spin = 1u; (seen & ARRIVED_MASK) != members; spin++) {
+    if (spin >= SPIN_LIMIT || ((spin & 1023u) == 0u && load_relaxed(status))) {
+      report_status(status, STATUS_TIMEOUT);
+      return 0u;
+    }
+    seen = load_relaxed(word);
+  }
+  return seen;
+}
+
 /* Every work-item calls.  Returns the sum of the flags over the groups.  0 ends the kernel: either nothing is left, or
- * a wait timed out. */
+ * a wait timed out.
+ * One work-item writes *sum; the barrier stands before the others read it, and a later barrier before it is written again. */
 INLINE uint turn_await(volatile __global uint *state, uint turn, uint members, __local uint *sum) {
 #if !ALONE
   if (get_local_id(0) == 0) {
-    volatile __global uint *word = state + STATE_TURNS + 32u * (turn & 3u), *status = state + STATE_CONTROL + GRID_STATUS;
-    uint seen = load_relaxed(word);
-    for (uint spin = 1u; (seen & ARRIVED_MASK) != members; spin++) {
-      if (spin >= SPIN_LIMIT || ((spin & 1023u) == 0u && load_relaxed(status))) {
-        report_status(status, STATUS_TIMEOUT);
-        seen = 0u;
-        break;
-      }
-      seen = load_relaxed(word);
-    }
+    uint seen = poll_arrivals(state, turn, members);
     if (seen >= LISTED) fence_device(); else order_reads();
     *sum = seen & ~ARRIVED_MASK;
   }

@@ -1,20 +1,17 @@
-/* Frontiers of breadth-first searches and of shortest paths, and how their edges are spread over lanes.
+/* Frontiers of breadth-first searches and of shortest paths.  docs/protocols/bfs_queues.md draws them.
  *
  * A frontier is stored in three places.  `own`: a queue of each work-group in local memory, so that a small frontier
  * takes only a device-wide barrier and three dependent accesses a level: the neighbour, its distance, its row.
  * `light`: a list of vertices in global memory, which takes the overflow and is dealt out evenly.  `heavy`: a list of
  * pieces of long rows.
- * The lanes of a sub-group take the edges of up to SUB_GROUP_SIZE rows together; each finds its row by binary search
- * in their prefix sums.
+ * A turn reads one frontier and writes the next one.  All races are between work-items that write: they take slots by
+ * additions.  The barrier of the turn stands between writing and reading.
  */
 #ifndef CLGRAPH_TRAVERSAL_QUEUES_H
 #define CLGRAPH_TRAVERSAL_QUEUES_H
 #include "traversal/levels.h"
-#include "common/subgroup.h"
+#include "traversal/lists.h"
 
-#ifndef STEPS                    /* edges a lane has in flight */
-#define STEPS 4
-#endif
 #ifndef QUEUE_ROWS               /* rows that fit in a work-group's own queue */
 #define QUEUE_ROWS (2 * WG_SIZE)
 #endif
@@ -24,26 +21,12 @@
 #ifndef OWN_LENGTH               /* longer rows go to the lists */
 #define OWN_LENGTH 64
 #endif
-#ifndef PIECE                    /* longer rows are split into pieces of this many edges */
-#define PIECE 128
-#endif
-#ifndef ONLY_SHORT_ROWS          /* 1: no row is longer than PIECE */
-#define ONLY_SHORT_ROWS 0
-#endif
-#ifndef SKIP_LEAVES              /* 1: the only edge of a vertex of degree 1 leads back (undirected) */
-#define SKIP_LEAVES 0
-#endif
-#ifndef HELD                     /* items that a sub-group buffers before it appends them to a list by one atomic */
-#define HELD 0
-#endif
 #ifndef COUNT_EDGES              /* 1: count the edges of listed rows in sizes[2] */
 #define COUNT_EDGES 0
 #endif
 #ifndef WITH_DISTANCES           /* 1: queues hold the distance at which a vertex was found; needs a type dist_t */
 #define WITH_DISTANCES 0
 #endif
-
-typedef struct { int vertex; offset_t begin; uint length; } row_t;
 
 /* A found vertex. */
 typedef struct {
@@ -52,57 +35,6 @@ typedef struct {
   dist_t d;
 #endif
 } entry_t;
-
-/* The edges that a lane looks at next: entry e, from vertex v of the lane `slot` to u.  u is -1 if there is none. */
-typedef struct { int v[STEPS], u[STEPS]; uint slot[STEPS]; offset_t e[STEPS]; } edges_t;
-
-/* A list in global memory, and the items that a sub-group has buffered for it: held[0] counts them.  held is 0 without
- * a buffer. */
-typedef struct { __global int *items; volatile __global uint *size; __local int *held; } list_t;
-#define HELD_WORDS (HELD + 1)
-
-/* Every lane calls: write the buffered items to the list, and return the first of `more` slots behind them. */
-INLINE uint release(list_t to, uint more) {
-  uint count = 0u, base = 0u;
-  if (to.held) {
-    sg_sync();
-    count = (uint)to.held[0];
-  }
-  if (!(count + more)) return 0u;
-  if (sg_lane() == 0) base = fetch_add(to.size, count + more);
-  base = sg_broadcast(base, 0u);
-  for (uint i = sg_lane(); i < count; i += SUB_GROUP_SIZE) to.items[base + i] = to.held[1u + i];
-  if (count) {
-    sg_sync();
-    if (sg_lane() == 0) to.held[0] = 0;
-  }
-  return base + count;
-}
-
-/* Every lane calls: append those items k for which bit k of wanted is set. */
-INLINE void append(const int *item, uint wanted, list_t to) {
-  const uint count = popcount(wanted), before = sg_exclusive_sum(count);
-  const uint all = sg_broadcast(before + count, SUB_GROUP_SIZE - 1);
-  if (!all) return;
-  uint slot;
-  if (to.held) {
-    sg_sync();
-    const uint held = (uint)to.held[0];
-    if (held + all <= HELD) {
-      sg_sync();
-      if (sg_lane() == 0) to.held[0] = (int)(held + all);
-      slot = 1u + held + before;
-#pragma unroll
-      for (uint k = 0u; k < STEPS; k++)
-        if (wanted >> k & 1u) to.held[slot++] = item[k];
-      return;
-    }
-  }
-  slot = release(to, all) + before;
-#pragma unroll
-  for (uint k = 0u; k < STEPS; k++)
-    if (wanted >> k & 1u) to.items[slot++] = item[k];
-}
 
 /* The next frontier.  rows and size are the work-group's own queue, of which `room` may be used.  sizes[0] counts the
  * vertices in light, sizes[1] the pieces in heavy, sizes[2] the edges of both.
@@ -140,50 +72,6 @@ INLINE frontier_t frontier_of(uint turn, uint room, const frontiers_t *all) {
   return frontier;
 }
 
-INLINE row_t row_of_vertex(int v, __global const offset_t *restrict row_offsets) {
-  row_t row;
-  row.vertex = v;
-  row.begin = row_offsets[v];
-  row.length = (uint)min(row_offsets[v + 1] - row.begin, (offset_t)0x7fffffff);
-  return row;
-}
-
-/* Leaves (SKIP_LEAVES) and isolated vertices have no further vertex to reach. */
-INLINE int has_more(row_t row) { return row.length > (uint)SKIP_LEAVES; }
-
-INLINE row_t piece_of_row(int2 piece, __global const offset_t *restrict row_offsets) {
-  row_t row = row_of_vertex(piece.x, row_offsets);
-  uint skipped = (uint)piece.y * PIECE;
-  row.begin += skipped;
-  row.length = min(row.length - skipped, (uint)PIECE);
-  return row;
-}
-
-/* The rows of a sub-group's lanes: each lane has its own row, the sum of the lengths before it, and the sum of all; and
- * the edges that it looks at next. */
-typedef struct { row_t row; uint before, total; edges_t edges; } lanes_t;
-
-/* Every lane calls, once it has its row. */
-INLINE void sum_lengths(lanes_t *at) {
-  at->before = sg_exclusive_sum(at->row.length);
-  at->total = sg_broadcast(at->before + at->row.length, SUB_GROUP_SIZE - 1);
-}
-
-/* Every lane calls: the lanes get the edges from number `first` on. */
-INLINE void look_up(lanes_t *at, uint first, __global const int *restrict column_indices) {
-  edges_t *edges = &at->edges;
-#pragma unroll
-  for (uint k = 0u; k < STEPS; k++) {
-    uint number = first + k * SUB_GROUP_SIZE + sg_lane(), slot = 0u;
-    for (uint step = SUB_GROUP_SIZE / 2; step; step >>= 1)
-      if (sg_broadcast(at->before, slot + step) <= number) slot += step;
-    edges->slot[k] = slot;
-    edges->e[k] = sg_broadcast(at->row.begin, slot) + (offset_t)(number - sg_broadcast(at->before, slot));
-    edges->v[k] = sg_broadcast(at->row.vertex, slot);
-    edges->u[k] = number < at->total ? load_once(column_indices + edges->e[k]) : -1;
-  }
-}
-
 /* The frontier's size: rows of the group's own queue and entries of the lists; and the number of this sub-group among
  * all sub-groups that share the lists. */
 typedef struct { uint own, light, heavy, sub_group, n_sub_groups; } share_t;
@@ -197,7 +85,8 @@ typedef struct { uint own, light, heavy; } batch_t;
 INLINE uint rows_at_once(share_t of) { return min((of.light + of.n_sub_groups - 1u) / of.n_sub_groups, (uint)SUB_GROUP_SIZE); }
 
 /* Every lane of the sub-group calls, and gets a row, or a row of length 0.  *own is its entry if the row comes from the
- * queue.  Returns 0 after the last batch. */
+ * queue.  Returns 0 after the last batch.
+ * No race: the entries were written in the turn before, and the barrier of the turn stands between. */
 INLINE int next_batch(batch_t *at, row_t *row, entry_t *own, frontier_t now, share_t of,
                       __global const offset_t *restrict row_offsets) {
   const uint lane = sg_lane();
@@ -234,8 +123,10 @@ INLINE list_t light_of(frontier_t next) {
   return light;
 }
 
-/* Every lane calls: put those vertices k into the lists for which bit k of wanted is set. */
-INLINE void list_rows(const entry_t *found, const uint *length, uint wanted, frontier_t next) {
+/* Every lane calls: return the wanted vertices that no work-item has listed in this turn.
+ * Race: several work-items may find a vertex in one turn, each with another distance.  The first exchange returns an
+ * older stamp, and all others this turn's, so one work-item lists the vertex. */
+INLINE uint not_yet_listed(const entry_t *found, uint wanted, frontier_t next) {
 #if WITH_DISTANCES
   if (next.listed_in) {
     uint was[STEPS];             /* all exchanges are issued before one is waited for */
@@ -247,6 +138,56 @@ INLINE void list_rows(const entry_t *found, const uint *length, uint wanted, fro
       if (was[k] == next.stamp) wanted &= ~(1u << k);
   }
 #endif
+  return wanted;
+}
+
+#if !ONLY_SHORT_ROWS
+INLINE uint pieces_of(uint length) { return (length + PIECE - 1u) / PIECE; }
+
+/* Every lane calls: add the lengths of the wanted rows to sizes[2].  All groups add, and read the sum a turn later. */
+INLINE void count_listed_edges(const uint *length, uint wanted, frontier_t next) {
+  uint edges = 0u;
+#pragma unroll
+  for (uint k = 0u; k < STEPS; k++)
+    if (wanted >> k & 1u) edges += length[k];
+  edges = sg_sum(edges);
+  if (sg_lane() == 0 && edges) fetch_add(next.sizes + 2, edges);
+}
+
+/* Every lane calls: write the pieces of one row from `slot` on.  A row of more than SUB_GROUP_SIZE pieces is written by
+ * all lanes together. */
+INLINE void write_pieces(int vertex, uint n_pieces, uint slot, frontier_t next) {
+  for (uint piece = 0u; n_pieces <= SUB_GROUP_SIZE && piece < n_pieces; piece++)
+    next.heavy[slot + piece] = (int2)(vertex, (int)piece);
+  for (lane_mask_t hubs = sg_ballot(n_pieces > SUB_GROUP_SIZE); hubs; hubs &= hubs - 1) {
+    const uint owner = lowest_lane(hubs), all_of_it = sg_broadcast(n_pieces, owner), from = sg_broadcast(slot, owner);
+    const int hub = sg_broadcast(vertex, owner);
+    for (uint piece = sg_lane(); piece < all_of_it; piece += SUB_GROUP_SIZE)
+      next.heavy[from + piece] = (int2)(hub, (int)piece);
+  }
+}
+
+/* Every lane calls: put those vertices k into `heavy` for which bit k of heavy is set, `pieces` in all for this lane.
+ * Race: as in release, one addition gives the sub-group slots of its own. */
+INLINE void list_pieces(const entry_t *found, const uint *length, uint heavy, uint pieces, frontier_t next) {
+  const uint pieces_before = sg_exclusive_sum(pieces), all_pieces = sg_broadcast(pieces_before + pieces, SUB_GROUP_SIZE - 1);
+  uint slot = 0u;
+  if (sg_lane() == 0) slot = fetch_add(next.sizes + 1, all_pieces);
+  slot = sg_broadcast(slot, 0u) + pieces_before;
+#pragma unroll
+  for (uint k = 0u; k < STEPS; k++) {
+    const uint n_pieces = heavy >> k & 1u ? pieces_of(length[k]) : 0u;
+    write_pieces(found[k].vertex, n_pieces, slot, next);
+    slot += n_pieces;
+  }
+}
+#endif
+
+/* Every lane calls: put those vertices k into the lists for which bit k of wanted is set: vertices with long rows into
+ * `heavy`, the others into `light`.  LISTED tells the group's last work-item to fence before it arrives; the flag is in
+ * local memory, where several sub-groups may set it. */
+INLINE void list_rows(const entry_t *found, const uint *length, uint wanted, frontier_t next) {
+  wanted = not_yet_listed(found, wanted, next);
   uint light = wanted;
   int vertex[STEPS];
 #if !ONLY_SHORT_ROWS
@@ -261,33 +202,11 @@ INLINE void list_rows(const entry_t *found, const uint *length, uint wanted, fro
   uint heavy = wanted & ~light, pieces = 0u;
 #pragma unroll
   for (uint k = 0u; k < STEPS; k++)
-    if (heavy >> k & 1u) pieces += (length[k] + PIECE - 1u) / PIECE;
+    if (heavy >> k & 1u) pieces += pieces_of(length[k]);
 #if COUNT_EDGES
-  uint edges = 0u;
-#pragma unroll
-  for (uint k = 0u; k < STEPS; k++)
-    if (wanted >> k & 1u) edges += length[k];
-  edges = sg_sum(edges);
-  if (sg_lane() == 0 && edges) fetch_add(next.sizes + 2, edges);
+  count_listed_edges(length, wanted, next);
 #endif
-  if (!sg_any(pieces)) return;
-  const uint pieces_before = sg_exclusive_sum(pieces), all_pieces = sg_broadcast(pieces_before + pieces, SUB_GROUP_SIZE - 1);
-  uint slot = 0u;
-  if (sg_lane() == 0) slot = fetch_add(next.sizes + 1, all_pieces);
-  slot = sg_broadcast(slot, 0u) + pieces_before;
-#pragma unroll
-  for (uint k = 0u; k < STEPS; k++) {
-    const uint n_pieces = heavy >> k & 1u ? (length[k] + PIECE - 1u) / PIECE : 0u;
-    for (uint piece = 0u; n_pieces <= SUB_GROUP_SIZE && piece < n_pieces; piece++)
-      next.heavy[slot + piece] = (int2)(found[k].vertex, (int)piece);
-    for (lane_mask_t hubs = sg_ballot(n_pieces > SUB_GROUP_SIZE); hubs; hubs &= hubs - 1) {
-      const uint owner = lowest_lane(hubs), all_of_it = sg_broadcast(n_pieces, owner), from = sg_broadcast(slot, owner);
-      const int vertex = sg_broadcast(found[k].vertex, owner);
-      for (uint piece = sg_lane(); piece < all_of_it; piece += SUB_GROUP_SIZE)
-        next.heavy[from + piece] = (int2)(vertex, (int)piece);
-    }
-    slot += n_pieces;
-  }
+  if (sg_any(pieces)) list_pieces(found, length, heavy, pieces, next);
 #endif
 }
 
@@ -304,7 +223,10 @@ INLINE void list_row(row_t row, int wanted, frontier_t lists) {
 }
 
 /* Every lane calls: put those vertices k, with rows of this length, into the next frontier for which bit k of wanted is
- * set.  Vertices with short rows go to the own queue while it has room.  With ONLY_SHORT_ROWS no length is read. */
+ * set.  Vertices with short rows go to the own queue while it has room, and to the lists once it is full.  With
+ * ONLY_SHORT_ROWS no length is read.
+ * Race: the sub-groups of the group add to the queue's size at the same time.  The addition gives each slots of its own.
+ * The size may come to exceed `room`; close_queue cuts it. */
 INLINE void push(const entry_t *found, const uint *length, uint wanted, frontier_t next) {
   uint is_short = wanted, slot;
 #if !ONLY_SHORT_ROWS
@@ -330,7 +252,9 @@ INLINE void push(const entry_t *found, const uint *length, uint wanted, frontier
 
 /* Every work-item calls, once its group has no more to push in this turn.  Returns how many rows the group keeps.  A
  * group with more than `most` rows keeps most / 2 and lists the others, so that its queue has room for many turns:
- * turns without lists are cheap.  With 0 it lists all. */
+ * turns without lists are cheap.  With 0 it lists all.
+ * The first barrier lets the group see all rows and the size; the second completes the flags and lists of the group before
+ * one work-item arrives for it. */
 INLINE uint close_queue(frontier_t next, uint most, __global const offset_t *restrict row_offsets) {
   release(light_of(next), 0u);
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);

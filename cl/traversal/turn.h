@@ -1,8 +1,8 @@
 /* The turns of a search in one launch; a breadth-first search makes one for each level.
  *
  * In a turn a work-group expands its share of the frontier, closes its queue of the next one, arrives at the barrier,
- * looks up the edges of the first rows that it keeps, and only then waits for the others.  docs/kernels/bfs_queues.md draws
- * this.
+ * looks up the edges of the first rows that it keeps, and only then waits for the others.  docs/protocols/bfs_queues.md
+ * draws this.
  */
 #ifndef CLGRAPH_TRAVERSAL_TURN_H
 #define CLGRAPH_TRAVERSAL_TURN_H
@@ -29,7 +29,8 @@ INLINE turn_t first_turn(uint number, uint member, uint members, __local uint *s
 /* Every work-item calls, early in a turn. */
 INLINE void begin_turn(turn_t *turn) { turn->cleared = turn->clears ? clear_turn(turn->state, turn->number) : 0u; }
 
-/* The frontier of this turn.  The lists are only read if a group has written to them. */
+/* The frontier of this turn.  The lists are only read if a group has written to them.  Their sizes are complete: additions
+ * to them ended with the turn before. */
 INLINE share_t share_of(const turn_t *turn, frontier_t now) {
   share_t share = {turn->n_own, 0u, 0u, turn->sub_group, turn->n_sub_groups};
   if (turn->told >= LISTED) {
@@ -40,7 +41,8 @@ INLINE share_t share_of(const turn_t *turn, frontier_t now) {
 }
 
 /* Every work-item calls: close the queue of the next frontier, of which the group keeps at most `most` rows, and
- * arrive. */
+ * arrive.  One work-item reads and clears the group's flags: close_queue ended with a barrier, and the group sets flags
+ * again only behind the barrier of await_others. */
 INLINE void close_and_arrive(turn_t *turn, uint most, uint flags, frontier_t now, frontier_t next,
                              __global const offset_t *restrict row_offsets) {
   turn->n_own = close_queue(next, most, row_offsets);

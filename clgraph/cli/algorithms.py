@@ -157,7 +157,7 @@ def _rounded(args: argparse.Namespace, graph: Graph) -> Graph:
     if n_lost := int(np.count_nonzero((scaled == 0) & (weights != 0))):
         warnings.warn(f"--scale-weights {factor:g}: {n_lost} entries round to 0", stacklevel=2)
     return Graph(
-        graph.row_offsets, graph.column_indices, scaled.astype(np.int64), graph.directed, graph.labels, copy=False
+        graph.row_offsets, graph.column_indices, scaled.astype(np.int64), graph.directed, graph.ids, copy=False
     )
 
 

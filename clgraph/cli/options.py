@@ -111,13 +111,13 @@ def open_session(args: argparse.Namespace) -> Session:
 def read_graph(path: str, args: argparse.Namespace) -> Graph:
     """Read graph file *path* as *args* say, telling so on a terminal; a text file is parsed once, then cached.
 
-    Its labels are the ids of the file wherever these are not 0, 1, 2, ….
+    It keeps the ids of the file wherever these are not 0, 1, 2, ….
     """
     from clgraph.io import read
 
     given = {name: value for name in (*READING, "columns") if (value := getattr(args, name)) is not None}
     with busy(f"reading {path}"):
-        return read(path, labels=True, cache=not path.endswith(".npz"), **given)  # .npz is binary already
+        return read(path, with_ids=True, cache=not path.endswith(".npz"), **given)  # .npz is binary already
 
 
 def read_rating_file(path: str, columns: Sequence[str] | None) -> Ratings:
@@ -129,8 +129,8 @@ def read_rating_file(path: str, columns: Sequence[str] | None) -> Ratings:
 
 
 def vertex_ids(graph: Graph) -> Sequence[Any]:
-    """Return the labels of the vertices, or their numbers where there are none."""
-    ids: Sequence[Any] = range(graph.n_vertices) if graph.labels is None else graph.labels.tolist()
+    """Return the ids of the vertices, or their numbers where there are none."""
+    ids: Sequence[Any] = range(graph.n_vertices) if graph.ids is None else graph.ids.tolist()
     return ids
 
 

@@ -35,7 +35,7 @@ def _add_sources(parser: argparse.ArgumentParser) -> None:
 def _read_sources(args: argparse.Namespace, graph: Graph) -> list[int | str]:
     """Return the ids of ``--source``: numbers where the graph has such ids."""
     ids: list[int | str] = list(args.source)
-    if graph.labels is None or graph.labels.dtype.kind in "iu":
+    if graph.ids is None or graph.ids.dtype.kind in "iu":
         for i, text in enumerate(args.source):
             with contextlib.suppress(ValueError):
                 ids[i] = int(text)

@@ -13,7 +13,7 @@ from clgraph.tables import html_fields
 class Result:
     """A named tuple with attributes of its own: the answer, ``info``, and perhaps the ``graph``.
 
-    A pickle has no edges: of ``graph`` it keeps the number of vertices and their labels. Whatever else is asked of the
+    A pickle has no edges: of ``graph`` it keeps the number of vertices and their ids. Whatever else is asked of the
     graph of an unpickled result raises a :class:`clgraph.errors.MissingEdgesError`. Copies share the graph.
     """
 
@@ -26,7 +26,7 @@ class Result:
             getattr(self, name)
         state = dict(vars(self))
         if "graph" in state:
-            state["graph"] = Vertices(state["graph"].n_vertices, state["graph"].labels)
+            state["graph"] = Vertices(state["graph"].n_vertices, state["graph"].ids)
         return state
 
     def __copy__(self) -> Self:

@@ -18,7 +18,7 @@ from clgraph.data.graphs.graph import Graph
 from clgraph.errors import GraphError, GraphFileError, GraphFileWarning, InputError
 from clgraph.io import cache as _cache
 from clgraph.io import dimacs9, edge_list, matrix_market, metis, npz
-from clgraph.io.edges import labelled
+from clgraph.io.edges import replace_ids
 from clgraph.io.text import Progress, reading, writing
 from clgraph.names import unknown_argument
 from clgraph.progress import reading_progress
@@ -46,7 +46,7 @@ def read(
     format: str | None = None,
     directed: bool | None = None,
     base: Literal[0, 1] | None = None,
-    labels: bool = False,
+    with_ids: bool = False,
     cache: bool = False,
     progress: Progress | None = None,
     **options: Unpack[Options],
@@ -65,9 +65,9 @@ def read(
     base : {0, 1}, optional
         The lowest id of an edge list whose ids are vertex numbers, see :mod:`clgraph.io.edge_list`. The
         other formats fix theirs.
-    labels : bool
-        Keep the ids of the file as ``labels`` in every format. By default vertices that a file numbers
-        from 1 are numbered from 0 without labels, and only compacted ids of an edge list are kept.
+    with_ids : bool
+        Keep the ids of the file as ``Graph.ids`` in every format. By default vertices that a file numbers
+        from 1 are numbered from 0 and have no ids, and only compacted ids of an edge list are kept.
     cache : bool
         Keep a binary copy in the cache directory (``CLGRAPH_CACHE_DIR``, else
         ``XDG_CACHE_HOME/clgraph``) and map it into memory the next time.
@@ -91,7 +91,8 @@ def read(
     GraphFileWarning
         Something was taken for granted or passed over, such as the lowest id of an edge list.
     """
-    source, cache, labels = checked_path("path", path), checked_flag("cache", cache), checked_flag("labels", labels)
+    source, cache = checked_path("path", path), checked_flag("cache", cache)
+    with_ids = checked_flag("with_ids", with_ids)
     directed = directed if directed is None else checked_flag("directed", directed)
     check_callback("progress", progress)
     given: dict[str, Any] = {name: value for name, value in {**options, "base": base}.items() if value is not None}
@@ -105,9 +106,11 @@ def read(
     if unknown := set(given) - known:
         raise InputError(unknown_argument(f"read of {format}", unknown, known))
     given["directed"] = directed
-    if labels and "labels" in known:
-        given["labels"] = True
-    copy = _cache.place(source, {"format": format, "labels": labels, **given}) if cache and source.is_file() else None
+    if with_ids and "with_ids" in known:
+        given["with_ids"] = True
+    copy = None
+    if cache and source.is_file():
+        copy = _cache.place(source, {"format": format, "with_ids": with_ids, **given})
     found = None if copy is None else _cache.load(copy)
     if found is None:
         with warnings.catch_warnings(record=True) as caught:
@@ -116,8 +119,8 @@ def read(
                 graph: Graph = reader(source, progress=progress or reading_progress(source), **given)
             except GraphError as error:
                 raise GraphFileError(f"{source}: {error}") from error
-        if labels and graph.labels is None and format in _FROM_ONE:
-            graph = labelled(graph, np.arange(1, graph.n_vertices + 1))
+        if with_ids and graph.ids is None and format in _FROM_ONE:
+            graph = replace_ids(graph, np.arange(1, graph.n_vertices + 1))
         for warning in caught:
             if warning.category is not GraphFileWarning:
                 warnings.warn(warning.message, warning.category, stacklevel=2)
@@ -132,8 +135,8 @@ def read(
 def write(graph: Any, path: str | os.PathLike[str], *, format: str | None = None) -> None:
     """Write *graph* to a file, compressed if the path ends in .gz, .xz or .bz2.
 
-    The file is replaced at the end in one step. "npz" keeps labels, and "edge_list" writes them as ids
-    if they are integers. The other formats number the vertices from 1. An edge list has commas between
+    The file is replaced at the end in one step. "npz" keeps ids, and "edge_list" writes them if they
+    are integers. The other formats number the vertices from 1. An edge list has commas between
     its columns if the suffix is .csv, else tabs.
 
     Parameters
@@ -153,7 +156,7 @@ def write(graph: Any, path: str | os.PathLike[str], *, format: str | None = None
     Warns
     -----
     GraphFileWarning
-        The file does not hold the labels, or not the vertices without edges.
+        The file does not hold the ids, or not the vertices without edges.
     """
     target = checked_path("path", path)
     if format is None:
@@ -168,10 +171,10 @@ def write(graph: Any, path: str | os.PathLike[str], *, format: str | None = None
     if format != "npz" and weights is not None and not (finite := np.isfinite(weights)).all():
         at = int(finite.argmin())
         raise InputError(f"edge_weights[{at}] = {weights[at]}; a text file has finite weights, format='npz' any")
-    labels = graph.labels
-    if format in _FROM_ONE and labels is not None and not np.array_equal(labels, np.arange(1, labels.size + 1)):
+    ids = graph.ids
+    if format in _FROM_ONE and ids is not None and not np.array_equal(ids, np.arange(1, ids.size + 1)):
         warnings.warn(
-            f"{target}: a {format} file numbers the vertices from 1, so the labels are not in it",
+            f"{target}: a {format} file numbers the vertices from 1, so the ids are not in it",
             GraphFileWarning, stacklevel=2,
         )  # fmt: skip
     options = {"delimiter": ","} if format == "edge_list" and suffix_of(target) == ".csv" else {}

@@ -24,11 +24,11 @@ from clgraph.errors import GraphError, GraphFileError
 from clgraph.io.text import writing
 from clgraph.user_cache import cache_root
 
-_MAGIC = b"clgraph cache 3\n"
+_MAGIC = b"clgraph cache 4\n"
 _CHECKED = len(_MAGIC) + 9  # here the bytes begin that the checksum covers
 _ALIGN = 64
 _DATA = 4096  # where the arrays begin
-_ARRAYS = ("row_offsets", "column_indices", "edge_weights", "labels")
+_ARRAYS = ("row_offsets", "column_indices", "edge_weights", "ids")
 
 logger = logging.getLogger(__name__)
 
@@ -70,8 +70,8 @@ def _checked_graph(arrays: dict[str, Any], directed: bool, sorted_rows: bool) ->
     check_arrays(offsets, columns)
     if (weights := arrays.get("edge_weights")) is not None:
         arrays["edge_weights"] = as_weights(weights, columns.size)
-    if (labels := arrays.get("labels")) is not None and labels.size != offsets.size - 1:
-        raise GraphError(f"{labels.size} labels of {offsets.size - 1} vertices")
+    if (ids := arrays.get("ids")) is not None and ids.size != offsets.size - 1:
+        raise GraphError(f"{ids.size} ids of {offsets.size - 1} vertices")
     if not isinstance(directed, bool) or not isinstance(sorted_rows, bool):
         raise GraphError(f"directed = {directed!r}, sorted_rows = {sorted_rows!r}")
     return Graph._trusted(**arrays, directed=directed, sorted_rows=sorted_rows)
@@ -79,7 +79,7 @@ def _checked_graph(arrays: dict[str, Any], directed: bool, sorted_rows: bool) ->
 
 def save(graph: Graph, path: Path, notes: Sequence[str] = ()) -> None:
     """Write the cache file with the warnings *notes*; one that cannot be written is done without."""
-    if graph.labels is not None and graph.labels.dtype.kind in "OV":
+    if graph.ids is not None and graph.ids.dtype.kind in "OV":
         return
     arrays = {name: array for name in _ARRAYS if (array := getattr(graph, name)) is not None}
     table, start = {}, _DATA

@@ -19,7 +19,7 @@ from clgraph.data.graphs.pairs import distinct
 from clgraph.errors import GraphFileWarning, InputError
 from clgraph.io.columns import COMMENTS, checked_columns, seem_times, separated
 from clgraph.io.edge_list_start import EXPECTED, ROLES, Head, Start, fitting_size, numbers_of, read_start
-from clgraph.io.edges import Edges, believed_vertices, labelled
+from clgraph.io.edges import Edges, believed_vertices, replace_ids
 from clgraph.io.text import Block, Progress, file_error, read_blocks, reading, write_rows
 
 SUFFIXES = (".txt", ".el", ".edges", ".edgelist", ".tsv", ".csv")
@@ -34,20 +34,20 @@ def read(
     columns: Sequence[str] | None = None,
     size_line: bool | None = None,
     duplicates: Duplicates | None = None,
-    labels: bool = False,
+    with_ids: bool = False,
     progress: Progress | None = None,
 ) -> Graph:
     """Read an edge list: two ids and perhaps a weight per line, split by blanks, tabs or commas.
 
     Ids are compacted: ids that occur are numbered in ascending order, and the graph keeps them as
-    ``labels``, unless they are 0, 1, 2, …. If the head states the number n of vertices and all ids
+    ``ids``, unless they are 0, 1, 2, …. If the head states the number n of vertices and all ids
     are within a range of n, ids are vertex numbers, and vertices without edges count.
 
     Heads that state n are SNAP's ``# Nodes: n Edges: m``, KONECT's ``% m n n``, and a first line
     ``n m``, ``n n m`` or, as in hMETIS's files, ``m n`` that fits the edges behind it. KONECT's head
     ``% sym|asym|bip`` says whether the graph is directed. In a bipartite file (``bip``) sources and
     targets are two sets of ids. Vertices of the targets stand behind the vertices of the sources, and
-    labels are ``"L1"`` for source 1 and ``"R1"`` for target 1.
+    the graph's ids are ``"L1"`` for source 1 and ``"R1"`` for target 1.
 
     Parameters
     ----------
@@ -73,8 +73,8 @@ def read(
     duplicates : str, optional
         As in :meth:`Graph.from_edges`. The default is "sum" for KONECT's ``positive`` weights, which
         count parallel edges, else "first", because many lists give both directions of an edge.
-    labels : bool
-        Keep the ids as labels also where they are vertex numbers from 1 on.
+    with_ids : bool
+        Keep the ids also where they are vertex numbers from 1 on.
     """
     check_choice("ids", ids, ("auto", "keep", "compact"))
     lowest = None if base is None else checked_count("base", base, 1, least=0)
@@ -120,12 +120,12 @@ def read(
         edges.base = first_id
         sizes = _kept(edges, head, n if n is not None and is_within else 0)
         graph = edges.graph(sum(sizes), directed=directed, duplicates=duplicates)
-        return labelled(graph, _label_array([np.arange(first_id, first_id + k) for k in sizes])) if labels else graph
+        return replace_ids(graph, _id_array([np.arange(first_id, first_id + k) for k in sizes])) if with_ids else graph
     names = edges.compact(apart=head.apart)
     n_named = sum(ids.size for ids in names)
     if ids == "auto" and n is not None and n_named != n:
         _warn(f"{path}: the head tells of {n} vertices, the edges name {n_named}")
-    return labelled(edges.graph(n_named, directed=directed, duplicates=duplicates), _label_array(names))
+    return replace_ids(edges.graph(n_named, directed=directed, duplicates=duplicates), _id_array(names))
 
 
 def read_edges(path: Path, *, base: int = 0) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]]:
@@ -214,7 +214,7 @@ def _kept(edges: Edges, head: Head, n: int) -> list[int]:
     return list(sizes)
 
 
-def _label_array(ids: Sequence[NDArray[Any]]) -> NDArray[Any]:
+def _id_array(ids: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """Return the ids as one array; of two sets, "L" stands before each id of the first and "R" of the second."""
     if len(ids) == 1:
         return ids[0]
@@ -228,24 +228,24 @@ def _warn(text: str) -> None:
 def write(graph: Graph, stream: IO[bytes], delimiter: str = "\t") -> None:
     """Write the ids of each edge, an undirected one once, with *delimiter* between them and a head like SNAP's.
 
-    Ids are the labels, which must be integers of at least 0, else vertex numbers from 0. Labels that are not 1, 2, 3, …
-    name only vertices that have edges.
+    Ids must be integers of at least 0. A graph without ids has vertex numbers from 0 in the file. Ids that are not
+    1, 2, 3, … name only vertices that have edges.
     """
     src, dst, weights = graph.edge_list()
-    n, labels = graph.n_vertices, graph.labels
+    n, ids = graph.n_vertices, graph.ids
     naming = "numbered from 0"
-    if labels is not None:
-        bad = (labels < 0) | (labels > 2**63 - 1) if labels.dtype.kind in "iu" else np.ones(n, bool)
+    if ids is not None:
+        bad = (ids < 0) | (ids > 2**63 - 1) if ids.dtype.kind in "iu" else np.ones(n, bool)
         if bad.any():
             at = int(bad.argmax())
-            allowed = "an edge list has integers from 0 to 2**63 - 1 as ids, format='npz' any labels"
-            raise InputError(f"labels[{at}] = {shown(labels[at : at + 1].tolist()[0])}; {allowed}")
-        is_numbered = np.array_equal(labels, np.arange(1, n + 1))
+            allowed = "an edge list has integers from 0 to 2**63 - 1 as ids, format='npz' any"
+            raise InputError(f"ids[{at}] = {shown(ids[at : at + 1].tolist()[0])}; {allowed}")
+        is_numbered = np.array_equal(ids, np.arange(1, n + 1))
         naming = "numbered from 1" if is_numbered else "named by id"
         if not is_numbered and (n_isolated := n - distinct(np.concatenate([src, dst])).size):
             n -= n_isolated
             _warn(f"{n_isolated} vertices without edges are not in the file, which names vertices by edges")
-        src, dst = labels[src], labels[dst]
+        src, dst = ids[src], ids[dst]
     kind = "Directed" if graph.directed else "Undirected"
     stream.write(f"# {kind} graph, vertices {naming}\n# Nodes: {n} Edges: {src.size}\n".encode())
     columns = [src, dst] if weights is None else [src, dst, weights]

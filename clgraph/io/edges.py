@@ -121,12 +121,12 @@ class Edges:
         if apart:
             (sources, src), (targets, dst) = _numbered(src), _numbered(dst)
             dst = [ids + np.int32(sources.size) for ids in dst]
-            labels = [sources, targets]
+            names = [sources, targets]
         else:
             ids, numbers = _numbered(src + dst)
-            src, dst, labels = numbers[: len(src)], numbers[len(src) :], [ids]
+            src, dst, names = numbers[: len(src)], numbers[len(src) :], [ids]
         self._pairs, self.base = list(zip(src, dst, strict=True)), 0
-        return labels
+        return names
 
     def move_targets(self, by: int) -> None:
         """Add *by* to the ids of all targets."""
@@ -174,10 +174,10 @@ def settle_direction(graph: Graph, directed: bool | None) -> Graph:
     return graph._replaced(directed=not symmetric)
 
 
-def labelled(graph: Graph, labels: NDArray[Any]) -> Graph:
-    """Return *graph* with these labels, or without any where they are the vertex numbers."""
-    are_numbers = labels.dtype.kind == "i" and np.array_equal(labels, np.arange(labels.size))
-    return graph._replaced(labels=None if are_numbers else labels)
+def replace_ids(graph: Graph, ids: NDArray[Any]) -> Graph:
+    """Return *graph* with these ids, or without any where they are the vertex numbers."""
+    are_numbers = ids.dtype.kind == "i" and np.array_equal(ids, np.arange(ids.size))
+    return graph._replaced(ids=None if are_numbers else ids)
 
 
 def _numbered(arrays: list[NDArray[Any]]) -> tuple[NDArray[np.int64], list[NDArray[Any]]]:

@@ -4,18 +4,42 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clgraph.data.graphs.csr import as_weights, asymmetric_entry
 from clgraph.data.graphs.graph import Graph
-from clgraph.errors import GraphFileWarning, InputError
-from clgraph.io.text import Progress, file_error, header_number, read_blocks, read_header, reading
+from clgraph.errors import GraphFileError, GraphFileWarning, InputError
+from clgraph.io.text import Block, Progress, file_error, header_number, read_blocks, read_header, reading
 
 SUFFIXES = (".graph", ".metis")
 EXPECTED = "the neighbours of a vertex, integers from 1 to the number of vertices"
 _HEADER = "the header 'vertices edges [fmt [ncon]]', fmt of up to three digits 0 or 1"
+
+
+class _Header(NamedTuple):
+    """The first line of a file: how many vertices and edges there are, and the numbers of a vertex's line."""
+
+    n_vertices: int
+    n_edges: int
+    skip: int  # the size and the weights of a vertex, before its neighbours
+    stride: int  # 2 if each neighbour is followed by a weight, else 1
+    line: int
+    text: bytes
+
+    def error(self, path: Path, expected: str) -> GraphFileError:
+        return file_error(path, expected, line=self.line, text=self.text)
+
+
+class _Rows(NamedTuple):
+    """The rows of one block of a file, and their lines."""
+
+    degrees: NDArray[np.int64]
+    columns: NDArray[np.int32]
+    weights: NDArray[np.float64]
+    lines: NDArray[np.int64]
 
 
 def read(path: Path, *, directed: bool | None = None, progress: Progress | None = None) -> Graph:
@@ -25,63 +49,68 @@ def read(path: Path, *, directed: bool | None = None, progress: Progress | None 
     with a warning. *directed* only sets the flag of the result.
     """
     with reading(path) as stream:
-        _, head, line = read_header(stream, b"%")
-        words = head.split()
-        numbers = [header_number(word) for word in words]
-        valid = 2 <= len(words) <= 4 and min(numbers) >= 0
-        fmt = words[2].zfill(3) if valid and len(words) > 2 else b"000"
-        if not valid or len(fmt) > 3 or set(fmt) - set(b"01"):
-            raise file_error(path, _HEADER, line=line, text=head)
-        n, m = numbers[:2]
-        n_constraints = numbers[3] if len(words) > 3 else 1
-        skip = (fmt[0] == ord("1")) + (fmt[1] == ord("1")) * n_constraints
-        stride = 1 + (fmt[2] == ord("1"))
-        n_rows, row_lines = 0, []
-        degrees, columns, weights = [], [], []
-        for block in read_blocks(stream, path, EXPECTED, comments=b"%", first_line=line + 1, progress=progress):
-            is_row = block.counts >= 0
-            excess = n_rows + int(np.count_nonzero(is_row)) - n
-            if excess > 0:  # blank lines may follow the last vertex
-                surplus = np.flatnonzero(is_row)[-excess:]
-                if (used := surplus[block.counts[surplus] > 0]).size:
-                    raise block.line_error(int(used[0]), f"no more lines than the {n} vertices of the header")
-                is_row[surplus] = False
-            rows = np.flatnonzero(is_row)
-            counts = block.counts[rows]
-            if (bad := (counts < skip) | ((counts - skip) % stride != 0)).any():
-                raise block.line_error(
-                    int(rows[bad.argmax()]), f"{skip} numbers, then {'pairs of ' * (stride - 1)}{EXPECTED}"
-                )
-            entry = np.ones(block.values.size, bool)
-            starts = np.cumsum(counts) - counts
-            for k in range(skip if rows.size else 0):  # a row has at least as many numbers
-                entry[starts + k] = False
-            values = block.values[entry].reshape(-1, stride)
-            target = values[:, 0]
-            if (bad := (target < 1) | (target > n) | (target != np.floor(target))).any():
-                raise block.value_error(int(np.flatnonzero(entry)[bad.argmax() * stride]), EXPECTED)
-            degrees.append((counts - skip) // stride)
-            columns.append((target - 1).astype(np.int32))
-            weights.append(values[:, 1:].ravel())
-            row_lines.append(block.first_line + rows)
-            n_rows += rows.size
+        header = _read_header(stream, path)
+        n, n_rows = header.n_vertices, 0
+        found: list[_Rows] = []
+        for block in read_blocks(stream, path, EXPECTED, comments=b"%", first_line=header.line + 1, progress=progress):
+            found.append(_rows_of(block, header, n - n_rows))
+            n_rows += found[-1].degrees.size
     if n_rows != n:
-        raise file_error(path, f"as many lines as there are, {n_rows}, not {n}", line=line, text=head)
+        raise header.error(path, f"as many lines as there are, {n_rows}, not {n}")
     offsets = np.zeros(n + 1, np.int64)
-    np.cumsum(np.concatenate(degrees or [offsets[:0]]), out=offsets[1:])
-    neighbors = np.concatenate(columns or [np.zeros(0, np.int32)])
-    if neighbors.size != 2 * m:
-        raise file_error(
-            path, f"half as many edges as there are entries, {neighbors.size}, not {m}", line=line, text=head
-        )
-    edge_weights = as_weights(np.concatenate(weights), neighbors.size) if stride > 1 and weights else None
+    np.cumsum(np.concatenate([rows.degrees for rows in found] or [offsets[:0]]), out=offsets[1:])
+    neighbors = np.concatenate([rows.columns for rows in found] or [np.zeros(0, np.int32)])
+    if neighbors.size != 2 * header.n_edges:
+        raise header.error(path, f"half as many edges as there are entries, {neighbors.size}, not {header.n_edges}")
+    edge_weights = None
+    if header.stride > 1 and found:
+        edge_weights = as_weights(np.concatenate([rows.weights for rows in found]), neighbors.size)
     if entry_found := asymmetric_entry(offsets, neighbors, edge_weights):
         u, v = entry_found
-        place = int(np.concatenate(row_lines)[u])
+        place = int(np.concatenate([rows.lines for rows in found])[u])
         raise file_error(path, f"vertex {u + 1} (line {place}) and vertex {v + 1} list each other unequally")
-    if skip:
+    if header.skip:
         warnings.warn(f"{path}: the weights and sizes of vertices are passed over", GraphFileWarning, stacklevel=3)
     return Graph._trusted(offsets, neighbors, edge_weights, directed=bool(directed))
+
+
+def _read_header(stream: IO[bytes], path: Path) -> _Header:
+    _, head, line = read_header(stream, b"%")
+    words = head.split()
+    numbers = [header_number(word) for word in words]
+    valid = 2 <= len(words) <= 4 and min(numbers) >= 0
+    fmt = words[2].zfill(3) if valid and len(words) > 2 else b"000"
+    if not valid or len(fmt) > 3 or set(fmt) - set(b"01"):
+        raise file_error(path, _HEADER, line=line, text=head)
+    n_constraints = numbers[3] if len(words) > 3 else 1
+    skip = (fmt[0] == ord("1")) + (fmt[1] == ord("1")) * n_constraints
+    return _Header(numbers[0], numbers[1], skip, 1 + (fmt[2] == ord("1")), line, head)
+
+
+def _rows_of(block: Block, header: _Header, n_left: int) -> _Rows:
+    """Return the checked rows of a block, before which *n_left* vertices have no row yet."""
+    skip, stride, n = header.skip, header.stride, header.n_vertices
+    is_row = block.counts >= 0
+    excess = int(np.count_nonzero(is_row)) - n_left
+    if excess > 0:  # blank lines may follow the last vertex
+        surplus = np.flatnonzero(is_row)[-excess:]
+        if (used := surplus[block.counts[surplus] > 0]).size:
+            raise block.line_error(int(used[0]), f"no more lines than the {n} vertices of the header")
+        is_row[surplus] = False
+    rows = np.flatnonzero(is_row)
+    counts = block.counts[rows]
+    if (bad := (counts < skip) | ((counts - skip) % stride != 0)).any():
+        raise block.line_error(int(rows[bad.argmax()]), f"{skip} numbers, then {'pairs of ' * (stride - 1)}{EXPECTED}")
+    entry = np.ones(block.values.size, bool)
+    starts = np.cumsum(counts) - counts
+    for k in range(skip if rows.size else 0):  # a row has at least as many numbers
+        entry[starts + k] = False
+    values = block.values[entry].reshape(-1, stride)
+    target = values[:, 0]
+    if (bad := (target < 1) | (target > n) | (target != np.floor(target))).any():
+        raise block.value_error(int(np.flatnonzero(entry)[bad.argmax() * stride]), EXPECTED)
+    columns = (target - 1).astype(np.int32)
+    return _Rows((counts - skip) // stride, columns, values[:, 1:].ravel(), block.first_line + rows)
 
 
 def write(graph: Graph, stream: IO[bytes]) -> None:

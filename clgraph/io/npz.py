@@ -25,7 +25,7 @@ from clgraph.io.text import Progress, file_error, reading
 
 SUFFIXES = (".npz",)
 _FAULT = "not a graph saved as .npz"
-_ARRAYS = ("row_offsets", "column_indices", "edge_weights", "labels")
+_ARRAYS = ("row_offsets", "column_indices", "edge_weights", "ids")
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _END_BYTES = 22  # the record behind the directory has so many, beside a comment
@@ -62,14 +62,14 @@ def _from_arrays(found: Mapping[str, NDArray[Any]], directed: bool | None) -> Gr
         raise InputError("expected arrays of one dimension and a truth value 'directed'")
     return Graph(
         arrays["row_offsets"], arrays["column_indices"], arrays.get("edge_weights"), directed=bool(flag),
-        labels=arrays.get("labels"), copy=False,
+        ids=arrays.get("ids"), copy=False,
     )  # fmt: skip
 
 
 def write(graph: Graph, stream: IO[bytes]) -> None:
-    """Write all arrays of *graph*, uncompressed; labels must not be Python objects."""
-    if graph.labels is not None and graph.labels.dtype.kind == "O":
-        raise InputError("labels that are Python objects cannot be saved; drop them or make them text")
+    """Write all arrays of *graph*, uncompressed; ids must not be Python objects."""
+    if graph.ids is not None and graph.ids.dtype.kind == "O":
+        raise InputError("ids that are Python objects cannot be saved; drop them or make them text")
     arrays = {name: array for name in _ARRAYS if (array := getattr(graph, name)) is not None}
     np.savez(stream, directed=np.bool_(graph.directed), **arrays)
 

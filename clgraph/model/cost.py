@@ -134,11 +134,21 @@ def estimate(asked: Work | Iterable[Part], rates: DeviceRates, call: float | Non
     system. Serial work (chains of loads, and locks) overlaps with these within a part, and the longer of both counts.
     Parts run one after the other. They are not summed to one work first, since a choice makes hundreds of them.
     """
+    parts, longest = _seconds_of_parts(((asked, 1.0, 1.0),) if isinstance(asked, Work) else asked, rates)
+    fixed = parts["launches"] + parts["read_backs"] + parts["grid_barriers"] + parts["host"]
+    if call is None:
+        return Estimate(fixed + longest, parts)
+    parts["call"] = call
+    return Estimate(fixed + longest + call, parts)
+
+
+def _seconds_of_parts(asked: Iterable[Part], rates: DeviceRates) -> tuple[dict[str, float], float]:
+    """Return the seconds of each kind of work, and of the longer of traffic and serial work, summed over the parts."""
     launches = read_backs = grid_barriers = streaming = gathers = atomics = chain = locks = contention = 0.0
     host = longest = 0.0
     stream_bytes_per_second, curve = rates.stream_bytes_per_second, rates.gathers_per_second
     known = curve.read_before
-    for work, times, weight in ((asked, 1.0, 1.0),) if isinstance(asked, Work) else asked:
+    for work, times, weight in asked:
         n, traffic, serial = times * weight, 0.0, 0.0
         if work.launches:  # most works have few kinds, and to ask takes less time than to multiply
             launches += times * work.launches
@@ -164,8 +174,7 @@ def estimate(asked: Work | Iterable[Part], rates: DeviceRates, call: float | Non
             locks += (seconds := n * work.locks * rates.lock_seconds)
             serial += seconds
         if work.contended_attempts:
-            hot = at(rates.same_address_atomics_per_second[_LOCK], _ALL_ITEMS)
-            contention += (seconds := n * work.contended_attempts / hot)
+            contention += (seconds := n * _contention_seconds(work.contended_attempts, rates))
             serial += seconds
         longest += traffic if traffic > serial else serial
         if work.host_seconds:
@@ -173,7 +182,7 @@ def estimate(asked: Work | Iterable[Part], rates: DeviceRates, call: float | Non
         if work.host_items:
             for items in work.host_items:
                 host += n * _host_seconds(items, rates)
-    parts = {
+    return {
         "launches": launches * rates.launch_seconds,
         "read_backs": read_backs * rates.read_back_seconds,
         "grid_barriers": grid_barriers * rates.grid_barrier_seconds if grid_barriers else 0.0,
@@ -184,12 +193,11 @@ def estimate(asked: Work | Iterable[Part], rates: DeviceRates, call: float | Non
         "locks": locks,
         "contention": contention,
         "host": host,
-    }
-    fixed = parts["launches"] + parts["read_backs"] + parts["grid_barriers"] + host
-    if call is None:
-        return Estimate(fixed + longest, parts)
-    parts["call"] = call
-    return Estimate(fixed + longest + call, parts)
+    }, longest
+
+
+def _contention_seconds(attempts: float, rates: DeviceRates) -> float:
+    return attempts / at(rates.same_address_atomics_per_second[_LOCK], _ALL_ITEMS)
 
 
 def _host_seconds(items: HostItems, rates: DeviceRates) -> float:

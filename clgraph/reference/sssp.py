@@ -112,15 +112,7 @@ def check_sssp(
     check_array("distances", distances, n, kind)
     if (v := first(~((distances >= 0) | (distances == (np.inf if is_float else -1))))) is not None:
         raise VerificationError(f"distance {distances[v]} of vertex {v} is not a length")
-    if is_float:
-        lengths, unreached = distances, kind.type(np.inf)
-        greatest = np.finfo(distances.dtype).max
-        bound = greatest if limit is None else kind.type(min(limit, float(greatest)))
-        if limit is not None and float(bound) > limit:
-            bound = np.nextafter(bound, kind.type(0))
-    else:  # no sum of two lengths wraps, and -1 is the greatest
-        lengths, unreached = distances.astype(np.uint64), np.uint64(2**64 - 1)
-        bound = np.uint64(2**64 - 2 if limit is None else int(min(limit, 2**64 - 2)))
+    lengths, unreached, bound = _lengths(distances, limit)
     reached, roots = lengths != unreached, np.zeros(n, bool)
     roots[sources] = True
     for bad, wanted in ((roots & (lengths != 0), "0, of a source"), (reached & (lengths > bound), f"up to {limit}")):
@@ -158,6 +150,19 @@ def check_sssp(
     vertices = np.flatnonzero(reached & ~roots)
     if (v := _missed(reached, roots, predecessors[vertices], vertices)) is not None:
         raise VerificationError(f"the predecessors of vertex {v} lead to no source")
+
+
+def _lengths(distances: NDArray[Any], limit: float | None) -> tuple[NDArray[Any], Any, Any]:
+    """Return *distances* as lengths in order, the length of an unreached vertex, and the greatest length allowed."""
+    kind = distances.dtype
+    if kind.kind == "i":  # as uint64 no sum of two lengths wraps, and -1 is the greatest
+        bound = np.uint64(2**64 - 2 if limit is None else int(min(limit, 2**64 - 2)))
+        return distances.astype(np.uint64), np.uint64(2**64 - 1), bound
+    greatest = np.finfo(kind).max
+    bound = greatest if limit is None else kind.type(min(limit, float(greatest)))
+    if limit is not None and float(bound) > limit:
+        bound = np.nextafter(bound, kind.type(0))
+    return distances, kind.type(np.inf), bound
 
 
 def _missed(reached: NDArray[Any], roots: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any]) -> int | None:

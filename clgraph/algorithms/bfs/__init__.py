@@ -66,7 +66,7 @@ class BFS(Result, _BFS):
         The vertex before this one on such a path; sources and unreached vertices have -9999. Where several qualify,
         runs may differ in which one they give.
     graph : Graph
-        The input. A pickle has its vertices and their labels only, which :meth:`path_to` needs.
+        The input. A pickle has its vertices and their ids only, which :meth:`path_to` needs.
     sources : int32 array
         Vertex numbers of the sources.
     info : RunInfo

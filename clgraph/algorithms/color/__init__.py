@@ -58,7 +58,7 @@ class Coloring(Result, _Coloring):
         Colour of each vertex, 0 … n_colors - 1; every colour is used.
     distance : int
     graph : Graph
-        The input. A pickle has its vertices and their labels only.
+        The input. A pickle has its vertices and their ids only.
     info : RunInfo
         What ran, where, and how long it took.
     """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from clgraph.algorithms.color.problem import ColoringProblem
@@ -15,6 +17,7 @@ from clgraph.algorithms.color.vertex_orders import (
     sorting,
     vertex_order,
 )
+from clgraph.data.graphs.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.recipe import Array, Loop, Phase, Recipe, Setting, Step
 from clgraph.primitives.types import NOT_TUNED, Tuning, tuned_sizes
@@ -49,16 +52,13 @@ def jones_plassmann(
         return Recipe((), lambda: Setting(arrays={"colors": Array(0, np.int32)}, details={"order": name}))
     name = "smallest_last" if ranks_given else name  # for which kernels take given priorities
     is_given, order = name == "smallest_last", vertex_order(graph, name, problem.seed)
-    sizes, least = _short_rows(facts, tuning, name, name == "largest_first" and most_need_few(graph), longest)
+    sizes, least = _small_sizes(facts, tuning, name, name == "largest_first" and most_need_few(graph), longest)
     n_groups = sizes.pop("GROUPS_PER_UNIT") * facts.compute_units
     large_sizes = tuned_sizes(facts, tuning, _LARGE, _SIZES_LARGE, {} if together else {"WG_SIZE": width})
-    hub_degree, most_large_groups = large_sizes.pop("HUB_DEGREE"), large_sizes.pop("GROUPS_PER_UNIT")
-    most_large_groups *= facts.compute_units
-    has_large, has_short = longest >= least, stats.min_degree < least
-    n_large = int(np.count_nonzero(graph.degrees >= least)) if has_large else 0
-    has_hubs = 0 < least <= longest >= hub_degree
-    n_hubs = int(np.count_nonzero(graph.degrees >= hub_degree)) if has_hubs else 0
-    is_ranked = is_given or has_large or (name == "largest_first" and "MARKED" not in sizes)
+    hub_degree, n_large_groups = large_sizes.pop("HUB_DEGREE"), large_sizes.pop("GROUPS_PER_UNIT") * facts.compute_units
+    n_large = int(np.count_nonzero(graph.degrees >= least)) if longest >= least else 0
+    n_hubs = int(np.count_nonzero(graph.degrees >= hub_degree)) if 0 < least <= longest >= hub_degree else 0
+    is_ranked = is_given or n_large > 0 or (name == "largest_first" and "MARKED" not in sizes)
     arrays = {
         "colors": Array(n, np.int32),
         "ranks": Array(n if is_given else 1, np.uint32),
@@ -67,45 +67,19 @@ def jones_plassmann(
     }
     steps: list[Step] = [*rank_steps(graph, name, problem.seed)] if is_given and not ranks_given else []
     steps.append(Phase(f"{_SOURCE}:prepare", -(-n // _PREPARE_STEPS), values={"are_given": is_given}))
-    if has_large:
-        steps += [
-            listing_rows(n, "listed", f">= {least}"),
-            Phase(f"{_LARGE}:sort_keys", n_large),
-            sorting("keys", "keys_in_order", "listed", "vertices"),
-        ]
-        if has_hubs:
+    if n_large:
+        steps += [listing_rows(n, "listed", f">= {least}"), Phase(f"{_LARGE}:sort_keys", n_large)]
+        steps.append(sorting("keys", "keys_in_order", "listed", "vertices"))
+        if n_hubs:
             steps.append(Phase(f"{_LARGE}:list_hubs", n_hubs * large_sizes["WG_SIZE"]))
         items, status = n_large * width if together else 1, "controls[GRID_STATUS]"
-        steps.append(Phase(f"{_LARGE}:color_large", items, max_groups=most_large_groups, status=status))
-        arrays |= {
-            "listed": Array(n_large, np.int32),
-            "vertices": Array(n_large, np.int32),
-            "keys": Array(n_large, np.uint32),
-            "keys_in_order": Array(n_large, np.uint32),
-            "before": Array(stats.n_edges, np.int32),
-            "n_before": Array(n_hubs, np.uint32),
-            "bitmaps": Array((stats.n_edges >> 5) + n + 1, np.uint32),
-        }
+        steps.append(Phase(f"{_LARGE}:color_large", items, max_groups=n_large_groups, status=status))
+        arrays |= _large_arrays(stats, n_large, n_hubs)
     n_blocks = 0
-    if has_short:
-        block, most_items = order_constant("PHASE_SIZE"), n_groups * sizes["WG_SIZE"]
-        pieces = -(-order.n_blocks(n) * block // width)  # of a turn; a sub-group takes one at a time
-        n_blocks = -(-pieces * width // block)  # so that pieces are whole
-        n_items = -(-pieces // -(-pieces * width // most_items)) * width  # numbers of pieces differ by one at most
-        phase = Phase(
-            f"{_SOURCE}:color_small",
-            n_items,
-            values={"round": 1} if together else {},
-            max_groups=n_groups,
-            status="controls[CONTROL_SMALL + GRID_STATUS]",
-        )
-        steps.append(phase if together else Loop((phase,), "round", "controls[CONTROL_ALIVE]", _MOST_LAUNCHES))
-        room = order.n_turns * pieces * width + (0 if together else most_items)
-        arrays |= {
-            "queues": Array(4 * room, np.uint32),
-            "lists": Array(room if sizes.get("SORTED") or sizes.get("MARKED") else 1, np.uint32),
-            "sizes": Array(2 * most_items // width, np.uint32),
-        }
+    if stats.min_degree < least:
+        step, more, n_blocks = _color_small(order, n, facts, sizes, n_groups)
+        steps.append(step)
+        arrays |= more
     return Recipe(tuple(steps), lambda: Setting(
         arrays=arrays, details={"order": name},
         values={"n": n, "n_large": n_large, "n_hubs": n_hubs, "order": order._asdict()},
@@ -117,7 +91,46 @@ def jones_plassmann(
     ))  # fmt: skip
 
 
-def _short_rows(facts: DeviceFacts, tuning: Tuning, name: str, few: bool, longest: int) -> tuple[dict[str, int], int]:
+def _large_arrays(stats: GraphStats, n_large: int, n_hubs: int) -> dict[str, Array]:
+    """Return the arrays of the rows that a sub-group takes each, and of the hubs among them."""
+    return {
+        "listed": Array(n_large, np.int32),
+        "vertices": Array(n_large, np.int32),
+        "keys": Array(n_large, np.uint32),
+        "keys_in_order": Array(n_large, np.uint32),
+        "before": Array(stats.n_edges, np.int32),
+        "n_before": Array(n_hubs, np.uint32),
+        "bitmaps": Array((stats.n_edges >> 5) + stats.n_vertices + 1, np.uint32),
+    }
+
+
+def _color_small(
+    order: VertexOrder, n: int, facts: DeviceFacts, sizes: Mapping[str, int], n_groups: int
+) -> tuple[Step, dict[str, Array], int]:
+    """Return the step that colours short rows, its arrays, and the number of blocks of *n* vertices in a turn."""
+    together, width = facts.dialect.has_grid_barrier, facts.sub_group_size
+    block, most_items = order_constant("PHASE_SIZE"), n_groups * sizes["WG_SIZE"]
+    pieces = -(-order.n_blocks(n) * block // width)  # of a turn; a sub-group takes one at a time
+    n_blocks = -(-pieces * width // block)  # so that pieces are whole
+    n_items = -(-pieces // -(-pieces * width // most_items)) * width  # numbers of pieces differ by one at most
+    phase = Phase(
+        f"{_SOURCE}:color_small",
+        n_items,
+        values={"round": 1} if together else {},
+        max_groups=n_groups,
+        status="controls[CONTROL_SMALL + GRID_STATUS]",
+    )
+    room = order.n_turns * pieces * width + (0 if together else most_items)
+    arrays = {
+        "queues": Array(4 * room, np.uint32),
+        "lists": Array(room if sizes.get("SORTED") or sizes.get("MARKED") else 1, np.uint32),
+        "sizes": Array(2 * most_items // width, np.uint32),
+    }
+    step = phase if together else Loop((phase,), "round", "controls[CONTROL_ALIVE]", _MOST_LAUNCHES)
+    return step, arrays, n_blocks
+
+
+def _small_sizes(facts: DeviceFacts, tuning: Tuning, name: str, few: bool, longest: int) -> tuple[dict[str, int], int]:
     """Return the sizes for short rows, and from how many entries on a row is not short.
 
     *few* tells that the order is ``largest_first`` where that tells only vertices of few neighbours from others.

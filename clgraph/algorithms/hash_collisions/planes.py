@@ -10,29 +10,13 @@ from clgraph.model.recipe import Array, Phase, Recipe
 from clgraph.primitives.types import Tuning, tuned_sizes
 
 SOURCE = "hash_collisions/planes.cl"
+_LONG_ROW = 255  # entries. A work-group takes each longer row.
 
 
 def planes(part: Part, *, persistent: bool, tile: int | None, tuning: Tuning) -> Recipe:
     """Return the recipe that counts all hashes and widths of a part at once."""
     problem, facts, stats, bits = part.problem, part.facts, part.problem.stats, part.widths
-    long_row = 255
-    defaults = {
-        "WG_SIZE": 64,
-        "BATCH": 8 if stats.mean_degree >= 12 else 4,
-        "FLUSH_LOG": 3,
-        "LONG_ROW": long_row,
-        "TILE_ENTRIES": 4093,
-        "GROUPS_PER_UNIT": 48,
-        "LOCAL_SUMS": 1,
-        # The words of far neighbours come from DRAM, except where a few vertices have the long rows.
-        "SIDE_BY_SIDE": int(stats.far_neighbor_share >= 0.5 and stats.max_degree <= long_row),
-    }
-    if facts.is_cpu:
-        defaults |= {
-            "WG_SIZE": facts.sub_group_size, "FLUSH_LOG": 8, "TILE_ENTRIES": 8189, "GROUPS_PER_UNIT": 4,
-            "LOCAL_SUMS": 0, "SIDE_BY_SIDE": 0,
-        }  # fmt: skip
-    tuned = tuned_sizes(facts, tuning, SOURCE, defaults)
+    tuned = _tuned(part, tuning)
     words = -(-len(bits) // 2)
     group, n_groups = tuned["WG_SIZE"], tuned["GROUPS_PER_UNIT"] * facts.compute_units if persistent else None
     room = part.local_words
@@ -68,6 +52,28 @@ def planes(part: Part, *, persistent: bool, tile: int | None, tuning: Tuning) ->
         long_rows=long_rows,
         defines={"LAYERS": layers, "SIDE_BY_SIDE": tuned["SIDE_BY_SIDE"], "PLANE_LIST(X)": planes},
     )
+
+
+def _tuned(part: Part, tuning: Tuning) -> dict[str, int]:
+    """Return the sizes that suit the graph and the device, where *tuning* has no others."""
+    facts, stats = part.facts, part.problem.stats
+    sizes = {
+        "WG_SIZE": 64,
+        "BATCH": 8 if stats.mean_degree >= 12 else 4,
+        "FLUSH_LOG": 3,
+        "LONG_ROW": _LONG_ROW,
+        "TILE_ENTRIES": 4093,
+        "GROUPS_PER_UNIT": 48,
+        "LOCAL_SUMS": 1,
+        # The words of far neighbours come from DRAM, except where a few vertices have the long rows.
+        "SIDE_BY_SIDE": int(stats.far_neighbor_share >= 0.5 and stats.max_degree <= _LONG_ROW),
+    }
+    if facts.is_cpu:
+        sizes |= {
+            "WG_SIZE": facts.sub_group_size, "FLUSH_LOG": 8, "TILE_ENTRIES": 8189, "GROUPS_PER_UNIT": 4,
+            "LOCAL_SUMS": 0, "SIDE_BY_SIDE": 0,
+        }  # fmt: skip
+    return tuned_sizes(facts, tuning, SOURCE, sizes)
 
 
 def _plane_list(bits: tuple[int, ...], words: int, layers: int) -> str:

@@ -72,7 +72,7 @@ class SpanningForest(Result, _SpanningForest):
         lesser end.
     graph : Graph
         Undirected, with sorted rows; the input itself if it is so. A pickle of the forest keeps only the vertices,
-        their labels, and the ends and weights of the forest's edges; all methods work on it.
+        their ids, and the ends and weights of the forest's edges; all methods work on it.
     info : RunInfo
         What ran, where, and how long it took.
     """
@@ -109,11 +109,11 @@ class SpanningForest(Result, _SpanningForest):
         return as_csr_array(offsets, self.targets, data)
 
     def to_graph(self) -> Graph:
-        """Return the forest as an undirected graph of all vertices, with their labels."""
+        """Return the forest as an undirected graph of all vertices, with their ids."""
         return undirected(self.graph, self.sources, self.targets, self.weights)
 
     def to_networkx(self) -> nx.Graph:
-        """Return the forest with the labels as nodes and the edge attribute ``weight``."""
+        """Return the forest with the ids as nodes and the edge attribute ``weight``."""
         return self.to_graph().to_networkx()
 
 

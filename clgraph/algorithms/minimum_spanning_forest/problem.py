@@ -41,4 +41,4 @@ def undirected(graph: Graph, *edges: Any) -> Graph:
     """Return the graph of these sources, targets and weights on the vertices of *graph*."""
     plain = Graph.from_edges(*edges, n=graph.n_vertices)
     arrays = plain.row_offsets, plain.column_indices, plain.edge_weights
-    return Graph._trusted(*arrays, labels=graph.labels, sorted_rows=True)
+    return Graph._trusted(*arrays, ids=graph.ids, sorted_rows=True)

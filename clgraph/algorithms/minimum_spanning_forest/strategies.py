@@ -129,22 +129,6 @@ def _edge_list(
     block = max(1024, 4 * width) if facts.is_cpu else 4 * width
     root_capacity = -(-n // (n_segments * block)) * block
     by_segment = n_segments * width  # a sub-group takes each segment of the list
-
-    def flatten(word: int, *, goes_on: bool) -> Phase:
-        """Point every vertex at its root; one that *goes_on* continues climbs that met their limit."""
-        turns = {"turn": word, "earlier": word - 1 if goes_on else 0}
-        return Phase(f"{_ROWS}:flatten", by_segment, values=turns)
-
-    def all_rounds(number: int) -> Phase:
-        control = f"STATE_CONTROLS + {number} * STATE_CONTROL_WORDS"
-        return Phase(
-            f"{_EDGE_LIST}:rounds",
-            by_segment,
-            values={"base": f"{number} * MAX_ROUNDS", "control_at": control},
-            max_groups=_RESIDENT_GROUPS * facts.compute_units,
-            status=f"state[{control} + GRID_STATUS]",
-        )
-
     kernels = [*(["offer_segment_entries"] if split_keys else []), "hook_segments", "settle_segments", "offer_segments"]
     launches = _rounds(tuple(Phase(f"{_EDGE_LIST}:{kernel}", by_segment) for kernel in kernels))
     steps: list[Step] = []
@@ -155,9 +139,10 @@ def _edge_list(
     if len(lists) == 2:
         steps.append(Phase(f"{_EDGE_LIST}:choose_threshold", 1, values={"rank": rank}))
     for number, part in enumerate(lists):
-        steps += [flatten(1 + 3 * number + turn, goes_on=turn > 0) for turn in range(3 if in_one_launch else 1)]
+        turns = range(3 if in_one_launch else 1)
+        steps += [_flatten(by_segment, 1 + 3 * number + turn, goes_on=turn > 0) for turn in turns]
         steps.append(Phase(f"{_EDGE_LIST}:build", by_segment, values={"part": part}))
-        steps.append(all_rounds(number) if in_one_launch else launches)
+        steps.append(_all_rounds(by_segment, number, facts) if in_one_launch else launches)
     return _recipe(
         problem, facts, *steps,
         arrays=lambda: {
@@ -168,6 +153,23 @@ def _edge_list(
         split_keys=split_keys, SAMPLES=_SAMPLES, VERTEX_BLOCK=block, LINGER=_LINGER,
         CLIMB_LIMIT=_CLIMB_LIMIT if in_one_launch else 0,
     )  # fmt: skip
+
+
+def _flatten(n_items: int, word: int, *, goes_on: bool) -> Phase:
+    """Point every vertex at its root; one that *goes_on* continues climbs that met their limit."""
+    return Phase(f"{_ROWS}:flatten", n_items, values={"turn": word, "earlier": word - 1 if goes_on else 0})
+
+
+def _all_rounds(n_items: int, number: int, facts: DeviceFacts) -> Phase:
+    """Return the launch that makes all rounds of the list of this *number*, between barriers of the device."""
+    control = f"STATE_CONTROLS + {number} * STATE_CONTROL_WORDS"
+    return Phase(
+        f"{_EDGE_LIST}:rounds",
+        n_items,
+        values={"base": f"{number} * MAX_ROUNDS", "control_at": control},
+        max_groups=_RESIDENT_GROUPS * facts.compute_units,
+        status=f"state[{control} + GRID_STATUS]",
+    )
 
 
 def default_light_edges(problem: ForestProblem, facts: DeviceFacts, *, whole: bool) -> float:

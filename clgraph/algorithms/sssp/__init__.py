@@ -81,7 +81,7 @@ class ShortestPaths(Result, _ShortestPaths):
         from which the fewest such edges lead back to a source or to a vertex that has a nearer one. So predecessors
         always lead to a source.
     graph : Graph
-        The input. A pickle has its vertices and their labels only, which :meth:`path_to` needs.
+        The input. A pickle has its vertices and their ids only, which :meth:`path_to` needs.
     sources : int32 array
         Vertex numbers of the sources.
     info : RunInfo

@@ -231,13 +231,13 @@ def vertex_number(graph: Graph, given: Any, what: str = "vertex") -> int:
     if number >= 0:
         return number
     n = graph.n_vertices
-    where = f"a vertex from 0 to {n - 1}" if graph.labels is None else f"among the labels of the {n} vertices"
+    where = f"a vertex from 0 to {n - 1}" if graph.ids is None else f"among the ids of the {n} vertices"
     raise SourceError(f"{what} {shown(given)} is not {where if n else 'in the graph, which has no vertices'}")
 
 
 def vertex_ids(graph: Graph, vertices: list[int]) -> list[Any]:
     """Return the ids of these vertex numbers."""
-    return vertices if graph.labels is None else graph.labels[vertices].tolist()
+    return vertices if graph.ids is None else graph.ids[vertices].tolist()
 
 
 def path_to(graph: Graph, predecessors: NDArray[np.int32], sources: NDArray[np.int32], vertex: Any) -> list[Any]:
@@ -251,13 +251,13 @@ def path_to(graph: Graph, predecessors: NDArray[np.int32], sources: NDArray[np.i
 def _find(graph: Graph, given: Any) -> int:
     """Return the number of the vertex of this id, or -1. A bool does not match an integer id, though it equals one."""
     is_number = isinstance(given, int | np.integer) and not isinstance(given, bool)
-    if graph.labels is None:
+    if graph.ids is None:
         return int(given) if is_number and 0 <= given < graph.n_vertices else -1
-    if is_number and graph.has_rising_labels:  # a dictionary of all labels would take seconds in a large graph
-        number = int(graph.labels.searchsorted(int(given))) if -(2**63) <= given < 2**63 else graph.n_vertices
-        return number if number < graph.n_vertices and graph.labels[number] == given else -1
+    if is_number and graph.has_rising_ids:  # a dictionary of all ids would take seconds in a large graph
+        number = int(graph.ids.searchsorted(int(given))) if -(2**63) <= given < 2**63 else graph.n_vertices
+        return number if number < graph.n_vertices and graph.ids[number] == given else -1
     with contextlib.suppress(Exception):  # an object without a hash, or one that cannot be compared, is no id
         number = graph.vertex_numbers.get(given, -1)
-        if number >= 0 and isinstance(given, _BOOL) == isinstance(graph.labels[number], _BOOL):
+        if number >= 0 and isinstance(given, _BOOL) == isinstance(graph.ids[number], _BOOL):
             return number
     return -1

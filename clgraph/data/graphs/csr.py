@@ -259,22 +259,20 @@ def _is_missing(value: Any) -> bool:
         return True
 
 
-def number_ids(
-    source: NDArray[Any], target: NDArray[Any], labels: Any
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Turn ids into vertex numbers; return them with the labels."""
-    kinds = {ids.dtype.kind for ids in (source, target) if ids.size}
+def number_ids(source: NDArray[Any], target: NDArray[Any], ids: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Turn the ids of edges' ends into vertex numbers; return them with the id of each vertex."""
+    kinds = {ends.dtype.kind for ends in (source, target) if ends.size}
     both = np.concatenate([source, target], dtype=object if len(kinds) > 1 else None)
-    auto = isinstance(labels, str) and labels == "auto"
+    auto = isinstance(ids, str) and ids == "auto"
     if auto and both.dtype.kind != "O":
         names, numbers = np.unique(both, return_inverse=True)
         return numbers[: source.size], numbers[source.size :], names
-    names = as_ids("labels", list(dict.fromkeys(both.tolist())) if auto else labels)
+    names = as_ids("ids", list(dict.fromkeys(both.tolist())) if auto else ids)
     number = {name: i for i, name in enumerate(names.tolist())}
     if len(number) != names.size:
-        raise GraphError("labels must be distinct")
+        raise GraphError("ids must be distinct")
     try:
         numbers = np.fromiter((number[i] for i in both.tolist()), np.int32, both.size)
     except KeyError as error:
-        raise GraphError(f"id {shown(error.args[0])} is not among the labels") from None
+        raise GraphError(f"id {shown(error.args[0])} is not in ids") from None
     return numbers[: source.size], numbers[source.size :], names

@@ -58,7 +58,7 @@ class Graph(GraphArrays):
         widened). ``None`` means unweighted.
     directed : bool
         ``False`` promises that each entry (u, v) has its reverse (v, u) with the same weight.
-    labels : array, shape (n_vertices,), optional
+    ids : array, shape (n_vertices,), optional
         The user's own vertex ids.
     copy : bool
         ``False`` saves memory: arrays of the right type are used as they are.
@@ -83,10 +83,10 @@ class Graph(GraphArrays):
         data = np.zeros(self.n_edges, np.int8) if weights is None else weights
         turned = as_csr_array(self.row_offsets, self.column_indices, data).tocsc()  # the transpose, rows sorted
         columns, weighted = turned.indices.astype(np.int32, copy=False), None if weights is None else turned.data
-        return Graph._trusted(turned.indptr, columns, weighted, directed=True, labels=self.labels, sorted_rows=True)
+        return Graph._trusted(turned.indptr, columns, weighted, directed=True, ids=self.ids, sorted_rows=True)
 
     def sorted_pattern(self) -> Graph:
-        """Return the graph without weights and labels, its rows sorted, with each entry once."""
+        """Return the graph without weights and ids, its rows sorted, with each entry once."""
         pattern = as_csr_array(self.row_offsets, self.column_indices, np.ones(self.n_edges, bool))
         return Graph.from_scipy(pattern, directed=self.directed)
 
@@ -101,7 +101,7 @@ class Graph(GraphArrays):
         directed: bool = False,
         duplicates: Duplicates = "keep",
         self_loops: SelfLoops = "keep",
-        labels: ArrayLike | Literal["auto"] | None = None,
+        ids: ArrayLike | Literal["auto"] | None = None,
     ) -> Graph:
         """Build a graph with sorted rows from a list of edges.
 
@@ -121,10 +121,10 @@ class Graph(GraphArrays):
             repeats; sums of integers are int64), or refuse them.
         self_loops : {"keep", "drop", "error"}
             What to do with edges (v, v).
-        labels : array, shape (n,), or "auto", optional
+        ids : array, shape (n,), or "auto", optional
             ``None``: *src* and *dst* are vertex numbers in ``[0, n)``. An array: they are ids, and
-            ``labels[v]`` is the id of vertex ``v``. ``"auto"``: they are ids, and the sorted
-            distinct ids become the labels (ids that do not sort: in order of first appearance).
+            ``ids[v]`` is the id of vertex ``v``. ``"auto"``: they are ids, and vertices are
+            numbered in the order of the distinct ids (ids that do not sort: of first appearance).
 
         Raises
         ------
@@ -135,20 +135,20 @@ class Graph(GraphArrays):
         check_choice("self_loops", self_loops, ("keep", "drop", "error"))
         directed = checked_flag("directed", directed)
         n = None if n is None else checked_count("n", n, MAX_VERTICES, least=0)
-        label_array = None
-        if labels is None:
+        names = None
+        if ids is None:
             source, target = as_integers("src", src), as_integers("dst", dst)
             if n is None:
                 n = min(MAX_VERTICES, 1 + max((int(ends.max()) for ends in (source, target) if ends.size), default=-1))
         else:
             with refusing("src and dst", (src, dst), "ids that can be compared"):
-                ids = as_ids("src", src), as_ids("dst", dst)
-                check_present("src", ids[0])
-                check_present("dst", ids[1])
-                source, target, label_array = number_ids(*ids, labels)
-            if n not in (None, label_array.size):
-                raise InputError(f"n = {n}, but there are {label_array.size} labels")
-            n, label_array = label_array.size, owned(label_array, labels)
+                ends = as_ids("src", src), as_ids("dst", dst)
+                check_present("src", ends[0])
+                check_present("dst", ends[1])
+                source, target, names = number_ids(*ends, ids)
+            if n not in (None, names.size):
+                raise InputError(f"n = {n}, but there are {names.size} ids")
+            n, names = names.size, owned(names, ids)
         if source.shape != target.shape:
             raise GraphError(f"src has {source.size} elements and dst {target.size}; they must be as many")
         check_range("src", source, n)
@@ -161,7 +161,7 @@ class Graph(GraphArrays):
             source, target = source[~loops], target[~loops]
             weights = None if weights is None else weights[~loops]
         arrays = csr_of_pairs(n, source, target, weights, directed=directed, duplicates=duplicates)
-        return cls._trusted(*arrays, directed=directed, labels=label_array, sorted_rows=True)
+        return cls._trusted(*arrays, directed=directed, ids=names, sorted_rows=True)
 
     @classmethod
     def from_scipy(
@@ -223,7 +223,7 @@ class Graph(GraphArrays):
     def from_networkx(cls, graph: nx.Graph, weight: Weight = None) -> Graph:
         """Build a graph from any networkx graph; parallel edges are kept.
 
-        Vertices are numbered in the order of ``graph.nodes``, which becomes ``labels`` unless it is
+        Vertices are numbered in the order of ``graph.nodes``, which becomes ``ids`` unless it is
         0, 1, 2, ….
 
         Parameters
@@ -254,7 +254,7 @@ class Graph(GraphArrays):
         )
         if edges.both_ways:
             directed = asymmetric_entry(*arrays, is_canonical=True) is not None
-        return cls._trusted(*arrays, directed=directed, labels=edges.labels, sorted_rows=True)
+        return cls._trusted(*arrays, directed=directed, ids=edges.ids, sorted_rows=True)
 
     def _replaced(self, **fields: Any) -> Graph:
         """Return the graph with other *fields*, which must fit."""
@@ -267,11 +267,11 @@ class Graph(GraphArrays):
         return as_csr_array(self.row_offsets, self.column_indices, data)
 
     def to_networkx(self) -> nx.Graph:
-        """Return a networkx graph with the labels as nodes; a multigraph if edges are parallel."""
+        """Return a networkx graph with the ids as nodes; a multigraph if edges are parallel."""
         return networkx_graph(self)
 
     def expanded(self, k: int) -> Graph:
-        """Return *k* disjoint replicas, numbered one after the other; labels are dropped."""
+        """Return *k* disjoint replicas, numbered one after the other; ids are dropped."""
         n, m = self.n_vertices, self.n_edges
         k = checked_count("k", k, MAX_VERTICES // max(n, 1), least=0)
         check_host_memory(f"a graph of {k} times as many vertices", 2 * k * (self.nbytes + 1))
@@ -282,12 +282,12 @@ class Graph(GraphArrays):
         return Graph._trusted(offsets, columns, weights, directed=self.directed, sorted_rows=self.has_sorted_rows)
 
     def permuted(self, seed: Seed) -> Graph:
-        """Return the graph with its vertices renumbered at random, rows sorted, labels carried along."""
+        """Return the graph with its vertices renumbered at random, rows sorted, ids carried along."""
         order = np.random.default_rng(checked_seed(seed)).permutation(self.n_vertices).astype(np.int32)
         rows, columns = order[self.sources()], order[self.column_indices]
-        labels = None
-        if self.labels is not None:
-            labels = np.empty_like(self.labels)
-            labels[order] = self.labels
+        ids = None
+        if self.ids is not None:
+            ids = np.empty_like(self.ids)
+            ids[order] = self.ids
         arrays = csr_of_pairs(self.n_vertices, rows, columns, self.edge_weights, directed=True)
-        return Graph._trusted(*arrays, directed=self.directed, labels=labels, sorted_rows=True)
+        return Graph._trusted(*arrays, directed=self.directed, ids=ids, sorted_rows=True)

@@ -29,7 +29,7 @@ class GraphArrays:
     column_indices: NDArray[np.int32]
     edge_weights: NDArray[Any] | None = None
     directed: bool = False
-    labels: NDArray[Any] | None = None
+    ids: NDArray[Any] | None = None
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class GraphArrays:
         column_indices: ArrayLike,
         edge_weights: ArrayLike | None = None,
         directed: bool = False,
-        labels: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
         *,
         copy: bool = True,
     ) -> None:
@@ -48,13 +48,13 @@ class GraphArrays:
         n, m = offsets.size - 1, columns.size
         offsets, columns = offsets.astype(offset_dtype(m), copy=False), columns.astype(np.int32, copy=False)
         weights = None if edge_weights is None else as_weights(edge_weights, m)
-        names = None if labels is None else as_ids("labels", labels)
+        names = None if ids is None else as_ids("ids", ids)
         if names is not None and names.shape != (n,):
-            raise GraphError(f"labels has shape {names.shape}; needed: one per vertex, ({n},)")
+            raise GraphError(f"ids has shape {names.shape}; needed: one per vertex, ({n},)")
         if copy:
             offsets, columns = owned(offsets, row_offsets), owned(columns, column_indices)
             weights = None if weights is None else owned(weights, edge_weights)
-            names = None if names is None else owned(names, labels)
+            names = None if names is None else owned(names, ids)
         self._fill(offsets, columns, weights, directed, names)
         is_canonical = row_order(offsets, columns) == (True, False)
         if not directed and (entry := asymmetric_entry(offsets, columns, weights, is_canonical=is_canonical)):
@@ -70,9 +70,9 @@ class GraphArrays:
         columns: NDArray[np.int32],
         weights: NDArray[Any] | None,
         directed: bool,
-        labels: NDArray[Any] | None,
+        ids: NDArray[Any] | None,
     ) -> None:
-        values = (read_only(offsets), read_only(columns), read_only(weights), directed, read_only(labels))
+        values = (read_only(offsets), read_only(columns), read_only(weights), directed, read_only(ids))
         for name, value in zip(self.__dataclass_fields__, values, strict=True):
             object.__setattr__(self, name, value)
 
@@ -84,13 +84,13 @@ class GraphArrays:
         edge_weights: NDArray[Any] | None = None,
         *,
         directed: bool = False,
-        labels: NDArray[Any] | None = None,
+        ids: NDArray[Any] | None = None,
         sorted_rows: bool | None = None,
     ) -> Self:
         """Wrap arrays that are valid by construction; *sorted_rows* tells what the builder knows."""
         graph = object.__new__(cls)
         offsets = row_offsets.astype(offset_dtype(column_indices.size), copy=False)
-        graph._fill(offsets, column_indices, edge_weights, directed, labels)
+        graph._fill(offsets, column_indices, edge_weights, directed, ids)
         if sorted_rows is not None:
             graph.__dict__["has_sorted_rows"] = sorted_rows
         return graph
@@ -156,15 +156,15 @@ class GraphArrays:
 
     @cached_property
     def vertex_numbers(self) -> dict[Any, int]:
-        """The number of the vertex of each label; among vertices with equal labels, the least."""
-        labels = [] if self.labels is None else self.labels.tolist()
-        return dict(zip(reversed(labels), range(len(labels) - 1, -1, -1), strict=True))
+        """The number of the vertex of each id; among vertices with equal ids, the least."""
+        ids = [] if self.ids is None else self.ids.tolist()
+        return dict(zip(reversed(ids), range(len(ids) - 1, -1, -1), strict=True))
 
     @cached_property
-    def has_rising_labels(self) -> bool:
-        """Whether the labels are signed integers in ascending order, so that a binary search finds one."""
-        labels = self.labels
-        return labels is not None and labels.dtype.kind == "i" and bool((labels[1:] > labels[:-1]).all())
+    def has_rising_ids(self) -> bool:
+        """Whether the ids are signed integers in ascending order, so that a binary search finds one."""
+        ids = self.ids
+        return ids is not None and ids.dtype.kind == "i" and bool((ids[1:] > ids[:-1]).all())
 
     @cached_property
     def stats(self) -> GraphStats:

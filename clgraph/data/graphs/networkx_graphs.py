@@ -36,7 +36,7 @@ class NetworkxEdges(NamedTuple):
     rows: NDArray[np.int32]
     columns: NDArray[np.int32]
     weights: NDArray[Any] | None
-    labels: NDArray[Any] | None
+    ids: NDArray[Any] | None
     both_ways: bool = False
 
 
@@ -58,12 +58,12 @@ def edges_of(graph: nx.Graph, weight: Weight) -> NetworkxEdges:
 def _edges(graph: nx.Graph, weight: Weight) -> NetworkxEdges:
     nodes = list(graph)
     n = len(nodes)
-    labels = None if nodes == list(range(n)) else as_ids("nodes", nodes)
+    ids = None if nodes == list(range(n)) else as_ids("nodes", nodes)
     adjacency = dict(graph.adjacency())
     order, neighbours = list(adjacency), _all_plain(adjacency.values())
     degrees = np.fromiter(map(len, neighbours), np.int64, n)
     ends: Iterable[Any] = chain(order, chain.from_iterable(neighbours))
-    if labels is not None:
+    if ids is not None:
         ends = map(dict(zip(nodes, range(n), strict=True)).__getitem__, ends)
     vertices = np.fromiter(ends, np.int32, n + int(degrees.sum()))
     rows, columns = np.repeat(vertices[:n], degrees), vertices[n:]
@@ -74,7 +74,7 @@ def _edges(graph: nx.Graph, weight: Weight) -> NetworkxEdges:
     once = np.ones(rows.size, bool) if both_ways or graph.is_directed() else rows <= columns
     rows, columns = rows[once], columns[once]
     if weight is None and not graph.is_multigraph():
-        return NetworkxEdges(n, rows, columns, None, labels)
+        return NetworkxEdges(n, rows, columns, None, ids)
     data: Iterable[Any] = compress(chain.from_iterable(map(dict.values, neighbours)), once.tolist())
     if graph.is_multigraph() and not callable(weight):
         edges = _all_plain(data)
@@ -82,7 +82,7 @@ def _edges(graph: nx.Graph, weight: Weight) -> NetworkxEdges:
         rows, columns = np.repeat(rows, parallel), np.repeat(columns, parallel)
         data = chain.from_iterable(map(dict.values, edges))
     if weight is None:
-        return NetworkxEdges(n, rows, columns, None, labels)
+        return NetworkxEdges(n, rows, columns, None, ids)
     if callable(weight):
         values = [_called(weight, *edge) for edge in zip(*_ends(nodes, rows, columns), data, strict=True)]
         seen = np.array([value is not None for value in values], bool)
@@ -96,7 +96,7 @@ def _edges(graph: nx.Graph, weight: Weight) -> NetworkxEdges:
     except GraphError:
         _check_each(values, *_ends(nodes, rows, columns))
         raise
-    return NetworkxEdges(n, rows, columns, weights, labels, both_ways)
+    return NetworkxEdges(n, rows, columns, weights, ids, both_ways)
 
 
 def _ends(nodes: list[Any], *vertices: NDArray[np.int32]) -> list[Iterable[Any]]:
@@ -138,14 +138,14 @@ def networkx_graph(graph: CSRGraph) -> nx.Graph:
 
     n, directed, weights = graph.n_vertices, graph.directed, graph.edge_weights
     rows, columns = graph.sources(), graph.column_indices
-    nodes = list(range(n)) if graph.labels is None else graph.labels.tolist()
+    nodes = list(range(n)) if graph.ids is None else graph.ids.tolist()
     ends = (rows, columns) if directed else (np.minimum(rows, columns), np.maximum(rows, columns))
     edges, first, edge = np.unique(pack(*ends), return_index=True, return_inverse=True)
     n_edges = rows.size if directed else int(np.count_nonzero(rows <= columns))
     kinds = ((nx.Graph, nx.MultiGraph), (nx.DiGraph, nx.MultiDiGraph))
     result = kinds[directed][edges.size < n_edges]()
     result.add_nodes_from(nodes)
-    if edges.size < n_edges or len(result) < n:  # labels may repeat
+    if edges.size < n_edges or len(result) < n:  # ids may repeat
         _add_one_by_one(result, nodes, graph)
         return result
     # Rows are filled whole, where add_edges_from() adds single edges. Both directions share the attributes of an edge.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,6 +122,39 @@ def csr_from_keys(n: int, keys: NDArray[np.int64], *, unique: bool) -> tuple[NDA
     return offsets, keys.view(np.int32)[:size]
 
 
+class _Buckets(NamedTuple):
+    """Buckets of entries in neighbouring rows, each small enough to be sorted in the cache."""
+
+    n: int
+    column_bits: int
+    key_bits: int  # by which the keys of a bucket differ; the bits above are its number
+
+    @classmethod
+    def of(cls, n: int, n_entries: int) -> _Buckets:
+        column_bits = (n - 1).bit_length() if n > 1 else 1
+        bucket_bits = min(_MAX_BUCKET_BITS, column_bits, max(0, n_entries.bit_length() - 17))
+        return cls(n, column_bits, 2 * column_bits - bucket_bits)
+
+    @property
+    def size(self) -> int:
+        return ((max(self.n, 1) - 1) << self.column_bits >> self.key_bits) + 1
+
+    def rows(self, bucket: int) -> slice:
+        begin, end = (each << self.key_bits >> self.column_bits for each in (bucket, bucket + 1))
+        return slice(begin, min(self.n, end))
+
+    def deal(self, chunk: WeightedPairs) -> tuple[NDArray[np.int64], NDArray[Any], list[int]]:
+        """Return keys and weights by bucket, and where each bucket begins."""
+        rows, columns, weights = chunk
+        keys = pack(rows, columns, self.column_bits)
+        if self.size == 1:
+            return keys, weights, [0, keys.size]
+        bucket = (keys >> self.key_bits).astype(np.uint8)
+        order = bucket.argsort(kind="stable")
+        ends = np.cumsum(np.bincount(bucket, minlength=self.size))
+        return keys.take(order), weights.take(order), [0, *ends.tolist()]
+
+
 def sorted_csr(
     n: int, blocks: Sequence[WeightedPairs], *, mirror: bool = False, unique: bool = False
 ) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any]]:
@@ -133,24 +166,9 @@ def sorted_csr(
     check_host_memory(f"a graph of {n} vertices", 8 * n)
     chunks = list(_chunks(blocks))
     most = (1 + mirror) * sum(rows.size for rows, _, _ in chunks)
-    column_bits = (n - 1).bit_length() if n > 1 else 1
-    bucket_bits = min(_MAX_BUCKET_BITS, column_bits, max(0, most.bit_length() - 17))
-    key_bits = 2 * column_bits - bucket_bits  # bits by which the entries of a bucket differ
-    n_buckets = ((max(n, 1) - 1) << column_bits >> key_bits) + 1
-
-    def deal(chunk: WeightedPairs) -> tuple[NDArray[np.int64], NDArray[Any], list[int]]:
-        """Return keys and weights by bucket, and where each bucket begins."""
-        rows, columns, weights = _mirrored(*chunk) if mirror else chunk
-        keys = pack(rows, columns, column_bits)
-        if n_buckets == 1:
-            return keys, weights, [0, keys.size]
-        bucket = (keys >> key_bits).astype(np.uint8)
-        order = bucket.argsort(kind="stable")
-        ends = np.cumsum(np.bincount(bucket, minlength=n_buckets))
-        return keys.take(order), weights.take(order), [0, *ends.tolist()]
-
-    dealt = list(in_threads(deal, chunks))
-    begins = np.zeros(n_buckets + 1, np.int64)
+    buckets = _Buckets.of(n, most)
+    dealt = list(in_threads(lambda chunk: buckets.deal(_mirrored(*chunk) if mirror else chunk), chunks))
+    begins = np.zeros(buckets.size + 1, np.int64)
     for *_, ends in dealt:
         begins += ends
     m = int(begins[-1])
@@ -158,29 +176,26 @@ def sorted_csr(
     weights = np.empty(m, np.result_type(*(weights.dtype for *_, weights in blocks)))
     tell = begin("building", m, "entries")
 
-    def rows_of(bucket: int) -> tuple[int, int]:
-        return bucket << key_bits >> column_bits, min(n, (bucket + 1) << key_bits >> column_bits)
-
     def fill(bucket: int) -> int:
         """Write the entries of a bucket where they begin, repeats included; return how many there are."""
         parts = [(keys, values, slice(*ends[bucket : bucket + 2])) for keys, values, ends in dealt]
         keys = np.concatenate([keys[part] for keys, _, part in parts])
         values = np.concatenate([values[part] for _, values, part in parts])
-        keys -= bucket << key_bits
-        keys, places = _ordered(keys, key_bits)
+        keys -= bucket << buckets.key_bits
+        keys, places = _ordered(keys, buckets.key_bits)
         if unique and (repeats := keys[1:] == keys[:-1]).any():
             first = np.append(True, ~repeats)
             keys, places = keys[first], places[first]
         written = slice(begins[bucket], begins[bucket] + keys.size)
-        columns[written] = keys & ((1 << column_bits) - 1)
+        columns[written] = keys & ((1 << buckets.column_bits) - 1)
         weights[written] = values.take(places)
-        row, end = rows_of(bucket)
-        offsets[row:end] = keys.searchsorted(np.arange(end - row) << column_bits)
+        rows = buckets.rows(bucket)
+        offsets[rows] = keys.searchsorted(np.arange(rows.stop - rows.start) << buckets.column_bits)
         return keys.size
 
     size = 0
-    for bucket, count in enumerate(in_threads(fill, range(n_buckets))):
-        offsets[slice(*rows_of(bucket))] += size
+    for bucket, count in enumerate(in_threads(fill, range(buckets.size))):
+        offsets[buckets.rows(bucket)] += size
         if size < (start := begins[bucket]):
             for array in columns, weights:
                 array[size : size + count] = array[start : start + count]

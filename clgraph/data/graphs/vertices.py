@@ -11,17 +11,17 @@ from clgraph.errors import MissingEdgesError
 
 
 class Vertices(Graph):
-    """The graph of an unpickled result: it knows its vertices and their labels, but no edges.
+    """The graph of an unpickled result: it knows its vertices and their ids, but no edges.
 
     Attributes
     ----------
     n_vertices : int
-    labels : array, shape (n_vertices,), or None
+    ids : array, shape (n_vertices,), or None
         The ids of the vertices, if they are not their numbers.
     """
 
-    def __init__(self, n_vertices: int, labels: NDArray[Any] | None) -> None:
-        self.__dict__.update(_n_vertices=n_vertices, labels=labels)
+    def __init__(self, n_vertices: int, ids: NDArray[Any] | None) -> None:
+        self.__dict__.update(_n_vertices=n_vertices, ids=ids)
 
     @property
     def n_vertices(self) -> int:
@@ -29,7 +29,7 @@ class Vertices(Graph):
         return n_vertices
 
     def __reduce__(self) -> Any:
-        return Vertices, (self.n_vertices, self.labels)
+        return Vertices, (self.n_vertices, self.ids)
 
     def __repr__(self) -> str:
         return f"Graph(n_vertices={self.n_vertices}, without its edges)"

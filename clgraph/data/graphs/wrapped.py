@@ -69,7 +69,7 @@ class WrappedGraph(Graph):
     weighted: bool
     merged: bool
     along_rows: bool
-    labels = None
+    ids = None
 
     def __reduce__(self) -> Any:
         return object.__new__, (Graph,), self.kept().__getstate__()

@@ -169,7 +169,7 @@ class Ratings(RatingsArrays):
         Parameters
         ----------
         graph : Graph
-            Parallel edges are merged, by the mean of their weights. Labels become both kinds of ids.
+            Parallel edges are merged, by the mean of their weights. The graph's ids name users and items.
         values : {"weights", "synthetic"}
             Take the edge weights, or the values of :func:`planted_values` made with *rank*, *noise*
             and *seed*.
@@ -190,7 +190,7 @@ class Ratings(RatingsArrays):
         if values == "synthetic":
             factors = planted_factors(n, n, rank, seed)
             data = planted_values(merged.users, merged.items, *factors, noise, np.random.default_rng(seed))
-        return cls._trusted(merged.users, merged.items, data, n, n, graph.labels, graph.labels)
+        return cls._trusted(merged.users, merged.items, data, n, n, graph.ids, graph.ids)
 
     def to_scipy(self) -> csr_array:
         """Return the matrix as a float32 CSR array, which shares the values' memory."""

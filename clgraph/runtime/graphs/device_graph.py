@@ -40,7 +40,7 @@ class DeviceGraph(DeviceRows):
         CSR as in :class:`Graph`. No kernel may write the arrays of a graph while it is used.
     edge_weights, vertex_weights : DeviceArray or None
     directed, has_sorted_rows : bool
-    labels : array or None
+    ids : array or None
         The user's own vertex ids, on the host.
     """
 
@@ -140,7 +140,7 @@ class DeviceGraph(DeviceRows):
     def _on_host(self) -> Graph:
         read = self.as_graph()
         return Graph._trusted(
-            read.row_offsets, read.column_indices, read.edge_weights, directed=self.directed, labels=self.labels,
+            read.row_offsets, read.column_indices, read.edge_weights, directed=self.directed, ids=self.ids,
             sorted_rows=self.has_sorted_rows,
         )  # fmt: skip
 
@@ -149,7 +149,7 @@ class DeviceGraph(DeviceRows):
         return GraphOnDevice(self)
 
     def expanded(self, k: int, first: int = 0) -> DeviceGraph:
-        """Return *k* disjoint replicas, numbered one after the other, without labels and weights of vertices.
+        """Return *k* disjoint replicas, numbered one after the other, without ids and weights of vertices.
 
         With *first* they are replicas *first* … *first* + *k* − 1 of more: columns name the vertices of all.
         """
@@ -159,7 +159,7 @@ class DeviceGraph(DeviceRows):
     @cached_property
     def _known(self) -> dict[str, Any]:
         """Attributes that all graphs from :meth:`as_graph` share, so that each array comes to the host once."""
-        return {"directed": self.directed, "labels": self.labels, "has_sorted_rows": self.has_sorted_rows}
+        return {"directed": self.directed, "ids": self.ids, "has_sorted_rows": self.has_sorted_rows}
 
 
 class GraphOnDevice(Graph):
@@ -274,7 +274,7 @@ def device_graph(session: Session, graph: Graph, *, weights: bool = False) -> De
             session.upload(graph.column_indices),
             directed=graph.directed,
             has_sorted_rows=graph.has_sorted_rows,
-            labels=graph.labels,
+            ids=graph.ids,
             _source=weakref.ref(graph),
         )
     if weights and cached.edge_weights is None and graph.edge_weights is not None:

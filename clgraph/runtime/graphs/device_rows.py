@@ -22,7 +22,7 @@ class DeviceRows:
     vertex_weights: DeviceArray | None = None
     directed: bool = False
     has_sorted_rows: bool = False
-    labels: NDArray[Any] | None = None
+    ids: NDArray[Any] | None = None
 
     @property
     def n_vertices(self) -> int:

@@ -24,6 +24,7 @@ from clgraph.arguments import Seed, checked_count
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
 from clgraph.model.recipe import Recipe, Setting, Use
+from clgraph.runtime.memory.arrays import DeviceArray
 
 _SOURCE = "factorization/item_block.cl"
 
@@ -87,6 +88,46 @@ def _by_number_and_degree(degrees: NDArray[np.int64], block_size: int) -> NDArra
     return order[np.argsort(block[order], kind="stable")]
 
 
+def _ranks_and_blocks(
+    plan: FactorizationPlan, items: DeviceArray, by_rank: NDArray[np.int64], block_size: int
+) -> tuple[DeviceArray, DeviceArray]:
+    """Return the rank of each rating's item, and the number of its block."""
+    session, ratings = plan.session, plan.problem.ratings
+    item_ranks = np.zeros(ratings.n_items, np.uint32)
+    item_ranks[by_rank] = np.arange(by_rank.size)
+    ranks, blocks = (session.empty(ratings.n_ratings, np.uint32) for _ in range(2))
+    enqueue_order(
+        plan,
+        "superstep_order",
+        "rank_items",
+        block_size=block_size,
+        items=items,
+        item_ranks=session.upload(item_ranks),
+        ranks=ranks,
+        blocks=blocks,
+    )
+    return ranks, blocks
+
+
+def _is_wide(
+    plan: FactorizationPlan, ranks: DeviceArray, steps: DeviceArray, n_steps: int, block_size: int, n_slots: int
+) -> NDArray[np.bool_]:
+    """Return which supersteps have ratings for slots of more than one work-group."""
+    is_wide = plan.session.zeros(n_steps, np.uint32)
+    enqueue_order(
+        plan,
+        "superstep_order",
+        "mark_wide",
+        block_size=block_size,
+        n_slots=n_slots,
+        ranks=ranks,
+        steps=steps,
+        is_wide=is_wide,
+    )
+    wide: NDArray[np.bool_] = is_wide.get() != 0
+    return wide
+
+
 class ItemSupersteps(Supersteps):
     """Blocks of items, one after the other; a slot holds an item's row while its block lasts.
 
@@ -104,25 +145,13 @@ class ItemSupersteps(Supersteps):
         program = plan.build(_SOURCE, work_group_size, LINGER=supersteps.LINGER)
         degrees = np.diff(ratings.item_offsets)
         slots = program.work_group_size // plan.lanes
-        n_rated, n = int(np.count_nonzero(degrees)), ratings.n_ratings
+        n_rated = int(np.count_nonzero(degrees))
         most_groups = supersteps.GROUPS_PER_UNIT * session.facts.compute_units if barrier == "grid" else 1
         n_groups = max(1, min(most_groups, -(-n_rated // slots)))
         block_size = n_groups * slots
         by_rank = by_descending_degree(degrees) if by_degree else _by_number_and_degree(degrees, block_size)
-        item_ranks = np.zeros(ratings.n_items, np.uint32)
-        item_ranks[by_rank] = np.arange(n_rated)
         given = upload_ratings(session, ratings)
-        ranks, blocks = session.empty(n, np.uint32), session.empty(n, np.uint32)
-        enqueue_order(
-            plan,
-            "superstep_order",
-            "rank_items",
-            block_size=block_size,
-            items=given["items"],
-            item_ranks=session.upload(item_ranks),
-            ranks=ranks,
-            blocks=blocks,
-        )
+        ranks, blocks = _ranks_and_blocks(plan, given["items"], by_rank, block_size)
         users, n_users = given["users"], ratings.n_users
         if by_degree:
             # Each block gets a copy of each user: then one graph gives the matchings of all blocks.
@@ -137,20 +166,8 @@ class ItemSupersteps(Supersteps):
         n_steps = self.offsets.size - 1
         by_item, item_offsets = stable_order(plan, ranks, n_rated, self.order)
         ordered = gather_ratings(plan, given | {"items": steps}, by_item)
-        is_wide = session.zeros(n_steps, np.uint32)
-        if n_groups > 1:
-            enqueue_order(
-                plan,
-                "superstep_order",
-                "mark_wide",
-                block_size=block_size,
-                n_slots=slots,
-                ranks=ranks,
-                steps=steps,
-                is_wide=is_wide,
-            )
         block_of = np.searchsorted(block_offsets.get()[1:], self.offsets[:-1], side="right")
-        joins = is_wide.get() == 0
+        joins = np.ones(n_steps, bool) if n_groups == 1 else ~_is_wide(plan, ranks, steps, n_steps, block_size, slots)
         joins[1:] &= joins[:-1] & (np.diff(block_of) == 0)
         self.cut(np.ones(n_steps, np.int64), joins)
         self.bind_persistent(program, "item_blocks", n_groups, {
