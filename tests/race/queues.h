@@ -30,7 +30,7 @@ struct Queued : Searched {
     search_queue(n, max_depth, most_rows, budget, row_offsets, column_indices, place, meeting, queue, distances,
                  predecessors);
   }
-  /* Expand a level of the first queue by all groups; whether that told how many edges are next. */
+  /* Expand a level of the first queue by all groups; whether each vertex is reached once, and its edges are counted. */
   bool expand() {
     const uint first = (uint)place[PLACE_SEGMENTS], end = (uint)place[PLACE_SEGMENTS + 1], depth = (uint)place[PLACE_DEPTH];
     tail[0] = end;
@@ -44,7 +44,8 @@ struct Queued : Searched {
     place[PLACE_LEFT] = tail[0] - end;
     place[PLACE_SEGMENTS] = end;
     place[PLACE_SEGMENTS + 1] = place[PLACE_SEGMENTS + 2] = tail[0];
-    return edges == due;
+    const Array<uint> expected = this->expected(false);
+    return edges == due && tail[0] - end == (uint)std::count(expected.begin(), expected.end(), depth);
   }
   /* Search a few levels bottom-up; whether that told how many vertices were reached. */
   bool pull(uint n_levels) {
