@@ -15,7 +15,7 @@ from graphs import GRAPHS, TELLING, WITH_VERTICES, with_wide_offsets
 from scipy.sparse.csgraph import breadth_first_order
 
 import clgraph as cg
-from clgraph.algorithms.bfs import ALGORITHM, BFS, STRATEGIES, as_problem, bfs, levels, prices
+from clgraph.algorithms.bfs import ALGORITHM, BFS, STRATEGIES, as_problem, bfs, prices, queued, strategies
 from clgraph.algorithms.bfs.load_balance import plot_balance, profile_balance
 from clgraph.algorithms.sssp import ALGORITHM as SSSP
 from clgraph.algorithms.sssp import sssp
@@ -95,16 +95,25 @@ def test_shapes_that_use_every_branch(session: Session, strategy: str, options: 
         assert_right(graph, source, session, strategy, **options)
 
 
-@pytest.mark.parametrize("few_rows", [0, 20])
-def test_levels_by_all_and_by_one_work_item(pocl: Session, few_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a CPU of many cores, or a GPU on which work-groups may not wait for each other."""
-    monkeypatch.setattr(levels, "_FEW_UNITS", 0)
-    monkeypatch.setattr(levels, "_FEW_ROWS", few_rows)
-    monkeypatch.setattr(levels, "_BUDGET", 100)
+@pytest.mark.parametrize("most_alone", [0, 20])
+def test_wide_levels_are_expanded_by_all_cores(pocl: Session, most_alone: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a CPU of many cores."""
+    monkeypatch.setattr(queued, "_FEW_UNITS", 0)
+    monkeypatch.setattr(queued, "_MOST_ALONE", most_alone)
+    monkeypatch.setattr(queued, "_BUDGET", 100)
     for graph, source in ((cg.generators.rmat(11, 16), 7), (cg.generators.grid(50, 60), 0), (GRAPHS["star"](), 5)):
         for strategy in ("frontier", "direction_optimizing"):
             for max_depth in (None, 4):
                 assert_right(graph, source, pocl, strategy, max_depth=max_depth)
+
+
+@pytest.mark.parametrize("strategy", ["frontier", "direction_optimizing"])
+def test_levels_in_launches_of_their_own(pocl: Session, strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a GPU on which work-groups may not wait for each other."""
+    monkeypatch.setattr(strategies, "has_queues", lambda _facts: False)
+    for graph, source in ((cg.generators.rmat(11, 16), 7), (cg.generators.grid(50, 60), 0), (GRAPHS["star"](), 5)):
+        for max_depth in (None, 4):
+            assert_right(graph, [source], pocl, strategy, max_depth=max_depth)
 
 
 @pytest.mark.parametrize("n_units", [1, 2, 4])
@@ -113,8 +122,8 @@ def test_groups_that_search_together(session: Session, n_units: int, monkeypatch
     if not session.facts.is_cpu:
         pytest.skip("one launch does it all there")
     monkeypatch.setattr(session.commands, "facts", replace(session.facts, compute_units=n_units))
-    for budget in (levels._BUDGET, 5000):
-        monkeypatch.setattr(levels, "_BUDGET", budget)
+    for budget in (queued._BUDGET, 5000):
+        monkeypatch.setattr(queued, "_BUDGET", budget)
         for graph in (cg.generators.rmat(12, 16), cg.generators.grid(150, 160), cg.generators.road_like(5000)):
             for strategy in ("frontier", "direction_optimizing"):
                 assert_right(graph, [7, 900], session, strategy)
@@ -292,7 +301,8 @@ def test_hubs_far_from_the_source(session: Session, source: int) -> None:
 def test_sub_group_widths(width: int) -> None:
     names = [*STRATEGIES] if width < 64 else ["direction_optimizing"]  # the others take long to compile, too
     script = (
-        "import clgraph as cg; from test_bfs import far_hubs;"
+        "import clgraph as cg; from test_bfs import far_hubs; from clgraph.algorithms.bfs import strategies;"
+        "strategies.has_queues = lambda facts: False;"  # else a CPU has kernels of their own, without sub-groups
         "cg.bfs(far_hubs(), 0, strategy='direction_optimizing', alpha=2**20, beta=2**20, session=s, verify=True);"
         f"[cg.bfs(g, v, strategy=k, session=s, verify=True) for k in {names}"
         " for g in (cg.generators.rmat(11, 16), cg.generators.star(5000), cg.generators.path(700),"

@@ -1,25 +1,43 @@
-/* Breadth-first search on CPUs: vertices wait in queues, in the order in which they are reached.
+/* Breadth-first search on CPUs, top-down: vertices wait in queues, in the order in which they are reached.
  *
- * It starts from the frontier in the lists of a turn, and stops after a level that found many vertices. It counts their
- * edges; then either other kernels go on, or this one is launched again. `meeting.h` describes how several work-groups
- * share a search.
+ * `place` says which vertices wait. A search stops after a level that found many vertices, and counts their edges; then
+ * kernels of other files go on, or this one is launched again. `meeting.h` describes how several work-groups share a
+ * search.
  */
 #include "bfs/meeting.h"
+#include "bfs/place.h"
 
-/* Words of `place`, where a search that stopped goes on. */
-#define PLACE_DEPTH 0            /* depth of the vertices that are reached next */
-#define PLACE_EDGES 1            /* edges looked at so far */
-#define PLACE_NEXT 2             /* edges of the next level */
-#define PLACE_EXPANDED 3         /* vertices of the level that are expanded */
-#define PLACE_LEFT 4             /* vertices of the level that still wait */
-#define PLACE_STATUS 5
-#define PLACE_SEGMENTS 6
-#define PLACE_WORDS (PLACE_SEGMENTS + 3 * MEMBERS)
+#ifndef BLOCK_ROWS               /* rows of a queue that a work-group of expand_queue takes at a time */
+#define BLOCK_ROWS 64u
+#endif
+#ifndef HELD                     /* vertices that it holds back before it asks for room in the queue */
+#define HELD 256u
+#endif
 
-KERNEL search_queue(int n, int resumed, uint turn, uint depth, uint max_depth, ulong most_rows, long budget,
-                    uint light_capacity, uint heavy_capacity, __global const offset_t *restrict row_offsets,
-                    __global const int *restrict column_indices, __global const int *restrict light,
-                    __global const int2 *restrict heavy, __global uint *restrict state, __global ulong *restrict place,
+/* Each work-item initializes an equal part of all vertices. */
+KERNEL initialize(int n, __global int *restrict distances, __global int *restrict predecessors) {
+  const long items = (long)get_global_size(0), item = (long)get_global_id(0);
+  const long first = n * item / items, end = n * (item + 1) / items;
+  for (long v = first; v < end; v++) distances[v] = UNREACHED;
+  for (long v = first; v < end; v++) predecessors[v] = NO_PREDECESSOR;
+}
+
+/* One work-item puts the sources into the first queue. */
+KERNEL start(int n_sources, __global const int *restrict sources, __global const offset_t *restrict row_offsets,
+             __global int *restrict queue, __global int *restrict distances, __global ulong *restrict place) {
+  ulong rows = 0ul, edges = 0ul;
+  for (int i = 0; i < n_sources; i++) {
+    const int s = sources[i];
+    if (distances[s] != UNREACHED) continue;
+    distances[s] = 0;
+    queue[rows++] = s;
+    edges += (ulong)(row_offsets[s + 1] - row_offsets[s]);
+  }
+  one_segment(place, 1ul, 0ul, rows, edges);
+}
+
+KERNEL search_queue(int n, uint max_depth, ulong most_rows, long budget, __global const offset_t *restrict row_offsets,
+                    __global const int *restrict column_indices, __global ulong *restrict place,
                     volatile __global uint *meeting, __global int *queue, volatile __global int *distances,
                     volatile __global int *predecessors) {
   const uint groups = (uint)get_num_groups(0), ticket = fetch_add(meeting + MEET_ARRIVED, 1u);
@@ -30,29 +48,14 @@ KERNEL search_queue(int n, int resumed, uint turn, uint depth, uint max_depth, u
     return;
   }
   share_of_level_t level;
-  ulong edges = 0ul, next = 0ul, expanded = 0ul, rows = 0ul;
-  uint most = MEMBERS;
-  uint status = STATUS_OK;
-  if (resumed) {
-    depth = (uint)place[PLACE_DEPTH];
-    edges = place[PLACE_EDGES];
-    expanded = place[PLACE_EXPANDED];
-    rows = expanded + place[PLACE_LEFT];
-  } else {
-    const ulong set = turn & 1u;
-    __global uint *sizes = state + STATE_SIZES + SIZES * (turn & 3u);
-    for (uint i = 0u; i < sizes[0]; i++) queue[rows++] = light[light_capacity * set + i];
-    for (uint i = 0u; i < sizes[1]; i++)
-      if (heavy[heavy_capacity * set + i].y == 0) queue[rows++] = heavy[heavy_capacity * set + i].x;
-    sizes = state + STATE_SIZES + SIZES * (turn + 2u & 3u);
-    for (uint k = 0u; k < 4u; k++) sizes[k] = 0u;
-  }
+  uint depth = (uint)place[PLACE_DEPTH], most = MEMBERS, status = STATUS_OK;
+  ulong edges = place[PLACE_EDGES], next = 0ul, expanded = place[PLACE_EXPANDED], rows = expanded + place[PLACE_LEFT];
 #pragma unroll
   for (uint k = 0u; k < MEMBERS; k++) {
     __global const ulong *words = place + PLACE_SEGMENTS + 3 * k;
-    level.segments[k].begin = resumed ? (uint)words[0] : 0u;
-    level.segments[k].end = resumed ? (uint)words[1] : k ? 0u : (uint)rows;
-    level.segments[k].tail = resumed ? (uint)words[2] : level.segments[k].end;
+    level.segments[k].begin = (uint)words[0];
+    level.segments[k].end = (uint)words[1];
+    level.segments[k].tail = (uint)words[2];
   }
   while (rows && depth <= max_depth) {
     level.depth = depth;
@@ -90,4 +93,39 @@ KERNEL search_queue(int n, int resumed, uint turn, uint depth, uint max_depth, u
     place[PLACE_SEGMENTS + 3 * k + 2] = level.segments[k].tail;
   }
   store_relaxed(meeting + MEET_ENDED, launch + 1u);
+}
+
+/* Move `held` vertices to the end of the queue, which tail tells. */
+INLINE void push_held(__global const int *held, uint size, __global int *queue, volatile __global uint *tail) {
+  const uint at = fetch_add(tail, size);
+  for (uint k = 0u; k < size; k++) queue[at + k] = held[k];
+}
+
+/* Any number of work-groups expand a wide level of one queue, whose vertices are at first … end; tail is `end` before.
+ * found[group] becomes the edges of the vertices that the group reached.
+ * Races: a vertex is reached by one compare-exchange. */
+KERNEL expand_queue(uint depth, uint first, uint end, __global const offset_t *restrict row_offsets,
+                    __global const int *restrict column_indices, __global int *queue, volatile __global uint *tail,
+                    volatile __global int *distances, __global int *restrict predecessors, __global int *restrict held,
+                    __global ulong *restrict found) {
+  uint n_held = 0u;
+  ulong edges = 0ul;
+  held += HELD * get_group_id(0);
+  for (ulong base = first + (ulong)BLOCK_ROWS * get_group_id(0); base < end; base += (ulong)BLOCK_ROWS * get_num_groups(0))
+    for (ulong i = base; i < min((ulong)end, base + BLOCK_ROWS); i++) {
+      const int v = queue[i];
+      for (offset_t e = row_offsets[v]; e < row_offsets[v + 1]; e++) {
+        const int u = column_indices[e];
+        if (load_relaxed(distances + u) != UNREACHED) continue;
+        if (compare_exchange(distances + u, UNREACHED, (int)depth) != UNREACHED) continue;
+        predecessors[u] = v;
+        edges += (ulong)(row_offsets[u + 1] - row_offsets[u]);
+        held[n_held++] = u;
+        if (n_held < HELD) continue;
+        push_held(held, n_held, queue, tail);
+        n_held = 0u;
+      }
+    }
+  if (n_held) push_held(held, n_held, queue, tail);
+  found[get_group_id(0)] = edges;
 }

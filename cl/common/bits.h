@@ -14,4 +14,6 @@ INLINE uint and_equal(uint x, uint a, uint b) {
   return x & ~(a ^ b);
 #endif
 }
+
+INLINE uint lowest_bit(ulong x) { return 63u - (uint)clz(x & (0ul - x)); }  /* x != 0 */
 #endif

@@ -12,10 +12,11 @@ Strategies
     device can (dynamic parallelism [5]_) and the host launches otherwise.
 ``frontier``
     It goes top-down, level by level, from the vertices that were reached last [1]_. On GPUs one launch does it all:
-    small frontiers stay in the local memory of work-groups, and a device-wide barrier parts the levels. On CPUs one
-    work-item expands small frontiers; where cores are few, one for each core expands all.
+    small frontiers stay in the local memory of work-groups, and a device-wide barrier parts the levels. On CPUs
+    vertices wait in queues: up to four cores have a queue each; of more cores, one expands narrow levels alone.
 ``direction_optimizing``
     It does the same, but where the frontier has many edges the unreached vertices look for a neighbour in it [2]_.
+    On CPUs the frontier is then a bitmap.
 ``host``
     scipy's search, on one core of the host; small graphs are done before a kernel would have begun.
 
@@ -89,7 +90,7 @@ class Options(TypedDict, total=False):
     balance: bool
     mda: int | str
     threshold: int | None
-    alpha: int | None
+    alpha: int
     beta: int
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.bfs.levels import queue_members
+from clgraph.algorithms.bfs.queued import queue_members
 from clgraph.algorithms.traversal.plan import SearchPlan
 from clgraph.algorithms.traversal.problem import MAX_DEPTH, SearchProblem
 from clgraph.engine.unchecked import UncheckedPlan

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from clgraph.algorithms.bfs.levels import has_few_units, queue_members
+from clgraph.algorithms.bfs.queued import has_few_units, queue_members
 from clgraph.algorithms.traversal.prices import NEAR_BYTES, reached
 from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.data.graphs.stats import GraphStats

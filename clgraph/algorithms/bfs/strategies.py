@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from clgraph.algorithms.bfs import prices
-from clgraph.algorithms.bfs.levels import SOURCE, Levels, has_few_units
+from clgraph.algorithms.bfs import prices, queued
+from clgraph.algorithms.bfs.levels import SOURCE, Levels
 from clgraph.algorithms.bfs.plan import LevelsPlan, MatrixSearch
 from clgraph.algorithms.traversal import host, queues
 from clgraph.algorithms.traversal.problem import MAX_DEPTH, SearchProblem
@@ -16,14 +16,10 @@ from clgraph.arguments import checked_count
 from clgraph.data.graphs.wrapped import is_unread
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.host import sequential
-from clgraph.engine.plan import Plan
 from clgraph.engine.planned import planned
 from clgraph.model.recipe import Array, Phase, Recipe, Setting, Use
 from clgraph.model.strategy import Strategy, Unchecked
-from clgraph.runtime.graphs.device_graph import device_graph
-from clgraph.runtime.memory.arrays import DeviceArray
 
-_ALPHA, _LATE_ALPHA = 14, 2  # default alpha: 14 as in Beamer et al.; 2 on CPUs of few cores
 _LEVEL_GROUP = 64  # work-group size where each level is a launch
 
 
@@ -32,21 +28,24 @@ def frontier(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
     return _recipe(problem, facts)
 
 
-def direction_optimizing(
-    problem: SearchProblem, facts: DeviceFacts, *, alpha: int | None = None, beta: int = 24
-) -> Recipe:
-    """Bottom-up from 1/*alpha* of the unexplored edges to 1/*beta* of the vertices; *alpha* depends on the device."""
-    if alpha is None:
-        alpha = _LATE_ALPHA if has_few_units(facts) else _ALPHA
+def direction_optimizing(problem: SearchProblem, facts: DeviceFacts, *, alpha: int = 14, beta: int = 24) -> Recipe:
+    """Bottom-up from 1/*alpha* of the unexplored edges to 1/*beta* of the vertices, 14 and 24 as in Beamer et al."""
     alpha, beta = checked_count("alpha", alpha, 2**20), checked_count("beta", beta, 2**20)
     return _recipe(problem, facts, alpha=alpha, beta=beta)
+
+
+def has_queues(facts: DeviceFacts) -> bool:
+    """Return whether a device searches with queues and bitmaps of whole levels, which few work-items read in order."""
+    return facts.is_cpu
 
 
 def _recipe(problem: SearchProblem, facts: DeviceFacts, *, alpha: int = 0, beta: int = 1) -> Recipe:
     """Return the recipe of a search, which with an *alpha* of 0 is never bottom-up.
 
-    The host drives the levels on devices without a device-wide barrier.
+    The host drives the levels on GPUs without a device-wide barrier.
     """
+    if has_queues(facts):
+        return queued.recipe(problem, facts, alpha=alpha, beta=beta)
     n, m = problem.graph.n_vertices, problem.graph.n_edges
     one_launch, bottom_up = facts.dialect.has_grid_barrier, alpha > 0
     group = queues.group_size(facts, 512 if bottom_up else 1024) if one_launch else _LEVEL_GROUP
@@ -77,15 +76,8 @@ def _recipe(problem: SearchProblem, facts: DeviceFacts, *, alpha: int = 0, beta:
         },
         work_group_size=group,
         inputs={"sources": problem.upload_sources},
-        prepare=partial(_rows_into, bottom_up=bottom_up),
+        prepare=partial(queued.rows_into, bottom_up=bottom_up),
     ))  # fmt: skip
-
-
-def _rows_into(plan: Plan, *, bottom_up: bool) -> dict[str, DeviceArray]:
-    """Return the rows of the edges into each vertex; a top-down search does not need them and gets the graph's rows."""
-    graph = plan.problem.graph
-    rows = device_graph(plan.session, graph.reverse if bottom_up else graph)
-    return {"in_offsets": rows.row_offsets, "in_neighbors": rows.column_indices}
 
 
 STRATEGIES: dict[str, Strategy] = {

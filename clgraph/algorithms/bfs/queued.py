@@ -1,0 +1,169 @@
+"""Breadth-first search on a CPU: queues top-down, bitmaps bottom-up, and a host that decides between two levels."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from clgraph.algorithms.traversal.problem import MAX_DEPTH, SearchProblem
+from clgraph.device.facts import DeviceFacts
+from clgraph.engine.plan import Plan
+from clgraph.model.recipe import Array, Phase, Recipe, Setting, Use
+from clgraph.runtime.driver.failure import STATUS_STUCK, check_status
+from clgraph.runtime.graphs.device_graph import device_graph
+from clgraph.runtime.memory.arrays import DeviceArray
+from clgraph.runtime.programs.program import Launch
+
+SOURCE, _BITMAPS = "bfs/queue.cl", "bfs/bitmaps.cl"
+_GROUPS_PER_UNIT = 16  # work-groups of kernels over all vertices: the last one ends soon after the first
+_BUDGET = 2**23  # edges per launch of search_queue, which then takes a fraction of a second
+_FEW_UNITS = 4
+_MOST_ALONE = 4096  # vertices of a frontier that one core of many expands faster than all do with atomics
+_ANY = 2**62  # rows: no limit
+_PARTS = 64  # A frontier of less than 1/64 of the vertices does not make the search turn bottom-up
+_DEPTH, _EDGES, _NEXT, _EXPANDED, _LEFT, _STATUS, _SEGMENTS = range(7)  # words of cl/bfs/place.h
+
+
+def queue_members(facts: DeviceFacts) -> int:
+    """Return the work-groups that search together, a queue each: few units rounded up to a power of two, else 1."""
+    return 1 << (facts.compute_units - 1).bit_length() if has_few_units(facts) else 1
+
+
+def has_few_units(facts: DeviceFacts) -> bool:
+    """Return whether this is a CPU on which groups with queues of their own share a level of any size."""
+    return facts.is_cpu and facts.compute_units <= _FEW_UNITS
+
+
+def recipe(problem: SearchProblem, facts: DeviceFacts, *, alpha: int, beta: int) -> Recipe:
+    """Return the recipe of a search, which with an *alpha* of 0 is never bottom-up."""
+    n, groups = problem.graph.n_vertices, _GROUPS_PER_UNIT * facts.compute_units
+    members, n_words = queue_members(facts), -(-n // 64) if alpha else 0
+    steps = (
+        Phase(f"{SOURCE}:initialize", n, groups=groups), Phase(f"{SOURCE}:start", 1),
+        Use(partial(QueuedSearch, groups=groups, alpha=alpha, beta=beta)),
+    )  # fmt: skip
+    return Recipe(steps if n else (), lambda: Setting(
+        arrays={
+            "distances": Array(n, np.int32), "predecessors": Array(n, np.int32), "queue": Array(members * n, np.int32),
+            "place": Array("PLACE_WORDS", np.uint64), "meeting": Array("MEETING_WORDS", np.uint32, zeroed=True),
+            "found": Array(groups, np.uint64), "held": Array(f"{groups} * HELD", np.int32), "tail": Array(1, np.uint32),
+            **{name: Array(n_words, np.uint64) for name in ("frontier", "next", "unreached")},
+        },
+        values={
+            "n": n, "n_sources": problem.sources.size,
+            "max_depth": min(n, MAX_DEPTH if problem.limit is None else int(problem.limit)),
+        },
+        defines={"MEMBERS": members},
+        work_group_size=1,
+        inputs={"sources": problem.upload_sources},
+        prepare=partial(rows_into, bottom_up=alpha > 0),
+    ))  # fmt: skip
+
+
+def rows_into(plan: Plan, *, bottom_up: bool) -> dict[str, DeviceArray]:
+    """Return the rows of the edges into each vertex; a top-down search does not need them and gets the graph's rows."""
+    graph = plan.problem.graph
+    rows = device_graph(plan.session, graph.reverse if bottom_up else graph)
+    return {"in_offsets": rows.row_offsets, "in_neighbors": rows.column_indices}
+
+
+class QueuedSearch:
+    """Searches from the vertices in the queues, level by level; which kernel comes next depends on what the last found.
+
+    Parameters
+    ----------
+    plan : Plan
+        Its queues hold the sources when this runs.
+    groups : int
+        Work-groups of the kernels that all cores run.
+    alpha, beta : int
+        As in :func:`bfs`; with an alpha of 0 the search is never bottom-up.
+    """
+
+    def __init__(self, plan: Plan, *, groups: int, alpha: int, beta: int) -> None:
+        facts, self._plan, self._groups = plan.session.facts, plan, groups
+        self._n, self._n_edges = plan.problem.graph.n_vertices, plan.problem.graph.n_edges
+        self._max_depth, self._alpha, self._beta = plan.scope["max_depth"], alpha, beta
+        self._place, self._found, self._tail = (plan.scope[name] for name in ("place", "found", "tail"))
+        self._most_alone = _ANY if has_few_units(facts) else _MOST_ALONE
+        most_rows = min(self._most_alone, self._n // _PARTS) if alpha else self._most_alone
+        self._search = plan.bound(Phase(
+            f"{SOURCE}:search_queue", 1, {"most_rows": most_rows, "budget": _BUDGET}, groups=queue_members(facts)
+        ))  # fmt: skip
+        self._expand = self._bind(f"{SOURCE}:expand_queue", depth=1, first=0, end=0)
+        self._pulls: list[Launch] = []
+        self._queues: list[Launch] = []
+
+    def _bind(self, kernel: str, *, alone: bool = False, **values: int | str) -> Launch:
+        return self._plan.bound(Phase(kernel, 1, values, groups=1 if alone else self._groups))
+
+    def run(self) -> None:
+        """Search from the vertices in the queues."""
+        place = self._search_alone((0, 0))
+        while place[_LEFT] and place[_DEPTH] <= self._max_depth:
+            if place[_EXPANDED]:  # the budget ended within a level
+                place = self._search_alone((place[_DEPTH], place[_EXPANDED]))
+            elif self._turns_round(place):
+                if not (depth := self._search_bottom_up(place[_DEPTH], place[_LEFT])):
+                    return
+                self._queue_frontier.set(depth=depth)
+                self._queue_frontier()
+                place = self._search_alone((depth, 0))
+            elif place[_LEFT] > self._most_alone:
+                place = self._expand_together(place)
+            else:
+                place = self._search_alone((place[_DEPTH], 0))
+
+    def _turns_round(self, place: list[int]) -> bool:
+        return self._alpha * place[_NEXT] > max(0, self._n_edges - place[_EDGES] - place[_NEXT])
+
+    def _search_alone(self, before: tuple[int, int]) -> list[int]:
+        """Search with queues until a level is wide; return where the search is then. *before* is where it was."""
+        self._search()
+        place = self._place.get().tolist()
+        is_ahead = not place[_LEFT] or (place[_DEPTH], place[_EXPANDED]) > before
+        check_status(place[_STATUS] if is_ahead else STATUS_STUCK, "search_queue")
+        return place
+
+    def _expand_together(self, place: list[int]) -> list[int]:
+        """Expand a level on all cores, into the queue that it is in; return where the search is then."""
+        first, end, _ = place[_SEGMENTS:]
+        self._tail.fill(end)
+        self._expand.set(depth=place[_DEPTH], first=first, end=end)
+        self._expand()
+        found, tail = self._plan.session.read((self._found, 0, self._found.size), (self._tail, 0, 1))
+        tail, edges = int(tail[0]), place[_EDGES] + place[_NEXT]
+        place = [place[_DEPTH] + 1, edges, int(found.sum()), 0, tail - end, place[_STATUS], end, tail, tail]
+        self._place.set(np.array(place, np.uint64))
+        return place
+
+    def _search_bottom_up(self, depth: int, before: int) -> int:
+        """Search bottom-up until few vertices are found; return the next depth, or 0 if the search has ended.
+
+        The level that is expanded first has *before* vertices.
+        """
+        if not self._pulls:
+            self._bind_bitmaps()
+        self._mark.set(depth=depth)
+        self._mark()
+        for turn in range(self._max_depth + 1 - depth):
+            pull = self._pulls[turn % 2]
+            pull.set(depth=depth + turn)
+            pull()
+            found = int(self._found.get().sum())
+            if not found:
+                return 0
+            if found < before and found * self._beta <= self._n and depth + turn < self._max_depth:
+                self._queue_frontier = self._queues[turn % 2]
+                return depth + turn + 1
+            before = found
+        return 0
+
+    def _bind_bitmaps(self) -> None:
+        """Bind the kernels of bitmaps, which are compiled when a search first goes bottom-up."""
+        maps = "frontier", "next"
+        self._mark = self._bind(f"{_BITMAPS}:mark_bits", depth=1)
+        for now, then in (maps, maps[::-1]):
+            self._pulls.append(self._bind(f"{_BITMAPS}:pull_bits", depth=1, frontier=now, next=then))
+            self._queues.append(self._bind(f"{_BITMAPS}:queue_bits", alone=True, depth=1, frontier=then))
