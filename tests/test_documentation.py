@@ -46,12 +46,12 @@ class Block:
     """One fenced block."""
 
     page: str  # the path
-    line: int  # where the block begins, counted from 1
+    line: int  # The line of the fence, counted from 1.
     language: str
     code: str
-    kind: str  # of the comment before it; empty without one
-    told: str  # by that comment
-    is_output: bool  # whether the block follows another one and shows its output
+    kind: str  # The kind of the comment before the block; empty without a comment.
+    told: str  # The text of this comment after its kind.
+    is_output: bool  # Whether the block shows the output of the block before it.
 
     @property
     def place(self) -> str:
@@ -78,7 +78,7 @@ NOT_RUN = {"README.md": 1, "CONTRIBUTING.md": 1}
 REASONS = "downloads", "needs a GPU", "needs several machines", "needs root", "takes minutes"
 
 KEEP_OLD = "old = dict(globals())"
-CHECKS = {  # by page: what holds after the block of this number
+CHECKS = {  # Assertions to run after a block, by page and number of the block.
     "README.md": {
         1: KEEP_OLD,
         2: "assert n == old['n'] and (labels == old['labels']).all()\n"
@@ -173,7 +173,8 @@ def write_block(tree: Path, block: Block) -> None:
     at = text.index(f"\n{line}") + 1
     if place["side"] == "after":
         at = text.index("\n", at) + 1
-    is_line = place["side"] == "after" or line.startswith((" ", "| `"))  # of a list or table
+    # A line of a list or table needs no blank lines around it.
+    is_line = place["side"] == "after" or line.startswith((" ", "| `"))
     gap = "" if is_line else "\n" if path.suffix == ".md" else "\n\n"
     path.write_text(text[:at] + block.code + gap + text[at:], encoding="utf-8")
 
