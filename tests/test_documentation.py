@@ -8,8 +8,9 @@ A comment before a block tells how it is taken:
     The output cannot be the same on another machine.
 ``<!-- first: CODE -->``
     The code runs before the block; the page shows a part of a longer program.
-``<!-- file: PATH -->``, ``<!-- file: PATH, before LINE -->``
-    The block is the file, or goes into it before the line that begins so, in a copy of the tree.
+``<!-- file: PATH -->``, ``<!-- file: PATH, before LINE -->``, ``<!-- file: PATH, after LINE -->``
+    The block is the file, or goes into it before or after the first line that begins so, in a copy of the tree.
+    The commands of a page with such blocks run in that copy.
 """
 
 import json
@@ -21,7 +22,7 @@ import sys
 import tomllib
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -45,12 +46,12 @@ class Block:
     """One fenced block."""
 
     page: str  # the path
-    line: int  # where the block begins, counted from 1
+    line: int  # The line of the fence, counted from 1.
     language: str
     code: str
-    kind: str  # of the comment before it; empty without one
-    told: str  # by that comment
-    is_output: bool  # whether the block follows another one and shows its output
+    kind: str  # The kind of the comment before the block; empty without a comment.
+    told: str  # The text of this comment after its kind.
+    is_output: bool  # Whether the block shows the output of the block before it.
 
     @property
     def place(self) -> str:
@@ -77,7 +78,7 @@ NOT_RUN = {"README.md": 1, "CONTRIBUTING.md": 1}
 REASONS = "downloads", "needs a GPU", "needs several machines", "needs root", "takes minutes"
 
 KEEP_OLD = "old = dict(globals())"
-CHECKS = {  # by page: what holds after the block of this number
+CHECKS = {  # Assertions to run after a block, by page and number of the block.
     "README.md": {
         1: KEEP_OLD,
         2: "assert n == old['n'] and (labels == old['labels']).all()\n"
@@ -142,21 +143,40 @@ def environment(folder: Path) -> dict[str, str]:
     }  # fmt: skip
 
 
+_PLACE = re.compile(r"(?P<path>.*?)(?:, (?P<side>before|after) (?P<line>.*))?")
+
+
 def write_tree(tree: Path, found: list[Block]) -> None:
     """Copy the checkout to *tree*, and write the blocks into it that are files or parts of some."""
-    for name in ("clgraph", "cl", "tests"):
+    for name in ("clgraph", "cl", "tests", "docs", "benchmarks", "tools"):
         shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "pyproject.toml", tree)
-    (tree / "benchmarks").symlink_to(ROOT / "benchmarks")
+    for path in ROOT.iterdir():
+        if path.is_file():
+            shutil.copy(path, tree)
     for block in found:
         if block.kind == "file":
-            name, _, before = block.told.partition(", before ")
-            path = tree / name
-            text = path.read_text(encoding="utf-8") if before else ""
-            at = text.index(f"\n{before}") + 1 if before else 0
-            path.parent.mkdir(exist_ok=True)
-            gap = "\n\n" if before and not before.startswith(" ") else ""
-            path.write_text(text[:at] + block.code + gap + text[at:], encoding="utf-8")
+            write_block(tree, block)
+
+
+def write_block(tree: Path, block: Block) -> None:
+    """Write *block* as a file of *tree*, or into one at its place."""
+    place = _PLACE.fullmatch(block.told)
+    assert place, block.place
+    path, line = tree / place["path"], place["line"]
+    if line is None:
+        assert not path.exists(), f"{block.place}: {path} is there already"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(block.code, encoding="utf-8")
+        return
+    text = path.read_text(encoding="utf-8")
+    assert f"\n{line}" in text, f"{block.place}: {path} has no line that begins with {line!r}"
+    at = text.index(f"\n{line}") + 1
+    if place["side"] == "after":
+        at = text.index("\n", at) + 1
+    # A line of a list or table needs no blank lines around it.
+    is_line = place["side"] == "after" or line.startswith((" ", "| `"))
+    gap = "" if is_line else "\n" if path.suffix == ".md" else "\n\n"
+    path.write_text(text[:at] + block.code + gap + text[at:], encoding="utf-8")
 
 
 @pytest.fixture
@@ -204,46 +224,37 @@ def test_python_of_a_page_runs_and_prints_what_it_shows(page: str, folder: Path)
 
 @pytest.mark.parametrize("page", with_blocks("sh"))
 def test_command_lines_of_a_page_run(page: str, folder: Path) -> None:
-    variables = environment(folder)
+    variables, tree = environment(folder), folder / "tree"
     for block in BY_PAGE[page]:
         if block.language == "sh" and is_run(block):
             child = subprocess.run(
-                ["bash", "-euo", "pipefail", "-c", block.code], cwd=folder, env=variables, capture_output=True,
-                text=True, check=False,
+                ["bash", "-euo", "pipefail", "-c", block.code], cwd=tree if tree.exists() else folder, env=variables,
+                capture_output=True, text=True, check=False,
             )  # fmt: skip
-            assert child.returncode == 0, f"{block.place}: {child.stderr}"
+            assert child.returncode == 0, f"{block.place}: {child.stdout[-4000:]}{child.stderr}"
             after = BY_PAGE[page][BY_PAGE[page].index(block) + 1 :]
             if after and after[0].is_output and after[0].kind != "not compared":
                 assert child.stdout == after[0].code, after[0].place
 
 
-@pytest.mark.parametrize("page", ["CONTRIBUTING.md"])
-def test_the_files_that_contributing_shows_work_together(page: str, folder: Path) -> None:
-    tree = folder / "tree"
-    code = (
-        "from graphs import GRAPHS\nfrom clgraph.algorithms.independent_set import independent_set\n"
-        "for graph in (make() for make in GRAPHS.values()):\n"
-        "    if not graph.directed:\n"
-        "        independent_set(graph, session='cpu', verify=True, seed=3)\n"
-    )
-    for command in (
-        ["-c", code],
-        ["-m", "mypy", "--no-error-summary", "--cache-dir", str(folder), "-p", "clgraph.algorithms.independent_set"],
-        ["-m", "ruff", "check", "--quiet", "clgraph", "tests/test_independent_set.py"],
-        ["-m", "pytest", "--collect-only", "-q", "tests/test_independent_set.py"],
-    ):
-        variables = environment(folder) | {"PYTHONPATH": f"{tree}:{tree / 'tests'}:{search_path()}"}
-        child = subprocess.run(
-            [sys.executable, *command], cwd=tree, env=variables, capture_output=True, text=True, check=False
-        )
-        assert child.returncode == 0, f"{command}: {child.stdout}{child.stderr}"
+def test_a_block_with_a_wrong_place_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "list.py").write_text("a\n    b\nc\n", encoding="utf-8")
+    block = Block("page.md", 1, "python", "    x\n", "file", "list.py, after     b", False)
+    write_block(tmp_path, block)
+    write_block(tmp_path, replace(block, code="def y(): ...\n", told="list.py, before c"))
+    text = (tmp_path / "list.py").read_text(encoding="utf-8")
+    assert text == "a\n    b\n    x\ndef y(): ...\n\n\nc\n"
+    for told in ("list.py", "list.py, before nothing"):
+        with pytest.raises(AssertionError, match=r"page\.md:1"):
+            write_block(tmp_path, replace(block, told=told))
 
 
 def test_every_block_is_run_or_counted_with_a_reason() -> None:
     assert len(BLOCKS) > 40
     for block in BLOCKS:
-        assert block.language in ("python", "sh", "c", "text") or block.page == "docs/design.md", block.place
-        assert (block.language == "c") <= (block.kind == "file"), f"{block.place}: name the file of the kernel"
+        known = block.language in ("python", "sh", "c", "text", "markdown")
+        assert known or block.page == "docs/design.md", block.place
+        assert (block.language in ("c", "markdown")) <= (block.kind == "file"), f"{block.place}: name the file"
         assert (block.language == "text") <= (block.is_output or block.kind == "not compared"), block.place
         assert (block.kind == "not run") <= block.told.startswith(REASONS), block.place
     assert Counter(block.page for block in BLOCKS if block.kind == "not run") == NOT_RUN
