@@ -140,3 +140,22 @@ def with_arrays(matrix: Any, **arrays: Any) -> Any:
     for name, values in arrays.items():
         setattr(matrix, name, np.array(values) if isinstance(values, list) else values)
     return matrix
+
+
+def entries(graph: Graph) -> list[tuple[Any, ...]]:
+    """All stored entries, sorted: (row, column) or (row, column, weight)."""
+    columns = [graph.sources(), graph.column_indices]
+    if graph.edge_weights is not None:
+        columns.append(graph.edge_weights)
+    return sorted(zip(*(c.tolist() for c in columns), strict=True))
+
+
+def check_arrays(graph: Graph) -> None:
+    """Run the public constructor's checks on what a trusted builder made."""
+    again = Graph(
+        graph.row_offsets, graph.column_indices, graph.edge_weights, directed=graph.directed, labels=graph.labels
+    )
+    assert again.has_sorted_rows == graph.has_sorted_rows
+    for name in ("row_offsets", "column_indices", "edge_weights"):
+        array = getattr(graph, name)
+        assert array is None or not array.flags.writeable

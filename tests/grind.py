@@ -323,8 +323,8 @@ def searches(session: Session) -> None:
 
 def factorization_offline(session: Session) -> None:
     """Run matchings and sweeps in supersteps on few ratings, with work-groups of several work-items."""
-    import test_factorization as offline
-    from test_factorization import check_replay, random_ratings
+    import test_factorization_supersteps as offline
+    from factorization_checks import check_replay, random_ratings
 
     ratings = random_ratings(60, 12, 30, skew=1.0)
     expected = offline.matchings_of(session, ratings)
@@ -334,13 +334,13 @@ def factorization_offline(session: Session) -> None:
     for strategy in offline.BY_ITEM:
         check_replay(session, strategy, ratings, work_group_size=8)
     offline.supersteps.has_grid_barrier = lambda _: True
-    offline.supersteps.GROUPS_PER_UNIT = 0  # one work-group: it waits for nobody
+    offline.supersteps.GROUPS_PER_UNIT = 0  # one work-group, which waits for no other
     check_replay(session, "matching_edge", ratings)
 
 
 def factorization_blocks(session: Session) -> None:
     """Sweep over a grid of blocks, a launch for each step, and over block-diagonals."""
-    from test_factorization import check_replay, cross
+    from factorization_checks import check_replay, cross
 
     ratings = cross(30)
     check_replay(session, "block_grid", ratings, biases=True, barrier="launch", n_groups=3)
@@ -349,11 +349,11 @@ def factorization_blocks(session: Session) -> None:
 
 def factorization_online(session: Session) -> None:
     """Sweep over a small matrix with a popular item and a busy user, by each strategy that runs online."""
-    import test_factorization as online
-    from test_factorization import check_sweeps, cross
+    from factorization_checks import check_sweeps, cross
+    from test_factorization_locks import ONLINE
 
     ratings = cross(40)
-    for strategy in online.ONLINE:
+    for strategy in ONLINE:
         check_sweeps(session, strategy, ratings, 5, biases=True)
 
 

@@ -14,7 +14,7 @@ import test_sssp
 from graphs import GRAPHS, chain, with_unsorted_rows, with_wide_offsets
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_benchmarks import changed, numbered, of_both, of_edges, planted, same
+from planted_faults import changed, numbered, of_both, of_edges, planted, same
 
 import clgraph as cg
 from clgraph.algorithms.table import find_algorithm
