@@ -72,19 +72,19 @@ def vocabulary(session: Session) -> None:
 
     words.N, words.WG_SIZE = N, WG_SIZE
     rng = np.random.default_rng(1)
-    words.test_masks(session, rng)
+    words.test_masks_name_the_lanes_of_a_sub_group(session, rng)
     for name in words.TYPES:
-        words.test_sub_group_values(session, rng, name)
-        words.test_loads_and_stores(session, rng, name)
+        words.test_sub_groups_reduce_and_scan_values(session, rng, name)
+        words.test_loads_see_stores(session, rng, name)
     for name in words.INTEGERS:
-        words.test_atomics(session, rng, name)
-        words.test_lower_to(session, rng, name)
+        words.test_atomics_lose_nothing(session, rng, name)
+        words.test_each_value_lowers_a_word_at_most_once(session, rng, name)
     for name in ("int", "uint"):
-        words.test_local_atomics(session, rng, name)
+        words.test_local_atomics_lose_nothing(session, rng, name)
     words.test_sync_orders_local_memory(session, rng)
-    words.test_float_add(session, rng)
+    words.test_float_add_loses_nothing(session, rng)
     words.test_float_keys_keep_the_order(session, rng)
-    words.test_pushes(session, rng, 4)
+    words.test_pushes_lose_nothing(session, rng, 4)
     words.test_first_status_stays(session)
     zeros = np.zeros(2, np.uint32)
     _, counts, _, status = words.launch(

@@ -71,7 +71,7 @@ def test_an_answer_that_differs_from_scipys_is_refused(pocl: Session) -> None:
 
 
 @pytest.mark.parametrize("make", [generators.grid, generators.uniform_random, generators.rmat])
-def test_distances_of_scipys_breadth_first_order(make: Callable[[int, int], Graph]) -> None:
+def test_distances_follow_from_scipys_breadth_first_order(make: Callable[[int, int], Graph]) -> None:
     matrix = make(6, 4).to_scipy().astype(float)
     found = depths(*breadth_first_order(matrix, 1))
     lengths = dijkstra(matrix, indices=1, unweighted=True)

@@ -167,7 +167,7 @@ def test_a_planted_fault_is_refused(pocl: Session, monkeypatch: pytest.MonkeyPat
                 benchmark.measure(pocl)
 
 
-def test_primitives_that_write_a_wrong_item_or_nothing(pocl: Session) -> None:
+def test_primitives_that_write_a_wrong_item_or_nothing_are_refused(pocl: Session) -> None:
     for case in bench_primitives.cases(pocl, bench_primitives.Inputs(pocl), 1000):
         assert bench_primitives.measure(pocl, case, 1)["verified"]
         lazy = replace(case, plan=SimpleNamespace(run=lambda: None))
@@ -198,7 +198,9 @@ def swapped_items(ratings: Ratings) -> Ratings:
 
 @pytest.mark.parametrize("storage", ["float32", "float16"])
 @pytest.mark.parametrize("biases", [True, False])
-def test_two_swapped_rows_of_factors(pocl: Session, monkeypatch: pytest.MonkeyPatch, storage, biases: bool) -> None:
+def test_two_swapped_rows_of_factors_are_refused(
+    pocl: Session, monkeypatch: pytest.MonkeyPatch, storage, biases: bool
+) -> None:
     """Where the model has biases or where it has none."""
     ratings = generators.planted_ratings(60, 40, 500, rank=2, noise=0.1)
     share = partial(bench_factorization.lost_share, pocl, ratings, "edge_locked", 16, storage)
@@ -214,7 +216,7 @@ def test_two_swapped_rows_of_factors(pocl: Session, monkeypatch: pytest.MonkeyPa
         share()
 
 
-def test_errors_of_factorisation(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_error_of_factorisation_is_refused(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that the factors do not have, that another strategy or the noise is far below, or that are no numbers."""
     pairs = [generators.planted_ratings(60, 40, 500, rank=2, noise=0.1).split(0.1, seed=0)]
     inputs = "small", pairs, {"rank": 8, "biases": True}, make_schedule("constant", 0.01, 0.0), 0.05, 2

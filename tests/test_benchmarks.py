@@ -171,7 +171,7 @@ def test_generators_are_timed_and_compared(pocl: Session) -> None:
         bench_generators.measure(pocl, "wrong", others.__getitem__, **options)
 
 
-def test_files_and_unknown_names(tmp_path: Path) -> None:
+def test_files_are_read_and_unknown_names_refused(tmp_path: Path) -> None:
     path = tmp_path / "graph.txt"
     path.write_text("0 1\n1 2\n", encoding="utf-8")
     assert inputs.load(str(path)).n_vertices == 3
@@ -210,7 +210,7 @@ def test_unseen_inputs_are_of_many_kinds_that_no_other_input_has() -> None:
         assert np.unique(ratings.users.astype(np.int64) * ratings.n_items + ratings.items).size == ratings.n_ratings
 
 
-def test_the_quality_of_picks() -> None:
+def test_the_quality_of_picks_is_told() -> None:
     row = {"benchmark": "bfs", "device": "d", "platform": "p", "kind": "online", "wall_seconds": 1.0}
     times = {"a": {"x": (1.0, 1.0), "y": (2.0, 2.0)}, "b": {"x": (4.0, 3.0), "y": (2.0, 6.0)}}  # predicted, measured
     rows = [
@@ -236,7 +236,7 @@ def test_the_quality_of_picks() -> None:
     assert picks.late(rows).splitlines()[-1] == "bfs, b: y was cut off after 6 s"
 
 
-def test_picks_that_other_rates_change() -> None:
+def test_picks_that_other_rates_change_are_told() -> None:
     def rows(picks: dict[str, str], first: float) -> list[dict[str, Any]]:
         return [
             {"benchmark": "bfs", "graph": graph, "strategy": name, "picked": name == pick, "least_wall_seconds": time}
@@ -360,7 +360,7 @@ def test_searches_start_where_degrees_say(tmp_path: Path) -> None:
         assert inputs.source(name, star) == 4
 
 
-def test_directed_inputs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_directed_inputs_are_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path))
     monkeypatch.setitem(inputs.GENERATED, "oriented", lambda: inputs._oriented(generators.rmat(8, 4)))
     monkeypatch.setitem(inputs.GENERATED, "power-law", lambda: inputs._power_law(500, 3000, 40, 90))

@@ -153,7 +153,7 @@ def test_the_package_runs_as_a_module() -> None:
     assert child.stdout.startswith(b"clgraph ")
 
 
-def test_info(graph_file: str, cli: Cli) -> None:
+def test_info_tells_sizes_and_degrees(graph_file: str, cli: Cli) -> None:
     document = cli.document("info", graph_file, "--diameter")
     assert (document["n_vertices"], document["max_degree"], document["n_isolated"]) == (9, 2, 1)
     assert document["diameter_bound"] == 1

@@ -20,7 +20,7 @@ from clgraph.cli.main import main
 from clgraph.cli.options import write_result
 
 
-def test_devices(cli: Cli, on_pocl: None) -> None:
+def test_devices_lists_every_device(cli: Cli, on_pocl: None) -> None:
     rows = cli.document("devices")
     assert any("Portable" in row["platform"] and row["facts"]["compute_units"] > 0 for row in rows)
     assert sum(row["default"] for row in rows) == 1
@@ -41,7 +41,7 @@ def test_an_unknown_device_is_3(graph_file: str, cli: Cli) -> None:
     assert "abacus" in cli.error("connected_components", graph_file, "-d", "abacus", code=3)
 
 
-def test_connected_components(graph_file: str, on_pocl: None, cli: Cli, tmp_path: Path) -> None:
+def test_the_command_writes_labels_of_components(graph_file: str, on_pocl: None, cli: Cli, tmp_path: Path) -> None:
     document = cli.document("connected_components", graph_file, "--verify")
     assert (document["n_components"], document["largest"]) == (4, [3, 3, 2, 1])
     assert document["verified"] is True and document["seconds"]["total"] > 0
@@ -84,7 +84,7 @@ def weighted_file(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_minimum_spanning_forest(weighted_file: str, on_pocl: None, cli: Cli) -> None:
+def test_the_command_prints_the_weight_of_a_forest(weighted_file: str, on_pocl: None, cli: Cli) -> None:
     document = cli.document("minimum_spanning_forest", weighted_file, "--verify")
     assert (document["weight"], document["n_forest_edges"], document["n_trees"]) == (8, 3, 2)
     assert document["verified"] is True and document["strategy"] in document["predicted_seconds"]
@@ -108,7 +108,7 @@ def test_minimum_spanning_forest_writes_edges(weighted_file: str, on_pocl: None,
     assert ["{}\t{}\t{}\n".format(*edge) for edge in zip(*forest.edge_list(), strict=True)] == edges
 
 
-def test_bfs(graph_file: str, on_pocl: None, tmp_path: Path, cli: Cli) -> None:
+def test_the_command_prints_depths(graph_file: str, on_pocl: None, tmp_path: Path, cli: Cli) -> None:
     document = cli.document("bfs", graph_file, "--source", "0", "--source=4", "--verify")
     assert (document["n_reached"], document["greatest_distance"], document["sources"]) == (6, 1, ["0", "4"])
     assert document["verified"] is True and document["strategy"] in document["predicted_seconds"]
@@ -123,7 +123,7 @@ def test_bfs(graph_file: str, on_pocl: None, tmp_path: Path, cli: Cli) -> None:
     assert np.load(array).dtype == np.int32 and np.load(array).tolist() == [-1, 0, *[-1] * 7]
 
 
-def test_sssp(tmp_path: Path, on_pocl: None, cli: Cli) -> None:
+def test_the_command_prints_distances(tmp_path: Path, on_pocl: None, cli: Cli) -> None:
     from clgraph.data.graphs.graph import Graph
     from clgraph.io import write
 
@@ -231,7 +231,7 @@ def test_a_stdout_that_is_closed_or_full_is_one_line(
     assert (child.returncode, child.stdout, child.stderr) == (code, "", message)
 
 
-def test_explain(graph_file: str, on_pocl: None, tmp_path: Path, cli: Cli) -> None:
+def test_the_command_explains_its_choice(graph_file: str, on_pocl: None, tmp_path: Path, cli: Cli) -> None:
     document = cli.document("explain", "connected_components", graph_file)
     seconds = {name: predicted["seconds"] for name, predicted in document["predicted"].items()}
     assert document["strategy"] == min(seconds, key=seconds.__getitem__)
@@ -252,7 +252,7 @@ def test_explain(graph_file: str, on_pocl: None, tmp_path: Path, cli: Cli) -> No
     assert "Kernels of rem" in text and "unite" in text
 
 
-def test_color(graph_file: str, on_pocl: None, cli: Cli, tmp_path: Path) -> None:
+def test_the_command_writes_colors(graph_file: str, on_pocl: None, cli: Cli, tmp_path: Path) -> None:
     document = cli.document("color", graph_file, "--balanced", "--seed", "3", "--verify")
     assert document["verified"] and document["distance"] == 1 and len(document["class_sizes"]) == document["n_colors"]
     path = tmp_path / "colors.npy"
@@ -264,7 +264,7 @@ def test_color(graph_file: str, on_pocl: None, cli: Cli, tmp_path: Path) -> None
     assert main(["color", graph_file, "--order", "natural", "--strategy", "best_of_orders"]) == 2
 
 
-def test_partition(graph_file: str, on_pocl: None, cli: Cli, tmp_path: Path) -> None:
+def test_the_command_writes_parts(graph_file: str, on_pocl: None, cli: Cli, tmp_path: Path) -> None:
     document = cli.document("partition", graph_file, "-k", "3", "--seed", "2", "--verify")
     assert document["verified"] and sum(document["part_weights"]) == document["n_vertices"] and document["levels"]
     path = tmp_path / "graph.part.3"
@@ -273,7 +273,9 @@ def test_partition(graph_file: str, on_pocl: None, cli: Cli, tmp_path: Path) -> 
     assert main(["partition", graph_file, "-k", "0"]) == 4
 
 
-def test_partition_of_real_weights(cli: Cli, on_pocl: None, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_real_weights_of_edges_need_a_scale(
+    cli: Cli, on_pocl: None, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     path = tmp_path / "real.txt"
     path.write_text("1 2 0.5\n2 3 0.25\n3 4 0.5\n4 1 1e-9\n", encoding="utf-8")
     command = ["partition", str(path), "-k", "2"]
@@ -291,7 +293,7 @@ def test_partition_of_real_weights(cli: Cli, on_pocl: None, capsys: pytest.Captu
     assert "has no weights" in cli.error(*command, "--scale-weights", "2")
 
 
-def test_refine(on_pocl: None, cli: Cli, tmp_path: Path) -> None:
+def test_the_command_refines_a_mesh(on_pocl: None, cli: Cli, tmp_path: Path) -> None:
     poly, mesh, picture = tmp_path / "lake.poly", tmp_path / "lake.1.ele", tmp_path / "lake.png"
     poly.write_text("4 2\n1 0 0\n2 3 0\n3 3 1\n4 0 1\n4\n1 1 2\n2 2 3\n3 3 4\n4 4 1\n0\n1\n1 1 .5 7 .05\n")
     document = cli.document(
@@ -313,7 +315,7 @@ def test_refine(on_pocl: None, cli: Cli, tmp_path: Path) -> None:
     assert main(["refine", str(poly), "--min-angle", "60"]) == 4
 
 
-def test_hash_collisions(graph_file: str, on_pocl: None, cli: Cli, tmp_path: Path) -> None:
+def test_the_command_prints_a_table_of_collisions(graph_file: str, on_pocl: None, cli: Cli, tmp_path: Path) -> None:
     document = cli.document(
         "hash_collisions", graph_file, "--distance", "2", "--hashes", "gray,murmur3", "--bits", "1-3,6", "--verify"
     )

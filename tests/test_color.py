@@ -78,7 +78,9 @@ def assert_right(graph: Graph, session: Session, strategy: str, **options: Any) 
 
 @every_case
 @pytest.mark.parametrize("name", UNDIRECTED | SHAPES)
-def test_zoo(session: Session, name: str, strategy: str, options: dict[str, Any]) -> None:
+def test_colorings_of_every_small_graph_are_proper(
+    session: Session, name: str, strategy: str, options: dict[str, Any]
+) -> None:
     assert_right((UNDIRECTED | SHAPES)[name](), session, strategy, **options)
 
 
@@ -89,7 +91,7 @@ def test_jones_plassmann_is_greedy(session: Session, order: str) -> None:
         assert_greedy(graph, session, order, 3)
 
 
-def test_colors_beyond_a_bitmap(monkeypatch: pytest.MonkeyPatch, session: Session) -> None:
+def test_colors_beyond_a_bitmap_are_right(monkeypatch: pytest.MonkeyPatch, session: Session) -> None:
     """Of more colours than a bitmap in local memory holds, the rest is in global memory, or in another window."""
     files = "jones_plassmann_large", "speculative", "speculative_hubs"
     tune(monkeypatch, session, **{name: {"BITMAP_WORDS": 1} for name in files})
@@ -100,14 +102,14 @@ def test_colors_beyond_a_bitmap(monkeypatch: pytest.MonkeyPatch, session: Sessio
 
 
 @pytest.mark.parametrize("order", ["interleaved", "smallest_last"])
-def test_wide_rows(monkeypatch: pytest.MonkeyPatch, session: Session, order: str) -> None:
+def test_wide_rows_are_coloured_greedily(monkeypatch: pytest.MonkeyPatch, session: Session, order: str) -> None:
     """A work-item may take longer rows and more colours than its words have bits, as it does on GPUs."""
     tune(monkeypatch, session, jones_plassmann={"WIDE_DEGREE": 128})
     for graph in (SHAPES["complete"](), cg.generators.uniform_random(3000, 60000)):
         assert_greedy(graph, session, order)
 
 
-def test_few_neighbors_in_short_rows(monkeypatch: pytest.MonkeyPatch, pocl: Session) -> None:
+def test_a_vertex_is_large_only_where_degrees_order_it(monkeypatch: pytest.MonkeyPatch, pocl: Session) -> None:
     """Where vertices of many neighbours have no order by degree, none is taken for large."""
     short = {"SMALL_DEGREE": 5, "SPIN_LIMIT": 9999}
     tune(monkeypatch, pocl, jones_plassmann=short, jones_plassmann_large=short)
@@ -117,7 +119,7 @@ def test_few_neighbors_in_short_rows(monkeypatch: pytest.MonkeyPatch, pocl: Sess
     assert_greedy(graph, pocl, "largest_first")
 
 
-def test_suitable_order() -> None:
+def test_degrees_order_vertices_unless_they_are_alike() -> None:
     """Degrees count unless they are alike, and too many for few colours in any order."""
     for expected, graph in (
         ("largest_first", cg.generators.random_geometric(3000)),
@@ -131,7 +133,7 @@ def test_suitable_order() -> None:
         assert suitable_order(graph) == expected and not most_need_few(graph)
 
 
-def test_interleaved_tiles(pocl: Session) -> None:
+def test_every_vertex_has_a_place_in_interleaved_tiles(pocl: Session) -> None:
     """Every vertex has a place, also in blocks of several tiles, the last of them incomplete."""
     n = 3 * 64 * 4096 + 77
     graph = Graph.from_edges([0, n - 2], [1, n - 1], n=n)
@@ -174,7 +176,7 @@ def test_smallest_last_takes_few_colors(pocl: Session) -> None:
 
 
 @every_case
-def test_number_of_colors(pocl: Session, strategy: str, options: dict[str, Any]) -> None:
+def test_colors_are_about_as_few_as_greedy_ones(pocl: Session, strategy: str, options: dict[str, Any]) -> None:
     """Close to the sequential algorithm's in the same order of degrees, and not far above it where cores race."""
     graph = cg.generators.rmat(11, 16, seed=3)
     made = graph.to_networkx()
@@ -207,7 +209,7 @@ def test_plans_run_again(session: Session, strategy: str, options: dict[str, Any
     run_twice(cg.generators.rmat(9, 8), session, strategy, options)
 
 
-def test_numbers_of_colors(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kernels_find_which_numbers_of_colors_are_used(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels find which numbers are used; the host reads the colours only where one is left out, or none is given."""
     graph = cg.generators.path(20000)
     plan: Any = STRATEGIES["speculative"].plan(session, ColoringProblem(graph))
@@ -231,7 +233,7 @@ ALSO_INTERLEAVED: list[tuple[str, dict[str, Any]]] = [*CASES[2:], ("jones_plassm
 
 @pytest.mark.parametrize(("strategy", "options"), ALSO_INTERLEAVED, ids=str)
 @pytest.mark.parametrize("name", ["scale-free", "star", "grid"])
-def test_one_sub_group_as_on_gpus(pocl: Session, strategy: str, options: dict[str, Any], name: str) -> None:
+def test_one_sub_group_colours_as_on_gpus(pocl: Session, strategy: str, options: dict[str, Any], name: str) -> None:
     with one_sub_group(pocl):
         run_twice((UNDIRECTED | SHAPES)[name](), pocl, strategy, options)
 
@@ -244,7 +246,9 @@ DETERMINISTIC: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("strategy", "options"), [*DETERMINISTIC, *AT_DISTANCE_TWO], ids=str)
-def test_deterministic(session: Session, pocl: Session, strategy: str, options: dict[str, Any]) -> None:
+def test_one_seed_gives_one_colouring_everywhere(
+    session: Session, pocl: Session, strategy: str, options: dict[str, Any]
+) -> None:
     """One seed, one colouring: in every run, on every device."""
     few = [cg.generators.rmat(9, 8, seed=1), cg.generators.delaunay_points(500), cg.generators.star(2000)]
     for graph in few if "distance" in options else [cg.generators.rmat(10, 16)]:
@@ -255,7 +259,7 @@ def test_deterministic(session: Session, pocl: Session, strategy: str, options: 
         assert first == again != other
 
 
-def test_deterministic_as_on_gpus(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_deterministic_colouring_is_the_same_on_gpus(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """First colours come in another order there."""
     graph = cg.generators.uniform_random(900, 14000)
     found = []
@@ -266,7 +270,7 @@ def test_deterministic_as_on_gpus(pocl: Session, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("deterministic", [False, True])
-def test_balanced(session: Session, deterministic: bool) -> None:
+def test_balanced_classes_differ_less_in_size(session: Session, deterministic: bool) -> None:
     generators = cg.generators
     for graph in (generators.rmat(11, 16), generators.random_geometric(2000), generators.uniform_random(700, 60000)):
         plain = color(graph, strategy="jones_plassmann", session=session)
@@ -278,7 +282,7 @@ def test_balanced(session: Session, deterministic: bool) -> None:
     assert color(Graph.from_edges([], []), balanced=True, session=session).n_colors == 0
 
 
-def test_inputs(pocl: Session) -> None:
+def test_every_form_of_a_graph_has_the_same_colouring(pocl: Session) -> None:
     graph = cg.generators.rmat(9, 8)
     expected = color(graph, strategy="jones_plassmann", session=pocl).colors
     for same in (graph.to_scipy(), with_unsorted_rows(graph), with_wide_offsets(graph), replace(graph, directed=True)):
@@ -297,7 +301,7 @@ def test_inputs(pocl: Session) -> None:
 @pytest.mark.parametrize(
     ("limit", "why"), [("_MAX_DEGREE", "9 entries of a vertex"), ("_MAX_ENTRIES", "18 entries; colouring takes")]
 )
-def test_graphs_that_are_too_large(monkeypatch: pytest.MonkeyPatch, limit: str, why: str) -> None:
+def test_graphs_that_are_too_large_are_refused(monkeypatch: pytest.MonkeyPatch, limit: str, why: str) -> None:
     monkeypatch.setattr(problems, limit, 8)
     with pytest.raises(InputError, match=why):
         as_problem(cg.generators.star(10))
@@ -305,7 +309,7 @@ def test_graphs_that_are_too_large(monkeypatch: pytest.MonkeyPatch, limit: str, 
 
 @pytest.mark.parametrize("deterministic", [False, True])
 @pytest.mark.parametrize("distance", [1, 2])
-def test_choice(pocl: Session, distance: int, deterministic: bool) -> None:
+def test_auto_takes_few_colors_or_the_order_asked_for(pocl: Session, distance: int, deterministic: bool) -> None:
     """Few colours: the best of several tries, or greedy colours where an order is asked for."""
     for expected, options in (
         ("best_of_two", {}),
@@ -363,7 +367,7 @@ def check_one_sub_group(session: Session, n_cases: int | None = None) -> None:
             assert_greedy(graph, session, order)
 
 
-def test_one_sub_group(session: Session) -> None:
+def test_one_sub_group_colours_greedily(session: Session) -> None:
     check_one_sub_group(session)
 
 
@@ -382,7 +386,7 @@ def test_nothing_follows_a_wait_that_ran_out(pocl: Session) -> None:
 
 
 @pytest.mark.parametrize("width", [8, 64])
-def test_sub_group_widths(width: int) -> None:
+def test_colorings_are_proper_at_every_sub_group_width(width: int) -> None:
     cases = [case for case in CASES if "order" not in case[1]]
     script = (
         "import clgraph as cg; from clgraph.reference.color import check_coloring;"
@@ -396,7 +400,7 @@ def test_sub_group_widths(width: int) -> None:
 
 
 @pytest.mark.parametrize("n", [1, 2, 1000, 20011])
-def test_tiles_far_apart(session: Session, monkeypatch: pytest.MonkeyPatch, n: int) -> None:
+def test_tiles_far_apart_are_all_visited(session: Session, monkeypatch: pytest.MonkeyPatch, n: int) -> None:
     as_on_gpus = replace(session.facts, is_cpu=False)
     stride = speculation.tile_stride(as_on_gpus, n)
     n_tiles = -(-n // session.facts.sub_group_size)

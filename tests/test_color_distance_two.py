@@ -71,7 +71,9 @@ def two_hop(graph: Graph) -> sp.csr_array:
 
 @pytest.mark.parametrize(("strategy", "options"), [*CASES_OF_TWO, *ON_SQUARE], ids=str)
 @pytest.mark.parametrize("name", UNDIRECTED | SHAPES_OF_TWO)
-def test_zoo_at_distance_two(session: Session, name: str, strategy: str, options: dict[str, Any]) -> None:
+def test_colorings_at_distance_two_are_proper(
+    session: Session, name: str, strategy: str, options: dict[str, Any]
+) -> None:
     graph = (UNDIRECTED | SHAPES_OF_TWO)[name]()
     if name == "wide-offsets" and "long_row" in options:
         pytest.skip("takes long to compile")
@@ -85,7 +87,7 @@ def test_zoo_at_distance_two(session: Session, name: str, strategy: str, options
         assert n_colors >= N_COLORS[name] or strategy == "hash_repair"
 
 
-def test_definition() -> None:
+def test_the_check_agrees_with_pairs_at_distance_two() -> None:
     """The check and the oracle against pairs at distance 2, found by a product of matrices."""
     for name in ("grid", "random", "duplicates-self-loops", "star", "odd-cycle", "unsorted"):
         graph = (UNDIRECTED | SHAPES_OF_TWO)[name]()
@@ -104,7 +106,7 @@ def test_definition() -> None:
             check_coloring(graph, wrong, 2)
 
 
-def test_check_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_check_sees_faults_in_every_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reference, "_CHUNK", 50)
     graph = UNDIRECTED["grid"]()
     colors = greedy_coloring(graph, 2)
@@ -115,7 +117,7 @@ def test_check_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
             check_coloring(graph, colors, distance)
 
 
-def test_conflicts(session: Session) -> None:
+def test_conflicts_are_counted_as_by_definition(session: Session) -> None:
     rng = np.random.default_rng(0)
     for name in UNDIRECTED:
         graph = UNDIRECTED[name]()
@@ -134,7 +136,7 @@ def test_conflicts_are_those_of_the_table(pocl: Session) -> None:
         assert found * (3 - distance) == table.total[0, 0]
 
 
-def test_long_row(pocl: Session) -> None:
+def test_a_row_of_100_000_entries_has_as_many_colors(pocl: Session) -> None:
     """A row of 10**5 entries, whose vertices need as many colours."""
     graph = cg.generators.star(100_001)
     for deterministic in (False, True):
@@ -163,7 +165,7 @@ def test_hubs_have_bitmaps_of_their_own(session: Session) -> None:
         assert n_colors >= int(np.diff(matrix.indptr).max())
 
 
-def test_hash_start(pocl: Session) -> None:
+def test_a_hash_without_collisions_is_the_colouring(pocl: Session) -> None:
     """A hash colouring without collisions stays as it is."""
     graph = cg.generators.path(500)
     for deterministic in (False, True):
@@ -175,7 +177,7 @@ def test_hash_start(pocl: Session) -> None:
 
 
 @pytest.mark.parametrize("distance", [1, 2])
-def test_hash_of_a_table(pocl: Session, distance: int) -> None:
+def test_a_table_names_a_better_hash_than_a_sample(pocl: Session, distance: int) -> None:
     """A table, of all entries, names a hash of fewer collisions than that chosen from a sample."""
     graph = cg.generators.rmat(10, 16, seed=1) if distance == 1 else cg.generators.uniform_random(3000, 24000)
     options = {"distance": distance, "strategy": "hash_repair", "session": pocl}
@@ -192,7 +194,7 @@ def test_hash_of_a_table(pocl: Session, distance: int) -> None:
 
 
 @pytest.mark.parametrize("shape", [(60, 90), (90, 60), (8, 2000), (2000, 5), (1, 1), (4, 0), (0, 4)])
-def test_columns(session: Session, shape: tuple[int, int]) -> None:
+def test_columns_of_a_row_differ_in_color(session: Session, shape: tuple[int, int]) -> None:
     matrix = sp.random_array(shape, density=0.08, rng=np.random.default_rng(1), format="csc")
     longest = np.diff(matrix.tocsr().indptr).max(initial=0)
     for strategy, options in (*CASES_OF_TWO[:3], *CASES_OF_TWO[4:], *ON_SQUARE):
@@ -208,7 +210,7 @@ def test_columns(session: Session, shape: tuple[int, int]) -> None:
             check_coloring(matrix, colors.astype(np.int32), 2, bipartite=True)
 
 
-def test_columns_of_directed_graphs(pocl: Session) -> None:
+def test_columns_of_directed_graphs_are_coloured(pocl: Session) -> None:
     for make in DIRECTED.values():
         graph = make()
         result = cg.color(graph, distance=2, bipartite=True, session=pocl, verify=True)
@@ -239,7 +241,9 @@ def test_auto_starts_from_a_hash_that_suffices(pocl: Session, monkeypatch: pytes
 
 @pytest.mark.parametrize("as_on_gpus", [False, True])
 @pytest.mark.parametrize("order", ORDERS)
-def test_greedy_on_the_square(session: Session, monkeypatch: pytest.MonkeyPatch, order: str, as_on_gpus: bool) -> None:
+def test_colours_on_the_square_are_greedy(
+    session: Session, monkeypatch: pytest.MonkeyPatch, order: str, as_on_gpus: bool
+) -> None:
     """Colours are those of the sequential algorithm, in the order of the square, whichever way finds them."""
     matrix = sp.random_array((50, 80), density=0.06, rng=np.random.default_rng(4), format="csr")
     for data, options in (
@@ -273,7 +277,7 @@ def test_columns_take_no_more_colors_than_greedy_by_degree(session: Session) -> 
         assert set(found.info.details["n_colors_of"]) >= {"speculative", "hash_repair"}
 
 
-def test_rows_too_long_for_a_square(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_too_long_for_a_square_leave_other_strategies(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     matrix = sp.csr_array(np.ones((9, 9)))
     for module in (strategies, problems):
         monkeypatch.setattr(module, "MAX_PAIRS", 9 * 81 - 1)
@@ -287,7 +291,7 @@ def test_rows_too_long_for_a_square(pocl: Session, monkeypatch: pytest.MonkeyPat
     assert cg.color_columns(matrix, session=pocl).info.strategy == "best_of_orders"
 
 
-def test_explain(pocl: Session) -> None:
+def test_explain_tells_the_choice_at_distance_two(pocl: Session) -> None:
     for data, options, expected in (
         (sp.random_array((60, 90), density=0.1), {"bipartite": True, "prefer": "colors"}, "best_of_orders"),
         (DIRECTED["directed-path"](), {"bipartite": True, "order": "random", "prefer": "colors"}, "jones_plassmann"),
@@ -304,7 +308,7 @@ def test_explain(pocl: Session) -> None:
 
 
 @pytest.mark.parametrize("deterministic", [False, True])
-def test_balanced_at_distance_two(pocl: Session, deterministic: bool) -> None:
+def test_balanced_classes_differ_less_at_distance_two(pocl: Session, deterministic: bool) -> None:
     graph = cg.generators.delaunay_points(900)
     options = {"distance": 2, "deterministic": deterministic, "session": pocl, "verify": True}
     plain, balanced = (cg.color(graph, balanced=b, **options) for b in (False, True))
@@ -312,7 +316,9 @@ def test_balanced_at_distance_two(pocl: Session, deterministic: bool) -> None:
     assert balanced.class_sizes.std() < 0.5 * plain.class_sizes.std()
 
 
-def test_errors(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_calls_and_matrices_are_refused_and_stuck_kernels_end(
+    pocl: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
     graph, matrix = cg.generators.path(5), sp.csr_array(np.ones((2, 3)))
     asymmetric = Graph.from_edges([0], [1], directed=True)
     for error, why, call in (
@@ -360,7 +366,7 @@ def test_zeros_in_the_blocks_of_a_bsr_matrix_join_no_columns(pocl: Session) -> N
 
 
 @pytest.mark.parametrize("width", [16, 64])
-def test_sub_group_widths_at_distance_two(width: int) -> None:
+def test_colorings_at_distance_two_are_proper_at_every_sub_group_width(width: int) -> None:
     script = (
         "import clgraph as cg; from oracles import count_conflicts as count;"
         f"graphs = [cg.generators.{'rmat(9, 16)' if width < 64 else 'delaunay_points(900)'}];"

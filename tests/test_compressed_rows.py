@@ -38,7 +38,7 @@ def test_rows_are_sorted_and_parallel_entries_stay_in_order(n: int, mirror: bool
 
 @pytest.mark.parametrize("n", [3, 2**17 + 1])
 @pytest.mark.parametrize("unique", [False, True])
-def test_keys_become_rows(n: int, unique: bool) -> None:
+def test_keys_become_rows_with_or_without_repeats(n: int, unique: bool) -> None:
     rows, columns = np.random.default_rng(n).integers(n, size=(2, 3 * M), dtype=np.int32)
     keys = pack(rows, columns)
     expected = np.unique(keys) if unique else np.sort(keys)
@@ -47,7 +47,7 @@ def test_keys_become_rows(n: int, unique: bool) -> None:
 
 
 @pytest.mark.parametrize("key_bits", [4, 62])
-def test_places_of_keys_that_fill_their_words(key_bits: int) -> None:
+def test_keys_that_fill_their_words_are_placed_stably(key_bits: int) -> None:
     keys = np.random.default_rng(0).integers(16, size=100)
     expected = np.argsort(keys, kind="stable")
     in_order, places = _ordered(keys.copy(), key_bits)

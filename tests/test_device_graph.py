@@ -53,7 +53,7 @@ def test_arrays_of_kernels_become_a_graph(session, name, offsets):
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32, np.float64])
-def test_weights_of_every_type(session, dtype):
+def test_weights_of_every_type_are_kept(session, dtype):
     graph = weighted(dtype)
     made = uploaded(session, graph)
     assert made.edge_weights.dtype == dtype and same(made.to_graph(), graph)
@@ -109,7 +109,7 @@ def test_what_is_wrong_is_named(session, offsets, columns, message):
         DeviceGraph.from_arrays(session, *arrays, directed=True)
 
 
-def test_wrong_types_and_sizes(session):
+def test_wrong_types_and_sizes_are_refused(session):
     offsets, columns = session.upload(OFFSETS.astype(np.int32)), session.upload(COLUMNS.astype(np.int32))
     words, short = session.zeros(5000, np.uint32), session.zeros(4999, np.float32)
     for arguments, message in [
@@ -132,7 +132,7 @@ def test_wrong_types_and_sizes(session):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_weights_that_are_no_numbers(session, dtype):
+def test_weights_that_are_no_numbers_are_named(session, dtype):
     offsets, columns = session.upload(OFFSETS.astype(np.int32)), session.upload(COLUMNS.astype(np.int32))
     weights = np.ones(5000, dtype)
     weights[:4] = np.inf, -np.inf, -0.0, np.finfo(dtype).max
@@ -212,7 +212,7 @@ def test_no_array_of_a_large_graph_is_looked_at_on_the_host(session, algorithm):
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32, np.float64])
-def test_the_range_of_many_weights(session, dtype):
+def test_kernels_find_the_range_of_many_weights(session, dtype):
     rng, pairs = np.random.default_rng(3), np.arange(20000)
     for drawn in (rng.normal(size=20000), rng.random(20000), -1 - rng.random(20000), np.zeros(20000)):
         weights = (1e6 * drawn).astype(dtype)
@@ -341,7 +341,7 @@ def test_answers_for_a_device_graph_are_those_for_its_graph(session, given):
 
 
 @pytest.mark.parametrize("name", sorted(set(MODULES) - {"factorization"}))
-def test_more_vertices_than_kernels_take(monkeypatch, name):
+def test_more_vertices_than_kernels_take_are_refused(monkeypatch, name):
     monkeypatch.setattr("clgraph.data.graphs.graph_arrays.MAX_KERNEL_VERTICES", 9)
     find_algorithm(name).problem(generators.path(9))
     fewer = {"color": 2**32 - 2**12, "minimum_spanning_forest": 2**32 - 2**12, "partition": 2**31 - 1}
@@ -351,7 +351,7 @@ def test_more_vertices_than_kernels_take(monkeypatch, name):
 
 
 @pytest.mark.long
-def test_wide_offsets_of_few_entries(session):
+def test_wide_offsets_of_few_entries_are_read(session):
     """A kernel may have written int64 offsets where a host graph has int32."""
     made = uploaded(session, generators.rmat(8, 8, seed=1), offsets=np.int64)
     for name in sorted(set(MODULES) - {"factorization"}):
@@ -363,7 +363,7 @@ def test_wide_offsets_of_few_entries(session):
         cg.hash_collisions(made, distance=2, strategy=strategy, distinct="sort", tile=600, verify=True)
 
 
-def test_colors_of_a_device_graph(session):
+def test_a_device_graph_is_coloured(session):
     graph = generators.grid(30, 30)
     made = uploaded(session, graph)
     for strategy in ("jones_plassmann", "speculative"):

@@ -218,7 +218,7 @@ def test_a_forest_grows_by_segments(
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 200, 257, 70_000])
-def test_a_forest_as_a_message(n: int) -> None:
+def test_a_forest_comes_whole_in_a_message(n: int) -> None:
     """A message has 8 bytes a vertex at most if weights have 4, and everything is in it."""
     graph = random_graph(max(n, 1), 3 * n)
     found = cg.minimum_spanning_forest(graph, session=session_on("pocl"))
@@ -273,7 +273,7 @@ def test_no_edge_of_the_forest_is_filtered_out(maximum: bool) -> None:
         (None, "no parquet file of edges"),
     ],
 )
-def test_parquet_chunks_that_are_refused(tmp_path: Path, columns: dict[str, list[Any]] | None, message: str) -> None:
+def test_wrong_parquet_chunks_are_refused(tmp_path: Path, columns: dict[str, list[Any]] | None, message: str) -> None:
     arrow = pytest.importorskip("pyarrow", reason="the tests do not install pyarrow, which has 170 MB")
     parquet = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "a.parquet"
@@ -300,7 +300,7 @@ def test_parquet_chunks_that_are_refused(tmp_path: Path, columns: dict[str, list
         (["missing.txt"], GraphFileError, r"chunks\[0\]: missing.txt"),
     ],
 )
-def test_bad_chunks(client: distributed.Client, given: Any, error: type[Exception], message: str) -> None:
+def test_bad_chunks_are_named(client: distributed.Client, given: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         cgd.connected_components(given, n_vertices=5, client=client)
 

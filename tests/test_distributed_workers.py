@@ -146,14 +146,14 @@ def test_workers_are_pinned_and_on_the_loopback_interface(client: distributed.Cl
         assert answer.read() == b"ok"
 
 
-def test_a_client_without_workers() -> None:
+def test_a_client_without_workers_is_refused() -> None:
     with plain() as client, pytest.raises(ClusterError, match="has no workers"):
         cgd.connected_components([([0], [1])], client=client)
     with pytest.raises(InputError, match="client = 'here'"):
         cgd.connected_components([([0], [1])], client="here")
 
 
-def test_workers_with_other_versions(client: distributed.Client) -> None:
+def test_workers_with_other_versions_are_refused(client: distributed.Client) -> None:
     def become(version: str) -> str:
         import clgraph
 
@@ -169,7 +169,7 @@ def test_workers_with_other_versions(client: distributed.Client) -> None:
         client.run(become, before, workers=[address])
 
 
-def test_a_worker_without_a_device() -> None:
+def test_a_worker_without_a_device_is_an_error() -> None:
     options: dict[str, Any] = {
         "threads_per_worker": 1,
         "memory_limit": None,
@@ -189,7 +189,7 @@ def test_a_worker_without_a_device() -> None:
         ({"devices": ["pocl"], "workers_per_device": 0}, InputError, "workers_per_device = 0"),
     ],
 )
-def test_bad_clusters(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_bad_clusters_are_refused(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
     session_on("pocl")
     with pytest.raises(error, match=message):
         cgd.LocalOpenCLCluster(**arguments)
@@ -248,13 +248,13 @@ def test_a_lost_worker_is_dropped() -> None:
         assert [worker.address for worker in scheduler.sessions] == [max(pids)]
 
 
-def test_a_kernel_that_does_not_build(client: distributed.Client) -> None:
+def test_a_kernel_that_does_not_build_is_an_error(client: distributed.Client) -> None:
     broken = elementwise("no such name", inputs={"x": np.float32}, dtype=np.float32)
     with pytest.warns(DeviceDroppedWarning), pytest.raises(KernelBuildError, match=r"(?s)worker tcp.*undeclared"):
         cgd.HeteroScheduler(client).run(broken, [np.ones(100, np.float32)])
 
 
-def test_a_chunk_that_ends_every_worker() -> None:
+def test_a_chunk_that_ends_every_worker_is_an_error() -> None:
     deadly = [lambda: os.kill(os.getpid(), signal.SIGKILL)]
     once = dask.config.set({"distributed.scheduler.allowed-failures": 0})
     with once, on_pocl(1) as client, pytest.raises(ClusterError, match="has ended every worker"):

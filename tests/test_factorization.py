@@ -22,13 +22,13 @@ def test_positions_are_as_wide_as_the_ratings_need() -> None:
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.long
-def test_int64_offsets(session: Session, strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_int64_offsets_give_the_same_factors(session: Session, strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What near 2**31 ratings are swept with."""
     monkeypatch.setattr(problem, "_INT32_RATINGS", 0)
     check_sweeps(session, strategy, ZOO["skewed"], 16, seed=3)
 
 
-def test_too_many_ratings(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_ratings_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(problem, "MAX_ITEMS", 512)
     as_problem(ZOO["512"])
     with pytest.raises(InputError, match="n_ratings = 513; allowed: 0 to 512"):
@@ -61,7 +61,7 @@ def test_a_run_trains(session: Session, strategy: str) -> None:
             np.testing.assert_array_equal(one, other)
 
 
-def test_the_choice(session: Session) -> None:
+def test_auto_is_the_fastest_and_never_hogwild(session: Session) -> None:
     ratings = ZOO["513"]
     choice = ALGORITHM.choose(session, as_problem(ratings))
     assert choice.strategy == min(choice.seconds, key=choice.seconds.__getitem__)
@@ -73,7 +73,7 @@ def test_the_choice(session: Session) -> None:
         ALGORITHM.choose(session, as_problem(ratings), "nonsense")
 
 
-def test_explain(pocl: Session) -> None:
+def test_explain_prices_every_contender(pocl: Session) -> None:
     ratings = ZOO["513"]
     options = {"rank": 64, "n_sweeps": 3}
     choice = cg.explain("factorization", ratings, session=pocl, **options)
@@ -93,5 +93,5 @@ def test_explain(pocl: Session) -> None:
     *(pytest.param(width, part, marks=pytest.mark.slow) for width in (16, 32) for part in ("blocks", "supersteps")),
     *((width, "locks") for width in (8, 16, 32, 64)),
 ])  # fmt: skip
-def test_sub_group_widths(width: int, part: str) -> None:
+def test_factorisation_is_right_at_every_sub_group_width(width: int, part: str) -> None:
     run_at_width(width, f"import test_factorization_{part} as t; t.check_width(s)")

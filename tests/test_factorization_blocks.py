@@ -44,7 +44,7 @@ LONG_RUNS = some_ratings(*np.divmod(np.arange(150 * 6), 6), n_users=160)
 
 
 @pytest.mark.parametrize("n_groups", [1, 3, 7, 40])
-def test_grids_of_any_size(session: Session, n_groups: int) -> None:
+def test_grids_of_any_size_are_swept(session: Session, n_groups: int) -> None:
     """Also with more groups than users."""
     for name in ("dense", "one", "empty", "cross"):
         plan = check_replay(session, "block_grid", ZOO[name], n_groups=n_groups, barrier="launch")
@@ -54,7 +54,7 @@ def test_grids_of_any_size(session: Session, n_groups: int) -> None:
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 5), (64, 32)])
-def test_blocks_of_any_shape(pocl: Session, shape: tuple[int, int]) -> None:
+def test_blocks_of_any_shape_are_swept(pocl: Session, shape: tuple[int, int]) -> None:
     for name in ("dense", "one", "empty", "cross"):
         defines = check_replay(pocl, "block_diagonal", ZOO[name], shape=shape).setting.defines
         assert (defines["N_ROWS"], defines["N_COLUMNS"]) == shape
@@ -67,7 +67,7 @@ def alone(plan: FactorizationPlan) -> FactorizationPlan:
     return FactorizationPlan(plan.session, plan.problem, dataclasses.replace(plan.recipe, steps=steps))
 
 
-def test_persistent_grid(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_persistent_grid_is_swept(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supersteps, "has_grid_barrier", lambda _: True)
     for name in ("skewed", "cross", "empty"):
         plan = check_replay(session, "block_grid", ZOO[name], barrier="grid", n_groups=5, change=alone)
@@ -116,14 +116,16 @@ def test_long_sweeps_are_waited_for(pocl: Session, strategy, monkeypatch: pytest
         *((WALKS, {"locks": n}, "locks = ") for n in [0, 2.5, "a"]),
     ],
 )
-def test_options_are_checked(pocl: Session, strategies: list[str], options: dict[str, object], message: str) -> None:
+def test_wrong_options_are_refused(
+    pocl: Session, strategies: list[str], options: dict[str, object], message: str
+) -> None:
     error = UnsupportedStrategyError if options == {"barrier": "grid"} else InputError
     for strategy in strategies:
         with pytest.raises(error, match=message):
             plan_on(pocl, strategy, problem_of(ZOO["one"]), **options)
 
 
-def test_lanes_that_local_memory_holds(pocl: Session) -> None:
+def test_lanes_are_as_many_as_local_memory_holds(pocl: Session) -> None:
     facts = dataclasses.replace(pocl.facts, sub_group_size=64, local_mem_bytes=32768)
     layout = row_layout(128, facts)
     assert _checked_lanes(2, layout, facts) == 2
@@ -153,7 +155,7 @@ def test_parts_are_balanced(n_parts: int) -> None:
         assert loads.max() <= max(degrees.max(initial=0), math.ceil(degrees.sum() / n_parts) + light)
 
 
-def test_grid_groups(session: Session) -> None:
+def test_groups_of_a_grid_grow_with_the_ratings(session: Session) -> None:
     most = 8 * session.facts.compute_units
     sizes = []
     for ratings in (*(ZOO[name] for name in ("no vertices", "one", "513")), random_ratings(2500), _many()):

@@ -37,7 +37,7 @@ from clgraph.runtime.driver.commands import Commands
 from clgraph.runtime.session import Session
 
 
-def test_schedules_by_hand() -> None:
+def test_schedules_have_the_rates_by_hand() -> None:
     constant, inverse, bold = (make_schedule(name, 0.8, 0.5) for name in SCHEDULES)
     assert [constant([0.8] * t, [1.0] * t) for t in range(3)] == [0.8, 0.8, 0.8]
     assert [inverse([0.8] * t, [1.0] * t) for t in range(3)] == pytest.approx([0.8, 0.8 / 1.5, 0.4])
@@ -61,7 +61,7 @@ def test_schedules_by_hand() -> None:
         (("constant", 0.1, 0.0, -1.0), "regularization = -1.0"),
     ],
 )
-def test_schedules_refuse(arguments: Any, message: str) -> None:
+def test_wrong_schedules_are_refused(arguments: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         make_schedule(*arguments)
 
@@ -90,7 +90,7 @@ def test_the_device_computes_what_the_definition_says(session: Session, biases: 
 
 
 @pytest.mark.parametrize("n", [1, 2, 255, 256, 257, 1200])
-def test_errors_and_predictions_of_every_size(session: Session, n: int) -> None:
+def test_errors_and_predictions_are_right_for_every_size(session: Session, n: int) -> None:
     ratings = planted_ratings(40, 30, n, seed=n)
     engine = Factorization(session, ratings, rank=7, strategy=OFFLINE, biases=True)
     engine.model.set(initial_factors(40, 30, 7, scale=1.0, biases=True, rng=np.random.default_rng(n)))
@@ -110,7 +110,7 @@ def test_first_predictions_are_near_the_mean() -> None:
     assert not factors.user_biases.any() and factors.item_factors.dtype == np.float32
 
 
-def test_rank_1_on_one_rating(make: Any) -> None:
+def test_rank_1_fits_one_rating(make: Any) -> None:
     model = make(n_factors=1, n_epochs=2).fit(Ratings.from_triples([0], [0], [3.0]))
     assert model.predict([0], [0]) == pytest.approx([3.0], abs=1e-2)
 
@@ -205,7 +205,7 @@ def test_a_planted_matrix_is_found(session: Session, biases: bool) -> None:
     assert model.score(test) == pytest.approx(1 - model.eval_curve_[-1] ** 2 / test.values.var(), abs=1e-3)
 
 
-def test_attributes(make: Any) -> None:
+def test_a_fit_sets_the_attributes(make: Any) -> None:
     model = make(biases=True).fit(SMALL)
     assert model.user_factors_.shape == (40, 4) and model.item_factors_.shape == (30, 4)
     assert model.user_biases_.shape == (40,) and model.item_biases_.shape == (30,)
@@ -282,7 +282,7 @@ def test_the_bold_driver_slows_down_after_a_worse_epoch(make: Any) -> None:
     assert worse
 
 
-def test_tol_stops(make: Any) -> None:
+def test_training_stops_at_tol(make: Any) -> None:
     model = make(n_epochs=500, tol=1e-3).fit(SMALL)
     steps = -np.diff(model.loss_curve_)
     assert 1 < model.n_iter_ < 500 and steps[-1] < 1e-3 and (steps[:-1] >= 1e-3).all()
@@ -368,17 +368,17 @@ def test_an_interrupt_before_the_first_epoch_changes_nothing(
         ({"learning_rate": 11.0}, r"learning_rate=11.0 times regularization=0.05 is above 0.5"),
     ],
 )
-def test_wrong_parameters(make: Any, parameters: dict[str, Any], message: str) -> None:
+def test_wrong_parameters_are_refused(make: Any, parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         make(**parameters).fit(SMALL)
 
 
-def test_wrong_strategy(make: Any) -> None:
+def test_a_wrong_strategy_is_refused(make: Any) -> None:
     with pytest.raises(UnsupportedStrategyError, match="nonsense"):
         make(strategy="nonsense").fit(SMALL)
 
 
-def test_wrong_ratings(make: Any) -> None:
+def test_wrong_ratings_are_refused(make: Any) -> None:
     with pytest.raises(InputError, match="no ratings"):
         make().fit(csr_array((3, 3)))
     with pytest.raises(ValueError, match="NaN"):

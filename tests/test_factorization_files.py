@@ -94,7 +94,7 @@ def test_what_cannot_be_saved_leaves_the_file(make: Any, tmp_path: Path) -> None
         make().fit(SMALL).save(tmp_path / "no" / "folder")
 
 
-def test_copies(make: Any, pocl: Session) -> None:
+def test_copies_predict_the_same(make: Any, pocl: Session) -> None:
     model = make().fit(SMALL)
     copy = clone(model)
     assert copy.session is pocl and not hasattr(copy, "user_factors_")
@@ -130,7 +130,7 @@ def test_the_command_shows_a_table_and_saves_a_model(
     assert model.n_iter_ == 12 and model.recommend(10, N=2)[0].min() >= 20  # ids of the file
 
 
-def test_the_command_for_programs_and_with_a_rate_that_decays(
+def test_the_command_prints_json_and_takes_a_rate_that_decays(
     ratings_file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*command(ratings_file), "--schedule", "inverse", "--decay", "1", "--json"]) == 0
@@ -180,7 +180,7 @@ def test_the_command_finds_out_first_whether_it_can_save(
         (["-s", "nonsense"], 2, "nonsense"),
     ],
 )
-def test_the_command_refuses(
+def test_the_command_refuses_wrong_arguments(
     ratings_file: str, capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, message: str
 ) -> None:
     assert main([*command(ratings_file), *arguments]) == code

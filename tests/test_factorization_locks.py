@@ -39,20 +39,22 @@ MODELS = [(1, "float32", False), (5, "float16", True), (16, "float32", True), (2
 
 @pytest.mark.parametrize("strategy", ONLINE)
 @pytest.mark.parametrize("name", ZOO)
-def test_each_rating_once(session: Session, strategy, name: str) -> None:
+def test_a_sweep_has_each_rating_once(session: Session, strategy, name: str) -> None:
     for shuffle in (True, False):
         check_sweeps(session, strategy, ZOO[name], 16, shuffle=shuffle)
 
 
 @pytest.mark.parametrize("strategy", ONLINE)
 @pytest.mark.parametrize(("rank", "storage", "biases"), MODELS)
-def test_models(session: Session, strategy, rank: int, storage: str, biases: bool) -> None:
+def test_every_model_is_trained_online(session: Session, strategy, rank: int, storage: str, biases: bool) -> None:
     check_sweeps(session, strategy, random_ratings(700), rank, storage, biases)
 
 
 @pytest.mark.parametrize("strategy", ONLINE)
 @pytest.mark.parametrize(("rank", "storage", "biases"), MODELS[1:4:2])
-def test_order_that_does_not_matter(session: Session, strategy, rank: int, storage: str, biases: bool) -> None:
+def test_steps_that_share_nothing_give_the_sequential_answer(
+    session: Session, strategy, rank: int, storage: str, biases: bool
+) -> None:
     """A permuted diagonal: the steps share nothing, so any order gives the sequential answer."""
     ratings = some_ratings(np.arange(300), np.random.default_rng(3).permutation(300))
     plan = plan_on(session, strategy, problem_of(ratings, rank, storage, biases, checked=False))
@@ -116,7 +118,7 @@ def sequential_rmse() -> float:
 
 
 @pytest.mark.parametrize("strategy", ONLINE)
-def test_training(session: Session, strategy) -> None:
+def test_training_comes_as_near_as_sequential_sweeps(session: Session, strategy) -> None:
     """Ten sweeps over 10⁵ ratings come as near to them as ten sequential ones.
 
     But for Hogwild on GPUs, which have a sweep of so few ratings in flight at once: most steps are lost (on an H200
@@ -136,13 +138,13 @@ def test_training(session: Session, strategy) -> None:
 
 @pytest.mark.parametrize("strategy", ["node_locked", "hybrid_locked"])
 @pytest.mark.parametrize("per", ["work_item", "sub_group"])
-def test_options(session: Session, strategy, per: str) -> None:
+def test_options_of_locks_lose_no_rating(session: Session, strategy, per: str) -> None:
     for locks in (None, 1, 3):
         check_sweeps(session, strategy, random_ratings(600), 12, per=per, locks=locks)
 
 
 @pytest.mark.parametrize("strategy", ONLINE)
-def test_slices(pocl: Session, strategy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_sweeps_are_several_launches(pocl: Session, strategy, monkeypatch: pytest.MonkeyPatch) -> None:
     """Long sweeps are several launches."""
     monkeypatch.setattr(plans, "_CPU_SLICE", 100)
     check_sweeps(pocl, strategy, random_ratings(999), 8)
@@ -158,7 +160,7 @@ def test_order_is_drawn_from_the_seed(session: Session) -> None:
 
 
 @pytest.mark.parametrize("strategy", LOCKING)
-def test_lock_that_stays_is_a_timeout(pocl: Session, strategy) -> None:
+def test_a_lock_that_stays_is_a_timeout(pocl: Session, strategy) -> None:
     """A lock that nobody drops: the passes end with an error, and the plan can run again."""
     ratings = random_ratings(400)
     plan = plan_on(pocl, strategy, problem_of(ratings))
@@ -177,4 +179,4 @@ def check_width(session: Session) -> None:
         for name in ("512", "cross", "dense", "one"):
             check_sweeps(session, strategy, ZOO[name], *model)
     check_sweeps(session, "node_locked", ZOO["dense"], *model, per="work_item", locks=2)
-    test_order_that_does_not_matter(session, "node_locked", *model)
+    test_steps_that_share_nothing_give_the_sequential_answer(session, "node_locked", *model)

@@ -132,7 +132,7 @@ def test_the_error_is_that_of_one_device(devices: list[Any]) -> None:
     assert several.n_iter_ == 14 and several.loss_curve_[-1] < several.loss_curve_[11]
 
 
-def test_parts_of_a_cpu_and_more_devices_than_items() -> None:
+def test_there_may_be_more_devices_than_items() -> None:
     parts = sub_devices("pocl", [1, 1])
     ratings = Ratings([0, 1, 2], [0, 0, 0], np.float32([1, 2, 3]), 3, 1)
     fitted = SGDMatrixFactorization(2, devices=parts, n_epochs=2, random_state=0).fit(ratings)
@@ -166,7 +166,7 @@ def test_an_interrupt_keeps_the_last_whole_epoch(devices: list[Any]) -> None:
         ({"devices": "pocl"}, InputError, "devices = 'pocl'"),
     ],
 )
-def test_bad_devices(options: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_bad_devices_are_refused(options: dict[str, Any], error: type[Exception], message: str) -> None:
     session_on("pocl")
     with pytest.raises(error, match=message):
         SGDMatrixFactorization(2, **options).fit(planted(20, 20))

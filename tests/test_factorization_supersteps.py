@@ -105,12 +105,12 @@ def test_seeds_change_the_matchings(pocl: Session) -> None:
 
 @pytest.mark.parametrize("strategy", OFFLINE)
 @pytest.mark.parametrize("name", ZOO)
-def test_sweeps_without_conflicts(session: Session, strategy, name: str) -> None:
+def test_sweeps_have_no_conflicts(session: Session, strategy, name: str) -> None:
     check_replay(session, strategy, ZOO[name], **({"shape": (16, 32)} if strategy == "block_diagonal" else {}))
 
 
 @pytest.mark.parametrize("strategy", SUPERSTEPS)
-def test_small_ranges(session: Session, strategy, monkeypatch) -> None:
+def test_small_ranges_are_swept(session: Session, strategy, monkeypatch) -> None:
     """Launches that end inside blocks and between small supersteps, and supersteps with a launch each."""
     for module, name, value in (
         (supersteps, "_CPU_TURNS", 100), (supersteps, "_TURNS", 20), (supersteps, "CPU_TAIL_RATINGS", 3),
@@ -134,7 +134,7 @@ def test_small_ranges(session: Session, strategy, monkeypatch) -> None:
     ids=lambda model: "-".join(map(str, model)),
 )
 @pytest.mark.parametrize("strategy", ["matching_edge", "subgraph_matching", *BLOCKS])
-def test_models_offline(session: Session, strategy, model) -> None:
+def test_every_model_is_trained_offline(session: Session, strategy, model) -> None:
     check_replay(session, strategy, ZOO["512"], *model, checked=False)
 
 
@@ -147,7 +147,7 @@ def one_group_grid(monkeypatch) -> None:
 
 @pytest.mark.parametrize("strategy", BY_RATING)
 @pytest.mark.usefixtures("one_group_grid")
-def test_persistent_supersteps(session: Session, strategy, monkeypatch) -> None:
+def test_persistent_supersteps_are_swept(session: Session, strategy, monkeypatch) -> None:
     plan = check_replay(session, strategy, ZOO["skewed"])
     assert plan.used[0].barrier == "grid"
     assert plan.used[0].segments.size > 1
@@ -159,7 +159,7 @@ def test_persistent_supersteps(session: Session, strategy, monkeypatch) -> None:
 @pytest.mark.parametrize("strategy", BY_ITEM)
 @pytest.mark.parametrize("barrier", ["group", "grid"])
 @pytest.mark.usefixtures("one_group_grid")
-def test_item_blocks(session: Session, strategy, barrier: str, monkeypatch) -> None:
+def test_blocks_of_several_items_are_swept(session: Session, strategy, barrier: str, monkeypatch) -> None:
     """Blocks of several items; under "grid" one group stands in for the others."""
     monkeypatch.setattr(supersteps, "GROUPS_PER_UNIT", 2)
 

@@ -129,7 +129,7 @@ def test_ids_become_labels(ids: Any, labels: Any, expected: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("kind", [*WRAPPERS, "pyarrow", "chunked", "dictionary", "pandas", "categories"])
-def test_ids_of_other_packages_arrays(kind: Any) -> None:
+def test_ids_may_be_arrays_of_other_packages(kind: Any) -> None:
     pa, pd = (pytest.importorskip(name) for name in ("pyarrow", "pandas")) if isinstance(kind, str) else (None, None)
     make = {
         "pyarrow": lambda ids: pa.array(ids), "chunked": lambda ids: pa.chunked_array([ids[:2], ids[2:]]),
@@ -317,7 +317,7 @@ INTEGERS = ["i1", "u1", "<i2", ">u2", "<u4", ">i4", "<i8", ">u8", "O"]
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
-def test_ends_of_any_integer_type(dtype: str) -> None:
+def test_ends_may_have_any_integer_type(dtype: str) -> None:
     ends = np.array([[0, 9], [1, 9], [2, 9]], dtype)[:, 0]
     ends.flags.writeable = False
     expected = entries(Graph.from_edges([0, 1], [1, 2]))
@@ -344,7 +344,7 @@ def test_ends_of_any_integer_type(dtype: str) -> None:
         (range(10**12), "src needs 40,000,000,000,000 bytes"),
     ],
 )
-def test_ends_that_are_no_vertices(ends: Any, message: str) -> None:
+def test_ends_that_are_no_vertices_are_named(ends: Any, message: str) -> None:
     with pytest.raises(ClgraphError, match=message):
         Graph.from_edges(ends, [0, 1])
 
@@ -358,7 +358,7 @@ def test_ends_that_are_no_vertices(ends: Any, message: str) -> None:
         ("f4", [1, 2**24, 1], 2**24 + 2),  # rounded once: float32 has no 2**24 + 1
     ],
 )  # fmt: skip
-def test_sums_of_parallel_weights(dtype: str, weights: list[Any], expected: Any) -> None:
+def test_sums_of_parallel_weights_are_exact_or_refused(dtype: str, weights: list[Any], expected: Any) -> None:
     k = len(weights)  # of the repeated edge, (0, 2)
     rows, columns, data = [0] * (k + 1) + [1], [1] + [2] * (k + 1), np.array([7, *weights, 7], dtype)
     made = {
@@ -419,7 +419,7 @@ def test_pickle_keeps_arrays_read_only() -> None:
     assert entries(again) == entries(graph) and not again.column_indices.flags.writeable
 
 
-def test_symmetry_of_a_directed_graph() -> None:
+def test_symmetry_of_a_directed_graph_is_found() -> None:
     assert Graph.from_edges([0, 1], [1, 0], directed=True).is_symmetric()
     assert not Graph.from_edges([0, 1], [1, 0], [1, 2], directed=True).is_symmetric()
     assert repr(path(3)) == "Graph(n_vertices=3, n_edges=4, undirected, unweighted)"

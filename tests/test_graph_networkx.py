@@ -16,7 +16,7 @@ from clgraph.errors import GraphError, GraphWarning, InputError
 from clgraph.generators import path
 
 
-def test_networkx_nodes_and_weights() -> None:
+def test_nodes_and_weights_of_networkx_are_kept() -> None:
     source = nx.Graph()
     source.add_edge("b", "a", weight=2.5)
     source.add_edge("b", ("t", 1))
@@ -95,7 +95,7 @@ def test_a_function_as_weight_of_a_networkx_graph_is_networkxs(kind: type[nx.Gra
     )
 
 
-def test_a_function_as_weight_that_raises_or_has_no_edges_to_ask() -> None:
+def test_a_function_as_weight_may_raise_or_have_no_edges() -> None:
     source = nx.Graph([("a", "b", {"km": 1.0}), ("b", "c")])
     with pytest.raises(InputError, match=r"edge \('b', 'c'\): weight = .* raised KeyError: 'km'"):
         sssp(source, "a", weight=lambda u, v, given: given["km"])

@@ -110,7 +110,7 @@ MACHINES = {
     speeds=st.lists(st.floats(1.0, 1e9), min_size=1, max_size=5),
     seed=st.integers(0, 99),
 )
-def test_any_speeds_and_any_failures(name, n, sub_loads, grain, speeds, seed):
+def test_every_item_is_done_at_any_speeds_and_failures(name, n, sub_loads, grain, speeds, seed):
     rng = np.random.default_rng(seed)
     kinds = rng.choice(["gpu", "cpu"], len(speeds))
     breaks = {d: int(rng.integers(5)) for d in range(1, len(speeds)) if rng.random() < 0.5}  # one lives
@@ -246,7 +246,7 @@ def test_static_knows_the_profiles_alone():
         assert policy.ratios() == (0.75, 0.25)
 
 
-def test_lines_and_where_they_meet():
+def test_lines_are_fitted_and_meet_where_times_are_equal():
     assert fit([(10, 3.0), (20, 5.0)]) == pytest.approx((1.0, 0.2))
     for noisy in ([(10, 3.0), (20, 2.0)], [(10, 3.0), (20, 9.0)], [(10, 3.0)], [(5, 1.0), (5, 1.0)]):
         a, b = fit(noisy)

@@ -127,7 +127,7 @@ def test_missing_files_and_directories_are_refused(tmp_path: Path) -> None:
         write(path(3), tmp_path / "none" / "a.mtx")
 
 
-def test_options_are_checked(tmp_path: Path) -> None:
+def test_wrong_options_are_refused(tmp_path: Path) -> None:
     file = saved(tmp_path, "a.txt", "0 1\n")
     with pytest.raises(InputError, match="read of edge_list has no argument weights; it has"):
         read(file, weights=True)
@@ -146,7 +146,7 @@ def test_options_are_checked(tmp_path: Path) -> None:
         write(random_weights(path(3), dtype=np.float32), tmp_path / "a.gr")
 
 
-def test_headers_do_not_make_us_allocate(tmp_path: Path) -> None:
+def test_headers_that_lie_allocate_nothing(tmp_path: Path) -> None:
     files = [
         saved(tmp_path, "a.mtx", MM + "pattern general\n2000000000 2000000000 2000000000\n1 1\n"),
         saved(tmp_path, "a.gr", "p sp 2000000000 2000000000\na 1 2 3\n"),

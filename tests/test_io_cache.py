@@ -94,7 +94,7 @@ def test_cache_that_cannot_be_written_is_done_without(tmp_path: Path, monkeypatc
     assert read(saved(tmp_path, "a.txt", "0 1\n"), cache=True).n_edges == 2
 
 
-def test_cache_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_is_in_the_directory_that_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CLGRAPH_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert user_cache.cache_root() == tmp_path / "clgraph"

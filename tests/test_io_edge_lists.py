@@ -34,7 +34,7 @@ from clgraph.io import read, write
         ("% sym unweighted\n% 2 4 4\n1 2 1 99\n2 3 1 98\n", 4, [(0, 1), (1, 2)]),
     ],
 )
-def test_edge_list_forms(tmp_path: Path, content: str, n: int, edges: list[tuple[int, int]]) -> None:
+def test_edge_lists_of_every_form_are_read(tmp_path: Path, content: str, n: int, edges: list[tuple[int, int]]) -> None:
     graph = read(saved(tmp_path, "graph.txt", content))
     src, dst, weights = graph.edge_list()
     assert not graph.directed and weights is None
@@ -45,7 +45,7 @@ def test_edge_list_forms(tmp_path: Path, content: str, n: int, edges: list[tuple
     ("values", "dtype"),
     [("5 -7", np.int32), ("5 4294967296", np.int64), ("5 2.5", np.float64), ("5 -99999999999999999999", np.float64)],
 )
-def test_edge_list_weights(tmp_path: Path, values: str, dtype: Any) -> None:
+def test_a_third_column_is_the_weight(tmp_path: Path, values: str, dtype: Any) -> None:
     one, two = values.split()
     graph = read(saved(tmp_path, "graph.csv", f"0,1,{one}\n2,1,{two}\n"), directed=True)
     assert graph.edge_weights is not None and graph.edge_weights.dtype == dtype
@@ -139,7 +139,9 @@ def edges_of(graph: Graph) -> list[tuple[Any, ...]]:
     ],
 )  # fmt: skip
 @pytest.mark.filterwarnings("error")
-def test_heads_of_konect(tmp_path: Path, content: str, n: int, directed: bool, edges: list[tuple[Any, ...]]) -> None:
+def test_heads_of_konect_tell_directions_and_sizes(
+    tmp_path: Path, content: str, n: int, directed: bool, edges: list[tuple[Any, ...]]
+) -> None:
     graph = read(saved(tmp_path, "out.network", content))
     assert (graph.n_vertices, graph.directed, edges_of(graph)) == (n, directed, edges)
 
@@ -179,7 +181,7 @@ def test_a_first_line_that_fits_as_a_size_line_is_one(
     assert as_edge.labels is not None or as_edge.n_vertices != n or as_edge.n_edges == content.count("\n") + 1
 
 
-def test_size_lines_that_do_not_fit(tmp_path: Path) -> None:
+def test_a_size_line_that_does_not_fit_is_told(tmp_path: Path) -> None:
     weighted = read(saved(tmp_path, "a.txt", "4 2\n0 1 0.5\n1 2 1.5\n"))
     assert weighted.n_vertices == 4 and edges_of(weighted) == [(0, 1, 0.5), (1, 2, 1.5)]
     with pytest.raises(GraphFileError, match=r"line 1: '4 3'.*there are 2 edges with ids from 0 to 2"):
@@ -210,7 +212,7 @@ def test_times_are_no_weights_without_a_word(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "columns", ["source,target", ("source",), ("source", "target", "target"), ("source", "target", 3), 5]
 )
-def test_columns_are_checked(tmp_path: Path, columns: Any) -> None:
+def test_columns_that_are_not_there_are_refused(tmp_path: Path, columns: Any) -> None:
     with pytest.raises(InputError, match=r"columns = .*'source', 'target' among them"):
         read(saved(tmp_path, "a.txt", "0 1\n"), columns=columns)
 

@@ -84,7 +84,7 @@ def test_values_survive_exactly(tmp_path: Path, graph: Graph, format: str) -> No
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".xz", ".bz2"])
-def test_compressed_files(tmp_path: Path, suffix: str) -> None:
+def test_compressed_files_are_read(tmp_path: Path, suffix: str) -> None:
     graph = grid(30, 30)
     write(graph, tmp_path / f"graph.mtx{suffix}")
     check_same(read(tmp_path / f"graph.mtx{suffix}"), graph)
@@ -136,7 +136,7 @@ def test_matrix_market_general_becomes_undirected_if_symmetric(tmp_path: Path) -
     assert read(saved(tmp_path, "c.mtx", head + "2\n1 2 5\n1 2 4\n")).edge_weights.tolist() == [9]  # type: ignore[union-attr]
 
 
-def test_dimacs9(tmp_path: Path) -> None:
+def test_dimacs9_files_are_read(tmp_path: Path) -> None:
     arcs = "c road\np sp 4 4\nc arcs\na 1 2 7\na 2 1 7\nc more\na\t3 2 1\na 2 3 1\n"
     graph = read(saved(tmp_path, "roads", arcs))
     assert not graph.directed and graph.n_vertices == 4
@@ -145,7 +145,7 @@ def test_dimacs9(tmp_path: Path) -> None:
     assert one_way.directed and not read(tmp_path / "one.gr", directed=False).directed
 
 
-def test_metis_weights_comments_and_blank_rows(tmp_path: Path) -> None:
+def test_metis_files_have_weights_comments_and_blank_rows(tmp_path: Path) -> None:
     plain = read(saved(tmp_path, "a.graph", "% c\n4 2\n2\n% d\n1 3\n2\n\n\n"))
     assert [x.tolist() for x in plain.edge_list()[:2]] == [[0, 1], [1, 2]] and plain.n_vertices == 4  # type: ignore[union-attr]
     weighted = read(saved(tmp_path, "b.graph", "3 2 1\n2 10\n1 10 3 20\n2 20\n"))
@@ -229,7 +229,7 @@ def test_links_and_devices_are_written_through(tmp_path: Path) -> None:
         ("delaunay_n15.graph.gz", 32768, 2 * 98274, False),
     ],
 )
-def test_real_files(name: str, n: int, n_edges: int, directed: bool) -> None:
+def test_real_files_are_read(name: str, n: int, n_edges: int, directed: bool) -> None:
     if not (DATA / name).exists():
         pytest.skip(f"{name} is not in {DATA}")
     graph = read(DATA / name)

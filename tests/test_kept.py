@@ -453,7 +453,7 @@ def test_graphs_that_are_too_large_for_scipy(pocl: Session, monkeypatch: pytest.
         assert find_function(name)(cg.generators.path(50), **settings, session=pocl).info.strategy != "host"
 
 
-def test_matrices_that_scipy_takes_as_they_are(pocl: Session) -> None:
+def test_matrices_that_scipy_takes_are_used_as_they_are(pocl: Session) -> None:
     """Others are wide, have no doubles, or room behind the last entry, or repeats that must be summed first."""
     matrix = weighted(cg.generators.grid(5, 5)).to_scipy().astype(np.float64)
     wide, whole, roomy, twice = (matrix.copy() for _ in range(4))
@@ -481,7 +481,7 @@ def test_matrices_that_scipy_takes_as_they_are(pocl: Session) -> None:
 
 
 @pytest.mark.parametrize("n", [1, 2, 900, 3500])
-def test_levels_of_long_paths(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_levels_of_long_paths_are_added_up_in_parts(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Levels are added up in parts, of which each goes on from the one before."""
     monkeypatch.setattr(searches, "_AT_ONCE", 1000)
     graph = cg.generators.path(n)
@@ -509,7 +509,7 @@ def test_a_scipy_that_does_not_add_in_turn(pocl: Session, monkeypatch: pytest.Mo
         searches._product.cache_clear()
 
 
-def test_refused_weights(pocl: Session) -> None:
+def test_auto_takes_another_strategy_where_sums_of_doubles_are_inexact(pocl: Session) -> None:
     """scipy's sums are doubles; where these would not be exact, auto takes another strategy."""
     path = cg.generators.path(3)
 

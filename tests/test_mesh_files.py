@@ -333,7 +333,7 @@ def test_wrong_columns_are_refused(tmp_path, cell_data, message):
 
 
 @needs_meshio
-def test_meshio(poly, tmp_path):
+def test_other_formats_go_through_meshio(poly, tmp_path):
     mesh = cg.read_planar_graph(poly).triangulate()
     with pytest.warns(GraphFileWarning, match=r"\.off files do not hold"):
         cg.write_mesh(mesh, tmp_path / "m.off")
@@ -361,7 +361,7 @@ def test_wrong_arguments_are_refused(poly, tmp_path):
 
 
 @pytest.mark.skipif(not (DATA / "la.poly").exists(), reason="the shared data is not here")
-def test_files_of_others():
+def test_files_of_others_are_read():
     graph = cg.read_planar_graph(DATA / "la.poly")
     assert (len(graph.points), len(graph.segments), len(graph.regions)) == (141, 148, 6)
     assert graph.triangulate().n_triangles == 265

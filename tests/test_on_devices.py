@@ -54,7 +54,7 @@ def same(found: Any, expected: Any) -> None:
 @pytest.mark.usefixtures("uneven")
 @pytest.mark.parametrize("strategy", ["auto", *LOCAL])
 @pytest.mark.parametrize("name", GRAPHS)
-def test_components_of_the_zoo(pair: list[Session], name: str, strategy: str) -> None:
+def test_components_of_small_graphs_are_those_of_one_device(pair: list[Session], name: str, strategy: str) -> None:
     graph = GRAPHS[name]()
     expected = cg.connected_components(graph, strategy="host", session=pair[0])
     for given in ({"shares": "equal"}, {"shares": "equal", "segment_entries": max(1, graph.n_edges // 5)}):
@@ -67,7 +67,7 @@ def test_components_of_the_zoo(pair: list[Session], name: str, strategy: str) ->
 @pytest.mark.usefixtures("uneven")
 @pytest.mark.parametrize("kind", WEIGHTS)
 @pytest.mark.parametrize("name", GRAPHS)
-def test_forests_of_the_zoo(pair: list[Session], name: str, kind: str | None) -> None:
+def test_forests_of_small_graphs_are_those_of_one_device(pair: list[Session], name: str, kind: str | None) -> None:
     graph = weighted(GRAPHS[name](), kind)
     for given in ({}, {"maximum": True}):
         expected = cg.minimum_spanning_forest(graph, strategy="host", **given)
@@ -95,7 +95,7 @@ def test_giants_of_one_component_are_enough(pair: list[Session]) -> None:
     assert found.info.strategy == "afforest"
 
 
-def test_when_no_edge_was_missed() -> None:
+def test_an_edge_is_missed_only_where_parts_skip_different_components() -> None:
     numbers = np.array([0, 0, 1, 1], np.int32)
     for skips in ([], [None, None], [0, 1]):
         assert all_seen(skips, numbers)
@@ -141,7 +141,7 @@ def test_one_device_may_be_a_team(pair: list[Session]) -> None:
 
 
 @both
-def test_other_graphs_than_ours(pair: list[Session], function: Any) -> None:
+def test_matrices_and_device_graphs_are_split(pair: list[Session], function: Any) -> None:
     graph = weighted(cg.generators.uniform_random(900, 700), "int32")
     arrays = graph.edge_weights.astype(np.float64), graph.column_indices, graph.row_offsets
     for other in (sp.csr_array(arrays, shape=(900, 900)), DeviceGraph.from_graph(graph, pair[0])):
@@ -163,7 +163,7 @@ def test_parts_have_the_entries_of_their_rows(pair: list[Session], uneven: None,
     assert first == graph.n_edges
 
 
-def test_parts_that_were_made_on_their_devices(pair: list[Session]) -> None:
+def test_parts_may_be_made_on_their_devices(pair: list[Session]) -> None:
     """Edges may be split in any way: these parts are graphs of their own, with some edges in common."""
     parts = [cg.generators.uniform_random(3000, 1600, seed, session=session) for seed, session in enumerate(pair)]
     split = SplitGraph([[part.on_device] for part in parts])
@@ -220,7 +220,7 @@ for graph in (path, star, cg.Graph.from_edges([0], [1], [3]), cg.Graph.from_edge
     ],
     ids=["components", "forests"],
 )  # fmt: skip
-def test_small_graphs_on_eight_devices(script: str, expected: list[tuple[int, ...]]) -> None:
+def test_small_graphs_are_right_on_eight_devices(script: str, expected: list[tuple[int, ...]]) -> None:
     """Most parts of the karate club are empty, there are more devices than edges, and parts know the same edges."""
     session_on("pocl")
     printed = printed_by(SMALL + script, POCL_MAX_PTHREAD_COUNT="8")
@@ -276,7 +276,7 @@ def test_a_room_is_written_once_what_used_it_has_ended(pocl: Session) -> None:
     assert not waits.is_alive()
 
 
-def test_segments() -> None:
+def test_segments_split_a_range() -> None:
     assert in_segments(0, 0, 5) == []
     assert in_segments(3, 13, 5) == [(3, 8), (8, 13)]
     assert in_segments(3, 14, 5) == [(3, 8), (8, 13), (13, 14)]
@@ -289,7 +289,7 @@ def refused(function: Any, cases: list[tuple[dict[str, Any], str]]) -> None:
 
 
 @both
-def test_arguments_that_both_refuse(pair: list[Session], function: Any) -> None:
+def test_wrong_arguments_are_refused_on_one_and_several_devices(pair: list[Session], function: Any) -> None:
     split = SplitGraph.from_graph(cg.generators.path(5), pair)
     refused(function, [
         ({"devices": []}, "no device is given"),
@@ -306,7 +306,7 @@ def test_arguments_that_both_refuse(pair: list[Session], function: Any) -> None:
         function(cg.generators.path(5), devices=pair, strategy="none")
 
 
-def test_arguments_that_one_refuses(pair: list[Session]) -> None:
+def test_wrong_arguments_are_refused_by_the_algorithm_that_has_them(pair: list[Session]) -> None:
     refused(
         cg.connected_components, [({"devices": pair, "strategy": "rem", "strides": 4}, "rem has no option strides")]
     )
@@ -319,7 +319,7 @@ def test_arguments_that_one_refuses(pair: list[Session]) -> None:
     ])  # fmt: skip
 
 
-def test_parts_that_fit_no_split_graph(pair: list[Session]) -> None:
+def test_parts_that_fit_no_split_graph_are_refused(pair: list[Session]) -> None:
     part = SplitGraph.from_graph(cg.generators.path(5), pair)._slabs[1][0].graph
     for parts, message in [
         (3, "parts = 3"), ([], "one graph at least"), ([[part], []], "one graph at least"), ([[part, 4]], "4"),

@@ -27,7 +27,7 @@ from clgraph.runtime.session import Session
 
 
 @pytest.mark.parametrize("name", UNDIRECTED)
-def test_zoo(session: Session, name: str) -> None:
+def test_partitions_of_every_small_graph_are_valid(session: Session, name: str) -> None:
     graph = UNDIRECTED[name]()
     for k in (1, 2, 7, 64):
         result = quiet(graph, k, session=session, strategy="gpu", verify=True, **SMALL)
@@ -36,7 +36,7 @@ def test_zoo(session: Session, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", UNDIRECTED)
-def test_zoo_of_variants(pocl: Session, name: str) -> None:
+def test_every_variant_divides_small_graphs(pocl: Session, name: str) -> None:
     for variants in (
         {"matching": "segmented", "contraction": "sorted", "refinement": "buffered"},
         {"matching": "lock_free", "contraction": "hashed", "refinement": "permutations"},
@@ -48,7 +48,7 @@ def test_zoo_of_variants(pocl: Session, name: str) -> None:
 
 @pytest.mark.parametrize("matching", MATCHINGS)
 @pytest.mark.parametrize("refinement", REFINEMENTS)
-def test_variants_with_weights(session: Session, matching: str, refinement: str) -> None:
+def test_every_variant_heeds_weights(session: Session, matching: str, refinement: str) -> None:
     rng = np.random.default_rng(3)
     src, dst = rng.integers(900, size=(2, 4000))
     graph = Graph.from_edges(src, dst, rng.integers(0, 100, src.size).astype(np.int32), n=1000)
@@ -159,7 +159,7 @@ def test_same_parts_in_every_run_and_on_every_device() -> None:
     (8, {}), (16, {}), (16, {"matching": "segmented", "contraction": "sorted"}), (8, {"refinement": "buffered"}),
     (8, {"matching": "segmented", "refinement": "permutations", "drop_light_edges": True}),
 ])  # fmt: skip
-def test_sub_groups_of_several_lanes(width: int, variant: dict[str, Any]) -> None:
+def test_sub_groups_of_several_lanes_divide_right(width: int, variant: dict[str, Any]) -> None:
     """They divide graphs, and find the parts that other widths do where these are to be the same."""
     run_at_width(
         width,
@@ -185,7 +185,7 @@ def test_isolated_vertices_fill_up(pocl: Session) -> None:
 
 
 @pytest.mark.parametrize(("given", "wanted"), [([1, 5, 3, 1], [5, 5]), ([4, 3, 2, 1], [5, 5]), (None, [2, 2])])
-def test_isolated_vertices_with_weights(given: list[int] | None, wanted: list[int]) -> None:
+def test_isolated_vertices_fill_up_by_weight(given: list[int] | None, wanted: list[int]) -> None:
     """They keep the limits, also where the end of a vertex would not fit into the room that is left."""
     problem = as_problem(Graph.from_edges([], [], n=4), n_parts=2, vertex_weights=given)
     parts, weights = np.full(4, -1, np.int32), np.zeros(2, np.int64)
@@ -193,18 +193,18 @@ def test_isolated_vertices_with_weights(given: list[int] | None, wanted: list[in
     assert weights.tolist() == wanted == np.bincount(parts, given, 2).tolist()
 
 
-def test_more_parts_than_vertices(pocl: Session) -> None:
+def test_there_may_be_more_parts_than_vertices(pocl: Session) -> None:
     result = quiet(cg.generators.path(5), 12, session=pocl, verify=True)
     assert result.part_weights.max() == 1
     assert quiet(Graph.from_edges([], []), 3, session=pocl).parts.size == 0
 
 
-def test_most_parts(pocl: Session) -> None:
+def test_a_graph_is_divided_into_1024_parts(pocl: Session) -> None:
     result = quiet(GRID, 1024, session=pocl, individuals=1, strategy="gpu", imbalance=0.5, verify=True)
     assert result.part_weights.max() <= 3
 
 
-def test_arena_grows(pocl: Session) -> None:
+def test_the_arena_grows_where_levels_need_more(pocl: Session) -> None:
     """The levels of a graph that hardly loses edges need more room than is expected."""
     graph = cg.generators.uniform_random(3000, 60000, seed=3)
     plan = STRATEGIES["gpu"].plan(pocl, as_problem(graph, n_parts=2), coarsest=1)
@@ -227,7 +227,7 @@ def test_arena_grows(pocl: Session) -> None:
         ({"deterministic": 1}, "determ"),
     ],
 )  # fmt: skip
-def test_refused(changes, words) -> None:
+def test_wrong_arguments_are_refused(changes, words) -> None:
     with pytest.raises(InputError, match=words):
         as_problem(GRID, **{"n_parts": 2, **changes})
 
@@ -263,7 +263,7 @@ def test_weights_of_edges_reach_up_to_2_30() -> None:
     (Graph.from_edges([0], [1], directed=True), "reverse"),
     (Graph.from_edges([0, 1], [1, 0], [1, 2], directed=True), "both ways"),
 ])  # fmt: skip
-def test_graphs_that_are_refused(graph: Graph, words: str) -> None:
+def test_asymmetric_graphs_and_weights_out_of_range_are_refused(graph: Graph, words: str) -> None:
     with pytest.raises(InputError, match=words):
         as_problem(graph)
 

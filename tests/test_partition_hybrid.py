@@ -90,7 +90,7 @@ def test_hybrid_asks_metis_for_what_the_problem_says(pocl: Session, monkeypatch:
     assert result.edge_cut < cut  # what METIS gave was refined
 
 
-def test_hybrid_of_metis_itself(pocl: Session) -> None:
+def test_hybrid_may_be_metis_itself(pocl: Session) -> None:
     pytest.importorskip("pymetis")
     result = partition(GRID, 16, session=pocl, strategy="hybrid", host="metis", move_at=500, verify=True)
     assert result.edge_cut <= 290 and result.part_weights.max() <= 103
@@ -108,7 +108,7 @@ def test_hybrid_tells_metis_what_edges_weigh(pocl: Session) -> None:
     assert whole.info.details["moved_vertices"] == 256 and whole.edge_cut == 32
 
 
-def test_hybrid_refused(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hybrid_is_refused_where_it_cannot_run(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     for options in ({"host": "gpu"}, {"move_at": 0}):
         with pytest.raises(InputError, match=next(iter(options))):
             partition(GRID, 2, session=pocl, strategy="hybrid", **options)

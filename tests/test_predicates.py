@@ -84,7 +84,7 @@ def test_ordinary_points_are_decided_by_the_filter(session: Session) -> None:
 
 
 @pytest.mark.parametrize("offset", [1e-300, 5e-324, 1e-17, 1e-9, 0.0])
-def test_points_off_a_line_or_a_circle_by_little(session: Session, offset: float) -> None:
+def test_points_off_a_line_or_a_circle_by_little_have_exact_signs(session: Session, offset: float) -> None:
     quads = []
     for dx, dy in product((-offset, 0.0, offset), repeat=2):
         quads += [
@@ -98,7 +98,7 @@ def test_points_off_a_line_or_a_circle_by_little(session: Session, offset: float
     check(session, np.array(quads, np.float64))
 
 
-def test_grids_and_neighbouring_floats(session: Session) -> None:
+def test_grids_and_neighbouring_floats_have_exact_signs(session: Session) -> None:
     rng = np.random.default_rng(2)
     corners = rng.integers(-3, 4, (400, 4, 2)).astype(np.float64)
     moved = np.nextafter(corners[:200] * 0.1, rng.choice([-np.inf, np.inf], (200, 4, 2)))
@@ -107,7 +107,7 @@ def test_grids_and_neighbouring_floats(session: Session) -> None:
 
 
 @pytest.mark.parametrize(("low", "high"), [(-1e-8, 1e-8), (-1e8, 1e8), (-300, 300)])
-def test_ranges(session: Session, low: float, high: float) -> None:
+def test_values_of_any_range_have_exact_signs(session: Session, low: float, high: float) -> None:
     rng = np.random.default_rng(3)
     if high == 300:  # exponents from 10^-300 to 10^300 in one call
         points = rng.choice([-1.0, 1.0], (300, 4, 2)) * 10.0 ** rng.uniform(low, high, (300, 4, 2))

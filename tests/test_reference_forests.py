@@ -50,7 +50,7 @@ def assert_forest_right(graph: Graph) -> None:
 
 
 @pytest.mark.parametrize("name", SORTED)
-def test_forests_of_the_zoo(name: str) -> None:
+def test_forests_of_small_graphs_are_those_of_a_plain_kruskal(name: str) -> None:
     graph = UNDIRECTED[name]()
     for weighted in (
         graph, random_weights(graph, low=0, high=3), random_weights(graph, low=-2.0, high=2.0, dtype=np.float64)
@@ -69,13 +69,13 @@ def test_forests_of_the_zoo(name: str) -> None:
     ],
     ids=str,
 )
-def test_weights_of_forests(weights: np.ndarray) -> None:
+def test_weights_of_any_type_are_summed_right(weights: np.ndarray) -> None:
     src, dst = np.triu_indices(4, 1)
     assert_forest_right(Graph.from_edges(src, dst, weights))
     assert_forest_right(Graph.from_edges(dst, src, weights[::-1], n=9).permuted(3))
 
 
-def test_parallel_edges_and_self_loops() -> None:
+def test_of_parallel_edges_one_counts_and_no_self_loop() -> None:
     graph = Graph.from_edges([0, 1, 0, 1, 1, 2, 2], [1, 0, 1, 1, 2, 1, 2], [4, 2, 2, -9, 1, 1, -9], n=4)
     assert kruskal(graph).tolist() == [1, 7]
     assert kruskal(graph, maximum=True).tolist() == [0, 7]
@@ -86,7 +86,7 @@ def test_parallel_edges_and_self_loops() -> None:
     n=st.integers(1, 12),
     edges=st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11), st.integers(-2, 2)), max_size=50),
 )
-def test_random_forests(n: int, edges: list[tuple[int, int, int]]) -> None:
+def test_random_forests_are_those_of_a_plain_kruskal(n: int, edges: list[tuple[int, int, int]]) -> None:
     triples = np.array(edges, np.int64).reshape(-1, 3)
     assert_forest_right(Graph.from_edges(triples[:, 0] % n, triples[:, 1] % n, triples[:, 2], n=n))
 
@@ -139,7 +139,7 @@ def test_check_knows_which_forest_is_asked_for() -> None:
                 check_mst(FAULTY, edges, maximum=other, n_cuts=n_cuts)
 
 
-def test_check_of_an_unweighted_graph() -> None:
+def test_an_unweighted_forest_is_checked() -> None:
     triangle = Graph.from_edges([0, 0, 1], [1, 2, 2])
     check_mst(triangle, np.array([0, 1]))
     with pytest.raises(VerificationError, match=r"entry 0 \(0, 1\) crosses the cut of edge"):

@@ -112,7 +112,7 @@ def test_what_refines_nothing_is_found(mesh):
             check_delaunay(planted, original=mesh, unused_points=True)
 
 
-def test_bounds_and_holes(mesh):
+def test_bounds_and_holes_are_checked(mesh):
     areas = mesh.areas()
     check_delaunay(mesh, max_area=areas.max(), min_angle=mesh.quality().min_angle)
     for bound in ({"max_area": areas.max() * 0.99}, {"min_angle": mesh.quality().min_angle + 0.01}):

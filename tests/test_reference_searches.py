@@ -67,7 +67,7 @@ def assert_paths_right(graph: Graph, sources: list[int], dtype: Any = np.float64
 
 
 @pytest.mark.parametrize("name", WITH_VERTICES)
-def test_searches_of_the_zoo(name: str) -> None:
+def test_searches_of_small_graphs_are_those_of_the_plain_oracle(name: str) -> None:
     graph = GRAPHS[name]()
     last = graph.n_vertices - 1
     for sources in ([0], [last], [last, last // 2, last, 0]):
@@ -88,14 +88,14 @@ def test_searches_of_the_zoo(name: str) -> None:
     ids=str,
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore:overflow encountered in scalar add:RuntimeWarning")
-def test_weights_of_paths(weights: np.ndarray) -> None:
+def test_paths_of_any_weights_are_those_of_the_plain_oracle(weights: np.ndarray) -> None:
     graph = Graph.from_edges([0, 1, 2, 0, 3, 1], [1, 2, 3, 2, 4, 4], weights, n=6)
     for dtype in {np.dtype(np.float64), weights.dtype} - {np.dtype(np.int32), np.dtype(np.int64)}:
         for sources in ([0], [1], [2], [3], [4], [5], [0, 5]):
             assert_paths_right(graph, sources, dtype)
 
 
-def test_a_distance_that_no_int64_holds() -> None:
+def test_a_distance_that_no_int64_holds_is_refused() -> None:
     graph = Graph.from_edges([0, 1], [1, 2], [INT64.max, 1], directed=True)
     with pytest.raises(OverflowError):
         dijkstra(graph, [0])
@@ -111,13 +111,15 @@ def test_a_distance_that_no_int64_holds() -> None:
     edges=st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11), st.integers(0, 2)), max_size=40),
     directed=st.booleans(), sources=st.lists(st.integers(0, 11), min_size=1, max_size=3),
 )  # fmt: skip
-def test_random_searches(n: int, edges: list[tuple[int, int, int]], directed: bool, sources: list[int]) -> None:
+def test_random_searches_are_those_of_the_plain_oracle(
+    n: int, edges: list[tuple[int, int, int]], directed: bool, sources: list[int]
+) -> None:
     triples = np.array(edges, np.int64).reshape(-1, 3)
     graph = Graph.from_edges(triples[:, 0] % n, triples[:, 1] % n, triples[:, 2], n=n, directed=directed)
     assert_paths_right(graph, [s % n for s in sources])
 
 
-def test_long_paths() -> None:
+def test_long_paths_are_searched_to_their_ends() -> None:
     """Predecessors of many levels, and entries whose only support are others of weight 0."""
     chain = path(50_000)
     chain = Graph(chain.row_offsets, chain.column_indices, np.zeros(chain.n_edges, np.int32))
@@ -281,7 +283,7 @@ def test_floats_are_compared_exactly() -> None:
             check_sssp(graph, [0], distances, dtype=dtype)
 
 
-def test_a_limit_that_float32_lacks() -> None:
+def test_a_limit_that_float32_lacks_is_kept_exactly() -> None:
     graph = Graph.from_edges([0], [1], np.array([0.1], np.float32))
     for limit, last in ((0.1, np.inf), (np.nextafter(0.1, 1), np.inf), (float(np.float32(0.1)), 0.1), (0.2, 0.1)):
         distances = dijkstra(graph, [0], limit=limit, dtype=np.float32)

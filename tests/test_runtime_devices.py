@@ -46,7 +46,7 @@ def fake_device(platform: str, name: str, vendor: str, kind: str = "GPU") -> Sim
     )  # fmt: skip
 
 
-def test_names_with_colons(monkeypatch):
+def test_a_name_may_have_colons(monkeypatch):
     first, second = (
         fake_device("AMD Accelerated Parallel Processing", "gfx90a:sramecc+:xnack-", "AMD") for _ in range(2)
     )
@@ -83,7 +83,7 @@ def test_a_cpu_that_only_its_processor_matches_is_told(monkeypatch):
 
 
 @pytest.mark.parametrize("request_", [42, 1.5, ["pocl"], b"pocl"])
-def test_wrong_type_of_request(request_):
+def test_a_request_of_a_wrong_type_is_refused(request_):
     with pytest.raises(NoDeviceError, match="no device can be made of"):
         Session(request_)
     with pytest.raises(InputError, match="session must be"):
@@ -100,7 +100,7 @@ def test_pyopencl_objects_are_accepted(session):
     assert as_session(queue).queue is queue
 
 
-def test_a_queue_without_times(session):
+def test_a_queue_without_times_measures_the_total_alone(session):
     made = Session(cl.CommandQueue(session.context))
     with made.measure() as recorder:
         assert np.array_equal(iota(made, 10), np.arange(10))
@@ -186,7 +186,7 @@ def test_searches_of_many_levels_keep_their_words_in_registers(session):
     assert kernel.get_work_group_info(what, session.device) == 0
 
 
-def test_dialects_without_a_device():
+def test_a_dialect_follows_from_the_name_of_a_device():
     assert nvidia_dialect(90)[1] == 32 and nvidia_dialect(60)[1] == 1
     assert amd_dialect("gfx90a:sramecc+:xnack-", 64)[0].float_add == "FLOAT_ADD_AMDGCN"
     assert amd_dialect("gfx906", 64) == (amd_dialect("gfx1030", 32)[0], 64)

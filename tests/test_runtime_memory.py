@@ -57,14 +57,14 @@ def test_aligned_arrays_are_read_in_place_and_kept_alive(session):
     assert np.array_equal(uploaded.get(), expected)
 
 
-def test_strided_and_empty_arrays(session):
+def test_strided_and_empty_arrays_are_uploaded(session):
     strided = np.arange(100, dtype=np.int64)[::3]
     assert np.array_equal(session.upload(strided).get(), strided)
     assert session.upload(np.empty(0, np.float32)).get().shape == (0,)
     assert session.zeros(0, np.int32).get().shape == (0,)
 
 
-def test_parts_of_arrays(session):
+def test_parts_of_arrays_are_written_and_read(session):
     array = session.zeros(10, np.int32)
     array.set([7, 8], offset=4)
     array.fill(3, 8)
@@ -84,7 +84,7 @@ def test_parts_of_arrays(session):
 
 @pytest.mark.parametrize("n_bytes", [0, 5, 1 << 17, (1 << 17) + 1, (1 << 18) + 63])
 @pytest.mark.parametrize("whole_lines", [False, True])
-def test_copies_in_pieces(session, monkeypatch, n_bytes, whole_lines):
+def test_copies_in_pieces_lose_nothing(session, monkeypatch, n_bytes, whole_lines):
     monkeypatch.setattr(session.memory, "_copies_lines", whole_lines)
     pieces = session.memory.pieces(n_bytes)
     assert [byte for piece in pieces for byte in range(*piece)] == list(range(n_bytes))
@@ -186,7 +186,7 @@ def test_arrays_know_what_they_share(session):
         Scan(session, first, both.view(0, step))
 
 
-def test_copies_on_the_device(session):
+def test_a_device_copies_within_itself(session):
     source, target = session.upload(np.arange(10, dtype=np.int32)), session.zeros(12, np.int32)
     target.copy_from(source)
     target.copy_from(session.empty(0, np.int32))
@@ -196,7 +196,7 @@ def test_copies_on_the_device(session):
             target.copy_from(wrong)
 
 
-def test_one_buffer_larger_than_the_device_allows(session):
+def test_a_buffer_larger_than_the_device_allows_is_refused(session):
     with pytest.raises(DeviceMemoryError, match=r"labels needs 1,000,000,000,000,000 bytes") as caught:
         session.check_memory({"labels": 10**15, "small": 1})
     assert f"{session.facts.max_alloc_bytes:,}" in str(caught.value)
@@ -204,7 +204,7 @@ def test_one_buffer_larger_than_the_device_allows(session):
         session.empty(2**50, np.int32)
 
 
-def test_all_buffers_together(session, monkeypatch):
+def test_buffers_that_do_not_fit_together_are_refused(session, monkeypatch):
     monkeypatch.setattr(memory_module, "available_bytes", lambda facts: 2000)
     monkeypatch.setattr(memory_module, "_CHECKED_BYTES", 0)
     session = Session(session.device)  # one that holds nothing yet

@@ -55,7 +55,7 @@ def test_measurements_nest(session):
     assert next_one.kernels()["iota"][0] == 1, "one that failed does not go on"
 
 
-def test_two_threads_with_launches_of_their_own(session):
+def test_two_threads_have_launches_of_their_own(session):
     def work(seed: int) -> bool:
         found = []
         for n in range(100 + 37 * seed, 130 + 37 * seed):
@@ -178,7 +178,7 @@ def cold(pocl, tmp_path, monkeypatch):
     return tmp_path / "pocl"
 
 
-def test_processes_with_one_cold_cache(cold):
+def test_processes_with_one_cold_cache_do_not_disturb_each_other(cold):
     children = [python(_COLD) for _ in range(6)]
     for child in children:
         assert child.communicate(timeout=600) == ("True\n", "")

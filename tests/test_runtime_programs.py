@@ -46,7 +46,7 @@ def test_each_header_is_included_once():
     assert text.count('#line 1 "common/types.h"') == 1
 
 
-def test_missing_source_and_missing_include(tmp_path):
+def test_a_missing_source_or_include_is_named(tmp_path):
     with pytest.raises(KernelSourceError, match=r"no/such\.cl"):
         source.flatten("no/such.cl")
     kernel = tmp_path / "includes.cl"
@@ -69,7 +69,7 @@ def test_compile_error_names_the_real_file_and_line(session, broken):
     assert np.array_equal(iota(session, 5), np.arange(5))
 
 
-def test_compilers_that_do_not_follow_lines(broken):
+def test_lines_of_the_whole_text_are_translated(broken):
     """NVIDIA's counts them from the start of the whole text."""
     text = source.build_input(str(broken), {"WG_SIZE": 64})
     at = 1 + next(k for k, line in enumerate(text.splitlines()) if "no_such_thing" in line)
@@ -97,7 +97,7 @@ def test_errors_of_launches_name_the_kernel(session, monkeypatch):
         launch.set(n=4)
 
 
-def test_unknown_kernel(session):
+def test_an_unknown_kernel_is_named(session):
     with pytest.raises(KernelSourceError, match="absent_kernel"):
         session.program(IOTA).bind("absent_kernel", 1)
 

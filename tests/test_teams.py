@@ -127,7 +127,7 @@ def test_devices_of_one_context_merge_first_and_then_those_of_one_platform() -> 
     assert team.merge_rounds([2, 4]) == [[(2, 4)]]
 
 
-def test_what_is_refused(pair: list[Session]) -> None:
+def test_wrong_teams_and_steps_are_refused(pair: list[Session]) -> None:
     with pytest.raises(NoDeviceError, match="no device is given"):
         Team([])
     with pytest.raises(InputError, match=r"devices\[0\] and devices\[1\]"):

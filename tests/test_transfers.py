@@ -53,7 +53,7 @@ def fill(session: Session, array, value):
     return session.program(IOTA).bind("fill", array.size, n=array.size, value=value, out=array)()
 
 
-def test_copies_there_and_back(session):
+def test_copies_there_and_back_lose_nothing(session):
     host = np.random.default_rng(0).integers(1000, size=N, dtype=np.int32)
     coming = session.transfers.upload(host)
     array = coming.before_kernels()
@@ -214,7 +214,7 @@ def test_a_staged_copy_that_fails_is_a_typed_error_and_the_next_one_works(staged
     assert np.array_equal(array.get(), host)
 
 
-def test_wrong_parts_and_sizes(session, monkeypatch):
+def test_wrong_parts_and_sizes_are_refused(session, monkeypatch):
     array = session.zeros(10, np.int32)
     with pytest.raises(DeviceError, match="of a device array of 10"):
         session.transfers.read(array, 5, 11)
@@ -319,7 +319,7 @@ def test_memory_is_pinned_when_it_comes_again_until_it_is_freed(pocl: Session) -
     assert other.holds(memory)
 
 
-def test_reads_to_pinned_memory(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reads_to_pinned_memory_return_arrays_of_their_own(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """Words go by way of a page, so each read must return arrays of its own."""
     monkeypatch.setattr(pocl.memory, "_pinned", Pinned(pocl.context))
     whole = np.arange(2 * N_ITEMS, dtype=np.uint32)

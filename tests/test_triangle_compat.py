@@ -121,7 +121,7 @@ def test_crossings_are_those_of_triangle():
     ("pEB", {"vertices", "segments"}),
     (" -p NPe", {"triangles", "edges", "edge_markers"}),
 ])  # fmt: skip
-def test_keys(opts, keys):
+def test_keys_of_the_input_are_kept(opts, keys):
     assert set(triangulate(SQUARE, opts)) == keys
 
 

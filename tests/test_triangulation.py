@@ -81,7 +81,7 @@ def test_equal_points_have_the_number_of_the_first():
     assert number.tolist() == [0, 1, 0, 1, 2, 0]
 
 
-def test_scipy_triangulation():
+def test_a_triangulation_of_scipy_is_taken():
     mesh = TriangleMesh.from_scipy(Delaunay(np.random.default_rng(0).random((200, 2))))
     check_delaunay(mesh)
     with pytest.raises(MeshError, match="Delaunay"):
@@ -128,7 +128,7 @@ def test_a_wrong_mesh_is_refused(change, match):
     assert not issubclass(MeshError, GraphError) and issubclass(MeshError, InputError)
 
 
-def test_holes_and_regions():
+def test_holes_are_cut_and_regions_are_numbered():
     """A frame with a wall through it: the inner square is a hole, the walls divide what is left into two regions."""
     inner = [[1, 1], [2, 1], [2, 2], [1, 2]]
     outer = [[0, 0], [3, 0], [3, 3], [0, 3]]
@@ -154,7 +154,7 @@ def test_holes_and_regions():
     assert (whole.region_attributes == 0).sum() == 2
 
 
-def test_segments_cross_and_touch():
+def test_segments_that_cross_or_touch_are_split():
     """A point on a segment divides it, and so does a crossing, which gets marker and attributes of the segment."""
     graph = PlanarGraph.from_arrays(
         [*SQUARE, [0.5, 0], [0.25, 0.25]],
@@ -209,7 +209,7 @@ def test_points_keep_their_numbers():
         check_delaunay(kept)
 
 
-def test_a_needle_and_a_sharp_angle():
+def test_a_needle_and_a_sharp_angle_are_triangulated():
     needle = PlanarGraph.from_arrays([[0, 0], [1, 0], [1, 1e-9]], [[0, 1], [1, 2], [2, 0]]).triangulate()
     check_delaunay(needle)
     assert needle.n_triangles == 1
@@ -218,7 +218,7 @@ def test_a_needle_and_a_sharp_angle():
     check_delaunay(PlanarGraph.from_arrays(far, [[0, 1], [0, 2]]).triangulate(convex_hull=True))
 
 
-def test_nothing_is_left():
+def test_a_graph_of_which_nothing_is_left_is_refused():
     open_line = PlanarGraph.from_arrays(SQUARE, [[0, 1], [1, 2]])
     with pytest.raises(MeshError, match="no triangle is left"):
         open_line.triangulate()
