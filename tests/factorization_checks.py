@@ -31,7 +31,7 @@ def random_ratings(n: int, n_users: int = 60, n_items: int = 50, *, skew: float 
 
 
 def cross(n: int) -> Ratings:
-    """One item rated by all users, and one user who rated all items."""
+    """One item with ratings of all users, and one user with ratings of all items."""
     side = np.arange(n)
     return some_ratings(np.append(side, np.full(n - 1, n // 2)), np.append(np.full(n, n // 3), np.delete(side, n // 3)))
 

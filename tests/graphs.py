@@ -118,7 +118,7 @@ def _widened(graph: Graph) -> Graph:
 
 
 def hubs_and_leaves(n_hubs: int, n: int) -> Graph:
-    """Return hubs that are all tied to each other, and as many leaves at each."""
+    """Return a clique of hubs, with the same number of leaves at each hub."""
     a, b = np.triu_indices(n_hubs, 1)
     leaves = np.arange(n_hubs, n)
     return Graph.from_edges(np.append(a, leaves), np.append(b, leaves % n_hubs), n=n)

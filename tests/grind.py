@@ -358,7 +358,7 @@ def factorization_online(session: Session) -> None:
 
 
 def planted(session: Session, path: str) -> None:
-    """Run kernel ``planted`` of *path* on an initialised array of N words and one that is not."""
+    """Run kernel ``planted`` of *path* on an initialised and an uninitialised array of N words."""
     array, unset = session.zeros(N, np.uint32), session.empty(N, np.uint32)
     session.program(path, work_group_size=WG_SIZE).bind("planted", N, unset=unset, out=array)()
     session.finish()

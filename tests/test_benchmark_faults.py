@@ -81,7 +81,7 @@ BENCHMARKS = {
 
 
 def copied(at: int, source: int) -> Callable[[NDArray[Any]], NDArray[Any]]:
-    """Return a fault: the item *at* a place becomes that of another."""
+    """Return a fault: the item *at* one place is overwritten by another item."""
     return lambda found: changed(at, to=int(found[source]))(found)
 
 

@@ -228,7 +228,7 @@ def test_searches_that_end_soon_are_told_apart(pocl: Session) -> None:
     """In fragments the host looks at what is around the source, and prices follow what it meets."""
     graph = fragments()
     asked = [as_problem(graph, source=source) for source in (0, 50_000, [50_000, 50_001, 90_000])]
-    assert [problem.n_met for problem in asked] == [None] * 3  # nobody has measured the graph
+    assert [problem.n_met for problem in asked] == [None] * 3  # The graph is not measured yet.
     assert graph.stats.reached_share < 0.9
     asked = [as_problem(graph, source=source) for source in (0, 50_000, [50_000, 50_001, 90_000])]
     assert [problem.n_met for problem in asked] == [None, 8, 16]

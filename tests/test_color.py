@@ -52,7 +52,7 @@ every_case = pytest.mark.parametrize(("strategy", "options"), CASES, ids=str)
 
 
 def assert_greedy(graph: Graph, session: Session, order: str, seed: int = 0) -> None:
-    """Check that colours are those of the sequential algorithm in the order of the device's priorities."""
+    """Check that the sequential algorithm gives the same colours, in the order of the device's priorities."""
     expected = greedy_coloring(graph, 1, turns_of(graph, session, order, seed)).tolist()
     found = color(graph, strategy="jones_plassmann", order=order, seed=seed, session=session).colors
     assert found.tolist() == expected
@@ -71,7 +71,7 @@ def assert_right(graph: Graph, session: Session, strategy: str, **options: Any) 
     assert n_colors == result.n_colors == int(colors.max(initial=-1)) + 1 and result.graph is graph
     assert result.class_sizes.sum() == graph.n_vertices and (result.class_sizes > 0).all()
     assert result.class_sizes.size == n_colors
-    if strategy != "hash_repair":  # which uses all of its first colours
+    if strategy != "hash_repair":  # A hash colouring uses all of its first colours.
         assert n_colors <= graph.degrees.max(initial=-1) + 1
     return result
 
@@ -128,7 +128,7 @@ def test_degrees_order_vertices_unless_they_are_alike() -> None:
         ("largest_first", cg.generators.rmat(10, 16)),
         ("largest_first", SHAPES["dense"]()),  # its rows are too long for one work-item each
         ("largest_first", Graph.from_edges([], [])),
-        ("interleaved", cg.generators.grid(1 << 16, 16)),  # of which a sample must not be one column
+        ("interleaved", cg.generators.grid(1 << 16, 16)),  # A sample of its vertices must not be one column.
     ):
         assert suitable_order(graph) == expected and not most_need_few(graph)
 
@@ -148,7 +148,7 @@ def test_blocks_come_in_order(pocl: Session) -> None:
     graph = Graph.from_edges([], [], n=3 * 64 * 4096 + 77)
     order, priorities = vertex_order(graph, "interleaved", 3), ranks(pocl, graph, "interleaved", 3).get()
     blocks = np.argsort(~priorities, kind="stable") // (_PHASE_SIZE * order.n_turns)
-    in_a_turn, last = np.argsort(order.arrivals(graph.n_vertices)), blocks.max()  # that has no vertices in some turns
+    in_a_turn, last = np.argsort(order.arrivals(graph.n_vertices)), blocks.max()  # It is empty in some turns.
     found, expected = blocks[np.flatnonzero(np.diff(blocks, prepend=-1))], np.tile(in_a_turn, order.n_turns)
     assert order.n_turns == 4 and np.array_equal(found[found != last], expected[expected != last])
 
@@ -219,7 +219,7 @@ def test_kernels_find_which_numbers_of_colors_are_used(session: Session, monkeyp
         patch.setattr(coloring_plan, "_numbered", None)
         n_colors, colors = plan.result()
         assert n_colors == 70 and np.array_equal(colors, given)
-    for gaps in (3, 5000):  # of the latter some are above what kernels mark
+    for gaps in (3, 5000):  # Kernels do not mark some of the colours with gaps of 5000.
         plan.arrays["colors"].set(gaps * given)
         n_colors, colors = plan.result()
         assert n_colors == 70 and colors.dtype == np.int32 and np.array_equal(colors, given)
@@ -330,7 +330,7 @@ def test_a_wait_that_ran_out_is_reported(pocl: Session) -> None:
         with pytest.raises(DeviceTimeoutError):
             plan.result()
         controls.fill(0)
-    plan._steps[0]()  # nobody has a colour, and the centre gets none
+    plan._steps[0]()  # No vertex has a colour, and the centre gets none.
     controls.fill(STATUS_TIMEOUT, program.constant("GRID_STATUS"), program.constant("GRID_STATUS + 1"))
     plan._steps[-1]()
     with pytest.raises(DeviceTimeoutError):
@@ -372,10 +372,10 @@ def test_one_sub_group_colours_greedily(session: Session) -> None:
 
 
 def test_nothing_follows_a_wait_that_ran_out(pocl: Session) -> None:
-    """Where vertices of many entries were left open, those of few do not wait for them once more."""
+    """Vertices with short rows do not wait again for vertices with long rows that were left open."""
     with one_sub_group(pocl):
         plan: Any = STRATEGIES["jones_plassmann"].plan(pocl, ColoringProblem(cg.generators.star(99)))
-        plan._steps[0]()  # nobody has a colour
+        plan._steps[0]()  # No vertex has a colour.
         plan.arrays["colors"].fill(-7)
         status = plan.program("color/jones_plassmann.cl").constant("GRID_STATUS")
         plan.arrays["controls"].fill(STATUS_TIMEOUT, status, status + 1)

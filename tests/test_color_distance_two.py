@@ -80,7 +80,7 @@ def test_colorings_at_distance_two_are_proper(
     n_colors, colors = cg.color(graph, distance=2, strategy=strategy, session=session, **options)
     check_coloring(graph, colors, distance=2)
     assert n_colors == colors.max(initial=-1) + 1
-    if strategy == "speculative":  # as many as greedy colourings take at most, but for clashes on wide devices
+    if strategy == "speculative":  # Greedy colourings take at most this many; wide devices clash more.
         factor = 2 if session.facts.is_cpu else 3
         assert n_colors <= N_COLORS.get(name, factor * (1 + np.diff(two_hop(graph).indptr).max(initial=-1)))
     if name in N_COLORS:
@@ -244,7 +244,7 @@ def test_auto_starts_from_a_hash_that_suffices(pocl: Session, monkeypatch: pytes
 def test_colours_on_the_square_are_greedy(
     session: Session, monkeypatch: pytest.MonkeyPatch, order: str, as_on_gpus: bool
 ) -> None:
-    """Colours are those of the sequential algorithm, in the order of the square, whichever way finds them."""
+    """The sequential algorithm gives the same colours, in the order of the square, on CPUs and as on GPUs."""
     matrix = sp.random_array((50, 80), density=0.06, rng=np.random.default_rng(4), format="csr")
     for data, options in (
         (cg.generators.delaunay_points(150, seed=2), {}),

@@ -199,7 +199,7 @@ def test_all_of_a_forest_comes_across(session: Session, data: st.DataObject) -> 
 
 
 def test_a_block_of_each_form_comes_across(session: Session) -> None:
-    """Blocks of 1024 without a parent, of one label, of some others, of as many as it pays, of more, and the last."""
+    """Blocks of 1,024 vertices: no parents, one label, a few others, the most that pay, more, and the last block."""
     theirs, rng = np.arange(LARGE, dtype=np.int32), np.random.default_rng(0)
     theirs[1024 + rng.permutation(1024)[:700]] = 5
     theirs[2048 + 16 * np.arange(64)] = 6

@@ -221,20 +221,21 @@ def test_kernels_find_the_range_of_many_weights(session, dtype):
         assert {type(each) for each in graph.weight_range} == {dtype} and "weight_range" in vars(graph)
 
 
-def test_kernels_look_for_the_range_of_a_large_graph_once(session):
+def test_kernels_look_for_the_range_of_a_large_graph_alone(session):
     """Kernels skip a known range, one that a check has found, and graphs of few or no weights."""
     pairs, weights = np.arange(20000), np.random.default_rng(4).integers(-9, 99, 20000)
     large = Graph.from_edges(pairs, pairs + 1, weights, directed=True)
     wrapped = wrap_graph(large.to_scipy(), weighted=True)
     admit(session, wrapped)
     few, none = (Graph.from_edges(pairs[:m], pairs[:m] + 1, weights[:m], n=n) for m, n in ((9, 10), (0, 30000)))
-    for graph, expected, kernels in (
-        (large, (-9, 98), ["find_range"]), (large, (-9, 98), []), (wrapped, (-9, 98), []),
-        (generators.path(20000), (1, 1), []), (few, (weights[:9].min(), weights[:9].max()), []), (none, (1, 1), []),
+    for graph, expected, on_device in (
+        (large, (-9, 98), True), (large, (-9, 98), False), (wrapped, (-9, 98), False),
+        (generators.path(20000), (1, 1), False), (few, (weights[:9].min(), weights[:9].max()), False),
+        (none, (1, 1), False),
     ):  # fmt: skip
         with session.measure() as recorder:
             assert weight_range(session, graph) == expected
-        assert [name for name, _ in recorder.kernel_events] == kernels
+        assert bool(recorder.kernel_events) == on_device
 
 
 @pytest.mark.usefixtures("no_collection")
@@ -272,12 +273,12 @@ def differences(found: GraphStats, expected: GraphStats) -> dict[str, tuple[obje
 def test_statistics_of_small_graphs_are_those_of_the_host(session, name, offsets):
     graph = GRAPHS[name]()
     found = uploaded(session, graph, offsets=offsets).stats
-    few = graph.n_vertices <= 256 and not graph.stats.n_isolated  # so that both climb from all vertices
+    few = graph.n_vertices <= 256 and not graph.stats.n_isolated  # both climb from all of them
     ignored = set() if few else {"first_hook_depth"}
     if graph.stats.first_hook_tree_share < 0.01:
         ignored.add("first_hook_giant_share")  # 1 if no root is in a sample of vertices
     assert not differences(found, graph.stats).keys() - ignored - {"reached_share"}
-    assert found.reached_share == pytest.approx(graph.stats.reached_share, abs=0.01)  # of hubs not all is looked at
+    assert found.reached_share == pytest.approx(graph.stats.reached_share, abs=0.01)  # Kernels sample the rows of hubs.
     assert found.mean_log2_neighbor_distance == pytest.approx(graph.stats.mean_log2_neighbor_distance, abs=1e-4)
 
 
@@ -315,7 +316,7 @@ def test_statistics_bring_nothing_else_to_the_host(session):
     made = uploaded(session, generators.grid(100, 100))
     with session.measure() as recorder:
         assert made.stats is made.as_graph().stats
-    assert len(recorder.transfer_events) == 1 and "_on_host" not in vars(made)
+    assert "_on_host" not in vars(made)
     assert {"measure_rows", "measure_reach"} <= recorder.kernels().keys()
 
 

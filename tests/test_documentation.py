@@ -45,11 +45,11 @@ class Block:
     """One fenced block."""
 
     page: str  # the path
-    line: int  # where the block begins, counted from 1
+    line: int  # its first line, counted from 1
     language: str
     code: str
-    kind: str  # of the comment before it; empty without one
-    told: str  # by that comment
+    kind: str  # "file", "not run" …, from the comment before it; else empty
+    told: str  # the rest of that comment
     is_output: bool  # whether the block follows another one and shows its output
 
     @property
@@ -77,7 +77,7 @@ NOT_RUN = {"README.md": 1, "CONTRIBUTING.md": 1}
 REASONS = "downloads", "needs a GPU", "needs several machines", "needs root", "takes minutes"
 
 KEEP_OLD = "old = dict(globals())"
-CHECKS = {  # by page: what holds after the block of this number
+CHECKS = {  # page → checks after the block of this number
     "README.md": {
         1: KEEP_OLD,
         2: "assert n == old['n'] and (labels == old['labels']).all()\n"

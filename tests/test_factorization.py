@@ -23,7 +23,7 @@ def test_positions_are_as_wide_as_the_ratings_need() -> None:
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.long
 def test_int64_offsets_give_the_same_factors(session: Session, strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What near 2**31 ratings are swept with."""
+    """Sweeps of about 2**31 ratings have offsets of 64 bits."""
     monkeypatch.setattr(problem, "_INT32_RATINGS", 0)
     check_sweeps(session, strategy, ZOO["skewed"], 16, seed=3)
 

@@ -61,7 +61,7 @@ def test_blocks_of_any_shape_are_swept(pocl: Session, shape: tuple[int, int]) ->
 
 
 def alone(plan: FactorizationPlan) -> FactorizationPlan:
-    """One work-group of the persistent kernel does the blocks of all: it waits for nobody but itself."""
+    """Let one work-group of the persistent kernel do all blocks, so that it waits for itself alone."""
     *first, sweep = plan.recipe.steps
     steps = (*first, dataclasses.replace(sweep, groups=1))
     return FactorizationPlan(plan.session, plan.problem, dataclasses.replace(plan.recipe, steps=steps))
@@ -144,7 +144,7 @@ def test_rows_fit_the_registers(vectors: int, lanes: int, chain: int) -> None:
 
 @pytest.mark.parametrize("n_parts", [1, 2, 5, 30])
 def test_parts_are_balanced(n_parts: int) -> None:
-    """No part has more than its share by more than the heaviest vertex of those that are not placed one by one."""
+    """No part exceeds its share by more than the heaviest vertex that is not placed alone."""
     rng = np.random.default_rng(0)
     for degrees in (rng.zipf(1.5, 5000) % 4000, np.full(999, 3), np.zeros(50, int), np.array([7]), np.zeros(0, int)):
         parts = balanced_parts(degrees.astype(np.int64), n_parts, rng)

@@ -1,4 +1,4 @@
-"""Online factorisation: locks of users and items, Hogwild, and errors near those of sequential training."""
+"""Online factorisation: locks of users and items, Hogwild, and errors near the errors of sequential training."""
 
 from functools import cache
 
@@ -71,7 +71,7 @@ def test_steps_that_share_nothing_give_the_sequential_answer(
 
 @pytest.mark.parametrize("strategy", LOCKING)
 def test_steps_on_one_item_follow_each_other(session: Session, strategy) -> None:
-    """Biases count the steps: with a huge value and a tiny rate, each adds 1 to those of both vertices."""
+    """Biases count the steps: with a huge value and a tiny rate, a step adds 1 to the biases of both vertices."""
     for ratings in (ZOO["one item"], ZOO["one user"], ZOO["cross"], ZOO["dense"]):
         huge = Ratings(ratings.users, ratings.items, np.full(ratings.n_ratings, 2.0**40), *ratings.shape)
         plan = plan_on(session, strategy, FactorizationProblem(huge, 4, biases=True, mean=0.0))
@@ -161,7 +161,7 @@ def test_order_is_drawn_from_the_seed(session: Session) -> None:
 
 @pytest.mark.parametrize("strategy", LOCKING)
 def test_a_lock_that_stays_is_a_timeout(pocl: Session, strategy) -> None:
-    """A lock that nobody drops: the passes end with an error, and the plan can run again."""
+    """A lock stays set: the passes end with an error, and the plan can run again."""
     ratings = random_ratings(400)
     plan = plan_on(pocl, strategy, problem_of(ratings))
     plan.arrays["user_locks"].fill(1, 0, 1)

@@ -181,7 +181,7 @@ def test_a_loaded_model_knows_the_names_of_its_columns(make: Any, tmp_path: Path
         loaded = SGDMatrixFactorization.load(tmp_path / "model", session=pocl)
         assert loaded.feature_names_in_.dtype == object
         np.testing.assert_array_equal(loaded.feature_names_in_, model.feature_names_in_)
-        np.testing.assert_array_equal(loaded.predict(frame), model.predict(frame))  # without a warning
+        np.testing.assert_array_equal(loaded.predict(frame), model.predict(frame))  # It does not warn.
         with pytest.raises(ValueError, match="feature names should match"):
             loaded.predict(frame.rename(columns={frame.columns[0]: "other"}))
     settings, arrays = read_model(tmp_path / "model")

@@ -140,7 +140,7 @@ def test_every_model_is_trained_offline(session: Session, strategy, model) -> No
 
 @pytest.fixture
 def one_group_grid(monkeypatch) -> None:
-    """The persistent kernels as a single work-group, which waits for nobody: that much runs on any device."""
+    """Run the persistent kernels as a single work-group. It waits for no other, so it runs on any device."""
     monkeypatch.setattr(supersteps, "has_grid_barrier", lambda facts: True)
     monkeypatch.setattr(supersteps, "GROUPS_PER_UNIT", 0)
 

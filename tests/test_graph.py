@@ -142,7 +142,7 @@ def test_ids_may_be_arrays_of_other_packages(kind: Any) -> None:
     assert bfs(graph, make([40]), session="pocl").distances.tolist() == [-1, -1, -1, 0, 1]
     again = Graph.from_edges([3, 8], [8, 9], make([1.5, 2.5]), labels=make([3, 8, 9]))
     assert again.labels.tolist() == [3, 8, 9] and again.edge_weights.tolist() == [1.5, 1.5, 2.5, 2.5]
-    if isinstance(kind, str):  # of text
+    if isinstance(kind, str):  # ids of text
         words = Graph.from_edges(make(["a", "b", "c", "x"]), make(["b", "c", "a", "y"]), labels="auto")
         assert words.labels.tolist() == ["a", "b", "c", "x", "y"]
         assert bfs(words, "a", session="pocl").distances.tolist() == [0, 1, 1, -1, -1]
@@ -359,7 +359,7 @@ def test_ends_that_are_no_vertices_are_named(ends: Any, message: str) -> None:
     ],
 )  # fmt: skip
 def test_sums_of_parallel_weights_are_exact_or_refused(dtype: str, weights: list[Any], expected: Any) -> None:
-    k = len(weights)  # of the repeated edge, (0, 2)
+    k = len(weights)  # entries of the repeated edge (0, 2)
     rows, columns, data = [0] * (k + 1) + [1], [1] + [2] * (k + 1), np.array([7, *weights, 7], dtype)
     made = {
         "edges": lambda: Graph.from_edges(rows, columns, data, duplicates="sum", directed=True),

@@ -132,7 +132,7 @@ def test_bad_arguments_are_refused_and_change_nothing(
 
 
 def unusual_rows() -> list[Graph]:
-    """Return graphs whose rows are not sorted, or whose offsets are those of graphs from 2**31 entries on."""
+    """Return a graph with unsorted rows, and two with the int64 offsets of 2**31 entries and more."""
     usual = random_weights(cg.generators.rmat(9, 8), high=9)
     directed = random_weights(GRAPHS["directed-scale-free"](), high=9)
     return [with_unsorted_rows(usual), with_wide_offsets(usual), with_wide_offsets(directed)]

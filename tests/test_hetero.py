@@ -61,7 +61,7 @@ def check_every_load(devices: list[Session], policy: str) -> None:
     assert [sum(done.items) for done in report.rounds] == [load.size for load in loads]
 
     texts = [hetero_loads.text_with(PATTERNS, n, n) for n in (100_000, 1000, 3)]
-    texts.append(np.full(20_000, ord("a"), np.uint8))  # where each place matches, the cuts, too
+    texts.append(np.full(20_000, ord("a"), np.uint8))  # Each place matches, also at cuts.
     for found, text in zip(scheduler.run(hetero_loads.string_search(PATTERNS), texts).results, texts, strict=True):
         assert found.tolist() == hetero_loads.count_in(text, PATTERNS)
 

@@ -44,7 +44,7 @@ class Machine:
                     assert part[1] % grain == 0 or part[1] == n, (part, grain)
                     taken = self.cost(device, *part)
                     heapq.heappush(busy, (now + taken, device, part, taken))
-            if len(waiting) < len(idle):  # what one took may tell others what they get
+            if len(waiting) < len(idle):  # A part that one device took may change the parts of others.
                 idle = waiting
                 continue
             if not busy:
@@ -82,7 +82,7 @@ class Disturbing(Machine):
 
 
 class FewLongItems(Machine):
-    """The first items of all take the GPU as long as a tenth of the load, so its time hardly depends on its share."""
+    """The first items take the GPU as long as a tenth of the load, so its time hardly depends on its share."""
 
     def cost(self, device: int, first: int, stop: int) -> float:
         return super().cost(device, first, stop) + (0.1 * N / self.speeds[0] if device == 0 and first == 0 else 0.0)
@@ -186,7 +186,7 @@ def test_a_gpu_steals_from_a_cpu_that_has_become_slow_but_nobody_steals_from_a_g
     machine.speeds = [1e6, 1e5]
     took = machine.run(policy)
     assert policy.steals[0] and not policy.steals[1]
-    assert took < 0.75 * N / 2 / 1e5  # what the CPU's half would take
+    assert took < 0.75 * N / 2 / 1e5  # the time of the CPU's half
     machine.speeds = [1e5, 1e6]
     machine.run(policy)
     assert not policy.steals[1]

@@ -85,7 +85,7 @@ def test_damaged_cache_files_are_ignored(tmp_path: Path, cache_dir: Path, caplog
 
 
 def with_checksum(content: bytes) -> bytes:
-    """Return a cache file of this content as whoever wants to deceive would make it."""
+    """Return a cache file with this content and a checksum that fits it."""
     return content[:16] + b"%08x\n" % zlib.crc32(content[25:]) + content[25:]
 
 

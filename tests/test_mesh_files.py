@@ -1,4 +1,4 @@
-"""Files of planar graphs and meshes: Triangle's, VTU, and those that meshio reads."""
+"""Files of planar graphs and meshes: Triangle's formats, VTU, and formats that meshio reads."""
 
 import base64
 import dataclasses

@@ -100,7 +100,7 @@ def test_an_edge_is_missed_only_where_parts_skip_different_components() -> None:
     for skips in ([], [None, None], [0, 1]):
         assert all_seen(skips, numbers)
     assert not all_seen([0, 2], numbers)
-    assert not all_seen([0, None], numbers)  # which leaves half of its edges to the other part
+    assert not all_seen([0, None], numbers)  # It leaves half of its edges to the other part.
 
 
 @pytest.mark.parametrize("strategy", LOCAL)

@@ -303,7 +303,7 @@ def test_part_graph_has_the_signature_of_pymetis(pocl: Session) -> None:
 def test_part_graph_takes_whatever_tells_the_neighbours_of_a_vertex(form: str, pocl: Session) -> None:
     graph = cg.generators.grid(6, 6)
     rows = np.split(graph.column_indices, graph.row_offsets[1:-1])
-    matrix = graph.to_scipy().astype(float) * -0.5  # what stands in a matrix is no weight
+    matrix = graph.to_scipy().astype(float) * -0.5  # Entries of a matrix are no weights.
     adjacency: Any = {
         "dict": dict(reversed([*enumerate(row.tolist() for row in rows)])), "networkx": graph.to_networkx(),
         "csr": matrix, "coo": matrix.tocoo(), "bsr": matrix.tobsr((4, 4)), "arrays": rows,

@@ -1,13 +1,13 @@
 """Limits of parts on every path, for any graph, weights and number of parts."""
 
 import heapq
-import warnings
 
 import numpy as np
 import pytest
 from graphs import UNDIRECTED
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from partition_runs import quiet
 
 import clgraph as cg
 from clgraph.algorithms.partition import as_problem, partition
@@ -115,12 +115,6 @@ def test_vertices_go_where_the_cut_loses_least() -> None:
     assert keep_limits(problem, parts, weights) == 0 and (parts == kept).all()
 
 
-def solve(graph, k: int, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        return partition(graph, k, verify=True, **options)
-
-
 def weights_of(kind: str, n: int, rng) -> np.ndarray | None:
     if kind == "unit":
         return None
@@ -147,7 +141,7 @@ def test_limits_are_kept_on_every_path(session: Session, seed: int) -> None:
                 "effort": str(rng.choice(EFFORTS)), "deterministic": bool(rng.random() < 0.5),
             }  # fmt: skip
             options = {"coarsest": 4} if strategy == "gpu" else {"host": "cpu", "move_at": int(rng.choice([60, 1000]))}
-            result = solve(graph, k, session=session, strategy=strategy, **asked, **options)
+            result = quiet(graph, k, session=session, verify=True, strategy=strategy, **asked, **options)
             check_balance(as_problem(graph, n_parts=k, **asked), result.parts, result.part_weights)
 
 
@@ -184,20 +178,25 @@ def test_heavy_vertices_are_alone_and_no_part_is_empty(session: Session, strateg
     assert (result.parts == result.parts[7]).sum() == (result.parts == result.parts[300]).sum() == 1
     assert result.edge_cut <= 40 and result.imbalance == pytest.approx(1000 / 474.25 - 1)
     shares = [0.1, 0.4, 0.3, 0.2]
-    result = solve(graph, 4, vertex_weights=weights, target_weights=shares, session=session, strategy=strategy)
+    result = quiet(
+        graph, 4, vertex_weights=weights, target_weights=shares, session=session, verify=True, strategy=strategy
+    )
     assert result.part_weights[1] == 1000 and result.part_weights[2] == 500
     assert result.part_weights[0] <= 137 and result.part_weights[3] <= 273
     for of_loop in (Graph.from_edges([0, 0, 1], [0, 1, 2], [7, 5, 3], n=6), cg.generators.path(6)):
-        result = solve(of_loop, 4, vertex_weights=[90, 40, 1, 1, 1, 1], session=session, strategy=strategy)
+        result = quiet(of_loop, 4, vertex_weights=[90, 40, 1, 1, 1, 1], session=session, verify=True, strategy=strategy)
         assert sorted(result.part_weights.tolist()) == [2, 2, 40, 90]
 
 
 def test_the_heaviest_vertex_may_leave_one_part_for_all_others(pocl: Session) -> None:
-    result = solve(cg.generators.path(50), 2, vertex_weights=[1000] + [1] * 49, session=pocl)
+    result = quiet(cg.generators.path(50), 2, vertex_weights=[1000] + [1] * 49, session=pocl, verify=True)
     assert result.part_weights.tolist() == [1000, 49] and result.edge_cut == 1
 
 
 def test_limits_fit_32_bits_whatever_the_imbalance(pocl: Session) -> None:
     problem = as_problem(cg.generators.path(50), n_parts=2, vertex_weights=[2**25] * 50, imbalance=1e6)
     assert problem.limits.tolist() == [50 * 2**25] * 2
-    assert solve(cg.generators.path(50), 2, vertex_weights=[2**25] * 50, imbalance=1e6, session=pocl).edge_cut <= 1
+    assert (
+        quiet(cg.generators.path(50), 2, vertex_weights=[2**25] * 50, imbalance=1e6, session=pocl, verify=True).edge_cut
+        <= 1
+    )

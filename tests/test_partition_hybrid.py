@@ -87,7 +87,7 @@ def test_hybrid_asks_metis_for_what_the_problem_says(pocl: Session, monkeypatch:
         assert shares == pytest.approx([0.1, 0.2, 0.3, 0.4]) and options == {"seed": 7, "ufactor": 30}
     cut = partition_quality(graph, (np.arange(1600) // 7 % 4).astype(np.int32), 4)["edge_cut"]
     result = partition(cg.generators.grid(40, 40), 4, session=pocl, strategy="hybrid", move_at=1600, verify=True)
-    assert result.edge_cut < cut  # what METIS gave was refined
+    assert result.edge_cut < cut  # The parts of METIS were refined.
 
 
 def test_hybrid_may_be_metis_itself(pocl: Session) -> None:

@@ -145,7 +145,7 @@ def _check_scan(session, x, sum_type, kind, **options):
 def test_a_wait_that_runs_out_is_an_error(session):
     source, target = session.zeros(5000, np.int32), session.empty(5000, np.int32)
     plan = Scan(session, source, target, strategy="look_back", tuning={**SMALL_GROUPS, "SPIN_LIMIT": 1000})
-    plan._control.set(np.array([1, 0], np.uint32))  # as if another work-group had drawn tile 0 and died
+    plan._control.set(np.array([1, 0], np.uint32))  # Pretend that another work-group has drawn tile 0 and died.
     plan.run()
     with pytest.raises(DeviceTimeoutError, match="scan"):
         plan.check()
@@ -333,7 +333,7 @@ def test_sort_by_some_bits_ignores_the_others(session, rng, bits, strategy, tuni
 
 @pytest.mark.parametrize("value_type", [None, "int32"])
 def test_sort_by_cache_lines_is_stable(session, rng, value_type):
-    """What large arrays take on CPUs, on arrays whose digits fill no line, some, or all but the ends."""
+    """CPUs sort large arrays by cache lines. The digits here fill no line, some, or all but the ends."""
     if not session.facts.is_cpu:
         pytest.skip("a CPU kernel")
     for n, top in ((100, 2**32), (70_000, 2**32), (70_001, 5), (30_000, 1)):
@@ -499,7 +499,7 @@ def test_one_run_of_each_kernel_is_right(session, rng):
 
 @pytest.mark.parametrize("width", [8, pytest.param(16, marks=pytest.mark.slow), 32, 64])
 def test_primitives_are_right_on_wide_sub_groups(width):
-    """Intel's CPU runtime stands in for GPUs: its sub-groups have as many lanes as asked for."""
+    """Intel's CPU runtime stands in for GPUs: a test may choose the lanes of its sub-groups."""
     script = (
         "import numpy as np, test_primitives as t;t.test_one_run_of_each_kernel_is_right(s, np.random.default_rng(1))"
     )

@@ -127,7 +127,7 @@ def test_a_kept_measurement_is_not_repeated(own: Session, monkeypatch: pytest.Mo
         with pytest.raises(AssertionError, match="again"):
             probe(own, use_cache=False)
         with pytest.raises(AssertionError, match="again"):
-            probe(own, quick=False)  # what is kept has fewer points
+            probe(own, quick=False)  # The kept curve has fewer points.
     full = probe(own, quick=False)
     monkeypatch.setattr(api, "Bench", refuse)
     assert probe(own) is full and probe(own, quick=False) is full
@@ -411,7 +411,6 @@ def test_trials_grow_until_the_clock_can_be_trusted() -> None:
     assert reading.per_second == pytest.approx(1e7) and reading.spread == pytest.approx(0.0)
     assert reading.seconds == pytest.approx(1e-7)
     assert asked[-TRIALS:] == [asked[-1]] * TRIALS and asked[-1] >= 1000
-    assert len(asked) <= 5 + TRIALS
 
 
 def test_growth_has_a_limit_and_spread_is_told() -> None:

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from conftest import DATA, printed_by
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from saved_graphs import saved
 from wrappers import WRAPPERS
 
 from clgraph import generators
@@ -46,12 +47,6 @@ def triples(ratings: Ratings) -> list[tuple[int, int, float]]:
 
 def same(one: Ratings, other: Ratings) -> bool:
     return one.shape == other.shape and triples(one) == triples(other)
-
-
-def saved(folder: Path, name: str, content: str) -> Path:
-    file = folder / name
-    file.write_text(content)
-    return file
 
 
 def test_triples_are_sorted_and_kept() -> None:

@@ -15,7 +15,7 @@ RING = [[0, 1], [1, 2], [2, 3], [3, 0]]
 
 @pytest.fixture(scope="module")
 def mesh():
-    """A square with random points, and one that is divided by a segment."""
+    """A square with random points, divided by a segment."""
     points = np.concatenate([[[0, 0], [1, 0], [1, 1], [0, 1]], np.random.default_rng(0).uniform(0.1, 0.9, (40, 2))])
     return PlanarGraph.from_arrays(points, [*RING, [0, 2]]).triangulate()
 

@@ -168,14 +168,14 @@ def test_default_session_is_shared(pocl, monkeypatch):
 
 
 def test_large_groups_are_alone_on_units():
-    """Only those of 1,024 work-items: smaller ones may share a unit, and hide each other's latency."""
+    """Groups of 1,024 work-items are alone. Smaller groups share a unit and hide each other's latency."""
     head = b".entry search(\n\t.param .u32 n\n)\n.reqntid %s, 1, 1\n{"
     assert alone_on_units(head % b"256") == head % b"256"
     assert alone_on_units(head % b"1024") == (head % b"1024").replace(b"1, 1\n", b"1, 1\n.minnctapersm 1\n")
 
 
 def test_searches_of_many_levels_keep_their_words_in_registers(session):
-    """What is spilled is read again in each of thousands of levels."""
+    """Spilled words would be read again in each of thousands of levels."""
     if session.facts.dialect.nvidia_sm < 70:
         pytest.skip("only NVIDIA's compiler tells")
     own = Session(session.device)

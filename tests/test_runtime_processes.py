@@ -22,7 +22,7 @@ KEPT = user_cache.cache_root()
 
 
 def test_measure_splits_the_time(session):
-    session = Session(session.device)  # that has compiled nothing
+    session = Session(session.device)  # A new session has compiled nothing.
     with session.measure() as first:
         out = session.empty(1000, np.float32)
         session.program(IOTA, {"T": "float", "DEV_UNUSED": time.time_ns()}).bind("iota", 1000, n=1000, out=out)()
@@ -207,7 +207,7 @@ def test_a_cache_into_which_a_builder_died_is_left(cold):
     assert len(kept) > 1
     assert other.communicate("\n", timeout=600) == ("", "")
     assert python(_COLD).communicate(timeout=600) == ("True\n", "")
-    assert list(cold.iterdir()) == [fresh]  # nobody uses the damaged one any more
+    assert list(cold.iterdir()) == [fresh]  # No process uses the damaged one any more.
     assert kept <= set(fresh.rglob("*"))
 
 

@@ -50,7 +50,7 @@ def test_points_become_delaunay(name):
     assert (mesh.neighbors == found.twins.reshape(-1, 3) // 3).all()
     hull = np.flatnonzero(np.bincount(mesh.segments[mesh.segment_markers == 1].ravel()))
     assert set(convex_hull(points)) <= set(hull)
-    assert mesh.n_triangles == 2 * len(points) - 2 - len(hull)  # by Euler, so the convex hull is covered
+    assert mesh.n_triangles == 2 * len(points) - 2 - len(hull)  # Euler's formula: the convex hull is covered.
 
 
 def test_any_mesh_becomes_delaunay():

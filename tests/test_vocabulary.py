@@ -177,7 +177,7 @@ def test_local_atomics_lose_nothing(session, rng, name):
     np.testing.assert_array_equal(words[:, 1], groups.min(1))
     np.testing.assert_array_equal(words[:, 2], groups.max(1))
     assert (words[:, 3] == 0).all() and (words[:, 4] == full).all()
-    # Whoever exchanged first adds 41; later exchanges may have taken it away again.
+    # The first exchange adds 41; later exchanges may have taken it away again.
     assert np.isin(words[:, 5], [1, 42]).all()
     np.testing.assert_array_equal(words[:, 6], 5 * WG_SIZE)
 
@@ -345,7 +345,7 @@ def test_groups_at_a_grid_barrier_make_progress_together(session):
 
 @pytest.mark.parametrize("width", [8, 16, 32, 64])
 def test_all_words_on_wide_sub_groups(width):
-    """Intel's CPU runtime stands in for GPUs: its sub-groups have as many lanes as asked for."""
+    """Intel's CPU runtime stands in for GPUs: a test may choose the lanes of its sub-groups."""
     if "CLGRAPH_INTEL_SUB_GROUP" in os.environ:
         pytest.skip("this is the child")
     intel_session()
