@@ -1,5 +1,6 @@
 """Where a call runs, and what a session keeps of it: the next call on a graph only runs, and is as right."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import wraps
@@ -319,9 +320,12 @@ def weighted(graph: Graph) -> Graph:
 
 
 @every_algorithm
-def test_small_graphs_run_on_the_host(session: Session, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is known of the graph but its size, and nothing reaches the device."""
-    graph = weighted(cg.generators.path(50))
+@pytest.mark.parametrize("make", [lambda: cg.generators.path(50), lambda: cg.generators.rmat(8, 8)])
+def test_small_graphs_run_on_the_host(
+    session: Session, name: str, make: Callable[[], Graph], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The size of the graph decides: no statistics are computed, and nothing reaches the device."""
+    graph = weighted(make())
     monkeypatch.setattr(Graph, "stats", property(lambda graph: pytest.fail("statistics were asked for")))
     monkeypatch.setattr(Memory, "empty", lambda *_: pytest.fail("memory was asked for"))
     monkeypatch.setattr(Memory, "upload", lambda *_: pytest.fail("an array was uploaded"))
@@ -391,17 +395,6 @@ def test_few_entries_of_a_matrix_decide(pocl: Session, monkeypatch: pytest.Monke
     near, far = graph.to_scipy(), graph.permuted(0).to_scipy()
     assert algorithm.choose(pocl, algorithm.problem(near, source=0)).strategy == "host"
     assert algorithm.choose(pocl, algorithm.problem(far, source=0)).strategy == "frontier"
-
-
-@pytest.mark.parametrize("name", ALGORITHMS)
-def test_a_small_graph_goes_to_the_host_without_statistics(
-    pocl: Session, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    algorithm, graph = find_algorithm(name), weighted(cg.generators.rmat(8, 8))
-    problem = algorithm.problem(graph)
-    monkeypatch.setattr(Graph, "stats", property(lambda graph: pytest.fail("statistics were computed")))
-    monkeypatch.setattr(Graph, "is_measured", False)
-    assert algorithm.choose(pocl, problem).strategy == "host"
 
 
 def test_isolated_vertices_are_no_work_of_searches(pocl: Session) -> None:
