@@ -183,7 +183,7 @@ def test_anything_that_is_a_graph_becomes_one_on_a_device(session):
 
 
 @pytest.mark.parametrize("offsets", [np.int32, np.int64])
-def test_nothing_is_read_back_that_nobody_reads(session, offsets):
+def test_arrays_are_read_back_only_when_they_are_used(session, offsets):
     made = uploaded(session, generators.grid(30, 30), offsets=offsets)
     problem = made.as_graph()
     assert (problem.n_vertices, problem.n_edges, problem.weight_dtype) == (900, made.n_edges, None)
@@ -239,7 +239,7 @@ def test_kernels_look_for_the_range_of_a_large_graph_alone(session):
 
 
 @pytest.mark.usefixtures("no_collection")
-def test_its_memory_is_free_as_soon_as_nobody_has_it(session):
+def test_memory_is_free_once_the_last_reference_is_gone(session):
     made = uploaded(session, weighted(np.int32, directed=True))
     for find in (cg.connected_components, cg.minimum_spanning_forest, partial(cg.bfs, source=0)):
         find(made)

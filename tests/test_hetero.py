@@ -105,7 +105,7 @@ def test_an_algorithm_runs_on_a_sub_device(pocl):
     assert part.facts.compute_units == 1
 
 
-def test_the_report_tells_who_did_what(pair, tmp_path):
+def test_the_report_tells_the_items_of_each_device(pair, tmp_path):
     scheduler = cg.HeteroScheduler(pair)
     results, report = scheduler.run(SQUARE, [numbers()] * 4)
     assert isinstance(report, HeteroReport) and report.policy == "hass" and len(report.rounds) == 4 == len(results)

@@ -179,7 +179,7 @@ def test_hass_fixes_its_ratios_and_learns_anew_when_a_device_gets_slower():
     assert policy.ratios() == pytest.approx((0.5, 0.5), abs=0.01)
 
 
-def test_a_gpu_steals_from_a_cpu_that_has_become_slow_but_nobody_steals_from_a_gpu():
+def test_a_gpu_steals_from_a_cpu_that_has_become_slow_and_no_device_from_a_gpu():
     policy, machine = POLICIES["hass"](members("gpu", "cpu")), Machine([1e6, 1e6])
     for _ in range(3):
         machine.run(policy)

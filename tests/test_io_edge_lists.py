@@ -197,7 +197,7 @@ def test_a_size_line_that_does_not_fit_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("error")
-def test_times_are_no_weights_without_a_word(tmp_path: Path) -> None:
+def test_times_taken_for_weights_are_told(tmp_path: Path) -> None:
     file = saved(tmp_path, "graph.txt", "0 1 1217567877\n1 2 1217567878\n")
     with pytest.warns(GraphFileWarning, match=r"taken for weights, though it looks like times.*columns="):
         assert read(file).edge_weights is not None

@@ -336,7 +336,7 @@ def test_small_graphs_run_on_the_host(
 
 
 @every_algorithm
-def test_it_is_forced_explained_and_refuses_options(pocl: Session, name: str) -> None:
+def test_the_host_may_be_forced_and_explained_and_refuses_options(pocl: Session, name: str) -> None:
     graph, function = weighted(cg.generators.grid(9, 9)), find_function(name)
     info = function(graph, **ALGORITHMS[name], strategy="host", session=pocl).info
     assert info.strategy == "host" and info.why == "asked for"
@@ -437,7 +437,7 @@ def test_a_graph_on_the_device_stays_there(pocl: Session) -> None:
         assert "device" in cg.explain(name, graph).unsupported["host"]
 
 
-def test_graphs_that_are_too_large_for_scipy(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_graphs_that_are_too_large_for_scipy_go_to_the_device(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "_MOST_INDICES", 100)
     for name, settings in ALGORITHMS.items():
         with pytest.raises(UnsupportedStrategyError, match="scipy takes graphs of less than 100"):
@@ -484,7 +484,9 @@ def test_levels_of_long_paths_are_added_up_in_parts(n: int, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("change", [lambda *a: None, lambda n, i, j, x, b, y: y.__setitem__(i, y[i] + b[j]), "gone"])
-def test_a_scipy_that_does_not_add_in_turn(pocl: Session, monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
+def test_a_scipy_that_does_not_add_in_turn_is_not_used(
+    pocl: Session, monkeypatch: pytest.MonkeyPatch, change: Any
+) -> None:
     """Its product is found out before a search counts on it, and auto takes another strategy."""
     from scipy.sparse import _sparsetools
 
@@ -520,7 +522,7 @@ def test_auto_takes_another_strategy_where_sums_of_doubles_are_inexact(pocl: Ses
             info(weights, strategy="host", **settings)
 
 
-def test_it_needs_no_kernels_on_any_device() -> None:
+def test_the_host_needs_no_kernels_on_any_device() -> None:
     for algorithm in map(find_algorithm, ALGORITHMS):
         host = algorithm.strategies["host"]
         assert host.kind == "sequential" and host.recipe is None

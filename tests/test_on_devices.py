@@ -77,7 +77,7 @@ def test_forests_of_small_graphs_are_those_of_one_device(pair: list[Session], na
 
 
 @pytest.mark.usefixtures("uneven")
-def test_giants_that_meet_in_an_edge_of_both_parts(pair: list[Session]) -> None:
+def test_giants_that_meet_in_an_edge_of_both_parts_are_joined(pair: list[Session]) -> None:
     """Each clique is the giant of a part; both parts pass over the edge (40, 100), which is the first of no row."""
     src, dst = np.triu_indices(63, 1)
     edges = np.concatenate([np.stack([src, dst]) + 1, np.stack([src, dst]) + 64, [[0, 40], [100, 100]]], axis=1)
@@ -238,7 +238,7 @@ def test_a_device_that_fails_is_named(pair: list[Session], monkeypatch: pytest.M
 
 
 @pytest.mark.timeout(600)
-def test_parts_of_a_cpu_passed_off_as_gpus_of_a_driver_for_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_of_a_cpu_passed_off_as_gpus_share_a_driver_for_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Then slabs are copied beside kernels into rooms that are used again, through pinned memory, under one lock."""
     monkeypatch.setattr(team, "LEAST_BYTES", 1 << 10)
     monkeypatch.setattr(team, "_PIECE_BYTES", 1 << 16)
@@ -289,7 +289,7 @@ def refused(function: Any, cases: list[tuple[dict[str, Any], str]]) -> None:
 
 
 @both
-def test_wrong_arguments_are_refused_on_one_and_several_devices(pair: list[Session], function: Any) -> None:
+def test_wrong_arguments_are_refused_by_both_algorithms(pair: list[Session], function: Any) -> None:
     split = SplitGraph.from_graph(cg.generators.path(5), pair)
     refused(function, [
         ({"devices": []}, "no device is given"),

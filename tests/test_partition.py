@@ -114,7 +114,7 @@ def test_requests_better_the_cut_and_are_the_same_everywhere(refinement: str) ->
 
 
 @pytest.mark.parametrize("refinement", ["buffered", "permutations"])
-def test_a_block_that_only_gains_together(pocl: Session, refinement: str) -> None:
+def test_a_block_that_only_gains_together_moves_by_permutations(pocl: Session, refinement: str) -> None:
     """Three vertices of a triangle are tied to another part: each alone loses if it moves there, and all gain."""
     triangle, left, right = [(0, 1), (1, 2), (2, 0)], range(3, 13), range(13, 23)
     edges = [*triangle, *((0, v) for v in (13, 14)), (1, 15), (2, 16)]

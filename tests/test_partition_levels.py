@@ -141,7 +141,7 @@ def test_mates_are_neighbours_and_light(session: Session, matching: str, once: N
             assert pair[1] in columns[rows[pair[0]] : rows[pair[0] + 1]] and own[pair].sum() <= most
 
 
-def test_segments_leave_nobody_who_has_a_candidate(session: Session, once: None) -> None:
+def test_segments_match_every_vertex_that_has_a_candidate(session: Session, once: None) -> None:
     """Rows are longer and shorter than a sub-group is wide, and a path of rising weights takes several rounds."""
     rising = Graph.from_edges(np.arange(999), np.arange(1, 1000), np.arange(1, 1000))
     doubled = Graph.from_edges(*np.random.default_rng(5).integers(500, size=(2, 2000)), n=500)

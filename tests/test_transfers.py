@@ -104,7 +104,7 @@ def test_a_read_waits_for_the_kernels_before_it_and_for_no_others(session, held)
     assert late.wait().tolist() == [6] * N
 
 
-def test_memory_in_flight_is_given_to_nobody(session, held):
+def test_memory_in_flight_is_not_given_again(session, held):
     array = session.zeros(N, np.int32)
     fill(session, array, 5)
     back = session.transfers.read(array, after=held)
@@ -273,7 +273,7 @@ def test_what_is_small_or_does_not_fit_is_not_recycled() -> None:
     assert sorted(memory.bytes.size for memory in recycled._waiting) == [4 * N_ITEMS, 16 * N_ITEMS]
 
 
-def test_memory_of_a_size_that_nobody_wants_any_more_is_freed() -> None:
+def test_memory_of_a_size_no_longer_wanted_is_freed() -> None:
     recycled.empty(4 * N_ITEMS, WORDS)
     for _ in range(recycled._MOST_PASSED - 1):
         recycled.empty(N_ITEMS, WORDS)

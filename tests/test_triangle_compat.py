@@ -286,7 +286,7 @@ def test_thin_layers_take_no_more_points_than_by_triangle(session):
 
 
 @pytest.mark.parametrize("opts", ["pq28a0.01Y", "pq28a0.01YY"])
-def test_what_y_keeps_whole(session, opts):
+def test_option_y_keeps_segments_whole(session, opts):
     """Bad triangles stay near what is whole, no more of them than Triangle leaves."""
     given = random_graph(np.random.default_rng(5), crossing=False)
     plain, ours = (triangulate(given, o, session=session) for o in ("p", opts))

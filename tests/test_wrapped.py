@@ -448,7 +448,7 @@ def test_the_arrays_are_read_where_they_are(pocl: Session) -> None:
     assert problem.graph not in pocl.device_graphs
 
 
-def test_whoever_reads_an_unchecked_graph_makes_the_host_check_it() -> None:
+def test_reading_an_unchecked_graph_makes_the_host_check_it() -> None:
     matrix = matrix_of(10)
     for name in ("directed", "has_sorted_rows", "row_offsets", "column_indices", "edge_weights", "degrees"):
         graph: Any = wrap_graph(matrix, weighted=True)
@@ -518,7 +518,7 @@ def test_wide_indices_lose_nothing(pocl: Session) -> None:
         cg.connected_components(wide, session=pocl)
 
 
-def test_arrays_that_nobody_may_write_are_read_as_well(session: Session) -> None:
+def test_read_only_arrays_are_read_as_well(session: Session) -> None:
     matrix = cg.generators.random_weights(cg.generators.rmat(10, 8), high=9).to_scipy()
     assert not matrix.indices.flags.writeable
     found = cg.connected_components(matrix, strategy="rem", session=session, verify=True)
