@@ -201,7 +201,7 @@ def swapped_items(ratings: Ratings) -> Ratings:
 def test_two_swapped_rows_of_factors_are_refused(
     pocl: Session, monkeypatch: pytest.MonkeyPatch, storage, biases: bool
 ) -> None:
-    """Where the model has biases or where it has none."""
+    """Swap rows of models with and without biases."""
     ratings = generators.planted_ratings(60, 40, 500, rank=2, noise=0.1)
     share = partial(bench_factorization.lost_share, pocl, ratings, "edge_locked", 16, storage)
     assert share() == 0.0
@@ -217,7 +217,7 @@ def test_two_swapped_rows_of_factors_are_refused(
 
 
 def test_a_wrong_error_of_factorisation_is_refused(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that the factors do not have, that another strategy or the noise is far below, or that are no numbers."""
+    """The check refuses errors that the factors do not have, that are far above others or the noise, and NaN."""
     pairs = [generators.planted_ratings(60, 40, 500, rank=2, noise=0.1).split(0.1, seed=0)]
     inputs = "small", pairs, {"rank": 8, "biases": True}, make_schedule("constant", 0.01, 0.0), 0.05, 2
     row = bench_rmse._measure(pocl, "block_grid", inputs)

@@ -103,7 +103,7 @@ def test_searches_of_shapes_that_use_every_branch_are_right(
 def test_levels_are_right_by_all_and_by_one_work_item(
     pocl: Session, few_rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on a CPU of many cores, or a GPU on which work-groups may not wait for each other."""
+    """Search as on a CPU of many cores, or on a GPU without a barrier between work-groups."""
     monkeypatch.setattr(levels, "_FEW_UNITS", 0)
     monkeypatch.setattr(levels, "_FEW_ROWS", few_rows)
     monkeypatch.setattr(levels, "_BUDGET", 100)
@@ -115,7 +115,7 @@ def test_levels_are_right_by_all_and_by_one_work_item(
 
 @pytest.mark.parametrize("n_units", [1, 2, 4])
 def test_groups_that_search_together_are_right(session: Session, n_units: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of CPUs with few cores, in one launch and in many."""
+    """CPUs with few cores search in one launch or in many."""
     if not session.facts.is_cpu:
         pytest.skip("one launch does it all there")
     monkeypatch.setattr(session.commands, "facts", replace(session.facts, compute_units=n_units))
@@ -225,7 +225,7 @@ def fragments() -> Graph:
 
 
 def test_searches_that_end_soon_are_told_apart(pocl: Session) -> None:
-    """In fragments the host looks at what is around the source, and prices follow what it meets."""
+    """In fragmented graphs the host measures the component of the source, and prices follow its size."""
     graph = fragments()
     asked = [as_problem(graph, source=source) for source in (0, 50_000, [50_000, 50_001, 90_000])]
     assert [problem.n_met for problem in asked] == [None] * 3  # The graph is not measured yet.
@@ -249,7 +249,7 @@ def test_sources_in_small_and_large_components_are_at_distance_0(session: Sessio
 
 
 def test_one_work_group_looks_at_the_rows_of_hubs(pocl: Session) -> None:
-    """Of two hubs one may be looked at in vain, bottom-up; the only hub of a star is met first."""
+    """Bottom-up, a group may read the row of one of two hubs in vain; the only hub of a star is met first."""
     n, gpu = 3000, replace(pocl.facts, is_cpu=False, compute_units=100)
     hubs = Graph.from_edges(np.repeat([0, 1], n), 2 + np.tile(np.arange(n), 2))
     loads = [
@@ -267,7 +267,7 @@ def test_random_numbers_make_deep_searches_longer(pocl: Session) -> None:
 
 
 def test_searches_that_stay_top_down_have_no_other_direction(pocl: Session) -> None:
-    """It would be the same search, for which a matrix must be found to be symmetric; it runs if it is named."""
+    """The other direction would be the same search, after a costly check of symmetry. It runs if it is named."""
     deep, shallow = cg.generators.grid(300, 300), cg.generators.rmat(15, 8)
     assert "direction_optimizing" in cg.explain("bfs", shallow, session=pocl).contenders
     assert "direction_optimizing" not in cg.explain("bfs", deep, session=pocl).contenders
@@ -374,7 +374,7 @@ def test_bad_lengths_of_rows_are_refused(pocl: Session, strategy: str, option: s
 
 
 def test_children_follow_their_parents(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without atomics by a kernel, without which their edges stay unseen; with atomics by themselves."""
+    """A kernel gives children the values of their parents; without it their edges stay unseen. Atomics need none."""
     graph = cg.generators.star(300)
     with_copies = bfs(graph, 7, strategy="node_splitting", mda=4, session=session)
     without = bfs(graph, 7, strategy="node_splitting", mda=4, atomic=True, session=session)
@@ -390,7 +390,7 @@ def test_children_follow_their_parents(session: Session, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("strategy", OF_ROUNDS)
 def test_balance_counts_all_edges_that_are_reached(session: Session, strategy: str) -> None:
-    """In the last round all that is reached looks at its edges."""
+    """In the last round every reached vertex looks at its edges."""
     options = {"node_splitting": {"mda": 8}, "child_launch": {"threshold": 8}}.get(strategy, {})
     graph = random_weights(cg.generators.rmat(12, 8), high=9)
     for search in (bfs, sssp):
@@ -426,7 +426,7 @@ def test_rounds_end_with_one_that_changes_nothing(session: Session) -> None:
 
 
 def test_the_device_launches_children_where_it_can() -> None:
-    """Where the driver can; elsewhere the host launches them."""
+    """Intel's driver launches kernels from the device; elsewhere the host launches them."""
     session = intel_session()
     assert session.commands.has_device_queue
     info = bfs(cg.generators.star(3000), 4, strategy="child_launch", session=session, verify=True).info
@@ -446,7 +446,7 @@ def test_the_host_launches_children_elsewhere(session: Session, monkeypatch: pyt
 
 
 def test_what_the_device_queue_cannot_take_is_done_at_once() -> None:
-    """Far more children than a queue holds anywhere."""
+    """The search has far more children than any device queue holds."""
     session = intel_session()
     graph = cg.generators.uniform_random(30_000, 200_000)
     result = bfs(graph, 0, strategy="child_launch", threshold=1, session=session)

@@ -120,7 +120,7 @@ def test_a_plot_that_cannot_be_drawn_is_refused_before_any_work(monkeypatch: pyt
 
 @pytest.mark.parametrize("algorithm", MODULES)
 def test_an_algorithm_has_one_name(algorithm: str) -> None:
-    """In Python, ``explain``, the command line, the benchmarks, and their files and rows."""
+    """Python, ``explain``, the command line, benchmarks, their files and rows use the same name."""
     import clgraph
 
     benchmarks = ROOT / "benchmarks"

@@ -92,7 +92,7 @@ def test_jones_plassmann_is_greedy(session: Session, order: str) -> None:
 
 
 def test_colors_beyond_a_bitmap_are_right(monkeypatch: pytest.MonkeyPatch, session: Session) -> None:
-    """Of more colours than a bitmap in local memory holds, the rest is in global memory, or in another window."""
+    """Colours beyond the bitmap in local memory are in global memory, or in another window."""
     files = "jones_plassmann_large", "speculative", "speculative_hubs"
     tune(monkeypatch, session, **{name: {"BITMAP_WORDS": 1} for name in files})
     for name in ("dense", "complete"):
@@ -110,7 +110,7 @@ def test_wide_rows_are_coloured_greedily(monkeypatch: pytest.MonkeyPatch, sessio
 
 
 def test_a_vertex_is_large_only_where_degrees_order_it(monkeypatch: pytest.MonkeyPatch, pocl: Session) -> None:
-    """Where vertices of many neighbours have no order by degree, none is taken for large."""
+    """A row counts as large only if the vertices with many neighbours are ordered by degree."""
     short = {"SMALL_DEGREE": 5, "SPIN_LIMIT": 9999}
     tune(monkeypatch, pocl, jones_plassmann=short, jones_plassmann_large=short)
     src, dst = np.random.default_rng(1).integers(60, size=(2, 200))
@@ -277,7 +277,7 @@ def test_balanced_classes_differ_less_in_size(session: Session, deterministic: b
         result = assert_right(graph, session, "jones_plassmann", balanced=True, deterministic=deterministic)
         assert result.n_colors == plain.n_colors
         assert result.class_sizes.std() < 0.5 * plain.class_sizes.std()
-    star = cg.generators.star(50)  # the centre's class cannot take anyone
+    star = cg.generators.star(50)  # The centre's class can take no other vertex.
     assert assert_right(star, session, "jones_plassmann", balanced=True).class_sizes.tolist() == [1, 49]
     assert color(Graph.from_edges([], []), balanced=True, session=session).n_colors == 0
 

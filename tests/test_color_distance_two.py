@@ -219,7 +219,7 @@ def test_columns_of_directed_graphs_are_coloured(pocl: Session) -> None:
 
 
 def test_auto_starts_from_a_hash_that_suffices(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a square, where hash colours are few and differ: cliques of 8, rows of 4 columns; not cliques of 9."""
+    """Auto needs no square if a few hash colours differ: in cliques of 8 and rows of 4 columns, not in cliques of 9."""
     monkeypatch.setattr(strategies, "MAX_PAIRS", 0)
 
     def cliques(size: int, repeats: int = 1) -> Graph:

@@ -66,7 +66,7 @@ def test_components_of_shapes_that_use_every_branch_are_right(session: Session, 
 
 
 def test_the_oracle_ends_where_edges_are_parallel() -> None:
-    """By strong components scipy's search, which is quicker, goes round for ever on such a graph."""
+    """scipy's quicker search for strong components never ends on such a graph."""
     ends = np.random.default_rng(1).integers(0, 100, (2, 400))
     assert not smallest_of_components(Graph.from_edges(*ends, n=100)).any()
 

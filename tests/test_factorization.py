@@ -50,7 +50,7 @@ def test_launches_are_about_as_many_as_predicted(pocl: Session, strategy: str) -
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_run_trains(session: Session, strategy: str) -> None:
-    """From new factors each time; under an offline strategy to the same bits."""
+    """Each run starts from new factors; an offline strategy repeats all bits."""
     ratings = ZOO["skewed"]
     wanted = dataclasses.replace(as_problem(ratings, rank=4, n_sweeps=30, biases=True), learning_rate=0.05)
     first, again = (ALGORITHM.solve(wanted, strategy=strategy, session=session, verify=True) for _ in range(2))

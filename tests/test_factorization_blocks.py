@@ -45,7 +45,7 @@ LONG_RUNS = some_ratings(*np.divmod(np.arange(150 * 6), 6), n_users=160)
 
 @pytest.mark.parametrize("n_groups", [1, 3, 7, 40])
 def test_grids_of_any_size_are_swept(session: Session, n_groups: int) -> None:
-    """Also with more groups than users."""
+    """There may be more groups than users."""
     for name in ("dense", "one", "empty", "cross"):
         plan = check_replay(session, "block_grid", ZOO[name], n_groups=n_groups, barrier="launch")
         assert plan.setting.values == {"n_groups": n_groups}

@@ -98,8 +98,8 @@ def test_errors_and_predictions_are_right_for_every_size(session: Session, n: in
     assert engine.rmse() == pytest.approx(rmse(ratings, model, mean), rel=1e-5)
     expected = mean + np.einsum("ij,ij->i", model[0][ratings.users], model[1][ratings.items])
     np.testing.assert_allclose(engine.predict(ratings.users, ratings.items), expected, atol=1e-5)
-    nobody = Ratings.from_triples([], [], [], n_users=40, n_items=30)
-    assert math.isnan(Errors(session, nobody, engine.model).rmse())
+    empty = Ratings.from_triples([], [], [], n_users=40, n_items=30)
+    assert math.isnan(Errors(session, empty, engine.model).rmse())
 
 
 def test_first_predictions_are_near_the_mean() -> None:

@@ -63,7 +63,7 @@ def test_ratings_with_ids_are_matched_by_them(make: Any) -> None:
 @pytest.mark.parametrize("n_folds", [2, 3, 5])
 @pytest.mark.parametrize("ids", [int, str])
 def test_cross_validation_over_pairs_scores_ratings_that_are_held_out(make: Any, n_folds: int, ids: type) -> None:
-    """As one would by hand, also for the user whose only rating is held out."""
+    """Scores are those by hand, also for the user whose only rating is held out."""
     X, y = SMALL.to_pairs()
     X, y = np.vstack((X, [99, 7])).astype(ids), np.append(y, np.float32(1.0))
     model, folds = make(biases=True, learning_rate=0.05), KFold(n_folds, shuffle=True, random_state=0)

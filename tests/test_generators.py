@@ -211,7 +211,7 @@ def test_what_does_not_fit_into_memory_is_refused_before_it_is_made(call: Any, m
 
 
 @pytest.mark.parametrize(
-    ("counter", "key", "expected"),  # from Random123, file kat_vectors
+    ("counter", "key", "expected"),  # known answers of Random123 (kat_vectors)
     [
         ((0, 0, 0, 0), (0, 0), (0x16554D9ECA36314C, 0xDB20FE9D672D0FDC, 0xD7E772CEE186176B, 0x7E68B68AEC7BA23B)),
         ((0xFFFFFFFFFFFFFFFF,) * 4, (0xFFFFFFFFFFFFFFFF,) * 2,

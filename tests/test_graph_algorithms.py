@@ -184,7 +184,7 @@ def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPa
 
 @every_search
 def test_plans_of_one_graph_have_sources_of_their_own(pocl: Session, name: str) -> None:
-    """Their sources are their own."""
+    """Plans of one graph do not share their sources."""
     graph, algorithm = random_weights(cg.generators.grid(20, 30)), find_algorithm(name)
     for strategy in algorithm.strategies.values():
         first, second = (strategy.plan(pocl, algorithm.problem(graph, source=s)) for s in (0, 599))

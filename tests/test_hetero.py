@@ -87,7 +87,7 @@ def test_one_device_computes_all_alone(session, policy):
 
 
 def test_unequal_sub_devices_of_one_cpu_share_the_load():
-    """In a child, whose PoCL makes four units of any processor."""
+    """A child process runs the test, because PoCL makes four units of any processor there."""
     session_on("pocl")
     script = (
         "import test_hetero as t, sys; devices = t.sub_devices('pocl', [3, 1]);"

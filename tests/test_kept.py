@@ -91,7 +91,7 @@ def test_a_plan_is_made_once_and_right_in_every_run(session: Session, algorithm:
 
 @pytest.mark.parametrize("algorithm", ON_GRAPHS)
 def test_a_later_call_makes_nothing_anew(session: Session, algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It prices no strategy, allocates and binds nothing, and waits for nothing but what it reads.
+    """A later call prices no strategy, allocates and binds nothing, and waits only for the answer.
 
     But for ``hybrid``: METIS or a session of the CPU gets a coarse level anew in each run.
     """
@@ -232,7 +232,7 @@ def test_arrays_of_a_plan_that_do_not_fit_together_are_refused(pocl: Session, mo
 @pytest.mark.parametrize("algorithm", ["bfs", "partition"])
 @pytest.mark.long
 def test_a_plan_counts_all_bytes_that_its_first_run_took(pocl: Session, algorithm: str) -> None:
-    """Also what it makes while it runs; later runs take less, but it still holds as many."""
+    """Arrays that the first run makes count, too. Later runs take less, but the plan still holds as many bytes."""
     entry, graph, held, taken = find_algorithm(algorithm), generators.grid(60, 60), list[int](), list[int]()
     pocl.kept.forget()
     for _ in range(3):
@@ -258,7 +258,7 @@ def test_the_longest_unused_plans_go_first(monkeypatch: pytest.MonkeyPatch) -> N
     kept, graph, plans = Kept(8 * 1000), Fake(), [Fake() for _ in range(6)]
     for key in range(3):
         kept.put(graph, key, plans[key], 300)
-    assert kept.take(graph, 0) is plans[0] and kept.take(graph, 0) is None, "one that runs is nobody else's"
+    assert kept.take(graph, 0) is plans[0] and kept.take(graph, 0) is None, "a running plan is not lent"
     kept.put(graph, 0, plans[0], 300)
     kept.put(graph, 3, plans[3], 300)  # the plans hold 1,200 bytes of 1,000
     assert [plan.released for plan in plans] == [False, True, False, False, False, False]
@@ -384,7 +384,7 @@ def test_a_matrix_pays_for_its_check_on_the_device(pocl: Session, monkeypatch: p
 
 
 def test_few_entries_of_a_matrix_decide(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where neighbours are near, scipy's search ends before the device has read the matrix."""
+    """If neighbours are near, scipy's search ends before the device has read the matrix."""
     algorithm, graph = find_algorithm("bfs"), cg.generators.grid(300, 450)
     ways = {"scan": Curve({1: 1e10}), "traverse": Curve({300_000: 1e9, 2_000_000: 1e7})}
     rates = replace(pocl.profile.rates, call_seconds=1.5e-4, host_items_per_second=ways)
@@ -487,7 +487,7 @@ def test_levels_of_long_paths_are_added_up_in_parts(n: int, monkeypatch: pytest.
 def test_a_scipy_that_does_not_add_in_turn_is_not_used(
     pocl: Session, monkeypatch: pytest.MonkeyPatch, change: Any
 ) -> None:
-    """Its product is found out before a search counts on it, and auto takes another strategy."""
+    """A search tests scipy's product before it relies on it, and auto takes another strategy."""
     from scipy.sparse import _sparsetools
 
     if change == "gone":

@@ -161,7 +161,7 @@ WEIGHTS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
 def test_forests_are_minimal_for_any_weights(
     session: Session, name: str, strategy: str, options: dict[str, object]
 ) -> None:
-    """With self-loops, and parallel edges of equal and of different weights."""
+    """The graph has self-loops, and parallel edges of equal and of different weights."""
     rng = np.random.default_rng(3)
     src, dst = rng.integers(60, size=(2, 900))
     graph = Graph.from_edges(src, dst, WEIGHTS[name](rng, 900), n=70)
@@ -171,7 +171,7 @@ def test_forests_are_minimal_for_any_weights(
 
 @pytest.mark.parametrize("dtype", [None, np.int32, np.int64, np.float32, np.float64])
 def test_kernels_make_the_answer(session: Session, monkeypatch: pytest.MonkeyPatch, dtype: Any) -> None:
-    """Also the ends of a matrix's edges. The host comes to the same."""
+    """Kernels also find the ends of a matrix's edges. The host gives the same answer."""
     rng = np.random.default_rng(5)
     edges, n = rng.integers(20000, size=(2, 30000)), 23000  # many vertices have no edge
     drawn = rng.standard_normal(30000) * (1e12 if dtype is np.int64 else 1e6)
@@ -226,7 +226,7 @@ def as_on_gpus(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_all_rounds_may_be_in_one_launch(
     pocl: Session, monkeypatch: pytest.MonkeyPatch, strategy: str, climb_limit: int
 ) -> None:
-    """As on GPUs; climbs that meet their limit, too."""
+    """Rounds run as on GPUs; some climbs meet their limit."""
     as_on_gpus(pocl, monkeypatch)
     monkeypatch.setattr(strategies, "_CLIMB_LIMIT", climb_limit)
     steps = np.arange(1, 16000)
@@ -263,7 +263,7 @@ def test_graphs_of_at_most_one_edge_have_forests(session: Session, strategy: str
 
 @every_strategy
 def test_of_opposite_entries_the_lesser_counts(session: Session, strategy: str) -> None:
-    """Of two opposite entries the lesser counts, or the greater for the maximum."""
+    """The lesser of two opposite entries counts, or the greater for the maximum."""
     graph = Graph.from_edges([0, 1, 1, 2, 3], [1, 0, 2, 1, 3], [5, 2, 3, 9, 0], directed=True)
     forest = assert_right(graph, session, strategy)
     assert forest.weight == 5 and forest.weights is not None and forest.weights.tolist() == [2, 3]

@@ -239,7 +239,7 @@ def test_a_device_that_fails_is_named(pair: list[Session], monkeypatch: pytest.M
 
 @pytest.mark.timeout(600)
 def test_parts_of_a_cpu_passed_off_as_gpus_share_a_driver_for_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then slabs are copied beside kernels into rooms that are used again, through pinned memory, under one lock."""
+    """Slabs are copied beside kernels into buffers that are used again, through pinned memory, under one lock."""
     monkeypatch.setattr(team, "LEAST_BYTES", 1 << 10)
     monkeypatch.setattr(team, "_PIECE_BYTES", 1 << 16)
     lock = threading.RLock()

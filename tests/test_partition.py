@@ -234,7 +234,7 @@ def test_wrong_arguments_are_refused(changes, words) -> None:
 
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64])
 def test_weights_of_vertices_reach_up_to_2_31(pocl: Session, dtype) -> None:
-    """In a vertex and in all; sums that wrap around in 64 bits are refused, too."""
+    """The limit holds for a vertex and for the sum; sums that wrap around in 64 bits are refused, too."""
     for weights, limits in (
         ([2**31 - 1, 0, 0, 0], [0, 2**31 - 1]), ([2**31 - 4, 1, 1, 1], [3, 2**31 - 4]),
         ([2**30, 2**30 - 1, 0, 0], [2**30 - 1, 2**30]),

@@ -41,7 +41,7 @@ def test_hybrid_divides_a_coarse_level_on_the_cpu(session: Session) -> None:
 def test_hybrid_brings_a_graph_to_the_runtime_that_divides_it(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It may live on the device and need no coarsening."""
+    """The graph lives on the device and needs no coarsening."""
     other = session_on("intel" if session is session_on("pocl") else "pocl")
 
     class OfTwoRuntimes(hybrid.Hybrid):
@@ -127,7 +127,7 @@ def test_a_part_without_a_share_stays_empty_by_metis(pocl: Session, shares: list
 
 
 def test_metis_is_weighed_on_cpus_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It divides a mesh sooner than a CPU does, but not the same everywhere, and not as well as the most effort."""
+    """METIS is faster than our kernels on a CPU, but not deterministic, and its cuts are worse than with effort=max."""
     cpu = replace(ANY_DEVICE, is_cpu=True)
     grid = as_problem(cg.generators.grid(200, 200), n_parts=16)
     for installed, device, problem, expected in (

@@ -538,7 +538,7 @@ def test_a_value_must_fit_its_field(place: str, value: object) -> None:
 
 
 def test_every_rate_of_the_device_is_needed() -> None:
-    """Those of the host came later: profiles that were measured before do without."""
+    """Rates of the host came later, so older profiles may lack them."""
     for name in generic_profile(facts_of("", "")).to_json()["rates"]:
         document = generic_profile(facts_of("", "")).to_json()
         del document["rates"][name]

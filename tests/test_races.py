@@ -2,7 +2,7 @@
 
 ThreadSanitizer (race/threads.cpp) reports accesses that nothing orders, even when the answer is right; it
 cannot see a lost update made of atomic loads and stores. The scheduler (race/scheduler.cpp) sees wrong
-answers and replays them by their seed, also those that only weak memory shows. Bugs planted into copies of
+answers, also of weak memory, and replays them by their seed. Bugs planted into copies of
 the kernels show that each lane finds what it should; mutations.json has what tools/mutate_kernels.py broke at
 one place at a time. CLGRAPH_RACE_SEEDS sets how many seeds each case gets; 250 find every planted bug.
 """

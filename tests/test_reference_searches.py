@@ -269,7 +269,7 @@ def test_check_of_paths_knows_sources_and_limit() -> None:
 
 
 def test_floats_are_compared_exactly() -> None:
-    """Of 1 + 2**-24 + 2**-24, float32 keeps 1, and float64 all."""
+    """1 + 2**-24 + 2**-24 is 1 in float32, and exact in float64."""
     graph = Graph.from_edges([0, 1, 2], [1, 2, 3], np.array([1, 2**-24, 2**-24], np.float32), directed=True)
     check_sssp(graph, [0], np.array([0, 1, 1, 1], np.float32), dtype=np.float32)
     check_sssp(graph, [0], np.array([0, 1, 1 + 2**-24, 1 + 2**-23]))

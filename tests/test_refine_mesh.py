@@ -121,7 +121,7 @@ def star(n: int, seed: int) -> cg.PlanarGraph:
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.long
 def test_only_sharp_corners_excuse_thin_triangles(session: Session, strategy: str) -> None:
-    """Of the segments at a sharp corner two may meet under more than 60 degrees, and have points as far from it."""
+    """Two segments at a sharp corner may meet under more than 60 degrees, with points equally far from it."""
     for n, seed in ((8, 15), (20, 1), (20, 59)):
         mesh = star(n, seed).triangulate(convex_hull=True)
         refine_mesh(mesh, min_angle=30, strategy=strategy, session=session, verify=True)
@@ -130,7 +130,7 @@ def test_only_sharp_corners_excuse_thin_triangles(session: Session, strategy: st
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("min_angle", [0.0, 28.0])
 def test_all_triangles_may_become_delaunay(session: Session, min_angle: float, strategy: str) -> None:
-    """Without regard to segments, which takes more points than the angles alone."""
+    """Delaunay triangles without regard to segments take more points than the angles alone."""
     mesh = with_slits().triangulate()
     asked = {"min_angle": min_angle, "strategy": strategy, "session": session, "verify": True}
     plain, refined = (refine_mesh(mesh, conforming=conforming, **asked) for conforming in (False, True))

@@ -41,7 +41,7 @@ def test_strategies_marks_the_pick_and_the_fastest_strategy() -> None:
     lines = report.tabulate_rows(ROWS, "strategies", "github").splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     assert cells[0] == ["device", "graph", "rem", "afforest", "scipy"]
-    assert cells[2] == ["Test 1", "road", "4 *", "**1**", "0.1"]  # scipy is no strategy, so it is never the fastest.
+    assert cells[2] == ["Test 1", "road", "4 *", "**1**", "0.1"]  # The fastest strategy is marked, and scipy is none.
     assert cells[3] == ["Test 1", "rmat", "**2**", "**2** *", ""]
 
 

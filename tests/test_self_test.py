@@ -283,7 +283,7 @@ def test_one_file_may_stand_for_all_drivers(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_driver_that_fails_is_not_registered(tmp_path: Path, cold: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of two registered drivers, the one whose test has failed is left out, also where no file can be written."""
+    """A registered driver whose test has failed is left out, also where no file can be written."""
     good, bad = (drivers.Driver(tmp_path / f"{name}.icd", f"lib{name}.so") for name in ("good", "bad"))
     verdict = {"error": "", "drivers": {str(bad.file): "it crashes"}}
     monkeypatch.setattr(drivers, "registered", lambda: [good, bad])

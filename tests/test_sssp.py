@@ -36,22 +36,22 @@ every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
 
 def least_predecessors(graph: Graph, sources: np.ndarray, distances: np.ndarray) -> np.ndarray:
     """Return the least vertex from which an entry gives each distance, a lesser one; else the least level by level."""
-    rows, columns, nobody = graph.sources(), graph.column_indices, graph.n_vertices
+    rows, columns, none = graph.sources(), graph.column_indices, graph.n_vertices
     is_float = distances.dtype.kind == "f"
     steps = np.ones(graph.n_edges, np.int64) if graph.edge_weights is None else graph.edge_weights
     near, far = distances[rows], distances[columns]
     with np.errstate(over="ignore", invalid="ignore"):
         tight = near + steps == far if is_float else far - near == steps
     tight &= (near >= 0) & (near <= far) & (far < np.inf)
-    least = np.full(graph.n_vertices, nobody)
+    least = np.full(graph.n_vertices, none)
     np.minimum.at(least, columns[tight & (near < far)], rows[tight & (near < far)])
-    least[sources] = nobody
-    found = (least < nobody) | np.isin(np.arange(graph.n_vertices), sources)
+    least[sources] = none
+    found = (least < none) | np.isin(np.arange(graph.n_vertices), sources)
     rows, columns = rows[tight & (near == far)], columns[tight & (near == far)]
     while (following := found[rows] & ~found[columns]).any():
         np.minimum.at(least, columns[following], rows[following])
         found[columns[following]] = True
-    return np.where(least == nobody, NO_PREDECESSOR, least)
+    return np.where(least == none, NO_PREDECESSOR, least)
 
 
 def assert_right(
@@ -208,7 +208,7 @@ WEIGHTS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
 @every_strategy
 @pytest.mark.parametrize("name", WEIGHTS)
 def test_paths_are_shortest_for_any_weights(session: Session, name: str, strategy: str) -> None:
-    """With self-loops, and parallel edges of equal and of different weights."""
+    """The graphs have self-loops, and parallel edges of equal and of different weights."""
     rng = np.random.default_rng(3)
     for n_edges, directed in ((100, False), (900, True)):
         src, dst = rng.integers(60, size=(2, n_edges))

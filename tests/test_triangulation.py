@@ -187,7 +187,7 @@ def test_a_segment_ends_on_another_but_for_rounding(below, n_points, swap):
 
 
 def test_a_segment_crosses_as_many_others_as_there_are():
-    """Only crossings of the same two segments are counted to find out whether rounding makes new ones without end."""
+    """Crossings are counted for each pair of segments, to stop if rounding makes new ones without end."""
     fence = [[x, y] for x in range(200) for y in (0, 1)]
     ends = [[2 * k, 2 * k + 1] for k in range(200)]
     graph = PlanarGraph.from_arrays([*fence, [-1, 0.5], [200, 0.5]], [*ends, [400, 401]])

@@ -355,7 +355,7 @@ def test_components_between_blocks_are_united(session: Session, kind: str) -> No
 
 
 def test_components_are_united_at_once_where_neighbors_are_near(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where they are anywhere, few cores skip most entries, which is worth a check and statistics first."""
+    """If neighbours are far, a few cores skip most entries, which is worth a check and statistics first."""
     monkeypatch.setattr(pocl.commands, "facts", replace(pocl.facts, compute_units=2))
     algorithm = find_algorithm("connected_components")
     near, anywhere = cg.generators.grid(300, 300), cg.generators.uniform_random(1 << 18, 1 << 21, seed=1)
