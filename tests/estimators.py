@@ -11,11 +11,7 @@ from clgraph.data.ratings.ratings import Ratings
 from clgraph.runtime.session import Session
 
 OFFLINE = "diagonal"
-
-
 SMALL = planted_ratings(40, 30, 500, rank=3, noise=0.1, seed=1)
-
-
 NAMED = Ratings.from_triples(
     ["ann", "bob", "ann", "cy", "bob"], ["p", "q", "q", "r", "p"], [1.0, 2.0, 3.0, 4.0, 5.0], ids="compact"
 )

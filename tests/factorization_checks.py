@@ -167,12 +167,6 @@ def check_replay(
 
 
 OFFLINE = [name for name, strategy in STRATEGIES.items() if strategy.kind == "offline"]
-
-
 BLOCKS = ["block_grid", "block_diagonal"]
-
-
 BY_RATING, BY_ITEM = ["matching_edge", "diagonal"], ["matching_node", "subgraph_matching"]
-
-
 SUPERSTEPS = [*BY_RATING, *BY_ITEM]

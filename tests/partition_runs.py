@@ -8,8 +8,6 @@ import clgraph as cg
 from clgraph.algorithms.partition import multilevel, partition
 
 GRID = cg.generators.grid(40, 40)
-
-
 SMALL = {"coarsest": 1, "individuals": 2}  # many levels of a small graph
 
 

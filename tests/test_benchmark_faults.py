@@ -33,8 +33,6 @@ from clgraph.errors import VerificationError
 from clgraph.runtime.session import Session
 
 CYCLE = 9
-
-
 GRAPH = Graph.from_edges(
     [*range(CYCLE), 9, 10], [*range(1, CYCLE), 0, 10, 11], np.arange(11, 0, -1), n=13
 )  # a cycle, of which entry 0 is the heaviest edge, a path of three vertices, and one alone; searches start at 6
@@ -131,8 +129,6 @@ FAULTS: dict[str, dict[str, tuple[Callable[[Any], Any], str]]] = {
 
 
 FAULTS["splitting"] = FAULTS["sssp"]
-
-
 CASES = [(benchmark, fault) for benchmark, faults in FAULTS.items() for fault in faults]
 
 

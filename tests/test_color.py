@@ -21,13 +21,7 @@ from clgraph.algorithms.color import problem as problems
 from clgraph.algorithms.color.plan import ranks
 from clgraph.algorithms.color.problem import ColoringProblem, as_problem
 from clgraph.algorithms.color.strategies import STRATEGIES, contenders
-from clgraph.algorithms.color.vertex_orders import (
-    ORDERS,
-    most_need_few,
-    order_constant,
-    suitable_order,
-    vertex_order,
-)
+from clgraph.algorithms.color.vertex_orders import ORDERS, most_need_few, order_constant, suitable_order, vertex_order
 from clgraph.data.graphs.graph import Graph
 from clgraph.errors import DeviceTimeoutError, InputError, VerificationError
 from clgraph.reference.color import check_coloring
@@ -43,11 +37,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
 
 
 CASES = [(name, options) for name, several in OPTIONS.items() for options in several]
-
-
 _PHASE_SIZE = order_constant("PHASE_SIZE")
-
-
 every_case = pytest.mark.parametrize(("strategy", "options"), CASES, ids=str)
 
 

@@ -16,9 +16,7 @@ import clgraph as cg
 from clgraph.algorithms.color import claims, strategies, windows
 from clgraph.algorithms.color import problem as problems
 from clgraph.algorithms.color.problem import as_problem
-from clgraph.algorithms.color.vertex_orders import (
-    ORDERS,
-)
+from clgraph.algorithms.color.vertex_orders import ORDERS
 from clgraph.data.graphs.graph import Graph
 from clgraph.data.graphs.vertex_hashes import HASHES, hash_colors
 from clgraph.errors import DeviceTimeoutError, GraphError, InputError, UnsupportedStrategyError, VerificationError

@@ -23,12 +23,7 @@ from clgraph.algorithms.minimum_spanning_forest.on_devices import forest_of_edge
 from clgraph.distributed import chunks, fold, forest
 from clgraph.distributed.fold import Part
 from clgraph.distributed.forest import Forest, ForestFilter
-from clgraph.errors import (
-    GraphError,
-    GraphFileError,
-    InputError,
-    MissingExtraError,
-)
+from clgraph.errors import GraphError, GraphFileError, InputError, MissingExtraError
 from clgraph.progress import Progress, listening
 
 pytestmark = pytest.mark.xdist_group("distributed")

@@ -20,14 +20,9 @@ import clgraph as cg
 import clgraph.distributed as cgd
 from clgraph import Ratings
 from clgraph.algorithms.factorization.training.epochs import Epoch
-from clgraph.errors import (
-    ClusterError,
-    InputError,
-)
+from clgraph.errors import ClusterError, InputError
 
 pytestmark = pytest.mark.xdist_group("distributed")
-
-
 SMALL = random_ratings(800)
 
 

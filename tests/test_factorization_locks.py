@@ -28,11 +28,7 @@ from clgraph.reference.factorization import rmse
 from clgraph.runtime.session import Session
 
 LOCKING = ["edge_locked", "node_locked", "hybrid_locked"]
-
-
 ONLINE = [*LOCKING, "hogwild"]
-
-
 MODELS = [(1, "float32", False), (5, "float16", True), (16, "float32", True), (20, "float32", False),
           (64, "float16", False), (128, "float32", True)]  # fmt: skip
 

@@ -13,8 +13,6 @@ from clgraph.generators import path, random_weights
 from clgraph.io import read, write
 
 MM = "%%MatrixMarket matrix coordinate "
-
-
 MANY_DIGITS = "9" * 5000  # Python makes no number of more than 4,300
 
 

@@ -28,8 +28,6 @@ from clgraph.generators import grid, path, random_weights, rmat
 from clgraph.io import FORMATS, read, text, write
 
 SUFFIX = {"matrix_market": ".mtx", "edge_list": ".txt", "dimacs9": ".gr", "metis": ".graph", "npz": ".npz"}
-
-
 KEEP: dict[str, Any] = {"matrix_market": {"duplicates": "keep"}, "edge_list": {"duplicates": "keep"}}
 
 

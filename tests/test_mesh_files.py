@@ -13,12 +13,7 @@ import pytest
 from conftest import DATA, ROOT
 
 import clgraph as cg
-from clgraph.errors import (
-    GraphFileError,
-    GraphFileWarning,
-    InputError,
-    MissingExtraError,
-)
+from clgraph.errors import GraphFileError, GraphFileWarning, InputError, MissingExtraError
 
 sys.path.append(str(ROOT / "tools"))
 

@@ -21,8 +21,6 @@ from clgraph.runtime.graphs.device_graph import DeviceGraph
 from clgraph.runtime.session import Session
 
 WEIGHTS = ["int32", "int64", "float32", "float64", None]
-
-
 both = pytest.mark.parametrize("function", [cg.connected_components, cg.minimum_spanning_forest])
 
 

@@ -13,8 +13,6 @@ from clgraph.errors import VerificationError
 from clgraph.reference.factorization import check_factorization, rmse
 
 RATINGS = planted_ratings(12, 9, 60, rank=2, seed=1)
-
-
 OPTIONS = {"learning_rate": 0.05, "regularization": 0.1, "mean": 0.25}
 
 

@@ -133,8 +133,6 @@ def test_long_paths_are_searched_to_their_ends() -> None:
 
 # Entries (0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (4, 0), (6, 5); 7 has none.
 STEPS = Graph.from_edges([0, 0, 1, 2, 3, 4, 6], [1, 2, 3, 3, 4, 0, 5], n=8, directed=True)
-
-
 DEPTHS, PARENTS = [0, 1, 1, 2, 3, -1, -1, -1], [-9999, 0, 0, 2, 3, -9999, -9999, -9999]
 
 
@@ -196,8 +194,6 @@ def test_check_of_searches_knows_sources_and_depth() -> None:
 ROADS = Graph.from_edges(
     [0, 0, 1, 2, 3, 3, 5, 6, 4], [1, 2, 2, 3, 2, 4, 6, 5, 7], [2, 5, 3, 0, 0, 4, 0, 0, 1], n=8, directed=True
 )
-
-
 LENGTHS, NEARER = [0, 2, 5, 5, 9, -1, -1, 10], [-9999, 0, 1, 2, 3, -9999, -9999, 4]
 
 

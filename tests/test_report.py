@@ -23,8 +23,6 @@ def row(graph: str, strategy: str, seconds: float, **fields: Any) -> dict[str, A
 
 
 OPENING, CLOSING = "<!-- report connected_components -->", "<!-- /report connected_components -->"
-
-
 INTO = ("--benchmark", "connected_components", "--into")
 
 

@@ -11,12 +11,7 @@ import pytest
 from runtime_runs import iota
 
 from clgraph import bfs, generators
-from clgraph.errors import (
-    DeviceError,
-    DeviceMatchWarning,
-    InputError,
-    NoDeviceError,
-)
+from clgraph.errors import DeviceError, DeviceMatchWarning, InputError, NoDeviceError
 from clgraph.probing import probe
 from clgraph.runtime.discovery import query, selection
 from clgraph.runtime.driver import opencl

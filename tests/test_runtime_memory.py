@@ -19,13 +19,7 @@ from clgraph import color, generators
 from clgraph.algorithms.bfs.load_balance import profile_balance
 from clgraph.algorithms.bfs.problem import as_problem
 from clgraph.algorithms.table import MODULES, find_algorithm
-from clgraph.errors import (
-    CapacityError,
-    DeviceError,
-    DeviceMemoryError,
-    DeviceTimeoutError,
-    InputError,
-)
+from clgraph.errors import CapacityError, DeviceError, DeviceMemoryError, DeviceTimeoutError, InputError
 from clgraph.primitives.scan import Scan
 from clgraph.runtime.driver import commands, opencl
 from clgraph.runtime.driver.failure import check_status

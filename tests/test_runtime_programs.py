@@ -12,11 +12,7 @@ import pytest
 from conftest import ROOT
 from runtime_runs import IOTA, iota, python
 
-from clgraph.errors import (
-    DeviceError,
-    KernelBuildError,
-    KernelSourceError,
-)
+from clgraph.errors import DeviceError, KernelBuildError, KernelSourceError
 from clgraph.runtime.programs import cache, program, source
 
 KERNELS = sorted(str(path.relative_to(ROOT / "cl")) for path in (ROOT / "cl").rglob("*.cl"))

@@ -14,12 +14,7 @@ from clgraph.data.meshes.predicates import orient2d
 from clgraph.data.meshes.triangle_lists import TriangleLists
 from clgraph.data.meshes.triangle_mesh import TriangleMesh
 from clgraph.data.meshes.triangulation import Triangulation, convex_hull
-from clgraph.errors import (
-    GraphError,
-    InputError,
-    MeshError,
-    VerificationError,
-)
+from clgraph.errors import GraphError, InputError, MeshError, VerificationError
 from clgraph.reference.refine_mesh import check_delaunay
 
 sys.path.append(str(ROOT / "tools"))
