@@ -1,4 +1,4 @@
-"""The ``clgraph`` command in this process and in a new one, and a graph file for it."""
+"""The ``clgraph`` command in this process, and a graph file for it."""
 
 import json
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Right results of the studies' cases, and faults that are planted into them."""
+"""Faults that tests plant into the results of plans, which checks must refuse."""
 
 from collections.abc import Callable
 from dataclasses import replace

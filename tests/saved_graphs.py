@@ -1,4 +1,4 @@
-"""Ways of tests to write a graph to a file and to compare the graph that is read."""
+"""Functions that write a graph to a file and compare a graph that is read."""
 
 from pathlib import Path
 
