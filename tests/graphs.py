@@ -118,7 +118,7 @@ def _widened(graph: Graph) -> Graph:
 
 
 def hubs_and_leaves(n_hubs: int, n: int) -> Graph:
-    """Return hubs that are all tied to each other, and as many leaves at each."""
+    """Return a clique of hubs, with the same number of leaves at each hub."""
     a, b = np.triu_indices(n_hubs, 1)
     leaves = np.arange(n_hubs, n)
     return Graph.from_edges(np.append(a, leaves), np.append(b, leaves % n_hubs), n=n)
@@ -140,3 +140,20 @@ def with_arrays(matrix: Any, **arrays: Any) -> Any:
     for name, values in arrays.items():
         setattr(matrix, name, np.array(values) if isinstance(values, list) else values)
     return matrix
+
+
+def entries(graph: Graph) -> list[tuple[Any, ...]]:
+    """All stored entries, sorted: (row, column) or (row, column, weight)."""
+    columns = [graph.sources(), graph.column_indices]
+    if graph.edge_weights is not None:
+        columns.append(graph.edge_weights)
+    return sorted(zip(*(c.tolist() for c in columns), strict=True))
+
+
+def check_arrays(graph: Graph) -> None:
+    """Run the public constructor's checks on what a trusted builder made."""
+    again = Graph(graph.row_offsets, graph.column_indices, graph.edge_weights, directed=graph.directed, ids=graph.ids)
+    assert again.has_sorted_rows == graph.has_sorted_rows
+    for name in ("row_offsets", "column_indices", "edge_weights"):
+        array = getattr(graph, name)
+        assert array is None or not array.flags.writeable

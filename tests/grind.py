@@ -72,19 +72,19 @@ def vocabulary(session: Session) -> None:
 
     words.N, words.WG_SIZE = N, WG_SIZE
     rng = np.random.default_rng(1)
-    words.test_masks(session, rng)
+    words.test_masks_name_the_lanes_of_a_sub_group(session, rng)
     for name in words.TYPES:
-        words.test_sub_group_values(session, rng, name)
-        words.test_loads_and_stores(session, rng, name)
+        words.test_sub_groups_reduce_and_scan_values(session, rng, name)
+        words.test_loads_see_stores(session, rng, name)
     for name in words.INTEGERS:
-        words.test_atomics(session, rng, name)
-        words.test_lower_to(session, rng, name)
+        words.test_atomics_lose_nothing(session, rng, name)
+        words.test_each_value_lowers_a_word_at_most_once(session, rng, name)
     for name in ("int", "uint"):
-        words.test_local_atomics(session, rng, name)
+        words.test_local_atomics_lose_nothing(session, rng, name)
     words.test_sync_orders_local_memory(session, rng)
-    words.test_float_add(session, rng)
+    words.test_float_add_loses_nothing(session, rng)
     words.test_float_keys_keep_the_order(session, rng)
-    words.test_pushes(session, rng, 4)
+    words.test_pushes_lose_nothing(session, rng, 4)
     words.test_first_status_stays(session)
     zeros = np.zeros(2, np.uint32)
     _, counts, _, status = words.launch(
@@ -323,8 +323,8 @@ def searches(session: Session) -> None:
 
 def factorization_offline(session: Session) -> None:
     """Run matchings and sweeps in supersteps on few ratings, with work-groups of several work-items."""
-    import test_factorization as offline
-    from test_factorization import check_replay, random_ratings
+    import test_factorization_supersteps as offline
+    from factorization_checks import check_replay, random_ratings
 
     ratings = random_ratings(60, 12, 30, skew=1.0)
     expected = offline.matchings_of(session, ratings)
@@ -334,13 +334,13 @@ def factorization_offline(session: Session) -> None:
     for strategy in offline.BY_ITEM:
         check_replay(session, strategy, ratings, work_group_size=8)
     offline.supersteps.has_grid_barrier = lambda _: True
-    offline.supersteps.GROUPS_PER_UNIT = 0  # one work-group: it waits for nobody
+    offline.supersteps.GROUPS_PER_UNIT = 0  # one work-group, which waits for no other
     check_replay(session, "matching_edge", ratings)
 
 
 def factorization_blocks(session: Session) -> None:
     """Sweep over a grid of blocks, a launch for each step, and over block-diagonals."""
-    from test_factorization import check_replay, cross
+    from factorization_checks import check_replay, cross
 
     ratings = cross(30)
     check_replay(session, "block_grid", ratings, biases=True, barrier="launch", n_groups=3)
@@ -349,16 +349,16 @@ def factorization_blocks(session: Session) -> None:
 
 def factorization_online(session: Session) -> None:
     """Sweep over a small matrix with a popular item and a busy user, by each strategy that runs online."""
-    import test_factorization as online
-    from test_factorization import check_sweeps, cross
+    from factorization_checks import check_sweeps, cross
+    from test_factorization_locks import ONLINE
 
     ratings = cross(40)
-    for strategy in online.ONLINE:
+    for strategy in ONLINE:
         check_sweeps(session, strategy, ratings, 5, biases=True)
 
 
 def planted(session: Session, path: str) -> None:
-    """Run kernel ``planted`` of *path* on an initialised array of N words and one that is not."""
+    """Run kernel ``planted`` of *path* on an initialised and an uninitialised array of N words."""
     array, unset = session.zeros(N, np.uint32), session.empty(N, np.uint32)
     session.program(path, work_group_size=WG_SIZE).bind("planted", N, unset=unset, out=array)()
     session.finish()

@@ -26,7 +26,17 @@ LANES = {
     MAIN: Lane((), "every strategy, function and command on each device"),
     "widths": Lane((), "sub-groups of 8, 16, 32 and 64 lanes on Intel's runtime"),  # tests that call run_at_width
     "devices": Lane(
-        ("test_on_devices", "test_hetero", "test_hetero_policies", "test_distributed"), "several devices and workers"
+        (
+            "test_on_devices",
+            "test_teams",
+            "test_factorization_on_devices",
+            "test_hetero",
+            "test_hetero_policies",
+            "test_distributed",
+            "test_distributed_workers",
+            "test_distributed_factorization",
+        ),
+        "several devices and workers",
     ),
     "races": Lane(("test_races", "test_mutations"), "kernels as C++ under ThreadSanitizer and a seeded scheduler"),
     "oclgrind": Lane(("test_oclgrind",), "kernels under Oclgrind"),
@@ -37,7 +47,10 @@ LANES = {
     "packaging": Lane(
         ("test_packaging", "test_imports", "test_documentation", "test_typing"), "wheels, imports, types, code of pages"
     ),
-    "benchmarks": Lane(("test_benchmarks", "test_results", "test_mutated_files"), "scripts and kept rows of timings"),
+    "benchmarks": Lane(
+        ("test_benchmarks", "test_benchmark_calls", "test_benchmark_faults", "test_results", "test_mutated_files"),
+        "scripts and kept rows of timings",
+    ),
 }
 LONG_TESTS = ("faults", "oclgrind", "widths")  # lanes in which one test takes up to two minutes
 SELECTIONS = ("all", "quick", "gpu", *LANES)

@@ -1,36 +1,16 @@
-"""The harness that times plans, the store of its graphs, and faults in results, which the checks refuse."""
+"""The harness that times plans, the store of its graphs, and the scripts that users run."""
 
-import argparse
 import importlib
-import json
-import math
 import os
 import shutil
-import subprocess
-import sys
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
-import bench_bfs
-import bench_color
-import bench_connected_components
-import bench_end_to_end
 import bench_factorization
 import bench_generators
-import bench_hash_collisions
-import bench_minimum_spanning_forest
-import bench_primitives
-import bench_rmse
-import bench_splitting
-import bench_sssp
-import call_parts
-import end_to_end_calls
-import first_answer
 import harness
 import inputs
 import limited
@@ -38,17 +18,13 @@ import numpy as np
 import picks
 import pytest
 import unseen
+from benchmark_runs import Bench, run_script
 from conftest import ROOT
-from graph_benchmark import GraphBenchmark
-from numpy.typing import NDArray
-from scipy.sparse.csgraph import breadth_first_order, dijkstra
 
 from clgraph import generators
 from clgraph.algorithms import factorization
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.schedules.locked import edge_locked
-from clgraph.algorithms.factorization.training.evaluation import Errors
-from clgraph.algorithms.factorization.training.learning_rates import make_schedule
 from clgraph.algorithms.minimum_spanning_forest import STRATEGIES as FORESTS
 from clgraph.data.graphs.graph import Graph
 from clgraph.data.graphs.stats import GraphStats
@@ -57,9 +33,7 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError, VerificationError
 from clgraph.model.cost import Atomics, Chain, Gathers, HostItems, Work
 from clgraph.model.strategy import Choice, Strategy, choose
-from clgraph.reference.bfs import depths
-from clgraph.report import read_rows, write_rows
-from clgraph.runtime.discovery.child import search_path
+from clgraph.report import read_rows
 from clgraph.runtime.graphs.device_graph import GraphOnDevice
 from clgraph.runtime.session import Session
 
@@ -197,7 +171,7 @@ def test_generators_are_timed_and_compared(pocl: Session) -> None:
         bench_generators.measure(pocl, "wrong", others.__getitem__, **options)
 
 
-def test_files_and_unknown_names(tmp_path: Path) -> None:
+def test_files_are_read_and_unknown_names_refused(tmp_path: Path) -> None:
     path = tmp_path / "graph.txt"
     path.write_text("0 1\n1 2\n", encoding="utf-8")
     assert inputs.load(str(path)).n_vertices == 3
@@ -205,41 +179,6 @@ def test_files_and_unknown_names(tmp_path: Path) -> None:
         inputs.load("nonsense")
     with pytest.raises(InputError, match="nonsense"):  # before anything is generated
         inputs.prepare(["rmat-22", "nonsense"])
-
-
-def run_script(directory: Path, script: str, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(ROOT / "benchmarks" / script), *options]
-    return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
-
-
-class Bench:
-    """Runs the benchmark *name* in a folder, on a graph of a few *edges* that lies there."""
-
-    def __init__(self, folder: Path, name: str, edges: str) -> None:
-        self.folder, self.name, self.results, self.graph = folder, name, folder / "results.json", folder / "graph.txt"
-        self.graph.write_text(edges.replace(", ", "\n") + "\n", encoding="utf-8")
-
-    def run(self, *options: str, name: str = "") -> subprocess.CompletedProcess[str]:
-        return run_script(self.folder, f"bench_{name or self.name}.py", *options)
-
-    def measure(self, *options: str) -> subprocess.CompletedProcess[str]:
-        written = ("--graphs", str(self.graph), "--json", str(self.results))
-        return self.run("-d", "pocl", *written, "--repeats", "1", *options)
-
-    def rows(self, *options: str, says: str = "pick / best") -> list[dict[str, Any]]:
-        """Measure, and return all rows of the file."""
-        measured = self.measure(*options)
-        assert measured.returncode == 0 and says in measured.stdout, measured.stderr
-        return read_rows(self.results)
-
-    def check_against_the_reference(self, n_rows: int, row: dict[str, Any], **wrong: Any) -> None:
-        """All rows agree with the reference, and become verified; one with *wrong* fields does not."""
-        checked = self.run("--reference", str(self.results))
-        assert checked.stdout.count(" agrees\n") == n_rows, checked.stderr
-        assert all(row["verified"] for row in read_rows(self.results) if "verified" in row)
-        write_rows(self.results, [{**row, **wrong}])
-        refused = self.run("--reference", str(self.results))
-        assert refused.returncode == 1 and "1 rows differ from the reference" in refused.stderr
 
 
 def test_the_scripts_run_as_a_user_runs_them(tmp_path: Path) -> None:
@@ -271,7 +210,7 @@ def test_unseen_inputs_are_of_many_kinds_that_no_other_input_has() -> None:
         assert np.unique(ratings.users.astype(np.int64) * ratings.n_items + ratings.items).size == ratings.n_ratings
 
 
-def test_the_quality_of_picks() -> None:
+def test_the_quality_of_picks_is_told() -> None:
     row = {"benchmark": "bfs", "device": "d", "platform": "p", "kind": "online", "wall_seconds": 1.0}
     times = {"a": {"x": (1.0, 1.0), "y": (2.0, 2.0)}, "b": {"x": (4.0, 3.0), "y": (2.0, 6.0)}}  # predicted, measured
     rows = [
@@ -297,7 +236,7 @@ def test_the_quality_of_picks() -> None:
     assert picks.late(rows).splitlines()[-1] == "bfs, b: y was cut off after 6 s"
 
 
-def test_picks_that_other_rates_change() -> None:
+def test_picks_that_other_rates_change_are_told() -> None:
     def rows(picks: dict[str, str], first: float) -> list[dict[str, Any]]:
         return [
             {"benchmark": "bfs", "graph": graph, "strategy": name, "picked": name == pick, "least_wall_seconds": time}
@@ -421,7 +360,7 @@ def test_searches_start_where_degrees_say(tmp_path: Path) -> None:
         assert inputs.source(name, star) == 4
 
 
-def test_directed_inputs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_directed_inputs_are_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path))
     monkeypatch.setitem(inputs.GENERATED, "oriented", lambda: inputs._oriented(generators.rmat(8, 4)))
     monkeypatch.setitem(inputs.GENERATED, "power-law", lambda: inputs._power_law(500, 3000, 40, 90))
@@ -536,339 +475,3 @@ def test_works_add_up_and_scale() -> None:
         assert [getattr(item, slot) for slot in item.__slots__[1:]] == [
             getattr(load, slot) for slot in load.__slots__[1:]
         ]
-
-
-# ---- faults that are planted into results
-
-
-CYCLE = 9
-GRAPH = Graph.from_edges(
-    [*range(CYCLE), 9, 10], [*range(1, CYCLE), 0, 10, 11], np.arange(11, 0, -1), n=13
-)  # a cycle, of which entry 0 is the heaviest edge, a path of three vertices, and one alone; searches start at 6
-
-
-class Case(NamedTuple):
-    """Which two strategies of a benchmark are measured, how, and what of a plan tells its result."""
-
-    benchmark: GraphBenchmark
-    names: tuple[str, str]
-    result: str
-    measure: Callable[..., list[dict[str, Any]]]
-
-    def table(self, name: str) -> Any:
-        variants = self.benchmark.variants
-        return variants if name in variants else self.benchmark.algorithm.strategies
-
-
-def case(benchmark: GraphBenchmark, names: tuple[str, str], result: str, **settings: int) -> Case:
-    def measured(session: Session) -> Any:
-        return benchmark.measure(session, "cycle", GRAPH, strategies=names, repeats=1, check_limit=100, **settings)
-
-    return Case(benchmark, names, result, measured)
-
-
-def studied(session: Session) -> Any:
-    return bench_splitting.measure(session, "sssp", "cycle", GRAPH, until=math.inf, repeats=1)
-
-
-BENCHMARKS = {
-    "connected_components": case(bench_connected_components.BENCHMARK, ("rem", "hook_compress"), "result"),
-    "minimum_spanning_forest": case(
-        bench_minimum_spanning_forest.BENCHMARK, ("segmented", "segmented, transactional"), "result"
-    ),
-    "bfs": case(bench_bfs.BENCHMARK, ("topology_driven", "frontier"), "result"),
-    "sssp": case(bench_sssp.BENCHMARK, ("topology_driven", "delta_stepping"), "result"),
-    "splitting": Case(bench_sssp.BENCHMARK, ("topology_driven", "node_splitting"), "result", studied),
-    "color": case(bench_color.BENCHMARK, ("jones_plassmann", "speculative"), "result", distance=1),
-    "color-2": case(bench_color.BENCHMARK, ("speculative", "hash_repair"), "result", distance=2),
-    "hash_collisions": case(
-        bench_hash_collisions.BENCHMARK, ("row_per_item", "row_per_sub_group"), "table", distance=1
-    ),
-}
-
-
-def changed(*places: Any, to: int | None = None, by: int = 0) -> Callable[[NDArray[Any]], NDArray[Any]]:
-    """Return a fault: the items at some *places* become *to*, or more *by* some."""
-
-    def change(found: NDArray[Any]) -> NDArray[Any]:
-        found = found.copy()
-        for at in places:
-            found[at] = found[at] + by if to is None else to
-        return found
-
-    return change
-
-
-def copied(at: int, source: int) -> Callable[[NDArray[Any]], NDArray[Any]]:
-    """Return a fault: the item *at* a place becomes that of another."""
-    return lambda found: changed(at, to=int(found[source]))(found)
-
-
-def numbered(change: Callable[[NDArray[Any]], NDArray[Any]], n: int) -> Callable[[Any], Any]:
-    """Return a fault of the numbers of components, of which there are *n*."""
-    return lambda found: (n, change(found[1]))
-
-
-def same(found: Any) -> Any:
-    return found
-
-
-def of_both(first: Callable[[Any], Any], second: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a fault of a result of two parts."""
-    return lambda found: (first(found[0]), second(found[1]))
-
-
-def of_edges(change: Callable[[NDArray[Any]], NDArray[Any]]) -> Callable[[Any], Any]:
-    """Return a fault of a forest's edges, from which the answer then has to find their weight and their ends."""
-    return lambda found: (change(found[0]), None, {})
-
-
-FAULTS: dict[str, dict[str, tuple[Callable[[Any], Any], str]]] = {
-    "connected_components": {
-        "a vertex in another component": (numbered(changed(11, to=0), 3), "joins the labels"),
-        "two components as one": (numbered(lambda found: np.array([0] * 12 + [1]), 2), "distinct labels"),
-        "a lost union": (numbered(lambda found: np.array([0] * 9 + [1, 2, 2, 3]), 4), "joins the labels"),
-        "numbers in another order": (numbered(lambda found: np.array([0] * 9 + [2, 2, 2, 1]), 3), "not numbered"),
-        "a number left out": (numbered(changed(9, 10, 11, to=0), 3), "not numbered"),
-    },
-    "minimum_spanning_forest": {
-        "a lost edge": (of_edges(lambda edges: edges[:-1]), "joins two trees"),
-        "a swapped edge": (of_edges(changed(0, to=0)), "precedes it"),
-        "an edge that closes a cycle": (of_edges(lambda edges: np.insert(edges, 0, 0)), "there is a cycle"),
-        "an edge from its other end": (
-            of_edges(lambda edges: np.append(edges[:-1], edges[-1] + 1)), "lesser of two ends"
-        ),
-    },
-    "bfs": {
-        "a wrong distance": (of_both(changed(2, by=1), np.copy), "not one less|leads from"),
-        "a lost vertex": (of_both(changed(2, to=-1), changed(2, to=-9999)), "unreached vertex"),
-        "a vertex that has no path": (of_both(changed(12, to=1), changed(12, to=6)), "no entry"),
-        "a swapped predecessor": (of_both(np.copy, changed(4, to=7)), "no entry"),
-    },
-    "sssp": {
-        "a lost step": (of_both(changed(2, by=1), same), "leads from distance"),
-        "a step too far": (of_both(changed(2, by=-1), same), "no path of length|leads from distance"),
-        "a lost vertex": (of_both(changed(2, to=-1), same), "unreached vertex"),
-        "a vertex that has no path": (of_both(changed(12, to=7), same), "no path of length"),
-    },
-    "color": {
-        "one conflict": (of_both(same, copied(0, source=1)), "joins two vertices"),
-        "a vertex without a colour": (of_both(same, changed(12, to=-1)), "vertex 12 has colour -1"),
-    },
-    "color-2": {
-        "one conflict of neighbours": (of_both(same, copied(9, source=10)), "both of colour"),
-        "one conflict over a vertex": (of_both(same, copied(9, source=11)), "both of colour"),
-        "a vertex without a colour": (of_both(same, changed(12, to=-1)), "vertex 12 has colour -1"),
-    },
-    "hash_collisions": {
-        "a collision too many": (of_both(changed((1, 2), by=1), np.copy), "total of"),
-        "a wrong maximum": (of_both(np.copy, changed((1, 2), by=1)), "maximum of"),
-        "two swapped hashes": (of_both(lambda total: total[[1, 0, 2]], np.copy), "total of"),
-    },
-}  # fmt: skip
-FAULTS["splitting"] = FAULTS["sssp"]
-CASES = [(benchmark, fault) for benchmark, faults in FAULTS.items() for fault in faults]
-
-
-class Planted:
-    """A plan of whose result a fault is part."""
-
-    def __init__(self, plan: Any, result: str, fault: Callable[[Any], Any]) -> None:
-        self._plan, self._result, self._fault = plan, result, fault
-
-    def __getattr__(self, name: str) -> Any:
-        real = getattr(self._plan, name)
-        if name != self._result:
-            return real
-        return lambda: self._fault(real())
-
-
-def planted(strategy: Strategy, result: str, fault: Callable[[Any], Any]) -> Strategy:
-    return replace(strategy, plan=lambda *args, **options: Planted(strategy.plan(*args, **options), result, fault))
-
-
-@pytest.fixture
-def few_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out of the studies what takes long to compile and is no part of what they check."""
-    cases = ("topology_driven", {"atomic": False}), ("node_splitting", {"mda": 2, "atomic": True})
-    monkeypatch.setattr(bench_splitting, "cases", lambda graph: iter(cases))
-    monkeypatch.setattr(bench_hash_collisions, "N_HASHES", 3)
-    monkeypatch.setattr(bench_hash_collisions, "split", lambda *args: {})
-
-
-@pytest.mark.usefixtures("few_kernels")
-@pytest.mark.parametrize("name", BENCHMARKS)
-def test_right_results_pass(pocl: Session, name: str) -> None:
-    benchmark = BENCHMARKS[name]
-    rows = benchmark.measure(pocl)
-    assert len(rows) == 2 and all(row.get("verified", True) for row in rows)
-
-
-@pytest.mark.usefixtures("few_kernels")
-@pytest.mark.parametrize(("name", "fault"), CASES)
-def test_a_planted_fault_is_refused(pocl: Session, monkeypatch: pytest.MonkeyPatch, name: str, fault: str) -> None:
-    """One that all strategies share, by the definition; one that only the first or the second has, in any case."""
-    benchmark, (spoil, message) = BENCHMARKS[name], FAULTS[name][fault]
-    for names, expected in ((benchmark.names, message), (benchmark.names[:1], ":"), (benchmark.names[1:], ":")):
-        with monkeypatch.context() as patch:
-            for strategy in names:
-                table = benchmark.table(strategy)
-                patch.setitem(table, strategy, planted(table[strategy], benchmark.result, spoil))
-            with pytest.raises(VerificationError, match=expected):
-                benchmark.measure(pocl)
-
-
-def test_primitives_that_write_a_wrong_item_or_nothing(pocl: Session) -> None:
-    for case in bench_primitives.cases(pocl, bench_primitives.Inputs(pocl), 1000):
-        assert bench_primitives.measure(pocl, case, 1)["verified"]
-        lazy = replace(case, plan=SimpleNamespace(run=lambda: None))
-        with pytest.raises(VerificationError, match=f"{case.primitive} of 1000 {case.dtype}"):
-            bench_primitives.measure(pocl, lazy, 1)
-        for output in case.outputs:
-
-            def run(case: bench_primitives.Case = case, output: Any = output) -> None:
-                case.plan.run()
-                output.set(2 * output.get(0, 1) + output.dtype.type(1))
-
-            with pytest.raises(VerificationError):
-                bench_primitives.measure(pocl, replace(case, plan=SimpleNamespace(run=run)), 1)
-
-
-def swapped_items(ratings: Ratings) -> Ratings:
-    """Swap the items of two ratings that are 4 rows apart, or 8, …: no vertex has more or fewer steps."""
-    pairs = list(zip(ratings.users.tolist(), ratings.items.tolist(), strict=True))
-    u, i = pairs[0]
-    at = next(
-        k for k, (v, j) in enumerate(pairs)
-        if j != i and (j - i) % 4 == (v - u) % 4 == 0 and (u, j) not in pairs and (v, i) not in pairs
-    )  # fmt: skip
-    items = ratings.items.copy()
-    items[[0, at]] = items[[at, 0]]
-    return Ratings.from_triples(ratings.users, items, ratings.values, n_users=ratings.n_users, n_items=ratings.n_items)
-
-
-@pytest.mark.parametrize("storage", ["float32", "float16"])
-@pytest.mark.parametrize("biases", [True, False])
-def test_two_swapped_rows_of_factors(pocl: Session, monkeypatch: pytest.MonkeyPatch, storage, biases: bool) -> None:
-    """Where the model has biases or where it has none."""
-    ratings = generators.planted_ratings(60, 40, 500, rank=2, noise=0.1)
-    share = partial(bench_factorization.lost_share, pocl, ratings, "edge_locked", 16, storage)
-    assert share() == 0.0
-    right = factorization.STRATEGIES["edge_locked"]
-
-    def plan(session: Session, given: factorization.FactorizationProblem) -> Any:
-        swapped = replace(given, ratings=swapped_items(given.ratings))
-        return right.plan(session, swapped if given.biases == biases else given)
-
-    monkeypatch.setitem(factorization.STRATEGIES, "edge_locked", replace(right, plan=plan))
-    with pytest.raises(VerificationError, match="rows of the other side"):
-        share()
-
-
-def test_errors_of_factorisation(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that the factors do not have, that another strategy or the noise is far below, or that are no numbers."""
-    pairs = [generators.planted_ratings(60, 40, 500, rank=2, noise=0.1).split(0.1, seed=0)]
-    inputs = "small", pairs, {"rank": 8, "biases": True}, make_schedule("constant", 0.01, 0.0), 0.05, 2
-    row = bench_rmse._measure(pocl, "block_grid", inputs)
-    bench_rmse.check([row, {**row, "rmse": 1.005 * row["rmse"]}, {**row, "graph": "planted", "rmse": 0.53}])
-    for wrong in ({"rmse": 1.02 * row["rmse"]}, {"rmse": math.nan}, {"graph": "planted", "rmse": 0.56}):
-        with pytest.raises(VerificationError, match="block_grid on"):
-            bench_rmse.check([row, {**row, **wrong}])
-    right = Errors.rmse
-    monkeypatch.setattr(Errors, "rmse", lambda self: 1.001 * right(self))
-    with pytest.raises(VerificationError, match="its factors give"):
-        bench_rmse._measure(pocl, "block_grid", inputs)
-
-
-# ---- from the user's array to the user's answer
-
-
-def test_calls_are_timed_from_the_array_to_the_answer(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, "end_to_end", "0 1, 1 2, 2 0, 1 1, 2 3, 4 5")
-    measured = bench.measure("--algorithms", "bfs", "--skip-cold")
-    assert measured.returncode == 0 and "scipy / ours" in measured.stdout, measured.stderr
-    rows = {row["strategy"]: row for row in read_rows(bench.results)}
-    calls = {f"{one}, {call}" for one in ("scipy", "Graph", "networkx") for call in ("first call", "later call")}
-    assert {*rows} == calls | {"scipy", "networkx"} and {row["graph"] for row in rows.values()} == {
-        f"{bench.graph}: bfs"
-    }
-    for row in (rows[call] for call in calls):
-        parts = ("check", "convert", "statistics", "upload", "kernel", "read", "compile", "python")
-        assert all(row[f"{part}_seconds"] >= 0 for part in parts) and row["verified"]
-        assert 0 < row["python_seconds"] <= row["least_wall_seconds"] <= row["wall_seconds"]
-        assert row["networkx_seconds"] == rows["networkx"]["least_wall_seconds"] > 0 < row["scipy_seconds"]
-    assert rows["networkx, later call"]["convert_seconds"] > 0 == rows["Graph, later call"]["statistics_seconds"]
-
-
-def test_a_new_process_tells_when_it_answered_and_how_much_it_took(tmp_path: Path) -> None:
-    graph, file = generators.grid(9, 9), tmp_path / "graph.npz"
-    np.savez(file, row_offsets=graph.row_offsets, column_indices=graph.column_indices)
-    command = [sys.executable, first_answer.__file__, "color", "networkx", str(file), "0", "pocl"]
-    environment = {**os.environ, "PYTHONPATH": search_path()}
-    started = time.time()
-    found = json.loads(subprocess.run(command, env=environment, capture_output=True, check=True).stdout)
-    assert started < found["answered"] < time.time() and 0 < found["load_seconds"] < time.time() - started
-    assert 0 <= found["peak_bytes"] < 1 << 28 and found["ran"]
-
-
-def test_an_answer_that_differs_from_scipys_is_refused(pocl: Session) -> None:
-    graph = generators.random_weights(generators.grid(5, 4), seed=1)
-    matrix = graph.to_scipy().astype(float)
-    for calls in end_to_end_calls.ALGORITHMS.values():
-        expected = None if calls.scipy is None else calls.scipy(matrix, 3)
-        found = calls.ours(graph, 3, pocl)
-        array = calls.check(graph, found, expected)
-        wrong = SimpleNamespace(n_components=1, weight=getattr(found, "weight", 0), edges=array[:-1])
-        wrong.labels = wrong.distances = wrong.colors = np.full_like(array, 7)
-        with pytest.raises(VerificationError):
-            calls.check(graph, wrong, expected)
-
-
-@pytest.mark.parametrize("make", [generators.grid, generators.uniform_random, generators.rmat])
-def test_distances_of_scipys_breadth_first_order(make: Callable[[int, int], Graph]) -> None:
-    matrix = make(6, 4).to_scipy().astype(float)
-    found = depths(*breadth_first_order(matrix, 1))
-    lengths = dijkstra(matrix, indices=1, unweighted=True)
-    np.testing.assert_array_equal(found, np.where(np.isfinite(lengths), lengths, -1))
-
-
-def test_the_parts_of_a_call_are_known_by_name() -> None:
-    for file in call_parts.KERNEL_PARTS.values():
-        assert call_parts.kernel_names(file)
-    with call_parts.watched() as seconds:
-        Graph.from_scipy(generators.path(9).to_scipy()).stats.max_degree  # noqa: B018
-        assert seconds["check"] > 0 < seconds["statistics"]
-    assert "lambda" not in Graph.from_scipy.__qualname__ and not seconds["convert"]
-
-
-def test_calls_on_small_graphs_that_take_too_long_are_named(pocl: Session) -> None:
-    args = argparse.Namespace(repeats=2)
-    calls = end_to_end_calls.ALGORITHMS["bfs"]
-    row = bench_end_to_end.measure_small(args, pocl, "path 10", calls, generators.path(10))
-    assert row["ran"] == "host" and row["n_vertices"] == 10
-    assert row["allowed_seconds"] == pytest.approx(1.25 * row["scipy_seconds"] + 2e-4)
-    quick, late = {**row, "least_wall_seconds": 0.0}, {**row, "graph": "late", "least_wall_seconds": 1.0}
-    assert "none of 1" in bench_end_to_end.table_of_late([quick])
-    told = bench_end_to_end.table_of_late([quick, late])
-    assert "late" in told and "path 10" not in told and "1 of 2 calls" in told
-
-
-def test_new_processes_have_the_caches_that_their_rows_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """New ones have no cache, cold ones only the verdicts; of the processes with warm caches the fastest counts."""
-    calls, seconds, found = end_to_end_calls.ALGORITHMS["bfs"], iter([9.0, 8.0, 7.0, 1.0]), []
-
-    def answered(command: list[str], env: dict[str, str], **_: Any) -> SimpleNamespace:
-        caches = Path(env["CLGRAPH_CACHE_DIR"])
-        found.append(sorted(path.name for path in caches.glob("*")))
-        for name in ("drivers", "self-tests", "pocl"):
-            (caches / name).mkdir(parents=True, exist_ok=True)
-        now = time.time()
-        return SimpleNamespace(stdout=json.dumps({"began": now, "answered": now + next(seconds), "load_seconds": 0.0}))
-
-    monkeypatch.setattr(first_answer.subprocess, "run", answered)
-    args = argparse.Namespace(device="", repeats=2, skip_cold=False, caches=["new", "cold", "warm"])
-    rows = dict(bench_end_to_end.cold_processes(args, calls, "Graph", generators.path(3), 0))
-    least = [(name, round(row["least_wall_seconds"])) for name, row in rows.items()]
-    assert least == [(f"cold process, {name} caches", n) for name, n in (("new", 9), ("cold", 8), ("warm", 1))]
-    verdicts, kernels = ["drivers", "self-tests"], ["drivers", "pocl", "self-tests"]
-    assert found == [[], verdicts, kernels, kernels]

@@ -72,7 +72,9 @@ def assert_right(
     ("name", "strategy", "options"),
     [(name, *case) for case in CASES for name in (TELLING if case[1] else WITH_VERTICES)], ids=str,
 )  # fmt: skip
-def test_zoo(session: Session, name: str, strategy: str, options: dict[str, object]) -> None:
+def test_every_small_graph_is_searched_right(
+    session: Session, name: str, strategy: str, options: dict[str, object]
+) -> None:
     graph = GRAPHS[name]()
     last = graph.n_vertices - 1
     assert_right(graph, 0, session, strategy, **options)
@@ -81,7 +83,9 @@ def test_zoo(session: Session, name: str, strategy: str, options: dict[str, obje
 
 
 @every_case
-def test_shapes_that_use_every_branch(session: Session, strategy: str, options: dict[str, object]) -> None:
+def test_searches_of_shapes_that_use_every_branch_are_right(
+    session: Session, strategy: str, options: dict[str, object]
+) -> None:
     """Long rows, large frontiers, many levels, a giant frontier behind a small one."""
     for graph, source in (
         (cg.generators.rmat(13, 16), 7), (cg.generators.uniform_random(20000, 90000), 3),
@@ -97,7 +101,7 @@ def test_shapes_that_use_every_branch(session: Session, strategy: str, options: 
 
 @pytest.mark.parametrize("most_alone", [0, 20])
 def test_wide_levels_are_expanded_by_all_cores(pocl: Session, most_alone: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a CPU of many cores."""
+    """Search as on a CPU of many cores."""
     monkeypatch.setattr(queued, "_FEW_UNITS", 0)
     monkeypatch.setattr(queued, "_MOST_ALONE", most_alone)
     monkeypatch.setattr(queued, "_BUDGET", 100)
@@ -108,8 +112,10 @@ def test_wide_levels_are_expanded_by_all_cores(pocl: Session, most_alone: int, m
 
 
 @pytest.mark.parametrize("strategy", ["frontier", "direction_optimizing"])
-def test_levels_in_launches_of_their_own(pocl: Session, strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a GPU on which work-groups may not wait for each other."""
+def test_levels_are_right_in_launches_of_their_own(
+    pocl: Session, strategy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Search as on a GPU without a barrier between work-groups."""
     monkeypatch.setattr(strategies, "has_queues", lambda _facts: False)
     for graph, source in ((cg.generators.rmat(11, 16), 7), (cg.generators.grid(50, 60), 0), (GRAPHS["star"](), 5)):
         for max_depth in (None, 4):
@@ -117,8 +123,8 @@ def test_levels_in_launches_of_their_own(pocl: Session, strategy: str, monkeypat
 
 
 @pytest.mark.parametrize("n_units", [1, 2, 4])
-def test_groups_that_search_together(session: Session, n_units: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of CPUs with few cores, in one launch and in many."""
+def test_groups_that_search_together_are_right(session: Session, n_units: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CPUs with few cores search in one launch or in many."""
     if not session.facts.is_cpu:
         pytest.skip("one launch does it all there")
     monkeypatch.setattr(session.commands, "facts", replace(session.facts, compute_units=n_units))
@@ -130,14 +136,14 @@ def test_groups_that_search_together(session: Session, n_units: int, monkeypatch
 
 
 @every_strategy
-def test_max_depth(session: Session, strategy: str) -> None:
+def test_a_search_stops_at_max_depth(session: Session, strategy: str) -> None:
     graph = cg.generators.grid(40, 50)
     for max_depth in (0, 1, 2, 17, 87, 88, 89, 10**9, 2**40, np.uint64(2**64 - 1)):
         result = assert_right(graph, 0, session, strategy, max_depth=max_depth)
         assert result.distances.max() == min(max_depth, 88)
 
 
-def test_scipy(pocl: Session) -> None:
+def test_a_matrix_is_searched_as_by_scipy(pocl: Session) -> None:
     matrix = sp.random_array((500, 500), density=0.01, rng=np.random.default_rng(1), format="csr")
     result = bfs(matrix, 3, session=pocl)
     order, predecessors = breadth_first_order(matrix, 3)
@@ -147,7 +153,7 @@ def test_scipy(pocl: Session) -> None:
     assert matrix[result.predecessors[reached], np.flatnonzero(reached)].all()
 
 
-def test_networkx(pocl: Session) -> None:
+def test_nodes_of_networkx_are_sources_and_steps_of_paths(pocl: Session) -> None:
     graph = nx.Graph([("d", "a"), ("a", "b"), ("b", "d"), ("x", "y"), ("b", "e")])
     result = bfs(graph, "d", session=pocl)
     lengths = nx.single_source_shortest_path_length(graph, "d")
@@ -159,7 +165,7 @@ def test_networkx(pocl: Session) -> None:
 
 
 @pytest.mark.parametrize("source", [5, -1, [0, 5], 2**31, 2**40, -(2**40), [2, 1, -3]])
-def test_sources_out_of_range(pocl: Session, source: Any) -> None:
+def test_sources_out_of_range_are_named(pocl: Session, source: Any) -> None:
     graph = cg.generators.path(5)
     worst = next(s for s in np.atleast_1d(source) if not 0 <= s < 5)
     with pytest.raises(SourceError, match=rf"(?<!\d){worst}(?!\d)") as caught:
@@ -168,7 +174,7 @@ def test_sources_out_of_range(pocl: Session, source: Any) -> None:
     assert bfs(graph, 4, session=pocl).distances.tolist() == [4, 3, 2, 1, 0]
 
 
-def test_unknown_labels(pocl: Session) -> None:
+def test_unknown_labels_are_named(pocl: Session) -> None:
     graph = nx.Graph([("a", "b"), ("b", "c")])
     for source, name in (("q", "q"), (["a", "zz"], "zz"), (0, "0"), (["a", 7], "7")):
         with pytest.raises(SourceError, match=name):
@@ -180,7 +186,7 @@ def test_unknown_labels(pocl: Session) -> None:
             bfs(numbered, unknown, session=pocl)
 
 
-def test_what_is_no_id(pocl: Session) -> None:
+def test_a_bool_or_a_list_is_no_id(pocl: Session) -> None:
     """A bool is none, though it equals an integer, but for a vertex of that name; nor is what has no hash."""
     numbers, named = cg.generators.path(3), Graph.from_edges([0, 1], [1, 2], ids="auto")
     for graph in (numbers, named):
@@ -190,7 +196,7 @@ def test_what_is_no_id(pocl: Session) -> None:
     assert bfs(nx.Graph([(True, "a"), ("a", 0)]), True, session=pocl).path_to(0) == [True, "a", 0]
 
 
-def test_many_labelled_sources(pocl: Session) -> None:
+def test_many_labelled_sources_are_found_in_one_pass(pocl: Session) -> None:
     """The ids are looked through once, not for each source."""
     path = cg.generators.path(60_000)
     ids = [f"v{i}" for i in range(60_000)]
@@ -202,7 +208,7 @@ def test_many_labelled_sources(pocl: Session) -> None:
     assert time.process_time() - start < 10  # 60,000² / 2 comparisons take a minute
 
 
-def test_no_vertices(pocl: Session) -> None:
+def test_a_graph_without_vertices_has_no_source(pocl: Session) -> None:
     for name in ("empty", "directed-empty"):
         with pytest.raises(SourceError, match="0"):
             bfs(GRAPHS[name](), 0, session=pocl)
@@ -228,10 +234,10 @@ def fragments() -> Graph:
 
 
 def test_searches_that_end_soon_are_told_apart(pocl: Session) -> None:
-    """In fragments the host looks at what is around the source, and prices follow what it meets."""
+    """In fragmented graphs the host measures the component of the source, and prices follow its size."""
     graph = fragments()
     asked = [as_problem(graph, source=source) for source in (0, 50_000, [50_000, 50_001, 90_000])]
-    assert [problem.n_met for problem in asked] == [None] * 3  # nobody has measured the graph
+    assert [problem.n_met for problem in asked] == [None] * 3  # The graph is not measured yet.
     assert graph.stats.reached_share < 0.9
     asked = [as_problem(graph, source=source) for source in (0, 50_000, [50_000, 50_001, 90_000])]
     assert [problem.n_met for problem in asked] == [None, 8, 16]
@@ -245,14 +251,14 @@ def test_searches_that_end_soon_are_told_apart(pocl: Session) -> None:
     assert as_problem(on_device, source=50_000).n_met is None  # its rows are not on the host
 
 
-def test_answers_of_sources_in_small_and_large_components(session: Session) -> None:
+def test_sources_in_small_and_large_components_are_at_distance_0(session: Session) -> None:
     graph = fragments()
     for source in (50_000, 0, 96_383, 7, 50_000):
         assert bfs(graph, source, session=session, verify=True).distances[source] == 0
 
 
 def test_one_work_group_looks_at_the_rows_of_hubs(pocl: Session) -> None:
-    """Of two hubs one may be looked at in vain, bottom-up; the only hub of a star is met first."""
+    """Bottom-up, a group may read the row of one of two hubs in vain; the only hub of a star is met first."""
     n, gpu = 3000, replace(pocl.facts, is_cpu=False, compute_units=100)
     hubs = Graph.from_edges(np.repeat([0, 1], n), 2 + np.tile(np.arange(n), 2))
     loads = [
@@ -270,7 +276,7 @@ def test_random_numbers_make_deep_searches_longer(pocl: Session) -> None:
 
 
 def test_searches_that_stay_top_down_have_no_other_direction(pocl: Session) -> None:
-    """It would be the same search, for which a matrix must be found to be symmetric; it runs if it is named."""
+    """The other direction would be the same search, after a costly check of symmetry. It runs if it is named."""
     deep, shallow = cg.generators.grid(300, 300), cg.generators.rmat(15, 8)
     assert "direction_optimizing" in cg.explain("bfs", shallow, session=pocl).contenders
     assert "direction_optimizing" not in cg.explain("bfs", deep, session=pocl).contenders
@@ -290,7 +296,7 @@ def far_hubs() -> Graph:
 
 
 @pytest.mark.parametrize("source", [0, -1])
-def test_hubs_far_from_the_source(session: Session, source: int) -> None:
+def test_hubs_far_from_the_source_are_reached(session: Session, source: int) -> None:
     """Searches bottom-up look at long rows, of which no neighbour is in the frontier yet, one, or nearly all."""
     graph = far_hubs()
     for options in ({"alpha": 2**20, "beta": 2**20}, {}):
@@ -298,7 +304,7 @@ def test_hubs_far_from_the_source(session: Session, source: int) -> None:
 
 
 @pytest.mark.parametrize("width", [8, 64])
-def test_sub_group_widths(width: int) -> None:
+def test_searches_are_right_at_every_sub_group_width(width: int) -> None:
     names = [*STRATEGIES] if width < 64 else ["direction_optimizing"]  # the others take long to compile, too
     script = (
         "import clgraph as cg; from test_bfs import far_hubs; from clgraph.algorithms.bfs import strategies;"
@@ -345,7 +351,7 @@ def test_parts_cover_each_row_once(session: Session, mda: int) -> None:
         assert (np.maximum.reduceat(sizes, first) - np.minimum.reduceat(sizes, first) <= 1).all()
 
 
-def test_mda_by_histogram(pocl: Session) -> None:
+def test_the_fullest_bucket_of_degrees_gives_the_mda(pocl: Session) -> None:
     for graph in graphs():
         degrees = graph.degrees
         width = degrees.max() / 10
@@ -358,7 +364,7 @@ def test_mda_by_histogram(pocl: Session) -> None:
     assert histogram_mda(np.array([10, 10, 10, 1])) == 10
 
 
-def test_mda_by_the_cost_model(pocl: Session) -> None:
+def test_the_cost_model_gives_an_mda_between_its_limits(pocl: Session) -> None:
     rates, facts = pocl.profile.rates, pocl.facts
     skewed, even = cg.generators.rmat(12, 16), cg.generators.grid(60, 60)
     assert model_mda(even.stats, facts, rates, 4) == 4
@@ -372,13 +378,13 @@ def test_mda_by_the_cost_model(pocl: Session) -> None:
     [*(("node_splitting", "mda", value) for value in (0, -1, 2.5, "most", None, 2**31)),
      *(("child_launch", "threshold", value) for value in (0, -1, 2.5, "most"))],
 )  # fmt: skip
-def test_bad_lengths_of_rows(pocl: Session, strategy: str, option: str, value: Any) -> None:
+def test_bad_lengths_of_rows_are_refused(pocl: Session, strategy: str, option: str, value: Any) -> None:
     with pytest.raises(InputError, match=option):
         bfs(cg.generators.path(9), 0, strategy=strategy, session=pocl, **{option: value})
 
 
 def test_children_follow_their_parents(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without atomics by a kernel, without which their edges stay unseen; with atomics by themselves."""
+    """A kernel gives children the values of their parents; without it their edges stay unseen. Atomics need none."""
     graph = cg.generators.star(300)
     with_copies = bfs(graph, 7, strategy="node_splitting", mda=4, session=session)
     without = bfs(graph, 7, strategy="node_splitting", mda=4, atomic=True, session=session)
@@ -393,8 +399,8 @@ def test_children_follow_their_parents(session: Session, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("strategy", OF_ROUNDS)
-def test_balance(session: Session, strategy: str) -> None:
-    """In the last round all that is reached looks at its edges."""
+def test_balance_counts_all_edges_that_are_reached(session: Session, strategy: str) -> None:
+    """In the last round every reached vertex looks at its edges."""
     options = {"node_splitting": {"mda": 8}, "child_launch": {"threshold": 8}}.get(strategy, {})
     graph = random_weights(cg.generators.rmat(12, 8), high=9)
     for search in (bfs, sssp):
@@ -420,7 +426,7 @@ def test_splitting_evens_the_work(pocl: Session) -> None:
     assert before.edges == after.edges and after.most < before.most / 20
 
 
-def test_rounds(session: Session) -> None:
+def test_rounds_end_with_one_that_changes_nothing(session: Session) -> None:
     """The last one changes nothing; atomics lose no lowering."""
     for options in ({}, {"atomic": True}):
         path = bfs(cg.generators.path(500).permuted(1), 0, strategy="topology_driven", session=session, **options)
@@ -429,15 +435,15 @@ def test_rounds(session: Session) -> None:
     assert nothing.info.details["rounds"] == 1
 
 
-def test_children_from_the_device() -> None:
-    """Where the driver can; elsewhere the host launches them."""
+def test_the_device_launches_children_where_it_can() -> None:
+    """Intel's driver launches kernels from the device; elsewhere the host launches them."""
     session = intel_session()
     assert session.commands.has_device_queue
     info = bfs(cg.generators.star(3000), 4, strategy="child_launch", session=session, verify=True).info
     assert info.details["launched_by"] == "device" and "relax_pieces" not in info.kernels
 
 
-def test_children_from_the_host(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_host_launches_children_elsewhere(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not session.commands.has_device_queue or session.facts.dialect.standard == "CL3.0"
     monkeypatch.setitem(vars(session.commands), "has_device_queue", False)
     graph = random_weights(cg.generators.rmat(13, 16), dtype=np.float32)
@@ -450,7 +456,7 @@ def test_children_from_the_host(session: Session, monkeypatch: pytest.MonkeyPatc
 
 
 def test_what_the_device_queue_cannot_take_is_done_at_once() -> None:
-    """Far more children than a queue holds anywhere."""
+    """The search has far more children than any device queue holds."""
     session = intel_session()
     graph = cg.generators.uniform_random(30_000, 200_000)
     result = bfs(graph, 0, strategy="child_launch", threshold=1, session=session)
@@ -458,7 +464,9 @@ def test_what_the_device_queue_cannot_take_is_done_at_once() -> None:
     assert np.array_equal(result.distances, bfs_distances(graph, [0]))
 
 
-def test_profile(session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_balance_profile_is_measured_and_drawn(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     graph = cg.generators.rmat(13, 8)
     profile = profile_balance(session, as_problem(graph, source=5), mda=16)
     assert profile.mda == 16 and profile.parts.max() <= 16 and profile.parts.sum() == profile.degrees.sum()
@@ -482,7 +490,7 @@ def test_profile(session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     plot_balance(alone, tmp_path / "alone.png", "alone")
 
 
-def test_profile_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_and_draws_a_balance_profile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, picture = tmp_path / "graph.txt", tmp_path / "balance.png"
     path.write_text("".join(f"{u} {u // 3}\n" for u in range(1, 500)))
     options = ["bfs", str(path), "--source", "0", "-d", "pocl", "--profile-balance"]

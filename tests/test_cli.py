@@ -1,69 +1,30 @@
-"""The ``clgraph`` command: exit codes, output for people and for programs, bad input; tables of results."""
+"""The ``clgraph`` command: usage, exit codes, names, files; the doctor."""
 
-import csv
 import gzip
 import json
 import os
 import signal
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ROOT, crashing_driver, session_on
+from command_line import (
+    Cli,
+    cli_fixture,  # noqa: F401
+    graph_file_fixture,  # noqa: F401
+    on_pocl_fixture,  # noqa: F401
+)
+from conftest import ROOT, crashing_driver
 
-from clgraph import errors, report
+from clgraph import errors
 from clgraph.algorithms.table import MODULES, find_algorithm
 from clgraph.cli import info
 from clgraph.cli.main import COMMANDS, main
 from clgraph.cli.options import write_result
-from clgraph.errors import InputError
 from clgraph.report import read_rows
 from clgraph.runtime.discovery.child import Answer, run_child
-
-# Two triangles, one vertex pair and an isolated vertex; ids as a user would give them.
-EDGES = "# two triangles and a pair\n# Nodes: 9 Edges: 7\n0 1\n1 2\n2 0\n3 4\n4 5\n5 3\n7 8\n"
-
-
-@pytest.fixture
-def graph_file(tmp_path: Path) -> str:
-    path = tmp_path / "graph.txt"
-    path.write_text(EDGES, encoding="utf-8")
-    return str(path)
-
-
-@dataclass
-class Cli:
-    """The command line in this process."""
-
-    capsys: pytest.CaptureFixture[str]
-
-    def text(self, *arguments: str, code: int = 0) -> str:
-        """Return what it prints to stdout."""
-        assert main(arguments) == code
-        return self.capsys.readouterr().out
-
-    def document(self, *arguments: str) -> Any:
-        return json.loads(self.text(*arguments, "--json"))
-
-    def error(self, *arguments: str, code: int = 4) -> str:
-        """Return what it prints to stderr, also where that is a warning."""
-        assert main(arguments) == code
-        return self.capsys.readouterr().err
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    return Cli(capsys)
-
-
-@pytest.fixture
-def on_pocl(monkeypatch: pytest.MonkeyPatch) -> None:
-    session_on("pocl")
-    monkeypatch.setenv("CLGRAPH_DEVICE", "pocl")
 
 
 def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -71,9 +32,6 @@ def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[
         [sys.executable, "-m", "clgraph.cli.main", *arguments], cwd=ROOT, capture_output=True, text=True,
         check=False, timeout=600, env={**os.environ, **environment},
     )  # fmt: skip
-
-
-# ---- parsing and exit codes
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -162,7 +120,7 @@ def test_a_plot_that_cannot_be_drawn_is_refused_before_any_work(monkeypatch: pyt
 
 @pytest.mark.parametrize("algorithm", MODULES)
 def test_an_algorithm_has_one_name(algorithm: str) -> None:
-    """In Python, ``explain``, the command line, the benchmarks, and their files and rows."""
+    """Python, ``explain``, the command line, benchmarks, their files and rows use the same name."""
     import clgraph
 
     benchmarks = ROOT / "benchmarks"
@@ -195,10 +153,7 @@ def test_the_package_runs_as_a_module() -> None:
     assert child.stdout.startswith(b"clgraph ")
 
 
-# ---- without a device
-
-
-def test_info(graph_file: str, cli: Cli) -> None:
+def test_info_tells_sizes_and_degrees(graph_file: str, cli: Cli) -> None:
     document = cli.document("info", graph_file, "--diameter")
     assert (document["n_vertices"], document["max_degree"], document["n_isolated"]) == (9, 2, 1)
     assert document["diameter_bound"] == 1
@@ -313,244 +268,6 @@ def test_bench_lists_and_refuses(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> N
     assert "checkout" in cli.error("bench", "connected_components")
 
 
-# ---- devices
-
-
-def test_devices(cli: Cli, on_pocl: None) -> None:
-    rows = cli.document("devices")
-    assert any("Portable" in row["platform"] and row["facts"]["compute_units"] > 0 for row in rows)
-    assert sum(row["default"] for row in rows) == 1
-    assert "Portable Computing Language" in cli.text("devices")
-
-
-def test_no_device_at_all_is_3(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    from clgraph.runtime.discovery import query, selection
-
-    for module in (query, selection):
-        monkeypatch.setattr(module, "platforms", list)
-    assert main(["devices", "--json"]) == 3
-    captured = capsys.readouterr()
-    assert json.loads(captured.out) == [] and "clgraph doctor" in captured.err
-
-
-def test_an_unknown_device_is_3(graph_file: str, cli: Cli) -> None:
-    assert "abacus" in cli.error("connected_components", graph_file, "-d", "abacus", code=3)
-
-
-def test_connected_components(graph_file: str, on_pocl: None, cli: Cli, tmp_path: Path) -> None:
-    document = cli.document("connected_components", graph_file, "--verify")
-    assert (document["n_components"], document["largest"]) == (4, [3, 3, 2, 1])
-    assert document["verified"] is True and document["seconds"]["total"] > 0
-    assert document["strategy"] == min(document["predicted_seconds"], key=document["predicted_seconds"].get)
-    array = str(tmp_path / "labels.npy")
-    text = cli.text("connected_components", graph_file, "--largest", "2", "-o", array)
-    assert "components  4\n" in text and "3, 3\n" in text and "picked" in text
-    assert np.load(array).tolist() == [0, 0, 0, 1, 1, 1, 2, 3, 3]
-    assert "known: auto" in cli.error("connected_components", graph_file, "--strategy", "nonsense", code=2)
-
-
-def test_labels_that_cannot_be_written_leave_the_old_file(tmp_path: Path) -> None:
-    target = tmp_path / "labels.txt"
-    target.write_text("old", encoding="utf-8")
-    with pytest.raises(UnicodeEncodeError):
-        write_result(str(target), np.zeros(2), [("a", 0), ("\ud800", 0)])  # half a character has no bytes in UTF-8
-    assert target.read_text(encoding="utf-8") == "old" and len(list(tmp_path.iterdir())) == 1
-
-
-def test_connected_components_verify_fails_on_a_wrong_result(
-    graph_file: str, on_pocl: None, cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from clgraph.algorithms.connected_components import ComponentsPlan
-
-    right = ComponentsPlan.run
-
-    def wrong(plan: ComponentsPlan) -> None:
-        right(plan)
-        plan.labels.set(np.array([8], np.int32), offset=8)  # parts vertex 8 from its neighbour 7
-
-    monkeypatch.setattr(ComponentsPlan, "run", wrong)
-    assert main(["connected_components", graph_file, "--strategy", "rem"]) == 0
-    assert "clgraph: " in cli.error("connected_components", graph_file, "--strategy", "rem", "--verify", code=1)
-
-
-@pytest.fixture
-def weighted_file(tmp_path: Path) -> str:
-    path = tmp_path / "weighted.txt"
-    path.write_text("0 1 5\n1 2 -3\n0 2 4\n3 4 7\n", encoding="utf-8")
-    return str(path)
-
-
-def test_minimum_spanning_forest(weighted_file: str, on_pocl: None, cli: Cli) -> None:
-    document = cli.document("minimum_spanning_forest", weighted_file, "--verify")
-    assert (document["weight"], document["n_forest_edges"], document["n_trees"]) == (8, 3, 2)
-    assert document["verified"] is True and document["strategy"] in document["predicted_seconds"]
-    strategy = document["strategy"]
-    text = cli.text("minimum_spanning_forest", weighted_file, "--maximum", "--strategy", strategy)
-    assert "weight     16\n" in text and "trees      2\n" in text and f"{strategy} ({document['kind']}, forced)" in text
-
-
-def test_minimum_spanning_forest_writes_edges(weighted_file: str, on_pocl: None, tmp_path: Path, cli: Cli) -> None:
-    from clgraph.io import read
-
-    edges = ["0\t2\t4\n", "1\t2\t-3\n", "3\t4\t7\n"]
-    assert cli.text("minimum_spanning_forest", weighted_file, "-o", "-") == "".join(edges)
-    array, matrix = str(tmp_path / "forest.npy"), str(tmp_path / "forest.mtx.gz")
-    cli.text("minimum_spanning_forest", weighted_file, "-o", array)
-    graph = read(weighted_file)
-    assert np.load(array).dtype == np.int64 and graph.column_indices[np.load(array)].tolist() == [2, 2, 4]
-    cli.text("minimum_spanning_forest", weighted_file, "-o", matrix)
-    forest = read(matrix)
-    assert not forest.directed and forest.n_vertices == 5
-    assert ["{}\t{}\t{}\n".format(*edge) for edge in zip(*forest.edge_list(), strict=True)] == edges
-
-
-def test_bfs(graph_file: str, on_pocl: None, tmp_path: Path, cli: Cli) -> None:
-    document = cli.document("bfs", graph_file, "--source", "0", "--source=4", "--verify")
-    assert (document["n_reached"], document["greatest_distance"], document["sources"]) == (6, 1, ["0", "4"])
-    assert document["verified"] is True and document["strategy"] in document["predicted_seconds"]
-    strategy = document["strategy"]
-    text = cli.text("bfs", "--source", "7", graph_file, "--strategy", strategy)
-    assert "2 of 9 vertices\n" in text and "greatest distance  1\n" in text and "forced)" in text
-    options = ["bfs", graph_file, "--source", "1"]
-    text = cli.text(*options, "-o", "-", "--predecessors", "--max-depth", "1")
-    assert text.startswith("0\t1\t1\n1\t0\t-\n2\t1\t1\n3\t-1\t-\n")
-    array = str(tmp_path / "distances.npy")
-    assert "reached" in cli.text(*options, "--max-depth", "0", "-o", array)
-    assert np.load(array).dtype == np.int32 and np.load(array).tolist() == [-1, 0, *[-1] * 7]
-
-
-def test_sssp(tmp_path: Path, on_pocl: None, cli: Cli) -> None:
-    from clgraph.data.graphs.graph import Graph
-    from clgraph.io import write
-
-    path = tmp_path / "weighted.txt"
-    path.write_text("0 1 5\n1 2 3\n0 2 9\n3 4 7\n", encoding="utf-8")
-    options = ["sssp", str(path), "--source", "0"]
-    document = cli.document(*options, "--verify")
-    assert (document["n_reached"], document["greatest_distance"], document["verified"]) == (3, 8, True)
-    assert cli.document(*options, "--limit", "7.5")["greatest_distance"] == 5
-    text = cli.text(*options, "--predecessors", "--verify", "-o", "-")
-    assert text == "0\t0\t-\n1\t5\t0\n2\t8\t1\n3\t-1\t-\n4\t-1\t-\n"
-    array = str(tmp_path / "distances.npy")
-    cli.text(*options, "--source", "3", "-o", array)
-    assert np.load(array).dtype == np.int64 and np.load(array).tolist() == [0, 5, 8, 0, 7]
-    path.write_text("0 1 0.1\n", encoding="utf-8")
-    assert cli.text(*options, "-o", "-") == "0\t0.0\n1\t0.1\n"
-    assert "dtype = 'float32'; allowed: float64 by weights of float64" in cli.error(*options, "--dtype", "float32")
-    narrow = str(tmp_path / "narrow.npz")
-    write(Graph.from_edges([0, 1], [1, 2], np.array([1, 2**-24], np.float32)), narrow)
-    for dtype, expected in (("float64", 1 + 2**-24), ("float32", 1)):
-        cli.text("sssp", narrow, "--source", "0", "--dtype", dtype, "-o", array)
-        assert np.load(array).dtype == dtype and np.load(array)[2] == expected
-    path.write_text("0 1 5\n1 2 -3\n", encoding="utf-8")
-    assert "-3" in cli.error(*options)
-
-
-def test_sources_are_ids_of_the_file(graph_file: str, tmp_path: Path, on_pocl: None, cli: Cli) -> None:
-    from clgraph.data.graphs.graph import Graph
-    from clgraph.io import write
-
-    for name in ("bfs", "sssp"):
-        for unknown in ("9", "-1", "1.5", "a", str(2**64)):
-            assert unknown in cli.error(name, graph_file, "--source", "0", f"--source={unknown}")
-        for ids, unknown in ((["10", "7", "20"], "0"), (["b", "a", "01"], "1")):
-            array = np.array(ids) if ids[0] == "b" else np.array(ids, np.int64)
-            path = str(tmp_path / "named.npz")
-            write(Graph.from_edges(array[:2], array[1:], ids=array), path)
-            text = cli.text(name, path, "--source", ids[2], "--predecessors", "-o", "-")
-            assert text == f"{ids[0]}\t2\t{ids[1]}\n{ids[1]}\t1\t{ids[2]}\n{ids[2]}\t0\t-\n"
-            assert unknown in cli.error(name, path, "--source", unknown)
-
-
-ONE_BASED = {
-    "a.gr": "p sp 4 4\na 1 2 5\na 2 1 5\na 2 3 7\na 3 2 7\n",
-    "a.mtx": "%%MatrixMarket matrix coordinate integer symmetric\n4 4 2\n2 1 5\n3 2 7\n",
-    "a.graph": "4 2 1\n2 5\n1 5 3 7\n2 7\n\n",
-    "a.txt": "# Nodes: 4 Edges: 2\n1 2 5\n2 3 7\n4 4 0\n",
-    "out.a": "% sym weighted\n% 2 4 4\n1 2 5\n2 3 7\n",
-    "list.txt": "1 2 5\n2 3 7\n4 4 0\n",
-}
-
-
-@pytest.mark.parametrize("name", ONE_BASED)
-def test_ids_that_a_person_types_and_reads_are_those_of_the_file(
-    name: str, tmp_path: Path, on_pocl: None, cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path / "cache"))
-    path = tmp_path / name
-    path.write_text(ONE_BASED[name], encoding="utf-8")
-    files = [str(path)]
-    for other in ("b.npz", "b.txt", "b.csv", "b.mtx", "b.gr"):
-        cli.text("convert", str(path), str(tmp_path / other))
-        files.append(str(tmp_path / other))
-    for file in [*files, str(path)]:  # the last one comes from the cache
-        text = cli.text("sssp", file, "--source", "1", "--predecessors", "-o", "-")
-        assert text.splitlines() == ["1\t0\t-", "2\t5\t1", "3\t12\t2", "4\t-1\t-"], file
-    text = cli.text("bfs", str(path), "--source", "3", "-o", "-")
-    assert text.startswith("1\t2\n2\t1\n3\t0\n")
-    for command in ("connected_components", "color"):
-        lines = cli.text(command, str(path), "-o", "-").splitlines()
-        assert [line.split("\t")[0] for line in lines] == ["1", "2", "3", "4"]
-    assert cli.text("minimum_spanning_forest", str(path), "-o", "-") == "1\t2\t5\n2\t3\t7\n"
-    assert "source 0 is not among" in cli.error("bfs", str(path), "--source", "0")
-
-
-def test_rows_and_json_are_not_mixed(graph_file: str, capsys: pytest.CaptureFixture[str]) -> None:
-    commands = [
-        ["connected_components"], ["minimum_spanning_forest"], ["bfs", "--source", "0"], ["sssp", "--source", "0"],
-        ["color"], ["partition", "-k", "2"],
-    ]  # fmt: skip
-    for arguments in commands:
-        assert main([*arguments, graph_file, "--json", "-o", "-"]) == 4
-        captured = capsys.readouterr()
-        assert captured.out == "" and "both write to stdout" in captured.err
-
-
-@pytest.mark.parametrize("unbuffered", ["", "1"])
-@pytest.mark.parametrize(
-    ("redirection", "code", "message"),
-    [
-        (">&-", 4, "clgraph: stdout is closed: redirect it to a file or to /dev/null\n"),
-        (">/dev/full", 4, "clgraph: stdout: No space left on device\n"),
-        ("2>&- >/dev/null", 0, ""),
-        ("2>&- --base 7 >/dev/null", 2, ""),
-        ("--debug 2>&- >/dev/null", 0, ""),
-    ],
-)
-def test_a_stdout_that_is_closed_or_full_is_one_line(
-    graph_file: str, redirection: str, code: int, message: str, unbuffered: str
-) -> None:
-    child = subprocess.run(
-        ["bash", "-c", f'"$0" -m clgraph.cli.main info "$1" {redirection}', sys.executable, graph_file],
-        cwd=ROOT, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
-    )  # fmt: skip
-    assert (child.returncode, child.stdout, child.stderr) == (code, "", message)
-
-
-def test_explain(graph_file: str, on_pocl: None, tmp_path: Path, cli: Cli) -> None:
-    document = cli.document("explain", "connected_components", graph_file)
-    seconds = {name: predicted["seconds"] for name, predicted in document["predicted"].items()}
-    assert document["strategy"] == min(seconds, key=seconds.__getitem__)
-    assert cli.text("explain", "connected_components", graph_file).count(" x, ") == len(seconds) - 1
-    assert main(["explain", "nonsense", graph_file]) == 4
-    assert main(["explain", "connected_components", graph_file, "--distance", "2"]) == 4
-    document = cli.document("explain", "color", graph_file, "--distance", "2")
-    assert document["strategy"] == "best_of_two" and "jones_plassmann" in document["predicted"]
-    (tmp_path / "ratings.txt").write_text("1 1 4.0\n1 2 3.0\n2 2 5.0\n")
-    document = cli.document("explain", "factorization", str(tmp_path / "ratings.txt"))
-    assert document["ratings"].endswith("ratings.txt") and document["strategy"] in document["predicted"]
-    arguments = "explain", "connected_components", graph_file, "--strategy", "rem"
-    assert cli.document(*arguments)["kernels"] == []
-    measured = cli.document(*arguments, "--measure")["kernels"]
-    assert {"initialize", "unite", "compress", "mark_roots"} <= {kernel["kernel"] for kernel in measured}
-    assert all(kernel["launches"] > 0 and kernel["seconds"] > 0 for kernel in measured)
-    text = cli.text(*arguments, "--measure")
-    assert "Kernels of rem" in text and "unite" in text
-
-
-# ---- the doctor
-
-
 def test_the_doctor_finds_pocl_at_work(capsys: pytest.CaptureFixture[str], on_pocl: None) -> None:
     report = json.loads(command("doctor", "--json").stdout)
     works = {device["platform"]: device["works"] for device in report["devices"]}
@@ -589,265 +306,3 @@ def test_no_child_starts_where_there_is_no_interpreter(monkeypatch: pytest.Monke
             patch.setattr(sys, name, value, raising=False)
             with pytest.raises(OSError, match="there is no Python interpreter to start"):
                 run_child("clgraph", timeout=60.0)
-
-
-def test_color(graph_file: str, on_pocl: None, cli: Cli, tmp_path: Path) -> None:
-    document = cli.document("color", graph_file, "--balanced", "--seed", "3", "--verify")
-    assert document["verified"] and document["distance"] == 1 and len(document["class_sizes"]) == document["n_colors"]
-    path = tmp_path / "colors.npy"
-    text = cli.text("color", graph_file, "--strategy", "speculative", "--order", "natural", "-o", str(path))
-    assert "class sizes" in text and np.load(path).dtype == np.int32
-    lines = cli.text("color", graph_file, "--distance", "2", "--deterministic", "-o", "-")
-    assert len(lines.splitlines()) == document["n_vertices"]
-    assert main(["color", graph_file, "--order", "alphabetical"]) == 4
-    assert main(["color", graph_file, "--order", "natural", "--strategy", "best_of_orders"]) == 2
-
-
-def test_partition(graph_file: str, on_pocl: None, cli: Cli, tmp_path: Path) -> None:
-    document = cli.document("partition", graph_file, "-k", "3", "--seed", "2", "--verify")
-    assert document["verified"] and sum(document["part_weights"]) == document["n_vertices"] and document["levels"]
-    path = tmp_path / "graph.part.3"
-    assert "edge cut" in cli.text("partition", graph_file, "-k", "3", "--seed", "2", "-o", str(path))
-    assert np.bincount(np.loadtxt(path, int)).tolist() == document["part_weights"]
-    assert main(["partition", graph_file, "-k", "0"]) == 4
-
-
-def test_partition_of_real_weights(cli: Cli, on_pocl: None, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    path = tmp_path / "real.txt"
-    path.write_text("1 2 0.5\n2 3 0.25\n3 4 0.5\n4 1 1e-9\n", encoding="utf-8")
-    command = ["partition", str(path), "-k", "2"]
-    assert "--scale-weights FACTOR multiplies and rounds them; at most 8.55e+08 here" in cli.error(*command)
-    document = cli.document(*command, "--scale-weights", "100", "--verify")
-    assert document["edge_cut"] == 25 and document["part_weights"] == [2, 2] and document["scale_weights"] == 100
-    assert main([*command, "--scale-weights", "100"]) == 0
-    captured = capsys.readouterr()
-    assert "edge cut      25 (0.25 before scaling)" in captured.out
-    assert "--scale-weights 100: 2 entries round to 0" in captured.err
-    assert cli.document(*command, "--scale-weights", "8.55e8")["edge_cut"] == 213750001
-    for factor, message in (("9e8", "edges weigh 1125000001 together"), ("1e30", "beyond 64 bits"), ("0", "above 0")):
-        assert message in cli.error(*command, "--scale-weights", factor)
-    path.write_text("1 2\n", encoding="utf-8")
-    assert "has no weights" in cli.error(*command, "--scale-weights", "2")
-
-
-def test_refine(on_pocl: None, cli: Cli, tmp_path: Path) -> None:
-    poly, mesh, picture = tmp_path / "lake.poly", tmp_path / "lake.1.ele", tmp_path / "lake.png"
-    poly.write_text("4 2\n1 0 0\n2 3 0\n3 3 1\n4 0 1\n4\n1 1 2\n2 2 3\n3 3 4\n4 4 1\n0\n1\n1 1 .5 7 .05\n")
-    document = cli.document(
-        "refine", str(poly), "-o", str(mesh), "--min-angle", "25", "--plot", str(picture), "--verify"
-    )
-    assert document["before"]["n_triangles"] == 2
-    assert document["after"]["min_angle"] >= 25 and document["after"]["max_area"] <= 0.05
-    assert document["run"]["strategy"] and picture.stat().st_size > 1000
-    node = str(tmp_path / "lake.1.node")
-    text = cli.text("refine", node, "--max-area", "0.01", "--max-points", "9999")
-    assert "areas" in text and str(document["after"]["n_triangles"]) in text
-    assert "excused" not in text and "stopped" not in text
-    wedge = tmp_path / "wedge.poly"
-    wedge.write_text("3 2\n1 0 0\n2 1 0\n3 1.3 .1\n3\n1 1 2\n2 2 3\n3 3 1\n0\n")
-    text = cli.text("refine", str(wedge), "--conforming")
-    assert "thin triangles between segments that meet at small angles" in text
-    assert main(["refine", str(tmp_path / "none.poly")]) == 4
-    assert main(["refine", str(poly), "--plot", "a.txt"]) == 4
-    assert main(["refine", str(poly), "--min-angle", "60"]) == 4
-
-
-def test_hash_collisions(graph_file: str, on_pocl: None, cli: Cli, tmp_path: Path) -> None:
-    document = cli.document(
-        "hash_collisions", graph_file, "--distance", "2", "--hashes", "gray,murmur3", "--bits", "1-3,6", "--verify"
-    )
-    assert document["hashes"] == ["gray", "murmur3"] and document["bit_widths"] == [1, 2, 3, 6]
-    assert document["verified"] and len(document["total"]) == 2 and len(document["maximum"][0]) == 4
-    assert document["best"]["bits"] in (1, 2, 3, 6)
-    picture = str(tmp_path / "collisions.png")
-    text = cli.text(
-        "hash_collisions", graph_file, "--hashes", "2", "--bits", "2", "--max-colors", "4", "--plot", picture
-    )
-    assert "murmur3" in text and "of 2 bits" in text and Path(picture).stat().st_size > 1000
-    assert main(["hash_collisions", graph_file, "--max-colors", "1"]) == 4
-    assert main(["hash_collisions", graph_file, "--hashes", "md5"]) == 4
-
-
-# ---- tables of benchmark results
-
-
-def row(graph: str, strategy: str, seconds: float, **fields: Any) -> dict[str, Any]:
-    return {
-        "benchmark": "connected_components", "device": "Test 1", "graph": graph, "strategy": strategy, "kind": "online",
-        "wall_seconds": seconds, "predicted_seconds": 2 * seconds, "kernel_seconds": seconds / 2, **fields,
-    }  # fmt: skip
-
-
-OPENING, CLOSING = "<!-- report connected_components -->", "<!-- /report connected_components -->"
-INTO = ("--benchmark", "connected_components", "--into")
-ROWS = [
-    row("road", "rem", 0.004, picked=True),
-    row("road", "afforest", 0.001),
-    row("road", "scipy", 0.0001, kind=None),
-    row("rmat", "rem", 0.002),
-    row("rmat", "afforest", 0.002, picked=True),
-]
-
-
-def test_strategies_marks_the_pick_and_the_fastest_strategy() -> None:
-    lines = report.tabulate_rows(ROWS, "strategies", "github").splitlines()
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    assert cells[0] == ["device", "graph", "rem", "afforest", "scipy"]
-    assert cells[2] == ["Test 1", "road", "4 *", "**1**", "0.1"]  # scipy is no strategy: never the fastest
-    assert cells[3] == ["Test 1", "rmat", "**2**", "**2** *", ""]
-
-
-def test_calls_have_tables_of_their_parts_and_of_how_they_compare() -> None:
-    def call(graph: str, name: str, seconds: float, **fields: Any) -> dict[str, Any]:
-        about = {"algorithm": "bfs", "input": "Graph", "call": name, "ran": "frontier", "least_wall_seconds": seconds}
-        return row(graph, f"Graph, {name}", seconds, **about, **fields)
-
-    calls = [
-        call("road: bfs", "first call", 0.004, scipy_seconds=0.008, upload_seconds=0.001, read_seconds=0.0),
-        call("road: bfs", "later call", 0.002, scipy_seconds=0.008),
-        call("rmat: bfs", "later call", 0.002, scipy_seconds=0.002, networkx_seconds=0.02),
-        row("road: bfs", "scipy", 0.008),
-    ]
-    parts = list(csv.reader(report.tabulate_rows(calls, "parts", "csv").splitlines()))
-    columns = ["device", "graph", "input", "call", "strategy", "ms", "upload", "kernel"]
-    assert parts[0] == [*columns, "scipy / ours", "networkx / ours"]
-    assert parts[1] == ["Test 1", "road: bfs", "Graph", "first call", "frontier", "4", "1", "2", "2.00", ""]
-    assert len(parts) == 4 and parts[3][-2:] == ["1.00", "10.00"]
-    ratios = list(csv.reader(report.tabulate_rows(calls, "ratios", "csv").splitlines()))
-    assert ratios == [
-        ["device", "algorithm", "Graph, first call", "Graph, later call"],
-        ["Test 1", "bfs", "2.00 (2.00)", "2.00 (1.00)"],
-    ]
-    given = [{**call, "input": "networkx"} for call in calls[:3]]
-    assert report.tabulate_rows(given, "ratios", "csv").endswith("\nTest 1,bfs,10.00 (10.00)")
-    for table in ("parts", "ratios"):
-        with pytest.raises(InputError, match="no row"):
-            report.tabulate_rows(ROWS, table, "csv")
-
-
-def test_csv_holds_plain_numbers_and_quotes_commas() -> None:
-    text = report.tabulate_rows([row("a,b", "rem", 0.0125)], "strategies", "csv")
-    assert list(csv.reader(text.splitlines())) == [["device", "graph", "rem"], ["Test 1", "a,b", "12.5"]]
-
-
-def test_latex_is_a_tabular_with_escapes() -> None:
-    text = report.tabulate_rows([row("a_b", "rem", 1.5)], "rows", "latex")
-    assert text.startswith(r"\begin{tabular}") and text.endswith(r"\end{tabular}")
-    assert r"a\_b" in text and "1500" in text and "3000" in text and "750" in text
-
-
-def test_regrets_divide_the_pick_by_the_best() -> None:
-    assert report.regrets(ROWS) == {
-        ("Test 1", "road"): ("rem", "afforest", pytest.approx(4)),
-        ("Test 1", "rmat"): ("afforest", "rem", pytest.approx(1)),
-    }
-    text = report.tabulate_rows(ROWS, "regret", "csv")
-    assert "Test 1,geometric mean,,,2.00" in text and "Test 1,worst,,,4.00" in text
-
-
-def test_kernel_times_leave_out_what_has_none() -> None:
-    rows = [*ROWS[:2], row("road", "scipy", 0.0001, kind=None, kernel_seconds=None)]
-    rows[1] = {**rows[1], "kernel_seconds": 0.003}
-    text = report.tabulate_rows(rows, "strategies", "github", "kernel")
-    assert "**2** *" in text and " 3 |" in text and "scipy" not in text
-    assert report.regrets(rows[:2], "kernel") == {("Test 1", "road"): ("rem", "rem", 1.0)}
-
-
-def test_written_rows_replace_those_of_the_same_measurement(tmp_path: Path) -> None:
-    path = tmp_path / "new" / "results.json"
-    report.write_rows(path, ROWS)
-    report.write_rows(path, [row("rmat", "rem", 7.0), row("grid", "rem", 8.0)])
-    seconds = {(r["graph"], r["strategy"]): r["wall_seconds"] for r in report.read_rows(path)}
-    assert len(seconds) == len(ROWS) + 1
-    report.write_rows(path, [row("grid", "rem", 9.0, platform="Another")])  # the same processor
-    assert len(report.read_rows(path)) == len(ROWS) + 2
-    assert seconds["rmat", "rem"] == 7.0 and seconds["road", "rem"] == 0.004
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("nonsense", "not JSON"),
-        ("[]", "schema"),
-        ('{"schema": 99, "rows": []}', "schema"),
-        ('{"schema": 1, "rows": [{"benchmark": "connected_components"}]}', "row 0 lacks device, graph"),
-    ],
-)
-def test_a_file_that_holds_no_results_is_refused(tmp_path: Path, text: str, message: str) -> None:
-    path = tmp_path / "results.json"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=message):
-        report.read_rows(path)
-
-
-def test_the_command_fills_the_place_in_a_file(tmp_path: Path) -> None:
-    results, page = tmp_path / "results.json", tmp_path / "page.md"
-    results.write_text(json.dumps({"schema": 1, "rows": ROWS}), encoding="utf-8")
-    page.write_text(f"above\n{OPENING}\nold\n{CLOSING}\nbelow\n", encoding="utf-8")
-    for _ in range(2):  # the second time changes nothing
-        assert main(["report", str(results), "--table", "regret", *INTO, str(page)]) == 0
-    text = page.read_text(encoding="utf-8")
-    assert text.startswith(f"above\n{OPENING}\n| device") and text.endswith(f"{CLOSING}\nbelow\n")
-    assert "old" not in text and text.count("geometric mean") == 1
-
-
-def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    results, page = tmp_path / "results.json", tmp_path / "page.md"
-    old = f"{OPENING}\nold\n{CLOSING}\n"
-    page.write_text(old, encoding="utf-8")
-    report.write_rows(results, ROWS)
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("os.replace", full)
-    with pytest.raises(InputError, match=r"results\.json: cannot be written: No space"):
-        report.write_rows(results, [row("grid", "rem", 8.0)])
-    assert main(["report", str(results), *INTO, str(page)]) == 4
-    assert len(report.read_rows(results)) == len(ROWS) and page.read_text(encoding="utf-8") == old
-    assert {path.name for path in tmp_path.iterdir()} == {"results.json", "page.md"}
-
-
-def test_a_page_without_a_place_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    results, page = tmp_path / "results.json", tmp_path / "page.md"
-    results.write_text(json.dumps({"schema": 1, "rows": ROWS}), encoding="utf-8")
-    page.write_text("no marks", encoding="utf-8")
-    assert main(["report", str(results), *INTO, str(page)]) == 4
-    assert OPENING in capsys.readouterr().err
-    assert main(["report", str(results), "--into", str(page)]) == 4
-    assert "--benchmark" in capsys.readouterr().err
-    assert page.read_text(encoding="utf-8") == "no marks"
-    assert main(["report", str(results), "--benchmark", "sssp"]) == 4
-
-
-@pytest.mark.parametrize("table", report.TABLES)
-def test_all_of_the_projects_own_results_have_tables(
-    table: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(ROOT / "benchmarks" / "results")
-    files = sorted(os.listdir())
-    assert main(["report", *files, "--table", table]) == 0
-    captured = capsys.readouterr()
-    without_rows = {line.split(":")[1].strip() for line in captured.err.splitlines() if "no times" in line}
-    benchmarks = set(report.by_benchmark(row for f in {*files} - without_rows for row in report.read_rows(f)))
-    without_calls = {"first_call", "host_mutations", "io", "primitives", "probe"}
-    assert {name.partition("-")[0] for name in without_rows} == without_calls
-    n_tables = captured.out.count("### ")
-    assert {*MODULES} < benchmarks and n_tables == captured.out.count("\n| device")
-    assert n_tables >= (0 if table in ("parts", "ratios") else len(MODULES))  # these are of calls, not of strategies
-    assert n_tables + captured.err.count(": left out: ") == len(benchmarks)
-
-
-@pytest.mark.parametrize(
-    ("algorithm", "machines", "options"),
-    [("connected_components", ["h200", "pocl"], ["--time", "kernel"]), ("factorization", ["h200"], [])],
-)
-def test_the_page_of_results_holds_what_the_files_say(
-    tmp_path: Path, algorithm: str, machines: list[str], options: list[str]
-) -> None:
-    page = tmp_path / "results.md"
-    text = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
-    page.write_text(text, encoding="utf-8")
-    files = [str(ROOT / "benchmarks" / "results" / f"{algorithm}-{machine}.json") for machine in machines]
-    assert main(["report", *files, *options, "--benchmark", algorithm, "--into", str(page)]) == 0
-    assert page.read_text(encoding="utf-8") == text

@@ -48,12 +48,14 @@ def assert_right(graph: Graph, session: Session, strategy: str, **options: objec
 
 @pytest.mark.parametrize(("strategy", "options"), CASES, ids=lambda value: str(value))
 @pytest.mark.parametrize("name", GRAPHS)
-def test_zoo(session: Session, name: str, strategy: str, options: dict[str, object]) -> None:
+def test_components_of_every_small_graph_are_right(
+    session: Session, name: str, strategy: str, options: dict[str, object]
+) -> None:
     assert_right(GRAPHS[name](), session, strategy, **options)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_shapes_that_use_every_branch(session: Session, strategy: str) -> None:
+def test_components_of_shapes_that_use_every_branch_are_right(session: Session, strategy: str) -> None:
     """Long rows, a giant to skip, no giant, long chains, a giant that is not in the first tree."""
     for graph in (
         cg.generators.rmat(13, 16), cg.generators.delaunay_points(5000), cg.generators.grid(70, 300),
@@ -64,19 +66,19 @@ def test_shapes_that_use_every_branch(session: Session, strategy: str) -> None:
 
 
 def test_the_oracle_ends_where_edges_are_parallel() -> None:
-    """By strong components scipy's search, which is quicker, goes round for ever on such a graph."""
+    """scipy's quicker search for strong components never ends on such a graph."""
     ends = np.random.default_rng(1).integers(0, 100, (2, 400))
     assert not smallest_of_components(Graph.from_edges(*ends, n=100)).any()
 
 
-def test_other_inputs(pocl: Session) -> None:
+def test_graphs_of_networkx_and_matrices_have_components(pocl: Session) -> None:
     nx_graph = nx.Graph([("a", "b"), ("c", "d"), ("d", "e")])
     assert connected_components(nx_graph, session=pocl).labels.tolist() == [0, 0, 1, 1, 1]
     assert connected_components(nx.to_scipy_sparse_array(nx_graph), session=pocl).n_components == 2
 
 
 @pytest.mark.parametrize("width", [8, pytest.param(16, marks=pytest.mark.slow), 32, 64])
-def test_sub_group_widths(width: int) -> None:
+def test_components_are_right_at_every_sub_group_width(width: int) -> None:
     n_graphs = 4 if width < 64 else 1  # others need more programs, which take long to compile
     script = (
         "import clgraph as cg; from clgraph.algorithms.connected_components import STRATEGIES;"
@@ -137,7 +139,7 @@ def test_lists_and_forests_give_the_components(session: Session, n: int, m: int,
         assert n_components == count and np.array_equal(numbers, labels)
 
 
-def test_a_path_in_the_worst_order_and_a_star(session: Session) -> None:
+def test_a_path_in_the_worst_order_and_a_star_are_one_component(session: Session) -> None:
     ends = np.arange(5000, dtype=np.int32)
     path = EdgeComponents(session, 5000)
     path.link(ends[:0:-1], ends[-2::-1])
@@ -147,7 +149,7 @@ def test_a_path_in_the_worst_order_and_a_star(session: Session) -> None:
     assert not star.parents().any()
 
 
-def test_a_forest_of_fewer_vertices(session: Session) -> None:
+def test_a_forest_of_fewer_vertices_is_joined(session: Session) -> None:
     small = np.array([0, 0, 2], np.int32)
     grown = EdgeComponents(session, 6, small)
     grown.link(np.int32([5]), np.int32([1]))
@@ -196,8 +198,8 @@ def test_all_of_a_forest_comes_across(session: Session, data: st.DataObject) -> 
     assert n_bytes <= 4 * n
 
 
-def test_each_form_of_a_block(session: Session) -> None:
-    """Blocks of 1024 without a parent, of one label, of some others, of as many as it pays, of more, and the last."""
+def test_a_block_of_each_form_comes_across(session: Session) -> None:
+    """Blocks of 1,024 vertices: no parents, one label, a few others, the most that pay, more, and the last block."""
     theirs, rng = np.arange(LARGE, dtype=np.int32), np.random.default_rng(0)
     theirs[1024 + rng.permutation(1024)[:700]] = 5
     theirs[2048 + 16 * np.arange(64)] = 6

@@ -1,93 +1,32 @@
-"""Components, forests, factors and loads over Dask's workers: the same as on one machine, whoever of them is lost."""
+"""Components and forests over Dask's workers: the answers of one machine, chunks, and sizes of messages."""
 
 import contextlib
-import os
 import pickle
-import signal
 import sys
-import threading
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import dask
 import distributed
-import hetero_loads
 import numpy as np
 import pytest
-from conftest import printed_by, session_on
-from scipy.sparse import random_array
-from sklearn.base import clone
-from test_factorization import random_ratings
+from conftest import session_on
+from dask_clusters import (
+    N_WORKERS,
+    client_fixture,  # noqa: F401
+    random_graph,
+)
 
 import clgraph as cg
 import clgraph.distributed as cgd
-from clgraph import Ratings, generators
-from clgraph.algorithms.factorization.training.epochs import Epoch
+from clgraph import generators
 from clgraph.algorithms.minimum_spanning_forest.on_devices import forest_of_edges
-from clgraph.distributed import LocalOpenCLCluster, chunks, fold, forest, workers
-from clgraph.distributed.cluster import _named
+from clgraph.distributed import chunks, fold, forest
 from clgraph.distributed.fold import Part
 from clgraph.distributed.forest import Forest, ForestFilter
-from clgraph.errors import (
-    ClusterError,
-    DeviceDroppedWarning,
-    GraphError,
-    GraphFileError,
-    InputError,
-    KernelBuildError,
-    MissingExtraError,
-    NoDeviceError,
-    WorkerLostError,
-)
-from clgraph.hetero import elementwise
+from clgraph.errors import GraphError, GraphFileError, InputError, MissingExtraError
 from clgraph.progress import Progress, listening
 
 pytestmark = pytest.mark.xdist_group("distributed")
-
-
-N_WORKERS = 2
-
-
-@contextmanager
-def on_pocl(n_workers: int = N_WORKERS) -> Iterator[distributed.Client]:
-    """A client of workers that share PoCL's CPU."""
-    session_on("pocl")
-    with (
-        LocalOpenCLCluster(["pocl"], workers_per_device=n_workers, memory_limit=None) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        client.wait_for_workers(n_workers)
-        yield client
-
-
-@contextmanager
-def plain(n_workers: int = 0, **options: Any) -> Iterator[distributed.Client]:
-    """A client of Dask's own workers, which know of no device."""
-    address = "127.0.0.1"
-    with (
-        distributed.LocalCluster(
-            n_workers=n_workers, host=address, dashboard_address=f"{address}:0", **options
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[distributed.Client]:
-    with on_pocl() as client:
-        yield client
-
-
-def random_graph(n: int, m: int, dtype: Any = np.int32) -> cg.Graph:
-    rng = np.random.default_rng(n + m)
-    return cg.Graph.from_edges(
-        rng.integers(0, n, m), rng.integers(0, n, m), rng.integers(0, 50, m).astype(dtype), n=n, duplicates="min"
-    )
 
 
 def graphs() -> dict[str, cg.Graph]:
@@ -250,17 +189,10 @@ def as_worker(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_forest_grows_by_segments(
     monkeypatch: pytest.MonkeyPatch, as_worker: None, dtype: Any, maximum: bool
 ) -> None:
-    graph, contracted = random_graph(100, 2000, dtype), []
+    graph = random_graph(100, 2000, dtype)
     whole = cg.minimum_spanning_forest(graph, maximum=maximum, session=session_on("pocl"))
-    lightest = forest.lightest
-
-    def counted(n: int, maximum: bool, *parts: Any) -> Any:
-        contracted.append(sum(part[0].size for part in parts))
-        return lightest(n, maximum, *parts)
-
     for module in (forest, chunks):
         monkeypatch.setattr(module, "SEGMENT_EDGES", 50)
-    monkeypatch.setattr(forest, "lightest", counted)
     part = None
     for place, chunk in enumerate(cgd.edge_chunks(graph, 3)):
         part = forest.absorb(part, [place], chunk, n=None, base=0, maximum=maximum)
@@ -269,12 +201,10 @@ def test_a_forest_grows_by_segments(
     part = forest.finish(part, maximum=maximum)
     assert np.array_equal(part.value.sources, whole.sources) and np.array_equal(part.value.targets, whole.targets)
     assert np.array_equal(part.value.weights, whole.weights)
-    # The filter drops most edges, so the forest is looked at again only a few times.
-    assert len(contracted) < 12 and max(contracted) < 350
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 200, 257, 70_000])
-def test_a_forest_as_a_message(n: int) -> None:
+def test_a_forest_comes_whole_in_a_message(n: int) -> None:
     """A message has 8 bytes a vertex at most if weights have 4, and everything is in it."""
     graph = random_graph(max(n, 1), 3 * n)
     found = cg.minimum_spanning_forest(graph, session=session_on("pocl"))
@@ -297,7 +227,7 @@ def test_messages_of_forests_take_eight_bytes_a_vertex(client: distributed.Clien
 
 @pytest.mark.parametrize("maximum", [False, True])
 def test_no_edge_of_the_forest_is_filtered_out(maximum: bool) -> None:
-    """Whatever forest the filter knows, the forest of what it keeps and of the known edges is that of all edges."""
+    """The kept and the known edges have the same forest as all edges, for any known forest."""
     session, rng = session_on("pocl"), np.random.default_rng(5)
     n_dropped = 0
     for trial in range(30):
@@ -329,7 +259,7 @@ def test_no_edge_of_the_forest_is_filtered_out(maximum: bool) -> None:
         (None, "no parquet file of edges"),
     ],
 )
-def test_parquet_chunks_that_are_refused(tmp_path: Path, columns: dict[str, list[Any]] | None, message: str) -> None:
+def test_wrong_parquet_chunks_are_refused(tmp_path: Path, columns: dict[str, list[Any]] | None, message: str) -> None:
     arrow = pytest.importorskip("pyarrow", reason="the tests do not install pyarrow, which has 170 MB")
     parquet = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "a.parquet"
@@ -338,111 +268,6 @@ def test_parquet_chunks_that_are_refused(tmp_path: Path, columns: dict[str, list
         parquet.write_table(arrow.table(columns), path)
     with pytest.raises(InputError, match=message):
         list(chunks.segments(path, n=300))
-
-
-class Killer:
-    """A chunk that ends its worker the first time it is read."""
-
-    def __init__(self, marker: Path, chunk: Any) -> None:
-        self.marker, self.chunk = marker, chunk
-
-    def __call__(self) -> Any:
-        if not self.marker.exists():
-            self.marker.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return self.chunk
-
-
-@pytest.mark.parametrize("place", [0, 4])
-def test_a_killed_worker_changes_nothing(tmp_path: Path, place: int) -> None:
-    graph = random_graph(400, 500)
-    parts: list[Any] = cgd.edge_chunks(graph, 6)
-    with on_pocl() as client:
-        found: dict[str, Any] = {}
-        for function in (cgd.connected_components, cgd.minimum_spanning_forest):
-            client.wait_for_workers(N_WORKERS)
-            marker = tmp_path / function.__name__
-            deadly = [Killer(marker, part) if k == place else part for k, part in enumerate(parts)]
-            found[function.__name__] = function(deadly, n_vertices=400, client=client)
-            assert marker.exists()
-    components = cg.connected_components(graph, session=session_on("pocl"))
-    assert np.array_equal(found["connected_components"].labels, components.labels)
-    forest = cg.minimum_spanning_forest(graph, session=session_on("pocl"))
-    for name in ("sources", "targets", "weights"):
-        assert np.array_equal(getattr(found["minimum_spanning_forest"], name), getattr(forest, name))
-
-
-@pytest.mark.parametrize(("sign", "message"), [(signal.SIGKILL, "is lost"), (signal.SIGSTOP, "has not answered")])
-def test_a_worker_that_is_lost_before_it_describes_its_device_is_left_out(sign: signal.Signals, message: str) -> None:
-    with on_pocl() as client:
-        workers.devices_of(client)  # devices have begun, so that the other worker answers at once
-        pids = client.run(os.getpid)
-        first = pids[min(pids)]
-        os.kill(first, signal.SIGSTOP)  # before its task comes, in any case
-        timer = threading.Timer(1.0, os.kill, (first, sign))
-        timer.start()
-        try:
-            limit = dask.config.set({"distributed.scheduler.worker-ttl": "5s"})
-            with limit, pytest.warns(DeviceDroppedWarning, match=f"worker {min(pids)} {message}"):
-                n_components, _ = cgd.connected_components([([0, 1], [1, 2])], n_vertices=4, client=client)
-        finally:
-            timer.join()
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(first, signal.SIGKILL)
-    assert n_components == 2
-
-
-def test_the_only_worker_may_be_lost_before_it_describes_its_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    submit = workers.submit
-    lost: list[int] = []
-
-    def killing(client: distributed.Client, address: str, *arguments: Any, **options: Any) -> Any:
-        if not lost:
-            lost.append(client.run(os.getpid)[address])
-            os.kill(lost[0], signal.SIGKILL)
-        return submit(client, address, *arguments, **options)
-
-    monkeypatch.setattr(workers, "submit", killing)
-    with on_pocl(1) as client:
-        with pytest.warns(DeviceDroppedWarning, match="is lost"):
-            assert cgd.connected_components([([0], [1])], client=client).n_components == 1
-        assert lost[0] not in client.run(os.getpid).values()
-
-
-def test_waits_end_when_no_worker_is_left() -> None:
-    with plain() as client, dask.config.set({"distributed.scheduler.worker-ttl": "1s"}):
-        future = client.submit(pow, 2, 3)
-        with pytest.raises(ClusterError, match="has lost all workers"):
-            workers.wait_for(client, [future])
-        with pytest.raises(ClusterError, match="has lost all workers"):
-            workers.results(client, [future])
-        with pytest.raises(WorkerLostError, match=r"worker tcp://127\.0\.0\.1:1 is lost"):
-            workers.results(client, [future], address="tcp://127.0.0.1:1")
-
-
-def test_a_result_may_take_longer_than_a_look(client: distributed.Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "_LOOK_SECONDS", 1e-3)
-    (found,) = workers.results(client, [client.submit(np.ones, 1 << 22, pure=False)], address=min(client.nthreads()))
-    assert found.sum() == 1 << 22
-    with pytest.raises(TimeoutError, match="of the task"):
-        workers.results(client, [client.submit(_late)])
-
-
-def _late() -> None:
-    raise TimeoutError("of the task")
-
-
-def test_workers_are_pinned_and_on_the_loopback_interface(client: distributed.Client) -> None:
-    pocl_name = session_on("pocl").facts.name
-    pinned = client.run(lambda: os.environ["CLGRAPH_DEVICE"])
-    assert len(pinned) == N_WORKERS and len({*pinned.values()}) == 1
-    assert all(address.startswith("tcp://127.0.0.1:") for address in (*pinned, client.scheduler.address))
-    found = workers.devices_of(client)
-    assert all(worker.device == pocl_name and worker.is_cpu and worker.weight > 0 for worker in found)
-    link = client.dashboard_link.rpartition("/")[0]
-    assert link.startswith("http://127.0.0.1:")
-    with urllib.request.urlopen(f"{link}/health", timeout=60) as answer:
-        assert answer.read() == b"ok"
 
 
 @pytest.mark.parametrize(
@@ -461,7 +286,7 @@ def test_workers_are_pinned_and_on_the_loopback_interface(client: distributed.Cl
         (["missing.txt"], GraphFileError, r"chunks\[0\]: missing.txt"),
     ],
 )
-def test_bad_chunks(client: distributed.Client, given: Any, error: type[Exception], message: str) -> None:
+def test_bad_chunks_are_named(client: distributed.Client, given: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         cgd.connected_components(given, n_vertices=5, client=client)
 
@@ -481,203 +306,7 @@ def test_weights_are_there_for_all_edges_or_for_none(client: distributed.Client)
         cgd.minimum_spanning_forest([([0], [1], [2])] * 2 + [([1], [2])] * 2, client=client)
 
 
-def test_a_client_without_workers() -> None:
-    with plain() as client, pytest.raises(ClusterError, match="has no workers"):
-        cgd.connected_components([([0], [1])], client=client)
-    with pytest.raises(InputError, match="client = 'here'"):
-        cgd.connected_components([([0], [1])], client="here")
-
-
-def test_workers_with_other_versions(client: distributed.Client) -> None:
-    def become(version: str) -> str:
-        import clgraph
-
-        before, clgraph.__version__ = clgraph.__version__, version
-        return before
-
-    address = min(client.nthreads())
-    before = client.run(become, "0.0.1", workers=[address])[address]
-    try:
-        with pytest.raises(ClusterError, match=rf"worker {address} has clgraph 0\.0\.1, and this process has"):
-            cgd.connected_components([([0], [1])], client=client)
-    finally:
-        client.run(become, before, workers=[address])
-
-
-def test_a_worker_without_a_device() -> None:
-    options: dict[str, Any] = {
-        "threads_per_worker": 1,
-        "memory_limit": None,
-        "env": {"CLGRAPH_DEVICE": "no such device"},
-    }
-    with plain(1, **options) as client, pytest.raises(NoDeviceError, match="no device matches"):
-        cgd.connected_components([([0], [1])], client=client)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"devices": ["no such"]}, NoDeviceError, "no device matches"),
-        ({"devices": []}, NoDeviceError, "no device is given"),
-        ({"devices": ["pocl", "pocl"]}, InputError, r"devices\[0\] and devices\[1\] are both"),
-        ({"devices": "pocl"}, InputError, "allowed: 'all'"),
-        ({"devices": ["pocl"], "workers_per_device": 0}, InputError, "workers_per_device = 0"),
-    ],
-)
-def test_bad_clusters(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
-    session_on("pocl")
-    with pytest.raises(error, match=message):
-        cgd.LocalOpenCLCluster(**arguments)
-
-
 def test_parquet_names_the_package_that_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtraError, match=r"a\.parquet: parquet files need pyarrow: pip install pyarrow"):
         list(chunks.segments(tmp_path / "a.parquet", n=None))
-
-
-def test_without_dask_the_package_says_what_to_install() -> None:
-    code = (
-        "import sys\nsys.modules['distributed'] = None\n"
-        "import clgraph\nfrom clgraph.errors import MissingExtraError\n"
-        "try:\n    import clgraph.distributed\n"
-        'except MissingExtraError as error:\n    assert "pip install \'distributed" in str(error)\n'
-        "else:\n    raise SystemExit('no error')"
-    )
-    printed_by(code)
-
-
-SQUARE = elementwise("x * x + i", inputs={"x": np.float32}, dtype=np.float32)
-
-
-@pytest.mark.parametrize("policy", ["hass", "static", "greedy", "guided"])
-def test_loads_are_spread_over_workers(client: distributed.Client, policy: str) -> None:
-    scheduler = cgd.HeteroScheduler(client, policy=policy, sub_loads=10)
-    x = np.random.default_rng(0).random(50_000, np.float32)
-    results, report = scheduler.run(SQUARE, [x] * 3)
-    assert all(np.array_equal(found, results[0]) for found in results) and len(report.devices) == N_WORKERS
-    matrix = random_array((400, 300), density=0.1, rng=np.random.default_rng(1), dtype=np.float32).tocsr()
-    matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
-    vector = np.random.default_rng(2).random(300, np.float32)
-    (product,), _ = scheduler.run(hetero_loads.sparse_product(vector), [matrix])
-    assert np.allclose(product, matrix @ vector, rtol=1e-5)
-    text = hetero_loads.text_with([b"ab", b"abc"], 100_000)
-    (counts,), _ = scheduler.run(hetero_loads.string_search([b"ab", b"abc"]), [text])
-    assert counts.tolist() == hetero_loads.count_in(text, [b"ab", b"abc"])
-    for done in report.rounds:
-        assert sum(done.items) == x.size and done.dropped == ()
-    (alone,), _ = cg.HeteroScheduler([session_on("pocl")], policy="static").run(SQUARE, [x])
-    assert np.array_equal(results[0], alone)  # also where a part does not begin at 0
-
-
-def test_chunk_sizes_are_those_of_the_profiles(client: distributed.Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = [replace(worker, weight=weight) for worker, weight in zip(workers.devices_of(client), (3, 1), strict=True)]
-    monkeypatch.setattr("clgraph.distributed.scheduler.devices_of", lambda _client: found)
-    _, report = cgd.HeteroScheduler(client, policy="static").run(SQUARE, [np.ones(4000, np.float32)])
-    assert report.rounds[0].items == (3000, 1000)
-
-
-def test_a_lost_worker_is_dropped() -> None:
-    x = np.arange(20_000, dtype=np.float32)
-    with on_pocl() as client:
-        scheduler = cgd.HeteroScheduler(client)
-        pids = client.run(os.getpid)
-        os.kill(pids[min(pids)], signal.SIGKILL)
-        with pytest.warns(DeviceDroppedWarning, match=f"{min(pids)}.* is lost"):
-            (found,), report = scheduler.run(elementwise("x + 1", inputs={"x": np.float32}, dtype=np.float32), [x])
-        assert np.array_equal(found, x + 1) and len(report.rounds[0].dropped) == 1
-        assert [worker.address for worker in scheduler.sessions] == [max(pids)]
-
-
-def test_a_kernel_that_does_not_build(client: distributed.Client) -> None:
-    broken = elementwise("no such name", inputs={"x": np.float32}, dtype=np.float32)
-    with pytest.warns(DeviceDroppedWarning), pytest.raises(KernelBuildError, match=r"(?s)worker tcp.*undeclared"):
-        cgd.HeteroScheduler(client).run(broken, [np.ones(100, np.float32)])
-
-
-def test_a_chunk_that_ends_every_worker() -> None:
-    deadly = [lambda: os.kill(os.getpid(), signal.SIGKILL)]
-    once = dask.config.set({"distributed.scheduler.allowed-failures": 0})
-    with once, on_pocl(1) as client, pytest.raises(ClusterError, match="has ended every worker"):
-        cgd.connected_components(deadly, client=client)
-
-
-def test_all_devices_are_gpus_and_one_cpu() -> None:
-    session_on("pocl")
-    found = _named("all")
-    assert sum(row.facts is not None and row.facts.is_cpu for row in found) == 1
-    assert len({row.id for row in found}) == len(found)
-
-
-# ---- factorisation
-
-
-SMALL = random_ratings(800)
-OPTIONS: dict[str, Any] = {
-    "n_factors": 4,
-    "n_epochs": 4,
-    "learning_rate": 0.03,
-    "random_state": 0,
-    "strategy": "matching_edge",
-}
-
-
-@pytest.fixture(scope="module")
-def wanted() -> cg.SGDMatrixFactorization:
-    """The same strata on two devices of this process."""
-    devices = [session_on("pocl"), session_on("intel")]
-    return cg.SGDMatrixFactorization(devices=devices, biases=True, **OPTIONS).fit(SMALL, eval_set=SMALL)
-
-
-def assert_like(found: Any, wanted: Any) -> None:
-    assert np.allclose(found.loss_curve_, wanted.loss_curve_, rtol=1e-4)
-    assert np.allclose(found.eval_curve_, wanted.eval_curve_, rtol=1e-4, equal_nan=True)
-    for name in ("user_factors_", "item_factors_", "user_biases_", "item_biases_"):
-        assert np.allclose(getattr(found, name), getattr(wanted, name), rtol=1e-3, atol=1e-4), name
-
-
-def test_factors_are_those_of_strata_on_one_machine(client: distributed.Client, wanted: Any) -> None:
-    found = cgd.SGDMatrixFactorization(client=client, biases=True, **OPTIONS).fit(SMALL, eval_set=SMALL)
-    assert_like(found, wanted)
-    assert found.loss_curve_[-1] < found.loss_curve_[0] and found.info_.device.count("tcp://127.0.0.1") == 2
-    local = found.to_local()
-    assert type(local) is cg.SGDMatrixFactorization and local.score(SMALL) == found.score(SMALL)
-    local.set_params(session=session_on("pocl")).partial_fit(SMALL)
-    assert local.n_iter_ == 5 and found.n_iter_ == 4
-    found.partial_fit(SMALL)
-    assert found.n_iter_ == 5 and found.loss_curve_[-1] == pytest.approx(local.loss_curve_[-1], rel=0.05)
-
-
-class KillerAfterTwoEpochs:
-    """A callback that kills a worker after the second epoch."""
-
-    def __init__(self, client: distributed.Client) -> None:
-        self.client = client
-        self.killed = 0
-
-    def __call__(self, number: int, _epoch: Epoch) -> None:
-        if number == 2:
-            pids = self.client.run(os.getpid)
-            self.killed = pids[min(pids)]
-            os.kill(self.killed, signal.SIGKILL)
-
-
-def test_a_killed_worker_changes_no_factors(wanted: Any) -> None:
-    with on_pocl() as client:
-        killer = KillerAfterTwoEpochs(client)
-        model = cgd.SGDMatrixFactorization(client=client, biases=True, **OPTIONS)
-        model.fit(SMALL, eval_set=SMALL, callback=killer)
-    assert killer.killed
-    assert_like(model, wanted)
-
-
-def test_an_estimator_is_cloned_saved_and_refused(client: distributed.Client, tmp_path: Any) -> None:
-    model = cgd.SGDMatrixFactorization(2, client=client, n_epochs=1, random_state=0)
-    assert clone(model).client is client and "session" not in model.get_params()
-    few = Ratings([0, 1, 2], [0, 0, 0], np.float32([1, 2, 3]), 3, 1)  # more workers than items
-    model.fit(few).to_local().save(tmp_path / "model.npz")
-    assert np.array_equal(cg.SGDMatrixFactorization.load(tmp_path / "model.npz").item_factors_, model.item_factors_)
-    with pytest.raises(InputError, match="no ratings"):
-        model.fit(Ratings([], [], np.float32([]), 3, 2))
-    with plain() as empty, pytest.raises(ClusterError, match="has no workers"):
-        cgd.SGDMatrixFactorization(2, client=empty).fit(few)

@@ -45,7 +45,7 @@ def n_components(graph: Graph) -> int:
 
 
 @pytest.mark.parametrize("name", SEEDED)
-def test_seed_decides(name: str) -> None:
+def test_one_seed_gives_one_graph(name: str) -> None:
     assert same(SEEDED[name](3), SEEDED[name](3))
     assert not same(SEEDED[name](3), SEEDED[name](4))
 
@@ -83,7 +83,7 @@ def test_uniform_random_has_almost_all_edges() -> None:
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 4), (3, 0), (1, 1), (1, 6), (6, 1), (2, 2), (7, 11)])
-def test_grid(shape: tuple[int, int]) -> None:
+def test_a_grid_is_that_of_networkx(shape: tuple[int, int]) -> None:
     graph = generators.grid(*shape)
     expected = nx.grid_2d_graph(*shape)
     number = {(r, c): r * shape[1] + c for r, c in expected}
@@ -211,7 +211,7 @@ def test_what_does_not_fit_into_memory_is_refused_before_it_is_made(call: Any, m
 
 
 @pytest.mark.parametrize(
-    ("counter", "key", "expected"),  # those of Random123, file kat_vectors
+    ("counter", "key", "expected"),  # known answers of Random123 (kat_vectors)
     [
         ((0, 0, 0, 0), (0, 0), (0x16554D9ECA36314C, 0xDB20FE9D672D0FDC, 0xD7E772CEE186176B, 0x7E68B68AEC7BA23B)),
         ((0xFFFFFFFFFFFFFFFF,) * 4, (0xFFFFFFFFFFFFFFFF,) * 2,
@@ -278,7 +278,7 @@ def test_degrees_have_the_moments_of_their_laws() -> None:
     assert roads == pytest.approx(1.3 * (40_000 - bends) - 0.3 * 2 * width, abs=4 * (0.21 * 26_667) ** 0.5)
 
 
-def test_a_road_network_of_one_vertex_by_any_integer() -> None:
+def test_sizes_may_be_unsigned_integers_of_numpy() -> None:
     """Numpy's unsigned integers wrap below 0."""
     assert generators.road_like(np.uint32(1)).n_vertices == 1
 

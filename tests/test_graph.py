@@ -1,46 +1,27 @@
+"""Graphs of edges and of CSR arrays: checks, duplicates, labels, weights, permutations."""
+
 import contextlib
 import pickle
 from collections import deque
 from collections.abc import Iterator
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from graphs import DIRECTED, GRAPHS, UNDIRECTED, with_arrays
+from graphs import DIRECTED, GRAPHS, UNDIRECTED, check_arrays, entries
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from wrappers import WRAPPERS, Element, Tensor
 
-from clgraph import bfs, connected_components, minimum_spanning_forest, sssp
+from clgraph import bfs, connected_components
 from clgraph.data.graphs.conversion import as_graph
 from clgraph.data.graphs.csr import check_rising, offset_dtype, owned
 from clgraph.data.graphs.graph import Graph
-from clgraph.data.graphs.pairs import _ordered, csr_from_keys, distinct, pack, sorted_csr
-from clgraph.data.ratings.ratings import Ratings
-from clgraph.errors import ClgraphError, GraphError, GraphWarning, InputError
+from clgraph.errors import ClgraphError, GraphError, InputError
 from clgraph.generators import path, random_weights
-
-
-def entries(graph: Graph) -> list[tuple[Any, ...]]:
-    """All stored entries, sorted: (row, column) or (row, column, weight)."""
-    columns = [graph.sources(), graph.column_indices]
-    if graph.edge_weights is not None:
-        columns.append(graph.edge_weights)
-    return sorted(zip(*(c.tolist() for c in columns), strict=True))
-
-
-def check(graph: Graph) -> None:
-    """Run the public constructor's checks on what a trusted builder made."""
-    again = Graph(graph.row_offsets, graph.column_indices, graph.edge_weights, directed=graph.directed, ids=graph.ids)
-    assert again.has_sorted_rows == graph.has_sorted_rows
-    for name in ("row_offsets", "column_indices", "edge_weights"):
-        array = getattr(graph, name)
-        assert array is None or not array.flags.writeable
 
 
 @st.composite
@@ -60,9 +41,9 @@ def edge_lists(draw: st.DrawFn) -> dict[str, Any]:
 @pytest.mark.parametrize("name", GRAPHS)
 def test_zoo_is_valid_and_survives_conversions(name: str) -> None:
     graph = GRAPHS[name]()
-    check(graph)
-    check(graph.permuted(1))
-    check(graph.expanded(3))
+    check_arrays(graph)
+    check_arrays(graph.permuted(1))
+    check_arrays(graph.expanded(3))
     assert graph.directed == (name in DIRECTED)
     assert entries(Graph.from_networkx(graph.to_networkx())) == entries(graph)
 
@@ -70,7 +51,7 @@ def test_zoo_is_valid_and_survives_conversions(name: str) -> None:
 @given(edge_lists())
 def test_from_edges_keeps_every_edge_in_both_directions(edges: dict[str, Any]) -> None:
     graph = Graph.from_edges(**edges)
-    check(graph)
+    check_arrays(graph)
     weights = [()] * edges["src"].size if edges["weight"] is None else [(w,) for w in edges["weight"].tolist()]
     expected = []
     for u, v, w in zip(edges["src"].tolist(), edges["dst"].tolist(), weights, strict=True):
@@ -84,7 +65,7 @@ def test_from_edges_keeps_every_edge_in_both_directions(edges: dict[str, Any]) -
 @given(edge_lists(), st.sampled_from(["min", "max", "sum", "first"]))
 def test_duplicates_are_merged_the_same_in_both_directions(edges: dict[str, Any], how: Any) -> None:
     graph = Graph.from_edges(**edges, duplicates=how)
-    check(graph)
+    check_arrays(graph)
     merge = {"min": min, "max": max, "sum": sum, "first": lambda values: values[0]}[how]
     groups: dict[tuple[int, int], list[Any]] = {}
     weights = [1] * edges["src"].size if edges["weight"] is None else edges["weight"].tolist()
@@ -148,7 +129,7 @@ def test_ids_stay_with_the_graph(ends: Any, ids: Any, expected: list[Any]) -> No
 
 
 @pytest.mark.parametrize("kind", [*WRAPPERS, "pyarrow", "chunked", "dictionary", "pandas", "categories"])
-def test_ids_of_other_packages_arrays(kind: Any) -> None:
+def test_ids_may_be_arrays_of_other_packages(kind: Any) -> None:
     pa, pd = (pytest.importorskip(name) for name in ("pyarrow", "pandas")) if isinstance(kind, str) else (None, None)
     make = {
         "pyarrow": lambda ids: pa.array(ids), "chunked": lambda ids: pa.chunked_array([ids[:2], ids[2:]]),
@@ -161,7 +142,7 @@ def test_ids_of_other_packages_arrays(kind: Any) -> None:
     assert bfs(graph, make([40]), session="pocl").distances.tolist() == [-1, -1, -1, 0, 1]
     again = Graph.from_edges([3, 8], [8, 9], make([1.5, 2.5]), ids=make([3, 8, 9]))
     assert again.ids.tolist() == [3, 8, 9] and again.edge_weights.tolist() == [1.5, 1.5, 2.5, 2.5]
-    if isinstance(kind, str):  # of text
+    if isinstance(kind, str):  # ids of text
         words = Graph.from_edges(make(["a", "b", "c", "x"]), make(["b", "c", "a", "y"]), ids="auto")
         assert words.ids.tolist() == ["a", "b", "c", "x", "y"]
         assert bfs(words, "a", session="pocl").distances.tolist() == [0, 1, 1, -1, -1]
@@ -336,7 +317,7 @@ INTEGERS = ["i1", "u1", "<i2", ">u2", "<u4", ">i4", "<i8", ">u8", "O"]
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
-def test_ends_of_any_integer_type(dtype: str) -> None:
+def test_ends_may_have_any_integer_type(dtype: str) -> None:
     ends = np.array([[0, 9], [1, 9], [2, 9]], dtype)[:, 0]
     ends.flags.writeable = False
     expected = entries(Graph.from_edges([0, 1], [1, 2]))
@@ -363,7 +344,7 @@ def test_ends_of_any_integer_type(dtype: str) -> None:
         (range(10**12), "src needs 40,000,000,000,000 bytes"),
     ],
 )
-def test_ends_that_are_no_vertices(ends: Any, message: str) -> None:
+def test_ends_that_are_no_vertices_are_named(ends: Any, message: str) -> None:
     with pytest.raises(ClgraphError, match=message):
         Graph.from_edges(ends, [0, 1])
 
@@ -377,8 +358,8 @@ def test_ends_that_are_no_vertices(ends: Any, message: str) -> None:
         ("f4", [1, 2**24, 1], 2**24 + 2),  # rounded once: float32 has no 2**24 + 1
     ],
 )  # fmt: skip
-def test_sums_of_parallel_weights(dtype: str, weights: list[Any], expected: Any) -> None:
-    k = len(weights)  # of the repeated edge, (0, 2)
+def test_sums_of_parallel_weights_are_exact_or_refused(dtype: str, weights: list[Any], expected: Any) -> None:
+    k = len(weights)  # entries of the repeated edge (0, 2)
     rows, columns, data = [0] * (k + 1) + [1], [1] + [2] * (k + 1), np.array([7, *weights, 7], dtype)
     made = {
         "edges": lambda: Graph.from_edges(rows, columns, data, duplicates="sum", directed=True),
@@ -396,286 +377,6 @@ def test_sums_of_parallel_weights(dtype: str, weights: list[Any], expected: Any)
 def test_offsets_widen_when_an_index_would_not_fit() -> None:
     assert offset_dtype(2**31 - 2**16 - 1) is np.int32
     assert offset_dtype(2**31 - 2**16) is np.int64
-
-
-@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "dia", "bsr"])
-def test_scipy_formats_are_copied(form: str) -> None:
-    dense = np.array([[0, 2, 0], [2, 0, 3], [0, 3, 0]], np.int32)
-    for matrix in (sp.csr_array(dense).asformat(form), sp.csr_matrix(dense).asformat(form)):
-        graph = as_graph(matrix)
-        for name in ("data", "indices", "indptr", "offsets", "row", "col"):
-            if hasattr(matrix, name):
-                getattr(matrix, name)[...] = 0
-        assert not graph.directed and entries(graph) == [(0, 1, 2), (1, 0, 2), (1, 2, 3), (2, 1, 3)]
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.int64, bool])
-@pytest.mark.parametrize("blocksize", [(1, 1), (2, 3), (3, 2), (6, 6)])
-def test_zeros_in_the_blocks_of_a_bsr_matrix_are_no_entries(blocksize: Any, dtype: Any) -> None:
-    dense = np.eye(6, dtype=dtype)
-    dense[0, 4] = dense[5, 2] = dense[5, 0] = 1
-    expected = entries(Graph.from_scipy(sp.csr_array(dense)))
-    for kind in (sp.bsr_array, sp.bsr_matrix):
-        matrix = kind(dense, blocksize=blocksize)
-        assert entries(Graph.from_scipy(matrix)) == expected
-        assert matrix.data.size == 36 or blocksize != (6, 6), "the caller's matrix is left alone"
-    rectangle = sp.bsr_array(dense if 3 % blocksize[1] else dense[:, :3], blocksize=blocksize)
-    ratings = Ratings.from_scipy(rectangle.astype(np.float32))
-    assert ratings.n_ratings == np.count_nonzero(rectangle.toarray()) and ratings.shape == rectangle.shape
-
-
-def test_explicit_zeros_of_a_scipy_matrix_are_entries() -> None:
-    for form in ("csr", "csc", "coo", "lil", "dok"):
-        zero = sp.coo_array(([0.0, 1.0], ([0, 1], [1, 2])), shape=(3, 3)).asformat(form)
-        assert entries(Graph.from_scipy(zero)) == [(0, 1, 0), (1, 2, 1)], form
-
-
-def test_scipy_asymmetry_is_found_refused_or_mended() -> None:
-    matrix = sp.csr_array(np.array([[0, 5, 0], [2, 0, 3], [0, 0, 0]]))
-    assert Graph.from_scipy(matrix).directed
-    for more in ({}, {"directed": False}):
-        mended = Graph.from_scipy(matrix, asymmetry="symmetrize", **more)
-        assert not mended.directed and entries(mended) == [(0, 1, 2), (1, 0, 2), (1, 2, 3), (2, 1, 3)]
-    for more in ({"directed": False}, {"asymmetry": "error"}, {"directed": False, "asymmetry": "error"}):
-        with pytest.raises(GraphError, match="not symmetric"):
-            Graph.from_scipy(matrix, **more)
-    for asymmetry in ("error", "symmetrize"):
-        with pytest.raises(InputError, match=f"asymmetry = '{asymmetry}' with directed=True"):
-            Graph.from_scipy(matrix, directed=True, asymmetry=asymmetry)
-
-
-def lying(form: str, **arrays: Any) -> Any:
-    """Return a scipy array of *form* whose arrays were replaced behind scipy's back."""
-    matrix = sp.csr_array(np.array([[0, 2, 0, 0], [2, 0, 3, 0], [0, 3, 0, 0], [0, 0, 0, 1]]))
-    return with_arrays(matrix.asformat(form), **arrays)
-
-
-@pytest.mark.parametrize(
-    ("form", "arrays", "message"),
-    [
-        ("csr", {"indices": [1, 0, 2, 5, 3]}, r"csr.*column_indices\[3\] = 5 is not a vertex; allowed: 0 to 3"),
-        ("csr", {"indices": [1, 0, -(2**30), 1, 3]}, r"column_indices\[2\] = -1073741824"),
-        ("csr", {"indptr": [0, 1, 9, 4, 5]}, r"row_offsets\[3\] = 4 is below"),
-        ("csr", {"indptr": [0, 1, 3, 4, 99]}, "from 0 to 99"),
-        ("csr", {"indptr": [0, 1, 3, 4, -(2**30)]}, "from 0 to -1073741824"),
-        ("csr", {"indptr": [0, 1, 3]}, "indptr has 3 elements; needed: 5"),
-        ("csr", {"data": [1, 2]}, "not a valid csr matrix"),
-        ("csr", {"indices": [1.0, 0, 2, 1, 3]}, "indices holds float64 values"),
-        ("csc", {"indices": [1, 0, -(2**30), 1, 3]}, r"csc.*column_indices\[2\] = -1073741824"),
-        ("csc", {"indptr": [0, 1, 2**30, 4, 5]}, "row_offsets"),
-        ("coo", {"coords": (np.array([0, -(2**30)]), np.array([1, 0])), "data": [1, 1]}, r"row\[1\] = -107"),
-        ("coo", {"coords": (np.array([0, 1]), np.array([1, 4])), "data": [1, 1]}, r"col\[1\] = 4"),
-        ("coo", {"data": [1, 1]}, "not a valid coo matrix"),
-        ("bsr", {"indices": [2**40, 0, 1, 0, 1, 1]}, r"bsr.*indices\[0\] = 1099511627776"),
-        ("bsr", {"indptr": [0, 9, 1]}, "bsr"),
-        ("bsr", {"indptr": np.array([0, 2**63, 2**64 - 1], np.uint64)}, "bsr.*at most"),
-        ("bsr", {"indptr": [0, 2**62, 2]}, "bsr"),
-        ("csr", {"indptr": np.arange(5, dtype=np.uint64) * 2**62}, r"csr.*indptr\[3\]"),
-        ("dia", {"offsets": [0, 1]}, "not a valid dia matrix"),
-        ("csr", {"data": np.ones(5, ">f4")}, "a matrix of >f4 entries"),
-        ("csc", {"data": np.array([b"ab"] * 5)}, r"a matrix of \|S2 entries"),
-        ("coo", {"data": np.ones(5, "M8[s]")}, "a matrix of datetime64"),
-        ("csr", {"data": np.ones(5, np.float16)}, "a matrix of float16 entries"),
-    ],
-)
-def test_the_arrays_of_a_scipy_matrix_are_checked(form: str, arrays: dict[str, Any], message: str) -> None:
-    with pytest.raises(GraphError, match=message):
-        as_graph(lying(form, **arrays))
-
-
-def test_a_matrix_wider_than_a_graph_is_refused() -> None:
-    with pytest.raises(GraphError, match="1099511627776 rows"):
-        as_graph(sp.coo_array((2**40, 2**40)))
-
-
-def test_diagonals_outside_of_a_scipy_matrix_are_nothing() -> None:
-    matrix = lying("dia", offsets=[-(2**31), 0, 2**31 - 1])
-    assert entries(as_graph(matrix)) == [(3, 3, 1)]
-
-
-@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
-def test_flags_of_a_scipy_matrix_are_not_believed(form: str) -> None:
-    matrix = sp.coo_array(([1, 2, 4, 1], ([0, 0, 0, 1], [2, 1, 2, 0])), shape=(3, 3)).asformat(form)
-    if form == "csr":
-        matrix = sp.csr_array(([1, 2, 4, 1], [2, 1, 2, 0], [0, 3, 4, 4]), shape=(3, 3))
-    elif form == "csc":
-        matrix = sp.csc_array(([1, 2, 4, 1], [1, 0, 0, 0], [0, 1, 2, 4]), shape=(3, 3))
-        matrix.indices, matrix.data = np.array([1, 0, 0, 0]), np.array([1, 2, 1, 4])
-    matrix.has_canonical_format = True
-    graph = as_graph(matrix)
-    assert graph.has_sorted_rows and entries(graph) == [(0, 1, 2), (0, 2, 5), (1, 0, 1)]
-    assert matrix.data.size == 4, "the caller's matrix is left alone"
-
-
-def test_networkx_nodes_and_weights() -> None:
-    source = nx.Graph()
-    source.add_edge("b", "a", weight=2.5)
-    source.add_edge("b", ("t", 1))
-    graph = as_graph(source, weight="weight")
-    assert graph.ids is not None and graph.ids.tolist() == ["b", "a", ("t", 1)]
-    assert entries(graph) == [(0, 1, 2.5), (0, 2, 1.0), (1, 0, 2.5), (2, 0, 1.0)]
-    assert nx.utils.graphs_equal(as_graph(source).to_networkx(), nx.Graph(source.edges()))
-    assert as_graph(nx.path_graph(4)).ids is None
-
-
-def weighted(kind: type[nx.Graph]) -> nx.Graph:
-    """Return a graph of *kind* in which attributes are missing, an edge is a loop and, if it can be, one parallel."""
-    source = kind([("c", "a", {"w": 2.5}), ("a", "b"), ("b", "b", {"w": 4.0}), (3, "a", {"w": 1.5, "x": 9})])
-    if source.is_multigraph():
-        source.add_edge("c", "a", key="second", w=0.5)
-        source.add_edge("b", "b", w=8.0)
-    if source.is_directed():
-        source.add_edge("a", "c", w=7.0)
-    return source
-
-
-VIEWS = {
-    "itself": lambda source: source,
-    "frozen": lambda source: nx.freeze(source.copy()),
-    "subgraph": lambda source: source.subgraph(["b", "a", "c"]),
-    "few nodes": lambda source: source.subgraph(["b"]),
-    "edge_subgraph": lambda source: source.edge_subgraph(list(source.edges)[:2]),
-    "filtered": lambda source: nx.subgraph_view(source, filter_edge=lambda u, v, *key: "b" not in (u, v)),
-    "reversed": lambda source: source.reverse(copy=False) if source.is_directed() else source,
-    "undirected": lambda source: source.to_undirected(as_view=True),
-    "directed": lambda source: source.to_directed(as_view=True),
-    "empty": lambda source: source.subgraph([]),
-}
-
-
-@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
-@pytest.mark.parametrize("view", VIEWS)
-def test_networkx_graphs_and_views_give_their_edges(kind: type[nx.Graph], view: str) -> None:
-    source = VIEWS[view](weighted(kind))
-    number = {node: i for i, node in enumerate(source)}
-    for name in (None, "w", "y"):
-        expected = []
-        for u, v, w in source.edges(data=name, default=1) if name else ((*edge[:2], 1) for edge in source.edges):
-            pairs = {(number[u], number[v])} | (set() if source.is_directed() else {(number[v], number[u])})
-            expected += [(*pair, w) if name else pair for pair in pairs]
-        with pytest.warns(GraphWarning) if name == "y" and expected else contextlib.nullcontext():
-            graph = Graph.from_networkx(source, name)
-        check(graph)
-        assert entries(graph) == sorted(expected) and graph.directed == source.is_directed()
-        assert list(source) == ([] if graph.ids is None else graph.ids.tolist())
-
-
-@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
-def test_a_function_as_weight_of_a_networkx_graph_is_networkxs(kind: type[nx.Graph]) -> None:
-    source = weighted(kind)
-
-    def total(u: Any, v: Any, attributes: Any) -> float | None:
-        parallel = attributes.values() if source.is_multigraph() else [attributes]
-        weight = sum(given.get("w", 3.0) for given in parallel)
-        return None if weight == 3.0 else weight  # hides the edge from a to b
-
-    def uphill(u: Any, v: Any, attributes: Any) -> float:
-        return 2.0 if str(u) < str(v) else 5.0
-
-    for function in (total, uphill):
-        for start in source:
-            expected = nx.single_source_dijkstra_path_length(source, start, weight=function)
-            found = sssp(source, start, weight=function, session="pocl").distances
-            assert dict(zip(source, found.tolist(), strict=True)) == {v: expected.get(v, np.inf) for v in source}
-    assert Graph.from_networkx(source, total).directed == source.is_directed()
-    assert Graph.from_networkx(source, uphill).directed, "an edge weighs more in one direction"
-    check(Graph.from_networkx(source, total))
-    by_name = nx.Graph(source)
-    assert minimum_spanning_forest(by_name, weight=lambda u, v, given: given.get("w", 1), session="pocl").weight == (
-        minimum_spanning_forest(by_name, weight="w", session="pocl").weight
-    )
-
-
-def test_a_function_as_weight_that_raises_or_has_no_edges_to_ask() -> None:
-    source = nx.Graph([("a", "b", {"km": 1.0}), ("b", "c")])
-    with pytest.raises(InputError, match=r"edge \('b', 'c'\): weight = .* raised KeyError: 'km'"):
-        sssp(source, "a", weight=lambda u, v, given: given["km"])
-    for other in (path(3), path(3).to_scipy()):
-        with pytest.raises(InputError, match="a function is for networkx graphs"):
-            sssp(other, 0, weight=lambda *_: 1)
-        with pytest.raises(InputError, match="a function is for networkx graphs"):
-            minimum_spanning_forest(other, weight=lambda *_: 1)
-
-
-@pytest.mark.parametrize("value", [None, "far", Fraction(1, 2), 2**64, 1j, [1], np.nan, object()])
-@pytest.mark.parametrize("kind", [nx.Graph, nx.MultiDiGraph])
-def test_an_edge_whose_weight_is_no_number_is_named(kind: type[nx.Graph], value: Any) -> None:
-    source = kind([("a", "b", {"w": 3.0}), ("b", "c", {"w": value}), ("c", "a", {"w": 2.0})])
-    with pytest.raises(GraphError, match=r"edge \('b', 'c'\) has weight "):
-        Graph.from_networkx(source, "w")
-    if value is not None:
-        with pytest.raises(GraphError, match=r"edge \('b', 'c'\) has weight "):
-            Graph.from_networkx(source, lambda u, v, _: value if {u, v} == {"b", "c"} else 1.0)
-
-
-def test_a_networkx_attribute_that_has_no_hash_is_refused() -> None:
-    with pytest.raises(InputError, match=r"weight = .*an edge attribute"):
-        Graph.from_networkx(nx.Graph([(0, 1)]), ["w"])  # type: ignore[arg-type]
-
-
-@pytest.mark.filterwarnings("error")
-def test_an_attribute_that_no_edge_has_is_told() -> None:
-    source = nx.Graph([(0, 1, {"km": 4.0}), (1, 2, {"toll": 1})])
-    with pytest.warns(GraphWarning, match="no edge has the attribute 'weight'.*: 'km', 'toll'"):
-        assert sssp(source, 0, session="pocl").distances.tolist() == [0, 1, 2]
-    with pytest.warns(GraphWarning, match="no edge has the attribute 'kn'.*: 'km', 'toll'"):
-        sssp(source, 0, weight="kn", session="pocl")
-    with pytest.warns(GraphWarning, match="no edge has the attribute 'km'.*: none"):
-        sssp(nx.path_graph(3), 0, weight="km", session="pocl")
-    assert sssp(source, 0, weight="km", session="pocl").distances.tolist() == [0, 4, 5], "some edges have it"
-    sssp(nx.path_graph(3), 0, session="pocl")
-    sssp(nx.empty_graph(3), 0, weight="km", session="pocl")
-    connected_components(source, session="pocl")
-
-
-def test_a_networkx_graph_without_dictionaries_of_attributes_is_refused() -> None:
-    class Complement(nx.Graph):
-        def adjacency(self) -> Any:
-            return iter([(v, set(self) - {v}) for v in self])
-
-    for weight in (None, "weight", lambda *_: 1):
-        with pytest.raises(InputError, match="dictionary of attributes"):
-            Graph.from_networkx(Complement([(0, 1), (1, 2)]), weight)
-
-
-@pytest.mark.parametrize("names", [[0, 1, 2], ["a", "b", "c"]])
-@pytest.mark.parametrize("end", [7, -1])
-def test_a_neighbour_that_is_no_node_of_a_networkx_graph_is_refused(names: list[Any], end: int) -> None:
-    source = nx.path_graph(names)
-    source._adj[names[0]][end] = {}
-    with pytest.raises(InputError, match="neighbour"):
-        Graph.from_networkx(source)
-
-
-@pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize("ids", [None, ["z", ("y", 1), 5, "x"]])
-@pytest.mark.parametrize("weight", [None, [3, 1, 2, 5, 4]])
-def test_to_networkx_is_as_if_edges_were_added_one_by_one(directed: bool, ids: Any, weight: Any) -> None:
-    graph = Graph.from_edges([2, 0, 3, 1, 0], [1, 2, 0, 1, 1], weight, directed=directed)
-    graph = Graph(graph.row_offsets, graph.column_indices, graph.edge_weights, directed, ids)
-    names = range(4) if ids is None else ids
-    expected = (nx.DiGraph if directed else nx.Graph)()
-    expected.add_nodes_from(names)
-    for u, v, *w in zip(*(part.tolist() for part in graph.edge_list() if part is not None), strict=True):
-        expected.add_edge(names[u], names[v], **({"weight": w[0]} if w else {}))
-    made = graph.to_networkx()
-    assert nx.utils.graphs_equal(made, expected) and type(made) is type(expected)
-    assert [list(row) for _, row in made.adjacency()] == [list(row) for _, row in expected.adjacency()]
-    u, v = names[0], names[2]
-    made.edges[u, v]["seen"] = True
-    assert (made.pred if directed else made.adj)[v][u]["seen"], "both directions have the same attributes"
-    made.remove_edge(u, v)
-    assert not made.has_edge(u, v) and made.number_of_edges() == expected.number_of_edges() - 1
-
-
-@pytest.mark.parametrize("directed", [False, True])
-def test_parallel_edges_and_equal_labels_go_to_networkx(directed: bool) -> None:
-    parallel = Graph.from_edges([0, 0, 1, 2], [1, 1, 2, 2], [3, 4, 5, 6], directed=directed)
-    made = parallel.to_networkx()
-    assert made.is_multigraph() and sorted(made.edges(data="weight")) == [(0, 1, 3), (0, 1, 4), (1, 2, 5), (2, 2, 6)]
-    twins = Graph.from_edges([0, 2], [1, 3], [3, 5], directed=directed)
-    twins = Graph(twins.row_offsets, twins.column_indices, twins.edge_weights, directed, ["a", "b", "b", "c"])
-    assert sorted(twins.to_networkx().edges(data="weight")) == [("a", "b", 3), ("b", "c", 5)]
 
 
 @pytest.mark.parametrize("name", UNDIRECTED)
@@ -718,7 +419,7 @@ def test_pickle_keeps_arrays_read_only() -> None:
     assert entries(again) == entries(graph) and not again.column_indices.flags.writeable
 
 
-def test_symmetry_of_a_directed_graph() -> None:
+def test_symmetry_of_a_directed_graph_is_found() -> None:
     assert Graph.from_edges([0, 1], [1, 0], directed=True).is_symmetric()
     assert not Graph.from_edges([0, 1], [1, 0], [1, 2], directed=True).is_symmetric()
     assert repr(path(3)) == "Graph(n_vertices=3, n_edges=4, undirected, unweighted)"
@@ -749,60 +450,3 @@ def test_offsets_that_fall_are_named() -> None:
         Graph.from_scipy(matrix)
     with pytest.raises(GraphError, match=r"indptr\[3\] = 2 is below indptr\[2\] = 3"):
         check_rising(matrix.indptr, name="indptr")
-
-
-# ---- pairs become rows by buckets, as by one stable sort
-
-
-M = 200_000  # pairs: several buckets and chunks
-
-
-@pytest.mark.parametrize("n", [1, 3, 1000, 2**17 + 1])
-@pytest.mark.parametrize("mirror", [False, True])
-@pytest.mark.parametrize("unique", [False, True])
-def test_rows_are_sorted_and_parallel_entries_stay_in_order(n: int, mirror: bool, unique: bool) -> None:
-    rng = np.random.default_rng(n)
-    rows, columns = rng.integers(n, size=(2, M), dtype=np.int32)
-    rows[: M // 2] //= 2  # buckets of unequal sizes
-    weights = np.arange(M, dtype=np.int32)
-    offsets, found, values = sorted_csr(
-        n, [(rows[:50], columns[:50], weights[:50]), (rows[50:], columns[50:], weights[50:] * 1.0)],
-        mirror=mirror, unique=unique,
-    )  # fmt: skip
-    if mirror:
-        proper = rows != columns
-        rows, columns, weights = (
-            np.concatenate([rows, columns[proper]]), np.concatenate([columns, rows[proper]]),
-            np.concatenate([weights, weights[proper]]),
-        )  # fmt: skip
-    order = np.lexsort((weights, columns, rows))
-    keys = pack(rows, columns)[order]
-    if unique:
-        keys, first = np.unique(keys, return_index=True)
-        order = order[first]
-    assert values.dtype == np.float64 and np.array_equal(values, weights[order])
-    assert np.array_equal(found, columns[order])
-    assert np.array_equal(np.repeat(np.arange(n), np.diff(offsets)), rows[order])
-
-
-@pytest.mark.parametrize("n", [3, 2**17 + 1])
-@pytest.mark.parametrize("unique", [False, True])
-def test_keys_become_rows(n: int, unique: bool) -> None:
-    rows, columns = np.random.default_rng(n).integers(n, size=(2, 3 * M), dtype=np.int32)
-    keys = pack(rows, columns)
-    expected = np.unique(keys) if unique else np.sort(keys)
-    offsets, found = csr_from_keys(n, keys, unique=unique)
-    assert np.array_equal(pack(np.repeat(np.arange(n), np.diff(offsets)), found), expected)
-
-
-@pytest.mark.parametrize("key_bits", [4, 62])
-def test_places_of_keys_that_fill_their_words(key_bits: int) -> None:
-    keys = np.random.default_rng(0).integers(16, size=100)
-    expected = np.argsort(keys, kind="stable")
-    in_order, places = _ordered(keys.copy(), key_bits)
-    assert np.array_equal(places, expected) and np.array_equal(in_order, keys[expected])
-
-
-@pytest.mark.parametrize("values", [[], [3], [5, 3, 5, 5, 0, 3]])
-def test_distinct_values_are_in_order(values: list[int]) -> None:
-    assert distinct(np.array(values, np.int32)).tolist() == sorted(set(values))

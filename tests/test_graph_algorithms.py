@@ -14,7 +14,7 @@ import test_sssp
 from graphs import GRAPHS, chain, with_unsorted_rows, with_wide_offsets
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_benchmarks import changed, numbered, of_both, of_edges, planted, same
+from planted_faults import changed, numbered, of_both, of_edges, planted, same
 
 import clgraph as cg
 from clgraph.algorithms.table import find_algorithm
@@ -50,7 +50,7 @@ def called(name: str, graph: Any, **options: Any) -> Any:
 
 
 @pytest.mark.parametrize(("name", "strategy"), USUAL.items())
-def test_info(pocl: Session, name: str, strategy: str) -> None:
+def test_info_tells_strategy_and_seconds(pocl: Session, name: str, strategy: str) -> None:
     info = called(name, random_weights(cg.generators.rmat(10)), strategy=strategy, session=pocl, verify=True).info
     assert info.strategy == strategy and info.kind == "online" and set(info.predicted_seconds) == {strategy}
     seconds = info.seconds
@@ -65,7 +65,7 @@ def test_auto_is_the_fastest_prediction(pocl: Session, name: str) -> None:
 
 
 @every_algorithm
-def test_bad_graph(pocl: Session, name: str) -> None:
+def test_what_is_no_graph_is_refused(pocl: Session, name: str) -> None:
     with pytest.raises(InputError):
         called(name, [1, 2, 3], session=pocl)
 
@@ -121,7 +121,9 @@ UNSUPPORTED = [("color", {"strategy": "best_of_orders", "order": "natural"}),
      *((name, {"strategy": strategy, "bogus": 1}, InputError) for name, strategy in CASES),
      *((*each, UnsupportedStrategyError) for each in UNSUPPORTED)], ids=str,
 )  # fmt: skip
-def test_bad_arguments(pocl: Session, name: str, arguments: dict[str, Any], error: type[Exception]) -> None:
+def test_bad_arguments_are_refused_and_change_nothing(
+    pocl: Session, name: str, arguments: dict[str, Any], error: type[Exception]
+) -> None:
     graph = cg.generators.path(10)
     with pytest.raises(error) as caught:
         called(name, graph, **{"session": pocl, **arguments})
@@ -130,7 +132,7 @@ def test_bad_arguments(pocl: Session, name: str, arguments: dict[str, Any], erro
 
 
 def unusual_rows() -> list[Graph]:
-    """Return graphs whose rows are not sorted, or whose offsets are those of graphs from 2**31 entries on."""
+    """Return a graph with unsorted rows, and two with the int64 offsets of 2**31 entries and more."""
     usual = random_weights(cg.generators.rmat(9, 8), high=9)
     directed = random_weights(GRAPHS["directed-scale-free"](), high=9)
     return [with_unsorted_rows(usual), with_wide_offsets(usual), with_wide_offsets(directed)]
@@ -142,7 +144,9 @@ def unusual_rows() -> list[Graph]:
      ("minimum_spanning_forest", "edge_list", {"light_edges": 0.5})], ids=str,
 )  # fmt: skip
 @pytest.mark.long
-def test_unsorted_rows_and_int64_offsets(session: Session, name: str, strategy: str, options: dict[str, Any]) -> None:
+def test_unsorted_rows_and_int64_offsets_are_read_right(
+    session: Session, name: str, strategy: str, options: dict[str, Any]
+) -> None:
     if reason := find_algorithm(name).strategies[strategy].unsupported(session.facts):
         pytest.skip(reason)
     unsorted, *wide = unusual_rows()
@@ -179,8 +183,8 @@ def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPa
 
 
 @every_search
-def test_plans_of_one_graph(pocl: Session, name: str) -> None:
-    """Their sources are their own."""
+def test_plans_of_one_graph_have_sources_of_their_own(pocl: Session, name: str) -> None:
+    """Plans of one graph do not share their sources."""
     graph, algorithm = random_weights(cg.generators.grid(20, 30)), find_algorithm(name)
     for strategy in algorithm.strategies.values():
         first, second = (strategy.plan(pocl, algorithm.problem(graph, source=s)) for s in (0, 599))
@@ -199,7 +203,7 @@ def test_a_plan_starts_from_the_largest_degree(pocl: Session, name: str) -> None
 
 
 @every_search
-def test_path_to(session: Session, name: str) -> None:
+def test_path_to_leads_from_a_source_by_edges(session: Session, name: str) -> None:
     graph = random_weights(cg.generators.grid(9, 11), low=0, high=3).permuted(1)
     result = called(name, graph, source=[4, 50], session=session)
     weights = graph.edge_weights.tolist() if name == "sssp" else [1] * graph.n_edges
@@ -236,7 +240,7 @@ SMALL: dict[str, tuple[Graph, int, list[int], list[float]]] = {
 
 @every_way_to_search
 @pytest.mark.parametrize("small", SMALL)
-def test_small_graphs(session: Session, small: str, name: str, strategy: str) -> None:
+def test_small_graphs_have_the_distances_by_hand(session: Session, small: str, name: str, strategy: str) -> None:
     """To breadth-first search weights do not matter."""
     graph, source, hops, lengths = SMALL[small]
     if name == "bfs":
@@ -248,7 +252,7 @@ def test_small_graphs(session: Session, small: str, name: str, strategy: str) ->
 
 
 @every_way_to_search
-def test_path_of_100_000_vertices(pocl: Session, name: str, strategy: str) -> None:
+def test_a_path_of_100_000_vertices_is_searched_to_its_end(pocl: Session, name: str, strategy: str) -> None:
     weights = np.ones(99_999, int) if name == "bfs" else np.random.default_rng(1).integers(0, 2**20, 99_999)
     distances, predecessors = getattr(cg, name)(chain(weights), 0, strategy=strategy, session=pocl)
     assert np.array_equal(distances, np.append(0, np.cumsum(weights)))
@@ -256,7 +260,7 @@ def test_path_of_100_000_vertices(pocl: Session, name: str, strategy: str) -> No
 
 
 @every_way_to_search
-def test_star(session: Session, name: str, strategy: str) -> None:
+def test_a_star_is_searched_from_its_centre_and_a_leaf(session: Session, name: str, strategy: str) -> None:
     graph = random_weights(cg.generators.star(70_000), high=99)
     for source, hops in ((0, 69_999), (69_999, 1 + 2 * 69_998)):
         found = TESTS[name].assert_right(graph, source, session, strategy).distances
@@ -264,7 +268,7 @@ def test_star(session: Session, name: str, strategy: str) -> None:
 
 
 @every_way_to_search
-def test_several_sources(session: Session, name: str, strategy: str) -> None:
+def test_the_nearest_of_several_sources_counts(session: Session, name: str, strategy: str) -> None:
     graph, step = chain(np.full(999, 3)), 1 if name == "bfs" else 3
     for sources, farthest in (([0, 999], 499), ([500, 500, 500], 500), (np.arange(1000), 0)):
         found = TESTS[name].assert_right(graph, sources, session, strategy).distances
@@ -288,7 +292,7 @@ DRAWN: dict[str, dict[str, st.SearchStrategy[Any]]] = {
 )  # fmt: skip
 @settings(max_examples=60)
 @pytest.mark.long
-def test_random_graphs(
+def test_answers_on_random_graphs_are_right(
     name: str, n: int, edges: list[tuple[int, int, int]], directed: bool, dtype: type, data: Any, pocl: Session
 ) -> None:
     triples = np.array(edges, np.int32).reshape(-1, 3)

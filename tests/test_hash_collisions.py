@@ -57,7 +57,7 @@ def assert_right(
 # ---- the hash functions
 
 
-def test_known_values() -> None:
+def test_hashes_have_known_values() -> None:
     def of(name: str, *values: int) -> list[int]:
         return HASHES[name](np.array(values, np.uint32)).tolist()
 
@@ -72,7 +72,7 @@ def test_known_values() -> None:
     assert of("gray", 2, 3) == [3, 2]
 
 
-def test_names() -> None:
+def test_every_hash_has_a_function_and_is_documented() -> None:
     assert len(HASHES) >= 15
     text = (kernel_root() / "common" / "hashes.h").read_text(encoding="utf-8")
     assert all(f"INLINE uint hash_{name}(" in text for name in HASHES)
@@ -135,7 +135,9 @@ def everything() -> tuple[Graph, dict[int, Any]]:
 
 @every_case
 @pytest.mark.long
-def test_every_kind_of_row(session: Session, distance: int, strategy: str, options: dict[str, object]) -> None:
+def test_every_kind_of_row_is_counted(
+    session: Session, distance: int, strategy: str, options: dict[str, object]
+) -> None:
     graph, expected = everything()
     plan = STRATEGIES[strategy].plan(session, as_problem(graph, distance=distance, **TABLE), **options)
     for _ in range(2):  # a plan may run again
@@ -146,7 +148,9 @@ def test_every_kind_of_row(session: Session, distance: int, strategy: str, optio
 
 @every_case
 @pytest.mark.long
-def test_long_rows_and_tables_in_parts(pocl: Session, distance: int, strategy: str, options: dict[str, object]) -> None:
+def test_long_rows_and_tables_in_parts_are_counted(
+    pocl: Session, distance: int, strategy: str, options: dict[str, object]
+) -> None:
     """Rows may be sorted in global memory."""
     for graph, table in (
         (with_hub(2500), TABLE),
@@ -158,7 +162,7 @@ def test_long_rows_and_tables_in_parts(pocl: Session, distance: int, strategy: s
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("distance", [1, 2])
-def test_small_graphs(session: Session, distance: int, strategy: str) -> None:
+def test_tables_of_small_graphs_are_those_of_the_oracle(session: Session, distance: int, strategy: str) -> None:
     for name in ("empty", "one-vertex", "one-self-loop", "isolated", "some-isolated", "path", "size-511", "size-513"):
         assert_right(UNDIRECTED[name](), session, distance, strategy, {}, **TABLE)
 
@@ -176,7 +180,7 @@ WIDTHS: list[tuple[int, str, Any]] = [
     ("distance", "strategy", "widths"), WIDTHS, ids=lambda value: "all" if isinstance(value, range) else str(value)
 )
 @pytest.mark.long
-def test_bit_widths(pocl: Session, distance: int, strategy: str, widths: Any) -> None:
+def test_every_bit_width_is_counted(pocl: Session, distance: int, strategy: str, widths: Any) -> None:
     graph = together(cg.generators.rmat(7, 8), with_hub(1500))
     assert_right(graph, pocl, distance, strategy, {}, bit_widths=widths, hashes=4)
 
@@ -190,7 +194,7 @@ def test_bit_widths(pocl: Session, distance: int, strategy: str, widths: Any) ->
     ],
     ids=str,
 )  # fmt: skip
-def test_hashes(pocl: Session, distance: int, strategy: str, hashes: Any) -> None:
+def test_every_choice_of_hashes_is_counted(pocl: Session, distance: int, strategy: str, hashes: Any) -> None:
     table = assert_right(cg.generators.rmat(8, 8), pocl, distance, strategy, {}, hashes=hashes, bit_widths=[1, 4])
     assert table.hashes == (tuple(HASHES)[:hashes] if isinstance(hashes, int) else tuple(hashes))
 
@@ -212,7 +216,7 @@ def test_the_oracle_takes_a_few_rows_at_a_time(monkeypatch: pytest.MonkeyPatch, 
     assert all(map(np.array_equal, oracle(graph, hashes, widths, distance=distance), expected))
 
 
-def test_unsorted_rows_with_parallel_edges(pocl: Session) -> None:
+def test_unsorted_rows_with_parallel_edges_are_sets(pocl: Session) -> None:
     graph = cg.generators.rmat(8, 8)
     shuffled = with_unsorted_rows(Graph(2 * graph.row_offsets, np.repeat(graph.column_indices, 2)))
     assert not shuffled.has_sorted_rows
@@ -228,7 +232,7 @@ def test_unsorted_rows_with_parallel_edges(pocl: Session) -> None:
     ],
     ids=str,
 )  # fmt: skip
-def test_int64_offsets(session: Session, distance: int, strategy: str, options: dict[str, object]) -> None:
+def test_int64_offsets_are_read(session: Session, distance: int, strategy: str, options: dict[str, object]) -> None:
     assert_right(with_wide_offsets(with_hub(3000)), session, distance, strategy, options, hashes=2, bit_widths=[3])
 
 
@@ -246,7 +250,7 @@ TUNINGS: list[tuple[int, str, str, dict[str, int]]] = [
 
 @pytest.mark.parametrize(("distance", "strategy", "source", "tuning"), TUNINGS, ids=str)
 @pytest.mark.long
-def test_tunables(
+def test_other_sizes_of_groups_count_the_same(
     pocl: Session, distance: int, strategy: str, source: str, tuning: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Groups of several work-items, which CPUs have not by themselves, and few rows and entries at a time."""
@@ -256,7 +260,7 @@ def test_tunables(
     assert_right(graph, pocl, distance, strategy, {}, **TABLE)
 
 
-def test_sums_that_wrap(pocl: Session) -> None:
+def test_sums_that_wrap_are_exact(pocl: Session) -> None:
     """Totals have two words; the low one may wrap in any of the additions."""
     problem = as_problem(cg.generators.rmat(8, 8), distance=1, **TABLE)
     plan = STRATEGIES["row_per_item"].plan(pocl, problem)
@@ -275,7 +279,7 @@ def test_sums_that_wrap(pocl: Session) -> None:
     case=st.sampled_from(CASES),
 )  # fmt: skip
 @settings(max_examples=40)
-def test_random_graphs(
+def test_tables_of_random_graphs_are_right(
     n: int, edges: list[tuple[int, int]], case: tuple[int, str, dict[str, object]], pocl: Session
 ) -> None:
     pairs = np.array([(u % n, v % n) for u, v in edges], np.int64).reshape(-1, 2)
@@ -283,7 +287,7 @@ def test_random_graphs(
 
 
 @pytest.mark.parametrize("width", [8, pytest.param(32, marks=pytest.mark.slow), 64])
-def test_sub_group_widths(width: int) -> None:
+def test_tables_are_right_at_every_sub_group_width(width: int) -> None:
     cases = [case for case in CASES if case[2] in ({}, {"distinct": "bitmap"}) and case[1] != "persistent"]
     script = (
         "import clgraph as cg;"
@@ -296,7 +300,7 @@ def test_sub_group_widths(width: int) -> None:
 # ---- the result
 
 
-def test_table(pocl: Session) -> None:
+def test_a_table_is_shown_by_hash_and_bits(pocl: Session) -> None:
     graph = cg.generators.grid(20, 20)
     table = cg.hash_collisions(graph, hashes=["murmur3", "identity"], bit_widths=[1, 2, 5], session=pocl)
     total, maximum = table
@@ -313,7 +317,7 @@ def test_table(pocl: Session) -> None:
     assert same.sum() == total[0, 1]
 
 
-def test_best() -> None:
+def test_best_is_the_least_that_fits_max_colors() -> None:
     table = CollisionTable(np.array([[9, 5, 3], [9, 3, 3]]), np.array([[4, 3, 2], [5, 2, 1]]))
     table.hashes, table.bit_widths = ("murmur3", "gray"), (1, 3, 6)
     assert table.best() == ("gray", 3, 3, 2)
@@ -324,7 +328,7 @@ def test_best() -> None:
             table.best(max_colors=few)  # type: ignore[arg-type]
 
 
-def test_other_inputs(pocl: Session) -> None:
+def test_matrices_and_networkx_graphs_have_tables(pocl: Session) -> None:
     graph = nx.Graph([("a", "b"), ("c", "d"), ("d", "a")])
     expected = hash_collisions(Graph.from_networkx(graph), session=pocl)
     for other in (graph, nx.to_scipy_sparse_array(graph), graph.to_directed()):
@@ -362,7 +366,7 @@ def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPa
         hash_collisions(graph, session=pocl, verify=True)
 
 
-def test_plot(pocl: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_is_drawn(pocl: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = hash_collisions(cg.generators.grid(9, 9), session=pocl)
     plot_collisions(table, tmp_path / "collisions.svg", "grid of 81")
     assert (tmp_path / "collisions.svg").stat().st_size > 10_000

@@ -61,7 +61,7 @@ def check_every_load(devices: list[Session], policy: str) -> None:
     assert [sum(done.items) for done in report.rounds] == [load.size for load in loads]
 
     texts = [hetero_loads.text_with(PATTERNS, n, n) for n in (100_000, 1000, 3)]
-    texts.append(np.full(20_000, ord("a"), np.uint8))  # where each place matches, the cuts, too
+    texts.append(np.full(20_000, ord("a"), np.uint8))  # Each place matches, also at cuts.
     for found, text in zip(scheduler.run(hetero_loads.string_search(PATTERNS), texts).results, texts, strict=True):
         assert found.tolist() == hetero_loads.count_in(text, PATTERNS)
 
@@ -82,12 +82,12 @@ def test_every_policy_finds_what_numpy_finds(pair, policy):
 
 
 @pytest.mark.parametrize("policy", ["hass", "guided"])
-def test_one_device_alone(session, policy):
+def test_one_device_computes_all_alone(session, policy):
     check_every_load([session], policy)
 
 
-def test_unequal_sub_devices_of_one_cpu():
-    """In a child, whose PoCL makes four units of any processor."""
+def test_unequal_sub_devices_of_one_cpu_share_the_load():
+    """A child process runs the test, because PoCL makes four units of any processor there."""
     session_on("pocl")
     script = (
         "import test_hetero as t, sys; devices = t.sub_devices('pocl', [3, 1]);"
@@ -105,7 +105,7 @@ def test_an_algorithm_runs_on_a_sub_device(pocl):
     assert part.facts.compute_units == 1
 
 
-def test_the_report_tells_who_did_what(pair, tmp_path):
+def test_the_report_tells_the_items_of_each_device(pair, tmp_path):
     scheduler = cg.HeteroScheduler(pair)
     results, report = scheduler.run(SQUARE, [numbers()] * 4)
     assert isinstance(report, HeteroReport) and report.policy == "hass" and len(report.rounds) == 4 == len(results)
@@ -166,7 +166,7 @@ def least_and_greatest(forbidden: int = -1, **more) -> Work:
     return Work(**{**given, **more})
 
 
-def test_a_kernel_from_a_text_with_several_outputs(pair):
+def test_a_kernel_from_a_text_may_have_several_outputs(pair):
     load = np.random.default_rng(3).integers(-99, 99, (1003, 5)).astype(np.int32)
     (found,), _ = cg.HeteroScheduler(pair, policy="greedy", sub_loads=7).run(least_and_greatest(), [load])
     assert (found["least"] == load.min(1)).all() and (found["greatest"] == load.max(1)).all()
@@ -174,7 +174,7 @@ def test_a_kernel_from_a_text_with_several_outputs(pair):
     assert cg.HeteroScheduler(pair).run(spread, [load, load]).results == [np.ptp(load, axis=1).max()] * 2
 
 
-def test_rows_of_a_dense_matrix_and_several_inputs(pair):
+def test_rows_of_a_dense_matrix_and_several_inputs_are_shared(pair):
     load = np.random.default_rng(3).integers(0, 9, (500, 6)).astype(np.int32)
     total = map_rows(
         "result = i; for (int k = 0; k < length; k++) result += row[k] * scale[k];",
@@ -311,7 +311,7 @@ def test_a_thread_that_ends_by_an_error_ends_those_that_wait_for_its_items(pair,
         cg.HeteroScheduler(pair, policy="greedy", sub_loads=1).run(SQUARE, [numbers()])
 
 
-def test_a_kernel_that_does_not_build_on_one_device(pair):
+def test_a_device_whose_build_fails_may_be_left_out(pair):
     units = [session.facts.compute_units for session in pair]
     if units[0] == units[1]:
         pytest.skip("the devices have equally many units")
@@ -360,7 +360,7 @@ def test_an_error_of_the_users_function_ends_the_run(pair):
         ({"skip_failed_builds": 1}, InputError, "skip_failed_builds"),
     ],
 )
-def test_schedulers_that_are_refused(arguments, error, message):
+def test_wrong_schedulers_are_refused(arguments, error, message):
     session_on("pocl")
     with pytest.raises(error, match=message):
         cg.HeteroScheduler(**{"devices": ["pocl"], **arguments})
@@ -389,7 +389,7 @@ def test_schedulers_that_are_refused(arguments, error, message):
         (ONES, [with_arrays(ROWS, indptr=np.arange(4, dtype=np.int64))], {}, "32 bits"),
     ],
 )  # fmt: skip
-def test_runs_that_are_refused(pair, work, loads, more, message):
+def test_wrong_runs_are_refused(pair, work, loads, more, message):
     with pytest.raises(InputError, match=message):
         cg.HeteroScheduler(pair[:1]).run(work, loads, **more)
 
@@ -402,7 +402,7 @@ def test_a_work_that_does_not_fit_its_kernel_is_refused(pair, more):
         cg.HeteroScheduler(pair).run(least_and_greatest(**more), [np.zeros((5, 2), np.int32)])
 
 
-def test_expressions_and_types_that_are_refused():
+def test_wrong_expressions_and_types_are_refused():
     for text in ("", "x // 2", "#define x", 3):
         with pytest.raises(InputError, match="expression"):
             elementwise(text, inputs={"x": np.float32}, dtype=np.float32)
@@ -413,7 +413,7 @@ def test_expressions_and_types_that_are_refused():
         total.count({"x": numbers(3), "y": numbers(4)})
 
 
-def test_parts_of_devices_that_are_refused(pocl):
+def test_wrong_parts_of_devices_are_refused(pocl):
     units = pocl.facts.compute_units
     for counts in ([], [0], [units + 1], [units, 1], "ab", 3):
         with pytest.raises(InputError, match="counts"):

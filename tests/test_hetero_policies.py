@@ -44,7 +44,7 @@ class Machine:
                     assert part[1] % grain == 0 or part[1] == n, (part, grain)
                     taken = self.cost(device, *part)
                     heapq.heappush(busy, (now + taken, device, part, taken))
-            if len(waiting) < len(idle):  # what one took may tell others what they get
+            if len(waiting) < len(idle):  # A part that one device took may change the parts of others.
                 idle = waiting
                 continue
             if not busy:
@@ -82,7 +82,7 @@ class Disturbing(Machine):
 
 
 class FewLongItems(Machine):
-    """The first items of all take the GPU as long as a tenth of the load, so its time hardly depends on its share."""
+    """The first items take the GPU as long as a tenth of the load, so its time hardly depends on its share."""
 
     def cost(self, device: int, first: int, stop: int) -> float:
         return super().cost(device, first, stop) + (0.1 * N / self.speeds[0] if device == 0 and first == 0 else 0.0)
@@ -110,7 +110,7 @@ MACHINES = {
     speeds=st.lists(st.floats(1.0, 1e9), min_size=1, max_size=5),
     seed=st.integers(0, 99),
 )
-def test_any_speeds_and_any_failures(name, n, sub_loads, grain, speeds, seed):
+def test_every_item_is_done_at_any_speeds_and_failures(name, n, sub_loads, grain, speeds, seed):
     rng = np.random.default_rng(seed)
     kinds = rng.choice(["gpu", "cpu"], len(speeds))
     breaks = {d: int(rng.integers(5)) for d in range(1, len(speeds)) if rng.random() < 0.5}  # one lives
@@ -179,14 +179,14 @@ def test_hass_fixes_its_ratios_and_learns_anew_when_a_device_gets_slower():
     assert policy.ratios() == pytest.approx((0.5, 0.5), abs=0.01)
 
 
-def test_a_gpu_steals_from_a_cpu_that_has_become_slow_but_nobody_steals_from_a_gpu():
+def test_a_gpu_steals_from_a_cpu_that_has_become_slow_and_no_device_from_a_gpu():
     policy, machine = POLICIES["hass"](members("gpu", "cpu")), Machine([1e6, 1e6])
     for _ in range(3):
         machine.run(policy)
     machine.speeds = [1e6, 1e5]
     took = machine.run(policy)
     assert policy.steals[0] and not policy.steals[1]
-    assert took < 0.75 * N / 2 / 1e5  # what the CPU's half would take
+    assert took < 0.75 * N / 2 / 1e5  # the time of the CPU's half
     machine.speeds = [1e5, 1e6]
     machine.run(policy)
     assert not policy.steals[1]
@@ -246,7 +246,7 @@ def test_static_knows_the_profiles_alone():
         assert policy.ratios() == (0.75, 0.25)
 
 
-def test_lines_and_where_they_meet():
+def test_lines_are_fitted_and_meet_where_times_are_equal():
     assert fit([(10, 3.0), (20, 5.0)]) == pytest.approx((1.0, 0.2))
     for noisy in ([(10, 3.0), (20, 2.0)], [(10, 3.0), (20, 9.0)], [(10, 3.0)], [(5, 1.0), (5, 1.0)]):
         a, b = fit(noisy)

@@ -154,7 +154,7 @@ def found_by_wheels(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="the paths are those of POSIX")
 @pytest.mark.parametrize("home", HOMES)
 @pytest.mark.parametrize("device", DEVICES)
-def test_homes_that_cannot_be_written(found_by_wheels: None, device: str, home: str) -> None:
+def test_homes_that_cannot_be_written_are_done_without(found_by_wheels: None, device: str, home: str) -> None:
     done = run(device, **HOMES[home])
     assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
     if home != "none":  # the system knows a home of each user

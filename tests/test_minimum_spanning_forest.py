@@ -80,7 +80,9 @@ def assert_right(
 
 @every_case
 @pytest.mark.parametrize("name", GRAPHS)
-def test_zoo(session: Session, name: str, strategy: str, options: dict[str, object]) -> None:
+def test_forests_of_every_small_graph_are_minimal(
+    session: Session, name: str, strategy: str, options: dict[str, object]
+) -> None:
     graph = GRAPHS[name]()
     assert_right(random_weights(graph, low=0, high=3), session, strategy, **options)
     assert_right(random_weights(graph, low=-1, dtype=np.float32), session, strategy, maximum=True, **options)
@@ -88,7 +90,7 @@ def test_zoo(session: Session, name: str, strategy: str, options: dict[str, obje
 
 @every_strategy
 @pytest.mark.parametrize("name", GRAPHS)
-def test_unweighted_zoo(pocl: Session, name: str, strategy: str) -> None:
+def test_forests_of_unweighted_graphs_span(pocl: Session, name: str, strategy: str) -> None:
     graph = GRAPHS[name]()
     assert_right(graph, pocl, strategy)
 
@@ -113,7 +115,9 @@ SHAPES: dict[str, Callable[[], Graph]] = {
 
 @every_case
 @pytest.mark.parametrize("name", SHAPES)
-def test_shapes_that_use_every_branch(session: Session, name: str, strategy: str, options: dict[str, object]) -> None:
+def test_forests_of_shapes_that_use_every_branch_are_minimal(
+    session: Session, name: str, strategy: str, options: dict[str, object]
+) -> None:
     """Long rows, long chains of hooks, few rounds and many, edges enough to filter, no giant tree."""
     assert_right(SHAPES[name](), session, strategy, **options)
 
@@ -154,8 +158,10 @@ WEIGHTS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
 @every_case
 @pytest.mark.parametrize("name", WEIGHTS)
 @pytest.mark.filterwarnings("ignore:(invalid value|overflow) encountered in reduce:RuntimeWarning")
-def test_weights(session: Session, name: str, strategy: str, options: dict[str, object]) -> None:
-    """With self-loops, and parallel edges of equal and of different weights."""
+def test_forests_are_minimal_for_any_weights(
+    session: Session, name: str, strategy: str, options: dict[str, object]
+) -> None:
+    """The graph has self-loops, and parallel edges of equal and of different weights."""
     rng = np.random.default_rng(3)
     src, dst = rng.integers(60, size=(2, 900))
     graph = Graph.from_edges(src, dst, WEIGHTS[name](rng, 900), n=70)
@@ -165,7 +171,7 @@ def test_weights(session: Session, name: str, strategy: str, options: dict[str, 
 
 @pytest.mark.parametrize("dtype", [None, np.int32, np.int64, np.float32, np.float64])
 def test_kernels_make_the_answer(session: Session, monkeypatch: pytest.MonkeyPatch, dtype: Any) -> None:
-    """Also the ends of a matrix's edges. The host comes to the same."""
+    """Kernels also find the ends of a matrix's edges. The host gives the same answer."""
     rng = np.random.default_rng(5)
     edges, n = rng.integers(20000, size=(2, 30000)), 23000  # many vertices have no edge
     drawn = rng.standard_normal(30000) * (1e12 if dtype is np.int64 else 1e6)
@@ -187,7 +193,7 @@ def test_kernels_make_the_answer(session: Session, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("light_edges", [1e-9, 1, 10, 1e9])
 @pytest.mark.parametrize("strategy", ["edge_list", "two_pass"])
-def test_light_edges(session: Session, strategy: str, light_edges: float) -> None:
+def test_any_share_of_light_edges_gives_the_forest(session: Session, strategy: str, light_edges: float) -> None:
     """None of the edges is light, some are, all are."""
     graph = random_weights(cg.generators.uniform_random(300, 4000), high=9)
     for maximum in (False, True):
@@ -217,8 +223,10 @@ def as_on_gpus(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("climb_limit", [8, 1024])
 @pytest.mark.parametrize("strategy", ["edge_list", "two_pass"])
 @pytest.mark.long
-def test_rounds_in_one_launch(pocl: Session, monkeypatch: pytest.MonkeyPatch, strategy: str, climb_limit: int) -> None:
-    """As on GPUs; climbs that meet their limit, too."""
+def test_all_rounds_may_be_in_one_launch(
+    pocl: Session, monkeypatch: pytest.MonkeyPatch, strategy: str, climb_limit: int
+) -> None:
+    """Rounds run as on GPUs; some climbs meet their limit."""
     as_on_gpus(pocl, monkeypatch)
     monkeypatch.setattr(strategies, "_CLIMB_LIMIT", climb_limit)
     steps = np.arange(1, 16000)
@@ -233,7 +241,7 @@ def test_rounds_in_one_launch(pocl: Session, monkeypatch: pytest.MonkeyPatch, st
 
 
 @every_case
-def test_parallel_edges(session: Session, strategy: str, options: dict[str, object]) -> None:
+def test_of_parallel_edges_the_lightest_counts(session: Session, strategy: str, options: dict[str, object]) -> None:
     graph = Graph.from_edges([0, 1, 0, 1, 1, 2, 2], [1, 0, 1, 1, 2, 1, 2], [4, 2, 2, -9, 1, 1, -9], n=4)
     forest = assert_right(graph, session, strategy, **options)
     assert forest.edges.tolist() == [1, 7] and forest.weight == 3
@@ -242,7 +250,7 @@ def test_parallel_edges(session: Session, strategy: str, options: dict[str, obje
 
 
 @every_strategy
-def test_least_graphs(session: Session, strategy: str) -> None:
+def test_graphs_of_at_most_one_edge_have_forests(session: Session, strategy: str) -> None:
     for n in (0, 1, 5):
         for weights in (None, np.zeros(0, np.int32), np.zeros(0, np.float64)):
             forest = assert_right(Graph.from_edges([], [], weights, n=n), session, strategy)
@@ -254,8 +262,8 @@ def test_least_graphs(session: Session, strategy: str) -> None:
 
 
 @every_strategy
-def test_directed_graphs(session: Session, strategy: str) -> None:
-    """Of two opposite entries the lesser counts, or the greater for the maximum."""
+def test_of_opposite_entries_the_lesser_counts(session: Session, strategy: str) -> None:
+    """The lesser of two opposite entries counts, or the greater for the maximum."""
     graph = Graph.from_edges([0, 1, 1, 2, 3], [1, 0, 2, 1, 3], [5, 2, 3, 9, 0], directed=True)
     forest = assert_right(graph, session, strategy)
     assert forest.weight == 5 and forest.weights is not None and forest.weights.tolist() == [2, 3]
@@ -263,7 +271,7 @@ def test_directed_graphs(session: Session, strategy: str) -> None:
     assert assert_right(graph, session, strategy, maximum=True).weight == 14
 
 
-def test_scipy(pocl: Session) -> None:
+def test_forests_of_a_matrix_are_those_of_scipy(pocl: Session) -> None:
     full = random_weights(cg.generators.rmat(8, 8), dtype=np.float64).to_scipy()
     for matrix in (sp.triu(full), sp.tril(full), full):
         forest = minimum_spanning_forest(matrix, session=pocl)
@@ -282,7 +290,7 @@ def test_zero_weights_stay(pocl: Session) -> None:
     assert sorted(forest.to_networkx().edges(data="weight")) == [(0, 1, 0), (0, 2, 0)]
 
 
-def test_networkx(pocl: Session) -> None:
+def test_forests_of_networkx_have_its_nodes(pocl: Session) -> None:
     edges = [("d", "a", 2.5), ("a", "b", 1.5), ("b", "d", -1.0), ("x", "y", 4.0)]
     graph = nx.Graph()
     graph.add_nodes_from("zyx")
@@ -304,7 +312,7 @@ def test_networkx(pocl: Session) -> None:
     assert minimum_spanning_forest(graph, weight="cost", session=pocl).weight == 0
 
 
-def test_views_of_the_forest(pocl: Session) -> None:
+def test_a_forest_is_shown_as_edges_graph_and_matrix(pocl: Session) -> None:
     graph = Graph.from_edges([3, 2, 1, 0], [2, 1, 0, 3], [4, 7, 7, 7], n=5)
     forest = minimum_spanning_forest(graph, session=pocl)
     weight, edges = forest
@@ -334,7 +342,7 @@ def test_total_is_exact(session: Session, strategy: str) -> None:
 
 
 @pytest.mark.parametrize("width", [8, *(pytest.param(width, marks=pytest.mark.slow) for width in (16, 32)), 64])
-def test_sub_group_widths(width: int) -> None:
+def test_forests_are_minimal_at_every_sub_group_width(width: int) -> None:
     cases = [case for case in CASES if width < 64 or case[0] != "two_pass"]  # takes long to compile
     steps = (
         {} if width < 64 else {"minimum_spanning_forest/edge_list.cl": {"STEPS": 1, "BATCH": 1}}

@@ -194,7 +194,7 @@ def test_a_zip_directory_is_not_believed(tmp_path: Path) -> None:
 def test_no_member_can_be_hidden(tmp_path: Path) -> None:
     file = archive(tmp_path, RIGHT | {"edge_weights": npy([2.5, 2.5])})
     content = file.read_bytes()
-    comment_bytes = content.rindex(b"directed.npyPK") - 14  # in the entry before that of the weights
+    comment_bytes = content.rindex(b"directed.npyPK") - 14  # in the entry before the weights
     file.write_bytes(content[:comment_bytes] + b"\xff" + content[comment_bytes + 1 :])
     with zipfile.ZipFile(file) as opened:
         assert "edge_weights.npy" not in opened.namelist()

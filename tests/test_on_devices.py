@@ -1,9 +1,7 @@
-"""Several devices: components, spanning forests and factors as of one device; threads, copies and merges of teams."""
+"""Components and spanning forests on several devices: the answers of one device; traffic, parts and refusals."""
 
 import dataclasses
-import math
 import threading
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,27 +10,17 @@ import pytest
 import scipy.sparse as sp
 from conftest import printed_by, session_on
 from graphs import GRAPHS
-from scipy.sparse import random_array
 
 import clgraph as cg
-from clgraph import Ratings, SGDMatrixFactorization
 from clgraph.algorithms.connected_components.on_devices import LOCAL, all_seen
-from clgraph.algorithms.factorization import factors
-from clgraph.algorithms.factorization.factors import Factors, RowLayout
-from clgraph.algorithms.factorization.training.epochs import Epoch
-from clgraph.algorithms.factorization.training.strata import Strata, cut
-from clgraph.algorithms.factorization.training.team_training import TeamFactorization
-from clgraph.errors import DeviceError, DeviceMemoryError, InputError, NoDeviceError, UnsupportedStrategyError
+from clgraph.errors import DeviceError, InputError, NoDeviceError, UnsupportedStrategyError
 from clgraph.multi_device import split_graph, team
 from clgraph.multi_device.split_graph import SplitGraph, in_segments
-from clgraph.multi_device.team import _PIECE_BYTES, Team
 from clgraph.runtime.devices import sub_devices
 from clgraph.runtime.graphs.device_graph import DeviceGraph
 from clgraph.runtime.session import Session
 
 WEIGHTS = ["int32", "int64", "float32", "float64", None]
-
-
 both = pytest.mark.parametrize("function", [cg.connected_components, cg.minimum_spanning_forest])
 
 
@@ -64,7 +52,7 @@ def same(found: Any, expected: Any) -> None:
 @pytest.mark.usefixtures("uneven")
 @pytest.mark.parametrize("strategy", ["auto", *LOCAL])
 @pytest.mark.parametrize("name", GRAPHS)
-def test_components_of_the_zoo(pair: list[Session], name: str, strategy: str) -> None:
+def test_components_of_small_graphs_are_those_of_one_device(pair: list[Session], name: str, strategy: str) -> None:
     graph = GRAPHS[name]()
     expected = cg.connected_components(graph, strategy="host", session=pair[0])
     for given in ({"shares": "equal"}, {"shares": "equal", "segment_entries": max(1, graph.n_edges // 5)}):
@@ -77,7 +65,7 @@ def test_components_of_the_zoo(pair: list[Session], name: str, strategy: str) ->
 @pytest.mark.usefixtures("uneven")
 @pytest.mark.parametrize("kind", WEIGHTS)
 @pytest.mark.parametrize("name", GRAPHS)
-def test_forests_of_the_zoo(pair: list[Session], name: str, kind: str | None) -> None:
+def test_forests_of_small_graphs_are_those_of_one_device(pair: list[Session], name: str, kind: str | None) -> None:
     graph = weighted(GRAPHS[name](), kind)
     for given in ({}, {"maximum": True}):
         expected = cg.minimum_spanning_forest(graph, strategy="host", **given)
@@ -87,7 +75,7 @@ def test_forests_of_the_zoo(pair: list[Session], name: str, kind: str | None) ->
 
 
 @pytest.mark.usefixtures("uneven")
-def test_giants_that_meet_in_an_edge_of_both_parts(pair: list[Session]) -> None:
+def test_giants_that_meet_in_an_edge_of_both_parts_are_joined(pair: list[Session]) -> None:
     """Each clique is the giant of a part; both parts pass over the edge (40, 100), which is the first of no row."""
     src, dst = np.triu_indices(63, 1)
     edges = np.concatenate([np.stack([src, dst]) + 1, np.stack([src, dst]) + 64, [[0, 40], [100, 100]]], axis=1)
@@ -105,12 +93,12 @@ def test_giants_of_one_component_are_enough(pair: list[Session]) -> None:
     assert found.info.strategy == "afforest"
 
 
-def test_when_no_edge_was_missed() -> None:
+def test_an_edge_is_missed_only_where_parts_skip_different_components() -> None:
     numbers = np.array([0, 0, 1, 1], np.int32)
     for skips in ([], [None, None], [0, 1]):
         assert all_seen(skips, numbers)
     assert not all_seen([0, 2], numbers)
-    assert not all_seen([0, None], numbers)  # which leaves half of its edges to the other part
+    assert not all_seen([0, None], numbers)  # It leaves half of its edges to the other part.
 
 
 @pytest.mark.parametrize("strategy", LOCAL)
@@ -151,7 +139,7 @@ def test_one_device_may_be_a_team(pair: list[Session]) -> None:
 
 
 @both
-def test_other_graphs_than_ours(pair: list[Session], function: Any) -> None:
+def test_matrices_and_device_graphs_are_split(pair: list[Session], function: Any) -> None:
     graph = weighted(cg.generators.uniform_random(900, 700), "int32")
     arrays = graph.edge_weights.astype(np.float64), graph.column_indices, graph.row_offsets
     for other in (sp.csr_array(arrays, shape=(900, 900)), DeviceGraph.from_graph(graph, pair[0])):
@@ -173,7 +161,7 @@ def test_parts_have_the_entries_of_their_rows(pair: list[Session], uneven: None,
     assert first == graph.n_edges
 
 
-def test_parts_that_were_made_on_their_devices(pair: list[Session]) -> None:
+def test_parts_may_be_made_on_their_devices(pair: list[Session]) -> None:
     """Edges may be split in any way: these parts are graphs of their own, with some edges in common."""
     parts = [cg.generators.uniform_random(3000, 1600, seed, session=session) for seed, session in enumerate(pair)]
     split = SplitGraph([[part.on_device] for part in parts])
@@ -193,6 +181,8 @@ from clgraph.hetero import sub_devices
 devices = sub_devices("pocl", [1] * 8)
 path, star, five = cg.generators.path(300), cg.generators.star(300), cg.Graph.from_edges([], [], n=5)
 """
+
+
 COMPONENTS = """
 karate = cg.Graph.from_networkx(nx.karate_club_graph(), weight=None)
 assert karate.n_edges == 2 * 78
@@ -206,6 +196,8 @@ for split_graph._ALIGNMENT in (64, 1):
             assert details["merge_bytes"] <= runs * 4 * graph.n_vertices * 3, details
         print(found.n_components, sum(n > 0 for n in details["device_entries"]), details["merge_rounds"])
 """
+
+
 FORESTS = """
 for graph in (path, star, cg.Graph.from_edges([0], [1], [3]), cg.Graph.from_edges([0, 1], [1, 2], [5, 4], n=4), five,
               cg.generators.two_cliques(40, bridge=True)):
@@ -226,7 +218,7 @@ for graph in (path, star, cg.Graph.from_edges([0], [1], [3]), cg.Graph.from_edge
     ],
     ids=["components", "forests"],
 )  # fmt: skip
-def test_small_graphs_on_eight_devices(script: str, expected: list[tuple[int, ...]]) -> None:
+def test_small_graphs_are_right_on_eight_devices(script: str, expected: list[tuple[int, ...]]) -> None:
     """Most parts of the karate club are empty, there are more devices than edges, and parts know the same edges."""
     session_on("pocl")
     printed = printed_by(SMALL + script, POCL_MAX_PTHREAD_COUNT="8")
@@ -244,8 +236,8 @@ def test_a_device_that_fails_is_named(pair: list[Session], monkeypatch: pytest.M
 
 
 @pytest.mark.timeout(600)
-def test_parts_of_a_cpu_passed_off_as_gpus_of_a_driver_for_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then slabs are copied beside kernels into rooms that are used again, through pinned memory, under one lock."""
+def test_parts_of_a_cpu_passed_off_as_gpus_share_a_driver_for_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Slabs are copied beside kernels into buffers that are used again, through pinned memory, under one lock."""
     monkeypatch.setattr(team, "LEAST_BYTES", 1 << 10)
     monkeypatch.setattr(team, "_PIECE_BYTES", 1 << 16)
     lock = threading.RLock()
@@ -282,7 +274,7 @@ def test_a_room_is_written_once_what_used_it_has_ended(pocl: Session) -> None:
     assert not waits.is_alive()
 
 
-def test_segments() -> None:
+def test_segments_split_a_range() -> None:
     assert in_segments(0, 0, 5) == []
     assert in_segments(3, 13, 5) == [(3, 8), (8, 13)]
     assert in_segments(3, 14, 5) == [(3, 8), (8, 13), (13, 14)]
@@ -295,7 +287,7 @@ def refused(function: Any, cases: list[tuple[dict[str, Any], str]]) -> None:
 
 
 @both
-def test_arguments_that_both_refuse(pair: list[Session], function: Any) -> None:
+def test_wrong_arguments_are_refused_by_both_algorithms(pair: list[Session], function: Any) -> None:
     split = SplitGraph.from_graph(cg.generators.path(5), pair)
     refused(function, [
         ({"devices": []}, "no device is given"),
@@ -312,7 +304,7 @@ def test_arguments_that_both_refuse(pair: list[Session], function: Any) -> None:
         function(cg.generators.path(5), devices=pair, strategy="none")
 
 
-def test_arguments_that_one_refuses(pair: list[Session]) -> None:
+def test_wrong_arguments_are_refused_by_the_algorithm_that_has_them(pair: list[Session]) -> None:
     refused(
         cg.connected_components, [({"devices": pair, "strategy": "rem", "strides": 4}, "rem has no option strides")]
     )
@@ -325,7 +317,7 @@ def test_arguments_that_one_refuses(pair: list[Session]) -> None:
     ])  # fmt: skip
 
 
-def test_parts_that_fit_no_split_graph(pair: list[Session]) -> None:
+def test_parts_that_fit_no_split_graph_are_refused(pair: list[Session]) -> None:
     part = SplitGraph.from_graph(cg.generators.path(5), pair)._slabs[1][0].graph
     for parts, message in [
         (3, "parts = 3"), ([], "one graph at least"), ([[part], []], "one graph at least"), ([[part, 4]], "4"),
@@ -335,286 +327,3 @@ def test_parts_that_fit_no_split_graph(pair: list[Session]) -> None:
     ]:  # fmt: skip
         with pytest.raises(InputError, match=message):
             SplitGraph(parts)
-
-
-# ---- teams
-
-
-@pytest.fixture(scope="module")
-def halves(pair: list[Session]) -> list[Session]:
-    """The devices of the tests in one context if they have one platform, else two parts of one CPU."""
-    parts = [session.device for session in pair]
-    if parts[0].platform != parts[1].platform:
-        parts = [session.device for session in sub_devices(session_on("pocl").device, [1, 1])]
-    context = cl.Context(parts)
-    return [Session(cl.CommandQueue(context, part)) for part in parts]
-
-
-@pytest.mark.parametrize("size", [0, 1, 1000, _PIECE_BYTES // 4 + 17, 3 * _PIECE_BYTES // 4])
-def test_an_array_goes_to_another_device(pair: list[Session], size: int) -> None:
-    team = Team(pair)
-    for own, to in (team.sessions, team.sessions[::-1]):
-        array = own.upload(np.arange(size, dtype=np.int32))
-        copy = team.send(array, to)
-        assert copy.memory is to.memory
-        np.testing.assert_array_equal(copy.get(), np.arange(size))
-    assert team.sent_bytes == 2 * 4 * size
-
-
-@pytest.mark.parametrize("over_the_host", [False, True])
-def test_an_array_goes_to_a_device_of_the_same_context(
-    halves: list[Session], monkeypatch: pytest.MonkeyPatch, over_the_host: bool
-) -> None:
-    monkeypatch.setattr("clgraph.multi_device.team.copies_faster_over_the_host", lambda _device: over_the_host)
-    team = Team(halves)
-    array = halves[0].zeros(100_000, np.int32)
-    array.fill(7)
-    array.fill(5, 10, 20)
-    found = team.send(array, halves[1]).get()
-    assert found[10:20].tolist() == [5] * 10
-    assert (found[20:] == 7).all()
-
-
-def test_each_device_has_a_thread_and_results_are_in_order(pair: list[Session]) -> None:
-    team, meeting = Team(pair), threading.Barrier(2)
-
-    def work(place: int) -> int:
-        meeting.wait(300)  # each needs the other
-        return 10 * place
-
-    assert team.each(work) == [0, 10]
-    assert team.each(lambda place: place, [1]) == [1]
-    assert team.each(lambda place: place, []) == []
-
-
-def test_a_copy_that_fails_ends(pair: list[Session], monkeypatch: pytest.MonkeyPatch) -> None:
-    """More pieces are left than there is room for on the host."""
-
-    def write(*_given: object) -> None:
-        raise DeviceError("it is full")
-
-    team = Team(pair)
-    monkeypatch.setattr(team, "write", write)
-    array = pair[0].zeros(6 * _PIECE_BYTES // 4, np.int32)
-    with pytest.raises(DeviceError, match="it is full"):
-        team.send(array, pair[1])
-
-
-@pytest.mark.parametrize(
-    ("raised", "kind", "message"),
-    [
-        (DeviceError("it is broken"), DeviceError, ": it is broken"),
-        (DeviceMemoryError("it is full"), DeviceMemoryError, ": it is full"),
-        (cl.LogicError("clEnqueueNDRangeKernel", cl.status_code.INVALID_KERNEL_ARGS, ""), DeviceError, ""),
-    ],
-)
-def test_a_device_whose_thread_fails_is_named(
-    pair: list[Session], raised: Exception, kind: type[DeviceError], message: str
-) -> None:
-    ended: list[int] = []
-
-    def work(place: int) -> None:
-        if place == 1:
-            raise raised
-        ended.append(place)
-
-    with pytest.raises(kind, match=rf"devices\[1\], .*{message}"):
-        Team(pair).each(work)
-    assert ended == [0]
-
-
-def _placed(*places: tuple[int, int]) -> Team:
-    """Return a team of devices that are not there, each of a platform and a context."""
-    team = object.__new__(Team)
-    team.sessions = tuple(
-        SimpleNamespace(
-            device=SimpleNamespace(platform=SimpleNamespace(int_ptr=platform)), context=SimpleNamespace(int_ptr=context)
-        )
-        for platform, context in places
-    )  # type: ignore[assignment]
-    return team
-
-
-@pytest.mark.parametrize("n", range(1, 10))
-def test_every_device_gives_once_but_the_last(n: int) -> None:
-    rounds = _placed(*[(0, 0)] * n).merge_rounds()
-    assert len(rounds) == (n - 1).bit_length()
-    merged = {place: {place} for place in range(n)}
-    for pairs in rounds:
-        assert len({place for pair in pairs for place in pair}) == 2 * len(pairs)
-        for taker, giver in pairs:
-            merged[taker] |= merged.pop(giver)
-    assert [*merged.values()] == [{*range(n)}]
-
-
-def test_devices_of_one_context_merge_first_and_then_those_of_one_platform() -> None:
-    team = _placed((1, 10), (2, 20), (1, 11), (1, 10), (2, 20))
-    assert team.merge_rounds() == [[(0, 3), (1, 4)], [(0, 2)], [(0, 1)]]
-    assert team.merge_rounds([2, 4]) == [[(2, 4)]]
-
-
-def test_what_is_refused(pair: list[Session]) -> None:
-    with pytest.raises(NoDeviceError, match="no device is given"):
-        Team([])
-    with pytest.raises(InputError, match=r"devices\[0\] and devices\[1\]"):
-        Team([pair[0], pair[0].device])
-    with pytest.raises(InputError, match="devices = 'pocl'"):
-        Team("pocl")
-
-
-# ---- factorisation
-
-
-OPTIONS: dict[str, Any] = {
-    "strategy": "auto",
-    "options": None,
-    "deterministic": True,
-    "n_epochs": 1,
-    "storage": "float32",
-    "mean": None,
-}
-
-
-@pytest.fixture(scope="module")
-def devices() -> list[Any]:
-    """Two runtimes whose rows of factors may be padded differently."""
-    return [session_on("pocl"), session_on("intel")]
-
-
-def planted(n_users: int = 300, n_items: int = 200, density: float = 0.2, seed: int = 0) -> Ratings:
-    rng = np.random.default_rng(seed)
-    pattern = random_array((n_users, n_items), density=density, rng=rng).tocsr()
-    pattern.sort_indices()
-    users = np.repeat(np.arange(n_users), np.diff(pattern.indptr))
-    left, right = rng.normal(size=(n_users, 3)), rng.normal(size=(n_items, 3))
-    values = 3 + (left[users] * right[pattern.indices]).sum(1) + 0.1 * rng.normal(size=users.size)
-    return Ratings(users, pattern.indices, values.astype(np.float32), n_users, n_items)
-
-
-def test_blocks_have_each_rating_once_and_about_as_many() -> None:
-    ratings = planted()
-    strata = Strata(ratings, 3)
-    seen = np.zeros(ratings.shape)
-    for d, row in enumerate(strata.blocks):
-        for q, block in enumerate(row):
-            users, items = strata.users.members[d][block.users], strata.items.members[q][block.items]
-            seen[users, items] += block.values
-            assert abs(block.n_ratings / ratings.n_ratings - 1 / 9) < 0.02
-    assert np.array_equal(seen, ratings.to_scipy().toarray())
-
-
-@pytest.mark.parametrize("n_blocks", [1, 2, 5])
-def test_a_cut_deals_by_ratings(n_blocks: int) -> None:
-    counts = np.array([9, 1, 1, 1, 8, 1, 5, 0])
-    found = cut(counts, n_blocks)
-    assert sorted(np.concatenate(found.members).tolist()) == list(range(8)) and all(m.size for m in found.members)
-    for block, members in enumerate(found.members):
-        assert (found.block[members] == block).all() and found.place[members].tolist() == [*range(members.size)]
-    if n_blocks == 2:
-        assert abs(int(counts[found.members[0]].sum()) - int(counts[found.members[1]].sum())) <= 4
-
-
-def test_factors_are_cut_and_joined() -> None:
-    strata = Strata(planted(7, 5, 0.9), 3)
-    rng = np.random.default_rng(0)
-    whole = Factors(*(rng.random(shape, np.float32) for shape in ((7, 2), (5, 2), 7, 5)))
-    joined = strata.whole([strata.part(whole, d, d) for d in range(3)])
-    assert all(np.array_equal(a, b) for a, b in zip(whole, joined, strict=True))
-    assert strata.whole([strata.part(Factors(*whole[:2]), d, d) for d in range(3)]).user_biases is None
-
-
-@pytest.mark.parametrize("strategy", ["block_grid", "edge_locked", "matching_edge"])
-def test_no_step_is_lost(devices: list[Any], strategy: str) -> None:
-    ratings = planted()
-    engine = TeamFactorization(devices, ratings, rank=4, biases=True, **{**OPTIONS, "strategy": strategy, "mean": 0.0})
-    zeros = Factors(*(np.zeros(shape, np.float32) for shape in ((300, 4), (200, 4), 300, 200)))
-    engine.model.set(zeros)
-    rate = 1e-6
-    engine.epoch(rate, 0.0, None)
-    found, matrix = engine.model.get(), ratings.to_scipy()
-    for biases, axis in ((found.user_biases, 1), (found.item_biases, 0)):
-        wanted = np.asarray(matrix.sum(axis=axis)).ravel()
-        assert np.allclose(biases / rate, wanted, rtol=1e-3, atol=1e-2)
-
-
-@pytest.mark.parametrize("layouts", ["equal", "unequal"])
-@pytest.mark.parametrize("storage", ["float32", "float16"])
-@pytest.mark.parametrize("biases", [False, True])
-def test_errors_are_those_of_the_model(
-    devices: list[Any], monkeypatch: pytest.MonkeyPatch, biases: bool, storage: Any, layouts: str
-) -> None:
-    if layouts == "unequal":  # as of a GPU and a CPU
-        wide = {devices[0].facts.platform: RowLayout(5, 8, 1, 1)}
-        monkeypatch.setattr(factors, "row_layout", lambda _rank, facts: wide.get(facts.platform, RowLayout(5, 4, 3, 1)))
-    ratings, others = planted(rank_seed := 60, 50, 0.3, 1), planted(rank_seed, 50, 0.1, 2)
-    engine = TeamFactorization(devices, ratings, rank=5, biases=biases, **{**OPTIONS, "storage": storage})
-    rng = np.random.default_rng(3)
-    shapes = ((60, 5), (50, 5), 60, 50)[: 4 if biases else 2]
-    engine.model.set(Factors(*(rng.normal(size=shape).astype(np.float32) for shape in shapes)))
-    epoch: Epoch = engine.epoch(0.0, 0.0, engine.errors_on(others))
-    model = engine.model.get()
-
-    def rmse(given: Ratings) -> float:
-        predicted = engine.model.mean + (model.user_factors[given.users] * model.item_factors[given.items]).sum(1)
-        if model.user_biases is not None and model.item_biases is not None:
-            predicted = predicted + model.user_biases[given.users] + model.item_biases[given.items]
-        return math.sqrt(float(((predicted - given.values) ** 2).mean()))
-
-    assert epoch.loss == pytest.approx(rmse(ratings), rel=1e-3)
-    assert epoch.eval_loss == pytest.approx(rmse(others), rel=1e-3)
-
-
-def test_the_error_is_that_of_one_device(devices: list[Any]) -> None:
-    train, test = planted().split(0.1, seed=0)
-    options: dict[str, Any] = {"n_factors": 4, "n_epochs": 12, "learning_rate": 0.03, "random_state": 0, "biases": True}
-    one = SGDMatrixFactorization(session=session_on("pocl"), **options).fit(train, eval_set=test)
-    several = SGDMatrixFactorization(devices=devices, **options).fit(train, eval_set=test)
-    assert one.loss_curve_[-1] < 0.75 * one.loss_curve_[0]
-    assert several.loss_curve_[-1] == pytest.approx(one.loss_curve_[-1], rel=0.05)
-    assert several.eval_curve_[-1] == pytest.approx(one.eval_curve_[-1], rel=0.05)
-    assert several.score(test) == pytest.approx(one.score(test), abs=0.05)
-    assert several.info_.device.count(";") == 1
-    again = SGDMatrixFactorization(devices=devices, **options).fit(train)
-    assert np.array_equal(again.user_factors_, several.user_factors_)  # offline strategies are the same in every run
-    several.partial_fit(train, n_epochs=2)
-    assert several.n_iter_ == 14 and several.loss_curve_[-1] < several.loss_curve_[11]
-
-
-def test_parts_of_a_cpu_and_more_devices_than_items() -> None:
-    parts = sub_devices("pocl", [1, 1])
-    ratings = Ratings([0, 1, 2], [0, 0, 0], np.float32([1, 2, 3]), 3, 1)
-    fitted = SGDMatrixFactorization(2, devices=parts, n_epochs=2, random_state=0).fit(ratings)
-    assert len(fitted.loss_curve_) == 2 and ";" not in fitted.info_.device
-    sparse = Ratings([0, 3], [0, 1], np.float32([1, 2]), 4, 2)  # blocks without ratings
-    fitted = SGDMatrixFactorization(2, devices=parts, n_epochs=2, random_state=0).fit(sparse)
-    assert fitted.user_factors_.shape == (4, 2) and np.isfinite(fitted.loss_curve_).all()
-
-
-def test_an_interrupt_keeps_the_last_whole_epoch(devices: list[Any]) -> None:
-    ratings, kept = planted(60, 50), []
-
-    def interrupt(number: int, _epoch: Epoch) -> None:
-        if number == 3:
-            raise KeyboardInterrupt
-
-    model = SGDMatrixFactorization(3, devices=devices, n_epochs=5, random_state=0)
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(ratings, callback=interrupt)
-    kept.append(model.user_factors_)
-    whole = SGDMatrixFactorization(3, devices=devices, n_epochs=3, random_state=0).fit(ratings)
-    assert model.n_iter_ == 3 and np.array_equal(kept[0], whole.user_factors_)
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"devices": []}, NoDeviceError, "no device"),
-        ({"devices": ["pocl", "pocl"]}, InputError, r"devices\[0\] and devices\[1\] are both"),
-        ({"devices": ["pocl"], "session": "pocl"}, InputError, "session= and devices= are both given"),
-        ({"devices": "pocl"}, InputError, "devices = 'pocl'"),
-    ],
-)
-def test_bad_devices(options: dict[str, Any], error: type[Exception], message: str) -> None:
-    session_on("pocl")
-    with pytest.raises(error, match=message):
-        SGDMatrixFactorization(2, **options).fit(planted(20, 20))

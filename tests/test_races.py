@@ -2,7 +2,7 @@
 
 ThreadSanitizer (race/threads.cpp) reports accesses that nothing orders, even when the answer is right; it
 cannot see a lost update made of atomic loads and stores. The scheduler (race/scheduler.cpp) sees wrong
-answers and replays them by their seed, also those that only weak memory shows. Bugs planted into copies of
+answers, also of weak memory, and replays them by their seed. Bugs planted into copies of
 the kernels show that each lane finds what it should; mutations.json has what tools/mutate_kernels.py broke at
 one place at a time. CLGRAPH_RACE_SEEDS sets how many seeds each case gets; 250 find every planted bug.
 """
@@ -291,7 +291,7 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
         ),
     },
     Place("refine_mesh/insert.cl", "checks_by_groups", lanes.CHECKED_LATER): {
-        # So that nobody finds whether these are bad.
+        # So no lane finds whether these are bad.
         "new-triangles-listed-over-others": ("    listed += all;\n", "")
     },
     Place("refine_mesh/cavity.h", "patches", ONE): {
@@ -310,14 +310,14 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
         "child-of-old": ("if (word >= n) store_relaxed", "if (word >= n && round == 1u) store_relaxed")
     },
     Place("traversal/levels.h", "search", ONE, lane="threads"): {
-        # What a group listed is not seen.
+        # The list of a group is not seen.
         "arrival-without-fence": (
             "if (flags & LISTED) fence_device(); else order_reads();",
             "if (!(flags & LISTED)) order_reads();",
         )
     },
     Place("traversal/levels.h", "search", lanes.SHORT_ROWS): {
-        # What others have listed by then is lost.
+        # The lists of other groups up to then are lost.
         "sizes-cleared-a-turn-late": ("SIZES * (turn + 2u & 3u) + k", "SIZES * (turn + 1u & 3u) + k")
     },
     Place("traversal/queues.h", "search", lanes.SHORT_ROWS): {
@@ -327,7 +327,7 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
         "bits-read-before-all-are-marked": ("if (!next_turn(turn, all->flags)) return 0u;\n    int left", "int left")
     },
     Place("sssp/frontier.cl", "near_far", ONE): {
-        # What was listed in the turn before is not listed again.
+        # Entries of the turn before are not listed again.
         "stamp-for-two-turns": ("next.stamp = turn + 2u;", "next.stamp = turn / 2u + 2u;")
     },
     Place("traversal/predecessors.cl", "predecessors", lanes.LIGHT_FIRST): {
@@ -365,7 +365,7 @@ def kernels(tmp_path_factory) -> Path:
 
 
 def _cases() -> list[Any]:
-    """Return all cases on all lanes; those of one build run one after the other, so that it is compiled once."""
+    """Return all cases on all lanes. Cases of one build follow each other, so that it is compiled once."""
     return [
         pytest.param(
             lane, *place, marks=pytest.mark.xdist_group("-".join((lane, place[0], *place[1]))),

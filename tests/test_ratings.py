@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from conftest import DATA, printed_by
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from saved_graphs import saved
 from wrappers import WRAPPERS
 
 from clgraph import generators
@@ -48,12 +49,6 @@ def same(one: Ratings, other: Ratings) -> bool:
     return one.shape == other.shape and triples(one) == triples(other)
 
 
-def saved(folder: Path, name: str, content: str) -> Path:
-    file = folder / name
-    file.write_text(content)
-    return file
-
-
 def test_triples_are_sorted_and_kept() -> None:
     ratings = Ratings.from_triples(*TRIPLES)
     check(ratings)
@@ -77,7 +72,7 @@ def test_what_the_caller_changes_later_is_not_the_matrix() -> None:
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (2, 2)])
-def test_no_ratings(shape: tuple[int, int]) -> None:
+def test_a_matrix_may_have_no_ratings(shape: tuple[int, int]) -> None:
     ratings = Ratings.from_triples([], [], [], n_users=shape[0], n_items=shape[1])
     check(ratings)
     assert ratings.stats.n_empty_items == shape[1] and ratings.stats.max_item_degree == ratings.stats.n_diagonals == 0
@@ -130,7 +125,7 @@ def test_duplicates_are_merged_as_asked(entries: list[tuple[int, int, int]]) -> 
         (([1, 2, 3], [1, 2, np.nan], [1, 2, 3]), {"ids": "compact"}, r"items\[2\] = nan is missing"),
     ],
 )
-def test_bad_triples(arguments: Any, options: dict[str, Any], message: str) -> None:
+def test_bad_triples_are_refused_with_their_place(arguments: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         Ratings.from_triples(*arguments, **options)
 
@@ -150,7 +145,7 @@ def test_the_constructor_needs_sorted_ratings_and_fitting_ids() -> None:
         Ratings([1], [1], [1], 3, 2, None, ["a", "a"])  # type: ignore[arg-type]
 
 
-def test_ids() -> None:
+def test_ids_are_compacted_and_found_again() -> None:
     ratings = Ratings.from_triples(["bo", "al", "bo"], [70, -5, 2**40], [1, 2, 3], ids="compact")
     check(ratings)
     assert ratings.user_ids is not None and ratings.user_ids.tolist() == ["al", "bo"]
@@ -172,14 +167,14 @@ def test_ids() -> None:
 
 
 @pytest.mark.parametrize("kind", WRAPPERS, ids=lambda kind: kind.__name__)
-def test_ids_of_other_packages_arrays(kind: Any) -> None:
+def test_ids_may_be_arrays_of_other_packages(kind: Any) -> None:
     ratings = Ratings.from_triples(kind([7, 7, 9]), kind([1, 2, 1]), kind([5.0, 3.0, 4.0]), ids="compact")
     assert ratings.shape == (2, 2) and ratings.values.tolist() == [5, 3, 4]
     assert ratings.user_index(kind([9, 7])).tolist() == [1, 0]
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "bsr"])
-def test_scipy_round_trip(form: str) -> None:
+def test_every_format_of_scipy_comes_back(form: str) -> None:
     ratings = Ratings.from_triples(*TRIPLES)
     matrix = ratings.to_scipy().asformat(form)
     again = as_ratings(matrix)
@@ -190,7 +185,7 @@ def test_scipy_round_trip(form: str) -> None:
         assert same(again, ratings)
 
 
-def test_scipy_entries_and_their_memory() -> None:
+def test_entries_of_scipy_are_copied_and_checked() -> None:
     matrix = sp.csr_array((np.array([0.0, 2.0, 3.0]), [1, 1, 0], [0, 2, 3]), shape=(2, 3))
     ratings = Ratings.from_scipy(matrix)
     assert triples(ratings) == [(0, 1, 2.0), (1, 0, 3.0)] and ratings.n_items == 3
@@ -217,7 +212,7 @@ def test_scipy_offsets_whose_differences_overflow_are_refused(kind: Any) -> None
         Ratings.from_scipy(matrix)
 
 
-def test_as_ratings() -> None:
+def test_as_ratings_takes_ratings_and_triples() -> None:
     ratings = Ratings.from_triples(*TRIPLES)
     assert as_ratings(ratings) is ratings
     assert same(as_ratings((USERS, ITEMS, VALUES)), ratings)
@@ -226,7 +221,7 @@ def test_as_ratings() -> None:
             as_ratings(wrong)
 
 
-def test_ratings_of_a_graph() -> None:
+def test_weights_of_a_graph_are_ratings() -> None:
     graph = Graph.from_edges([0, 0, 1], [1, 1, 2], [1.0, 3.0, 5.0])
     ratings = Ratings.from_graph(graph)
     check(ratings)
@@ -240,7 +235,7 @@ def test_ratings_of_a_graph() -> None:
     assert abs(made.values.std() - 1.25**0.5) < 0.25
 
 
-def test_stats_by_hand() -> None:
+def test_statistics_are_those_by_hand() -> None:
     stats = Ratings.from_triples(*TRIPLES).stats
     assert (stats.n_users, stats.n_items, stats.n_ratings) == (3, 6, 4)
     assert (stats.max_user_degree, stats.max_item_degree) == (2, 1)
@@ -265,7 +260,7 @@ def test_pairs_are_what_scikit_learn_splits() -> None:
         np.asarray(ratings)
 
 
-def test_split_and_folds() -> None:
+def test_splits_and_folds_have_each_rating_once() -> None:
     ratings = generators.planted_ratings(60, 50, 1003, seed=1)
     train, test = ratings.split(0.2, seed=4)
     assert test.n_ratings == round(0.2 * 1003) and train.shape == test.shape == ratings.shape
@@ -297,7 +292,7 @@ def test_split_and_folds() -> None:
         ((40, 60, 30), (3, 5)),
     ],
 )
-def test_power_law_degrees(size: tuple[int, int, int], largest: tuple[int, int]) -> None:
+def test_power_law_degrees_are_as_asked(size: tuple[int, int, int], largest: tuple[int, int]) -> None:
     ratings = generators.power_law_ratings(*size, max_user_degree=largest[0], max_item_degree=largest[1], seed=2)
     check(ratings)
     assert (*ratings.shape, ratings.n_ratings) == size
@@ -312,7 +307,7 @@ def test_power_law_degrees(size: tuple[int, int, int], largest: tuple[int, int])
 
 
 @pytest.mark.parametrize("size", [(0, 0, 0), (3, 0, 0), (3, 3, 0)])
-def test_power_law_without_ratings(size: tuple[int, int, int]) -> None:
+def test_a_power_law_may_have_no_ratings(size: tuple[int, int, int]) -> None:
     ratings = generators.power_law_ratings(*size)
     assert (*ratings.shape, ratings.n_ratings) == size
 
@@ -344,7 +339,7 @@ def test_power_law_is_the_same_for_any_number_of_workers() -> None:
     assert abs(np.corrcoef(np.arange(order.size), order)[0, 1]) < 0.05, "users are not in order of their degree"
 
 
-def test_power_law_memory() -> None:
+def test_power_laws_take_twice_the_memory_of_the_result() -> None:
     """About twice the memory of the result, beside what the imports take."""
     code = (
         "from first_answer import forget_peak, resident_bytes; from clgraph.generators import power_law_ratings\n"
@@ -368,7 +363,7 @@ def test_power_law_memory() -> None:
         ({"workers": 0}, "workers = 0"),
     ],
 )
-def test_bad_generator_options(options: dict[str, Any], message: str) -> None:
+def test_bad_generator_options_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         generators.power_law_ratings(**({"n_users": 10, "n_items": 20, "n_ratings": 50} | options))
 
@@ -402,7 +397,7 @@ def test_the_planted_rank_shows() -> None:
         "user item rating\n3\t7\t4\n\n1\t9\t2.5\n",
     ],
 )
-def test_text_files(tmp_path: Path, text: str) -> None:
+def test_text_files_of_every_form_are_read(tmp_path: Path, text: str) -> None:
     ratings = read_ratings(saved(tmp_path, "r.txt", text))
     check(ratings)
     assert triples(ratings) == [(0, 1, 2.5), (1, 0, 4.0)]
@@ -446,7 +441,7 @@ def test_text_files(tmp_path: Path, text: str) -> None:
         ("%%MatrixMarket matrix coordinate real general\n2 3 2\n1 1 1\n", "as many entries as there are, 1"),
     ],
 )
-def test_bad_files(tmp_path: Path, text: str, message: str) -> None:
+def test_bad_files_are_refused_with_their_line(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(GraphFileError, match=message) as error:
         read_ratings(saved(tmp_path, "bad.txt", text))
     assert "bad.txt" in str(error.value)
@@ -491,7 +486,7 @@ def test_a_wrong_id_does_not_exhaust_the_memory(tmp_path: Path) -> None:
         read_ratings(file, ids=False)
 
 
-def test_matrix_market_and_archives(tmp_path: Path) -> None:
+def test_matrix_market_files_and_archives_come_back(tmp_path: Path) -> None:
     ratings = Ratings.from_triples(*TRIPLES, n_users=4)
     scipy.io.mmwrite(tmp_path / "r.mtx", ratings.to_scipy().tocoo(), symmetry="general")
     assert same(read_ratings(tmp_path / "r.mtx"), ratings)
@@ -513,7 +508,7 @@ def test_matrix_market_and_archives(tmp_path: Path) -> None:
         read_ratings(tmp_path / "r.npz", format="csv")  # type: ignore[arg-type]
 
 
-def test_movielens() -> None:
+def test_movielens_is_read_as_published() -> None:
     """MovieLens 100k: users 1 to 943; a copy may hold further users behind them."""
     file = DATA / "ml-100k.tsv"
     if not file.exists():

@@ -121,7 +121,7 @@ def star(n: int, seed: int) -> cg.PlanarGraph:
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.long
 def test_only_sharp_corners_excuse_thin_triangles(session: Session, strategy: str) -> None:
-    """Of the segments at a sharp corner two may meet under more than 60 degrees, and have points as far from it."""
+    """Two segments at a sharp corner may meet under more than 60 degrees, with points equally far from it."""
     for n, seed in ((8, 15), (20, 1), (20, 59)):
         mesh = star(n, seed).triangulate(convex_hull=True)
         refine_mesh(mesh, min_angle=30, strategy=strategy, session=session, verify=True)
@@ -130,7 +130,7 @@ def test_only_sharp_corners_excuse_thin_triangles(session: Session, strategy: st
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("min_angle", [0.0, 28.0])
 def test_all_triangles_may_become_delaunay(session: Session, min_angle: float, strategy: str) -> None:
-    """Without regard to segments, which takes more points than the angles alone."""
+    """Delaunay triangles without regard to segments take more points than the angles alone."""
     mesh = with_slits().triangulate()
     asked = {"min_angle": min_angle, "strategy": strategy, "session": session, "verify": True}
     plain, refined = (refine_mesh(mesh, conforming=conforming, **asked) for conforming in (False, True))
@@ -153,7 +153,7 @@ def in_groups(session: Session, mesh: cg.TriangleMesh, size: int, **asked: float
 
 @pytest.mark.parametrize("way", [*STRATEGIES, 1, 8, 64])  # a strategy, or the size of the groups that take patches
 @pytest.mark.parametrize("name", GRAPHS)
-def test_zoo(session: Session, name: str, way: str | int) -> None:
+def test_every_mesh_is_refined_and_valid(session: Session, name: str, way: str | int) -> None:
     mesh = GRAPHS[name]().triangulate()
     for min_angle in (20.0, 28.0):
         if isinstance(way, int):
@@ -237,7 +237,7 @@ def test_point_attributes_are_interpolated(pocl: Session) -> None:
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_arrays_grow(session: Session, strategy: str) -> None:
+def test_arrays_grow_with_the_mesh(session: Session, strategy: str) -> None:
     """One area bound asks for many times the points for which there is room at first."""
     refined = refine_mesh(square().triangulate(), max_area=1e-5, strategy=strategy, session=session)
     assert refined.n_points > 20_000 and refined.areas().max() <= 1e-5
@@ -245,7 +245,7 @@ def test_arrays_grow(session: Session, strategy: str) -> None:
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_most_points(session: Session, strategy: str) -> None:
+def test_a_limit_of_points_is_kept(session: Session, strategy: str) -> None:
     mesh = square(200).triangulate()
     with pytest.warns(ConvergenceWarning, match="max_points = 260 is reached"):
         refined = refine_mesh(mesh, max_points=260, strategy=strategy, session=session, verify=True)
@@ -256,7 +256,7 @@ def test_most_points(session: Session, strategy: str) -> None:
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("name", ["hole", "slits", "regions"])
-def test_segments_that_stay_whole(session: Session, name: str, strategy: str) -> None:
+def test_segments_stay_whole_on_request(session: Session, name: str, strategy: str) -> None:
     mesh = GRAPHS[name]().triangulate()
     given, boundary = pairs(mesh.segments), pairs(triangle_sides(mesh.triangles)[mesh.neighbors < 0])
     with warnings.catch_warnings():
@@ -289,7 +289,7 @@ def test_a_mesh_without_bad_triangles_stays(session: Session) -> None:
 
 
 @pytest.mark.parametrize("scale", [1e75, 1e-70])
-def test_the_largest_and_the_least_meshes(session: Session, scale: float) -> None:
+def test_meshes_of_the_largest_and_least_scales_are_refined(session: Session, scale: float) -> None:
     mesh = square(60, scale).triangulate()
     for strategy in STRATEGIES:
         area = 0.01 * scale**2
@@ -325,7 +325,7 @@ def test_what_is_not_delaunay_is_flipped_first(session: Session, seed: int) -> N
     refine_mesh(mesh, min_angle=25, session=session, verify=True)
 
 
-def test_history_tells_of_each_round(pocl: Session) -> None:
+def test_history_has_a_row_for_each_round(pocl: Session) -> None:
     mesh = square(300).triangulate()
     for strategy in STRATEGIES:
         refined = refine_mesh(mesh, strategy=strategy, session=pocl)
@@ -334,7 +334,7 @@ def test_history_tells_of_each_round(pocl: Session) -> None:
         assert refined.info.strategy == strategy and refined.info.details["rounds"] >= len(refined.history) - 1
 
 
-def test_who_listens_hears_how_many_bad_triangles_are_left(pocl: Session) -> None:
+def test_progress_reports_bad_triangles_left(pocl: Session) -> None:
     heard: list[Progress] = []
     with listening(heard.append):
         refine_mesh(square(300).triangulate(), session=pocl)
@@ -385,7 +385,7 @@ def test_the_benchmark_checks_what_it_times(pocl: Session) -> None:
         assert bench_refine_mesh.measure_triangle("/bin/false", 10, 25.0) is None
 
 
-def test_more_workers_than_triangles(session: Session) -> None:
+def test_there_may_be_more_workers_than_triangles(session: Session) -> None:
     problem = ALGORITHM.problem(square(400).triangulate(), min_angle=28)
     for method in ("patches", "atomic"):
         plan = Refinement(session, problem, method=method, workers=5000)
@@ -393,7 +393,7 @@ def test_more_workers_than_triangles(session: Session) -> None:
         assert plan.details["given_up"] == 0 and not plan.stopped
 
 
-def test_arguments() -> None:
+def test_wrong_arguments_are_refused() -> None:
     mesh = square().triangulate()
     wrong = [
         ({"min_angle": -1}, "min_angle"), ({"min_angle": 35}, "min_angle"), ({"max_area": 0}, "max_area"),
@@ -423,7 +423,7 @@ def test_devices_without_doubles_or_wide_atomics_are_told(pocl: Session) -> None
 
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.long
-def test_random_planar_graphs(pocl: Session, seed: int) -> None:
+def test_random_planar_graphs_are_refined(pocl: Session, seed: int) -> None:
     """Crossing segments, points on segments and small angles, every strategy in turn."""
     rng = np.random.default_rng(seed)
     points = np.round(rng.random((12 + 5 * seed, 2)), rng.integers(1, 4))

@@ -182,7 +182,7 @@ def test_reading_and_building_are_told(tmp_path: Path, suffix: str, pack: type[b
     path.write_bytes(pack(LINES))
     with progress.listening(seen.append):
         cg.read(path, base=0)
-    cg.read(path, base=0)  # nobody listens any more
+    cg.read(path, base=0)  # No listener is left.
     reading = [state for state in seen if state.what == f"reading {path.name}"]
     building = seen[len(reading) :]
     assert {state.total for state in reading} == {None if suffix == ".xz" else len(LINES)}

@@ -283,7 +283,7 @@ def test_one_file_may_stand_for_all_drivers(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_driver_that_fails_is_not_registered(tmp_path: Path, cold: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of two registered drivers, the one whose test has failed is left out, also where no file can be written."""
+    """A registered driver whose test has failed is left out, also where no file can be written."""
     good, bad = (drivers.Driver(tmp_path / f"{name}.icd", f"lib{name}.so") for name in ("good", "bad"))
     verdict = {"error": "", "drivers": {str(bad.file): "it crashes"}}
     monkeypatch.setattr(drivers, "registered", lambda: [good, bad])
@@ -362,13 +362,13 @@ def test_a_platforms_name_goes_before_a_processors(monkeypatch: pytest.MonkeyPat
 
 
 def test_picks_go_by_the_atomics_of_this_processor(pocl: Session, cold: Path) -> None:
-    """Rates of a runtime are those of another processor; the self-test has timed compare-exchanges."""
+    """A runtime's rates were measured on another processor; the self-test times compare-exchanges on this one."""
     shipped, here = load_profile(pocl.facts), selection.profile_of(pocl.device, pocl.facts)
     assert shipped.origin == here.origin == "vendor"
     known, found = (each.rates.group_address_atomics_per_second for each in (shipped, here))
     per_second = self_test.verdict(pocl.device)["exchanges_per_second"]
     assert found["cmpxchg_int32"] == pytest.approx(per_second) and 1e6 < per_second < 1e11
     assert found["add_int32"] / known["add_int32"] == pytest.approx(per_second / known["cmpxchg_int32"])
-    measured = replace(shipped, origin="measured")  # somebody has asked for it
+    measured = replace(shipped, origin="measured")  # A caller has asked for it.
     save_profile(pocl.facts, measured)
     assert selection.profile_of(pocl.device, pocl.facts).rates == shipped.rates

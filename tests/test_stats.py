@@ -80,7 +80,7 @@ def test_few_entries_tell_about_as_much(graph: Graph) -> None:
 
 
 @pytest.mark.parametrize("graph", [generators.star(100_000), generators.tree(100_000), generators.grid(400, 400)])
-def test_who_goes_along_the_entries_meets_what_is_in_a_cache(graph: Graph) -> None:
+def test_walks_along_entries_meet_vertices_that_are_in_a_cache(graph: Graph) -> None:
     far, mean = graph.locality_in_order
     assert far < 0.01 and mean < 0.5
     if graph.stats.max_degree < 10:  # a star has its hub in a cache however it is numbered
@@ -159,7 +159,7 @@ def test_few_hubs_of_many_vertices_are_trees_of_their_own() -> None:
     assert generators.path(n).stats.first_hook_giant_share == 1.0  # climbs end before the top
 
 
-def test_arrays_that_nobody_has_checked_harm_nothing() -> None:
+def test_unchecked_arrays_harm_nothing() -> None:
     offsets, columns = np.array([7, -(2**31), 2**31 - 1], np.int32), np.array([-(2**31), 2**31 - 1], np.int32)
     for in_order in (False, True):
         assert all(np.isfinite(sampled_locality(offsets, columns, in_order=in_order)))

@@ -53,7 +53,7 @@ def fill(session: Session, array, value):
     return session.program(IOTA).bind("fill", array.size, n=array.size, value=value, out=array)()
 
 
-def test_copies_there_and_back(session):
+def test_copies_there_and_back_lose_nothing(session):
     host = np.random.default_rng(0).integers(1000, size=N, dtype=np.int32)
     coming = session.transfers.upload(host)
     array = coming.before_kernels()
@@ -104,7 +104,7 @@ def test_a_read_waits_for_the_kernels_before_it_and_for_no_others(session, held)
     assert late.wait().tolist() == [6] * N
 
 
-def test_memory_in_flight_is_given_to_nobody(session, held):
+def test_memory_in_flight_is_not_given_again(session, held):
     array = session.zeros(N, np.int32)
     fill(session, array, 5)
     back = session.transfers.read(array, after=held)
@@ -159,7 +159,7 @@ def test_large_copies_go_through_pinned_chunks(staged, size):
     array.fill(-1)
     array.set(host, offset=1)
     host_before = host.copy()
-    host[:] = 0  # what was handed over may change at once
+    host[:] = 0  # The caller may change its array at once.
     with staged.measure() as recorder:
         back = array.get()
     assert back[0] == back[-1] == -1 and np.array_equal(back[1:-1], host_before)
@@ -182,7 +182,7 @@ def test_pages_are_touched_while_kernels_run(staged, held, size, monkeypatch):
 
     cl.enqueue_barrier(staged.queue, wait_for=[held])
     monkeypatch.setattr(_Copiers, "submit", counted)
-    later = threading.Timer(60, let_go, [held])  # of a read that waits for the kernels before it touches all pages
+    later = threading.Timer(60, let_go, [held])  # ends a read that waits for kernels before it touches pages
     later.start()
     assert np.array_equal(array.get(), host) and sum(touched) == host.nbytes and later.is_alive()
     later.cancel()
@@ -214,7 +214,7 @@ def test_a_staged_copy_that_fails_is_a_typed_error_and_the_next_one_works(staged
     assert np.array_equal(array.get(), host)
 
 
-def test_wrong_parts_and_sizes(session, monkeypatch):
+def test_wrong_parts_and_sizes_are_refused(session, monkeypatch):
     array = session.zeros(10, np.int32)
     with pytest.raises(DeviceError, match="of a device array of 10"):
         session.transfers.read(array, 5, 11)
@@ -232,13 +232,13 @@ def test_a_copy_that_fails_is_a_typed_error(session):
     held.set_status(-5)
     with pytest.raises(DeviceError):
         back.wait()
-    session.finish()  # which does not fail for it again
+    session.finish()  # The session does not fail again.
     iota = session.program(IOTA).bind("iota", 10, n=10, out=(array := session.empty(10, np.int32)))
     iota()
     assert session.transfers.read(array).wait().tolist() == list(range(10))
 
 
-# ---- memory of answers that nobody has any more
+# ---- memory of answers that were dropped
 
 
 WORDS = np.dtype(np.uint32)
@@ -269,11 +269,11 @@ def test_what_is_small_or_does_not_fit_is_not_recycled() -> None:
     place = recycled.empty(N_ITEMS, WORDS).ctypes.data
     assert recycled.empty(16, WORDS).flags.owndata and len(recycled._waiting) == 1
     assert recycled.empty(4 * N_ITEMS, WORDS).ctypes.data != place
-    assert recycled.empty(N_ITEMS, WORDS).ctypes.data == place  # what has too much is not wasted on it
+    assert recycled.empty(N_ITEMS, WORDS).ctypes.data == place  # A small array does not take the larger memory.
     assert sorted(memory.bytes.size for memory in recycled._waiting) == [4 * N_ITEMS, 16 * N_ITEMS]
 
 
-def test_memory_of_a_size_that_nobody_wants_any_more_is_freed() -> None:
+def test_memory_of_a_size_no_longer_wanted_is_freed() -> None:
     recycled.empty(4 * N_ITEMS, WORDS)
     for _ in range(recycled._MOST_PASSED - 1):
         recycled.empty(N_ITEMS, WORDS)
@@ -312,14 +312,14 @@ def test_memory_is_pinned_when_it_comes_again_until_it_is_freed(pocl: Session) -
         array, memory = recycled.lent(2 * N_ITEMS, WORDS)
         assert pinned.holds(memory) == (n_uses == 2)
         del array
-    assert [key() for key in pinned._buffers] == [memory]  # that of what is gone was released before
+    assert [key() for key in pinned._buffers] == [memory]  # Memory that is gone was released before.
     other = Pinned(pocl.context)
     assert not other.holds(memory) and pinned.holds(memory)
     del pinned
     assert other.holds(memory)
 
 
-def test_reads_to_pinned_memory(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reads_to_pinned_memory_return_arrays_of_their_own(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """Words go by way of a page, so each read must return arrays of its own."""
     monkeypatch.setattr(pocl.memory, "_pinned", Pinned(pocl.context))
     whole = np.arange(2 * N_ITEMS, dtype=np.uint32)
@@ -409,9 +409,8 @@ def test_a_list_grows_until_all_have_room(session, n, needed):
 def test_a_list_that_is_long_enough_stays(session):
     plan = tree(session, 1000, LEVELS, room=1000)
     before = plan.arrays["list"]
-    with session.measure() as recorder:
-        plan.run()
-    assert plan.arrays["list"] is before and recorder.kernels()["append_children"][0] == plan.rounds[0] == 10
+    plan.run()
+    assert plan.arrays["list"] is before and plan.rounds[0] == 10
 
 
 def test_all_launches_get_the_longer_list(session):

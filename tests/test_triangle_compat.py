@@ -121,7 +121,7 @@ def test_crossings_are_those_of_triangle():
     ("pEB", {"vertices", "segments"}),
     (" -p NPe", {"triangles", "edges", "edge_markers"}),
 ])  # fmt: skip
-def test_keys(opts, keys):
+def test_keys_of_the_input_are_kept(opts, keys):
     assert set(triangulate(SQUARE, opts)) == keys
 
 
@@ -286,7 +286,7 @@ def test_thin_layers_take_no_more_points_than_by_triangle(session):
 
 
 @pytest.mark.parametrize("opts", ["pq28a0.01Y", "pq28a0.01YY"])
-def test_what_y_keeps_whole(session, opts):
+def test_option_y_keeps_segments_whole(session, opts):
     """Bad triangles stay near what is whole, no more of them than Triangle leaves."""
     given = random_graph(np.random.default_rng(5), crossing=False)
     plain, ours = (triangulate(given, o, session=session) for o in ("p", opts))

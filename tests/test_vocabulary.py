@@ -66,7 +66,7 @@ def test_a_group_of_one_is_a_sub_group_of_one(session, rng):
     assert program.constant("SUB_GROUP_SIZE") == program.constant("SUB_GROUPS_PER_GROUP") == 1
 
 
-def test_masks(session, rng):
+def test_masks_name_the_lanes_of_a_sub_group(session, rng):
     width = session.facts.sub_group_size
     x = rng.integers(0, 1000, N).astype(np.uint32)
     x[: N // 2] &= ~np.uint32(1)  # sub-groups without any odd value, too
@@ -100,7 +100,7 @@ def test_masks(session, rng):
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_sub_group_values(session, rng, name):
+def test_sub_groups_reduce_and_scan_values(session, rng, name):
     width, kind = session.facts.sub_group_size, TYPES[name]
     x = rng.integers(-10_000, 10_000, N).astype(kind)  # whole numbers: a float sum is exact in any order
     if name in ("long", "ulong"):
@@ -139,7 +139,7 @@ def _is_chain(start, old, written, last) -> bool:
 
 
 @pytest.mark.parametrize("name", INTEGERS)
-def test_atomics(session, rng, name):
+def test_atomics_lose_nothing(session, rng, name):
     needs_int64(session, name)
     kind = INTEGERS[name]
     limits = np.iinfo(kind)
@@ -165,7 +165,7 @@ def test_atomics(session, rng, name):
 
 
 @pytest.mark.parametrize("name", ["int", "uint"])
-def test_local_atomics(session, rng, name):
+def test_local_atomics_lose_nothing(session, rng, name):
     kind = INTEGERS[name]
     limits = np.iinfo(kind)
     values = rng.integers(limits.min, limits.max, N, dtype=kind, endpoint=True)
@@ -177,13 +177,13 @@ def test_local_atomics(session, rng, name):
     np.testing.assert_array_equal(words[:, 1], groups.min(1))
     np.testing.assert_array_equal(words[:, 2], groups.max(1))
     assert (words[:, 3] == 0).all() and (words[:, 4] == full).all()
-    # Whoever exchanged first adds 41; later exchanges may have taken it away again.
+    # The first exchange adds 41; later exchanges may have taken it away again.
     assert np.isin(words[:, 5], [1, 42]).all()
     np.testing.assert_array_equal(words[:, 6], 5 * WG_SIZE)
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_loads_and_stores(session, rng, name):
+def test_loads_see_stores(session, rng, name):
     needs_int64(session, name)
     kind = TYPES[name]
     x = rng.integers(-(2**31), 2**31, N).astype(kind) * kind(3)
@@ -196,7 +196,7 @@ def test_loads_and_stores(session, rng, name):
 
 
 @pytest.mark.parametrize("name", ["int", "uint", "ulong"])
-def test_loads_and_minima_if_wanted(session, rng, name):
+def test_loads_and_minima_are_made_if_wanted(session, rng, name):
     needs_int64(session, name)
     kind = INTEGERS[name]
     (x, before), wanted = rng.integers(2, np.iinfo(kind).max, (2, N), dtype=kind), rng.integers(0, 2, N).astype(kind)
@@ -208,7 +208,7 @@ def test_loads_and_minima_if_wanted(session, rng, name):
         np.testing.assert_array_equal(found, np.where(wanted, before, 0))
 
 
-def test_exchanges_if_wanted(session, rng):
+def test_exchanges_are_made_if_wanted(session, rng):
     wanted, words = rng.integers(0, 2, N).astype(np.uint32), rng.integers(1, 9, N).astype(np.uint32)
     signed, numbers = rng.integers(-1, 1, N).astype(np.int32), np.arange(N)
     _, now, signed_now, found, compared = launch(
@@ -221,7 +221,7 @@ def test_exchanges_if_wanted(session, rng):
 
 
 @pytest.mark.parametrize("name", INTEGERS)
-def test_lower_to(session, rng, name):
+def test_each_value_lowers_a_word_at_most_once(session, rng, name):
     needs_int64(session, name)
     kind = INTEGERS[name]
     limits = np.iinfo(kind)
@@ -234,7 +234,7 @@ def test_lower_to(session, rng, name):
     assert (least[0], lowered[0]) == (7, 1)  # exactly one of many equal ones did it
 
 
-def test_message_passing(session):
+def test_a_message_is_seen_after_its_flag(session):
     seen = 0
     for _ in range(10):
         items, flags = np.zeros(8 * N, np.uint32), np.zeros(8 * N, np.uint32)
@@ -244,7 +244,7 @@ def test_message_passing(session):
     assert seen, "no reader ever saw a flag"
 
 
-def test_float_add(session, rng):
+def test_float_add_loses_nothing(session, rng):
     x = rng.integers(-50, 50, N).astype(np.float32) / 4
     mask = 15
     zeros = np.zeros(mask + 1, np.float32)
@@ -278,7 +278,7 @@ def test_locks_lose_nothing(session):
 
 
 @pytest.mark.parametrize("limit", [0, 1, 4, 7])
-def test_pushes(session, rng, limit):
+def test_pushes_lose_nothing(session, rng, limit):
     x = rng.integers(0, 1000, N).astype(np.uint32)
     size, room = np.zeros(1, np.uint32), np.full(2 * N, 2**32 - 1, np.uint32)
     _, size, items, group_size, group_items = launch(session, "pushes", np.uint32(limit), x, size, room, size, room)
@@ -328,7 +328,7 @@ def test_first_status_stays(session):
     assert launch(session, "statuses", np.zeros(3, np.uint32))[0].tolist() == [0, 1, 2]
 
 
-def test_grid_barrier(session):
+def test_groups_at_a_grid_barrier_make_progress_together(session):
     if not session.facts.dialect.has_grid_barrier:
         pytest.skip("no device-wide barrier on this device (runtime/driver/quirks.py)")
     units = session.facts.compute_units
@@ -345,7 +345,7 @@ def test_grid_barrier(session):
 
 @pytest.mark.parametrize("width", [8, 16, 32, 64])
 def test_all_words_on_wide_sub_groups(width):
-    """Intel's CPU runtime stands in for GPUs: its sub-groups have as many lanes as asked for."""
+    """Intel's CPU runtime stands in for GPUs: a test may choose the lanes of its sub-groups."""
     if "CLGRAPH_INTEL_SUB_GROUP" in os.environ:
         pytest.skip("this is the child")
     intel_session()

@@ -224,17 +224,11 @@ def test_repeats_that_are_apart_are_summed(session: Session, small: int, monkeyp
 
 @pytest.mark.parametrize("strategy", ["frontier", "direction_optimizing"])
 @pytest.mark.parametrize("name", ["symmetric", "asymmetric", "unsorted-repeats", "several-blocks", "late-rows"])
-def test_a_search_on_a_cpu_leaves_symmetry_open(
-    session: Session, name: str, strategy: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Only one that goes along edges that lead into vertices asks for it, and is right all the same."""
-    asked: list[bool] = []
-    real = admissions._all_facts
-    monkeypatch.setattr(admissions, "_all_facts", lambda *a: asked.append(True) or real(*a))
+def test_a_search_on_a_cpu_leaves_symmetry_open(session: Session, name: str, strategy: str) -> None:
+    """A search that goes along edges that lead into vertices is right all the same."""
     matrix = KINDS[name]
     found = cg.bfs(matrix, 3, session=session, strategy=strategy, verify=True)
     assert np.array_equal(found.distances, cg.bfs(Graph.from_scipy(matrix), 3, session=session).distances)
-    assert len(asked) == (session.facts.is_cpu and strategy == "direction_optimizing")
     graph = wrap_graph(matrix, along_rows=True, merged=False)
     admit(session, graph)
     assert isinstance(graph, WrappedGraph)
@@ -361,7 +355,7 @@ def test_components_between_blocks_are_united(session: Session, kind: str) -> No
 
 
 def test_components_are_united_at_once_where_neighbors_are_near(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where they are anywhere, few cores skip most entries, which is worth a check and statistics first."""
+    """If neighbours are far, a few cores skip most entries, which is worth a check and statistics first."""
     monkeypatch.setattr(pocl.commands, "facts", replace(pocl.facts, compute_units=2))
     algorithm = find_algorithm("connected_components")
     near, anywhere = cg.generators.grid(300, 300), cg.generators.uniform_random(1 << 18, 1 << 21, seed=1)
@@ -454,7 +448,7 @@ def test_the_arrays_are_read_where_they_are(pocl: Session) -> None:
     assert problem.graph not in pocl.device_graphs
 
 
-def test_whoever_reads_an_unchecked_graph_makes_the_host_check_it() -> None:
+def test_reading_an_unchecked_graph_makes_the_host_check_it() -> None:
     matrix = matrix_of(10)
     for name in ("directed", "has_sorted_rows", "row_offsets", "column_indices", "edge_weights", "degrees"):
         graph: Any = wrap_graph(matrix, weighted=True)
@@ -524,7 +518,7 @@ def test_wide_indices_lose_nothing(pocl: Session) -> None:
         cg.connected_components(wide, session=pocl)
 
 
-def test_arrays_that_nobody_may_write_are_read_as_well(session: Session) -> None:
+def test_read_only_arrays_are_read_as_well(session: Session) -> None:
     matrix = cg.generators.random_weights(cg.generators.rmat(10, 8), high=9).to_scipy()
     assert not matrix.indices.flags.writeable
     found = cg.connected_components(matrix, strategy="rem", session=session, verify=True)
@@ -533,12 +527,11 @@ def test_arrays_that_nobody_may_write_are_read_as_well(session: Session) -> None
 
 def test_the_host_looks_at_what_is_small(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    for matrix, launches in ((matrix_of(14), 0), (KINDS["several-blocks"], 3)):
+    for matrix, on_device in ((matrix_of(14), False), (KINDS["several-blocks"], True)):
         graph = wrap_graph(matrix)
         with pocl.measure() as recorder:
             admit(pocl, graph)
-        kernels = {name for name, _ in recorder.kernel_events} - {"fill"}
-        assert graph.directed is False and len(kernels) == launches
+        assert graph.directed is False and bool(recorder.kernel_events) == on_device
 
 
 def test_kernels_measure_a_large_graph_once(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -574,4 +567,4 @@ def test_a_call_needs_little_memory_beside_the_matrix(session: Session, call: st
         print(resident_bytes("VmHWM") - before)
     """
     answer = 2 * 4 * 2_000_000
-    assert int(printed_by(code)) < answer + (64 << 20)  # what is promised; how much of the queues is touched differs
+    assert int(printed_by(code)) < answer + (64 << 20)  # the documented limit; queues touch more or less of theirs

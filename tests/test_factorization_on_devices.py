@@ -1,0 +1,172 @@
+"""Factorisation on several devices: blocks, cuts, errors as of the model, interrupts."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import session_on
+from scipy.sparse import random_array
+
+from clgraph import Ratings, SGDMatrixFactorization
+from clgraph.algorithms.factorization import factors
+from clgraph.algorithms.factorization.factors import Factors, RowLayout
+from clgraph.algorithms.factorization.training.epochs import Epoch
+from clgraph.algorithms.factorization.training.strata import Strata, cut
+from clgraph.algorithms.factorization.training.team_training import TeamFactorization
+from clgraph.errors import InputError, NoDeviceError
+from clgraph.runtime.devices import sub_devices
+
+OPTIONS: dict[str, Any] = {
+    "strategy": "auto",
+    "options": None,
+    "deterministic": True,
+    "n_epochs": 1,
+    "storage": "float32",
+    "mean": None,
+}
+
+
+@pytest.fixture(scope="module")
+def devices() -> list[Any]:
+    """Two runtimes whose rows of factors may be padded differently."""
+    return [session_on("pocl"), session_on("intel")]
+
+
+def planted(n_users: int = 300, n_items: int = 200, density: float = 0.2, seed: int = 0) -> Ratings:
+    rng = np.random.default_rng(seed)
+    pattern = random_array((n_users, n_items), density=density, rng=rng).tocsr()
+    pattern.sort_indices()
+    users = np.repeat(np.arange(n_users), np.diff(pattern.indptr))
+    left, right = rng.normal(size=(n_users, 3)), rng.normal(size=(n_items, 3))
+    values = 3 + (left[users] * right[pattern.indices]).sum(1) + 0.1 * rng.normal(size=users.size)
+    return Ratings(users, pattern.indices, values.astype(np.float32), n_users, n_items)
+
+
+def test_blocks_have_each_rating_once_and_about_as_many() -> None:
+    ratings = planted()
+    strata = Strata(ratings, 3)
+    seen = np.zeros(ratings.shape)
+    for d, row in enumerate(strata.blocks):
+        for q, block in enumerate(row):
+            users, items = strata.users.members[d][block.users], strata.items.members[q][block.items]
+            seen[users, items] += block.values
+            assert abs(block.n_ratings / ratings.n_ratings - 1 / 9) < 0.02
+    assert np.array_equal(seen, ratings.to_scipy().toarray())
+
+
+@pytest.mark.parametrize("n_blocks", [1, 2, 5])
+def test_a_cut_deals_by_ratings(n_blocks: int) -> None:
+    counts = np.array([9, 1, 1, 1, 8, 1, 5, 0])
+    found = cut(counts, n_blocks)
+    assert sorted(np.concatenate(found.members).tolist()) == list(range(8)) and all(m.size for m in found.members)
+    for block, members in enumerate(found.members):
+        assert (found.block[members] == block).all() and found.place[members].tolist() == [*range(members.size)]
+    if n_blocks == 2:
+        assert abs(int(counts[found.members[0]].sum()) - int(counts[found.members[1]].sum())) <= 4
+
+
+def test_factors_are_cut_and_joined() -> None:
+    strata = Strata(planted(7, 5, 0.9), 3)
+    rng = np.random.default_rng(0)
+    whole = Factors(*(rng.random(shape, np.float32) for shape in ((7, 2), (5, 2), 7, 5)))
+    joined = strata.whole([strata.part(whole, d, d) for d in range(3)])
+    assert all(np.array_equal(a, b) for a, b in zip(whole, joined, strict=True))
+    assert strata.whole([strata.part(Factors(*whole[:2]), d, d) for d in range(3)]).user_biases is None
+
+
+@pytest.mark.parametrize("strategy", ["block_grid", "edge_locked", "matching_edge"])
+def test_no_step_is_lost(devices: list[Any], strategy: str) -> None:
+    ratings = planted()
+    engine = TeamFactorization(devices, ratings, rank=4, biases=True, **{**OPTIONS, "strategy": strategy, "mean": 0.0})
+    zeros = Factors(*(np.zeros(shape, np.float32) for shape in ((300, 4), (200, 4), 300, 200)))
+    engine.model.set(zeros)
+    rate = 1e-6
+    engine.epoch(rate, 0.0, None)
+    found, matrix = engine.model.get(), ratings.to_scipy()
+    for biases, axis in ((found.user_biases, 1), (found.item_biases, 0)):
+        wanted = np.asarray(matrix.sum(axis=axis)).ravel()
+        assert np.allclose(biases / rate, wanted, rtol=1e-3, atol=1e-2)
+
+
+@pytest.mark.parametrize("layouts", ["equal", "unequal"])
+@pytest.mark.parametrize("storage", ["float32", "float16"])
+@pytest.mark.parametrize("biases", [False, True])
+def test_errors_are_those_of_the_model(
+    devices: list[Any], monkeypatch: pytest.MonkeyPatch, biases: bool, storage: Any, layouts: str
+) -> None:
+    if layouts == "unequal":  # as of a GPU and a CPU
+        wide = {devices[0].facts.platform: RowLayout(5, 8, 1, 1)}
+        monkeypatch.setattr(factors, "row_layout", lambda _rank, facts: wide.get(facts.platform, RowLayout(5, 4, 3, 1)))
+    ratings, others = planted(rank_seed := 60, 50, 0.3, 1), planted(rank_seed, 50, 0.1, 2)
+    engine = TeamFactorization(devices, ratings, rank=5, biases=biases, **{**OPTIONS, "storage": storage})
+    rng = np.random.default_rng(3)
+    shapes = ((60, 5), (50, 5), 60, 50)[: 4 if biases else 2]
+    engine.model.set(Factors(*(rng.normal(size=shape).astype(np.float32) for shape in shapes)))
+    epoch: Epoch = engine.epoch(0.0, 0.0, engine.errors_on(others))
+    model = engine.model.get()
+
+    def rmse(given: Ratings) -> float:
+        predicted = engine.model.mean + (model.user_factors[given.users] * model.item_factors[given.items]).sum(1)
+        if model.user_biases is not None and model.item_biases is not None:
+            predicted = predicted + model.user_biases[given.users] + model.item_biases[given.items]
+        return math.sqrt(float(((predicted - given.values) ** 2).mean()))
+
+    assert epoch.loss == pytest.approx(rmse(ratings), rel=1e-3)
+    assert epoch.eval_loss == pytest.approx(rmse(others), rel=1e-3)
+
+
+def test_the_error_is_that_of_one_device(devices: list[Any]) -> None:
+    train, test = planted().split(0.1, seed=0)
+    options: dict[str, Any] = {"n_factors": 4, "n_epochs": 12, "learning_rate": 0.03, "random_state": 0, "biases": True}
+    one = SGDMatrixFactorization(session=session_on("pocl"), **options).fit(train, eval_set=test)
+    several = SGDMatrixFactorization(devices=devices, **options).fit(train, eval_set=test)
+    assert one.loss_curve_[-1] < 0.75 * one.loss_curve_[0]
+    assert several.loss_curve_[-1] == pytest.approx(one.loss_curve_[-1], rel=0.05)
+    assert several.eval_curve_[-1] == pytest.approx(one.eval_curve_[-1], rel=0.05)
+    assert several.score(test) == pytest.approx(one.score(test), abs=0.05)
+    assert several.info_.device.count(";") == 1
+    again = SGDMatrixFactorization(devices=devices, **options).fit(train)
+    assert np.array_equal(again.user_factors_, several.user_factors_)  # offline strategies are the same in every run
+    several.partial_fit(train, n_epochs=2)
+    assert several.n_iter_ == 14 and several.loss_curve_[-1] < several.loss_curve_[11]
+
+
+def test_there_may_be_more_devices_than_items() -> None:
+    parts = sub_devices("pocl", [1, 1])
+    ratings = Ratings([0, 1, 2], [0, 0, 0], np.float32([1, 2, 3]), 3, 1)
+    fitted = SGDMatrixFactorization(2, devices=parts, n_epochs=2, random_state=0).fit(ratings)
+    assert len(fitted.loss_curve_) == 2 and ";" not in fitted.info_.device
+    sparse = Ratings([0, 3], [0, 1], np.float32([1, 2]), 4, 2)  # blocks without ratings
+    fitted = SGDMatrixFactorization(2, devices=parts, n_epochs=2, random_state=0).fit(sparse)
+    assert fitted.user_factors_.shape == (4, 2) and np.isfinite(fitted.loss_curve_).all()
+
+
+def test_an_interrupt_keeps_the_last_whole_epoch(devices: list[Any]) -> None:
+    ratings, kept = planted(60, 50), []
+
+    def interrupt(number: int, _epoch: Epoch) -> None:
+        if number == 3:
+            raise KeyboardInterrupt
+
+    model = SGDMatrixFactorization(3, devices=devices, n_epochs=5, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(ratings, callback=interrupt)
+    kept.append(model.user_factors_)
+    whole = SGDMatrixFactorization(3, devices=devices, n_epochs=3, random_state=0).fit(ratings)
+    assert model.n_iter_ == 3 and np.array_equal(kept[0], whole.user_factors_)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"devices": []}, NoDeviceError, "no device"),
+        ({"devices": ["pocl", "pocl"]}, InputError, r"devices\[0\] and devices\[1\] are both"),
+        ({"devices": ["pocl"], "session": "pocl"}, InputError, "session= and devices= are both given"),
+        ({"devices": "pocl"}, InputError, "devices = 'pocl'"),
+    ],
+)
+def test_bad_devices_are_refused(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    session_on("pocl")
+    with pytest.raises(error, match=message):
+        SGDMatrixFactorization(2, **options).fit(planted(20, 20))
