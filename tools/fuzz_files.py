@@ -135,7 +135,7 @@ def _write_cache(path: Path) -> None:
 
 _PLAIN, _WEIGHTED = two_cliques(4, bridge=True), random_weights(grid(3, 4))
 _REAL = random_weights(grid(2, 3), dtype=np.float32)
-_NAMED = Graph.from_edges(["x", "y", "x"], ["y", "z", "x"], [0.5, 1, -3], ids="auto", directed=True)
+_WITH_IDS = Graph.from_edges(["x", "y", "x"], ["y", "z", "x"], [0.5, 1, -3], ids="auto", directed=True)
 _RATINGS = Ratings.from_triples([0, 0, 1, 3], [1, 4, 0, 2], [1.0, 2.5, 5.0, 3.0])
 _NAMED = Ratings.from_triples(["ann", "bob", "ann"], [7, 7, 9], [1.0, 2.0, 3.0], ids="compact")
 (_SOURCE,) = _graph_files("edge_list", _REAL)
@@ -202,7 +202,7 @@ READERS = {
         ),
         read, oracle.check_graph, oracle.graph_facts, ((damage_bytes, True),),
     ),
-    "npz": _archive_reader(*_graph_files("npz", _PLAIN, _WEIGHTED, _REAL, _NAMED)),
+    "npz": _archive_reader(*_graph_files("npz", _PLAIN, _WEIGHTED, _REAL, _WITH_IDS)),
     "npz_of_scipy": _archive_reader(*_scipy_files(_REAL.to_scipy(), "csr", "csc", "coo", "bsr", "dia")),
     "planar_graph": Reader(
         (
