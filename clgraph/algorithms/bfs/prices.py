@@ -20,8 +20,10 @@ TURNED_SHARE = 0.25  # A search that reaches a smaller share of the graph has no
 # On CPUs the time of one core is counted in dependent loads from its second-level cache.
 VERTEX_LOADS, ENTRY_LOADS = 0.5, 0.25
 GUESS_LOADS, GUESSES_PER_VERTEX = 2.0, 4.0  # per mispredicted branch at a far neighbour; at most 4 of them a vertex
-PULL_LOADS = 4.0  # per vertex, in all levels that go bottom-up
-PUSHED_SHARE = 0.5  # The levels before a search goes bottom-up take half the time of a search that stays top-down.
+PULL_LOADS = 2.5  # per vertex, in all levels that go bottom-up
+PUSHED_SHARE = (
+    0.2  # The levels before a search goes bottom-up take a fifth of the time of a search that stays top-down.
+)
 SHARED_LEVEL_VERTICES = 64.0  # Cores share only levels of at least 64 vertices, as in cl/bfs/meeting.h.
 SHARING_FACTOR = 1.25  # k cores take 1.25 / k of the time of one, because one core expands the narrow levels alone.
 ATOMIC_UNITS = 5.0  # This number of cores with atomics is as fast as one core without them.
