@@ -121,7 +121,7 @@ class QueuedSearch:
     def _search_alone(self, before: tuple[int, int]) -> list[int]:
         """Search with queues until a level is wide; return where the search is then. *before* is where it was."""
         self._search()
-        place = self._place.get().tolist()
+        place: list[int] = self._place.get().tolist()
         is_ahead = not place[_LEFT] or (place[_DEPTH], place[_EXPANDED]) > before
         check_status(place[_STATUS] if is_ahead else STATUS_STUCK, "search_queue")
         return place
@@ -132,8 +132,8 @@ class QueuedSearch:
         self._tail.fill(end)
         self._expand.set(depth=place[_DEPTH], first=first, end=end)
         self._expand()
-        found, tail = self._plan.session.read((self._found, 0, self._found.size), (self._tail, 0, 1))
-        tail, edges = int(tail[0]), place[_EDGES] + place[_NEXT]
+        found, tails = self._plan.session.read((self._found, 0, self._found.size), (self._tail, 0, 1))
+        tail, edges = int(tails[0]), place[_EDGES] + place[_NEXT]
         place = [place[_DEPTH] + 1, edges, int(found.sum()), 0, tail - end, place[_STATUS], end, tail, tail]
         self._place.set(np.array(place, np.uint64))
         return place
