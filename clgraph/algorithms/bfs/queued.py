@@ -84,7 +84,8 @@ class QueuedSearch:
     def __init__(self, plan: Plan, *, groups: int, alpha: int, beta: int) -> None:
         facts, self._plan, self._groups = plan.session.facts, plan, groups
         self._n, self._n_edges = plan.problem.graph.n_vertices, plan.problem.graph.n_edges
-        self._max_depth, self._alpha, self._beta = plan.scope["max_depth"], alpha, beta
+        self._max_depth: int = plan.scope["max_depth"]
+        self._alpha, self._beta = alpha, beta
         self._place, self._found, self._tail = (plan.scope[name] for name in ("place", "found", "tail"))
         self._most_alone = _ANY if has_few_units(facts) else _MOST_ALONE
         most_rows = min(self._most_alone, self._n // _PARTS) if alpha else self._most_alone
