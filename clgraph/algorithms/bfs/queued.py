@@ -83,7 +83,8 @@ class QueuedSearch:
 
     def __init__(self, plan: Plan, *, groups: int, alpha: int, beta: int) -> None:
         facts, self._plan, self._groups = plan.session.facts, plan, groups
-        self._n, self._n_edges = plan.problem.graph.n_vertices, plan.problem.graph.n_edges
+        self._n: int = plan.problem.graph.n_vertices
+        self._n_edges: int = plan.problem.graph.n_edges
         self._max_depth: int = plan.scope["max_depth"]
         self._alpha, self._beta = alpha, beta
         self._place, self._found, self._tail = (plan.scope[name] for name in ("place", "found", "tail"))
