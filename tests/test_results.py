@@ -79,7 +79,7 @@ def test_a_pickle_has_the_answer_and_not_the_graph(graph: Any, name: str) -> Non
     assert len(pickle.dumps(read)) <= len(written) + 100
     if not hasattr(result, "graph"):
         return
-    assert (read.graph.n_vertices == 1024 and read.graph.labels is None) or list(read.graph.labels) == list(NAMES)
+    assert (read.graph.n_vertices == 1024 and read.graph.ids is None) or list(read.graph.ids) == list(NAMES)
     for needs_edges in (lambda: read.graph.row_offsets, lambda: cg.bfs(read.graph, 0), lambda: read.graph.stats):
         with pytest.raises(MissingEdgesError, match="a pickled result has no edges"):
             needs_edges()
