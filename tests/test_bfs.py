@@ -19,6 +19,7 @@ from clgraph.algorithms.bfs import ALGORITHM, BFS, STRATEGIES, as_problem, bfs, 
 from clgraph.algorithms.bfs.load_balance import plot_balance, profile_balance
 from clgraph.algorithms.sssp import ALGORITHM as SSSP
 from clgraph.algorithms.sssp import sssp
+from clgraph.algorithms.traversal import queues
 from clgraph.algorithms.traversal.plan import SearchPlan
 from clgraph.algorithms.traversal.prices import model_mda
 from clgraph.algorithms.traversal.strategies import histogram_mda
@@ -102,7 +103,7 @@ def test_searches_of_shapes_that_use_every_branch_are_right(
 @pytest.mark.parametrize("most_alone", [0, 20])
 def test_wide_levels_are_expanded_by_all_cores(pocl: Session, most_alone: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Search as on a CPU of many cores."""
-    monkeypatch.setattr(queued, "_FEW_UNITS", 0)
+    monkeypatch.setattr(queues, "_FEW_UNITS", 0)
     monkeypatch.setattr(queued, "_MOST_ALONE", most_alone)
     monkeypatch.setattr(queued, "_BUDGET", 100)
     for graph, source in ((cg.generators.rmat(11, 16), 7), (cg.generators.grid(50, 60), 0), (GRAPHS["star"](), 5)):

@@ -62,6 +62,7 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
     ],
     "queues": [("-DWG_SIZE=1",)],
     "matrices": [("-DWG_SIZE=1",)],
+    "buckets": [("-DWG_SIZE=1",)],
     "sssp": [
         ("-DWG_SIZE=1",),
         LIGHT_FIRST,

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.bfs.queued import queue_members
 from clgraph.algorithms.traversal.plan import SearchPlan
 from clgraph.algorithms.traversal.problem import MAX_DEPTH, SearchProblem
+from clgraph.algorithms.traversal.queues import queue_members
 from clgraph.engine.unchecked import UncheckedPlan
 from clgraph.runtime.driver.failure import check_status
 from clgraph.runtime.session import Session

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from clgraph.algorithms.bfs.queued import has_few_units, queue_members
 from clgraph.algorithms.traversal.prices import NEAR_BYTES, reached
 from clgraph.algorithms.traversal.problem import SearchProblem
+from clgraph.algorithms.traversal.queues import has_few_units, queue_members
 from clgraph.data.graphs.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Gathers, Work

@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from clgraph.algorithms.traversal.problem import MAX_DEPTH, SearchProblem
+from clgraph.algorithms.traversal.queues import has_few_units, queue_members
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
 from clgraph.model.recipe import Array, Phase, Recipe, Setting, Use
@@ -18,21 +19,10 @@ from clgraph.runtime.programs.program import Launch
 SOURCE, _BITMAPS = "bfs/queue.cl", "bfs/bitmaps.cl"
 _GROUPS_PER_UNIT = 16  # work-groups of kernels over all vertices: the last one ends soon after the first
 _BUDGET = 2**23  # edges per launch of search_queue, which then takes a fraction of a second
-_FEW_UNITS = 4
 _MOST_ALONE = 4096  # vertices of a frontier that one core of many expands faster than all do with atomics
 _ANY = 2**62  # rows: no limit
 _PARTS = 64  # A frontier of less than 1/64 of the vertices does not make the search turn bottom-up
 _DEPTH, _EDGES, _NEXT, _EXPANDED, _LEFT, _STATUS, _SEGMENTS = range(7)  # words of cl/bfs/place.h
-
-
-def queue_members(facts: DeviceFacts) -> int:
-    """Return the work-groups that search together, a queue each: few units rounded up to a power of two, else 1."""
-    return 1 << (facts.compute_units - 1).bit_length() if has_few_units(facts) else 1
-
-
-def has_few_units(facts: DeviceFacts) -> bool:
-    """Return whether this is a CPU on which groups with queues of their own share a level of any size."""
-    return facts.is_cpu and facts.compute_units <= _FEW_UNITS
 
 
 def recipe(problem: SearchProblem, facts: DeviceFacts, *, alpha: int, beta: int) -> Recipe:

@@ -29,6 +29,11 @@ def dijkstra(problem: SearchProblem, _facts: DeviceFacts) -> Work:
     )
 
 
+def circular_buckets(problem: SearchProblem, facts: DeviceFacts) -> Work:
+    """Return the work of a few cores with buckets of their own."""
+    return dijkstra(problem, facts).times(1.0, 0.5)
+
+
 def frontier(problem: SearchProblem, facts: DeviceFacts) -> Work:
     """Return the work of a search by buckets of distances."""
     if facts.is_cpu:

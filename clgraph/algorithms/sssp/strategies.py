@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import numpy as np
@@ -18,10 +19,14 @@ from clgraph.engine.planned import planned
 from clgraph.model.recipe import Array, Loop, Phase, Recipe, Setting
 from clgraph.model.strategy import Strategy
 
-_FRONTIER, _DIJKSTRA = "sssp/frontier.cl", "sssp/dijkstra.cl"
+_FRONTIER, _DIJKSTRA, _BUCKETS = "sssp/frontier.cl", "sssp/dijkstra.cl", "sssp/buckets.cl"
 _DEEP = 40  # levels. A search with more is deep.
 _DEEP_HOPS, _SHALLOW_HOPS, _HUB_HOPS = 64.0, 4.0, 0.5  # first bucket, in mean weight / degree; Davidson et al.: 32
 _HUB = 32.0  # A hub has more than 32 times the mean degree.
+_MOST_BUCKETS = 4096.0  # buckets that one edge may span
+_MOST_LAUNCHES = (
+    2**31
+)  # A launch ends when a worker has looked at _BUDGET edges, of which there may be many more than m.
 _WIDEST = 1e30  # greatest width of a bucket
 MANY_LEAVES = 0.25  # share of the vertices; with fewer leaves, telling them apart takes longer than queueing them
 _HELD = 128  # vertices that a sub-group holds back if turns are few and long; 32, 64, 96 and 128 were tried on an H200
@@ -114,6 +119,43 @@ def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
     )
 
 
+def circular_buckets(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None = None) -> Recipe:
+    """Return the recipe of a few work-items that each have buckets of width *delta*, in a circle."""
+    stats, held, greatest = problem.stats, problem.held, float(problem.weight_range[1])
+    n, is_float = stats.n_vertices, problem.held.is_float
+    width = _default_width(problem) if delta is None else min(checked_number("delta", delta), _WIDEST)
+    width = max(width, greatest / _MOST_BUCKETS, 0.0 if is_float else 1.0) or 1.0
+    shift = int(math.log2(width))
+    n_buckets = 1 << (int(greatest / (width if is_float else 2.0**shift)) + 2).bit_length()
+    workers = queues.queue_members(facts) if facts.has_int64_atomics or not held.wide else 1
+    pool = f"({n + n // 2 + stats.max_degree} / CHUNK + {2 * n_buckets + 4})"
+    values = {"scale": 1.0 / width if is_float else shift, "n_buckets": n_buckets, "pool": pool}
+    search = Phase(f"{_BUCKETS}:search", 1, values={**values, "budget": _BUDGET}, groups=workers)
+
+    def setting() -> Setting:
+        return Setting(
+            arrays={
+                "state": Array("STATE_WORDS", np.uint32), "distances": Array(n, held.dtype),
+                # An entry is a distance and a vertex, padded to the size of two distances.
+                "entries": Array(f"2 * CHUNK * {workers} * {pool}", held.dtype),
+                "chunks": Array(f"2 * {workers} * {pool}", np.uint64), "buckets": Array(workers * n_buckets, np.uint64),
+            },
+            defines={"SKIP_LEAVES": int(has_many_leaves(problem)), "WORKERS": workers}, work_group_size=1,
+        )  # fmt: skip
+
+    return search_recipe(
+        problem,
+        setting,
+        Phase(f"{_BUCKETS}:start", 1, values={"n_buckets": n_buckets, "pool": pool}),
+        Loop((search,), "round", "state[STATE_ALIVE]", _MOST_LAUNCHES),
+    )
+
+
+def _default_width(problem: SearchProblem) -> float:
+    """Return the width of a bucket: the mean weight over the mean degree, about the least distance that matters."""
+    return _default_delta(problem)
+
+
 def _default_delta(problem: SearchProblem) -> float:
     """Return a multiple of the mean weight over the mean degree.
 
@@ -141,6 +183,9 @@ STRATEGIES: dict[str, Strategy] = {
     "frontier": planned("online", partial(_bucketed, light_first=False), PathsPlan, prices.frontier),
     "delta_stepping": planned("online", partial(_bucketed, light_first=True), PathsPlan, prices.delta_stepping),
     "dijkstra": planned("online", dijkstra, PathsPlan, prices.dijkstra, unsupported=_suits_cpus),
+    "circular_buckets": planned(
+        "online", circular_buckets, PathsPlan, prices.circular_buckets, unsupported=_suits_cpus
+    ),
     "host": sequential(host.solve, host.work, host.unfit),
 }
 

@@ -13,6 +13,18 @@ _ALONE_ROWS = 4096  # rows in the queue of a CPU's work-item, at most
 _OTHER_BYTES, _ITEM_BYTES = 320, 4  # local memory: of everything but held items, and of one item
 _LINGER = 200  # turns. A work-group that comes later leaves its share to the others.
 
+_FEW_UNITS = 4
+
+
+def queue_members(facts: DeviceFacts) -> int:
+    """Return the work-groups that search together, a queue each: few units rounded up to a power of two, else 1."""
+    return 1 << (facts.compute_units - 1).bit_length() if has_few_units(facts) else 1
+
+
+def has_few_units(facts: DeviceFacts) -> bool:
+    """Return whether this is a CPU on which work-groups with queues of their own share all work."""
+    return facts.is_cpu and facts.compute_units <= _FEW_UNITS
+
 
 def capacities(problem: SearchProblem) -> dict[str, int]:
     """Return the capacities of the lists of one turn, under the names of the kernels' parameters."""
