@@ -17,6 +17,9 @@ Strategies
     empty [2]_.
 ``dijkstra``
     One work-item of a CPU settles the vertices in the order of their distances [7]_.
+``circular_buckets``
+    Up to four cores of a CPU each have buckets of a fixed width in a circle [8]_ and share chunks of vertices with
+    cores that wait. There is no barrier, so a vertex may be expanded several times.
 ``host``
     scipy's Dijkstra, on one core of the host; small graphs are done before a kernel would have begun. It adds up
     weights as float64, so it does not find float32 distances, nor integers where a path may be longer than 2**53.
@@ -37,6 +40,7 @@ References
    applications." IISWC 2014.
 .. [7] E. Dijkstra. "A note on two problems in connexion with graphs." Numerische Mathematik 1, 1959, with the buckets
    of E. Denardo, B. Fox. "Shortest-route methods: 1. Reaching, pruning, and buckets." Operations Research 27, 1979.
+.. [8] R. Dial. "Algorithm 360: shortest-path forest with topological ordering." Comm. ACM 12, 1969.
 """
 
 from __future__ import annotations
@@ -157,7 +161,8 @@ def sssp(
     **options
         Options of the strategy: ``atomic`` and ``balance`` (of the first three: lower distances by atomics, and count
         the edges of each work-group into ``info.balance``), ``mda`` (``node_splitting``: a number, ``"histogram"`` or
-        ``"model"``), ``threshold`` (``child_launch``), ``delta`` (``frontier``, ``delta_stepping``: the
+        ``"model"``), ``threshold`` (``child_launch``), ``delta`` (``frontier``, ``delta_stepping``,
+        ``circular_buckets``: the
         width of the first bucket; later ones are adapted).
 
     Returns

@@ -24,6 +24,8 @@ _DEEP = 40  # levels. A search with more is deep.
 _DEEP_HOPS, _SHALLOW_HOPS, _HUB_HOPS = 64.0, 4.0, 0.5  # first bucket, in mean weight / degree; Davidson et al.: 32
 _HUB = 32.0  # A hub has more than 32 times the mean degree.
 _MOST_BUCKETS = 4096.0  # buckets that one edge may span
+_WIDTH_HOPS = 1.0  # width of a circular bucket, in mean weight / degree
+_NARROWEST, _NARROWEST_FLOAT32 = 1e-300, 1e-36  # widths whose inverse is finite
 _MOST_LAUNCHES = (
     2**31
 )  # A launch ends when a worker has looked at _BUDGET edges, of which there may be many more than m.
@@ -121,15 +123,11 @@ def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
 
 def circular_buckets(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None = None) -> Recipe:
     """Return the recipe of a few work-items that each have buckets of width *delta*, in a circle."""
-    stats, held, greatest = problem.stats, problem.held, float(problem.weight_range[1])
-    n, is_float = stats.n_vertices, problem.held.is_float
-    width = _default_width(problem) if delta is None else min(checked_number("delta", delta), _WIDEST)
-    width = max(width, greatest / _MOST_BUCKETS, 0.0 if is_float else 1.0) or 1.0
-    shift = int(math.log2(width))
-    n_buckets = 1 << (int(greatest / (width if is_float else 2.0**shift)) + 2).bit_length()
+    stats, held = problem.stats, problem.held
+    n, (scale, n_buckets) = stats.n_vertices, _circle(problem, delta)
     workers = queues.queue_members(facts) if facts.has_int64_atomics or not held.wide else 1
     pool = f"({n + n // 2 + stats.max_degree} / CHUNK + {2 * n_buckets + 4})"
-    values = {"scale": 1.0 / width if is_float else shift, "n_buckets": n_buckets, "pool": pool}
+    values = {"scale": scale, "n_buckets": n_buckets, "pool": pool}
     search = Phase(f"{_BUCKETS}:search", 1, values={**values, "budget": _BUDGET}, groups=workers)
 
     def setting() -> Setting:
@@ -151,21 +149,37 @@ def circular_buckets(problem: SearchProblem, facts: DeviceFacts, *, delta: float
     )
 
 
-def _default_width(problem: SearchProblem) -> float:
-    """Return the width of a bucket: the mean weight over the mean degree, about the least distance that matters."""
-    return _default_delta(problem)
+def _circle(problem: SearchProblem, delta: float | None) -> tuple[float, int]:
+    """Return the scale by which kernels tell the bucket of a distance, and the number of buckets.
+
+    By default a bucket is as wide as the mean weight over the mean degree. No edge may lead around the circle, so the
+    buckets are wider if one weight is far above the mean. With integers the width is a power of two.
+    """
+    held, greatest = problem.held, float(problem.weight_range[1])
+    if not math.isfinite(greatest):
+        weights = problem.edge_weights
+        greatest = 0.0 if weights is None else float(weights[np.isfinite(weights)].max(initial=0.0))
+    width = _default_delta(problem, _WIDTH_HOPS) if delta is None else checked_number("delta", delta)
+    width = max(width, greatest / _MOST_BUCKETS)
+    if held.is_float:
+        width = max(width, _NARROWEST if held.wide else _NARROWEST_FLOAT32)
+        return 1.0 / width, 1 << (int(greatest / width) + 2).bit_length()
+    shift = min(math.ceil(math.log2(max(1.0, width))), 63 if held.wide else 31)
+    return shift, 1 << (int(greatest / 2.0**shift) + 2).bit_length()
 
 
-def _default_delta(problem: SearchProblem) -> float:
+def _default_delta(problem: SearchProblem, hops: float | None = None) -> float:
     """Return a multiple of the mean weight over the mean degree.
 
-    The multiple is large for deep searches, small for shallow ones, and least where hubs reach many vertices at once.
+    By default the multiple is large for deep searches, small for shallow ones, and least where hubs reach many vertices
+    at once.
     """
     graph, stats = problem.graph, problem.stats
     if not graph.n_edges:
         return 1.0
     shallow = _HUB_HOPS if stats.max_degree > _HUB * stats.mean_degree else _SHALLOW_HOPS
-    hops = _DEEP_HOPS if stats.estimated_depth > _DEEP else shallow
+    if hops is None:
+        hops = _DEEP_HOPS if stats.estimated_depth > _DEEP else shallow
     weights = np.ones(1) if graph.edge_weights is None else graph.edge_weights[:: max(1, graph.n_edges >> 16)]
     finite = weights[np.isfinite(weights)]
     with np.errstate(over="ignore"):  # an infinite mean is limited below
