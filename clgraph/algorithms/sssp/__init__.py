@@ -161,9 +161,8 @@ def sssp(
     **options
         Options of the strategy: ``atomic`` and ``balance`` (of the first three: lower distances by atomics, and count
         the edges of each work-group into ``info.balance``), ``mda`` (``node_splitting``: a number, ``"histogram"`` or
-        ``"model"``), ``threshold`` (``child_launch``), ``delta`` (``frontier``, ``delta_stepping``,
-        ``circular_buckets``: the
-        width of the first bucket; later ones are adapted).
+        ``"model"``), ``threshold`` (``child_launch``), ``delta`` (``frontier``, ``delta_stepping``: the width of the
+        first bucket, later ones are adapted; ``circular_buckets``: the width of all).
 
     Returns
     -------
