@@ -57,6 +57,11 @@ def begin(what: str, total: int | None = None, unit: str = "") -> Callable[..., 
     return lambda done, note="": listener(Progress(what, done, total, unit, note))
 
 
+def is_heard() -> bool:
+    """Return whether something listens to the progress of this thread's steps."""
+    return _listener.get() is not None
+
+
 def _silent(done: int, note: str = "") -> None:
     pass
 

@@ -39,4 +39,4 @@ def assert_same_factors(first: SGDMatrixFactorization, second: SGDMatrixFactoriz
 
 def assert_same(first: SGDMatrixFactorization, second: SGDMatrixFactorization) -> None:
     assert_same_factors(first, second)
-    assert first.loss_curve_ == second.loss_curve_
+    assert np.array_equal(first.loss_curve_, second.loss_curve_, equal_nan=True)

@@ -95,7 +95,7 @@ def test_errors_and_predictions_are_right_for_every_size(session: Session, n: in
     engine = Factorization(session, ratings, rank=7, strategy=OFFLINE, biases=True)
     engine.model.set(initial_factors(40, 30, 7, scale=1.0, biases=True, rng=np.random.default_rng(n)))
     model, mean = engine.model.get(), engine.model.mean
-    assert engine.rmse() == pytest.approx(rmse(ratings, model, mean), rel=1e-5)
+    assert engine.loss() == pytest.approx(rmse(ratings, model, mean), rel=1e-5)
     expected = mean + np.einsum("ij,ij->i", model[0][ratings.users], model[1][ratings.items])
     np.testing.assert_allclose(engine.predict(ratings.users, ratings.items), expected, atol=1e-5)
     empty = Ratings.from_triples([], [], [], n_users=40, n_items=30)
@@ -163,7 +163,7 @@ def test_factors_and_history_agree_wherever_the_training_breaks(
         for got, expected in zip(engine.model.get(), wanted[len(engine.epochs)], strict=True):
             np.testing.assert_array_equal(got, expected)
         if engine.epochs:
-            assert engine.rmse() == engine.epochs[-1].loss
+            assert engine.loss() == engine.epochs[-1].loss
     assert lengths == {0, 1, 2}
 
 
@@ -210,7 +210,9 @@ def test_a_fit_sets_the_attributes(make: Any) -> None:
     assert model.user_factors_.shape == (40, 4) and model.item_factors_.shape == (30, 4)
     assert model.user_biases_.shape == (40,) and model.item_biases_.shape == (30,)
     assert {array.dtype for array in factors_of(model)} == {np.dtype(np.float32)}
-    assert model.n_iter_ == 4 == len(model.loss_curve_) and model.loss_curve_[0] > model.loss_curve_[-1]
+    assert model.n_iter_ == 4 == len(model.loss_curve_) and rmse(
+        SMALL, factors_of(model), model.mean_
+    ) == pytest.approx(model.loss_curve_[-1], rel=1e-3)
     assert all(map(math.isnan, model.eval_curve_))
     assert model.n_features_in_ == 30 and model.strategy_ == OFFLINE
     assert model.info_.strategy == OFFLINE and model.info_.seconds.total > 0
@@ -282,6 +284,34 @@ def test_the_bold_driver_slows_down_after_a_worse_epoch(make: Any) -> None:
     assert worse
 
 
+def test_losses_are_computed_where_something_needs_them(make: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    def known(**options: Any) -> list[bool]:
+        fit = {name: options.pop(name) for name in ("callback", "eval_set") if name in options}
+        return [math.isfinite(loss) for loss in make(n_epochs=3, **options).fit(SMALL, **fit).loss_curve_]
+
+    assert known() == known(eval_set=SMALL) == [False, False, True]
+    assert known(tol=100.0, eval_set=SMALL) == [False, True], "the last epoch is not the last that was allowed"
+    every = [{"schedule": "bold_driver"}, {"tol": -100.0}, {"verbose": 1}, {"callback": lambda *_: None}]
+    assert all(known(**options) == [True] * 3 for options in every) and "epoch 3: RMSE" in capsys.readouterr().err
+    model = make(n_epochs=2).fit(SMALL)
+    model.set_params(schedule="bold_driver").partial_fit(SMALL, n_epochs=2)
+    assert len({epoch.learning_rate for epoch in model.history_[:3]}) == 1, "one loss is not known, so the rate stays"
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, 2e8])
+@pytest.mark.parametrize("name", ["user_factors", "item_factors", "user_biases", "item_biases"])
+@pytest.mark.parametrize("storage", ["float32", "float16"])
+def test_numbers_that_went_to_infinity_are_found(session: Session, name: str, value: float, storage: Any) -> None:
+    engine = Factorization(session, SMALL, rank=5, strategy=OFFLINE, biases=True, storage=storage)
+    factors = initial_factors(40, 30, 5, scale=1.0, biases=True, rng=np.random.default_rng(0))
+    engine.model.set(factors)
+    assert engine.is_finite()
+    with np.errstate(over="ignore"):
+        getattr(factors, name).flat[-1] = value
+        engine.model.set(factors)
+    assert not engine.is_finite()
+
+
 def test_training_stops_at_tol(make: Any) -> None:
     model = make(n_epochs=500, tol=1e-3).fit(SMALL)
     steps = -np.diff(model.loss_curve_)
@@ -302,9 +332,9 @@ def test_a_callback_sees_each_epoch_and_may_stop(make: Any) -> None:
 
 def test_divergence_keeps_the_last_finite_factors(make: Any) -> None:
     ratings = replace(SMALL, values=10 * SMALL.values)
-    with pytest.warns(ConvergenceWarning, match=r"after epoch \d+ with learning rate 0.05; .* smaller learning_rate"):
+    with pytest.warns(ConvergenceWarning, match=r"in epoch \d+ with learning rate 0.05; .* smaller learning_rate"):
         model = make(learning_rate=0.05, init_scale=1.0, n_epochs=50).fit(ratings)
-    assert 1 <= model.n_iter_ < 50 and all(map(math.isfinite, model.loss_curve_))
+    assert 1 <= model.n_iter_ < 50 and math.isfinite(model.loss_curve_[-1])
     check_factorization(ratings, factors_of(model))
     assert rmse(ratings, factors_of(model), model.mean_) == pytest.approx(model.loss_curve_[-1], rel=1e-3)
 

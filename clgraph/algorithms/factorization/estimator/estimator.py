@@ -90,7 +90,10 @@ class SGDMatrixFactorization(SavedFactorization):
     history_ : list of Epoch
         Learning rate, errors and speed of each epoch.
     loss_curve_, eval_curve_ : list of float
-        RMSE of the training ratings and of *eval_set* (NaN without one) after each epoch.
+        RMSE of the training ratings and of *eval_set* (NaN without one) after each epoch. On one device the error of
+        the training ratings takes longer than most sweeps, so it is computed after the last epoch, and after each one
+        only if something needs it: the "bold_driver" schedule, *tol* without *eval_set*, *verbose* or a callback.
+        The others are NaN.
     n_iter_ : int
         Number of epochs.
     strategy_ : str
@@ -209,7 +212,7 @@ class SGDMatrixFactorization(SavedFactorization):
         Warns
         -----
         ConvergenceWarning
-            The error became infinite: the last finite factors are kept.
+            The factors went to infinity: the last finite ones are kept.
         """
         return self._first_fit(X, y, self.n_epochs, eval_set, callback)
 
@@ -273,10 +276,12 @@ class SGDMatrixFactorization(SavedFactorization):
                 show_epoch(number, epoch)
             return callback is not None and callback(number, epoch)
 
+        stops_by_loss = tol is not None and eval_ratings is None and unseen is None
+        every_loss = self.schedule == "bold_driver" or stops_by_loss or callback is not None or verbose > 0
         try:
             engine.train(
-                n_epochs, schedule=schedule, regularization=self.regularization, history=history, tol=tol,
-                callback=after_epoch, eval_ratings=eval_ratings, unseen=unseen,
+                n_epochs, schedule=schedule, regularization=self.regularization, every_loss=every_loss, history=history,
+                tol=tol, callback=after_epoch, eval_ratings=eval_ratings, unseen=unseen,
             )  # fmt: skip
         except KeyboardInterrupt:
             if len(engine.epochs) > len(history):

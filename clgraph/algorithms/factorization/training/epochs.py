@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -17,8 +18,10 @@ from clgraph.algorithms.factorization.training.learning_rates import Schedule, c
 from clgraph.arguments import checked_number
 from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import ConvergenceWarning
-from clgraph.progress import begin
+from clgraph.progress import begin, is_heard
 from clgraph.runtime.driver.timing import RunInfo
+
+_SECONDS_SHOWN = 1.0  # between two losses that are computed for the progress alone
 
 
 class Epoch(NamedTuple):
@@ -28,7 +31,7 @@ class Epoch(NamedTuple):
     ----------
     learning_rate : float
     loss : float
-        Root mean square error on the training ratings, after the epoch.
+        Root mean square error on the training ratings, after the epoch; NaN if it was not computed.
     eval_loss : float
         The same on the evaluation ratings; NaN without them.
     seconds : float
@@ -74,11 +77,14 @@ class Training(ABC):
         The one that runs.
     epochs : list of Epoch
         What the last ``train`` did, after its *history*.
+    may_skip_losses : bool
+        Whether epochs without their loss are faster, and :meth:`is_finite` is there.
     """
 
     model: Any
     strategy: str
     epochs: list[Epoch]
+    may_skip_losses = False
 
     def train(
         self,
@@ -86,6 +92,7 @@ class Training(ABC):
         *,
         schedule: Schedule,
         regularization: float = 0.0,
+        every_loss: bool = True,
         history: Sequence[Epoch] = (),
         eval_ratings: Ratings | None = None,
         unseen: UnseenPairs | None = None,
@@ -102,6 +109,10 @@ class Training(ABC):
         regularization : float
             Factor of the squared norms of both rows (and biases) in the loss of a rating. A rate of *schedule*
             is lowered to 1/2 divided by it.
+        every_loss : bool
+            Compute the error on the training ratings after each epoch, which takes longer than most sweeps. Otherwise
+            it is computed after the last one, and once a second if the progress is shown. *schedule*, *tol* without
+            ratings to evaluate on, and *callback* may need it each time.
         history : sequence of Epoch
             Earlier epochs, which the schedule and the numbers of the new ones go on from.
         eval_ratings : Ratings, optional
@@ -128,23 +139,27 @@ class Training(ABC):
         Warns
         -----
         ConvergenceWarning
-            The error became infinite or NaN: the training ends, the last finite factors are restored.
+            The factors went to infinity: the training ends, the last finite factors are restored.
         """
         checked_number("regularization", regularization)
         n_seen = 0 if eval_ratings is None else eval_ratings.n_ratings
         evaluation = None if eval_ratings is None or not n_seen else self.errors_on(eval_ratings)
         self.epochs = list(history)
         self.save(self.epochs)
-        tell = begin("fitting", n_epochs, "epochs")
+        tell, shown = begin("fitting", n_epochs, "epochs"), time.perf_counter()
+        every_loss = every_loss or not self.may_skip_losses
         try:
             for done in range(1, n_epochs + 1):
                 rate = schedule([e.learning_rate for e in self.epochs], [e.loss for e in self.epochs])
                 rate = capped(rate, regularization)
-                epoch = self.epoch(rate, regularization, evaluation)
-                if not math.isfinite(epoch.loss):
+                is_due = is_heard() and time.perf_counter() - shown > _SECONDS_SHOWN
+                with_loss = every_loss or is_due or done == n_epochs
+                epoch = self.epoch(rate, regularization, evaluation, with_loss=with_loss)
+                if not (math.isfinite(epoch.loss) if with_loss else self.is_finite()):
                     self.restore()
+                    self._complete()
                     warnings.warn(
-                        f"the error is {epoch.loss} after epoch {len(self.epochs) + 1} with learning rate {rate:.3g}; "
+                        f"the factors went to infinity in epoch {len(self.epochs) + 1} with learning rate {rate:.3g}; "
                         "the factors before it are kept. Use a smaller learning_rate",
                         ConvergenceWarning, stacklevel=2,
                     )  # fmt: skip
@@ -153,15 +168,31 @@ class Training(ABC):
                     epoch = epoch._replace(eval_loss=self._with_unseen(epoch.eval_loss, n_seen, unseen))
                 self.save([*self.epochs, epoch])
                 self.epochs = [*self.epochs, epoch]
-                tell(done, f"RMSE {epoch.loss:.4f}")
+                tell(done, f"RMSE {epoch.loss:.4f}" if with_loss else "")
+                shown = time.perf_counter() if with_loss else shown
                 if callback is not None and callback(len(self.epochs), epoch):
                     break
                 if tol is not None and _improvement(self.epochs) < tol:
+                    self._complete()
                     break
         except BaseException:
             self.epochs = self.restore()
             raise
         return self.epochs
+
+    def _complete(self) -> None:
+        """Compute the loss of the last epoch if it was left out."""
+        if self.epochs and math.isnan(self.epochs[-1].loss):
+            self.epochs = [*self.epochs[:-1], self.epochs[-1]._replace(loss=self.loss())]
+            self.save(self.epochs)
+
+    def loss(self) -> float:
+        """Return the root mean square error on the training ratings now, if :attr:`may_skip_losses`."""
+        raise NotImplementedError
+
+    def is_finite(self) -> bool:
+        """Return whether all errors of the model are finite, if :attr:`may_skip_losses`."""
+        raise NotImplementedError
 
     def _with_unseen(self, eval_loss: float, n_seen: int, unseen: UnseenPairs) -> float:
         """Return the root mean square error on *n_seen* ratings, whose own is *eval_loss*, and on *unseen*."""
@@ -184,8 +215,11 @@ class Training(ABC):
         """Set the model back to what was saved last; return the epochs that led to it."""
 
     @abstractmethod
-    def epoch(self, rate: float, regularization: float, evaluation: Any) -> Epoch:
-        """Step once on each rating; *evaluation* is what :meth:`errors_on` has made, or ``None``."""
+    def epoch(self, rate: float, regularization: float, evaluation: Any, *, with_loss: bool) -> Epoch:
+        """Step once on each rating; *evaluation* is what :meth:`errors_on` has made, or ``None``.
+
+        Without *with_loss*, the loss on the training ratings may be NaN.
+        """
 
     @abstractmethod
     def info(self) -> RunInfo:

@@ -13,7 +13,7 @@ from clgraph.primitives.types import c_type
 from clgraph.runtime.driver import opencl as cl
 from clgraph.runtime.session import Session
 
-_EVALUATE = "factorization/evaluate.cl"
+_EVALUATE, _WILD = "factorization/evaluate.cl", "factorization/wild.cl"
 _GROUPS_PER_UNIT = 8
 
 
@@ -50,3 +50,24 @@ class Errors:
     def squares(self) -> float:
         """Return the sum of the squared errors that :meth:`begin` has computed."""
         return float(self._partial.get().sum(dtype=np.float64))
+
+
+class Bounds:
+    """Tells whether all factors and biases of a model are so small that its errors are finite."""
+
+    def __init__(self, session: Session, model: DeviceModel) -> None:
+        self._found = session.empty(1, np.uint32)
+        self._launches = []
+        for array in model.arrays.values():
+            program = session.program(_WILD, {"HALF_STORAGE": int(array.dtype.itemsize == 2)})
+            most = _GROUPS_PER_UNIT * session.facts.compute_units
+            self._launches.append(program.bind(
+                "find_wild", array.size, n=array.size, numbers=array, found=self._found, max_groups=most
+            ))  # fmt: skip
+
+    def hold(self) -> bool:
+        """Return whether they are, after all that is enqueued."""
+        self._found.fill(0)
+        for launch in self._launches:
+            launch()
+        return not self._found.item(0)

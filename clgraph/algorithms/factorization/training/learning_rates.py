@@ -64,7 +64,7 @@ def make_schedule(name: str, learning_rate: float, decay: float = 0.0, regulariz
     def bold_driver(rates: Sequence[float], losses: Sequence[float]) -> float:
         if not rates:
             return learning_rate
-        if len(losses) < 2 or losses[-1] == losses[-2]:
+        if len(losses) < 2 or losses[-1] == losses[-2] or math.isnan(losses[-1] - losses[-2]):
             return rates[-1]
         return rates[-1] * (_GROW if losses[-1] < losses[-2] else _SHRINK)
 

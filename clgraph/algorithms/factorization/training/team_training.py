@@ -110,7 +110,9 @@ class TeamFactorization(Training):
     def restore(self) -> list[Epoch]:
         return [backup.restore() for backup in self._backups][-1]
 
-    def epoch(self, rate: float, regularization: float, evaluation: list[list[Errors]] | None) -> Epoch:
+    def epoch(
+        self, rate: float, regularization: float, evaluation: list[list[Errors]] | None, *, with_loss: bool
+    ) -> Epoch:
         began = time.perf_counter()
         self._round(lambda d, q: self._cells[d][q].sweep(rate, regularization))
         seconds = time.perf_counter() - began

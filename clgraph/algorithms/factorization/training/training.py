@@ -16,7 +16,7 @@ from clgraph.algorithms.factorization.factors import Backup, DeviceModel, row_la
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.problem import MAX_RANK, FactorizationProblem, Storage
 from clgraph.algorithms.factorization.training.epochs import Callback, Epoch, Training
-from clgraph.algorithms.factorization.training.evaluation import Errors
+from clgraph.algorithms.factorization.training.evaluation import Bounds, Errors
 from clgraph.arguments import checked_count
 from clgraph.data.ratings.ratings import Ratings
 from clgraph.engine.options import checked_options
@@ -190,6 +190,7 @@ class Factorization(Training):
     """
 
     model: DeviceModel
+    may_skip_losses = True
 
     def __init__(
         self, session: Session, ratings: Ratings, *, rank: int = 16, strategy: str = "auto",
@@ -207,7 +208,7 @@ class Factorization(Training):
             assert cell.choice is not None and cell.plan is not None  # there are ratings
             self.choice, self.plan, self.model, self._errors = cell.choice, cell.plan, cell.model, cell.errors
             self.strategy = self.choice.strategy
-            self._backup = Backup(self.model)
+            self._backup, self._bounds = Backup(self.model), Bounds(session, self.model)
         self._account(recorder)
 
     def errors_on(self, ratings: Ratings) -> Errors:
@@ -219,18 +220,21 @@ class Factorization(Training):
     def restore(self) -> list[Epoch]:
         return self._backup.restore()
 
-    def epoch(self, rate: float, regularization: float, evaluation: Errors | None) -> Epoch:
+    def epoch(self, rate: float, regularization: float, evaluation: Errors | None, *, with_loss: bool) -> Epoch:
         self.model.set_hyper(rate, regularization)
         with self.session.measure() as recorder:
             self.plan.sweep()
             self.plan.check()
         seconds = self._account(recorder).total
         eval_loss = math.nan if evaluation is None else evaluation.rmse()
-        return Epoch(rate, self._errors.rmse(), eval_loss, seconds, self.ratings.n_ratings / seconds)
+        loss = self.loss() if with_loss else math.nan
+        return Epoch(rate, loss, eval_loss, seconds, self.ratings.n_ratings / seconds)
 
-    def rmse(self) -> float:
-        """Return the root mean square error on the training ratings now."""
+    def loss(self) -> float:
         return self._errors.rmse()
+
+    def is_finite(self) -> bool:
+        return self._bounds.hold()
 
     def predict(self, users: NDArray[np.int32], items: NDArray[np.int32]) -> NDArray[np.float32]:
         """Return the predicted ratings of pairs, whose numbers must be in range; float32, shape (n,)."""
