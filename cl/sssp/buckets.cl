@@ -84,7 +84,11 @@ KERNEL search(uint round, dist_t limit, long budget, scale_t scale, uint n_bucke
       if (load_relaxed(distances + v) != near) continue;
       const offset_t begin = row_offsets[v], end = row_offsets[v + 1];
       budget -= end - begin;
-      make_room(&worker, (ulong)(end - begin), distances, state);
+      if (!has_room(&worker, (ulong)(end - begin), distances, state)) {
+        report_status(state + STATE_STATUS, STATUS_CAPACITY);
+        budget = 0;
+        break;
+      }
       for (offset_t e = begin; e < end; e++) {
         const int u = column_indices[e];
         const dist_t distance = extend(near, weight_of(edge_weights, e), &overflow);
@@ -104,7 +108,7 @@ KERNEL search(uint round, dist_t limit, long budget, scale_t scale, uint n_bucke
   own[OWN_FREE] = worker.free;
   own[OWN_N_FREE] = worker.n_free;
   own[OWN_BUSY] = (uint)is_busy;
-  if (worker.n_chunks) {
+  if (worker.n_chunks && !load_relaxed(state + STATE_STATUS)) {
     store_relaxed(state + STATE_STOP, round);
     store_relaxed(state + STATE_ALIVE, round);
   }

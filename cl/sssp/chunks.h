@@ -4,6 +4,7 @@
  */
 #ifndef CLGRAPH_SSSP_CHUNKS_H
 #define CLGRAPH_SSSP_CHUNKS_H
+#include "common/status.h"
 #include "traversal/distances.h"
 
 #ifndef WORKERS
@@ -20,6 +21,7 @@
 /* Words of the state. */
 #define STATE_OVERFLOW 0
 #define STATE_ALIVE 1            /* the number of the last launch that left chunks */
+#define STATE_STATUS 2
 #define STATE_ARRIVED 32         /* work-items that have started, in all launches */
 #define STATE_STOP 64            /* the number of the last launch of which a work-item has used up its budget */
 #define STATE_LOCK 96            /* of the words below */
@@ -124,20 +126,32 @@ INLINE void collect(worker_t *worker, volatile __global dist_t *distances) {
 
 INLINE uint n_left(const worker_t *worker) { return worker->n_free + worker->pool - worker->n_made; }
 
+/* Whether the lock is taken, after a bounded wait. */
+INLINE int take_lock(volatile __global uint *state) {
+  for (uint looks = 0u; looks < LATE; looks++) {
+    if (try_lock(state + STATE_LOCK)) return 1;
+    spin_pause();
+  }
+  return 0;
+}
+
 /* Have room for the far ends of n_edges edges: at most a chunk for each bucket, and those that fill up. */
-INLINE void make_room(worker_t *worker, ulong n_edges, volatile __global dist_t *distances, volatile __global uint *state) {
+INLINE int has_room(worker_t *worker, ulong n_edges, volatile __global dist_t *distances, volatile __global uint *state) {
   const ulong needed = n_edges / CHUNK + worker->mask + 2ul;
-  if (n_left(worker) >= needed) return;
-  while (!try_lock(state + STATE_LOCK)) spin_pause();
-  uint chunk = state[STATE_RETURNED + worker->id];
-  state[STATE_RETURNED + worker->id] = NONE;
-  unlock(state + STATE_LOCK);
+  if (n_left(worker) >= needed) return 1;
+  uint chunk = NONE;
+  if (take_lock(state)) {
+    chunk = state[STATE_RETURNED + worker->id];
+    state[STATE_RETURNED + worker->id] = NONE;
+    unlock(state + STATE_LOCK);
+  }
   while (chunk != NONE) {
     const uint next = worker->chunks[chunk].next;
     give_back(worker, chunk);
     chunk = next;
   }
   if (n_left(worker) < needed) collect(worker, distances);
+  return n_left(worker) >= needed;
 }
 
 /* Share a chunk if another work-item waits for one. */
@@ -151,14 +165,13 @@ INLINE void share(worker_t *worker, volatile __global uint *state) {
   unlock(state + STATE_LOCK);
 }
 
-/* Give an emptied chunk to the work-item from whose pool it is. */
+/* Give an emptied chunk to the worker from whose pool it is; keep it if the lock is not to be had. */
 INLINE void done_with(worker_t *worker, uint chunk, volatile __global uint *state) {
   const uint owner = chunk / worker->pool;
-  if (owner == worker->id) {
+  if (owner == worker->id || !take_lock(state)) {
     give_back(worker, chunk);
     return;
   }
-  while (!try_lock(state + STATE_LOCK)) spin_pause();
   worker->chunks[chunk].next = state[STATE_RETURNED + owner];
   state[STATE_RETURNED + owner] = chunk;
   unlock(state + STATE_LOCK);

@@ -45,7 +45,7 @@ static bool search_right(Random &random, ulong seed) {
   }
   Array<uint> lengths = on.expected(true);
   for (uint &length : lengths) if (length > limit) length = FAR_AWAY;
-  return round <= 4000 && std::equal(lengths.begin(), lengths.end(), on.distances.begin()) && on.chunks.right() &&
+  return round <= 4000 && !on.state[STATE_STATUS] && std::equal(lengths.begin(), lengths.end(), on.distances.begin()) && on.chunks.right() &&
          on.entries.right() && on.buckets.right() && on.state.right() && on.distances.right();
 }
 

@@ -128,7 +128,9 @@ def circular_buckets(problem: SearchProblem, facts: DeviceFacts, *, delta: float
     workers = queues.queue_members(facts) if facts.has_int64_atomics or not held.wide else 1
     pool = f"({n + n // 2 + stats.max_degree} / CHUNK + {2 * n_buckets + 4})"
     values = {"scale": scale, "n_buckets": n_buckets, "pool": pool}
-    search = Phase(f"{_BUCKETS}:search", 1, values={**values, "budget": _BUDGET}, groups=workers)
+    search = Phase(
+        f"{_BUCKETS}:search", 1, values={**values, "budget": _BUDGET}, groups=workers, status="state[STATE_STATUS]"
+    )
 
     def setting() -> Setting:
         return Setting(
