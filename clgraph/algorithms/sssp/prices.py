@@ -1,8 +1,8 @@
 """Predicted work of each strategy of shortest paths, from graph statistics.
 
 The constants are fitted to calls on graphs of 131,072 and 524,288 vertices, on two CPUs and two GPUs
-(``benchmarks/results/cost_model-*.json``). ``dijkstra`` is the fastest strategy on CPUs of few cores, and
-``frontier`` on GPUs, so the prices need only tell whether the host is faster.
+(``benchmarks/results/cost_model-*.json``). On CPUs ``circular_buckets`` is the fastest strategy for deep graphs and
+``dijkstra`` for others, and on GPUs ``frontier``, so the prices need only tell whether the host is faster.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from clgraph.model.cost import Atomics, Chain, Gathers, Work
 # Dependent loads from a core's second-level cache: per vertex, more per vertex where weights differ, and per entry.
 VERTEX_LOADS, UNEVEN_VERTEX_LOADS, ENTRY_LOADS = 7.5, 9.0, 0.36
 BY_BUCKETS, LIGHT_FIRST = 2.5, 1.3  # time of buckets relative to a heap on one core, and of two visits of rows to one
+IN_CIRCLE = 0.5  # time of circular buckets on two cores, relative to a heap on one, on roads and grids
 LEVEL_TURNS, TURNS, UNEVEN_TURNS = 1.3, 25.0, 105.0  # turns per level, per search, and more where weights differ
 TURN_BARRIERS = 2.3  # barriers per turn
 
@@ -31,7 +32,7 @@ def dijkstra(problem: SearchProblem, _facts: DeviceFacts) -> Work:
 
 def circular_buckets(problem: SearchProblem, facts: DeviceFacts) -> Work:
     """Return the work of a few cores with buckets of their own."""
-    return dijkstra(problem, facts).times(1.0, 0.5)
+    return dijkstra(problem, facts).times(1.0, IN_CIRCLE)
 
 
 def frontier(problem: SearchProblem, facts: DeviceFacts) -> Work:

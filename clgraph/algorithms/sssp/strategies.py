@@ -13,6 +13,7 @@ from clgraph.algorithms.traversal import queues
 from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.algorithms.traversal.strategies import rounds_strategies, search_recipe
 from clgraph.arguments import checked_number
+from clgraph.data.graphs.wrapped import is_unread
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.host import sequential
 from clgraph.engine.planned import planned
@@ -24,6 +25,7 @@ _DEEP = 40  # levels. A search with more is deep.
 _DEEP_HOPS, _SHALLOW_HOPS, _HUB_HOPS = 64.0, 4.0, 0.5  # first bucket, in mean weight / degree; Davidson et al.: 32
 _HUB = 32.0  # A hub has more than 32 times the mean degree.
 _MOST_BUCKETS = 4096.0  # buckets that one edge may span
+_FEW_WEIGHTS = 256  # weights whose mean tells whether the greatest is far above
 _WIDTH_HOPS = 1.0  # width of a circular bucket, in mean weight / degree
 _NARROWEST, _NARROWEST_FLOAT32 = 1e-300, 1e-36  # widths whose inverse is finite
 _MOST_LAUNCHES = (
@@ -207,7 +209,20 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def contenders(problem: SearchProblem, facts: DeviceFacts) -> tuple[str, ...]:
-    """Return one strategy per kind of device, or the host alone if the device lacks the type of the distances."""
+    """Return one strategy per kind of device and graph, or the host alone if the device lacks the distances' type."""
     if problem.held.unsupported(facts) is not None and host.unfit(problem) is None:
         return ("host",)
-    return ("dijkstra" if facts.is_cpu else "frontier", "host")
+    if not facts.is_cpu:
+        return "frontier", "host"
+    is_deep = not is_unread(problem) and problem.stats.estimated_depth > _DEEP
+    return "circular_buckets" if is_deep and _has_even_weights(problem) else "dijkstra", "host"
+
+
+def _has_even_weights(problem: SearchProblem) -> bool:
+    """Return whether the greatest weight fits a circle of buckets that are no wider than by default."""
+    weights = problem.edge_weights
+    if weights is None:
+        return True
+    few, greatest = weights[:: 1 + weights.size // _FEW_WEIGHTS], float(problem.weight_range[1])
+    mean_degree = weights.size / problem.graph.n_vertices
+    return math.isfinite(greatest) and greatest * mean_degree <= _MOST_BUCKETS * _WIDTH_HOPS * float(few.mean())
