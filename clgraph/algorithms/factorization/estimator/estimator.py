@@ -31,10 +31,9 @@ _FORM = ("n_features_in_", "feature_names_in_", "_fitted_on_pairs")
 class SGDMatrixFactorization(SavedFactorization):
     """Low-rank factorisation of a sparse users x items matrix of ratings by stochastic gradient descent.
 
-    A rating is predicted as ``mean + user_bias + item_bias + user_factors . item_factors``, and one
-    epoch takes one gradient step on each rating's squared error plus *regularization* times the squared
-    norms of what predicts it [1]_ [2]_. Steps run in parallel, kept off each other's rows by one of
-    several strategies [3]_.
+    A rating is predicted as ``mean + user_bias + item_bias + user_factors . item_factors``, and one epoch takes one
+    gradient step on each rating's squared error plus *regularization* times the squared norms of what predicts it [1]_
+    [2]_. Steps run in parallel, kept off each other's rows by one of several strategies [3]_.
 
     Parameters
     ----------
@@ -90,10 +89,8 @@ class SGDMatrixFactorization(SavedFactorization):
     history_ : list of Epoch
         Learning rate, errors and speed of each epoch.
     loss_curve_, eval_curve_ : list of float
-        RMSE of the training ratings and of *eval_set* (NaN without one) after each epoch. On one device the error of
-        the training ratings takes longer than most sweeps, so it is computed after the last epoch, and after each one
-        only if something needs it: the "bold_driver" schedule, *tol* without *eval_set*, *verbose* or a callback.
-        The others are NaN.
+        RMSE of the training ratings and of *eval_set* (NaN without one) after each epoch. On one device the first is
+        NaN, except after the last epoch and if the schedule, *tol*, *verbose* or a callback needs it.
     n_iter_ : int
         Number of epochs.
     strategy_ : str
@@ -120,9 +117,8 @@ class SGDMatrixFactorization(SavedFactorization):
     * **Ratings**: a :class:`clgraph.Ratings`, whose users and items are named by its ids, or else by numbers.
       ``predict`` and ``score`` take them for the users of the fit, ``transform`` folds them in.
 
-    Ctrl-C during a fit keeps the factors of the last whole epoch,
-    from which ``partial_fit`` goes on; before the first one, and after any other error, the estimator is
-    as it was.
+    Ctrl-C during a fit keeps the factors of the last whole epoch, from which ``partial_fit`` goes on; before the first
+    one, and after any other error, the estimator is as it was.
 
     References
     ----------
@@ -276,8 +272,8 @@ class SGDMatrixFactorization(SavedFactorization):
                 show_epoch(number, epoch)
             return callback is not None and callback(number, epoch)
 
-        stops_by_loss = tol is not None and eval_ratings is None and unseen is None
-        every_loss = self.schedule == "bold_driver" or stops_by_loss or callback is not None or verbose > 0
+        every_loss = self.schedule == "bold_driver" or callback is not None or verbose > 0
+        every_loss |= tol is not None and eval_ratings is None and unseen is None
         try:
             engine.train(
                 n_epochs, schedule=schedule, regularization=self.regularization, every_loss=every_loss, history=history,
