@@ -39,4 +39,4 @@ def assert_same_factors(first: SGDMatrixFactorization, second: SGDMatrixFactoriz
 
 def assert_same(first: SGDMatrixFactorization, second: SGDMatrixFactorization) -> None:
     assert_same_factors(first, second)
-    assert np.array_equal(first.loss_curve_, second.loss_curve_, equal_nan=True)
+    assert first.n_iter_ == second.n_iter_ and first.loss_curve_[-1] == second.loss_curve_[-1]

@@ -147,10 +147,10 @@ def test_an_interrupted_command_saves_the_last_whole_epoch(
 ) -> None:
     file, whole = tmp_path / "model.npz", Factorization.epoch
 
-    def epoch(engine: Factorization, *arguments: Any) -> Any:
+    def epoch(engine: Factorization, *arguments: Any, **options: Any) -> Any:
         if len(engine.epochs) == n_whole:
             raise KeyboardInterrupt
-        return whole(engine, *arguments)
+        return whole(engine, *arguments, **options)
 
     monkeypatch.setattr(Factorization, "epoch", epoch)
     assert main(command(ratings_file, "--save", str(file))) == 130

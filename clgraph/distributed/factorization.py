@@ -174,7 +174,7 @@ class DistributedTraining(Training):
         self.model.users, self.model.items, epochs = self._whole
         return epochs
 
-    def epoch(self, rate: float, regularization: float, evaluation: Any, *, with_loss: bool) -> Epoch:
+    def epoch(self, rate: float, regularization: float, evaluation: Any, *, with_loss: bool = True) -> Epoch:
         began, n, model = time.perf_counter(), self.n, self.model
         users, items = list(model.users), list(model.items)
         for s in range(n):

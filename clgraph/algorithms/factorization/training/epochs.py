@@ -215,7 +215,7 @@ class Training(ABC):
         """Set the model back to what was saved last; return the epochs that led to it."""
 
     @abstractmethod
-    def epoch(self, rate: float, regularization: float, evaluation: Any, *, with_loss: bool) -> Epoch:
+    def epoch(self, rate: float, regularization: float, evaluation: Any, *, with_loss: bool = True) -> Epoch:
         """Step once on each rating; *evaluation* is what :meth:`errors_on` has made, or ``None``.
 
         Without *with_loss*, the loss on the training ratings may be NaN.

@@ -111,7 +111,7 @@ class TeamFactorization(Training):
         return [backup.restore() for backup in self._backups][-1]
 
     def epoch(
-        self, rate: float, regularization: float, evaluation: list[list[Errors]] | None, *, with_loss: bool
+        self, rate: float, regularization: float, evaluation: list[list[Errors]] | None, *, with_loss: bool = True
     ) -> Epoch:
         began = time.perf_counter()
         self._round(lambda d, q: self._cells[d][q].sweep(rate, regularization))

@@ -220,7 +220,7 @@ class Factorization(Training):
     def restore(self) -> list[Epoch]:
         return self._backup.restore()
 
-    def epoch(self, rate: float, regularization: float, evaluation: Errors | None, *, with_loss: bool) -> Epoch:
+    def epoch(self, rate: float, regularization: float, evaluation: Errors | None, *, with_loss: bool = True) -> Epoch:
         self.model.set_hyper(rate, regularization)
         with self.session.measure() as recorder:
             self.plan.sweep()
