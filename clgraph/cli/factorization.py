@@ -71,7 +71,10 @@ def run(args: argparse.Namespace) -> int:
     )  # fmt: skip
     try:
         with busy(f"running on {session.facts.name}"):
-            model.fit(train, eval_set=test if test.n_ratings else None)
+            model.fit(
+                train, eval_set=test if test.n_ratings else None,
+                callback=lambda _number, _epoch: False,  # so that each epoch has its loss, for the table
+            )  # fmt: skip
     except KeyboardInterrupt:
         if args.save is not None and hasattr(model, "history_"):
             model.save(args.save)
