@@ -57,13 +57,14 @@ class Replacement:
         module = ModuleType("csgraph")
         vars(module).update({**vars(scipys), **ours})
         self._replaced[id(scipys)] = module
-        solve = Algorithm._solve_on_device
+        solve = Algorithm.solve
 
-        def counted(algorithm: Algorithm, *arguments: Any) -> Any:
-            self.on_device[algorithm.name] += 1
-            return solve(algorithm, *arguments)
+        def counted(algorithm: Algorithm, *arguments: Any, **options: Any) -> Any:
+            result = solve(algorithm, *arguments, **options)
+            self.on_device[algorithm.name] += result.info.kind != "sequential"
+            return result
 
-        Algorithm._solve_on_device = counted  # type: ignore[method-assign]
+        Algorithm.solve = counted  # type: ignore[method-assign]
 
     @staticmethod
     def _on(device: str | None, name: str) -> Any:

@@ -20,7 +20,7 @@ _NUMBERS = "biuf"  # kinds of dtypes. scipy warns about others, or refuses them.
 _WEIGHTS = (np.int32, np.int64, np.float32, np.float64)
 _EXACT = 2.0**53  # scipy computes with doubles. Every integer below 2**53 is a double.
 _SIGN = np.uint64(1 << 63)
-_SAMPLED_ENTRIES = 64
+_SAMPLED_ENTRIES = 16
 
 
 def is_left_to_scipy(csgraph: Any, session: SessionLike, strategy: str) -> bool:
@@ -32,20 +32,25 @@ def is_left_to_scipy(csgraph: Any, session: SessionLike, strategy: str) -> bool:
     return not isinstance(csgraph, np.ndarray | list) or np.size(csgraph) < SMALL_ITEMS
 
 
-def is_faster_on_host(algorithm: Algorithm, problem: Any, session: SessionLike, strategy: str) -> bool:
-    """Return whether the cost model leaves *problem* to the host, where scipy's own function does it."""
+def is_faster_on_host(
+    algorithm: Algorithm, problem: Any, session: SessionLike, strategy: str, added_seconds: float = 0.0
+) -> bool:
+    """Return whether the cost model leaves *problem* to the host, where scipy's own function does it.
+
+    With *added_seconds*, which the host takes to prepare the problem, the device must work for twice the entries, too.
+    """
     if not isinstance(strategy, str) or strategy != "auto":
         return False
-    on = as_session(session)
-    with on.driver:
-        return algorithm.choose(on, problem).strategy == "host"
+    choice = algorithm.chosen(as_session(session), problem)
+    if choice.strategy == "host" or not added_seconds or "host" not in choice.predicted:
+        return choice.strategy == "host"
+    return choice.predicted["host"].seconds <= 2.0 * choice.predicted[choice.strategy].seconds + added_seconds
 
 
 def as_csr(csgraph: Any, *, either_way: bool = False) -> Any:
-    """Return *csgraph* as a CSR matrix without repeated entries, or ``None`` if scipy must judge it.
+    """Return *csgraph* as a CSR matrix, or ``None`` if scipy must judge it.
 
     Zeros, NaN and infinities of a dense array are no edges. Explicit zeros of a sparse array are edges of weight zero.
-    Of repeated entries of a sparse array, which scipy takes as parallel edges, the one of least weight is kept.
 
     Parameters
     ----------
@@ -56,33 +61,46 @@ def as_csr(csgraph: Any, *, either_way: bool = False) -> Any:
     Returns
     -------
     csr_array or csr_matrix or None
-        Its entries are int32, int64, float32 or float64. It may share its memory with *csgraph*.
-
-    Raises
-    ------
-    GraphError
-        The arrays of a sparse matrix are damaged.
+        It may share its memory with *csgraph*, and its arrays are not checked.
     """
     if not issparse(csgraph):
         return _of_dense(csgraph)
     if csgraph.ndim != 2 or csgraph.shape[0] != csgraph.shape[1] or csgraph.dtype.kind not in _NUMBERS:
         return None
-    matrix = (csgraph.T if either_way and csgraph.format == "csc" else csgraph).tocsr()
+    return (csgraph.T if either_way and csgraph.format == "csc" else csgraph).tocsr()
+
+
+def checked(matrix: Any) -> Any:
+    """Return a CSR *matrix* with sorted rows and without repeated entries, of types that clgraph computes with.
+
+    scipy takes repeated entries as parallel edges, so the one of least weight is kept.
+
+    Returns
+    -------
+    csr_array or csr_matrix
+        Its entries are int32, int64, float32 or float64. It is *matrix* itself if nothing had to be changed.
+
+    Raises
+    ------
+    GraphError
+        The arrays of the matrix are damaged.
+    """
     m = int(matrix.indptr[-1])  # scipy may keep room behind the last entry
     offsets, columns, data = matrix.indptr, matrix.indices[:m], matrix.data[:m]
     try:
         check_arrays(offsets, columns)
     except GraphError as error:
-        raise GraphError(f"this {csgraph.format} matrix is damaged: {error}") from error
-    if row_order(offsets, columns) != (True, False):
+        raise GraphError(f"this matrix is damaged: {error}") from error
+    is_canonical = row_order(offsets, columns) == (True, False)
+    if not is_canonical:
         made = csr_array((data, columns, offsets), shape=matrix.shape, copy=True)
         made.has_sorted_indices = False  # a flag may have been set by hand
         made.sort_indices()
         offsets, columns, data = merge_duplicates(made.indptr, made.indices, made.data, "min")
-    if data is matrix.data and data.dtype in _WEIGHTS and not _is_wide(data, matrix.shape[0]):
+    must_convert = data.dtype not in _WEIGHTS or _is_wide(data, matrix.shape[0])
+    if is_canonical and not must_convert:
         return matrix
-    if data.dtype not in _WEIGHTS or _is_wide(data, matrix.shape[0]):
-        data = data.astype(np.float64)
+    data = data.astype(np.float64) if must_convert else data
     return type(matrix)((data, columns, offsets), shape=matrix.shape)
 
 
@@ -120,7 +138,7 @@ def undirected(matrix: Any) -> Any:
     Parameters
     ----------
     matrix : csr_array or csr_matrix
-        From :func:`as_csr`, with finite weights.
+        From :func:`checked`, with finite weights.
 
     Returns
     -------
@@ -156,13 +174,11 @@ def _weights(falling: NDArray[np.uint64], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def looks_symmetric(matrix: Any) -> bool:
-    """Return whether a few entries of *matrix*, a CSR matrix with sorted rows, have their reverses."""
-    offsets, columns = matrix.indptr, matrix.indices
+    """Return whether a few entries of a CSR *matrix*, whose arrays may be damaged, have their reverses."""
+    n, columns = matrix.shape[0], matrix.indices
     entries = np.arange(0, matrix.nnz, 1 + matrix.nnz // _SAMPLED_ENTRIES)
-    rows = np.searchsorted(offsets, entries, "right") - 1
-    for u, v in zip(rows.tolist(), columns[entries].tolist(), strict=True):
-        row = columns[offsets[v] : offsets[v + 1]]
-        at = int(row.searchsorted(u))
-        if at == row.size or row[at] != u:
-            return False
-    return True
+    rows = np.searchsorted(matrix.indptr, entries, "right") - 1
+    return all(
+        0 <= v < n and (columns[matrix.indptr[v] : matrix.indptr[v + 1]] == u).any()
+        for u, v in zip(rows.tolist(), columns[entries].tolist(), strict=True)
+    )

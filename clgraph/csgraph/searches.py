@@ -11,7 +11,7 @@ from clgraph.algorithms.bfs import bfs
 from clgraph.algorithms.sssp import ALGORITHM, sssp
 from clgraph.algorithms.sssp.problem import as_problem
 from clgraph.algorithms.traversal.problem import MAX_DEPTH, nearest_sources
-from clgraph.csgraph.inputs import as_csr, has_finite_weights, is_faster_on_host, is_left_to_scipy, undirected
+from clgraph.csgraph.inputs import as_csr, checked, has_finite_weights, is_faster_on_host, is_left_to_scipy, undirected
 from clgraph.data.graphs.graph import Graph
 from clgraph.runtime.session import SessionLike
 
@@ -44,9 +44,12 @@ def searched(
     n = matrix.shape[0]
     sources = _sources(indices, n)
     is_weighted = not unweighted
-    if sources is None or not has_finite_weights(matrix, 0):
+    if sources is None:
         return None
     if is_weighted and is_faster_on_host(ALGORITHM, as_problem(matrix, source=sources[:1]), session, strategy):
+        return None
+    matrix = checked(matrix)
+    if not has_finite_weights(matrix, 0):
         return None
     if not is_weighted:
         matrix = type(matrix)((np.ones(matrix.nnz, bool), matrix.indices, matrix.indptr), shape=matrix.shape)

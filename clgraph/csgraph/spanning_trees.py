@@ -13,6 +13,7 @@ from clgraph.algorithms.minimum_spanning_forest import ALGORITHM, SpanningForest
 from clgraph.algorithms.minimum_spanning_forest.problem import as_problem
 from clgraph.csgraph.inputs import (
     as_csr,
+    checked,
     has_finite_weights,
     is_faster_on_host,
     is_left_to_scipy,
@@ -21,6 +22,8 @@ from clgraph.csgraph.inputs import (
 )
 from clgraph.data.graphs.wrapped import WrappedGraph
 from clgraph.runtime.session import SessionLike
+
+_SECONDS_PER_REVERSE = 4e-8  # per entry without its reverse: to add the reverses and to find the edges again
 
 
 def minimum_spanning_tree(
@@ -62,11 +65,16 @@ def minimum_spanning_tree(
     if is_left_to_scipy(csgraph, session, strategy):
         return scipy_tree(csgraph, overwrite)
     matrix = as_csr(csgraph)
-    if matrix is None or not has_finite_weights(matrix):
+    if matrix is None:
         return scipy_tree(csgraph, overwrite)
-    if is_faster_on_host(ALGORITHM, as_problem(matrix), session, strategy):
+    is_symmetric = looks_symmetric(matrix)
+    added_seconds = 0.0 if is_symmetric else _SECONDS_PER_REVERSE * matrix.nnz
+    if is_faster_on_host(ALGORITHM, as_problem(matrix), session, strategy, added_seconds):
         return scipy_tree(csgraph, overwrite)
-    both_ways = matrix if looks_symmetric(matrix) else undirected(matrix)
+    matrix = checked(matrix)
+    if not has_finite_weights(matrix):
+        return scipy_tree(csgraph, overwrite)
+    both_ways = matrix if is_symmetric else undirected(matrix)
     forest = minimum_spanning_forest(both_ways, session=session, strategy=strategy)
     rows, columns, weights = forest.sources, forest.targets, forest.weights
     if weights is None or both_ways is not matrix or not isinstance(forest.graph, WrappedGraph):
