@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from scipy.sparse.csgraph import connected_components as scipy_components
 
 from clgraph.algorithms.connected_components import ALGORITHM
@@ -54,6 +55,7 @@ def connected_components(
     >>> n_components, labels.tolist()
     (2, [0, 0, 1])
     """
+    csgraph = np.asarray(csgraph) if isinstance(csgraph, list) else csgraph  # scipy's function takes no list
     is_weak = isinstance(connection, str) and (
         connection.lower() == "weak" or (not directed and connection.lower() == "strong")
     )

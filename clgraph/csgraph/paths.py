@@ -202,6 +202,7 @@ def shortest_path(
     >>> csgraph.shortest_path([[0, 1, 2], [0, 0, 0], [0, 3, 0]], indices=0).tolist()
     [0.0, 1.0, 2.0]
     """
+    csgraph = np.asarray(csgraph) if isinstance(csgraph, list) else csgraph  # scipy's function takes no list
     if method in ("D", "BF", "J") or (method == "auto" and (indices is not None or _is_sparse(csgraph))):
         found = searched(
             csgraph, directed=directed, indices=indices, return_predecessors=return_predecessors, unweighted=unweighted,
