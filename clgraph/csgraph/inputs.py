@@ -33,18 +33,26 @@ def is_left_to_scipy(csgraph: Any, session: SessionLike, strategy: str) -> bool:
 
 
 def is_faster_on_host(
-    algorithm: Algorithm, problem: Any, session: SessionLike, strategy: str, added_seconds: float = 0.0
+    algorithm: Algorithm,
+    problem: Any,
+    session: SessionLike,
+    strategy: str,
+    *,
+    device_factor: float = 1.0,
+    added_seconds: float = 0.0,
 ) -> bool:
     """Return whether the cost model leaves *problem* to the host, where scipy's own function does it.
 
-    With *added_seconds*, which the host takes to prepare the problem, the device must work for twice the entries, too.
+    A call that does more than *problem* says takes *device_factor* times the predicted time of the device, and
+    *added_seconds* on the host; scipy's function takes the predicted time.
     """
     if not isinstance(strategy, str) or strategy != "auto":
         return False
     choice = algorithm.chosen(as_session(session), problem)
-    if choice.strategy == "host" or not added_seconds or "host" not in choice.predicted:
+    on_host = choice.predicted.get("host")
+    if choice.strategy == "host" or on_host is None:
         return choice.strategy == "host"
-    return choice.predicted["host"].seconds <= 2.0 * choice.predicted[choice.strategy].seconds + added_seconds
+    return on_host.seconds < device_factor * choice.predicted[choice.strategy].seconds + added_seconds
 
 
 def as_csr(csgraph: Any, *, either_way: bool = False) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -84,13 +85,9 @@ def dijkstra(
     >>> csgraph.dijkstra([[0, 1, 2, 0], [0, 0, 0, 1], [0, 0, 0, 3], [0, 0, 0, 0]], indices=0).tolist()
     [0.0, 1.0, 2.0, 2.0]
     """
-    found = searched(
-        csgraph, directed=directed, indices=indices, return_predecessors=return_predecessors, unweighted=unweighted,
-        limit=limit, min_only=min_only, session=session, strategy=strategy,
-    )  # fmt: skip
-    if found is not None:
-        return found
-    return scipy_dijkstra(csgraph, directed, indices, return_predecessors, unweighted, limit, min_only)
+    options = {"directed": directed, "indices": indices, "return_predecessors": return_predecessors}
+    options |= {"unweighted": unweighted, "limit": limit, "min_only": min_only}
+    return searched(csgraph, partial(scipy_dijkstra, **options), **options, session=session, strategy=strategy)
 
 
 def bellman_ford(
@@ -121,13 +118,9 @@ def bellman_ford(
     >>> csgraph.bellman_ford([[0, 4, 2], [0, 0, 0], [0, -1, 0]], indices=0).tolist()
     [0.0, 1.0, 2.0]
     """
-    found = searched(
-        csgraph, directed=directed, indices=indices, return_predecessors=return_predecessors, unweighted=unweighted,
-        session=session, strategy=strategy,
-    )  # fmt: skip
-    return found if found is not None else scipy_bellman_ford(
-        csgraph, directed, indices, return_predecessors, unweighted
-    )  # fmt: skip
+    options = {"directed": directed, "indices": indices, "return_predecessors": return_predecessors}
+    options |= {"unweighted": unweighted}
+    return searched(csgraph, partial(scipy_bellman_ford, **options), **options, session=session, strategy=strategy)
 
 
 def johnson(
@@ -151,11 +144,9 @@ def johnson(
     >>> csgraph.johnson([[0, 4, 2], [0, 0, 0], [0, -1, 0]], indices=[0, -1]).tolist()
     [[0.0, 1.0, 2.0], [inf, -1.0, 0.0]]
     """
-    found = searched(
-        csgraph, directed=directed, indices=indices, return_predecessors=return_predecessors, unweighted=unweighted,
-        session=session, strategy=strategy,
-    )  # fmt: skip
-    return found if found is not None else scipy_johnson(csgraph, directed, indices, return_predecessors, unweighted)
+    options = {"directed": directed, "indices": indices, "return_predecessors": return_predecessors}
+    options |= {"unweighted": unweighted}
+    return searched(csgraph, partial(scipy_johnson, **options), **options, session=session, strategy=strategy)
 
 
 def shortest_path(
@@ -203,14 +194,15 @@ def shortest_path(
     [0.0, 1.0, 2.0]
     """
     csgraph = np.asarray(csgraph) if isinstance(csgraph, list) else csgraph  # scipy's function takes no list
+    options = {"directed": directed, "indices": indices, "return_predecessors": return_predecessors}
+    options |= {"unweighted": unweighted}
+
+    def by_scipy(graph: Any) -> Any:
+        return scipy_shortest_path(graph, method, overwrite=overwrite, **options)
+
     if method in ("D", "BF", "J") or (method == "auto" and (indices is not None or _is_sparse(csgraph))):
-        found = searched(
-            csgraph, directed=directed, indices=indices, return_predecessors=return_predecessors, unweighted=unweighted,
-            session=session, strategy=strategy,
-        )  # fmt: skip
-        if found is not None:
-            return found
-    return scipy_shortest_path(csgraph, method, directed, return_predecessors, unweighted, overwrite, indices)
+        return searched(csgraph, by_scipy, **options, session=session, strategy=strategy)
+    return by_scipy(csgraph)
 
 
 def _is_sparse(csgraph: Any) -> bool:
