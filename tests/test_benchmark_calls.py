@@ -7,17 +7,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import bench_csgraph
 import bench_end_to_end
 import call_parts
 import end_to_end_calls
 import first_answer
 import numpy as np
 import pytest
-from benchmark_runs import Bench
+from benchmark_runs import Bench, run_script
 from scipy.sparse.csgraph import breadth_first_order, dijkstra
 
 from clgraph import generators
@@ -97,6 +99,31 @@ def test_calls_on_small_graphs_that_take_too_long_are_named(pocl: Session) -> No
     assert "none of 1" in bench_end_to_end.table_of_late([quick])
     told = bench_end_to_end.table_of_late([quick, late])
     assert "late" in told and "path 10" not in told and "1 of 2 calls" in told
+
+
+def test_csgraph_is_timed_beside_scipys(tmp_path: Path) -> None:
+    options = ("-d", "pocl", "--repeats", "1", "--graphs", "road", "--edges", "100", "20000", "--json", "rows.json")
+    ran = run_script(tmp_path, "bench_csgraph.py", *options)
+    assert ran.returncode == 0 and "road 20000: dijkstra, min_only" in ran.stdout, ran.stderr
+    rows = read_rows(tmp_path / "rows.json")
+    assert len(rows) == 2 * len(bench_csgraph.CALLS) and all(row["verified"] for row in rows)
+    assert all(row["scipy_seconds"] > 0 < row["least_wall_seconds"] for row in rows)
+    assert {row["ran"] for row in rows if row["n_edges"] < 1000} == {"scipy"}
+    assert {row["ran"] for row in rows} > {"scipy"}
+
+
+def test_an_answer_of_csgraph_that_differs_from_scipys_is_refused() -> None:
+    matrix = generators.random_weights(generators.grid(5, 4), seed=1).to_scipy().astype(float)
+    for call in bench_csgraph.CALLS.values():
+        expected = getattr(bench_csgraph.scipys, call.function)(matrix, **call.arguments(matrix))
+        bench_csgraph.check(call.function, matrix, expected, expected)
+        wrong: Any = deepcopy(expected)
+        if isinstance(wrong, tuple):
+            wrong[1][:] = 3
+        else:
+            np.asarray(getattr(wrong, "data", wrong) if call.function == "minimum_spanning_tree" else wrong)[0] += 1
+        with pytest.raises(VerificationError):
+            bench_csgraph.check(call.function, matrix, wrong, expected)
 
 
 def test_new_processes_have_the_caches_that_their_rows_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

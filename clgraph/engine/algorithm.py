@@ -168,7 +168,7 @@ class Algorithm:
             choice = self._host_without_driver(problem, strategy)
         if choice is None:
             on = as_session(session, getattr(problem, "graph", None))
-            choice = self._chosen(on, problem, strategy)
+            choice = self.chosen(on, problem, strategy)
         given = checked_options(self.strategies, choice, options) if options else {}
         if on is None or self.strategies[choice.strategy].kind == "sequential":
             result = self._solve_on_host(on, problem, choice, started)
@@ -203,7 +203,7 @@ class Algorithm:
         result.info = on.run_info(recorder, choice.strategy, chosen.kind, choice.seconds, **told)
         return result
 
-    def _chosen(self, on: Session, problem: Any, strategy: str) -> Choice:
+    def chosen(self, on: Session, problem: Any, strategy: str = "auto") -> Choice:
         """Return the choice of :meth:`choose`. It is kept with a graph, and for a matrix by a glimpse of it."""
         graph, known, seen = getattr(problem, "graph", None), None, None
         if not isinstance(graph, WrappedGraph):

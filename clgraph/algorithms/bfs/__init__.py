@@ -42,7 +42,7 @@ from numpy.typing import NDArray
 from clgraph.algorithms.bfs.plan import LevelsPlan, MatrixSearch
 from clgraph.algorithms.bfs.problem import as_problem
 from clgraph.algorithms.bfs.strategies import STRATEGIES, contenders
-from clgraph.algorithms.traversal.problem import SearchProblem, path_to
+from clgraph.algorithms.traversal.problem import SearchProblem, nearest_sources, path_to
 from clgraph.data.graphs.graph import Graph
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
@@ -81,6 +81,10 @@ class BFS(Result, _BFS):
     def path_to(self, vertex: Any) -> list[Any]:
         """Return the ids on a shortest path from a source to *vertex*; empty if it is unreached."""
         return path_to(self.graph, self.predecessors, self.sources, vertex)
+
+    def nearest_sources(self) -> NDArray[np.int32]:
+        """Return the number of the source at which the path to each vertex begins, int32; unreached have -9999."""
+        return nearest_sources(self.predecessors, self.sources)
 
 
 class Options(TypedDict, total=False):

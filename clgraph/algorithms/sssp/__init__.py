@@ -53,7 +53,7 @@ from numpy.typing import DTypeLike, NDArray
 from clgraph.algorithms.sssp.plan import PathsPlan
 from clgraph.algorithms.sssp.problem import as_problem
 from clgraph.algorithms.sssp.strategies import STRATEGIES, contenders
-from clgraph.algorithms.traversal.problem import SearchProblem, path_to
+from clgraph.algorithms.traversal.problem import SearchProblem, nearest_sources, path_to
 from clgraph.data.graphs.graph import Graph
 from clgraph.data.graphs.networkx_graphs import Weight
 from clgraph.engine.algorithm import Algorithm
@@ -107,6 +107,18 @@ class ShortestPaths(Result, _ShortestPaths):
         if self.predecessors is None:
             raise InputError("a path needs predecessors: call sssp with predecessors=True")
         return path_to(self.graph, self.predecessors, self.sources, vertex)
+
+    def nearest_sources(self) -> NDArray[np.int32]:
+        """Return the number of the source at which the path to each vertex begins, int32; unreached have -9999.
+
+        Raises
+        ------
+        InputError
+            Predecessors were not asked for.
+        """
+        if self.predecessors is None:
+            raise InputError("the nearest sources need predecessors: call sssp with predecessors=True")
+        return nearest_sources(self.predecessors, self.sources)
 
 
 class Options(TypedDict, total=False):

@@ -248,6 +248,21 @@ def path_to(graph: Graph, predecessors: NDArray[np.int32], sources: NDArray[np.i
     return vertex_ids(graph, path[::-1]) if path[-1] in sources else []
 
 
+def nearest_sources(predecessors: NDArray[np.int32], sources: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the source at which the path of each vertex begins, int32; -9999 where *predecessors* lead to no source.
+
+    Each round doubles the length of the path that a vertex has followed back.
+    """
+    first = predecessors.copy()
+    first[sources] = sources
+    reached = np.flatnonzero(first >= 0)
+    while True:
+        before = first[first[reached]]
+        if np.array_equal(before, first[reached]):
+            return first
+        first[reached] = before
+
+
 def _find(graph: Graph, given: Any) -> int:
     """Return the number of the vertex of this id, or -1. A bool does not match an integer id, though it equals one."""
     is_number = isinstance(given, int | np.integer) and not isinstance(given, bool)

@@ -1,0 +1,68 @@
+"""Connected components with the signature of scipy.sparse.csgraph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components as scipy_components
+
+from clgraph.algorithms.connected_components import ALGORITHM
+from clgraph.algorithms.connected_components import connected_components as components
+from clgraph.algorithms.connected_components.problem import as_problem
+from clgraph.csgraph.inputs import as_csr, is_faster_on_host, is_left_to_scipy
+from clgraph.runtime.session import SessionLike
+
+
+def connected_components(
+    csgraph: Any,
+    directed: bool = True,
+    connection: str = "weak",
+    return_labels: bool = True,
+    *,
+    session: SessionLike = None,
+    strategy: str = "auto",
+) -> Any:
+    """Find the connected components of a graph; scipy's own function finds strong ones.
+
+    Parameters
+    ----------
+    csgraph : array_like or sparse array, shape (n, n)
+    directed : bool
+        Whether *connection* is looked at; without directions there are only weak components.
+    connection : {"weak", "strong"}
+    return_labels : bool
+    session : Session, str, pyopencl Device, Context or CommandQueue, or None
+        Where to run, as in :func:`clgraph.connected_components`.
+    strategy : str
+        A strategy of :func:`clgraph.connected_components`. ``"auto"`` takes scipy's own function where it is faster.
+
+    Returns
+    -------
+    n_components : int
+    labels : int32 array, shape (n,)
+        Only with *return_labels*. Weak components are numbered by their smallest vertex, as scipy numbers them.
+
+    Raises
+    ------
+    ValueError
+        *connection* is unknown, or *csgraph* is not square.
+
+    Examples
+    --------
+    >>> from clgraph import csgraph
+    >>> n_components, labels = csgraph.connected_components([[0, 1, 0], [0, 0, 0], [0, 0, 0]])
+    >>> n_components, labels.tolist()
+    (2, [0, 0, 1])
+    """
+    csgraph = np.asarray(csgraph) if isinstance(csgraph, list) else csgraph  # scipy's function takes no list
+    is_weak = isinstance(connection, str) and (
+        connection.lower() == "weak" or (not directed and connection.lower() == "strong")
+    )
+    if is_weak and not is_left_to_scipy(csgraph, session, strategy):
+        matrix = as_csr(csgraph, either_way=True)
+        if matrix is not None and not is_faster_on_host(ALGORITHM, as_problem(matrix), session, strategy):
+            found = components(matrix, session=session, strategy=strategy)
+            return (found.n_components, found.labels) if return_labels else found.n_components
+        csgraph = csgraph if matrix is None else matrix  # so that scipy does not convert it again
+    return scipy_components(csgraph, directed, connection, return_labels)

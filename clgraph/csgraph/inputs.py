@@ -1,0 +1,192 @@
+"""Graphs as scipy.sparse.csgraph takes them: dense, masked, lists and sparse arrays, as CSR matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+from scipy.sparse.csgraph import csgraph_from_dense, csgraph_from_masked
+
+from clgraph.data.graphs.csr import check_arrays, merge_duplicates
+from clgraph.data.graphs.entries import row_order
+from clgraph.data.graphs.graph_arrays import SMALL_ITEMS
+from clgraph.engine.algorithm import Algorithm
+from clgraph.errors import GraphError
+from clgraph.runtime.session import SessionLike, as_session
+
+_NUMBERS = "biuf"  # kinds of dtypes. scipy warns about others, or refuses them.
+_WEIGHTS = (np.int32, np.int64, np.float32, np.float64)
+_EXACT = 2.0**53  # scipy computes with doubles. Every integer below 2**53 is a double.
+_SIGN = np.uint64(1 << 63)
+_SAMPLED_ENTRIES = 16
+
+
+def is_left_to_scipy(csgraph: Any, session: SessionLike, strategy: str) -> bool:
+    """Return whether scipy answers a call without a choice of device before a device could, judging by sizes."""
+    if session is not None or not isinstance(strategy, str) or strategy != "auto":
+        return False
+    if issparse(csgraph):
+        return bool(csgraph.shape[0] + csgraph.nnz < SMALL_ITEMS)
+    return not isinstance(csgraph, np.ndarray | list) or np.size(csgraph) < SMALL_ITEMS
+
+
+def is_faster_on_host(
+    algorithm: Algorithm,
+    problem: Any,
+    session: SessionLike,
+    strategy: str,
+    *,
+    device_factor: float = 1.0,
+    added_seconds: float = 0.0,
+) -> bool:
+    """Return whether the cost model leaves *problem* to the host, where scipy's own function does it.
+
+    A call that does more than *problem* says takes *device_factor* times the predicted time of the device, and
+    *added_seconds* on the host; scipy's function takes the predicted time.
+    """
+    if not isinstance(strategy, str) or strategy != "auto":
+        return False
+    choice = algorithm.chosen(as_session(session), problem)
+    on_host = choice.predicted.get("host")
+    if choice.strategy == "host" or on_host is None:
+        return choice.strategy == "host"
+    return on_host.seconds < device_factor * choice.predicted[choice.strategy].seconds + added_seconds
+
+
+def as_csr(csgraph: Any, *, either_way: bool = False) -> Any:
+    """Return *csgraph* as a CSR matrix, or ``None`` if scipy must judge it.
+
+    Zeros, NaN and infinities of a dense array are no edges. Explicit zeros of a sparse array are edges of weight zero.
+
+    Parameters
+    ----------
+    csgraph : sparse array or matrix of any format, numpy array, masked array or list, shape (n, n)
+    either_way : bool
+        Whether the transpose serves as well; a CSC matrix is then not converted.
+
+    Returns
+    -------
+    csr_array or csr_matrix or None
+        It may share its memory with *csgraph*, and its arrays are not checked.
+    """
+    if not issparse(csgraph):
+        return _of_dense(csgraph)
+    if csgraph.ndim != 2 or csgraph.shape[0] != csgraph.shape[1] or csgraph.dtype.kind not in _NUMBERS:
+        return None
+    return (csgraph.T if either_way and csgraph.format == "csc" else csgraph).tocsr()
+
+
+def checked(matrix: Any) -> Any:
+    """Return a CSR *matrix* with sorted rows and without repeated entries, of types that clgraph computes with.
+
+    scipy takes repeated entries as parallel edges, so the one of least weight is kept.
+
+    Returns
+    -------
+    csr_array or csr_matrix
+        Its entries are int32, int64, float32 or float64. It is *matrix* itself if nothing had to be changed.
+
+    Raises
+    ------
+    GraphError
+        The arrays of the matrix are damaged.
+    """
+    m = int(matrix.indptr[-1])  # scipy may keep room behind the last entry
+    offsets, columns, data = matrix.indptr, matrix.indices[:m], matrix.data[:m]
+    try:
+        check_arrays(offsets, columns)
+    except GraphError as error:
+        raise GraphError(f"this matrix is damaged: {error}") from error
+    is_canonical = row_order(offsets, columns) == (True, False)
+    if not is_canonical:
+        made = csr_array((data, columns, offsets), shape=matrix.shape, copy=True)
+        made.has_sorted_indices = False  # a flag may have been set by hand
+        made.sort_indices()
+        offsets, columns, data = merge_duplicates(made.indptr, made.indices, made.data, "min")
+    must_convert = data.dtype not in _WEIGHTS or _is_wide(data, matrix.shape[0])
+    if is_canonical and not must_convert:
+        return matrix
+    data = data.astype(np.float64) if must_convert else data
+    return type(matrix)((data, columns, offsets), shape=matrix.shape)
+
+
+def _of_dense(csgraph: Any) -> Any:
+    if isinstance(csgraph, list):
+        csgraph = np.asarray(csgraph)
+    if not isinstance(csgraph, np.ndarray) or csgraph.ndim != 2 or csgraph.shape[0] != csgraph.shape[1]:
+        return None
+    if csgraph.dtype.kind not in _NUMBERS:
+        return None
+    return csgraph_from_masked(csgraph) if np.ma.isMaskedArray(csgraph) else csgraph_from_dense(csgraph)
+
+
+def _is_wide(data: NDArray[Any], n: int) -> bool:
+    """Return whether sums of *n* int64 weights may need more bits than a double has; scipy adds up doubles."""
+    if data.dtype != np.int64 or not data.size:
+        return False
+    return max(-float(data.min()), float(data.max())) * n >= _EXACT
+
+
+def has_finite_weights(matrix: Any, least: float = -np.inf) -> bool:
+    """Return whether each weight is finite and at least *least*; NaN is not."""
+    data = matrix.data
+    if not data.size:
+        return True
+    lowest, highest = data.min(), data.max()
+    return bool(lowest >= least and lowest > -np.inf and highest < np.inf)
+
+
+def undirected(matrix: Any) -> Any:
+    """Return the symmetric CSR matrix in which an edge has the lesser of the weights of both directions.
+
+    scipy's ``maximum`` takes a missing entry for 0. So it compares integers above 0 that fall where weights rise.
+
+    Parameters
+    ----------
+    matrix : csr_array or csr_matrix
+        From :func:`checked`, with finite weights.
+
+    Returns
+    -------
+    csr_array or csr_matrix
+        *matrix* itself if it is symmetric.
+    """
+    turned = matrix.T.tocsr()
+    pairs = ((getattr(matrix, name), getattr(turned, name)) for name in ("indptr", "indices", "data"))
+    if all(np.array_equal(*pair) for pair in pairs):
+        return matrix
+    made = type(matrix)((_falling(matrix.data), matrix.indices, matrix.indptr), shape=matrix.shape)
+    made = made.maximum(type(matrix)((_falling(turned.data), turned.indices, turned.indptr), shape=matrix.shape))
+    made.data = _weights(made.data, matrix.dtype)
+    return made
+
+
+def _falling(weights: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return integers above 0 that are in the reverse order of *weights*: bits of doubles, or integers."""
+    if weights.dtype.kind == "f":
+        bits = (weights.astype(np.float64) + 0.0).view(np.int64)  # -0.0 becomes 0.0
+        bits = np.where(bits < 0, bits ^ np.iinfo(np.int64).max, bits)
+    else:
+        bits = weights.astype(np.int64)
+    return ~(bits.view(np.uint64) ^ _SIGN)
+
+
+def _weights(falling: NDArray[np.uint64], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return the weights of which :func:`_falling` has made *falling*."""
+    bits = (~falling ^ _SIGN).view(np.int64)
+    if dtype.kind == "f":
+        bits = np.where(bits < 0, bits ^ np.iinfo(np.int64).max, bits).view(np.float64)
+    return bits.astype(dtype)
+
+
+def looks_symmetric(matrix: Any) -> bool:
+    """Return whether a few entries of a CSR *matrix*, whose arrays may be damaged, have their reverses."""
+    n, columns = matrix.shape[0], matrix.indices
+    entries = np.arange(0, matrix.nnz, 1 + matrix.nnz // _SAMPLED_ENTRIES)
+    rows = np.searchsorted(matrix.indptr, entries, "right") - 1
+    return all(
+        0 <= v < n and (columns[matrix.indptr[v] : matrix.indptr[v + 1]] == u).any()
+        for u, v in zip(rows.tolist(), columns[entries].tolist(), strict=True)
+    )
