@@ -134,7 +134,7 @@ def measure(args: argparse.Namespace, name: str, matrix: Any) -> dict[str, Any]:
         for function, seconds in zip((ours, scipy), timed, strict=True):
             seconds += harness.timed_calls(function, 1)[1]
     ran = strategies[-1] if strategies else "scipy"
-    about = {"strategy": "csgraph", "call": name, "ran": ran, "verified": True}
+    about = {"strategy": "csgraph", "input": "scipy", "algorithm": name, "call": name, "ran": ran, "verified": True}
     return {**about, **harness.walls(timed[0]), "scipy_seconds": min(timed[1])}
 
 
