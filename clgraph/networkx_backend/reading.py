@@ -1,0 +1,90 @@
+"""Graphs of networkx as :class:`Adjacency`, read once through their dictionaries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.data.graphs.csr import asymmetric_entry
+from clgraph.data.graphs.graph import Graph
+from clgraph.networkx_backend.adjacency import Adjacency
+
+
+def read(
+    graph: nx.Graph, edge_attrs: Mapping[Any, Any] | None = None, keep_edges: bool = True, keep_nodes: bool = True
+) -> Adjacency:
+    """Return the arrays of *graph*, with the weights named, or with references to all attribute dictionaries."""
+    nodes = list(graph)
+    rows = _plain_rows(graph._adj, nodes)
+    numbers = None if _count_up(nodes) else dict(zip(nodes, range(len(nodes)), strict=True))
+    degrees = np.fromiter(map(len, rows), np.int64, len(rows))
+    columns = _columns(rows, numbers, int(degrees.sum()))
+    keys, data = None, _values(rows)
+    if graph.is_multigraph():
+        parallel = list(data)
+        counts = np.fromiter(map(len, parallel), np.int64, columns.size)
+        owners = np.repeat(np.arange(len(rows)), degrees)
+        degrees = np.bincount(np.repeat(owners, counts), minlength=len(rows))
+        columns = np.repeat(columns, counts)
+        keys, data = list(chain.from_iterable(parallel)), _values(parallel)
+    offsets = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum(degrees, out=offsets[1:])
+    if type(graph._adj) is not dict and not graph.is_directed() and asymmetric_entry(offsets, columns, None):
+        raise NotImplementedError("a view of an undirected graph hides edges in one direction only")
+    pattern = Graph._trusted(offsets, columns, directed=graph.is_directed())
+    kept = list(data) if keep_edges else None
+    node_data = list(map(graph._node.__getitem__, nodes)) if keep_nodes else None
+    found = Adjacency(nodes, numbers, pattern, keys=keys, edge_data=kept, node_data=node_data)
+    if not keep_edges and edge_attrs:
+        add_weights(found, list(data), edge_attrs)
+    return found
+
+
+def add_weights(found: Adjacency, data: list[dict[Any, Any]], edge_attrs: Mapping[Any, Any]) -> None:
+    for name, default in edge_attrs.items():
+        found.add_weights(name, _attributes(data, name, 1 if default is None else default))
+
+
+def _attributes(data: list[dict[Any, Any]], name: Any, default: Any) -> list[Any]:
+    try:
+        return [each[name] for each in data]
+    except KeyError:
+        return [each.get(name, default) for each in data]
+
+
+def entry_data(graph: nx.Graph, nodes: list[Any]) -> list[dict[Any, Any]]:
+    """Return the attribute dictionary of each entry of *graph*."""
+    data = _values(_plain_rows(graph._adj, nodes))
+    return list(_values(list(data)) if graph.is_multigraph() else data)
+
+
+def _plain_rows(adjacency: Mapping[Any, Any], nodes: list[Any]) -> list[dict[Any, Any]]:
+    """Return the neighbours of each node; what views filter out is left out once."""
+    if type(adjacency) is dict and list(adjacency) == nodes:
+        rows: list[Any] = list(adjacency.values())
+    else:
+        rows = [adjacency[node] for node in nodes]
+    if {*map(type, rows)} <= {dict}:
+        return rows
+    return [row if isinstance(row, dict) else dict(row) for row in rows]
+
+
+def _count_up(nodes: list[Any]) -> bool:
+    """Return whether the nodes are the integers 0, 1, 2, …"""
+    return {*map(type, nodes)} <= {int} and nodes == list(range(len(nodes)))
+
+
+def _columns(rows: list[dict[Any, Any]], numbers: dict[Any, int] | None, size: int) -> NDArray[np.int32]:
+    ends: Iterable[Any] = chain.from_iterable(rows)
+    if numbers is not None:
+        ends = map(numbers.__getitem__, ends)
+    return np.fromiter(ends, np.int32, size)
+
+
+def _values(mappings: list[Any]) -> Iterable[Any]:
+    return chain.from_iterable(each.values() for each in mappings)
