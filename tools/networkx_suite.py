@@ -34,7 +34,7 @@ MODULES = [
         "algorithms.tree.tests.test_mst", "algorithms.tree.tests.test_recognition", "algorithms.tests.test_dag",
         "algorithms.bipartite.tests.test_basic", "algorithms.tests.test_isolate", "algorithms.coloring",
         "algorithms.tests.test_distance_measures", "algorithms.centrality.tests.test_degree_centrality",
-        "tests.test_convert_scipy", "classes.tests.test_backends", "utils.tests.test_backends",
+        "tests.test_convert_scipy", "utils.tests.test_backends",
     )
 ]  # fmt: skip
 """The tests of the functions that the backend has."""

@@ -81,7 +81,7 @@ def _by_distance(
     assert before is not None
     steps = np.zeros(distances.size, np.int64)  # edges to the source: predecessors at the same distance come first
     while True:
-        deeper = np.where(before >= 0, steps[before] + 1, 0)
+        deeper = np.where(before >= 0, steps[np.maximum(before, 0)] + 1, 0)
         if np.array_equal(deeper, steps):
             break
         steps = deeper

@@ -148,8 +148,8 @@ _ROWS: list[tuple[str, Refusal, int, str]] = [
         _nothing,
         1,
         "connected_components number_connected_components is_connected node_connected_component "
-        "weakly_connected_components=connected_components number_weakly_connected_components=number_connected_components "
-        "is_weakly_connected=is_connected is_tree is_forest is_bipartite",
+        "weakly_connected_components=connected_components is_weakly_connected=is_connected "
+        "number_weakly_connected_components=number_connected_components is_tree is_forest is_bipartite",
     ),
     (
         "trees",
