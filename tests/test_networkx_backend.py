@@ -84,7 +84,7 @@ def arguments_of(name: str, graph: nx.Graph) -> Iterator[tuple[tuple[Any, ...], 
     for weight in weights:
         options = {} if weight == () else {"weight": weight}
         if "sources" in parameters:
-            yield from (((several,), options) for several in ([nodes[0]], nodes[:3]) if nodes)
+            yield from (((several,), options) for several in (nodes[:1], nodes[:3]))
             yield (missing,), options
         elif "target" in parameters and parameters["target"].default is inspect.Parameter.empty:
             yield from (((*begin, end), options) for begin in ends for end in (nodes[-1], nodes[0], "nowhere"))
@@ -147,7 +147,7 @@ def same(name: str, ours: Any, theirs: Any, options: dict[str, Any]) -> bool:
 @pytest.mark.parametrize("name", sorted(TABLE))
 def test_a_function_answers_as_networkx(name: str, kind: type[nx.Graph], strategy: str) -> None:
     CONFIG.strategy = strategy
-    function, n_answered = REGISTERED[name], 0
+    function, n_answered = getattr(nx, name), 0
     for graph in graphs(kind) if strategy == "auto" else [made(kind, 1), SPECIAL["path"](kind)]:
         for given, options in arguments_of(name, graph):
             if backend.can_run(name, (graph, *given), options) is not True:
@@ -223,8 +223,8 @@ def test_a_change_of_a_converted_graph_is_seen(kind: type[nx.Graph]) -> None:
     copied = ours.copy()
     copied.remove_node(2)
     assert len(ours) == 5 and [*getattr(nx, name)(copied)] == [{0, 1}, {3}, {"x"}]
-    ours._adj = {0: {}}
-    assert len(kind(ours)) >= 1 and nx.number_of_selfloops(copied) == 0
+    copied.clear()
+    assert not len(copied) and [*getattr(nx, name)(copied)] == []
 
 
 def test_networkxs_own_functions_take_a_converted_graph() -> None:
@@ -257,7 +257,7 @@ def test_networkx_keeps_a_conversion_until_the_graph_changes() -> None:
 def test_a_conversion_without_memory_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = nx.path_graph(4)
 
-    def fails(*_: Any) -> None:
+    def fails(*_: Any, **__: Any) -> None:
         raise MemoryError
 
     with monkeypatch.context() as patch:
@@ -337,12 +337,13 @@ def test_small_graphs_stay_with_networkx_and_the_reason_is_told() -> None:
         assert nx.is_connected(graph)
         assert not networkx_backend.profile().n_calls
         CONFIG.min_nodes, least = 40, CONFIG.min_nodes
+        CONFIG.min_nodes_cached, cached = 30, CONFIG.min_nodes_cached
         assert nx.is_connected(graph) and backend.should_run("is_connected", (graph,), {}) is True
-        CONFIG.min_nodes = least
+        CONFIG.min_nodes, CONFIG.min_nodes_cached = least, cached
     told = networkx_backend.profile(reset=True)
     assert told.n_calls == 1 and "fewer than" in next(iter(told["is_connected"].fallbacks))
     assert "is_connected" in str(told) and not networkx_backend.profile()
-    assert "50 nodes" in str(backend.should_run("is_connected", (graph,), {}))
+    assert "50 nodes; faster from" in str(backend.should_run("is_connected", (graph,), {}))
 
 
 def test_a_device_that_fails_sends_the_call_back(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -391,4 +392,4 @@ def test_some_of_networkxs_own_tests_pass_and_reach_us(tmp_path: Path) -> None:
     child = subprocess.run([*command, "--device", "pocl"], capture_output=True, text=True, check=False)
     assert child.returncode == 0, child.stdout
     found = json.loads(report.read_text(encoding="utf-8"))
-    assert {*found["outcomes"].values()} <= {"passed", "xfailed"} and found["calls"]["bfs_edges"] > 10
+    assert {*found["outcomes"].values()} <= {"passed", "xfailed"} and found["calls"]["bfs_edges"] > 1

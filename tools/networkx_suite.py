@@ -21,12 +21,10 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-ENTRY_POINTS = """[networkx.backends]
-clgraph = clgraph.networkx_backend.interface:backend
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-[networkx.backend_info]
-clgraph = _clgraph_nx:get_info
-"""
+import networkx_entry  # noqa: E402
+
 MODULES = [
     f"networkx.{name}"
     for name in (
@@ -84,14 +82,10 @@ def run(args: argparse.Namespace, rest: list[str]) -> int:
     """Run the tests in a new process; print what they gave."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "clgraph_nx-0.dist-info").mkdir()
-        (folder / "clgraph_nx-0.dist-info" / "METADATA").write_text(
-            "Metadata-Version: 2.1\nName: clgraph-nx\nVersion: 0\n"
-        )
-        (folder / "clgraph_nx-0.dist-info" / "entry_points.txt").write_text(ENTRY_POINTS)
         (folder / "clgraph_nx_plugin.py").write_text(PLUGIN)
+        inherited = os.environ.get("PYTHONPATH", "")
         environment = os.environ | {
-            "PYTHONPATH": os.pathsep.join([name, str(ROOT), os.environ.get("PYTHONPATH", "")]),
+            "PYTHONPATH": os.pathsep.join([name, str(ROOT), *networkx_entry.folder_for_path(folder), inherited]),
             "NETWORKX_TEST_BACKEND": "clgraph", "NETWORKX_FALLBACK_TO_NX": "True",
             "CLGRAPH_NX_REPORT": str(folder / "report.json"), "CLGRAPH_NX_STRATEGY": args.strategy,
         }  # fmt: skip
@@ -124,7 +118,6 @@ def show(report: dict[str, dict[str, object]]) -> None:
 
 def write_names() -> int:
     """Write the names of the backend's table into the module that networkx reads."""
-    sys.path.insert(0, str(ROOT))
     from clgraph.networkx_backend.table import TABLE
 
     path = ROOT / "_clgraph_nx.py"

@@ -48,11 +48,12 @@ def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
     """Return a graph of this backend as one of networkx; anything else as it is."""
     if not isinstance(result, BackendGraph):
         return result
-    graph = plain_class(result)()
-    graph.graph.update(result.graph)
-    graph._node, graph._adj = result._node, result._adj
+    given: Any = result
+    graph = plain_class(given)()
+    graph.graph.update(given.graph)
+    graph._node, graph._adj = given._node, given._adj
     if graph.is_directed():
-        graph._pred = result._pred
+        graph._pred = given._pred
     return graph
 
 

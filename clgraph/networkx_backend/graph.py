@@ -51,8 +51,8 @@ class BackendGraph:
         return self.__dict__[name]
 
     def _set(self, name: str, value: Any) -> None:
-        base = plain_class(self)
-        vars(base if name in vars(base) else nx.Graph)[name].__set__(self, value)
+        owner = next(base for base in plain_class(self).__mro__ if name in vars(base))
+        vars(owner)[name].__set__(self, value)  # it resets networkx's cached properties
         (self.__dict__.get("__networkx_cache__") or {}).pop(_VALID, None)
 
     _adj = property(lambda self: self._made("_adj"), lambda self, value: self._set("_adj", value))
