@@ -86,8 +86,8 @@ def get_info() -> dict[str, Any]:
             "strategy": "auto",  # "device": never scipy on the host, even for small graphs
             "min_nodes": 10_000,
             "min_nodes_cached": 1_000,
-            "min_nodes_all_pairs": 100,
-            "min_nodes_early_end": 100_000,
+            "min_nodes_all_pairs": 250,
+            "min_nodes_early_end": 1_000_000,
         },
     }
 

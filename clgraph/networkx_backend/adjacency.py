@@ -164,7 +164,10 @@ class Adjacency:
 
 def as_numbers(values: list[Any]) -> NDArray[Any] | str:
     """Return *values* as int64 or float64 without loss, or the reason why that cannot be."""
+    kinds = {*map(type, values)}
     try:
+        if len(kinds) == 1 and kinds <= {int, float}:  # the usual case, in half of the time
+            return np.fromiter(values, np.int64 if int in kinds else np.float64, len(values))
         array = np.array(values) if values else np.zeros(0, np.int64)
     except (ValueError, OverflowError) as error:
         return str(error)
@@ -174,6 +177,6 @@ def as_numbers(values: list[Any]) -> NDArray[Any] | str:
         return array.astype(np.int64, copy=False)
     if array.dtype != np.float64:
         return f"sums of {array.dtype} are rounded otherwise"
-    if np.abs(array).max(initial=0.0, where=np.isfinite(array)) >= _EXACT and int in set(map(type, values)):
+    if np.abs(array).max(initial=0.0, where=np.isfinite(array)) >= _EXACT and int in kinds:
         return "integers beside floats are beyond 2**53"
     return array

@@ -48,7 +48,7 @@ class Backend:
         graph = args[0] if args else kwargs["G"]
         cache = getattr(graph, "__networkx_cache__", None) or {}
         is_cached = isinstance(graph, BackendGraph) or bool(cache.get("backends", {}).get(BACKEND))
-        needed = TABLE[name].needed_nodes(is_cached)
+        needed = TABLE[name].needed_nodes(TABLE[name].arguments(args, kwargs), is_cached)
         if len(graph) >= needed:
             return True
         reason = f"{len(graph)} nodes; faster from {needed} on{' with a cached graph' * is_cached}"

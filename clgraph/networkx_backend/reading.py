@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import networkx as nx
@@ -52,7 +53,7 @@ def add_weights(found: Adjacency, data: list[dict[Any, Any]], edge_attrs: Mappin
 
 def _attributes(data: list[dict[Any, Any]], name: Any, default: Any) -> list[Any]:
     try:
-        return [each[name] for each in data]
+        return list(map(itemgetter(name), data))
     except KeyError:
         return [each.get(name, default) for each in data]
 
@@ -87,4 +88,6 @@ def _columns(rows: list[dict[Any, Any]], numbers: dict[Any, int] | None, size: i
 
 
 def _values(mappings: list[Any]) -> Iterable[Any]:
+    if {*map(type, mappings)} <= {dict}:
+        return chain.from_iterable(map(dict.values, mappings))
     return chain.from_iterable(each.values() for each in mappings)

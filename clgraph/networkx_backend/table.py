@@ -108,15 +108,17 @@ class Entry:
         The name there, if it is another one.
     refusal : function
         It returns the reason why a call is not taken, or ``None``, and only looks at arguments.
-    passes : int
-        How often networkx goes over the graph, in powers of its size: 2 over all pairs, 0 where it ends early.
+    cost : str
+        networkx's own cost, which decides from which size on a call is taken: ``"linear"`` in the graph's size,
+        ``"sorted"`` or otherwise many times as long as a conversion, ``"pairs"`` (a search from every node),
+        ``"early"`` (it ends once it has met something), or ``"kernels"`` (ours is quick in large graphs only).
     """
 
     name: str
     module: str
     function: str
     refusal: Refusal
-    passes: int = 1
+    cost: str = "linear"
 
     @cached_property
     def run(self) -> Callable[..., Any]:
@@ -124,88 +126,107 @@ class Entry:
         found: Callable[..., Any] = getattr(module, self.function)
         return found
 
+    def arguments(self, args: Any, kwargs: Mapping[str, Any]) -> Arguments:
+        """Return the arguments of a call by name, with defaults."""
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return bound.arguments
+
+    @cached_property
+    def _signature(self) -> inspect.Signature:
+        return inspect.signature(self.run)
+
     def why_not(self, args: Any, kwargs: Mapping[str, Any]) -> str | None:
         """Return why a call is not taken, or ``None``."""
         try:
-            bound = inspect.signature(self.run).bind(*args, **kwargs)
+            return self.refusal(self.arguments(args, kwargs))
         except TypeError as error:
             return str(error)
-        bound.apply_defaults()
-        return self.refusal(bound.arguments)
 
-    def needed_nodes(self, is_cached: bool) -> int:
+    def needed_nodes(self, arguments: Arguments, is_cached: bool) -> int:
         """Return the least number of nodes with which the backend is faster than networkx, as it was measured."""
-        if self.passes > 1:
-            return int(setting("min_nodes_all_pairs", 0))
-        if self.passes == 0 and not is_cached:
-            return int(setting("min_nodes_early_end", 0))
-        return int(setting("min_nodes_cached" if is_cached else "min_nodes", 0))
+        between_two = arguments.get("source") is not None and arguments.get("target") is not None
+        name = _SIZES.get("early" if between_two and "method" in arguments else self.cost)
+        return int(setting(name or ("min_nodes_cached" if is_cached else "min_nodes"), 0))
 
 
-_ROWS: list[tuple[str, Refusal, int, str]] = [
+_SIZES = {
+    "sorted": "min_nodes_cached",
+    "pairs": "min_nodes_all_pairs",
+    "early": "min_nodes_early_end",
+    "kernels": "min_nodes",
+}
+"""The setting with the least size, where it does not depend on whether networkx has kept a conversion."""
+
+
+_ROWS: list[tuple[str, Refusal, str, str]] = [
     (
         "components",
         _nothing,
-        1,
+        "linear",
         "connected_components number_connected_components is_connected node_connected_component "
         "weakly_connected_components=connected_components is_weakly_connected=is_connected "
-        "number_weakly_connected_components=number_connected_components is_tree is_forest is_bipartite",
+        "number_weakly_connected_components=number_connected_components is_tree",
     ),
+    ("components", _nothing, "sorted", "is_forest"),
+    ("components", _nothing, "early", "is_bipartite"),
     (
         "trees",
         _spanning,
-        1,
+        "sorted",
         "minimum_spanning_edges maximum_spanning_edges minimum_spanning_tree maximum_spanning_tree",
     ),
     (
         "searches",
         _search,
-        1,
-        "bfs_edges bfs_tree bfs_predecessors bfs_successors bfs_layers descendants_at_distance descendants ancestors",
+        "linear",
+        "bfs_edges bfs_tree bfs_predecessors bfs_successors bfs_layers descendants ancestors",
     ),
-    ("paths", _nothing, 1, "single_source_shortest_path_length single_source_shortest_path"),
-    ("paths", _nothing, 2, "all_pairs_shortest_path_length all_pairs_shortest_path"),
-    ("paths", _nothing, 0, "has_path"),
-    ("paths", _generic, 1, "shortest_path_length"),
-    ("paths", _generic_path, 1, "shortest_path"),
+    ("searches", _nothing, "early", "descendants_at_distance"),
+    ("paths", _nothing, "linear", "single_source_shortest_path_length single_source_shortest_path"),
+    ("paths", _nothing, "pairs", "all_pairs_shortest_path_length all_pairs_shortest_path"),
+    ("paths", _nothing, "early", "has_path"),
+    ("paths", _generic, "linear", "shortest_path_length"),
+    ("paths", _generic_path, "linear", "shortest_path"),
     (
         "weighted_paths",
         _callable_weight,
-        1,
+        "linear",
         "single_source_dijkstra single_source_dijkstra_path single_source_dijkstra_path_length multi_source_dijkstra "
-        "multi_source_dijkstra_path multi_source_dijkstra_path_length single_source_bellman_ford_path_length",
+        "multi_source_dijkstra_path multi_source_dijkstra_path_length dijkstra_path dijkstra_path_length",
     ),
     (
         "weighted_paths",
         _callable_weight,
-        0,
-        "dijkstra_path dijkstra_path_length bidirectional_dijkstra bellman_ford_path_length",
+        "sorted",
+        "single_source_bellman_ford_path_length bellman_ford_path_length",
     ),
+    ("weighted_paths", _callable_weight, "early", "bidirectional_dijkstra"),
     (
         "weighted_paths",
         _callable_weight,
-        2,
+        "pairs",
         "all_pairs_dijkstra all_pairs_dijkstra_path all_pairs_dijkstra_path_length all_pairs_bellman_ford_path_length",
     ),
-    ("coloring", _greedy, 1, "greedy_color"),
+    ("coloring", _greedy, "kernels", "greedy_color"),
     (
         "measures",
         _nothing,
-        1,
+        "linear",
         "isolates number_of_isolates degree_centrality in_degree_centrality out_degree_centrality",
     ),
-    ("measures", _distances, 2, "eccentricity diameter radius periphery"),
-    ("measures", _average, 2, "average_shortest_path_length"),
-    ("measures", _matrix, 1, "to_scipy_sparse_array"),
+    ("measures", _distances, "pairs", "eccentricity diameter radius periphery"),
+    ("measures", _average, "pairs", "average_shortest_path_length"),
+    ("measures", _matrix, "sorted", "to_scipy_sparse_array"),
 ]
 
 
 def _entries() -> dict[str, Entry]:
     found = {}
-    for module, refusal, passes, names in _ROWS:
+    for module, refusal, cost, names in _ROWS:
         for row in names.split():
             name, _, function = row.partition("=")
-            found[name] = Entry(name, module, function or name, refusal, passes)
+            found[name] = Entry(name, module, function or name, refusal, cost)
     return found
 
 
