@@ -220,6 +220,7 @@ def test_a_change_of_a_converted_graph_is_seen(kind: type[nx.Graph]) -> None:
     ours.add_edge(1, 2)
     ours.add_node("x")
     assert [*getattr(nx, name)(ours)] == [{0, 1, 2, 3}, {"x"}]
+    assert ours._adjacency is ours._adjacency, "it is read once a change"
     copied = ours.copy()
     copied.remove_node(2)
     assert len(ours) == 5 and [*getattr(nx, name)(copied)] == [{0, 1}, {3}, {"x"}]

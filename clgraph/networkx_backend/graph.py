@@ -32,10 +32,11 @@ class BackendGraph:
     @property
     def _adjacency(self) -> Adjacency:
         """The arrays, which are up to date."""
-        cache: dict[Any, Any] = self.__dict__.get("__networkx_cache__") or {}
-        if self._arrays is None or (self._has_dicts and not cache.get(_VALID)):
+        cache: dict[Any, Any] | None = self.__dict__.get("__networkx_cache__")
+        if self._arrays is None or (self._has_dicts and not (cache and _VALID in cache)):
             self._arrays = read(self)
-        cache[_VALID] = True
+        if cache is not None:  # None switches caches off
+            cache[_VALID] = True
         return self._arrays
 
     @property
