@@ -111,9 +111,9 @@ class Adjacency:
             return self.graph
         return Graph.from_edges(self.rows, self.columns, n=len(self))
 
-    def add_weights(self, name: Hashable, values: list[Any]) -> None:
+    def add_weights(self, name: Hashable, values: list[Any] | NDArray[Any]) -> None:
         """Keep one weight per entry; the reason why they cannot be used if they are no numbers."""
-        self._weights[name] = as_numbers(values)
+        self._weights[name] = as_numbers(values) if isinstance(values, list) else values
 
     def has_weights(self, name: Hashable) -> bool:
         return name in self._weights

@@ -10,7 +10,7 @@ import networkx as nx
 from clgraph.networkx_backend import dispatch_profile as profile
 from clgraph.networkx_backend.adjacency import Adjacency
 from clgraph.networkx_backend.graph import BackendGraph, kind_of, plain_class
-from clgraph.networkx_backend.reading import add_weights, entry_data, read
+from clgraph.networkx_backend.reading import add_weights, entries_of, read
 
 BACKEND = "clgraph"
 
@@ -70,6 +70,6 @@ def _with_pattern_of(
         known = cached._adjacency
         found = Adjacency(known.nodes, known._numbers, known.graph, keys=known.keys)
         if edge_attrs:
-            add_weights(found, entry_data(graph, known.nodes), edge_attrs)
+            add_weights(found, entries_of(graph, known.nodes), edge_attrs)
         return found
     return None

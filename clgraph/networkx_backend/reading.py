@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import chain
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeAlias
 
 import networkx as nx
 import numpy as np
@@ -14,6 +16,9 @@ from numpy.typing import NDArray
 from clgraph.data.graphs.csr import asymmetric_entry
 from clgraph.data.graphs.graph import Graph
 from clgraph.networkx_backend.adjacency import Adjacency
+
+_Entries: TypeAlias = Callable[[], Iterator[dict[Any, Any]]]
+_EXACT = 2**53  # integers below it are doubles
 
 
 def read(
@@ -42,26 +47,38 @@ def read(
     node_data = list(map(graph._node.__getitem__, nodes)) if keep_nodes else None
     found = Adjacency(nodes, numbers, pattern, keys=keys, edge_data=kept, node_data=node_data)
     if not keep_edges and edge_attrs:
-        add_weights(found, list(data), edge_attrs)
+        add_weights(found, entries_of(graph, nodes), edge_attrs)
     return found
 
 
-def add_weights(found: Adjacency, data: list[dict[Any, Any]], edge_attrs: Mapping[Any, Any]) -> None:
+def add_weights(found: Adjacency, entries: _Entries, edge_attrs: Mapping[Any, Any]) -> None:
+    """Keep the attributes named of all entries, which *entries* iterates over anew at each call."""
     for name, default in edge_attrs.items():
-        found.add_weights(name, _attributes(data, name, 1 if default is None else default))
+        otherwise = 1 if default is None else default
+        numbers = _numbers(entries, name)
+        found.add_weights(name, [each.get(name, otherwise) for each in entries()] if numbers is None else numbers)
 
 
-def _attributes(data: list[dict[Any, Any]], name: Any, default: Any) -> list[Any]:
+def _numbers(entries: _Entries, name: Any) -> NDArray[Any] | None:
+    """Return an attribute that all entries have, all as int or all as float; ``None`` if one is something else.
+
+    One pass without a list of values: their dictionaries are all over the memory, and another pass costs as much.
+    """
+    first = type(next(entries(), {}).get(name))
+    if first not in (int, float):
+        return None
     try:
-        return list(map(itemgetter(name), data))
-    except KeyError:
-        return [each.get(name, default) for each in data]
+        numbers = array("q" if first is int else "d", map(itemgetter(name), entries()))
+    except (KeyError, TypeError, OverflowError):
+        return None
+    found = np.frombuffer(numbers, np.int64 if first is int else np.float64)
+    return None if first is float and not (np.abs(found) < _EXACT).all() else found  # ints beside floats may be wide
 
 
-def entry_data(graph: nx.Graph, nodes: list[Any]) -> list[dict[Any, Any]]:
-    """Return the attribute dictionary of each entry of *graph*."""
-    data = _values(_plain_rows(graph._adj, nodes))
-    return list(_values(list(data)) if graph.is_multigraph() else data)
+def entries_of(graph: nx.Graph, nodes: list[Any]) -> _Entries:
+    """Return the function that iterates over the attribute dictionaries of all entries of *graph*."""
+    rows = _plain_rows(graph._adj, nodes)
+    return partial(_values, list(_values(rows)) if graph.is_multigraph() else rows)
 
 
 def _plain_rows(adjacency: Mapping[Any, Any], nodes: list[Any]) -> list[dict[Any, Any]]:
@@ -87,7 +104,7 @@ def _columns(rows: list[dict[Any, Any]], numbers: dict[Any, int] | None, size: i
     return np.fromiter(ends, np.int32, size)
 
 
-def _values(mappings: list[Any]) -> Iterable[Any]:
+def _values(mappings: list[Any]) -> Iterator[Any]:
     if {*map(type, mappings)} <= {dict}:
         return chain.from_iterable(map(dict.values, mappings))
     return chain.from_iterable(each.values() for each in mappings)
