@@ -2,4 +2,10 @@
 
 from __future__ import annotations
 
-TIES: dict[str, str] = {}
+_CYCLES = "test_cycles.py::TestMinimumCycleBasis::"
+_PATH = "bidirectional_dijkstra returns another of several shortest paths, so a cycle begins at another node"
+
+TIES: dict[str, str] = {
+    f"{_CYCLES}test_weighted_diamond": _PATH,
+    f"{_CYCLES}test_gh6787_and_edge_attribute_names": _PATH,
+}
