@@ -475,3 +475,15 @@ def test_works_add_up_and_scale() -> None:
         assert [getattr(item, slot) for slot in item.__slots__[1:]] == [
             getattr(load, slot) for slot in load.__slots__[1:]
         ]
+
+
+def test_functions_of_networkx_are_timed_and_compared(tmp_path: Path) -> None:
+    file = tmp_path / "rows.json"
+    child = run_script(
+        tmp_path, "bench_networkx.py", "-d", "pocl", "--edges", "60", "--functions", "bfs_edges", "eccentricity",
+        "--repeats", "1", "--json", str(file),
+    )  # fmt: skip
+    assert child.returncode == 0 and "times networkx" in child.stdout, child.stderr
+    rows = [(row["function"], row["strategy"], row.get("verified")) for row in read_rows(file)]
+    ours = [(name, f"clgraph, {call}", True) for name in ("bfs_edges", "eccentricity") for call in ("fresh", "kept")]
+    assert {*ours} < {*rows} and ("convert_from_nx", "conversion", None) in rows and len(rows) == 7

@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
+import networkx_entry
 import numpy as np
 import pytest
 from conftest import ROOT, session_on
@@ -73,7 +74,7 @@ def blocks(page: Path) -> list[Block]:
 
 BY_PAGE = {str(page.relative_to(ROOT)): blocks(page) for page in PAGES}
 BLOCKS = [block for found in BY_PAGE.values() for block in found]
-NOT_RUN = {"README.md": 1, "CONTRIBUTING.md": 1}
+NOT_RUN = {"README.md": 1, "CONTRIBUTING.md": 1, "docs/networkx.md": 1}
 """Blocks that no test runs, by page."""
 REASONS = "downloads", "needs a GPU", "needs several machines", "needs root", "takes minutes"
 
@@ -138,7 +139,8 @@ def environment(folder: Path) -> dict[str, str]:
     if not caches.exists():
         shutil.copytree(os.environ["CLGRAPH_CACHE_DIR"], caches, symlinks=True)
     return {
-        **os.environ, "PYTHONPATH": f"{tree}:{search_path()}", "CLGRAPH_DEVICE": "cpu",
+        **os.environ, "CLGRAPH_DEVICE": "cpu",
+        "PYTHONPATH": ":".join([str(tree), *networkx_entry.folder_for_path(folder), search_path()]),
         "CLGRAPH_CACHE_DIR": str(caches), "PATH": f"{commands}:{os.environ['PATH']}",
     }  # fmt: skip
 

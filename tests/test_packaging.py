@@ -64,7 +64,7 @@ def test_the_wheel_holds_every_kernel_and_profile_and_nothing_else(wheel: Path) 
     assert profiles and profiles <= names
     assert "clgraph/py.typed" in names
     tops = {name.split("/")[0].split("-")[0] for name in names}
-    assert tops <= {"clgraph", "clgraph_opencl", "_clgraph_nx.py"}
+    assert tops == {"clgraph", "clgraph_opencl", "_clgraph_nx.py"}
 
 
 def test_the_licence_and_authors_come_with_the_package(wheel: Path) -> None:
@@ -89,6 +89,14 @@ def test_the_installed_package_is_whole(installed: Path) -> None:
     )
     package, kernels = json.loads(run(str(installed / "bin" / "python"), "-c", code, cwd=installed))
     assert package.startswith(str(installed)) and kernels.startswith(str(installed))
+
+
+def test_networkx_finds_the_installed_backend(installed: Path) -> None:
+    code = (
+        "import networkx as nx; G = nx.path_graph(4)\n"
+        "print(nx.number_connected_components(G, backend='clgraph'), nx.config.backends.clgraph.strategy)"
+    )
+    assert run(str(installed / "bin" / "python"), "-c", code, cwd=installed).split() == ["1", "auto"]
 
 
 def test_the_installed_command_works_on_a_device(installed: Path, tmp_path: Path) -> None:
@@ -173,6 +181,7 @@ def test_kernels_and_modules_that_pages_name_are_there() -> None:
     """CONTRIBUTING.md may name others, which its readers write."""
     there = [f"/{path.relative_to(ROOT)}" for folder in ("cl", "clgraph", "tests", "benchmarks", "tools")
              for path in (ROOT / folder).rglob("*")]  # fmt: skip
+    there += [f"/{path.name}" for path in ROOT.glob("*.py")]
     for page in [ROOT / "README.md", ROOT / "cl" / "README.md", *(ROOT / "docs").rglob("*.md")]:
         for name in set(re.findall(r"[\w./]*\w\.(?:cl|h|py)\b", page.read_text(encoding="utf-8"))):
             assert any(path.endswith("/" + name.removeprefix("../")) for path in there), f"{page} names {name}"

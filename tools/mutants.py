@@ -14,7 +14,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-_COPIED = ("clgraph", "cl", "tests", "tools", "benchmarks", "docs", "pyproject.toml", "README.md", "CONTRIBUTING.md")
+_COPIED = (
+    "clgraph", "cl", "tests", "tools", "benchmarks", "docs", "_clgraph_nx.py", "pyproject.toml", "README.md",
+    "CONTRIBUTING.md",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

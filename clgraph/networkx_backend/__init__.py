@@ -1,0 +1,34 @@
+"""A backend for networkx: it runs networkx's functions by clgraph, without a change in the user's code.
+
+networkx finds it by the entry point ``networkx.backends``; ``docs/networkx.md`` tells how to switch it on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from clgraph.networkx_backend.convert import convert_from_nx as convert_from_nx
+    from clgraph.networkx_backend.convert import convert_to_nx as convert_to_nx
+    from clgraph.networkx_backend.interface import backend as backend
+
+__all__ = ["backend", "convert_from_nx", "convert_to_nx", "profile"]
+
+
+def profile(*, reset: bool = False) -> Any:
+    """Return what networkx has sent here since the start or the last *reset*; see :class:`profile.Profile`."""
+    from clgraph.networkx_backend import dispatch_profile
+
+    return dispatch_profile.profile(reset=reset)
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("convert_from_nx", "convert_to_nx"):
+        from clgraph.networkx_backend import convert
+
+        return getattr(convert, name)
+    if name == "backend":
+        from clgraph.networkx_backend.interface import backend
+
+        return backend
+    raise AttributeError(f"module 'clgraph.networkx_backend' has no attribute {name!r}")

@@ -1,0 +1,182 @@
+"""The arrays of a networkx graph on the host: rows in networkx's order, weights by name."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.data.graphs.graph import Graph
+
+_EXACT = 2**53  # integers below it are doubles
+
+
+class Adjacency:
+    """The nodes and entries of a graph. An undirected edge has two entries, a self-loop one, as in clgraph.Graph.
+
+    Rows keep the order in which networkx iterates over neighbours, since its searches visit nodes in this order. Each
+    of several parallel edges has entries of its own.
+
+    Attributes
+    ----------
+    nodes : list
+        In the graph's order.
+    graph : Graph
+        The entries without weights. All weighted graphs share its arrays.
+    directed : bool
+    keys : list or None
+        The key of each entry of a multigraph.
+    edge_data : list or None
+        The very attribute dictionary of each entry; ``None`` if attributes were not asked for.
+    node_data : list or None
+        The very attribute dictionary of each node.
+    """
+
+    def __init__(
+        self,
+        nodes: list[Any],
+        numbers: dict[Any, int] | None,
+        graph: Graph,
+        *,
+        keys: list[Any] | None = None,
+        edge_data: list[dict[Any, Any]] | None = None,
+        node_data: list[dict[Any, Any]] | None = None,
+    ) -> None:
+        self.nodes, self.graph, self.directed = nodes, graph, graph.directed
+        self.keys, self.edge_data, self.node_data = keys, edge_data, node_data
+        self._numbers = numbers
+        self._weights: dict[Hashable, NDArray[Any] | str] = {}
+        self._weighted: dict[Hashable, Graph] = {}
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    @cached_property
+    def numbers(self) -> dict[Any, int]:
+        """The number of each node."""
+        if self._numbers is not None:
+            return self._numbers
+        return dict(zip(self.nodes, range(len(self.nodes)), strict=True))
+
+    def number(self, node: Any) -> int:
+        """Return the number of *node*, or -1 if it is none."""
+        if node is None:
+            return -1
+        try:
+            return self.numbers.get(node, -1)
+        except TypeError:  # no hash
+            return -1
+
+    def names(self, vertices: NDArray[Any]) -> list[Any]:
+        """Return the nodes of these vertex numbers."""
+        return list(map(self.nodes.__getitem__, vertices.tolist()))
+
+    @cached_property
+    def rows(self) -> NDArray[np.int32]:
+        """The source of each entry."""
+        return self.graph.sources()
+
+    @property
+    def columns(self) -> NDArray[np.int32]:
+        return self.graph.column_indices
+
+    @cached_property
+    def edges(self) -> NDArray[np.int64]:
+        """The entry of each edge, in the order of networkx's ``G.edges``."""
+        if self.directed:
+            return np.arange(self.columns.size)
+        return np.flatnonzero(self.rows <= self.columns)
+
+    @cached_property
+    def degrees(self) -> NDArray[np.int64]:
+        """The degree of each node as networkx counts: both directions, and a self-loop twice."""
+        n = len(self)
+        out = np.bincount(self.rows, minlength=n)
+        if self.directed:
+            return out + self.in_degrees
+        loops = self.rows[self.rows == self.columns]
+        return out + np.bincount(loops, minlength=n)
+
+    @cached_property
+    def in_degrees(self) -> NDArray[np.int64]:
+        return np.bincount(self.columns, minlength=len(self))
+
+    @cached_property
+    def undirected(self) -> Graph:
+        """The pattern with every edge in both directions."""
+        if not self.directed:
+            return self.graph
+        return Graph.from_edges(self.rows, self.columns, n=len(self))
+
+    def add_weights(self, name: Hashable, values: list[Any] | NDArray[Any]) -> None:
+        """Keep one weight per entry; the reason why they cannot be used if they are no numbers."""
+        self._weights[name] = as_numbers(values) if isinstance(values, list) else values
+
+    def has_weights(self, name: Hashable) -> bool:
+        return name in self._weights
+
+    @property
+    def weight_names(self) -> Iterable[Hashable]:
+        return self._weights.keys()
+
+    def weights(self, name: Hashable) -> NDArray[Any] | None:
+        """Return the weight of each entry, or ``None`` if each weighs 1.
+
+        Raises
+        ------
+        NotImplementedError
+            A weight is no number that an array can hold.
+        """
+        if name is None:
+            return None
+        if name not in self._weights:
+            if self.edge_data is None or not any(name in data for data in self.edge_data):
+                return None
+            self.add_weights(name, [data.get(name, 1) for data in self.edge_data])
+        found = self._weights[name]
+        if isinstance(found, str):
+            raise NotImplementedError(f"edge attribute {name!r}: {found}")
+        return found
+
+    def weighted(self, name: Hashable) -> Graph:
+        """Return the graph with these weights, for shortest paths.
+
+        Raises
+        ------
+        NotImplementedError
+            A weight is negative, NaN or infinite, or no number.
+        """
+        weights = self.weights(name)
+        if weights is None:
+            return self.graph
+        if name not in self._weighted:
+            if weights.size and not (weights.min() >= 0 and np.isfinite(weights.max())):
+                raise NotImplementedError(f"edge attribute {name!r} has values that are negative, NaN or infinite")
+            graph = self.graph
+            self._weighted[name] = Graph._trusted(
+                graph.row_offsets, graph.column_indices, weights, directed=graph.directed
+            )
+        return self._weighted[name]
+
+
+def as_numbers(values: list[Any]) -> NDArray[Any] | str:
+    """Return *values* as int64 or float64 without loss, or the reason why that cannot be."""
+    kinds = {*map(type, values)}
+    try:
+        if len(kinds) == 1 and kinds <= {int, float}:  # the usual case, in half of the time
+            return np.fromiter(values, np.int64 if int in kinds else np.float64, len(values))
+        array = np.array(values) if values else np.zeros(0, np.int64)
+    except (ValueError, OverflowError) as error:
+        return str(error)
+    if array.ndim != 1 or array.dtype.kind not in "bif" or array.itemsize > 8:
+        return f"values of type {array.dtype} with {array.ndim} dimensions are no int64 or float64"
+    if array.dtype.kind != "f":
+        return array.astype(np.int64, copy=False)
+    if array.dtype != np.float64:
+        return f"sums of {array.dtype} are rounded otherwise"
+    if np.abs(array).max(initial=0.0, where=np.isfinite(array)) >= _EXACT and int in kinds:
+        return "integers beside floats are beyond 2**53"
+    return array

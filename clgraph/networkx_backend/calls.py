@@ -1,0 +1,43 @@
+"""What all functions of the backend share: arguments, settings, networkx's own errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+
+from clgraph.networkx_backend.adjacency import Adjacency
+
+_DEVICE_STRATEGIES = {
+    "connected_components": "rem",
+    "bfs": "frontier",
+    "sssp": "frontier",
+    "minimum_spanning_forest": "edge_list",
+    "color": "jones_plassmann",
+}
+
+
+def setting(name: str, otherwise: Any = None) -> Any:
+    """Return a value of ``networkx.config.backends.clgraph``."""
+    return getattr(getattr(nx.config.backends, "clgraph", None), name, otherwise)
+
+
+def run_options(algorithm: str) -> dict[str, Any]:
+    """Return the arguments ``session`` and ``strategy`` of a public function, as the configuration says.
+
+    Its ``strategy`` is ``"auto"``, or ``"device"`` for kernels even where the host would be done sooner.
+    """
+    on_device = setting("strategy", "auto") == "device"
+    strategy = _DEVICE_STRATEGIES[algorithm] if on_device else "auto"
+    return {"session": setting("device"), "strategy": strategy}
+
+
+def arrays(graph: Any) -> Adjacency:
+    """Return the arrays of a graph of this backend."""
+    found: Adjacency = graph._adjacency
+    return found
+
+
+def by_networkx(name: str, *args: Any, **kwargs: Any) -> Any:
+    """Run networkx's own function, on a graph of this backend: it raises its own errors, with its own messages."""
+    return nx.utils.backends._registered_algorithms[name].orig_func(*args, **kwargs)

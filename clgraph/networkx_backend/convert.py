@@ -1,0 +1,75 @@
+"""Graphs of networkx as graphs of this backend, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import networkx as nx
+
+from clgraph.networkx_backend import dispatch_profile as profile
+from clgraph.networkx_backend.adjacency import Adjacency
+from clgraph.networkx_backend.graph import BackendGraph, kind_of, plain_class
+from clgraph.networkx_backend.reading import add_weights, entries_of, read
+
+BACKEND = "clgraph"
+
+
+def convert_from_nx(
+    graph: Any,
+    edge_attrs: Mapping[Any, Any] | None = None,
+    node_attrs: Mapping[Any, Any] | None = None,
+    preserve_edge_attrs: bool = False,
+    preserve_node_attrs: bool = False,
+    preserve_graph_attrs: bool = False,
+    name: str | None = None,
+    graph_name: str | None = None,
+) -> Any:
+    """Return *graph* as a graph of this backend, whose arrays are on the host.
+
+    networkx refuses a graph for good whose conversion has raised once. So without memory this returns ``None``, which
+    networkx's cache passes over; the function that gets it raises :class:`NotImplementedError`.
+    """
+    if isinstance(graph, BackendGraph):
+        return graph
+    if not isinstance(graph, nx.Graph):
+        raise TypeError(f"{type(graph).__name__} is no networkx graph")
+    with profile.converting(name or "convert_from_nx"):
+        try:
+            found = _with_pattern_of(graph, edge_attrs, preserve_edge_attrs, preserve_node_attrs)
+            if found is None:
+                found = read(graph, edge_attrs, preserve_edge_attrs, preserve_node_attrs or bool(node_attrs))
+        except MemoryError:
+            return None
+        return kind_of(graph)._of(found, dict(graph.graph) if preserve_graph_attrs else {})
+
+
+def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
+    """Return a graph of this backend as one of networkx; anything else as it is."""
+    if not isinstance(result, BackendGraph):
+        return result
+    given: Any = result
+    graph = plain_class(given)()
+    graph.graph.update(given.graph)
+    graph._node, graph._adj = given._node, given._adj
+    if graph.is_directed():
+        graph._pred = given._pred
+    return graph
+
+
+def _with_pattern_of(
+    graph: nx.Graph, edge_attrs: Mapping[Any, Any] | None, keep_edges: bool, keep_nodes: bool
+) -> Adjacency | None:
+    """Return the arrays that networkx has cached for other attributes, with the weights named, or ``None``."""
+    if keep_edges or keep_nodes or not nx.config.cache_converted_graphs:
+        return None
+    cache = getattr(graph, "__networkx_cache__", None) or {}
+    for cached in list(cache.get("backends", {}).get(BACKEND, {}).values()):
+        if not isinstance(cached, BackendGraph):
+            continue
+        known = cached._adjacency
+        found = Adjacency(known.nodes, known._numbers, known.graph, keys=known.keys)
+        if edge_attrs:
+            add_weights(found, entries_of(graph, known.nodes), edge_attrs)
+        return found
+    return None

@@ -1,0 +1,98 @@
+"""Counts and times of calls that networkx has sent to the backend: ``clgraph.networkx_backend.profile()``."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from clgraph.tables import table
+
+
+@dataclass
+class Calls:
+    """The calls of one networkx function.
+
+    Attributes
+    ----------
+    n_calls : int
+        Calls that the backend has answered.
+    run_seconds : float
+    n_conversions : int
+        Graphs that were converted; a graph that networkx has cached is not.
+    conversion_seconds : float
+    fallbacks : Counter of str
+        The reasons for which calls went back to networkx, and how often.
+    """
+
+    n_calls: int = 0
+    run_seconds: float = 0.0
+    n_conversions: int = 0
+    conversion_seconds: float = 0.0
+    fallbacks: Counter[str] = field(default_factory=Counter)
+
+
+class Profile(dict[str, Calls]):
+    """What was dispatched, by the name of the function. It prints as a table."""
+
+    def __str__(self) -> str:
+        rows = [
+            [
+                name,
+                calls.n_calls,
+                f"{calls.run_seconds:.4f}",
+                calls.n_conversions,
+                f"{calls.conversion_seconds:.4f}",
+                "; ".join(f"{count} x {reason}" for reason, count in calls.fallbacks.most_common()),
+            ]
+            for name, calls in sorted(self.items())
+        ]
+        return table(["function", "calls", "run s", "conversions", "conversion s", "went back"], rows)
+
+    @property
+    def n_calls(self) -> int:
+        """Calls of all functions that the backend has answered."""
+        return sum(calls.n_calls for calls in self.values())
+
+
+_calls, _lock = Profile(), threading.Lock()
+
+
+def profile(*, reset: bool = False) -> Profile:
+    """Return what was dispatched since the start or the last *reset*."""
+    with _lock:
+        found = Profile({
+            name: Calls(c.n_calls, c.run_seconds, c.n_conversions, c.conversion_seconds, Counter(c.fallbacks))
+            for name, c in _calls.items()
+        })  # fmt: skip
+        if reset:
+            _calls.clear()
+    return found
+
+
+def fell_back(name: str, reason: str) -> None:
+    """Count a call that goes back to networkx."""
+    with _lock:
+        _calls.setdefault(name, Calls()).fallbacks[reason] += 1
+
+
+def answered(name: str, seconds: float) -> None:
+    """Count a call that the backend has answered."""
+    with _lock:
+        calls = _calls.setdefault(name, Calls())
+        calls.n_calls += 1
+        calls.run_seconds += seconds
+
+
+@contextmanager
+def converting(name: str) -> Iterator[None]:
+    """Count a conversion for a call of the function *name*."""
+    began = time.perf_counter()
+    yield
+    with _lock:
+        calls = _calls.setdefault(name, Calls())
+        calls.n_conversions += 1
+        calls.conversion_seconds += time.perf_counter() - began

@@ -1,0 +1,110 @@
+"""Graphs of networkx as :class:`Adjacency`, read once through their dictionaries."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from itertools import chain
+from operator import itemgetter
+from typing import Any, TypeAlias
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.data.graphs.csr import asymmetric_entry
+from clgraph.data.graphs.graph import Graph
+from clgraph.networkx_backend.adjacency import Adjacency
+
+_Entries: TypeAlias = Callable[[], Iterator[dict[Any, Any]]]
+_EXACT = 2**53  # integers below it are doubles
+
+
+def read(
+    graph: nx.Graph, edge_attrs: Mapping[Any, Any] | None = None, keep_edges: bool = True, keep_nodes: bool = True
+) -> Adjacency:
+    """Return the arrays of *graph*, with the weights named, or with references to all attribute dictionaries."""
+    nodes = list(graph)
+    rows = _plain_rows(graph._adj, nodes)
+    numbers = None if _count_up(nodes) else dict(zip(nodes, range(len(nodes)), strict=True))
+    degrees = np.fromiter(map(len, rows), np.int64, len(rows))
+    columns = _columns(rows, numbers, int(degrees.sum()))
+    keys, data = None, _values(rows)
+    if graph.is_multigraph():
+        parallel = list(data)
+        counts = np.fromiter(map(len, parallel), np.int64, columns.size)
+        owners = np.repeat(np.arange(len(rows)), degrees)
+        degrees = np.bincount(np.repeat(owners, counts), minlength=len(rows))
+        columns = np.repeat(columns, counts)
+        keys, data = list(chain.from_iterable(parallel)), _values(parallel)
+    offsets = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum(degrees, out=offsets[1:])
+    if type(graph._adj) is not dict and not graph.is_directed() and asymmetric_entry(offsets, columns, None):
+        raise NotImplementedError("a view of an undirected graph hides edges in one direction only")
+    pattern = Graph._trusted(offsets, columns, directed=graph.is_directed())
+    kept = list(data) if keep_edges else None
+    node_data = list(map(graph._node.__getitem__, nodes)) if keep_nodes else None
+    found = Adjacency(nodes, numbers, pattern, keys=keys, edge_data=kept, node_data=node_data)
+    if not keep_edges and edge_attrs:
+        add_weights(found, entries_of(graph, nodes), edge_attrs)
+    return found
+
+
+def add_weights(found: Adjacency, entries: _Entries, edge_attrs: Mapping[Any, Any]) -> None:
+    """Keep the attributes named of all entries, which *entries* iterates over anew at each call."""
+    for name, default in edge_attrs.items():
+        otherwise = 1 if default is None else default
+        numbers = _numbers(entries, name)
+        found.add_weights(name, [each.get(name, otherwise) for each in entries()] if numbers is None else numbers)
+
+
+def _numbers(entries: _Entries, name: Any) -> NDArray[Any] | None:
+    """Return an attribute that all entries have, all as int or all as float; ``None`` if one is something else.
+
+    One pass without a list of values: their dictionaries are all over the memory, and another pass costs as much.
+    """
+    first = type(next(entries(), {}).get(name))
+    if first not in (int, float):
+        return None
+    try:
+        numbers = array("q" if first is int else "d", map(itemgetter(name), entries()))
+    except (KeyError, TypeError, OverflowError):
+        return None
+    found = np.frombuffer(numbers, np.int64 if first is int else np.float64)
+    return None if first is float and not (np.abs(found) < _EXACT).all() else found  # ints beside floats may be wide
+
+
+def entries_of(graph: nx.Graph, nodes: list[Any]) -> _Entries:
+    """Return the function that iterates over the attribute dictionaries of all entries of *graph*."""
+    rows = _plain_rows(graph._adj, nodes)
+    return partial(_values, list(_values(rows)) if graph.is_multigraph() else rows)
+
+
+def _plain_rows(adjacency: Mapping[Any, Any], nodes: list[Any]) -> list[dict[Any, Any]]:
+    """Return the neighbours of each node; what views filter out is left out once."""
+    if type(adjacency) is dict and list(adjacency) == nodes:
+        rows: list[Any] = list(adjacency.values())
+    else:
+        rows = [adjacency[node] for node in nodes]
+    if {*map(type, rows)} <= {dict}:
+        return rows
+    return [row if isinstance(row, dict) else dict(row) for row in rows]
+
+
+def _count_up(nodes: list[Any]) -> bool:
+    """Return whether the nodes are the integers 0, 1, 2, …"""
+    return {*map(type, nodes)} <= {int} and nodes == list(range(len(nodes)))
+
+
+def _columns(rows: list[dict[Any, Any]], numbers: dict[Any, int] | None, size: int) -> NDArray[np.int32]:
+    ends: Iterable[Any] = chain.from_iterable(rows)
+    if numbers is not None:
+        ends = map(numbers.__getitem__, ends)
+    return np.fromiter(ends, np.int32, size)
+
+
+def _values(mappings: list[Any]) -> Iterator[Any]:
+    if {*map(type, mappings)} <= {dict}:
+        return chain.from_iterable(map(dict.values, mappings))
+    return chain.from_iterable(each.values() for each in mappings)

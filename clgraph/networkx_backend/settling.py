@@ -1,0 +1,89 @@
+"""The order in which networkx's Dijkstra settles nodes, found from the distances."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.sssp import sssp
+from clgraph.data.graphs.graph import Graph
+from clgraph.networkx_backend.adjacency import Adjacency
+from clgraph.networkx_backend.calls import run_options
+from clgraph.networkx_backend.searches import Visits
+
+_MAX_ROUNDS = 64  # Random weights need 2 or 3 rounds; where ties are longer, some paths are other shortest ones.
+
+
+def settle(
+    adjacency: Adjacency, graph: Graph, distances: NDArray[Any], sources: list[int]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the vertices reached in networkx's order, and the vertex before each one on networkx's path; -1 if none.
+
+    networkx settles nodes by distance. Of equal ones that comes first which was queued first: its predecessor was
+    settled earlier, or has it earlier among its neighbours. So ranks by distance are refined by the ranks of
+    predecessors until none changes.
+    """
+    reached = (distances >= 0) & (distances < np.inf)
+    vertices = np.flatnonzero(reached)
+    if graph.edge_weights is None:
+        visits = Visits(graph, sources, int(distances.max(initial=0)))
+        return visits.order, visits.predecessors
+    rows, columns = adjacency.rows, adjacency.columns
+    near, far = distances[rows], distances[columns]
+    is_source = np.zeros(len(adjacency), bool)
+    is_source[sources] = True
+    tight = reached[rows] & reached[columns] & (near < far) & (near + graph.edge_weights == far) & ~is_source[columns]
+    entries = np.flatnonzero(tight)
+    leads = is_source.copy()
+    leads[columns[entries]] = True
+    if not leads[vertices].all():  # edges that weigh nothing lead to some
+        return _by_distance(graph, distances, vertices, sources)
+    queued = np.full(len(adjacency), np.iinfo(np.int64).max)  # the entry that queued each vertex; of sources, its place
+    for place, source in reversed([*enumerate(sources)]):
+        queued[source] = place
+    starts, heads = rows[entries], columns[entries]
+    rank = _ranks(vertices, len(adjacency), distances)
+    before = np.full(len(adjacency), -1, np.int64)
+    for _ in range(_MAX_ROUNDS):
+        order = np.lexsort((entries, rank[starts], heads))
+        first = np.append(True, heads[order][1:] != heads[order][:-1]) if order.size else np.zeros(0, bool)
+        chosen = order[first]
+        before[heads[chosen]] = starts[chosen]
+        queued[heads[chosen]] = entries[chosen]
+        by = np.where(before[vertices] >= 0, rank[before[vertices]], -1)
+        found = _ranks(vertices, len(adjacency), queued, by, distances)
+        if np.array_equal(found, rank):
+            break
+        rank = found
+    return vertices[np.argsort(rank[vertices], kind="stable")], before
+
+
+def _ranks(vertices: NDArray[Any], n: int, *keys: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the dense rank of each of *vertices* by the last key, then the one before; equal ones have equal ranks."""
+    columns = [key[vertices] if key.size == n else key for key in keys]
+    order = np.lexsort(columns)
+    differs = np.zeros(order.size, bool)
+    for key in columns:
+        in_order = key[order]
+        differs[1:] |= in_order[1:] != in_order[:-1]
+    rank = np.full(n, -1, np.int64)
+    rank[vertices[order]] = np.cumsum(differs)
+    return rank
+
+
+def _by_distance(
+    graph: Graph, distances: NDArray[Any], vertices: NDArray[Any], sources: list[int]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the vertices by distance, each after its predecessor, with the predecessors that our search finds."""
+    before = sssp(graph, sources, predecessors=True, **run_options("sssp")).predecessors
+    assert before is not None
+    steps = np.zeros(distances.size, np.int64)  # edges to the source: predecessors at the same distance come first
+    while True:
+        deeper = np.where(before >= 0, steps[np.maximum(before, 0)] + 1, 0)
+        if np.array_equal(deeper, steps):
+            break
+        steps = deeper
+    order = np.lexsort((steps[vertices], distances[vertices]))
+    return vertices[order], before
