@@ -22,7 +22,7 @@ struct Bucketed : Searched {
     return (uint)most;
   }
   Bucketed(Random &random, ulong seed, uint scale)
-      : Searched(random, seed, 1 << 20), n_buckets(scale < 3 ? 64 : 16), longest_row(longest(row_offsets)),
+      : Searched(random, seed, 1 << 20), n_buckets(scale < 3 || scale > 9 ? 64 : 16), longest_row(longest(row_offsets)),
         pool((n + longest_row) / CHUNK + 2 * n_buckets + 4 + random.below(20)), chunks(WORKERS * pool),
         entries(WORKERS * pool * CHUNK), buckets(WORKERS * n_buckets), state(STATE_WORDS), distances(n) {
     launch(1, [&] { start(n, 2, n_buckets, sources, chunks, entries, buckets, state, distances, pool); });
@@ -49,4 +49,19 @@ static bool search_right(Random &random, ulong seed) {
          on.entries.right() && on.buckets.right() && on.state.right() && on.distances.right();
 }
 
-static const Case cases[] = {{"search", search_right}};
+/* A way that is too long for its type is told. */
+static bool overflow_right(Random &random, ulong seed) {
+  Bucketed on(random, seed, 27u);
+  lateness = 400;
+  std::fill(on.edge_weights.begin(), on.edge_weights.end(), INT_MAX);
+  const Array<uint> levels = on.expected(false);
+  for (uint round = 1; round == 1 || on.state[STATE_ALIVE] + 1 == round; round++)
+    launch(WORKERS, [&] {
+      search(round, FAR_AWAY - 1, 1 << 20, 27u, on.n_buckets, on.pool, on.row_offsets, on.column_indices,
+             on.edge_weights, on.chunks, on.entries, on.buckets, on.state, on.distances);
+    });
+  return !std::count_if(levels.begin(), levels.end(), [](uint level) { return level != ~0u && level > 2; }) ||
+         on.state[STATE_OVERFLOW];
+}
+
+static const Case cases[] = {{"search", search_right}, {"overflow", overflow_right}};
