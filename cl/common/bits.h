@@ -15,5 +15,6 @@ INLINE uint and_equal(uint x, uint a, uint b) {
 #endif
 }
 
+INLINE uint lowest_bit(uint x) { return 31u - (uint)clz(x & (0u - x)); }     /* x != 0 */
 INLINE uint lowest_bit(ulong x) { return 63u - (uint)clz(x & (0ul - x)); }  /* x != 0 */
 #endif

@@ -24,13 +24,13 @@
 #define STATE_STATUS 2
 #define STATE_ARRIVED 32         /* work-items that have started, in all launches */
 #define STATE_STOP 64            /* the number of the last launch of which a work-item has used up its budget */
-#define STATE_LOCK 96            /* of the words below */
-#define STATE_SHARED 97          /* the first chunk of those that are shared */
+#define STATE_LOCK 96            /* guards the words below */
+#define STATE_SHARED 97          /* the first shared chunk */
 #define STATE_N_SHARED 98
-#define STATE_BUSY 99            /* work-items with chunks, also those that have not started */
+#define STATE_BUSY 99            /* work-items with chunks, whether they have started or not */
 #define STATE_WAITING 100
-#define STATE_RETURNED 101       /* for each work-item, the first of the chunks from its pool that others have emptied */
-#define STATE_OWN (STATE_RETURNED + WORKERS)  /* for each work-item, of the launch before: */
+#define STATE_RETURNED 101       /* a word for each work-item: the first chunk of its pool that another one has emptied */
+#define STATE_OWN (STATE_RETURNED + WORKERS)  /* words for each work-item, from the launch before: */
 #define OWN_LEAST 0              /* its least bucket, two words */
 #define OWN_CHUNKS 2             /* its chunks */
 #define OWN_MADE 3               /* chunks that it has taken from its pool */

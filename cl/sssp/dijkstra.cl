@@ -12,6 +12,7 @@
  * After E. Denardo, B. Fox, "Shortest-route methods: 1. Reaching, pruning, and buckets", Operations Research 27, 1979,
  * and R. Ahuja, K. Mehlhorn, J. Orlin, R. Tarjan, "Faster algorithms for the shortest path problem", J. ACM 37, 1990.
  */
+#include "common/bits.h"
 #include "traversal/distances.h"
 
 #ifndef SKIP_LEAVES              /* 1: the only edge of a vertex of degree 1 leads back (undirected), so it need not wait */
@@ -41,8 +42,6 @@ typedef struct {
   __global ulong *restrict digits, *restrict top, *restrict link;
   __global entry_t *restrict entries;
 } heap_t;
-
-INLINE uint lowest_bit(uint bits) { return 31u - clz(bits & -bits); }
 
 INLINE void put(heap_t *heap, dist_t distance, int vertex) {
   const dist_t differs = distance ^ heap->last;

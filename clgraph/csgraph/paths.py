@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import shortest_path as scipy_shortest_path
 from clgraph.csgraph.searches import searched
 from clgraph.runtime.session import SessionLike
 
-_DENSE_SHARE = 0.25  # of all pairs. From it on, scipy's method "auto" is Floyd-Warshall's.
+_DENSE_SHARE = 0.25  # If at least this share of all pairs has edges, scipy's method "auto" is Floyd-Warshall's.
 
 
 def dijkstra(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from clgraph.data.graphs.graph import Graph
 
-_EXACT = 2**53  # integers below it are doubles
+EXACT = 2**53  # integers below it are doubles
 
 
 class Adjacency:
@@ -177,6 +177,6 @@ def as_numbers(values: list[Any]) -> NDArray[Any] | str:
         return array.astype(np.int64, copy=False)
     if array.dtype != np.float64:
         return f"sums of {array.dtype} are rounded otherwise"
-    if np.abs(array).max(initial=0.0, where=np.isfinite(array)) >= _EXACT and int in kinds:
+    if np.abs(array).max(initial=0.0, where=np.isfinite(array)) >= EXACT and int in kinds:
         return "integers beside floats are beyond 2**53"
     return array

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from clgraph.data.graphs.csr import asymmetric_entry
 from clgraph.data.graphs.graph import Graph
-from clgraph.networkx_backend.adjacency import Adjacency
+from clgraph.networkx_backend.adjacency import EXACT, Adjacency
 
 _Entries: TypeAlias = Callable[[], Iterator[dict[Any, Any]]]
-_EXACT = 2**53  # integers below it are doubles
 
 
 def read(
@@ -72,7 +71,7 @@ def _numbers(entries: _Entries, name: Any) -> NDArray[Any] | None:
     except (KeyError, TypeError, OverflowError):
         return None
     found = np.frombuffer(numbers, np.int64 if first is int else np.float64)
-    return None if first is float and not (np.abs(found) < _EXACT).all() else found  # ints beside floats may be wide
+    return None if first is float and not (np.abs(found) < EXACT).all() else found  # ints beside floats may be wide
 
 
 def entries_of(graph: nx.Graph, nodes: list[Any]) -> _Entries:

@@ -28,9 +28,7 @@ _MOST_BUCKETS = 4096.0  # buckets that one edge may span
 _FEW_WEIGHTS = 256  # weights whose mean tells whether the greatest is far above
 _WIDTH_HOPS = 1.0  # width of a circular bucket, in mean weight / degree
 _NARROWEST, _NARROWEST_FLOAT32 = 1e-300, 1e-36  # widths whose inverse is finite
-_MOST_LAUNCHES = (
-    2**31
-)  # A launch ends when a worker has looked at _BUDGET edges, of which there may be many more than m.
+_MOST_LAUNCHES = 2**31  # each of _BUDGET edges; a vertex may be expanded several times
 _WIDEST = 1e30  # greatest width of a bucket
 MANY_LEAVES = 0.25  # share of the vertices; with fewer leaves, telling them apart takes longer than queueing them
 _HELD = 128  # vertices that a sub-group holds back if turns are few and long; 32, 64, 96 and 128 were tried on an H200
