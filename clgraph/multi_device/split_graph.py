@@ -115,10 +115,16 @@ class SplitGraph:
             As :class:`clgraph.multi_device.team.Team`.
         """
         graph, team = as_graph(graph), Team(devices)
+        made = cls.of_ranges(graph, team, split(graph.n_edges, team, shares))
+        made.shares = shares
+        return made
+
+    @classmethod
+    def of_ranges(cls, graph: Graph, team: Team, cuts: Sequence[tuple[int, int]]) -> SplitGraph:
+        """Copy a range of the entries of *graph* to each device of *team*."""
         made = object.__new__(cls)
-        made.source, made.team, made.directed, made.shares = graph, team, graph.directed, shares
+        made.source, made.team, made.directed = graph, team, graph.directed
         made.n_vertices, made.n_edges = graph.n_vertices, graph.n_edges
-        cuts = split(graph.n_edges, team, shares)
 
         def copied(place: int) -> list[Slab]:
             slots = Slots(team, team.sessions[place], graph)
@@ -139,18 +145,18 @@ class StreamedGraph:
     def __init__(
         self,
         graph: Graph,
-        devices: object,
+        team: Team,
         *,
         shares: str = "speed",
         segment_entries: int | None = None,
         weights: bool = False,
+        cuts: Sequence[tuple[int, int]] | None = None,
     ) -> None:
         self.source, self.shares, self._weights = graph, shares, weights
-        self.team, self.directed = Team(devices), graph.directed
+        self.team, self.directed = team, graph.directed
         self.n_vertices, self.n_edges = graph.n_vertices, graph.n_edges
-        most = None if segment_entries is None else checked_count("segment_entries", segment_entries, 2**31 - 1)
-        self.segment_entries = most
-        self._cuts = split(graph.n_edges, self.team, shares)
+        self.segment_entries = checked_segment(segment_entries)
+        self._cuts = split(graph.n_edges, team, shares) if cuts is None else cuts
 
     def slabs(self, place: int) -> Iterator[Slab]:
         """Yield the slabs of a device one by one; a slab is gone when the one after the next is asked for."""
@@ -181,13 +187,22 @@ def as_split(
             raise InputError(f"devices = {shown(devices)}; a SplitGraph stays on the devices that have it")
         return graph
     given = {name: options.pop(name) for name in SPLIT_OPTIONS if name in options}
-    return StreamedGraph(as_graph(graph), devices, weights=weights, **given)
+    return StreamedGraph(as_graph(graph), Team(devices), weights=weights, **given)
+
+
+def checked_segment(segment_entries: object) -> int | None:
+    """Return the option *segment_entries*; raise an :class:`InputError` if it is out of range."""
+    return None if segment_entries is None else checked_count("segment_entries", segment_entries, 2**31 - 1)
 
 
 def split(n_entries: int, team: Team, shares: str) -> list[tuple[int, int]]:
     """Return which entries each device gets."""
     check_choice("shares", shares, ("speed", "equal"))
-    weights = [speed_of(session) if shares == "speed" else 1.0 for session in team.sessions]
+    return ranges(n_entries, [speed_of(session) if shares == "speed" else 1.0 for session in team.sessions])
+
+
+def ranges(n_entries: int, weights: Sequence[float]) -> list[tuple[int, int]]:
+    """Cut entries 0 … *n_entries* − 1 into ranges whose lengths are in proportion to *weights*."""
     ends = np.cumsum(weights) / math.fsum(weights) * n_entries
     cuts = [0, *(min(n_entries, round(end / _ALIGNMENT) * _ALIGNMENT) for end in ends[:-1]), n_entries]
     return [*pairwise(cuts)]

@@ -32,7 +32,7 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.connected_components import on_devices
+from clgraph.algorithms.connected_components import on_devices, on_processes
 from clgraph.algorithms.connected_components.plan import ComponentsPlan, MatrixComponents
 from clgraph.algorithms.connected_components.problem import ComponentsProblem, as_problem
 from clgraph.algorithms.connected_components.strategies import STRATEGIES, contenders
@@ -41,7 +41,8 @@ from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
 from clgraph.engine.result import Result
 from clgraph.errors import InputError, VerificationError
-from clgraph.multi_device.split_graph import SPLIT_OPTIONS, SplitGraph, StreamedGraph, as_split
+from clgraph.multi_device.process_graph import ProcessGraph, as_parts
+from clgraph.multi_device.split_graph import SPLIT_OPTIONS, SplitGraph, StreamedGraph
 from clgraph.runtime.driver.timing import RunInfo
 from clgraph.runtime.session import SessionLike
 
@@ -130,21 +131,22 @@ def connected_components(
     >>> n_components, labels.tolist()
     (1, [0, 0, 0, 0])
     """
-    if devices is not None or isinstance(graph, SplitGraph):
+    if devices is not None or isinstance(graph, SplitGraph | ProcessGraph):
         checked_flag("verify", verify)
         ALGORITHM.check_options(options)
-        return _on_devices(as_split(graph, devices, session, given := dict(options)), strategy, given, verify)
+        return _on_devices(as_parts(graph, devices, session, given := dict(options)), strategy, given, verify)
     problem = as_problem(graph)
     result: Components = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify, options=options)
     return result
 
 
 def _on_devices(
-    graph: SplitGraph | StreamedGraph, strategy: str, options: Mapping[str, Any], verify: bool
+    graph: SplitGraph | StreamedGraph | ProcessGraph, strategy: str, options: Mapping[str, Any], verify: bool
 ) -> Components:
     if verify and graph.source is None:
         raise InputError("verify = True; a graph that was made on its devices cannot be checked on the host")
-    n_components, labels, info = on_devices.solve(graph, strategy, options)
+    solver = on_processes if isinstance(graph, ProcessGraph) else on_devices
+    n_components, labels, info = solver.solve(graph, strategy, options)
     result = Components(n_components, labels)
     result.info = info
     if verify:

@@ -18,6 +18,7 @@ from clgraph.algorithms.connected_components.plan import ComponentsPlan
 from clgraph.algorithms.connected_components.problem import ComponentsProblem
 from clgraph.algorithms.connected_components.strategies import STRATEGIES
 from clgraph.arguments import is_among, shown
+from clgraph.data.graphs.graph import Graph
 from clgraph.engine.options import checked_options
 from clgraph.errors import UnsupportedStrategyError
 from clgraph.model.strategy import Choice, choose
@@ -35,7 +36,7 @@ LOCAL = "rem", "hook_compress", "afforest"
 
 
 @dataclass
-class _Forest:
+class Forest:
     """The result of one device: the plan that holds its forest of all vertices, and counts of its work."""
 
     plan: ComponentsPlan
@@ -53,7 +54,7 @@ class _Forest:
         join_forest(self.session, scope["n"], other, self.plan.labels, is_packed=is_packed)
         self.plan.program("connected_components/phases.cl").bind("compress", -(-scope["n"] // 4), scope)()
 
-    def take(self, team: Team, other: _Forest) -> int:
+    def take(self, team: Team, other: Forest) -> int:
         """Join this forest with one of another device, and wait for the end; return how many bytes were sent."""
         message, is_packed = forest_message(other.session, self.plan.scope["n"], other.plan.labels)
         sent = team.send(message, self.session)
@@ -79,7 +80,7 @@ def solve(
     if not is_among(strategy, ("auto", *LOCAL)):
         raise UnsupportedStrategyError(f"strategy = {shown(strategy)}; on several devices: 'auto', {', '.join(LOCAL)}")
     started, team, n = time.perf_counter(), graph.team, graph.n_vertices
-    asked, strategy = strategy, _picked(graph, strategy)
+    asked, strategy = strategy, picked(graph, strategy)
     why = "asked for" if asked != "auto" else "predicted to be the fastest on the first part"
     given = checked_options(STRATEGIES, Choice(strategy, asked, {}), options)
     forests = {k: found for k, found in enumerate(_local_forests(graph, strategy, given)) if found is not None}
@@ -122,7 +123,7 @@ def all_seen(skips: Sequence[int | None], numbers: NDArray[np.int32]) -> bool:
     return not giants or (len(giants) == len(skips) and np.unique(numbers[giants]).size == 1)
 
 
-def _picked(graph: SplitGraph | StreamedGraph, strategy: str) -> str:
+def picked(graph: SplitGraph | StreamedGraph, strategy: str) -> str:
     """Return *strategy*, or the choice for ``"auto"``. The bus limits a streamed graph, so for that any will do."""
     if strategy != "auto":
         return strategy
@@ -136,35 +137,45 @@ def _picked(graph: SplitGraph | StreamedGraph, strategy: str) -> str:
     return LOCAL[0]
 
 
-def _local_forests(graph: SplitGraph | StreamedGraph, strategy: str, given: Mapping[str, Any]) -> list[_Forest | None]:
+def _local_forests(graph: SplitGraph | StreamedGraph, strategy: str, given: Mapping[str, Any]) -> list[Forest | None]:
     """Return the forest of the entries of each device; ``None`` for a device without any."""
 
-    def local(place: int) -> _Forest | None:
-        began, forest = time.perf_counter(), None
-        for slab in graph.slabs(place):
-            session = slab.graph.session
-            with session.driver:
-                plan: ComponentsPlan = STRATEGIES[strategy].plan(
-                    session, ComponentsProblem(slab.graph.as_graph()), **given
-                )
-                plan.predicted_seconds = 0.0  # else the plan may wait while it holds the driver, which others need
-                plan.run()
-                if forest is None:
-                    forest = _Forest(plan)
-                else:
-                    forest.merge(plan.labels)
-                forest.n_entries += slab.graph.n_edges
-                if not slab.graph.directed and "state" in plan.arrays:  # the plan may have skipped rows
-                    forest.states.append(plan.arrays["state"])
-        if forest is not None:
-            wait_for(forest.session)
-            forest.seconds = time.perf_counter() - began
-        return forest
-
-    return graph.team.each(local)
+    return graph.team.each(lambda place: local_forest(graph, place, strategy, given))
 
 
-def _merge(team: Team, forests: Mapping[int, _Forest]) -> tuple[int, int, int]:
+def local_forest(
+    graph: SplitGraph | StreamedGraph, place: int, strategy: str, given: Mapping[str, Any]
+) -> Forest | None:
+    """Return the forest of the entries of one device; ``None`` if it has none."""
+    began, forest = time.perf_counter(), None
+    for slab in graph.slabs(place):
+        session = slab.graph.session
+        with session.driver:
+            plan: ComponentsPlan = STRATEGIES[strategy].plan(session, ComponentsProblem(slab.graph.as_graph()), **given)
+            plan.predicted_seconds = 0.0  # else the plan may wait while it holds the driver, which others need
+            plan.run()
+            if forest is None:
+                forest = Forest(plan)
+            else:
+                forest.merge(plan.labels)
+            forest.n_entries += slab.graph.n_edges
+            if not slab.graph.directed and "state" in plan.arrays:  # the plan may have skipped rows
+                forest.states.append(plan.arrays["state"])
+    if forest is not None:
+        wait_for(forest.session)
+        forest.seconds = time.perf_counter() - began
+    return forest
+
+
+def bare_forest(session: Session, n: int) -> Forest:
+    """Return the forest of *n* vertices without edges."""
+    graph = Graph._trusted(np.zeros(n + 1, np.int32), np.zeros(0, np.int32), sorted_rows=True)
+    plan = STRATEGIES["rem"].plan(session, ComponentsProblem(graph))
+    plan.run()
+    return Forest(plan)
+
+
+def _merge(team: Team, forests: Mapping[int, Forest]) -> tuple[int, int, int]:
     """Merge all forests into one; return its place, the rounds of merges, and the most bytes that one device moved."""
     rounds, moved = team.merge_rounds([*forests]), dict.fromkeys(forests, 0)
     for pairs in rounds:

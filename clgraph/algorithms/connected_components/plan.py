@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -35,18 +36,30 @@ class ComponentsPlan(Plan):
         look_up = program.bind("number_components", n, self.scope, rank=ranks, labels=labels)
         return mark, Scan(self.session, labels, ranks), look_up, labels
 
+    def number(self) -> DeviceArray:
+        """Number the components by their smallest vertices; return the number of each vertex's, then how many there are."""
+        mark, scan, look_up, labels = self._numbering
+        mark()
+        scan.run()
+        look_up()
+        return labels
+
     def result(self) -> tuple[int, NDArray[np.int32]]:
         """Return the number of components, and each vertex's component; these are numbered by smallest vertex."""
         n = self.setting.values["n"]
         if not n:
             return 0, np.zeros(0, np.int32)
-        mark, scan, look_up, labels = self._numbering
-        mark()
-        scan.run()
-        look_up()
-        numbers, *status = self.session.read((labels, 0, n + 1), *scan.statuses())
-        scan.check(status)
+        numbers, *status = self.session.read((self.number(), 0, n + 1), *self._numbering[1].statuses())
+        self._numbering[1].check(status)
         return int(numbers[n]), numbers[:n]
+
+    def part(self, start: int, stop: int, copy: Callable[[DeviceArray, int, int], object]) -> int:
+        """Return the number of components; ``copy(numbers, start, stop)`` reads those of some vertices."""
+        n, numbers = self.setting.values["n"], self.number()
+        copy(numbers, start, stop)
+        (count,), *status = self.session.read((numbers, n, n + 1), *self._numbering[1].statuses())
+        self._numbering[1].check(status)
+        return int(count)
 
 
 class MatrixComponents(UncheckedPlan):

@@ -106,7 +106,7 @@ def solve(problem: ForestProblem, graph: SplitGraph | StreamedGraph) -> tuple[ND
     kind = weight_kind(problem.graph)
     if weights is not None and kind == "WEIGHT_RANK":
         graph = StreamedGraph(
-            _ranked(problem.graph, weights), list(team.sessions), shares=graph.shares,
+            _ranked(problem.graph, weights), team, shares=graph.shares,
             segment_entries=graph.segment_entries, weights=True,
         )  # fmt: skip
         team = graph.team

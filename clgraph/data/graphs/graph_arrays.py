@@ -14,6 +14,7 @@ from clgraph.data.graphs.csr import as_ids, as_integers, as_weights, asymmetric_
 from clgraph.data.graphs.entries import row_order
 from clgraph.data.graphs.stats import GraphStats, graph_stats, guessed_stats, has_thin_rows, sampled_locality
 from clgraph.errors import GraphError, InputError
+from clgraph.shared_memory import copies
 
 MAX_KERNEL_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
 SMALL_ITEMS = 1 << 14  # vertices + entries. The host checks and measures a smaller graph sooner than launches do.
@@ -105,6 +106,21 @@ class GraphArrays:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._fill(*state.values())
+
+    def share_memory(self) -> Self:
+        """Return the graph with its arrays in shared memory, from which several GPUs read it at once.
+
+        Each of several GPUs has a process (see ``docs/devices.md``). A graph of which they get parts in every call is
+        copied there once, so that the calls need not copy it.
+
+        Raises
+        ------
+        HostMemoryError
+            The system has no room for the copy.
+        """
+        given = self.row_offsets, self.column_indices, *([] if self.edge_weights is None else [self.edge_weights])
+        sorted_rows: Any = self.has_sorted_rows
+        return type(self)._trusted(*copies(*given), directed=self.directed, ids=self.ids, sorted_rows=sorted_rows)
 
     @cached_property
     def arrays(self) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]:

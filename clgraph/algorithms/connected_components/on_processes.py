@@ -1,0 +1,139 @@
+"""Connected components on several GPUs, each in a process: a forest on each, exchanged, merged and numbered on all.
+
+Each GPU finds a forest of its entries, and writes it to shared memory. Then each merges the others' forests into its
+own, so all have the same trees and number them in the same way, and each copies its range of the answer.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph import shared_memory
+from clgraph.algorithms.connected_components import on_devices
+from clgraph.algorithms.connected_components.strategies import STRATEGIES
+from clgraph.arguments import is_among, shown
+from clgraph.engine.options import checked_options
+from clgraph.errors import UnsupportedStrategyError
+from clgraph.model.strategy import Choice
+from clgraph.multi_device.member import Member
+from clgraph.multi_device.process_graph import ProcessGraph, part_of
+from clgraph.multi_device.split_graph import ranges
+from clgraph.runtime.driver.timing import RunInfo, Seconds
+
+_FOREST, _MESSAGE = "the forest of the running call", "its message"
+_PACKED = 16  # vertices per word of a message: those of R-MAT graphs take a word for 50
+
+
+@dataclass(frozen=True)
+class _Local:
+    """What a process tells of its forest.
+
+    Attributes
+    ----------
+    strategy : str
+    n_entries : int
+    seconds : float
+        Time of finding the forest.
+    skips : list of int or None
+        As :meth:`on_devices.Forest.skips`.
+    size : int
+        Words of the message.
+    is_packed : bool
+    """
+
+    strategy: str
+    n_entries: int
+    seconds: float
+    skips: list[int | None]
+    size: int
+    is_packed: bool
+
+
+def solve(
+    graph: ProcessGraph, strategy: str, options: Mapping[str, Any]
+) -> tuple[int, NDArray[np.int32], RunInfo]:
+    """Return how many components there are, the numbers of the vertices' components, and what ran."""
+    allowed = ("auto", *on_devices.LOCAL)
+    if not is_among(strategy, allowed):
+        raise UnsupportedStrategyError(f"strategy = {shown(strategy)}; on several devices: {', '.join(allowed)}")
+    started, team, n = time.perf_counter(), graph.processes, graph.n_vertices
+    if not n:
+        found, numbers, local = 0, np.zeros(0, np.int32), list[_Local]()
+        return found, numbers, _info(graph, strategy, strategy, started, started, local, {})
+    rooms = [shared_memory.empty(-(-n // _PACKED), np.uint32) for _ in range(len(team))]
+    numbers = shared_memory.empty(n, np.int32)
+    many = [strategy] * len(team), [dict(options)] * len(team)
+    local = team.each(_find, graph.parts, *many, rooms, needs=graph.generation)
+    if any(each.size > room.size for each, room in zip(local, rooms, strict=True)):
+        rooms = [shared_memory.empty(each.size, np.uint32) for each in local]
+        team.each(_send, rooms)
+    local_stopped = time.perf_counter()
+    messages = [(room[: each.size], each.is_packed) for room, each in zip(rooms, local, strict=True)]
+    others = [messages[:place] + messages[place + 1 :] for place in range(len(team))]
+    cuts = ranges(n, [1.0] * len(team))
+    counts = team.each(_join, others, [numbers[first:stop] for first, stop in cuts], cuts)
+    details: dict[str, Any] = {}
+    if not on_devices.all_seen([skip for each in local for skip in each.skips], numbers):
+        counts[0], numbers, info = solve(graph, "rem", {})
+        return counts[0], numbers, replace(info, details={**info.details, "giants_differed": True})
+    return counts[0], numbers, _info(graph, strategy, local[0].strategy, started, local_stopped, local, details)
+
+
+def _info(
+    graph: ProcessGraph, asked: str, strategy: str, started: float, local_stopped: float, local: Sequence[_Local],
+    details: Mapping[str, Any],
+) -> RunInfo:  # fmt: skip
+    now = time.perf_counter()
+    sizes = [4 * each.size for each in local]
+    told = {
+        "device_entries": tuple(each.n_entries for each in local),
+        "device_seconds": tuple(each.seconds for each in local),
+        "local_seconds": local_stopped - started, "merge_seconds": now - local_stopped, "merge_rounds": 1,
+        "merge_bytes": sum(sizes), "most_merge_bytes": max(sizes, default=0), **details,
+    }  # fmt: skip
+    why = "asked for" if asked != "auto" else "predicted to be the fastest on the first part"
+    seconds, names = Seconds(now - started, 0.0, 0.0, 0.0), ", ".join(graph.processes.names())
+    return RunInfo(strategy, "online", names, why, seconds, {}, {}, told)
+
+
+def _find(
+    member: Member, part: Any, strategy: str, options: Mapping[str, Any], room: NDArray[np.uint32]
+) -> _Local:
+    """Find the forest of a part, and write it to *room*."""
+    graph, started = part_of(member, part), time.perf_counter()
+    picked = on_devices.picked(graph, strategy)
+    given = checked_options(STRATEGIES, Choice(picked, strategy, {}), options)
+    found = on_devices.local_forest(graph, 0, picked, given)
+    forest = on_devices.bare_forest(member.session, graph.n_vertices) if found is None else found
+    seconds = time.perf_counter() - started
+    member.kept[_FOREST] = forest
+    labels, is_packed = on_devices.forest_message(forest.session, graph.n_vertices, forest.plan.labels)
+    words = member.kept[_MESSAGE] = labels.view(0, labels.size, np.uint32)
+    if words.size <= room.size:
+        _send(member, room)
+    return _Local(picked, forest.n_entries, seconds, forest.skips() if found else [], words.size, is_packed)
+
+
+def _send(member: Member, room: NDArray[np.uint32]) -> None:
+    """Write the message with the forest to *room*."""
+    words = member.kept.pop(_MESSAGE)
+    member.read(words, 0, room[: words.size])
+
+
+def _join(
+    member: Member, others: Sequence[tuple[NDArray[np.uint32], bool]], room: NDArray[np.int32], cut: tuple[int, int]
+) -> int:
+    """Merge the forests of other processes; write the components of a range of vertices to *room*; return how many."""
+    forest = member.kept.pop(_FOREST)
+    for message, is_packed in others:
+        array = forest.session.empty(message.size, np.uint32)
+        member.write(array, 0, message)
+        forest.merge(array if is_packed else array.view(0, array.size, np.int32), is_packed=is_packed)
+    count: int = forest.plan.part(*cut, lambda numbers, first, _stop: member.read(numbers, first, room))
+    return count

@@ -1,0 +1,155 @@
+"""The process of one GPU: it runs functions of this package that the first process names."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import sys
+import threading
+from collections.abc import Iterable
+from multiprocessing.connection import Connection
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.errors import DeviceError
+from clgraph import shared_memory
+from clgraph.multi_device.team import Team
+from clgraph.runtime.driver import opencl as cl
+from clgraph.runtime.driver.failure import typed_errors
+from clgraph.runtime.memory.arrays import DeviceArray
+from clgraph.runtime.memory.staging import hold
+
+_T = TypeVar("_T")
+_Pinned = tuple[shared_memory.Block, Any]  # a block that the driver has pinned, and the buffer that keeps it so
+
+
+class Member(Team):
+    """The team of the only device that a process has.
+
+    Arrays in shared memory are pinned once, so the device copies them without a detour over pinned chunks.
+
+    Attributes
+    ----------
+    kept : dict
+        Values that stay here between calls, by the keys that the first process gave them.
+    """
+
+    def __init__(self, device: object) -> None:
+        super().__init__([device])
+        self.kept: dict[Any, Any] = {}
+        self._pinned: dict[str, _Pinned] = {}
+
+    @property
+    def session(self) -> Any:
+        return self.sessions[0]
+
+    def each(self, work: Any, places: Any = None) -> list[Any]:
+        """Return ``[work(0)]``, called in this thread."""
+        return [work(place) for place in ((0,) if places is None else places)]
+
+    def write(self, array: DeviceArray, first: int, host: NDArray[Any]) -> None:
+        """Copy *host* to the items from *first* on, as :meth:`Team.write`; it must not change until they are used."""
+        if not self._is_pinned(host):
+            super().write(array, first, host)
+            return
+        self._copy(array.memory.commands, array.buffer, host, dst_offset=first * array.dtype.itemsize)
+        hold(array.memory.commands, array.memory.commands.queue, array.memory.commands.copy_queue)
+
+    def read(self, array: DeviceArray, first: int, host: NDArray[Any]) -> None:
+        """Copy items of *array* from *first* on to all of *host*, after all earlier work."""
+        commands = array.memory.commands
+        if not self._is_pinned(host):
+            host[:] = array.get(first, first + host.size)
+        elif host.size:
+            with typed_errors("copying from the device"):
+                event = cl.enqueue_copy(
+                    commands.queue, host, array.buffer, src_offset=first * array.dtype.itemsize, is_blocking=False
+                )
+            commands.wait(event)
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Let go of blocks of shared memory that the first process has removed."""
+        for name in names:
+            self._pinned.pop(name, None)
+
+    def _is_pinned(self, host: NDArray[Any]) -> bool:
+        """Return whether *host* lies in shared memory, which is pinned from its first use on."""
+        place = shared_memory.place_of(host)
+        if place is None or self.session.facts.is_cpu:
+            return False
+        if place[0] not in self._pinned:
+            block = shared_memory.attached(place[0])
+            flags = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
+            whole = block.array(0, block.n_bytes, np.dtype(np.uint8))
+            try:
+                self._pinned[place[0]] = block, cl.Buffer(self.session.context, flags, hostbuf=whole)
+            except cl.Error:  # the system limits the memory that a process may pin
+                return False
+        return True
+
+
+def serve(connection: Connection, device: str) -> None:
+    """Answer calls until the first process ends or closes the connection.
+
+    A call is ``(function, arguments, removed)``: the answer is ``function(member, *arguments)``, or the exception that
+    it has raised.
+    """
+    member: Member | None = None
+    while True:
+        try:
+            call = connection.recv_bytes()
+        except (EOFError, OSError):
+            return
+        try:
+            if member is None:
+                member = Member(device)
+            function, arguments, removed = pickle.loads(call)
+            member.forget(removed)
+            answer: tuple[bool, Any] = True, function(member, *arguments)
+            del function, arguments
+        except BaseException as error:
+            answer = False, _plain(error)
+        connection.send_bytes(shared_memory.dumps(answer))
+
+
+def describe(member: Member) -> str:
+    """Return the name of the device."""
+    name: str = member.session.facts.name
+    return name
+
+
+def drop(member: Member, keys: Iterable[Any]) -> None:
+    """Let go of the values that were kept under *keys*."""
+    for key in keys:
+        member.kept.pop(key, None)
+
+
+def _plain(error: BaseException) -> BaseException:
+    """Return *error* in a form that can be sent: one of OpenCL's, or one that cannot be pickled, as a DeviceError."""
+    if isinstance(error, Exception) and not isinstance(error, cl.Error):
+        try:
+            pickle.loads(pickle.dumps(error))
+        except Exception:
+            return DeviceError(f"{type(error).__name__}: {error}")
+        return error
+    return DeviceError(f"{type(error).__name__}: {error}")
+
+
+def _end_with_parent() -> None:
+    """End this process when the first one does: then the other end of standard input closes."""
+    sys.stdin.buffer.read()
+    os._exit(1)
+
+
+def main() -> None:
+    """Serve the connection and the device that the command line names."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes; the first one decides
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    serve(Connection(int(sys.argv[1])), sys.argv[2])
+
+
+if __name__ == "__main__":
+    main()

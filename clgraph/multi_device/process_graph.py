@@ -1,0 +1,188 @@
+"""Graphs in parts that the processes of several GPUs hold, or read from shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from clgraph.arguments import check_choice, shown
+from clgraph.data.graphs.conversion import as_graph
+from clgraph.data.graphs.graph import Graph
+from clgraph.errors import InputError
+from clgraph import shared_memory
+from clgraph.multi_device.member import Member
+from clgraph.multi_device.processes import Processes, names_of, processes_of
+from clgraph.multi_device.split_graph import (
+    SPLIT_OPTIONS,
+    SplitGraph,
+    StreamedGraph,
+    as_split,
+    checked_segment,
+    ranges,
+)
+from clgraph.runtime.devices import speed_of
+from clgraph.runtime.graphs.device_graph import DeviceGraph
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """The arrays of a graph in shared memory, as they go to a process."""
+
+    row_offsets: Any
+    column_indices: Any
+    edge_weights: Any
+    directed: bool
+    has_sorted_rows: bool
+
+    @classmethod
+    def of(cls, graph: Graph) -> Arrays:
+        kept = graph.row_offsets, graph.column_indices, graph.edge_weights
+        return cls(*kept, graph.directed, graph.has_sorted_rows)
+
+    def graph(self) -> Graph:
+        """Return the graph of these arrays, which are checked already."""
+        return Graph._trusted(
+            self.row_offsets, self.column_indices, self.edge_weights, directed=self.directed,
+            sorted_rows=self.has_sorted_rows,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A range of the entries of a graph, which goes to a device in segments in each call."""
+
+    arrays: Arrays
+    cut: tuple[int, int]
+    segment_entries: int | None
+    weights: bool
+
+
+class ProcessGraph:
+    """A graph in parts, each with a process of its own; a part has all vertices and some of the entries.
+
+    Attributes
+    ----------
+    processes : Processes
+    parts : list
+        What :func:`part_of` takes in each process.
+    generation : int or None
+        The start of the processes that hold the parts; ``None`` if they hold none.
+    """
+
+    def __init__(self, processes: Processes, n_vertices: int, n_edges: int, *, directed: bool) -> None:
+        self.processes, self.n_vertices, self.n_edges, self.directed = processes, n_vertices, n_edges, directed
+        self.source: Graph | None = None
+        self.parts: Sequence[Any] = ()
+        self.generation: int | None = None
+
+    @classmethod
+    def from_graph(cls, graph: Graph, processes: Processes, shares: str) -> ProcessGraph:
+        """Copy a range of the entries of *graph* to each device, as :meth:`SplitGraph.from_graph`."""
+        graph = as_shared(graph)
+        made = cls(processes, graph.n_vertices, graph.n_edges, directed=graph.directed)
+        made.source, arrays, cuts = graph, Arrays.of(graph), cuts_of(processes, graph.n_edges, shares)
+        made._keep(_keep_range, [arrays] * len(processes), cuts)
+        return made
+
+    @classmethod
+    def generate(cls, make: Callable[..., DeviceGraph], processes: Processes, arguments: tuple[Any, ...]) -> ProcessGraph:
+        """Let each process make its part, as :meth:`SplitGraph.generate`."""
+        made, n = cls(processes, 0, 0, directed=False), len(processes)
+        found = made._keep(_keep_made, [make] * n, range(n), [n] * n, [arguments] * n)
+        for name, values in zip(("n_vertices", "directed"), zip(*(each[:2] for each in found), strict=True), strict=True):
+            if len({*values}) > 1:
+                raise InputError(f"{name} of the parts are {sorted({*values})}; they must be the same")
+        made.n_vertices, made.directed = found[0][:2]
+        made.n_edges = sum(n_edges for *_, n_edges in found)
+        return made
+
+    def _keep(self, function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Any]:
+        key = self.processes.new_key(self)
+        self.parts = [key] * len(self.processes)
+        found = self.processes.each(function, self.parts, *arguments)
+        self.generation = self.processes.generation
+        return found
+
+
+def as_shared(graph: Graph) -> Graph:
+    """Return *graph* itself if its arrays are in shared memory, else a copy that has them there."""
+    return graph if is_shared(graph) else graph.share_memory()
+
+
+def is_shared(graph: Graph) -> bool:
+    """Return whether all arrays of *graph* are in shared memory."""
+    arrays = graph.row_offsets, graph.column_indices, graph.edge_weights
+    return all(array is None or shared_memory.place_of(array) is not None for array in arrays)
+
+
+def streamed(
+    graph: Graph, processes: Processes, *, shares: str = "speed", segment_entries: Any = None, weights: bool = False
+) -> ProcessGraph:
+    """Return *graph*, which is in shared memory, so that each process reads its part of it in each call."""
+    made = ProcessGraph(processes, graph.n_vertices, graph.n_edges, directed=graph.directed)
+    made.source, arrays, segment = graph, Arrays.of(graph), checked_segment(segment_entries)
+    made.parts = [Stream(arrays, cut, segment, weights) for cut in cuts_of(processes, graph.n_edges, shares)]
+    return made
+
+
+def cuts_of(processes: Processes, n_entries: int, shares: str) -> list[tuple[int, int]]:
+    """Return which entries each process gets."""
+    check_choice("shares", shares, ("speed", "equal"))
+    weights = processes.each(_speed) if shares == "speed" else [1.0] * len(processes)
+    return ranges(n_entries, weights)
+
+
+def part_of(member: Member, part: Any) -> SplitGraph | StreamedGraph:
+    """Return the part of a :class:`ProcessGraph` that a process has, as the graph of a team of one device."""
+    if isinstance(part, Stream):
+        graph = part.arrays.graph()
+        return StreamedGraph(
+            graph, member, cuts=[part.cut], segment_entries=part.segment_entries, weights=part.weights
+        )
+    found: SplitGraph = member.kept[part]
+    return found
+
+
+def as_parts(
+    graph: Any, devices: object, session: object, options: dict[str, Any], *, weights: bool = False
+) -> SplitGraph | StreamedGraph | ProcessGraph:
+    """Return *graph* as several devices take it; the options of the split are taken out of *options*.
+
+    Named GPUs read their parts in processes of their own if the graph is in shared memory. Otherwise the first of them
+    takes the whole: copying the graph to shared memory takes longer than one GPU needs to read and solve it.
+    """
+    if isinstance(graph, ProcessGraph):
+        if devices is not None or session is not None:
+            raise InputError(f"devices = {shown(devices)}; a graph in parts stays on the devices that have it")
+        return graph
+    names = None if session is not None or isinstance(graph, SplitGraph) else names_of(devices)
+    if names is None:
+        return as_split(graph, devices, session, options, weights=weights)
+    whole = as_graph(graph)
+    if not is_shared(whole):
+        return as_split(whole, names[:1], None, options, weights=weights)
+    given = {name: options.pop(name) for name in SPLIT_OPTIONS if name in options}
+    return streamed(whole, processes_of(names), weights=weights, **given)
+
+
+def _speed(member: Member) -> float:
+    return speed_of(member.session)
+
+
+def _keep_range(member: Member, key: int, arrays: Arrays, cut: tuple[int, int]) -> None:
+    member.kept[key] = SplitGraph.of_ranges(arrays.graph(), member, [cut])
+    member.session.finish()
+
+
+def _keep_made(
+    member: Member, key: int, make: Callable[..., DeviceGraph], place: int, n_places: int, arguments: tuple[Any, ...]
+) -> tuple[int, bool, int]:
+    """Keep the graph that *make* returns; return its number of vertices, whether it is directed, and its entries."""
+    made = make(member.session, place, n_places, *arguments)
+    if not isinstance(made, DeviceGraph):
+        raise InputError(f"make() has returned {shown(made)}; allowed: a DeviceGraph")
+    graph = SplitGraph([[made]])
+    graph.team = member
+    member.kept[key] = graph
+    return graph.n_vertices, graph.directed, graph.n_edges

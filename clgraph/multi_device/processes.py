@@ -1,0 +1,235 @@
+"""A process for each of several GPUs, since one driver in one process lets one thread in at a time.
+
+The processes start at the first call that names several devices, and stay for later ones. They end with this process.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import itertools
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection, wait
+from typing import Any, TypeVar
+
+from clgraph.arguments import shown
+from clgraph.errors import DeviceError, InputError, NoDeviceError
+from clgraph import shared_memory
+from clgraph.multi_device import member
+from clgraph.runtime.discovery.query import enumerate_devices
+from clgraph.runtime.discovery.selection import ranked, select_device
+from clgraph.runtime.discovery.self_test import verdict
+from clgraph.runtime.driver import opencl as cl
+
+MIN_GPUS = 2  # fewer of them are as fast in threads of one process
+_SECONDS_TO_END = 5.0
+
+_T = TypeVar("_T")
+_keys = itertools.count()
+
+
+def names_of(devices: object) -> list[str] | None:
+    """Return a name ``"platform:device"`` for each of *devices* if they get processes, else ``None``.
+
+    They do if they are named, and :data:`MIN_GPUS` of them are GPUs. ``"all"`` stands for all GPUs.
+
+    Raises
+    ------
+    InputError
+        A device is named twice.
+    NoDeviceError
+        A name fits no device.
+    """
+    if os.name != "posix" or not sys.executable:
+        return None  # a child cannot inherit the connection
+    if isinstance(devices, str) and devices == "all":
+        found = [device for device in ranked(d for _, d in enumerate_devices()) if not verdict(device)["reason"]]
+        found = [device for device in found if device.type & cl.device_type.GPU]
+    elif isinstance(devices, list | tuple) and devices and all(isinstance(each, str) for each in devices):
+        found = [select_device(name)[0] for name in devices]
+    else:
+        return None
+    if sum(bool(device.type & cl.device_type.GPU) for device in found) < MIN_GPUS:
+        return None
+    names = {device.int_ptr: name for name, device in enumerate_devices()}
+    chosen = [names[device.int_ptr] for device in found]
+    for place, name in enumerate(chosen):
+        if (first := chosen.index(name)) != place:
+            raise InputError(f"devices = {shown(devices)}; devices[{first}] and devices[{place}] are the same one")
+    return chosen
+
+
+class _Process:
+    """A process and the connection to it."""
+
+    def __init__(self, device: str) -> None:
+        self.connection, theirs = Pipe()
+        # Not multiprocessing's own start, which would run the caller's script again in the child.
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
+        command = [sys.executable, "-m", member.__name__, str(theirs.fileno()), device]
+        with theirs:
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, pass_fds=[theirs.fileno()], env=environment
+            )
+
+    def end(self) -> None:
+        """Kill the process."""
+        self.connection.close()
+        self.process.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(_SECONDS_TO_END)
+        if self.process.stdin is not None:
+            self.process.stdin.close()
+
+
+class Processes:
+    """The processes of several devices.
+
+    Parameters
+    ----------
+    devices : sequence of str
+        As :func:`names_of` returns them.
+    """
+
+    def __init__(self, devices: Sequence[str]) -> None:
+        self._devices = tuple(devices)
+        self._processes: list[_Process] = []
+        self._lock = threading.Lock()
+        self._dropped: list[Any] = []  # keys of values that the processes keep though nothing needs them
+        self.generation = 0  # counts starts: what was kept is lost with a process
+        self._names: list[str] = []
+
+    def __len__(self) -> int:
+        return len(self._devices)
+
+    def names(self) -> list[str]:
+        """Return the names of the devices."""
+        if not self._names:
+            self._names = self.each(member.describe)
+        return self._names
+
+    def each(
+        self, function: Callable[..., _T], *arguments: Sequence[Any], needs: int | None = None
+    ) -> list[_T]:
+        """Return ``function(member, *given)`` of each process, where *given* has one item of each of *arguments*.
+
+        Parameters
+        ----------
+        function : callable
+            A function of a module that the processes can import.
+        *arguments : sequence
+            Each has an item for each process. Arrays in shared memory are not copied.
+        needs : int, optional
+            The :attr:`generation` whose kept values the function uses.
+
+        Raises
+        ------
+        DeviceError
+            A device has failed, or a process has ended; the message says which. If one has ended, all are, and the
+            next call starts new ones.
+        """
+        with self._lock:
+            if needs is not None and (needs != self.generation or not self._processes):
+                raise DeviceError("a process that held a part of the graph has ended; split the graph again")
+            if not self._processes:
+                self._processes = [_Process(device) for device in self._devices]
+                self.generation += 1
+            try:
+                return self._answers(function, [*zip(*arguments, strict=True)] or [()] * len(self))
+            except BaseException as error:
+                if not isinstance(error, Exception):  # Ctrl-C: calls are still running
+                    self._end()
+                raise
+
+    def new_key(self, owner: object) -> int:
+        """Return a key for values that the processes keep until *owner* is gone."""
+        key = next(_keys)
+        weakref.finalize(owner, self._dropped.append, key).atexit = False
+        return key
+
+    def _answers(self, function: Callable[..., _T], given: Sequence[tuple[Any, ...]]) -> list[_T]:
+        removed = shared_memory.removed()
+        calls = [shared_memory.dumps((function, each, removed)) for each in given]
+        if dropped := self._dropped.copy():
+            del self._dropped[: len(dropped)]
+            self._send([shared_memory.dumps((member.drop, (dropped,), ()))] * len(self))
+            self._receive()
+        self._send(calls)
+        return self._receive()
+
+    def _send(self, calls: Sequence[bytes]) -> None:
+        for place, (process, call) in enumerate(zip(self._processes, calls, strict=True)):
+            try:
+                process.connection.send_bytes(call)
+            except OSError as error:
+                raise self._lost(place) from error
+
+    def _receive(self) -> list[Any]:
+        """Return the answers of all processes; the error of one of them is raised when all have answered."""
+        waiting = {process.connection: place for place, process in enumerate(self._processes)}
+        answers: list[Any] = [None] * len(self)
+        error: Exception | None = None
+        while waiting:
+            for connection in wait([*waiting]):
+                assert isinstance(connection, Connection)
+                place = waiting.pop(connection)
+                try:
+                    is_right, answers[place] = pickle.loads(connection.recv_bytes())
+                except (EOFError, OSError) as lost:
+                    raise self._lost(place) from lost
+                if not is_right and error is None:
+                    error = self._named(place, answers[place])
+        if error is not None:
+            raise error
+        return answers
+
+    def _lost(self, place: int) -> DeviceError:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._processes[place].process.wait(_SECONDS_TO_END)
+        code = self._processes[place].process.poll()
+        self._end()
+        return DeviceError(f"devices[{place}], {self._devices[place]}: its process has ended (exit code {code})")
+
+    def _named(self, place: int, error: Exception) -> Exception:
+        if not isinstance(error, DeviceError) or isinstance(error, NoDeviceError):
+            return error
+        name = self._names[place] if self._names else self._devices[place]
+        return type(error)(f"devices[{place}], {name}: {error}")
+
+    def _end(self) -> None:
+        for process in self._processes:
+            process.end()
+        self._processes = []
+
+
+_started: dict[tuple[str, ...], Processes] = {}
+
+
+def processes_of(devices: Sequence[str]) -> Processes:
+    """Return the processes of *devices*, which later calls get again."""
+    key = tuple(devices)
+    if key not in _started:
+        _started[key] = Processes(key)
+    return _started[key]
+
+
+@atexit.register
+def _end_all() -> None:
+    for processes in _started.values():
+        processes._end()
+
+
+def _forget_all() -> None:
+    """Leave the processes to the parent of this forked child."""
+    _started.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_all)
