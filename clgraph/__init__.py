@@ -44,6 +44,7 @@ if TYPE_CHECKING:  # type checkers and editors read these; a test compares them 
     from clgraph.io.meshes import write_planar_graph as write_planar_graph
     from clgraph.io.ratings import read_ratings as read_ratings
     from clgraph.io.ratings import write_ratings as write_ratings
+    from clgraph.multi_device.process_graph import ProcessGraph as ProcessGraph
     from clgraph.multi_device.split_graph import SplitGraph as SplitGraph
     from clgraph.probing import probe as probe
     from clgraph.reference.partition import partition_quality as partition_quality
@@ -71,6 +72,7 @@ _NAMES = {  # by the module that each is in
     "clgraph.data.ratings.ratings": "Ratings",
     "clgraph.data.meshes.triangle_mesh": "TriangleMesh",
     "clgraph.device.profile": "DeviceProfile",
+    "clgraph.multi_device.process_graph": "ProcessGraph",
     "clgraph.multi_device.split_graph": "SplitGraph",
     "clgraph.generators": "generators",
     "clgraph.hetero": "HeteroScheduler",

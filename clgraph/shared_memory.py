@@ -28,7 +28,8 @@ class Block:
     def __init__(self, memory: SharedMemory) -> None:
         self.memory, self.name = memory, memory.name
         # Only the address is kept: memory that an array has borrowed cannot be unmapped.
-        self.address = ctypes.addressof(ctypes.c_char.from_buffer(memory.buf))
+        view: Any = memory.buf
+        self.address = ctypes.addressof(ctypes.c_char.from_buffer(view))
         self.n_bytes = memory.size
 
     def array(self, offset: int, size: int, dtype: np.dtype[Any]) -> NDArray[Any]:

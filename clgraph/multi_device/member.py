@@ -7,6 +7,7 @@ import pickle
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Iterable
 from multiprocessing.connection import Connection
 from typing import Any, TypeVar
@@ -14,8 +15,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.errors import DeviceError
 from clgraph import shared_memory
+from clgraph.errors import ClgraphError, DeviceError
 from clgraph.multi_device.team import Team
 from clgraph.runtime.driver import opencl as cl
 from clgraph.runtime.driver.failure import typed_errors
@@ -41,6 +42,7 @@ class Member(Team):
         super().__init__([device])
         self.kept: dict[Any, Any] = {}
         self._pinned: dict[str, _Pinned] = {}
+        self._reads: list[cl.Event] = []
 
     @property
     def session(self) -> Any:
@@ -58,17 +60,26 @@ class Member(Team):
         self._copy(array.memory.commands, array.buffer, host, dst_offset=first * array.dtype.itemsize)
         hold(array.memory.commands, array.memory.commands.queue, array.memory.commands.copy_queue)
 
-    def read(self, array: DeviceArray, first: int, host: NDArray[Any]) -> None:
-        """Copy items of *array* from *first* on to all of *host*, after all earlier work."""
+    def begin_read(self, array: DeviceArray, first: int, host: NDArray[Any]) -> None:
+        """Copy items of *array* from *first* on to all of *host*, after all earlier work and beside later kernels.
+
+        :meth:`finish_reads` waits for it.
+        """
         commands = array.memory.commands
         if not self._is_pinned(host):
             host[:] = array.get(first, first + host.size)
         elif host.size:
+            hold(commands, commands.copy_queue, commands.queue)
             with typed_errors("copying from the device"):
-                event = cl.enqueue_copy(
-                    commands.queue, host, array.buffer, src_offset=first * array.dtype.itemsize, is_blocking=False
-                )
-            commands.wait(event)
+                offset = first * array.dtype.itemsize
+                event = cl.enqueue_copy(commands.copy_queue, host, array.buffer, src_offset=offset, is_blocking=False)
+                commands.copy_queue.flush()
+            self._reads.append(event)
+
+    def finish_reads(self) -> None:
+        """Wait for the copies that :meth:`begin_read` has begun."""
+        while self._reads:
+            self.session.commands.wait(self._reads.pop())
 
     def forget(self, names: Iterable[str]) -> None:
         """Let go of blocks of shared memory that the first process has removed."""
@@ -111,6 +122,8 @@ def serve(connection: Connection, device: str) -> None:
             answer: tuple[bool, Any] = True, function(member, *arguments)
             del function, arguments
         except BaseException as error:
+            if not isinstance(error, ClgraphError):
+                error.add_note(traceback.format_exc())  # the frames do not travel
             answer = False, _plain(error)
         connection.send_bytes(shared_memory.dumps(answer))
 

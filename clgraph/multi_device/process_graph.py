@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from clgraph import shared_memory
 from clgraph.arguments import check_choice, shown
 from clgraph.data.graphs.conversion import as_graph
 from clgraph.data.graphs.graph import Graph
 from clgraph.errors import InputError
-from clgraph import shared_memory
 from clgraph.multi_device.member import Member
-from clgraph.multi_device.processes import Processes, names_of, processes_of
+from clgraph.multi_device.processes import Processes, device_names, names_of, processes_of
 from clgraph.multi_device.split_graph import (
     SPLIT_OPTIONS,
     SplitGraph,
@@ -23,6 +23,9 @@ from clgraph.multi_device.split_graph import (
 )
 from clgraph.runtime.devices import speed_of
 from clgraph.runtime.graphs.device_graph import DeviceGraph
+from clgraph.runtime.session import Session, as_session
+
+_SHARE_OF_ONE = 0.4  # of a GPU's memory; a larger graph and what its algorithm needs may not fit
 
 
 @dataclass(frozen=True)
@@ -59,16 +62,25 @@ class Stream:
 
 
 class ProcessGraph:
-    """A graph in parts, each with a process of its own; a part has all vertices and some of the entries.
+    """A graph in parts on several GPUs, each of which has a process; a part has all vertices and some of the entries.
+
+    :meth:`from_graph` copies the parts of a graph to the GPUs, :meth:`generate` makes them there. Components of such a
+    graph are found by all GPUs at once. If one of the processes ends, the parts are lost, and calls raise a
+    :class:`DeviceError`.
 
     Attributes
     ----------
-    processes : Processes
-    parts : list
-        What :func:`part_of` takes in each process.
-    generation : int or None
-        The start of the processes that hold the parts; ``None`` if they hold none.
+    n_vertices : int
+    n_edges : int
+        Entries of all parts.
+    directed : bool
+    source : Graph or None
+        The graph of :meth:`from_graph`, in shared memory.
     """
+
+    # processes : Processes
+    # parts : list, what part_of() takes in each process
+    # generation : int or None, the start of the processes that hold the parts; None if they hold none
 
     def __init__(self, processes: Processes, n_vertices: int, n_edges: int, *, directed: bool) -> None:
         self.processes, self.n_vertices, self.n_edges, self.directed = processes, n_vertices, n_edges, directed
@@ -77,20 +89,60 @@ class ProcessGraph:
         self.generation: int | None = None
 
     @classmethod
-    def from_graph(cls, graph: Graph, processes: Processes, shares: str) -> ProcessGraph:
-        """Copy a range of the entries of *graph* to each device, as :meth:`SplitGraph.from_graph`."""
-        graph = as_shared(graph)
+    def from_graph(cls, graph: Any, devices: object = "all", *, shares: str = "speed") -> ProcessGraph:
+        """Copy a range of the entries of *graph* to each of *devices*.
+
+        Parameters
+        ----------
+        graph : Graph, scipy sparse array or networkx graph
+            It goes to shared memory first, unless :meth:`Graph.share_memory` has made it.
+        devices : "all", or sequence of str
+            Names of devices; ``"all"`` takes all GPUs.
+        shares : {"speed", "equal"}
+            Whether a device gets entries by the speed of its memory in its profile, or all get as many.
+
+        Raises
+        ------
+        DeviceMemoryError
+            A part does not fit on its device.
+        HostMemoryError
+            There is no shared memory for the graph.
+        InputError, NoDeviceError
+            *devices* are no names, a device is named twice, or is not there.
+        """
+        whole, processes = as_graph(graph), processes_of(device_names(devices))
+        graph = whole if is_shared(whole) else whole.share_memory()
         made = cls(processes, graph.n_vertices, graph.n_edges, directed=graph.directed)
         made.source, arrays, cuts = graph, Arrays.of(graph), cuts_of(processes, graph.n_edges, shares)
         made._keep(_keep_range, [arrays] * len(processes), cuts)
         return made
 
     @classmethod
-    def generate(cls, make: Callable[..., DeviceGraph], processes: Processes, arguments: tuple[Any, ...]) -> ProcessGraph:
-        """Let each process make its part, as :meth:`SplitGraph.generate`."""
+    def generate(cls, make: Callable[..., DeviceGraph], devices: object = "all", *arguments: Any) -> ProcessGraph:
+        """Let each of *devices* make its part.
+
+        Parameters
+        ----------
+        make : callable
+            ``make(session, place, n_places, *arguments)`` returns part *place* of *n_places*, a :class:`DeviceGraph` on
+            the device of *session* that has all vertices. It must be a function of a module that can be imported, and
+            undirected parts together must have each edge from both of its ends.
+        devices : "all", or sequence of str
+            As for :meth:`from_graph`.
+        *arguments
+            Values that can be pickled.
+
+        Raises
+        ------
+        InputError
+            The parts do not fit together.
+        """
+        processes = processes_of(device_names(devices))
         made, n = cls(processes, 0, 0, directed=False), len(processes)
         found = made._keep(_keep_made, [make] * n, range(n), [n] * n, [arguments] * n)
-        for name, values in zip(("n_vertices", "directed"), zip(*(each[:2] for each in found), strict=True), strict=True):
+        for name, values in zip(
+            ("n_vertices", "directed"), zip(*(each[:2] for each in found), strict=True), strict=True
+        ):
             if len({*values}) > 1:
                 raise InputError(f"{name} of the parts are {sorted({*values})}; they must be the same")
         made.n_vertices, made.directed = found[0][:2]
@@ -103,11 +155,6 @@ class ProcessGraph:
         found = self.processes.each(function, self.parts, *arguments)
         self.generation = self.processes.generation
         return found
-
-
-def as_shared(graph: Graph) -> Graph:
-    """Return *graph* itself if its arrays are in shared memory, else a copy that has them there."""
-    return graph if is_shared(graph) else graph.share_memory()
 
 
 def is_shared(graph: Graph) -> bool:
@@ -137,33 +184,35 @@ def part_of(member: Member, part: Any) -> SplitGraph | StreamedGraph:
     """Return the part of a :class:`ProcessGraph` that a process has, as the graph of a team of one device."""
     if isinstance(part, Stream):
         graph = part.arrays.graph()
-        return StreamedGraph(
-            graph, member, cuts=[part.cut], segment_entries=part.segment_entries, weights=part.weights
-        )
+        return StreamedGraph(graph, member, cuts=[part.cut], segment_entries=part.segment_entries, weights=part.weights)
     found: SplitGraph = member.kept[part]
     return found
 
 
 def as_parts(
     graph: Any, devices: object, session: object, options: dict[str, Any], *, weights: bool = False
-) -> SplitGraph | StreamedGraph | ProcessGraph:
+) -> SplitGraph | StreamedGraph | ProcessGraph | Session:
     """Return *graph* as several devices take it; the options of the split are taken out of *options*.
 
-    Named GPUs read their parts in processes of their own if the graph is in shared memory. Otherwise the first of them
-    takes the whole: copying the graph to shared memory takes longer than one GPU needs to read and solve it.
+    Named GPUs read their parts in processes of their own if the graph is in shared memory. Otherwise the first of them,
+    whose session is returned, takes the whole, since copying the graph to shared memory takes longer than one GPU needs
+    to read and solve it. A graph that does not fit there goes to all of them in segments.
     """
     if isinstance(graph, ProcessGraph):
         if devices is not None or session is not None:
-            raise InputError(f"devices = {shown(devices)}; a graph in parts stays on the devices that have it")
+            raise InputError(f"devices = {shown(devices)}; a ProcessGraph stays on the devices that have it")
         return graph
     names = None if session is not None or isinstance(graph, SplitGraph) else names_of(devices)
     if names is None:
         return as_split(graph, devices, session, options, weights=weights)
     whole = as_graph(graph)
-    if not is_shared(whole):
-        return as_split(whole, names[:1], None, options, weights=weights)
     given = {name: options.pop(name) for name in SPLIT_OPTIONS if name in options}
-    return streamed(whole, processes_of(names), weights=weights, **given)
+    if is_shared(whole) and not weights:
+        return streamed(whole, processes_of(names), **given)
+    first = as_session(names[0])
+    if not given and whole.nbytes < _SHARE_OF_ONE * first.facts.global_mem_bytes:
+        return first
+    return as_split(whole, names, None, given, weights=weights)
 
 
 def _speed(member: Member) -> float:

@@ -19,9 +19,9 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
 
+from clgraph import shared_memory
 from clgraph.arguments import shown
 from clgraph.errors import DeviceError, InputError, NoDeviceError
-from clgraph import shared_memory
 from clgraph.multi_device import member
 from clgraph.runtime.discovery.query import enumerate_devices
 from clgraph.runtime.discovery.selection import ranked, select_device
@@ -35,35 +35,47 @@ _T = TypeVar("_T")
 _keys = itertools.count()
 
 
-def names_of(devices: object) -> list[str] | None:
-    """Return a name ``"platform:device"`` for each of *devices* if they get processes, else ``None``.
-
-    They do if they are named, and :data:`MIN_GPUS` of them are GPUs. ``"all"`` stands for all GPUs.
+def device_names(devices: object) -> list[str]:
+    """Return a name ``"platform:device"`` for each of *devices*; ``"all"`` stands for all GPUs.
 
     Raises
     ------
     InputError
-        A device is named twice.
+        *devices* are no names, or a device is named twice.
     NoDeviceError
-        A name fits no device.
+        A name fits no device, or there is no GPU.
     """
-    if os.name != "posix" or not sys.executable:
-        return None  # a child cannot inherit the connection
     if isinstance(devices, str) and devices == "all":
         found = [device for device in ranked(d for _, d in enumerate_devices()) if not verdict(device)["reason"]]
         found = [device for device in found if device.type & cl.device_type.GPU]
+        if not found:
+            raise NoDeviceError("devices = 'all', and there is no GPU that works")
     elif isinstance(devices, list | tuple) and devices and all(isinstance(each, str) for each in devices):
         found = [select_device(name)[0] for name in devices]
     else:
-        return None
-    if sum(bool(device.type & cl.device_type.GPU) for device in found) < MIN_GPUS:
-        return None
+        raise InputError(f"devices = {shown(devices)}; allowed: 'all', or a list of names of devices")
     names = {device.int_ptr: name for name, device in enumerate_devices()}
     chosen = [names[device.int_ptr] for device in found]
     for place, name in enumerate(chosen):
         if (first := chosen.index(name)) != place:
             raise InputError(f"devices = {shown(devices)}; devices[{first}] and devices[{place}] are the same one")
     return chosen
+
+
+def names_of(devices: object) -> list[str] | None:
+    """Return the :func:`device_names` of *devices* if they get processes, else ``None``.
+
+    They do if they are named and at least :data:`MIN_GPUS` of them are GPUs.
+    """
+    if os.name != "posix" or not sys.executable:
+        return None  # a child could not inherit the connection
+    are_names = isinstance(devices, list | tuple) and devices and all(isinstance(each, str) for each in devices)
+    n_gpus = sum(bool(device.type & cl.device_type.GPU) for _, device in enumerate_devices())
+    if n_gpus < MIN_GPUS or not (are_names or (isinstance(devices, str) and devices == "all")):
+        return None
+    chosen = device_names(devices)
+    gpus = {name for name, device in enumerate_devices() if device.type & cl.device_type.GPU}
+    return chosen if sum(name in gpus for name in chosen) >= MIN_GPUS else None
 
 
 class _Process:
@@ -75,9 +87,7 @@ class _Process:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
         command = [sys.executable, "-m", member.__name__, str(theirs.fileno()), device]
         with theirs:
-            self.process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, pass_fds=[theirs.fileno()], env=environment
-            )
+            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[theirs.fileno()], env=environment)
 
     def end(self) -> None:
         """Kill the process."""
@@ -115,9 +125,7 @@ class Processes:
             self._names = self.each(member.describe)
         return self._names
 
-    def each(
-        self, function: Callable[..., _T], *arguments: Sequence[Any], needs: int | None = None
-    ) -> list[_T]:
+    def each(self, function: Callable[..., _T], *arguments: Sequence[Any], needs: int | None = None) -> list[_T]:
         """Return ``function(member, *given)`` of each process, where *given* has one item of each of *arguments*.
 
         Parameters

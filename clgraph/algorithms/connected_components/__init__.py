@@ -44,7 +44,7 @@ from clgraph.errors import InputError, VerificationError
 from clgraph.multi_device.process_graph import ProcessGraph, as_parts
 from clgraph.multi_device.split_graph import SPLIT_OPTIONS, SplitGraph, StreamedGraph
 from clgraph.runtime.driver.timing import RunInfo
-from clgraph.runtime.session import SessionLike
+from clgraph.runtime.session import Session, SessionLike
 
 
 class _Components(NamedTuple):
@@ -90,14 +90,16 @@ def connected_components(
 
     Parameters
     ----------
-    graph : Graph, DeviceGraph, SplitGraph, scipy sparse array or networkx graph
+    graph : Graph, DeviceGraph, SplitGraph, ProcessGraph, scipy sparse array or networkx graph
     strategy : str
         A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one.
     devices : "all", or sequence of str, Session or pyopencl.Device, optional
         Several devices instead, which get ranges of the entries, in segments, and merge their forests. A
-        :class:`SplitGraph` has its devices already.
+        :class:`SplitGraph` or :class:`ProcessGraph` has its devices already. Several GPUs that are named read a graph
+        of :meth:`Graph.share_memory` at once, in processes of their own; any other graph goes to the first of them,
+        unless it is too large for that.
     verify : bool
         Check the result against the definition, sequentially on the host.
     **options
@@ -134,7 +136,10 @@ def connected_components(
     if devices is not None or isinstance(graph, SplitGraph | ProcessGraph):
         checked_flag("verify", verify)
         ALGORITHM.check_options(options)
-        return _on_devices(as_parts(graph, devices, session, given := dict(options)), strategy, given, verify)
+        parts = as_parts(graph, devices, session, given := dict(options))
+        if not isinstance(parts, Session):
+            return _on_devices(parts, strategy, given, verify)
+        session = parts
     problem = as_problem(graph)
     result: Components = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify, options=options)
     return result

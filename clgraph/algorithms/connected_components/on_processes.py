@@ -55,9 +55,7 @@ class _Local:
     is_packed: bool
 
 
-def solve(
-    graph: ProcessGraph, strategy: str, options: Mapping[str, Any]
-) -> tuple[int, NDArray[np.int32], RunInfo]:
+def solve(graph: ProcessGraph, strategy: str, options: Mapping[str, Any]) -> tuple[int, NDArray[np.int32], RunInfo]:
     """Return how many components there are, the numbers of the vertices' components, and what ran."""
     allowed = ("auto", *on_devices.LOCAL)
     if not is_among(strategy, allowed):
@@ -102,9 +100,7 @@ def _info(
     return RunInfo(strategy, "online", names, why, seconds, {}, {}, told)
 
 
-def _find(
-    member: Member, part: Any, strategy: str, options: Mapping[str, Any], room: NDArray[np.uint32]
-) -> _Local:
+def _find(member: Member, part: Any, strategy: str, options: Mapping[str, Any], room: NDArray[np.uint32]) -> _Local:
     """Find the forest of a part, and write it to *room*."""
     graph, started = part_of(member, part), time.perf_counter()
     picked = on_devices.picked(graph, strategy)
@@ -122,8 +118,9 @@ def _find(
 
 def _send(member: Member, room: NDArray[np.uint32]) -> None:
     """Write the message with the forest to *room*."""
-    words = member.kept.pop(_MESSAGE)
-    member.read(words, 0, room[: words.size])
+    words = member.kept[_MESSAGE]
+    member.begin_read(words, 0, room[: words.size])
+    member.finish_reads()
 
 
 def _join(
@@ -131,9 +128,13 @@ def _join(
 ) -> int:
     """Merge the forests of other processes; write the components of a range of vertices to *room*; return how many."""
     forest = member.kept.pop(_FOREST)
+    del member.kept[_MESSAGE]
     for message, is_packed in others:
         array = forest.session.empty(message.size, np.uint32)
         member.write(array, 0, message)
         forest.merge(array if is_packed else array.view(0, array.size, np.int32), is_packed=is_packed)
-    count: int = forest.plan.part(*cut, lambda numbers, first, _stop: member.read(numbers, first, room))
+    count: int = forest.plan.part(
+        *cut, lambda numbers, first, last: member.begin_read(numbers, first, room[first - cut[0] : last - cut[0]])
+    )
+    member.finish_reads()
     return count

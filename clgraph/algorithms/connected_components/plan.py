@@ -16,6 +16,7 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch
 from clgraph.runtime.session import Session
 
+_PIECES = 4  # A part of the answer is read in four pieces, each while the next is numbered.
 _BLOCKS = 2  # blocks of rows per compute unit, so that unequal rows spread more evenly
 
 
@@ -28,37 +29,45 @@ class ComponentsPlan(Plan):
         return self.arrays["parent"]
 
     @cached_property
-    def _numbering(self) -> tuple[Launch, Scan, Launch, DeviceArray]:
+    def _numbering(self) -> tuple[Launch, Scan, Launch, DeviceArray, DeviceArray]:
         """The launches that mark the roots, count the roots before each, and give each vertex the count of its root."""
         n, program = self.setting.values["n"], self.program("connected_components/phases.cl")
         labels, ranks = self.session.empty(n + 1, np.int32), self.session.empty(n + 1, np.int32)
         mark = program.bind("mark_roots", n, self.scope, is_root=labels)
         look_up = program.bind("number_components", n, self.scope, rank=ranks, labels=labels)
-        return mark, Scan(self.session, labels, ranks), look_up, labels
-
-    def number(self) -> DeviceArray:
-        """Number the components by their smallest vertices; return the number of each vertex's, then how many there are."""
-        mark, scan, look_up, labels = self._numbering
-        mark()
-        scan.run()
-        look_up()
-        return labels
+        return mark, Scan(self.session, labels, ranks), look_up, labels, ranks
 
     def result(self) -> tuple[int, NDArray[np.int32]]:
         """Return the number of components, and each vertex's component; these are numbered by smallest vertex."""
         n = self.setting.values["n"]
         if not n:
             return 0, np.zeros(0, np.int32)
-        numbers, *status = self.session.read((self.number(), 0, n + 1), *self._numbering[1].statuses())
-        self._numbering[1].check(status)
+        mark, scan, look_up, labels, _ = self._numbering
+        mark()
+        scan.run()
+        look_up()
+        numbers, *status = self.session.read((labels, 0, n + 1), *scan.statuses())
+        scan.check(status)
         return int(numbers[n]), numbers[:n]
 
-    def part(self, start: int, stop: int, copy: Callable[[DeviceArray, int, int], object]) -> int:
-        """Return the number of components; ``copy(numbers, start, stop)`` reads those of some vertices."""
-        n, numbers = self.setting.values["n"], self.number()
-        copy(numbers, start, stop)
-        (count,), *status = self.session.read((numbers, n, n + 1), *self._numbering[1].statuses())
-        self._numbering[1].check(status)
+    def part(self, start: int, stop: int, read: Callable[[DeviceArray, int, int], object]) -> int:
+        """Number the components of vertices *start* … *stop* − 1, and return how many components all have.
+
+        ``read(numbers, first, last)`` begins to read some of the numbers, while kernels find the next ones.
+        """
+        n, alignment = self.setting.values["n"], self.session.alignment // 4
+        mark, scan, _, labels, ranks = self._numbering
+        mark()
+        scan.run()
+        program, parent = self.program("connected_components/phases.cl"), self.arrays["parent"]
+        step = -(-(stop - start) // (_PIECES * alignment)) * alignment
+        for first in range(start // alignment * alignment, stop, max(step, alignment)):
+            last = min(first + step, stop)
+            piece = {"n": last - first, "parent": parent.view(first, last), "rank": ranks}
+            program.bind("number_components", last - first, piece, labels=labels.view(first, last + 1))()
+            read(labels, max(first, start), last)
+        (count,), *status = self.session.read((ranks, n, n + 1), *scan.statuses())
+        scan.check(status)
         return int(count)
 
 

@@ -44,9 +44,10 @@ from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
 from clgraph.engine.result import Result
 from clgraph.errors import InputError, UnsupportedStrategyError
-from clgraph.multi_device.split_graph import SPLIT_OPTIONS, SplitGraph, as_split
+from clgraph.multi_device.process_graph import ProcessGraph, as_parts
+from clgraph.multi_device.split_graph import SPLIT_OPTIONS, SplitGraph
 from clgraph.runtime.driver.timing import RunInfo
-from clgraph.runtime.session import SessionLike
+from clgraph.runtime.session import Session, SessionLike
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -189,13 +190,15 @@ def minimum_spanning_forest(
     >>> forest.weight, forest.sources.tolist(), forest.targets.tolist()
     (4, [0, 0], [1, 2])
     """
-    if devices is not None or isinstance(graph, SplitGraph):
+    if devices is not None or isinstance(graph, SplitGraph | ProcessGraph):
         checked_flag("verify", verify)
         ALGORITHM.check_options(options)
         result = _on_devices(graph, devices, session, dict(options), strategy=strategy, maximum=maximum, weight=weight)
-        if verify:
-            _check(ForestProblem(result.graph, maximum), result)
-        return result
+        if isinstance(result, SpanningForest):
+            if verify:
+                _check(ForestProblem(result.graph, maximum), result)
+            return result
+        session = result
     problem = as_problem(graph, maximum=maximum, weight=weight)
     found: SpanningForest = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify, options=options)
     return found
@@ -210,9 +213,12 @@ def _on_devices(
     strategy: str,
     maximum: bool,
     weight: Weight,
-) -> SpanningForest:
+) -> SpanningForest | Session:
+    """Return the forest that several devices find, or the session of the one that is faster alone."""
     if not is_among(strategy, ("auto", "edge_list")):
         raise UnsupportedStrategyError(f"strategy = {shown(strategy)}; on several devices: 'auto', 'edge_list'")
+    if isinstance(graph, ProcessGraph):
+        raise InputError("a ProcessGraph has no forests yet; use a SplitGraph, or one device")
     given = graph.source if isinstance(graph, SplitGraph) else as_graph(graph, weight=weight)
     if given is None:
         raise InputError("the parts of the graph name no whole one, in which edges have places; use from_graph()")
@@ -220,7 +226,10 @@ def _on_devices(
     if isinstance(graph, SplitGraph) and problem.graph is not given:
         raise InputError("the SplitGraph is directed, or its rows are not sorted; split an undirected graph that is")
     whole = graph if isinstance(graph, SplitGraph) else problem.graph
-    split = as_split(whole, devices, session, options, weights=True)
+    split = as_parts(whole, devices, session, options, weights=True)
+    if isinstance(split, Session):
+        return split
+    assert not isinstance(split, ProcessGraph)
     if options:
         names = ", ".join(sorted(options))
         raise InputError(f"several devices have no option {names}; they have shares and segment_entries")
