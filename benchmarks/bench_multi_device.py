@@ -18,8 +18,8 @@ Kinds of rows:
 ``forest``
     The minimum spanning forest of the R-MAT graph with weights 1 … 2²⁰, from the devices' memory.
 
-``seconds`` is the median time of a call, the answer built, and ``least_seconds`` and ``most_seconds`` its spread.
-``speed_up`` compares with one device; ``efficiency`` of a weak row is the time of one device over its own.
+``wall_seconds`` is the median time of a call, the answer built, from ``least_wall_seconds`` to ``most_wall_seconds``.
+``speed_up`` compares edges per second with one device; ``efficiency`` is the speed-up per device.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ from clgraph.report import write_rows
 from clgraph.runtime.session import as_session
 
 KINDS = ("strong", "weak", "host", "private", "forest")
-COLUMNS = ("kind", "strategy", "devices", "edges", "seconds", "least_seconds", "most_seconds", "local_seconds",
-           "merge_seconds", "speed_up", "efficiency")  # fmt: skip
+COLUMNS = ("kind", "strategy", "devices", "edges", "wall_seconds", "least_wall_seconds", "most_wall_seconds",
+           "local_seconds", "merge_seconds", "speed_up", "efficiency")  # fmt: skip
 
 
 def timed(run: Callable[[], Any], check: Callable[[Any], None], repeats: int) -> dict[str, Any]:
@@ -65,7 +65,10 @@ def timed(run: Callable[[], Any], check: Callable[[Any], None], repeats: int) ->
         for part in ("local_seconds", "merge_seconds")
     }
     told |= {name: details.get(name) for name in ("merge_bytes", "device_entries", "giants_differed")}
-    times = {"seconds": statistics.median(seconds), "least_seconds": min(seconds), "most_seconds": max(seconds)}
+    times = {
+        "wall_seconds": statistics.median(seconds), "least_wall_seconds": min(seconds),
+        "most_wall_seconds": max(seconds),
+    }  # fmt: skip
     return {**times, **told, "strategy": infos[-1].strategy, "repeats": repeats}
 
 
@@ -160,7 +163,7 @@ class Measurement:
         row |= {"n_vertices": k * self.base.graph.n_vertices, "processes": self.named and count > 1}
         row["graph"] = f"{k} x rmat-{self.args.scale}, {kind}, {count} devices"
         alone = next((r for r in self.rows if (r["kind"], r["asked"]) == (kind, asked)), row)
-        row["speed_up"] = edges / row["seconds"] / (alone["edges"] / alone["seconds"])
+        row["speed_up"] = edges / row["wall_seconds"] / (alone["edges"] / alone["wall_seconds"])
         row["efficiency"] = row["speed_up"] / count
         self.rows.append(row)
         print(tabulate([[row[name] for name in COLUMNS]], COLUMNS, "github", floatfmt=".4g"), flush=True)
