@@ -75,6 +75,13 @@ def test_giants_that_meet_in_an_edge_of_both_parts_are_joined(
     assert found.info.details["giants_differed"]
 
 
+def test_graphs_in_parts_do_not_share_memory(twins: Processes) -> None:
+    graphs = [cg.generators.uniform_random(SIZE, SIZE, seed) for seed in (1, 2)]
+    parts = [each for graph in graphs for each in split(graph, twins)]
+    for k in (2, 3, 0, 1):
+        check(cg.connected_components(parts[k]), cg.connected_components(graphs[k // 2], strategy="host"))
+
+
 def test_a_message_that_is_too_long_for_its_room_is_sent_again(twins: Processes) -> None:
     """Each vertex of this graph has another label than its neighbours, so nothing can be packed."""
     graph = cg.generators.uniform_random(SIZE, SIZE // 2).permuted(1)

@@ -273,8 +273,8 @@ class Slots:
             size = self._most or part.size
             with session.driver:
                 session.check_memory({f"{name} of {size} entries": size * part.itemsize})
-                # Not from the pool: kernels in flight may use its memory, and these copies do not wait for them.
-                buffer = cl.Buffer(session.context, cl.mem_flags.READ_WRITE, size * part.itemsize)
+                place = None if self._most is None else (self._turn, name)
+                buffer = self._team.room(session, place, size * part.itemsize)
                 kept[name] = DeviceArray(session.memory, buffer, part.dtype, size)
         self._team.write(kept[name], 0, part)
         return kept[name] if kept[name].size == part.size else kept[name].view(0, part.size)
@@ -292,7 +292,7 @@ class Slots:
         with session.driver:
             program = session.program("data/slab.cl", types)
             rows, offsets = session.empty(stop_row - first_row + 1, whole.dtype), session.empty(n + 1, kind)
-            rows.set(whole[first_row : stop_row + 1])
+            self._team.set_rows(rows, whole[first_row : stop_row + 1])
             program.bind(
                 "clip_rows",
                 n + 1,

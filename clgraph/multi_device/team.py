@@ -173,6 +173,18 @@ class Team:
         memory.staging_aside.upload(array.buffer, first * array.dtype.itemsize, host)
         hold(commands, commands.queue, commands.copy_queue)
 
+    def set_rows(self, array: DeviceArray, host: NDArray[Any]) -> None:
+        """Copy *host* to all of *array*, in order with the kernels."""
+        array.set(host)
+
+    def room(self, session: Session, place: object, n_bytes: int) -> cl.Buffer:
+        """Return a buffer that no kernel in flight uses.
+
+        It is not from the pool, whose memory kernels in flight may use: copies beside kernels do not wait for them.
+        """
+        with session.driver, typed_errors(f"allocating {n_bytes:,} bytes"):
+            return cl.Buffer(session.context, cl.mem_flags.READ_WRITE, n_bytes)
+
     def _read(self, array: DeviceArray, first: int, host: NDArray[Any]) -> None:
         memory = array.memory
         if memory.commands.facts.is_cpu or host.nbytes < LEAST_BYTES:
