@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
-from itertools import chain
+from itertools import chain, compress
 from operator import itemgetter
 from typing import Any, TypeAlias
 
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from clgraph.data.graphs.csr import asymmetric_entry
 from clgraph.data.graphs.graph import Graph
@@ -52,9 +54,14 @@ def read(
 
 def add_weights(found: Adjacency, entries: _Entries, edge_attrs: Mapping[Any, Any]) -> None:
     """Keep the attributes named of all entries, which *entries* iterates over anew at each call."""
+    mirrored = None if found.graph.directed or found.keys is not None else _Mirrored.of(found.graph)
     for name, default in edge_attrs.items():
         otherwise = 1 if default is None else default
-        numbers = _numbers(entries, name)
+        if mirrored is None:
+            numbers = _numbers(entries, name)
+        else:
+            numbers = _numbers(lambda: compress(entries(), mirrored.is_first), name)
+            numbers = None if numbers is None else mirrored.both(numbers)
         found.add_weights(name, [each.get(name, otherwise) for each in entries()] if numbers is None else numbers)
 
 
@@ -72,6 +79,58 @@ def _numbers(entries: _Entries, name: Any) -> NDArray[Any] | None:
         return None
     found = np.frombuffer(numbers, np.int64 if first is int else np.float64)
     return None if first is float and not (np.abs(found) < EXACT).all() else found  # ints beside floats may be wide
+
+
+@dataclass(frozen=True)
+class _Mirrored:
+    """Which entries of an undirected graph share their attributes, so that those of half of them are enough.
+
+    Reading an attribute of a dictionary misses the cache, which takes five times as long as finding its mirror entry.
+
+    Attributes
+    ----------
+    is_first : bytes
+        A 1 for each entry whose row is not greater than its column.
+    source, target : int64 array
+        The places of these entries among themselves, and of their mirror entries in the graph.
+    first : bool array
+    """
+
+    is_first: bytes
+    first: NDArray[np.bool_]
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, graph: Graph) -> _Mirrored | None:
+        """Return the pairs of entries of *graph*; ``None`` if some entry has no mirror entry, as in some views."""
+        rows, columns = graph.sources(), graph.column_indices
+        first, later = rows <= columns, rows > columns
+        n_first = int(first.sum())
+        upper = _numbered(graph.n_vertices, rows[first], columns[first], np.arange(n_first)).tocsc()
+        lower = _numbered(graph.n_vertices, rows[later], columns[later], np.flatnonzero(later)).tocsc().tocsr()
+        # Both are now in the order of the greater end, then of the lesser one.
+        greater = [np.repeat(np.arange(graph.n_vertices), np.diff(each.indptr)) for each in (upper, lower)]
+        loops = greater[0] == upper.indices
+        if not np.array_equal(upper.indices[~loops], lower.indices) or not np.array_equal(
+            greater[0][~loops], greater[1]
+        ):
+            return None
+        return cls(first.tobytes(), first, upper.data[~loops], lower.data)
+
+    def both(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the values of all entries; *values* are those of the first ones."""
+        found = np.empty(self.first.size, values.dtype)
+        found[self.first] = values
+        found[self.target] = values[self.source]
+        return found
+
+
+def _numbered(n: int, rows: NDArray[Any], columns: NDArray[Any], data: NDArray[np.int64]) -> csr_array:
+    """Return a matrix of entries in the order of their rows."""
+    offsets = np.zeros(n + 1, np.int64)
+    np.cumsum(np.bincount(rows, minlength=n), out=offsets[1:])
+    return csr_array((data, columns, offsets), (n, n))
 
 
 def entries_of(graph: nx.Graph, nodes: list[Any]) -> _Entries:
