@@ -148,7 +148,7 @@ def checked_seed(seed: Seed) -> int:
 
 
 def check_length(name: str, values: Any) -> None:
-    """Raise unless there is memory for a list as long as *values*, which may be lazy, such as ``range(10**12)``."""
+    """Raise unless there is memory for a list of ``len(values)`` numbers; *values* may be lazy: ``range(10**12)``."""
     check_host_memory(name, _ITEM_BYTES * len(values))
 
 

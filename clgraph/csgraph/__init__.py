@@ -10,8 +10,8 @@ Six functions run on a device if that is faster, and take two more arguments, ``
 functions. ``breadth_first_order`` and ``breadth_first_tree`` are among them, because scipy visits neighbours in the
 order of each row's entries, and a search level by level does not keep this order.
 
-scipy's functions are bound when this package is imported. So a program may afterwards replace the functions in
-:mod:`scipy.sparse.csgraph` by those of this package.
+scipy's functions are bound when this package is imported. So a program may afterwards assign this package's functions
+to the names in :mod:`scipy.sparse.csgraph`.
 """
 
 from scipy.sparse.csgraph import (

@@ -18,7 +18,7 @@ from clgraph.host_memory import check_host_memory
 from clgraph.runtime.session import Session, SessionLike, as_session
 
 _MAX_DRAWS = 1 << 40  # edges to draw
-_SCRAMBLE_STREAM = 32  # the first stream of random words after those of R-MAT's levels, of which there are at most 30
+_SCRAMBLE_STREAM = 32  # a stream of random words that no level of R-MAT uses: there are at most 30 levels
 
 
 def rmat(
@@ -73,7 +73,7 @@ class _RandomEdges:
         raise NotImplementedError
 
     def arguments(self, session: Session) -> dict[str, Any]:
-        """Return the kernel's own arguments, besides those that all such kernels take."""
+        """Return the arguments that only this class's kernel takes."""
         raise NotImplementedError
 
     def _on_host(self) -> Graph:

@@ -64,7 +64,7 @@ class _RoadLike:
         bends = np.bincount(at.astype(np.int64), minlength=near.size)
         before = np.append(0, np.cumsum(bends))  # bends of earlier roads
         tell(self.n_crossings)
-        # A crossing's number is followed by those of the bends on its roads.
+        # The bends on a crossing's roads are numbered directly after it.
         number = crossing + before[first_road]
         first, bent = near + 1 + before[:-1], bends > 0
         last = (first + bends - 1)[bent]

@@ -180,7 +180,7 @@ class Graph(GraphArrays):
         directed : bool, optional
             By default, the graph is undirected if *asymmetry* is given or the matrix is symmetric.
         asymmetry : {"error", "symmetrize"}, optional
-            What to do with an asymmetric matrix if the graph is undirected: refuse it, which is the default with
+            How to treat an asymmetric matrix if the graph is undirected: refuse it, which is the default with
             ``directed=False``, or add the missing reverse entries. If the weights of both directions differ, the
             lesser is taken, as in scipy.sparse.csgraph.
 

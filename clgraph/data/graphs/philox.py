@@ -30,7 +30,7 @@ def random_words(key: tuple[int, int], stream: int, first_block: int, count: int
     """Return *count* words of a stream from *first_block* on; block b is Philox of the counter (b, *stream*, 0, 0)."""
     before = ((stream << 64) + first_block - 1) % 2**256  # numpy increments the counter before it draws
     philox = np.random.Philox(counter=before, key=key[0] | key[1] << 64)
-    return np.random.Generator(philox).integers(0, 2**64, count, dtype=np.uint64)  # for this range, the raw words
+    return np.random.Generator(philox).integers(0, 2**64, count, dtype=np.uint64)  # this range gives the raw words
 
 
 def random_shorts(key: tuple[int, int], stream: int, first_block: int, count: int) -> NDArray[np.uint16]:

@@ -54,7 +54,7 @@ class GraphStats:
         Mean of ``log2(1 + |u - v|)`` over sampled entries (u, v): near 2 for well-ordered
         meshes, near ``log2(n)`` for random numberings.
     far_neighbor_share : float
-        Share of the sampled entries with ``|u - v| > 2**15``. 4-byte values of such neighbours are more than 128 KiB
+        Share of the sampled entries with ``|u - v| > 2**15``. The 4-byte values of u and v are then more than 128 KiB
         apart, too far to share a first-level cache.
     first_hook_tree_share : float
         In the forest in which every vertex hangs from its first neighbour if that has a lower number: the share of
