@@ -1,4 +1,4 @@
-"""Graphs of networkx as :class:`Adjacency`, read once through their dictionaries."""
+"""Conversion of networkx graphs to :class:`Adjacency`, by one pass over their dictionaries."""
 
 from __future__ import annotations
 
@@ -23,7 +23,11 @@ _Entries: TypeAlias = Callable[[], Iterator[dict[Any, Any]]]
 def read(
     graph: nx.Graph, edge_attrs: Mapping[Any, Any] | None = None, keep_edges: bool = True, keep_nodes: bool = True
 ) -> Adjacency:
-    """Return the arrays of *graph*, with the weights named, or with references to all attribute dictionaries."""
+    """Return the arrays of *graph*.
+
+    If *keep_edges*, they refer to the attribute dictionaries of all edges; else they hold the weights *edge_attrs*, a
+    mapping from attributes to defaults. *keep_nodes* likewise keeps the attribute dictionaries of all nodes.
+    """
     nodes = list(graph)
     rows = _plain_rows(graph._adj, nodes)
     numbers = None if _count_up(nodes) else dict(zip(nodes, range(len(nodes)), strict=True))
@@ -51,7 +55,7 @@ def read(
 
 
 def add_weights(found: Adjacency, entries: _Entries, edge_attrs: Mapping[Any, Any]) -> None:
-    """Keep the attributes named of all entries, which *entries* iterates over anew at each call."""
+    """Store the attributes *edge_attrs* of all entries in *found*; each call of *entries* iterates over all entries."""
     for name, default in edge_attrs.items():
         otherwise = 1 if default is None else default
         numbers = _numbers(entries, name)
@@ -59,9 +63,10 @@ def add_weights(found: Adjacency, entries: _Entries, edge_attrs: Mapping[Any, An
 
 
 def _numbers(entries: _Entries, name: Any) -> NDArray[Any] | None:
-    """Return an attribute that all entries have, all as int or all as float; ``None`` if one is something else.
+    """Return the attribute *name* of all entries as an array, if all values are int or all are float, else ``None``.
 
-    One pass without a list of values: their dictionaries are all over the memory, and another pass costs as much.
+    This makes one pass and no list of values. The attribute dictionaries are scattered over the memory, so a second
+    pass would double the time.
     """
     first = type(next(entries(), {}).get(name))
     if first not in (int, float):
@@ -71,17 +76,17 @@ def _numbers(entries: _Entries, name: Any) -> NDArray[Any] | None:
     except (KeyError, TypeError, OverflowError):
         return None
     found = np.frombuffer(numbers, np.int64 if first is int else np.float64)
-    return None if first is float and not (np.abs(found) < EXACT).all() else found  # ints beside floats may be wide
+    return None if first is float and not (np.abs(found) < EXACT).all() else found  # ints may be rounded
 
 
 def entries_of(graph: nx.Graph, nodes: list[Any]) -> _Entries:
-    """Return the function that iterates over the attribute dictionaries of all entries of *graph*."""
+    """Return a function that returns an iterator over the attribute dictionaries of all entries of *graph*."""
     rows = _plain_rows(graph._adj, nodes)
     return partial(_values, list(_values(rows)) if graph.is_multigraph() else rows)
 
 
 def _plain_rows(adjacency: Mapping[Any, Any], nodes: list[Any]) -> list[dict[Any, Any]]:
-    """Return the neighbours of each node; what views filter out is left out once."""
+    """Return the neighbours of each node as dictionaries; filtering views are copied, so they filter only once."""
     if type(adjacency) is dict and list(adjacency) == nodes:
         rows: list[Any] = list(adjacency.values())
     else:
