@@ -267,7 +267,7 @@ def _between_sharp_segments(
         at_point.setdefault(b, []).append(a)
 
     def segments_at(v: int) -> set[tuple[int, int]]:
-        """Return the original segments at point *v*, each as a pair: the possible apex of an angle, and the other end."""
+        """Return the original segments at point *v*, each as a pair of ends, of which the first may be the apex."""
         if v < n:
             return {(other, v) for other in at_point.get(v, ())}
         a, b = chains.ends[v].tolist()
