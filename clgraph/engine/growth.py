@@ -43,7 +43,7 @@ class Growth:
         self._before = block.memory.empty(block.size, block.dtype)
 
     def run(self, launch: Launch, launches: Iterable[Launch]) -> None:
-        """Run *launch* until the array is long enough; *launches*, all those of the plan, get the longer array.
+        """Run *launch* until the array is long enough; all *launches* of the plan then use the longer array.
 
         Raises
         ------

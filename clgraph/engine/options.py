@@ -19,8 +19,8 @@ def checked_options(strategies: Mapping[str, Strategy], choice: Choice, options:
     Raises
     ------
     InputError
-        The plan does not take an option; the message names those that it takes. Or the caller named no strategy, so
-        options are not allowed.
+        The plan does not take an option; the message names the options that it takes. Or the caller named no
+        strategy, so options are not allowed.
     """
     if not isinstance(options, Mapping):
         raise InputError(f"options = {shown(options)}; allowed: a dictionary of option names and values")

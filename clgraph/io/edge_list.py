@@ -46,8 +46,8 @@ def read(
     The head may state n as SNAP's ``# Nodes: n Edges: m``, as KONECT's ``% m n n``, or by a first line
     ``n m``, ``n n m`` or (in hMETIS's files) ``m n`` that fits the edges after it. KONECT's head
     ``% sym|asym|bip`` says whether the graph is directed. In a bipartite file (``bip``), sources and
-    targets are two sets of ids. The vertices of targets are numbered after those of sources, and the
-    graph's ids are ``"L1"`` for source 1 and ``"R1"`` for target 1.
+    targets are two sets of ids. The sources are numbered first, then the targets, and the graph's ids are
+    ``"L1"`` for source 1 and ``"R1"`` for target 1.
 
     Parameters
     ----------

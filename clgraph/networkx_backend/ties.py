@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_CYCLES = "::TestMinimumCycleBasis::"  # without the file, whose name is missing if pytest runs that file alone
+_CYCLES = "::TestMinimumCycleBasis::"  # no file name: pytest omits it if it runs that file alone
 _PATH = "bidirectional_dijkstra returns another of several shortest paths, so a cycle begins at another node"
 
 TIES: dict[str, str] = {

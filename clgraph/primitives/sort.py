@@ -31,7 +31,7 @@ class Sort(LookBack):
     values, out_values : DeviceArray, optional
         Values that move with the keys, of any type of 4 or 8 bytes.
     begin_bit, end_bit : int
-        The range of bits in which keys differ; a shorter range needs fewer passes. The bits are those of the
+        The range of bits in which keys differ; a shorter range needs fewer passes. Bits are numbered in the
         key's order-preserving form, in which the sign bit of signed types is inverted, and for negative floats
         also all other bits.
     strategy : {"onesweep", "tiles", "chunks"}, optional

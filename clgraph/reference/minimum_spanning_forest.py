@@ -116,7 +116,7 @@ def _least_forest(
         return positions
     differs = (sources[1:] != sources[:-1]) | (targets[1:] != targets[:-1])
     starts = np.concatenate([[0], np.flatnonzero(differs) + 1])  # positions at which runs of parallel edges start
-    weights = np.minimum.reduceat(ranks, starts) + 1.0  # from 1 on, since scipy takes zeros for missing edges
+    weights = np.minimum.reduceat(ranks, starts) + 1.0  # weights start at 1: to scipy, zero means no edge
     offsets = np.searchsorted(sources[starts], np.arange(n + 1))
     tree = minimum_spanning_tree(as_csr_array(offsets, targets[starts], weights), overwrite=True)
     chosen = np.zeros(positions.size, bool)

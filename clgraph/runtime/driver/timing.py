@@ -57,7 +57,7 @@ class Recorder:
 
     @property
     def last_events(self) -> list[cl.Event]:
-        """Events after which all recorded commands have ended: the last kernel's, since these run in order, and copies'."""
+        """Events to wait for until all recorded commands end: all copies and the last kernel. Kernels run in order."""
         return [*(event for _, event in self.kernel_events[-1:]), *self.transfer_events]
 
     def stop(self, *, takes_times: bool) -> None:

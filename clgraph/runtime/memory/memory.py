@@ -148,7 +148,7 @@ class Memory:
 
     def _wrapped(self, host: NDArray[Any], *, read_only: bool, by_address: bool = False) -> DeviceArray:
         with typed_errors("wrapping a host array"):
-            if by_address and self._shares_memory:  # by address, because pyopencl refuses to share a read-only array
+            if by_address and self._shares_memory:  # pyopencl shares a read-only array only by its address
                 words: Any = (ctypes.c_char * host.nbytes).from_address(host.ctypes.data)
                 buffer: Any = cl.SVM(np.frombuffer(words, np.uint8))
             else:

@@ -61,7 +61,7 @@ def processor_of_builtins() -> str | None:
 
 
 def needs_name(device: cl.Device) -> bool:
-    """Return whether PoCL's *device* may compile kernels for another processor than that of its built-ins."""
+    """Return whether PoCL's *device* may compile kernels for a processor that differs from its built-ins' one."""
     version = re.search(r"PoCL (\d+).*\bDISTRO\b", device.platform.version)
     return version is not None and int(version[1]) < 5
 
