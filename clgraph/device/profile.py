@@ -18,8 +18,8 @@ from clgraph.errors import InputError
 SCHEMA_VERSION = 1
 ALL_DEVICES_ATOMICS = ("add_int32", "min_int32", "cmpxchg_int32")
 HOST_WAYS = ("scan", "traverse", "union", "heap", "sort")
-_MOST_KEPT = 1 << 10  # interpolated rates cached per curve, because many phases have the same working set
-_MOST_RATE = 1e30  # largest rate accepted: far above any device's, and products of two rates are still finite
+_MAX_CACHED = 1 << 10  # interpolated rates cached per curve, because many phases have the same working set
+_MAX_RATE = 1e30  # largest rate accepted: far above any device's, and products of two rates are still finite
 _KINDS = {str: "text", int: "an integer from 1 on", float: "a finite number from 0 on"}
 
 
@@ -102,7 +102,7 @@ def at(curve: Curve, x: float) -> float:
     """Return the rate of *curve* at *x*: interpolated linearly in log(x) and log(rate), constant beyond the ends."""
     before = curve.read_before
     if (rate := before.get(x)) is None:
-        if len(before) >= _MOST_KEPT:
+        if len(before) >= _MAX_CACHED:
             before.clear()
         rate = before[x] = _between(*curve.logarithms, math.log(x) if x > 1.0 else 0.0)
     return rate
@@ -204,7 +204,7 @@ def _read(kind: Any, value: Any, name: str) -> Any:
         return value
     if kind is int and type(value) is int and 0 < value < 2**31:
         return value
-    if kind is float and type(value) in (int, float) and 0 <= value < _MOST_RATE:
+    if kind is float and type(value) in (int, float) and 0 <= value < _MAX_RATE:
         return float(value)
     raise InputError(f"not a device profile: {name} is {value!r:.60}, not {_KINDS.get(kind, 'a mapping')}")
 
@@ -223,7 +223,7 @@ def _check_positive(name: str, value: Any) -> None:
             raise InputError(f"not a device profile: {name} is empty")
         for key, inner in value.items():
             _check_positive(f"{name}[{key}]", inner)
-    elif not value > 1 / _MOST_RATE:
+    elif not value > 1 / _MAX_RATE:
         raise InputError(f"not a device profile: {name} is {value!r}, not a positive number")
 
 

@@ -31,7 +31,7 @@ _NEAR_FRONT = {"traverse": 0.0, "union": 1.0}
 _TAKEN_AS_IT_IS = np.dtype(np.int32), np.dtype(np.int32), np.dtype(np.float64)  # offsets, columns, values
 # Share of far neighbours from which near ones hardly matter; mean log2 distance beyond which neighbours leave the line.
 _FAR_IN_RANDOM, _LOG2_VERTICES_PER_LINE = 1 / 3, 4.0
-_MOST_INDICES = 2**31 - 2**16  # entries + 2 × vertices, because scipy's indices are int32
+_MAX_INDICES = 2**31 - 2**16  # entries + 2 × vertices, because scipy's indices are int32
 
 
 class HostPlan:
@@ -87,8 +87,8 @@ def pattern(graph: Graph) -> Any:
 def too_many_entries(problem: Any) -> str | None:
     """Return the reason if a graph is too large for scipy, whose indices are int32, else ``None``."""
     graph = problem.graph
-    fits = graph.n_edges + 2 * graph.n_vertices < _MOST_INDICES
-    return None if fits else f"scipy takes graphs of less than {_MOST_INDICES} entries and vertices"
+    fits = graph.n_edges + 2 * graph.n_vertices < _MAX_INDICES
+    return None if fits else f"scipy takes graphs of less than {_MAX_INDICES} entries and vertices"
 
 
 def walked(graph: Graph, way: str) -> Work:

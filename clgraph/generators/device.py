@@ -16,7 +16,7 @@ from clgraph.runtime.graphs.device_graph import DeviceGraph
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
-_MOST_ENTRIES = 2**31 - 2**16 - 1  # entries that a device can sort, whose offsets are int32
+_MAX_ENTRIES = 2**31 - 2**16 - 1  # entries that a device can sort, whose offsets are int32
 _GROUPS = {True: 4, False: 32}  # most work-groups per compute unit: True on CPUs, False on other devices
 
 
@@ -70,8 +70,8 @@ def check_keys(session: Session, count: int) -> None:
 
 def new_keys(session: Session, count: int) -> DeviceArray:
     """Return an uninitialised array of *count* keys, for :func:`graph_of_keys`."""
-    if count > _MOST_ENTRIES:
-        raise InputError(f"{count} entries to sort; a device sorts at most {_MOST_ENTRIES}, the host more")
+    if count > _MAX_ENTRIES:
+        raise InputError(f"{count} entries to sort; a device sorts at most {_MAX_ENTRIES}, the host more")
     check_keys(session, count)
     return session.empty(count, np.uint64)
 

@@ -29,7 +29,7 @@ _ARRAYS = ("row_offsets", "column_indices", "edge_weights", "ids")
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _END_BYTES = 22  # size of a zip file's last record, without its comment
-_MOST_INFLATION = 1032  # largest ratio by which deflate can compress
+_MAX_INFLATION = 1032  # largest ratio by which deflate can compress
 
 
 def read(path: Path, *, directed: bool | None = None, progress: Progress | None = None) -> Graph:
@@ -111,7 +111,7 @@ def _check_claims(stream: IO[bytes]) -> None:
         if n_members != len(archive.infolist()):  # A damaged length in the directory hides the next entry.
             raise ValueError(f"the archive has {n_members} members; its directory shows {len(archive.infolist())}")
         for member in archive.infolist():
-            inflation = _MOST_INFLATION if member.compress_type == zipfile.ZIP_DEFLATED else 1
+            inflation = _MAX_INFLATION if member.compress_type == zipfile.ZIP_DEFLATED else 1
             most = min(member.compress_size, n_bytes) * inflation
             if member.compress_type not in _METHODS or member.file_size > most:
                 raise ValueError(f"{member.filename} claims {member.file_size} bytes, at most {most} are there")

@@ -16,7 +16,7 @@ _VERTEX_BYTES = 16  # bytes per vertex that the cost model counts
 _DEGREE = 2  # entries per vertex, enough for a search of a random graph to reach most vertices
 _SEED = 1
 _LESSER_BYTES, _LESSER_CALLS = 1 << 8, 20  # working set and number of the tiny calls that show a call's overhead
-_LEAST_SHARE = 0.1  # Of a call's time, at least this share counts after the overhead is subtracted.
+_MIN_SHARE = 0.1  # Of a call's time, at least this share counts after the overhead is subtracted.
 
 
 def host_trial(way: str, working_set_bytes: int) -> Trial:
@@ -27,7 +27,7 @@ def host_trial(way: str, working_set_bytes: int) -> Trial:
 
     def run(turns: int) -> tuple[float, float]:
         least = min(repeat(call, number=1, repeat=turns))  # the minimum, which other work on the host disturbs least
-        return float(turns * items), turns * max(least - beside, _LEAST_SHARE * least)
+        return float(turns * items), turns * max(least - beside, _MIN_SHARE * least)
 
     return Trial(run)
 

@@ -33,7 +33,7 @@ GLOBAL_ATOMICS = {
 }
 LOCAL_ATOMICS = ("add_int32", "min_int32", "cmpxchg_int32")  # the atomics that cl/common has for local memory
 
-_MOST_OPERATIONS = 1 << 30  # largest number of operations in a trial, so that int32 sums and minima do not overflow
+_MAX_OPERATIONS = 1 << 30  # largest number of operations in a trial, so that int32 sums and minima do not overflow
 _EXACT_FLOAT = 1 << 24  # largest number of additions of 1.0f to one word that stay exact
 _RESET_WORDS = 1 << 16  # If there are no more words than this, each trial resets them; else only each series does.
 _READS_PER_ITEM_BYTES, _WRITES_PER_ITEM_BYTES = 64, 4  # traffic of a work-item of the stream kernel
@@ -98,7 +98,7 @@ class Bench:
         return program.bind(kernel, items, **arguments)
 
     def _loop(
-        self, launch: Launch, n_items: int, verify: Callable[[int], str], most_operations: int = _MOST_OPERATIONS
+        self, launch: Launch, n_items: int, verify: Callable[[int], str], most_operations: int = _MAX_OPERATIONS
     ) -> Trial:
         """Return *launch* as a trial, in which each of *n_items* work-items makes one operation per turn."""
 
@@ -136,7 +136,7 @@ class Bench:
         sizes = {"n_items": n_items, "n_words": n_words, "group_stride": group_stride}
         arguments = {"turns": 0, "seed": 0, "value": 1, "words": words, "done": self.out}
         launch = self.bind("atomics", operation, n_items, **sizes, **arguments)
-        most = min(_MOST_OPERATIONS, _EXACT_FLOAT * n_words) if dtype is np.float32 else _MOST_OPERATIONS
+        most = min(_MAX_OPERATIONS, _EXACT_FLOAT * n_words) if dtype is np.float32 else _MAX_OPERATIONS
         trial = self._loop(launch, n_items, partial(self._check_done, operation, n_items), most)
         words.fill(start)
 

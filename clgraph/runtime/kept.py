@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
-MOST_PLANS = 128  # Limited even if arrays are small, because each plan has its own kernel objects.
+MAX_PLANS = 128  # Limited even if arrays are small, because each plan has its own kernel objects.
 _MEMORY_SHARE = 8  # Cached plans take at most 1/8 of the device's memory.
 
 
@@ -42,7 +42,7 @@ class Kept:
             self._plans[weakref.ref(graph, partial(_forget, weakref.ref(self))), key] = plan, n_bytes
             gone = [] if old is None else [old]
             n_held = sum([held for _, held in self._plans.values()])
-            while n_held > self.most_bytes or len(self._plans) > MOST_PLANS:
+            while n_held > self.most_bytes or len(self._plans) > MAX_PLANS:
                 oldest, held = self._plans.pop(next(iter(self._plans)))
                 n_held -= held
                 gone.append(oldest)

@@ -246,15 +246,15 @@ class GraphArrays:
         once = rows <= columns
         return rows[once], columns[once], None if weights is None else weights[once]
 
-    def _require_fits(self, who: str, max_entries: int | None = None) -> None:
+    def _require_fits(self, subject: str, max_entries: int | None = None) -> None:
         """Raise an :class:`InputError` if there are too many vertices or entries.
 
-        *who* is the start of the message's last clause, such as "partitions take".
+        *subject* starts the last clause of the message, such as "partitions take".
         """
         n, m = self.n_vertices, self.n_edges
         if n > MAX_KERNEL_VERTICES or (max_entries is not None and m > max_entries):
             entries = "" if max_entries is None else f" and {max_entries} entries"
-            raise InputError(f"{n} vertices and {m} entries; {who} at most {MAX_KERNEL_VERTICES} vertices{entries}")
+            raise InputError(f"{n} vertices and {m} entries; {subject} at most {MAX_KERNEL_VERTICES} vertices{entries}")
 
     def require_reverses(self) -> None:
         """Raise an :class:`InputError` unless each entry has its reverse, with any weight."""

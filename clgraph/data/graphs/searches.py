@@ -21,7 +21,7 @@ N_STARTS, SHORT_SEEN, SHORT_LOOKS = 8, 64, 512  # number of short searches; vert
 _UNSEEN = 0.25  # weight of an assumed search that reaches all: users mostly choose sources in large components
 _SMALL_WORLD_LEVELS = 12  # most levels of a stopped search in a small-world graph
 # Levels from which the power of a search's growth is estimated; the greatest power in up to three dimensions.
-_LEAST_LEVELS, _OF_SPACE = 4, 3.2
+_MIN_LEVELS, _OF_SPACE = 4, 3.2
 
 
 class Search(NamedTuple):
@@ -117,7 +117,7 @@ def _extrapolated_depth(search: Search, n_connected: int, is_long: bool) -> floa
         return float(levels)
     left = max(1.0, n_connected / n_seen)
     few = levels <= _SMALL_WORLD_LEVELS
-    if few and (not is_long or levels < _LEAST_LEVELS or levels * n_last > _OF_SPACE * n_seen):
+    if few and (not is_long or levels < _MIN_LEVELS or levels * n_last > _OF_SPACE * n_seen):
         power = math.inf
     else:
         power = math.log(n_seen / n_earlier) / math.log(levels / (1 << (levels.bit_length() - 2)))

@@ -12,7 +12,7 @@ from clgraph.runtime.graphs.check_csr import extremes
 from clgraph.runtime.graphs.device_graph import device_graph
 from clgraph.runtime.session import Session
 
-_LEAST_CHUNK, _GROUPS_PER_UNIT = 4096, 4  # least weights per work-group; most work-groups per compute unit
+_MIN_CHUNK, _GROUPS_PER_UNIT = 4096, 4  # least weights per work-group; most work-groups per compute unit
 
 
 def weight_range(session: Session, graph: Graph) -> tuple[Any, Any]:
@@ -30,7 +30,7 @@ def _found(session: Session, graph: Graph, dtype: np.dtype[Any]) -> tuple[Any, A
         {"WEIGHT_T": "ulong" if dtype.itemsize == 8 else "uint", "IS_FLOAT": int(dtype.kind == "f")},
         work_group_size=session.facts.group_size(None),
     )
-    chunk = max(_LEAST_CHUNK, -(-m // (_GROUPS_PER_UNIT * session.facts.compute_units)))
+    chunk = max(_MIN_CHUNK, -(-m // (_GROUPS_PER_UNIT * session.facts.compute_units)))
     items = -(-m // chunk) * program.work_group_size
     ranges = session.empty(2 * items, f"u{dtype.itemsize}")
     program.bind("find_range", items, m=m, chunk=chunk, edge_weights=weights, ranges=ranges)()

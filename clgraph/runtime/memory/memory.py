@@ -201,7 +201,7 @@ class Memory:
         self.commands.recording.allocated_bytes += n_bytes
         with self.commands.driver, typed_errors(f"allocating {n_bytes:,} bytes"):
             buffer = self._pool.allocate(n_bytes)
-            if self.commands.facts.is_cpu and n_bytes >= recycled.LEAST_HUGE_BYTES:
+            if self.commands.facts.is_cpu and n_bytes >= recycled.MIN_HUGE_BYTES:
                 recycled.ask_for_huge_pages(self.commands.queue, buffer, n_bytes)
             return DeviceArray(self, buffer, kind, size)
 

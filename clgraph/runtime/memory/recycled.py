@@ -23,14 +23,14 @@ from numpy.typing import NDArray
 
 from clgraph.runtime.driver import opencl as cl
 
-_LEAST_BYTES = 1 << 16  # bytes; smaller blocks are recycled by the C library
-_MOST_BYTES = 1 << 28  # bytes of memory kept for later answers
-_MOST_PASSED = 8  # Waiting memory is freed after this number of answers that it did not fit.
+_MIN_BYTES = 1 << 16  # bytes; smaller blocks are recycled by the C library
+_MAX_BYTES = 1 << 28  # bytes of memory kept for later answers
+_MAX_PASSED = 8  # Waiting memory is freed after this number of answers that it did not fit.
 # Pinning takes the time that two copies save for large memory, or ten copies for small memory. So memory is pinned from
 # its second use on if it has at least 4 MiB, else from its eighth.
 _LARGE_BYTES, _FROM_USE, _FROM_USE_OF_SMALL = 1 << 22, 2, 8
 _WORDS_BYTES = 4096
-LEAST_HUGE_BYTES = 1 << 22  # bytes, the same bound as numpy's; too little of a smaller array is whole huge pages
+MIN_HUGE_BYTES = 1 << 22  # bytes, the same bound as numpy's; too little of a smaller array is whole huge pages
 _BYTES: Any = np.dtype(np.uint8)
 
 _waiting: list[Pages] = []  # The garbage collector may append to it at any time, so it is not guarded by a lock.
@@ -63,7 +63,7 @@ class Pages:
         It is dropped if it did not fit several answers in a row. It must also be dropped after a fork, because a child
         shares its pages, and a device that has them pinned might write to the child's.
         """
-        return self._n_passed < _MOST_PASSED and self._n_forks == _n_forks
+        return self._n_passed < _MAX_PASSED and self._n_forks == _n_forks
 
 
 def empty(size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -74,7 +74,7 @@ def empty(size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
 def lent(size: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], Pages | None]:
     """Return an array as :func:`empty` does, and its memory, or ``None`` if that will not be recycled."""
     n_bytes = size * dtype.itemsize
-    if n_bytes < _LEAST_BYTES:
+    if n_bytes < _MIN_BYTES:
         return np.empty(size, dtype), None
     memory = _taken(n_bytes)
     memory.n_uses += 1
@@ -102,7 +102,7 @@ def _taken(n_bytes: int) -> Pages:
 
 def _give_back(memory: Pages) -> None:
     waiting = sum(each.bytes.size for each in _waiting.copy())
-    if memory.may_wait and waiting + memory.bytes.size <= _MOST_BYTES:
+    if memory.may_wait and waiting + memory.bytes.size <= _MAX_BYTES:
         _waiting.append(memory)
 
 

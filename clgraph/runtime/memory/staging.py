@@ -32,7 +32,7 @@ LEAST_BYTES = 4 << 20  # bytes; a smaller copy gains little from overlap
 _TOLD = 8  # chunks that are passed to kernels at a time, if they start before the whole array is uploaded
 _SLICES = 4  # A chunk is copied in four slices, by four threads.
 _FEW_CHUNKS = 4  # A copy of fewer chunks is divided into half chunks, so that they overlap.
-_MOST_THREADS = 12  # These saturate the bus.
+_MAX_THREADS = 12  # These saturate the bus.
 _TOUCHED = 3  # parts of the host array that threads may touch at a time, while kernels run
 _PAGE_BYTES = 4096
 _ZERO = np.zeros(1, np.uint8)
@@ -51,7 +51,7 @@ class _Copiers:
     def __init__(self) -> None:
         self._tasks: _Tasks = SimpleQueue()
         self._parts: deque[list[threading.Lock]] = deque()  # parts not waited for; a lock is released with its slice
-        n_threads = min(_MOST_THREADS, os.cpu_count() or 1)
+        n_threads = min(_MAX_THREADS, os.cpu_count() or 1)
         for k in range(n_threads):
             name = f"clgraph-copy-{k}"
             threading.Thread(target=_copy_all, args=(self._tasks,), name=name, daemon=True).start()
