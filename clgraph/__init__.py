@@ -1,6 +1,6 @@
-"""Irregular graph algorithms on any OpenCL device, with strategies picked by measured rates.
+"""Graph algorithms on any OpenCL device; a cost model picks the strategy from the device's measured rates.
 
-Public names are imported on first use, so that ``import clgraph`` costs nothing beyond numpy.
+Public names are imported on first use, so ``import clgraph`` costs nothing beyond importing numpy.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ if TYPE_CHECKING:  # type checkers and editors read these; a test compares them 
 
 __version__ = "0.1.0"
 
-_NAMES = {  # by the module that each is in
+_NAMES = {  # module: the public names it defines
     "clgraph.algorithms.bfs": "BFS bfs",
     "clgraph.algorithms.color": "Coloring color",
     "clgraph.algorithms.color.columns": "color_columns",

@@ -1,4 +1,8 @@
-"""Arguments at the public edge: what is returned may be trusted, what is refused is told by name, value and place."""
+"""Checks of the arguments of public functions.
+
+The rest of the package trusts the values that these functions return. An error names the argument, its value and what
+is allowed.
+"""
 
 from __future__ import annotations
 
@@ -28,16 +32,16 @@ Seed: TypeAlias = (
     | np.random.RandomState
     | None
 )
-"""What decides random numbers, as in :mod:`numpy.random`; see :func:`checked_seed`."""
+"""A seed or a generator, as :func:`numpy.random.default_rng` takes it; see :func:`checked_seed`."""
 
 _SEEDS = "None, integers from 0 on and sequences of them, SeedSequence, BitGenerator, Generator, RandomState"
-_ITEM_BYTES = 40  # of a number in a list: its object and two pointers
+_ITEM_BYTES = 40  # estimated memory of one number in a list: the number's object and two pointers
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
 
 
 def shown(value: object) -> str:
-    """Return a short representation of *value*, also where its own fails."""
+    """Return a short ``repr`` of *value*, or the name of its type if its ``__repr__`` raises."""
     try:
         return _SHORT.repr(value)
     except Exception:
@@ -46,7 +50,7 @@ def shown(value: object) -> str:
 
 @contextlib.contextmanager
 def refusing(name: str, value: object, allowed: str, kind: type[InputError] = InputError) -> Iterator[None]:
-    """Turn what the methods of the user's object *value* raise into an error of this *kind*."""
+    """Turn exceptions that methods of the user's object *value* raise inside the block into an error of this *kind*."""
     try:
         yield
     except ClgraphError:
@@ -58,7 +62,7 @@ def refusing(name: str, value: object, allowed: str, kind: type[InputError] = In
 
 
 def checked_flag(name: str, value: object) -> bool:
-    """Return *value*, a bool of Python or numpy."""
+    """Return *value*, which must be a bool of Python or numpy, as a bool."""
     if not isinstance(value, bool | np.bool_):
         raise InputError(f"{name} = {shown(value)}; allowed: True, False")
     return bool(value)
@@ -68,7 +72,7 @@ def checked_count(name: str, value: Any, most: int, least: int = 1) -> int:
     """Return *value* as an integer from *least* to *most*."""
     try:
         count = operator.index(value)
-    except Exception:  # whatever the value's own method raises
+    except Exception:  # the value's own __index__ may raise anything
         raise InputError(f"{name} = {shown(value)}; allowed: integers from {least} to {most}") from None
     if not least <= count <= most:
         raise InputError(f"{name} = {shown(count)}; allowed: {least} to {most}")
@@ -89,7 +93,7 @@ def checked_number(name: str, value: Any, least: float = 0.0, most: float = math
 
 
 def is_among(value: object, names: Iterable[str]) -> bool:
-    """Return whether *value* is a str that is one of *names*, whatever its class says of equality."""
+    """Return whether *value* is a str that is one of *names*; an ``__eq__`` of a subclass of str is ignored."""
     return isinstance(value, str) and str.__str__(value) in tuple(names)
 
 
@@ -101,7 +105,7 @@ def check_choice(name: str, value: object, allowed: Iterable[str]) -> None:
 
 
 def check_callback(name: str, value: object) -> None:
-    """Raise unless *value* is ``None`` or can be called."""
+    """Raise unless *value* is ``None`` or callable."""
     if value is not None and not callable(value):
         raise InputError(f"{name} = {shown(value)}; allowed: None, a function")
 
@@ -116,10 +120,10 @@ def checked_path(name: str, value: object) -> Path:
 
 
 def checked_seed(seed: Seed) -> int:
-    """Return *seed* as one integer of at least 0, from which every part of a computation takes its own generator.
+    """Return *seed* as one integer of at least 0; each part of a computation derives its own generator from it.
 
-    An integer is itself. ``None`` is another number each time. A SeedSequence, or a sequence of integers, which numpy
-    makes one of, always gives the same number. A Generator, BitGenerator or RandomState is asked for its next number.
+    An integer is returned unchanged. ``None`` gives a new number in each call. A SeedSequence, or a sequence of
+    integers, always gives the same number. A Generator, BitGenerator or RandomState draws its next number.
     """
     if type(seed) is int and seed >= 0:
         return seed
@@ -133,7 +137,8 @@ def checked_seed(seed: Seed) -> int:
         if seed is None:
             seed = np.random.SeedSequence()
         elif (isinstance(seed, Sequence) or is_array(seed)) and np.ndim(seed):  # type: ignore[arg-type]
-            # Plain integers only: numpy follows an element that holds itself, such as a row of np.matrix, for ever.
+            # Convert to plain integers first: numpy recurses without end into an element that contains itself, such as
+            # a row of np.matrix.
             seed = np.random.SeedSequence([operator.index(number) for number in checked_array("seed", seed).tolist()])
         elif not isinstance(seed, np.random.SeedSequence):
             if (number := operator.index(seed)) < 0:  # type: ignore[arg-type]
@@ -143,7 +148,7 @@ def checked_seed(seed: Seed) -> int:
 
 
 def check_length(name: str, values: Any) -> None:
-    """Raise unless a list of the length of *values*, such as ``range(10**12)``, fits into memory."""
+    """Raise unless there is memory for a list of ``len(values)`` numbers; *values* may be lazy: ``range(10**12)``."""
     check_host_memory(name, _ITEM_BYTES * len(values))
 
 
@@ -155,9 +160,10 @@ def is_array(values: object) -> bool:
 
 
 def checked_array(name: str, values: Any, kind: type[InputError] = InputError) -> NDArray[Any]:
-    """Return *values* as a plain array, which shares memory with an array that is given; no element may be masked.
+    """Return *values* as a plain numpy array, which shares memory with *values* if that is an array.
 
-    An array of another package tells its elements by ``__array__``, ``__dlpack__`` or ``to_numpy``.
+    An array of another package is converted by its ``__array__``, ``__dlpack__`` or ``to_numpy``. A masked array is
+    refused if an element is masked.
     """
     if isinstance(values, np.ma.MaskedArray) and (mask := np.ma.getmaskarray(values)).any():
         at = np.unravel_index(int(mask.argmax()), mask.shape)
@@ -169,6 +175,6 @@ def checked_array(name: str, values: Any, kind: type[InputError] = InputError) -
             array = np.asarray(values)
         else:
             array = np.asarray(np.from_dlpack(values) if hasattr(values, "__dlpack__") else values.to_numpy())
-    if not array.flags.c_contiguous:  # such as np.broadcast_to(0, 10**12): who uses it has to copy it
+    if not array.flags.c_contiguous:  # Callers will copy it, and a view such as np.broadcast_to(0, 10**12) may not fit.
         check_host_memory(name, array.nbytes)
     return array

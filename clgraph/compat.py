@@ -1,4 +1,4 @@
-"""Functions with the signatures of other packages, so that a program changes only where it imports from."""
+"""``part_graph`` of pymetis and ``triangulate`` of triangle, run by clgraph: a program changes only its imports."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _TRIANGLE_INTEGERS = {"segments", "segment_markers", "vertex_markers", "triangle
 _TRIANGLE_OPTIONS = r"(q[\d.]*|a[\d.]*|S\d*|V+|[prcADYjneBzQXiFlCgkNPEI])*"
 _ADDS_POINTS = {"q", "a", "D"}
 _TRIANGLE_LEFT_OUT = {"B": "_markers$", "P": "^(segment|holes|regions)", "N": "^vert", "E": "^triangle"}
-_TRIANGLE_ANGLE = 20.0  # of option q without a number
-_UFACTOR = 30  # METIS's for direct k-way partitions: thousandths by which a part may be too heavy
+_TRIANGLE_ANGLE = 20.0  # degrees, Triangle's least angle for option q without a number
+_UFACTOR = 30  # METIS's default for k-way partitions: the excess weight that a part may have, in thousandths
 
 
 class GraphPartition(NamedTuple):
@@ -59,32 +59,35 @@ def part_graph(
     warn_on_copies: bool = False,
     session: SessionLike = None,
 ) -> GraphPartition:
-    """Divide a graph as ``pymetis.part_graph`` does, by :func:`clgraph.partition`.
+    """Divide a graph by :func:`clgraph.partition`, with the arguments and result of ``pymetis.part_graph``.
 
     Parameters
     ----------
     nparts : int
     adjacency : sequence, dict, networkx graph, scipy sparse array, or pymetis.CSRAdjacency, optional
-        ``adjacency[i]`` are the neighbours of vertex i, for i from 0 to ``len(adjacency) - 1``. Of a sparse array they
-        are the columns of the entries in row i, whatever the values.
+        ``adjacency[i]`` are the neighbours of vertex i, for i from 0 to ``len(adjacency) - 1``. In a sparse array, the
+        neighbours are the columns of the entries in row i; the values are ignored.
     xadj, adjncy : int arrays, optional
-        The same as CSR, in place of *adjacency*.
+        The graph as CSR, instead of *adjacency*: row offsets and neighbours.
     vweights, eweights : int arrays, optional
-        *eweights* are in the order of *adjncy*; of a sparse array row by row, in each by rising columns.
+        Weights of the vertices and of the edges. *eweights* are in the order of *adjncy*; for a sparse array, row by
+        row and in each row by rising columns.
     tpwgts : float array, shape (nparts,), optional
+        The target weight of each part.
     recursive, warn_on_copies : bool, optional
-        They make no difference here.
+        Ignored.
     contiguous : bool, optional
         Only false is allowed.
     options : pymetis.Options, optional
-        Its ``seed`` and ``ufactor`` are heeded; ``contig`` and ``numbering`` must be off.
+        Its ``seed`` and ``ufactor`` are used; ``contig`` and ``numbering`` must be off. Others are ignored.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run.
 
     Returns
     -------
     GraphPartition
-        ``edge_cuts``, and the list ``vertex_part``.
+        ``edge_cuts``, the total weight of the edges between parts, and ``vertex_part``, a list of the part of each
+        vertex.
 
     Raises
     ------
@@ -124,7 +127,7 @@ def part_graph(
 
 
 def _csr_of(adjacency: Any) -> tuple[Any, Any]:
-    """Return offsets and neighbours of what :func:`part_graph` takes as *adjacency*."""
+    """Return the row offsets and neighbours of *adjacency*, which is of any type that :func:`part_graph` takes."""
     if hasattr(adjacency, "adj_starts"):
         return adjacency.adj_starts, adjacency.adjacent
     if issparse(adjacency):
@@ -142,29 +145,36 @@ def triangulate(tri: Mapping[str, Any], opts: str = "", *, session: SessionLike 
     Parameters
     ----------
     tri : dict
-        ``vertices``, float array, shape (n, 2), and perhaps ``vertex_attributes``, ``vertex_markers``, ``segments``,
-        ``segment_markers``, ``holes`` (a place in each), ``regions`` (x, y, attribute, largest area), and with option r
-        ``triangles``, ``triangle_attributes``, ``triangle_max_area``.
+        ``vertices``, float array, shape (n, 2), and optionally ``vertex_attributes``, ``vertex_markers``, ``segments``,
+        ``segment_markers``, ``holes`` (a point inside each), ``regions`` (x, y, attribute, largest area), and with
+        option r ``triangles``, ``triangle_attributes``, ``triangle_max_area``.
     opts : str
-        ``p`` heeds segments, holes and regions (without segments, the convex hull is triangulated); ``r`` takes the
-        triangles that are given and keeps them, but ``q``, ``a`` and ``D`` first flip their edges, segments apart,
-        until they are Delaunay; ``q`` and an angle: no
-        triangle has a smaller one (20 without a number); ``a`` and an area: no triangle is larger (the areas of regions
-        or triangles without a number); ``A`` gives triangles the attributes of regions; ``D`` makes all triangles
-        Delaunay by splitting segments; ``S`` and the most points to add; ``c`` keeps the convex hull; ``j`` leaves
-        out points that no triangle has; ``e`` returns edges, ``n`` neighbours; ``B`` leaves markers out, ``P``
-        segments, ``N`` vertices, ``E`` triangles; ``Y`` keeps segments at the boundary whole, and ``YY`` all segments.
-        Options that make no difference to the result are passed over, and so are spaces and a first ``-``. Options
-        ``s``, ``u``, ``v`` and ``o`` are refused. ``D`` splits segments, too, and is the nearest to ``s``.
+        Letters, some followed by a number. Spaces and a leading ``-`` are ignored, and so are options that do not
+        change the result.
+
+        * ``p``: use segments, holes and regions. Without segments, the convex hull is triangulated.
+        * ``r``: start from the given triangles. With ``q``, ``a`` or ``D``, their edges are first flipped until they
+          are Delaunay, except for segments.
+        * ``q20``: no angle is below 20 degrees, which is also the default.
+        * ``a0.1``: no triangle's area is above 0.1. Without a number, the areas of the regions or triangles apply.
+        * ``A``: give triangles the attributes of their regions.
+        * ``D``: make all triangles Delaunay by splitting segments. ``s``, which is similar, is refused.
+        * ``S100``: add at most 100 points.
+        * ``c``: keep the convex hull. ``j``: drop points that belong to no triangle.
+        * ``e``: return edges. ``n``: return neighbours.
+        * ``B``, ``P``, ``N``, ``E``: leave out markers, segments, vertices, triangles.
+        * ``Y``: split no segments at the boundary. ``YY``: split no segments at all.
+
+        Options ``s``, ``u``, ``v`` and ``o`` are refused.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to refine.
 
     Returns
     -------
     dict
-        ``vertices``, ``vertex_markers``, ``triangles``, and by the options ``vertex_attributes``, ``neighbors``,
-        ``triangle_attributes``, ``segments``, ``segment_markers``, ``edges``, ``edge_markers``, with the shapes that
-        ``triangle`` gives; ``holes`` and ``regions`` as they were given.
+        ``vertices``, ``vertex_markers``, ``triangles``, and depending on the options ``vertex_attributes``,
+        ``neighbors``, ``triangle_attributes``, ``segments``, ``segment_markers``, ``edges``, ``edge_markers``, with
+        the shapes that ``triangle`` gives; ``holes`` and ``regions`` as they were given.
 
     Raises
     ------
@@ -208,7 +218,7 @@ def triangulate(tri: Mapping[str, Any], opts: str = "", *, session: SessionLike 
         whole = "segments" if opts.count("Y") > 1 else "boundary" if "Y" in letters else "none"
         most = mesh.n_points + int(numbers["S"]) if "S" in letters else None
         with warnings.catch_warnings():
-            if whole != "none":  # what stays bad then is as the user wants it
+            if whole != "none":  # The user asked for unsplit segments, so bad triangles beside them need no warning.
                 warnings.filterwarnings("ignore", ".*segments that stay whole", ConvergenceWarning)
             mesh = refine_mesh(
                 mesh,
@@ -224,7 +234,7 @@ def triangulate(tri: Mapping[str, Any], opts: str = "", *, session: SessionLike 
 
 
 def _triangle_options(opts: object) -> tuple[frozenset[str], dict[str, float], bool]:
-    """Return the letters, the numbers behind q, a and S, and whether areas are those of regions or triangles."""
+    """Return the option letters, the numbers after q, a and S, and whether ``a`` stands without a number."""
     allowed = "allowed: Triangle's p r q a A c D Y S j n e B P N E, and Q V z X i F l C"
     if not isinstance(opts, str):
         raise InputError(f"opts = {shown(opts)}; {allowed}")
@@ -242,7 +252,7 @@ def _triangle_options(opts: object) -> tuple[frozenset[str], dict[str, float], b
 
 
 def _integers(values: Any) -> Any:
-    """Return floats that are whole numbers, as files are often read, as integers."""
+    """Return *values* as integers if they are floats that are all whole, as files are often read."""
     array = checked_array("an array of integers", values)
     is_whole = array.dtype.kind == "f" and bool((array == np.rint(array)).all() and (np.abs(array) < 2**53).all())
     return array.astype(np.int64) if is_whole else values

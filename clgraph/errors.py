@@ -1,14 +1,14 @@
 """Exceptions raised by clgraph; every error derives from :class:`ClgraphError`.
 
-Each message names the offending value, where it stands, and what is allowed, so that
-the reader can act without opening the source.
+Each message names the wrong value, its position and the allowed values, so that it can be
+understood without the source.
 """
 
 from __future__ import annotations
 
 
 class ClgraphError(Exception):
-    """Base class of all errors raised on purpose by clgraph."""
+    """Base class of all errors that clgraph raises deliberately."""
 
 
 class InputError(ClgraphError, ValueError):
@@ -20,15 +20,15 @@ class GraphError(InputError):
 
 
 class MeshError(InputError):
-    """The arrays do not describe a valid triangulation, or lines of the plane that can be triangulated."""
+    """The arrays do not describe a valid triangulation, or a planar graph that can be triangulated."""
 
 
 class SourceError(InputError, IndexError):
-    """A source is not among the vertices of the graph."""
+    """A source is not a vertex of the graph."""
 
 
 class DistanceOverflowError(ClgraphError, OverflowError):
-    """A shortest path is longer than 64 bits can tell."""
+    """The length of a shortest path does not fit into 64 bits."""
 
 
 class GraphFileError(InputError):
@@ -36,7 +36,7 @@ class GraphFileError(InputError):
 
 
 class HostMemoryError(ClgraphError, MemoryError):
-    """What is asked for does not fit into the memory of this machine."""
+    """The data or the result does not fit into the memory of this machine."""
 
 
 class UnsupportedStrategyError(InputError):
@@ -60,19 +60,19 @@ class CapacityError(DeviceError):
 
 
 class DeviceTimeoutError(DeviceError):
-    """A bounded wait on the device (lock, grid barrier) ran out."""
+    """A wait on the device (for a lock or a grid barrier) reached its limit."""
 
 
 class WorkerLostError(DeviceError):
-    """A worker of a Dask cluster is lost, or has not answered in time."""
+    """A worker of a Dask cluster is lost, or did not answer in time."""
 
 
 class NoProgressError(DeviceTimeoutError):
-    """A loop whose every round must make progress made none: a fault of clgraph or of a driver, to be reported."""
+    """A round of a loop made no progress although it must; please report this fault of clgraph or of a driver."""
 
 
 class KernelSourceError(ClgraphError):
-    """A kernel source file is missing, or does not declare what the host asks of it."""
+    """A kernel source file is missing, or does not declare a name that the host code asks for."""
 
 
 class KernelBuildError(DeviceError):
@@ -80,11 +80,11 @@ class KernelBuildError(DeviceError):
 
 
 class ForkError(ClgraphError, RuntimeError):
-    """The process was forked after OpenCL was used; no OpenCL runtime survives that."""
+    """The process was forked after it had used OpenCL; no OpenCL runtime works in such a child."""
 
 
 class ClusterError(ClgraphError, RuntimeError):
-    """A Dask cluster cannot do what is asked: it has no workers, or they do not fit each other."""
+    """A Dask cluster cannot run the call: it has no workers, or their packages differ."""
 
 
 class VerificationError(ClgraphError, AssertionError):
@@ -92,28 +92,28 @@ class VerificationError(ClgraphError, AssertionError):
 
 
 class MissingExtraError(ClgraphError, ImportError):
-    """A package that is not installed is needed here; the message names it."""
+    """An optional package that this call needs is not installed; the message names it."""
 
 
 class MissingEdgesError(ClgraphError, AttributeError):
-    """The graph of an unpickled result is asked for its edges, which pickles of results leave out."""
+    """The edges of an unpickled result's graph were read; pickles of results do not store them."""
 
 
 class ConvergenceWarning(UserWarning):
-    """An iteration ended before it reached what was asked for."""
+    """An iteration ended before it reached its goal, such as the least angle of a mesh."""
 
 
 class GraphWarning(UserWarning):
-    """A graph was taken, but it may not be the one that was meant."""
+    """A graph was accepted, but it may not be the intended one."""
 
 
 class GraphFileWarning(UserWarning):
-    """A graph file was read, but something in it was taken for granted or passed over."""
+    """A graph file was read, but a part of it was assumed or ignored."""
 
 
 class DeviceMatchWarning(UserWarning):
-    """A CPU was found by its processor's maker or model, which any OpenCL runtime of this machine shares."""
+    """A CPU was selected by its maker or model, which does not tell the machine's OpenCL runtimes apart."""
 
 
 class DeviceDroppedWarning(UserWarning):
-    """A device has failed, and others have taken over what it was to compute."""
+    """A device failed, and other devices took over its work."""

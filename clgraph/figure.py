@@ -1,4 +1,4 @@
-"""Figures that are drawn into files, without a display."""
+"""Matplotlib figures that are saved to files; no display is needed."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from clgraph.errors import InputError, MissingExtraError
 
 
 def check_figure(path: str | Path) -> None:
-    """Raise unless a figure can be drawn into *path*; call it before the work whose result is drawn.
+    """Raise unless a figure can be saved as *path*; call it before the computation whose result is drawn.
 
     Raises
     ------
     MissingExtraError
         Matplotlib is missing.
     InputError
-        Matplotlib does not know the suffix, or the folder is not there.
+        Matplotlib does not know the suffix, or the folder does not exist.
     """
     known = _classes()[1].get_supported_filetypes()
     if Path(path).suffix[1:].lower() not in known:
@@ -29,7 +29,7 @@ def check_figure(path: str | Path) -> None:
 
 @contextmanager
 def figure_file(path: str | Path, width: float, height: float) -> Iterator[Any]:
-    """Give an empty matplotlib figure of so many inches, and save it once it is drawn.
+    """Yield an empty matplotlib figure of *width* × *height* inches, and save it at the end of the block.
 
     Parameters
     ----------

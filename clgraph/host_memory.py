@@ -1,4 +1,4 @@
-"""How much memory this machine has left, so that what cannot fit is refused before anything is allocated."""
+"""Free memory of this machine, so that a call whose data cannot fit is refused before it allocates."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from clgraph.errors import HostMemoryError
 
 
 def check_host_memory(what: str, n_bytes: int) -> None:
-    """Raise :class:`HostMemoryError` unless so many bytes are free; small amounts are not looked at."""
+    """Raise :class:`HostMemoryError` unless *n_bytes* are free; amounts below 16 MiB are not checked."""
     if n_bytes >= 1 << 24 and n_bytes > (free := free_bytes()):
         raise HostMemoryError(f"{what} needs {n_bytes:,} bytes; this machine has {free:,} bytes of memory free")
 
 
 def free_bytes() -> int:
-    """Return how many bytes this process may still allocate; ``sys.maxsize`` where the system does not tell."""
+    """Return how many bytes this process may still allocate, or ``sys.maxsize`` if the system does not say."""
     free = [sys.maxsize]
     with contextlib.suppress(OSError, ValueError, KeyError):
         rows = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines())

@@ -1,11 +1,11 @@
-"""A name that is not known: which one is meant."""
+"""Messages for unknown names, with a guess of the name that was meant."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
 
-_ELSEWHERE = {  # what other programs call an algorithm
+_ELSEWHERE = {  # another package's name of an algorithm: the name here
     "cc": "connected_components",
     "components": "connected_components",
     "coloring": "color",
@@ -18,7 +18,7 @@ _ELSEWHERE = {  # what other programs call an algorithm
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
-    """Return a message that says which of the *known* names of a *kind* is meant by *name*, or lists them all."""
+    """Return a message that *name* is unknown, with the *known* name that was probably meant, or with all of them."""
     names = list(known)
     meant = _ELSEWHERE.get(_plain(name)) or _closest(name, names)
     hint = f"did you mean {meant!r}?" if meant in names else f"known: {', '.join(names)}"
@@ -26,7 +26,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
 
 
 def unknown_argument(function: str, names: Iterable[str], known: Iterable[str]) -> str:
-    """Return a message that *function* does not take arguments of these *names*, and which of the *known* is meant."""
+    """Return a message that *function* has no arguments *names*, with the *known* ones that were probably meant."""
     unknown, there = sorted(map(str, names)), list(known)
     meant = [_closest(name, there) for name in unknown]
     listed = ", ".join(sorted(there)) or "none"

@@ -1,4 +1,4 @@
-"""Progress of what takes long: reading, building, generating, fitting. It is silent unless somebody listens."""
+"""Progress reports of long operations: reading, building, generating, fitting. Silent unless a listener is set."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 
 class Progress(NamedTuple):
-    """How far a step is.
+    """The state of a step that is running.
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class Progress(NamedTuple):
     unit : str
         Unit of *done* and *total*: "bytes", "entries", "edges", "points", "vertices", "ratings" or "epochs".
     note : str
-        Something else to show.
+        More text to show.
     """
 
     what: str
@@ -49,7 +49,7 @@ def listening(listener: Listener) -> Iterator[None]:
 
 
 def begin(what: str, total: int | None = None, unit: str = "") -> Callable[..., Any]:
-    """Tell that a step begins; return a function ``tell(done, note="")``, which costs nothing if nobody listens."""
+    """Report that a step begins; return a function ``tell(done, note="")``, which does nothing without a listener."""
     listener = _listener.get()
     if listener is None:
         return _silent
@@ -58,7 +58,7 @@ def begin(what: str, total: int | None = None, unit: str = "") -> Callable[..., 
 
 
 def is_heard() -> bool:
-    """Return whether something listens to the progress of this thread's steps."""
+    """Return whether a listener is set for this thread's steps."""
     return _listener.get() is not None
 
 
@@ -67,14 +67,15 @@ def _silent(done: int, note: str = "") -> None:
 
 
 def reading_progress(path: Path) -> Callable[..., Any]:
-    """Return what a reader of *path* calls with the bytes read so far, after decompression."""
+    """Return a function that the reader of *path* calls with the number of bytes read so far, after decompression."""
     return begin(f"reading {path.name}", _content_bytes(path), "bytes")
 
 
 def _content_bytes(path: Path) -> int | None:
-    """Return the size of what a file holds, after decompression; ``None`` if the file does not say it.
+    """Return the size of a file's content after decompression, or ``None`` if the file does not store it.
 
-    A gzip file ends with the size of its content modulo 2**32, which is below that of the file if it is larger.
+    A gzip trailer stores the content's size modulo 2**32. If that is smaller than the file, it has wrapped around, and
+    the size is unknown.
     """
     if not path.is_file():
         return None
@@ -99,12 +100,12 @@ def bars(message: str = "") -> Iterator[Listener]:
     Parameters
     ----------
     message : str
-        What to show until a step begins.
+        The text to show until a step begins.
 
     Yields
     ------
     callable
-        The listener, for progress of one's own.
+        The listener; the block may call it with a :class:`Progress` of its own.
     """
     outer = _listener.get()
     if outer is not None or sys.stderr is None or not sys.stderr.isatty():
@@ -132,7 +133,7 @@ def bars(message: str = "") -> Iterator[Listener]:
 
 
 def _amount(state: Progress, per_second: float | None, seconds_left: float | None) -> str:
-    """Return such as ``12 of 96 MiB, 31 MiB/s, 0:03 left``."""
+    """Return a text such as ``12 of 96 MiB, 31 MiB/s, 0:03 left``."""
     if not state.done or not state.unit:
         return ""
     size, unit = (2**20, "MiB") if state.unit == "bytes" else (1, state.unit)

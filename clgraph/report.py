@@ -1,7 +1,7 @@
-"""Tables from the rows that benchmarks write: plain functions of JSON documents.
+"""Tables made of benchmark results, which are JSON files of rows.
 
-A row is one measurement of one strategy on one graph and device; ``benchmarks/harness.py`` makes
-rows and says what its fields mean.
+A row is one measurement of one strategy on one graph and device. ``benchmarks/harness.py`` writes
+rows and documents their fields.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _REQUIRED = ("benchmark", "device", "graph", "strategy", "wall_seconds")
 
 
 class NoRowsError(InputError):
-    """A benchmark wrote the file, but one that times no strategies."""
+    """The file is of a benchmark that does not time strategies, so it has no rows."""
 
 
 def read_rows(path: str | Path) -> list[dict[str, Any]]:
@@ -38,9 +38,9 @@ def read_rows(path: str | Path) -> list[dict[str, Any]]:
     Raises
     ------
     InputError
-        The file is no result file, or of another schema.
+        The file is not a result file, or has another schema version.
     NoRowsError
-        The file is of a benchmark that times no strategies.
+        The file is of a benchmark that does not time strategies.
     """
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -58,9 +58,9 @@ def read_rows(path: str | Path) -> list[dict[str, Any]]:
 
 
 def write_rows(path: str | Path, rows: Iterable[Row]) -> None:
-    """Add *rows* to result file *path*, which is made if missing and replaced in one step."""
+    """Add *rows* to the result file *path*, which is created if missing; the file is replaced atomically."""
     target = Path(path)
-    merged: dict[tuple[str, ...], Row] = {}  # A new row takes the place of an old one of the same measurement.
+    merged: dict[tuple[str, ...], Row] = {}  # A new row replaces the old row of the same measurement.
     for row in (*(read_rows(target) if target.exists() else ()), *rows):
         merged[_device(row), row["benchmark"], row["graph"], row["strategy"]] = row
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -69,7 +69,7 @@ def write_rows(path: str | Path, rows: Iterable[Row]) -> None:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Make *text* the content of file *path*; an error leaves the old file."""
+    """Replace the content of file *path* by *text*; if writing fails, the old file stays."""
     from clgraph.io.text import replacing
 
     with replacing(path) as stream:
@@ -138,9 +138,10 @@ def tabulate_rows(rows: Sequence[Row], table: str, style: str, time: str = "wall
 
 
 def regrets(rows: Iterable[Row], time: str = "wall") -> dict[tuple[str, str], tuple[str, str, float]]:
-    """Return for each device and graph the pick, the best strategy, and ``time(pick) / time(best)``.
+    """Return for each device and graph the cost model's pick, the fastest strategy, and ``time(pick) / time(best)``.
 
-    Graphs without a row marked ``picked`` are left out. Wall seconds are what the cost model predicts.
+    *time* selects the kind of seconds to compare, of ``TIMES``; the cost model predicts wall seconds. Graphs without a
+    row marked ``picked`` are left out.
     """
     table = {}
     for key, strategies in _by_graph(row for row in rows if row.get("kind")).items():
@@ -212,7 +213,7 @@ def _regret(rows: Sequence[Row], time: str) -> Cells:
 
 
 def _parts(rows: Sequence[Row]) -> Cells:
-    """Return the calls of the end-to-end benchmark and where their time went, all in milliseconds."""
+    """Return the calls of the end-to-end benchmark and the milliseconds of each part of a call."""
     calls = [row for row in rows if "call" in row]
     if not calls:
         raise InputError("no row tells the parts of a call")
@@ -236,7 +237,7 @@ def _ratio(seconds: float | None, ours: float) -> str:
 
 
 def _ratios(rows: Sequence[Row]) -> Cells:
-    """Return how many times as fast calls are as scipy's own, or networkx's where scipy does not take the input."""
+    """Return the speedup of calls over scipy's own, or over networkx's if scipy does not take the input."""
     groups: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         if row.get("call") in (None, "cold process"):
@@ -260,7 +261,7 @@ def _mean_and_least(ratios: Sequence[float]) -> str:
 
 
 def _device(row: Row) -> str:
-    """Name the device and, as a processor may have several drivers, the platform."""
+    """Return the name of the row's device, with the platform if known, since a processor may have several drivers."""
     return f"{row['device']} ({row['platform']})" if "platform" in row else str(row["device"])
 
 
@@ -272,7 +273,7 @@ def _ms(seconds: float | None) -> str:
 
 
 def _alignment(cells: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """Align columns of numbers to the right."""
+    """Return the alignment of each column: columns of numbers to the right, others to the left."""
 
     def number(text: str) -> bool:
         return text.strip("* ").replace(".", "", 1).replace("e-", "", 1).isdigit()

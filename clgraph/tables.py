@@ -1,15 +1,15 @@
-"""Tables for people, as text or HTML, and documents for programs."""
+"""Tables as text or HTML, and values as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-_MAX_VALUE = 100  # characters of a value in a table of fields
+_MAX_VALUE = 100  # characters; longer values in a table of fields are cut
 
 
 def plain(value: Any) -> Any:
-    """Return *value* as :func:`json.dumps` takes it; NaN and infinity become ``None``."""
+    """Return *value* as types that :func:`json.dumps` takes; NaN and infinity become ``None``."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -22,7 +22,7 @@ def plain(value: Any) -> Any:
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[object]], style: str = "simple") -> str:
-    """Return rows under *headers* as text, or as HTML by the *style* ``"html"``; numbers are aligned to the right."""
+    """Return rows under *headers* as text, or as HTML if *style* is ``"html"``; numbers are aligned to the right."""
     from tabulate import tabulate
 
     return str(tabulate([list(row) for row in rows], headers, tablefmt=style, disable_numparse=False))
@@ -40,7 +40,7 @@ def html_fields(fields: Mapping[str, object]) -> str:
 
 
 def described(value: object) -> str:
-    """Return *value* in short; of an array its type and shape."""
+    """Return a short text for *value*; for an array, its type and shape."""
     if hasattr(value, "dtype") and hasattr(value, "shape") and value.shape:
         return f"{value.dtype} array of shape {value.shape}"
     text = str(value)

@@ -1,4 +1,4 @@
-"""Where clgraph keeps what it measured, compiled and read."""
+"""The directory where clgraph caches device profiles, compiled kernels and graphs read from files."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from pathlib import Path
 logger = logging.getLogger(__name__)
 
 
-_NOWHERE = Path(os.devnull) / "clgraph"  # cannot be made, so every cache in it fails to be written
+_NOWHERE = Path(os.devnull) / "clgraph"  # This folder cannot be created, so writing any cache in it fails.
 
 
 @lru_cache(maxsize=1)
 def _own_root() -> Path:
     """Return a directory that is removed when this process ends, or ``_NOWHERE``."""
-    for folder in (None, "/dev/shm"):  # the second where the temporary directory cannot be written
+    for folder in (None, "/dev/shm"):  # /dev/shm serves if the temporary directory cannot be written.
         with contextlib.suppress(OSError):
             path = Path(tempfile.mkdtemp(prefix="clgraph-", dir=folder))
             atexit.register(shutil.rmtree, path, ignore_errors=True)
@@ -30,12 +30,12 @@ def _own_root() -> Path:
 
 
 def cache_root() -> Path:
-    """Return ``$CLGRAPH_CACHE_DIR``, else the platform's directory for caches (``~/.cache/clgraph``); made if missing.
+    """Return ``$CLGRAPH_CACHE_DIR``, else the platform's cache directory (``~/.cache/clgraph``); create it if missing.
 
     If that cannot be written, return a directory that is removed when this process ends. If nothing can be written,
     return a path that does not exist, so that reading and writing caches raises an :class:`OSError`.
     """
-    from platformdirs import user_cache_path  # not needed by a program that keeps nothing
+    from platformdirs import user_cache_path  # imported late: a program that caches nothing does not need it
 
     try:
         given = os.environ.get("CLGRAPH_CACHE_DIR")
@@ -54,7 +54,7 @@ def cache_root() -> Path:
 
 
 def cache_dir(name: str) -> Path:
-    """Return the directory *name* in the cache, made if missing and possible."""
+    """Return the directory *name* in the cache; create it if missing and possible."""
     path = cache_root() / name
     with contextlib.suppress(OSError):
         path.mkdir(parents=True, exist_ok=True)
@@ -62,7 +62,7 @@ def cache_dir(name: str) -> Path:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file that other processes may be reading: it has all of *text*, or what it had."""
+    """Replace the file *path* by *text* atomically: a process that reads it sees the old text or all of the new."""
     part = path.with_suffix(f".{os.getpid()}.part")
     part.write_text(text, encoding="utf-8")
     os.replace(part, path)
@@ -70,9 +70,9 @@ def write_whole(path: Path, text: str) -> None:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[bool]:
-    """Hold the lock file *path*, which one process at a time can.
+    """Hold the lock file *path* inside the block; one process at a time can hold it.
 
-    It yields whether the lock is held: not every file system has locks.
+    Yield whether the lock is held: not every file system supports locks.
     """
     from filelock import FileLock  # takes long to import
 

@@ -264,7 +264,7 @@ def test_the_longest_unused_plans_go_first(monkeypatch: pytest.MonkeyPatch) -> N
     assert [plan.released for plan in plans] == [False, True, False, False, False, False]
     kept.put(graph, 4, plans[4], 2000)
     assert all(plan.released for plan in plans[:5]), "one that is too large stays no more than the others"
-    monkeypatch.setattr(kept_module, "MOST_PLANS", 2)
+    monkeypatch.setattr(kept_module, "MAX_PLANS", 2)
     many = [Fake() for _ in range(3)]
     for key, plan in enumerate(many):
         kept.put(graph, key, plan, 0)
@@ -438,7 +438,7 @@ def test_a_graph_on_the_device_stays_there(pocl: Session) -> None:
 
 
 def test_graphs_that_are_too_large_for_scipy_go_to_the_device(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "_MOST_INDICES", 100)
+    monkeypatch.setattr(engine, "_MAX_INDICES", 100)
     for name, settings in ALGORITHMS.items():
         with pytest.raises(UnsupportedStrategyError, match="scipy takes graphs of less than 100"):
             find_function(name)(cg.generators.path(50), **settings, strategy="host", session=pocl)

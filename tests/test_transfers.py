@@ -275,7 +275,7 @@ def test_what_is_small_or_does_not_fit_is_not_recycled() -> None:
 
 def test_memory_of_a_size_no_longer_wanted_is_freed() -> None:
     recycled.empty(4 * N_ITEMS, WORDS)
-    for _ in range(recycled._MOST_PASSED - 1):
+    for _ in range(recycled._MAX_PASSED - 1):
         recycled.empty(N_ITEMS, WORDS)
     assert sorted(memory.bytes.size for memory in recycled._waiting) == [4 * N_ITEMS, 16 * N_ITEMS]
     recycled.empty(N_ITEMS, WORDS)
@@ -349,7 +349,7 @@ def test_what_cannot_be_pinned_is_read_all_the_same(pocl: Session, monkeypatch: 
 
 
 def test_little_memory_waits() -> None:
-    n = recycled._MOST_BYTES // 4 // 3
+    n = recycled._MAX_BYTES // 4 // 3
     arrays = [recycled.empty(n, WORDS) for _ in range(5)]
     del arrays[:]
     assert len(recycled._waiting) == 3 and not arrays

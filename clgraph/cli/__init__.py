@@ -1,1 +1,1 @@
-"""The ``clgraph`` command."""
+"""The command ``clgraph``, with a module for each sub-command."""

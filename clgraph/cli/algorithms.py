@@ -1,4 +1,4 @@
-"""The sub-commands of the algorithms on graph files; those that search from sources stand in ``paths.py``."""
+"""The sub-commands that run algorithms on graph files; ``bfs`` and ``sssp`` are in ``paths.py``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _writer(name: str) -> Callable[[str, Run], None]:
-    """Return what writes the array *name* of a result, which has a value for each vertex."""
+    """Return a function that writes the array *name* of a result, which has a value for each vertex."""
 
     def write(path: str, run: Run) -> None:
         values = getattr(run.result, name)
@@ -28,7 +28,7 @@ def _writer(name: str) -> Callable[[str, Run], None]:
 
 
 def _given(*names: str) -> Callable[[argparse.Namespace, Graph], dict[str, Any]]:
-    """Return what takes the settings of these *names* from the options of the same names."""
+    """Return a function that takes the settings *names* from the options of the same names."""
     return lambda args, graph: {name: getattr(args, name) for name in names}
 
 
@@ -131,7 +131,7 @@ def _add_partition(parser: argparse.ArgumentParser) -> None:
 
 
 def _rounded(args: argparse.Namespace, graph: Graph) -> Graph:
-    """Return *graph* with its weights times ``--scale-weights``, rounded to integers."""
+    """Return *graph* with its weights multiplied by ``--scale-weights`` and rounded to integers."""
     import numpy as np
 
     from clgraph.algorithms.partition.problem import _MAX_CUT
@@ -143,7 +143,7 @@ def _rounded(args: argparse.Namespace, graph: Graph) -> Graph:
         if factor is not None:
             raise InputError("--scale-weights: the graph has no weights")
         return graph
-    # In 64 bits: the sum of 32-bit weights may wrap round. 0.995 covers the rounding to three digits in the text.
+    # In float64, because a sum of 32-bit weights may overflow. 0.995 allows for rounding to three digits in the text.
     total = float(np.abs(weights, dtype=np.float64).sum()) / (1 if graph.directed else 2)
     most = f"at most {0.995 * _MAX_CUT / total:.3g}" if total else "any number"
     if factor is None:
@@ -223,7 +223,7 @@ def hashes(text: str) -> int | list[str]:
 
 
 def bits(text: str) -> tuple[int, ...]:
-    """Read ``1-4,8`` as 1, 2, 3, 4, 8; argparse names this function if it cannot."""
+    """Return the numbers in *text*: 1, 2, 3, 4, 8 for ``1-4,8``. argparse shows this function's name in its error."""
     found: list[int] = []
     for part in text.split(","):
         first, dash, last = part.partition("-")

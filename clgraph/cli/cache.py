@@ -1,4 +1,4 @@
-"""``clgraph cache``: what clgraph keeps in its cache directory, and how to be rid of it."""
+"""``clgraph cache``: show or clear the cache directory."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     from clgraph.user_cache import cache_root
 
     if args.action == "clear":
-        with build_lock():  # nobody compiles into the cache now
+        with build_lock():  # No process compiles into the cache while this is held.
             for name in _FILES if args.what == "all" else (args.what,):
                 if name == "kernels":
                     remove_unused()
@@ -59,6 +59,6 @@ def _files(root: Path, name: str) -> list[Path]:
 def _sizes(files: list[Path]) -> list[int]:
     sizes = []
     for path in files:
-        with contextlib.suppress(OSError):  # another process removed it
+        with contextlib.suppress(OSError):  # Another process has removed the file.
             sizes.append(path.stat().st_size)
     return sizes

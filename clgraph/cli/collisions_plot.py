@@ -1,4 +1,4 @@
-"""Draw the collisions of hash colourings against the bits of a colour."""
+"""A plot of the collisions of hash colourings against the bits of a colour."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from clgraph.algorithms.hash_collisions import CollisionTable
 from clgraph.figure import figure_file
 
 _STYLES = ("-", "--", ":")
-_MARKERS = "os^DvP*"  # as many as share no factor with the ten colours
+_MARKERS = "os^DvP*"  # seven, which is coprime to the ten colours, so that combinations repeat late
 
 
 def plot_collisions(table: CollisionTable, path: str | Path, name: str) -> None:
-    """Write a picture of *table*: the total of every hash as a line, its largest row as a table."""
-    order = np.lexsort(table.total.T)  # the fewest at most bits first
+    """Save a plot of *table*: the total of each hash as a line, and the collisions of its worst row as a table."""
+    order = np.lexsort(table.total.T)  # hashes by their collisions at the largest number of bits, fewest first
     names = [table.hashes[k] for k in order]
     where = "neighbours" if table.distance == 1 else "vertices at most two edges apart"
     with figure_file(path, 14.0, 6.0) as figure:
@@ -43,7 +43,7 @@ def plot_collisions(table: CollisionTable, path: str | Path, name: str) -> None:
 
 
 def _draw_table(axes: Any, values: NDArray[np.int64]) -> None:
-    """Write each value into a cell, the darker the larger."""
+    """Draw the values in cells; larger values have darker cells."""
     shades = np.log1p(values)
     axes.imshow(shades, cmap="Blues", aspect="auto", vmin=0)
     dark = 0.6 * shades.max()

@@ -1,4 +1,4 @@
-"""``clgraph devices``: what OpenCL devices are here."""
+"""``clgraph devices``: list the OpenCL devices of this machine."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ def run(args: argparse.Namespace) -> int:
         if default_id:
             print(f"\n* the default ({why})")
     if not any(d.facts for d in found):
-        select_device()  # raises, and its message says what to install
+        select_device()  # raises an error that says what to install
     return 0

@@ -61,7 +61,7 @@ def _test_everything(timeout: float) -> dict[str, Any]:
         verdicts = {}
         for key, device in enumerate_devices():
             with busy(f"testing {device.platform.name} / {device.name}"), contextlib.suppress(Exception):
-                verdicts[key] = self_test.verdict(device, timeout=timeout)  # devices() tells what is wrong otherwise
+                verdicts[key] = self_test.verdict(device, timeout=timeout)  # devices() below reports errors
         rows = [
             {
                 **asdict(row), "works": row.reason is None, "check": verdicts.get(row.id),

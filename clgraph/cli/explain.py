@@ -1,4 +1,4 @@
-"""``clgraph explain ALGORITHM FILE``: what the cost model would pick, and why."""
+"""``clgraph explain ALGORITHM FILE``: show the strategy that the cost model would pick, and why."""
 
 from __future__ import annotations
 

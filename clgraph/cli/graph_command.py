@@ -1,4 +1,4 @@
-"""What the sub-commands share that run an algorithm on a graph file."""
+"""The GraphCommand class: a sub-command that runs an algorithm on a graph file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Run(NamedTuple):
-    """What a command was asked for, and what came out."""
+    """A finished run of a command: its arguments, its input and its result."""
 
     args: argparse.Namespace
     graph: Graph
@@ -38,31 +38,31 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True)
 class Shown:
-    """What a command tells of its result: fields of the JSON document, and lines for people."""
+    """The output of a command for its result: fields of the JSON document, and lines of text."""
 
     document: Mapping[str, Any]
     fields: Mapping[str, str]
-    above: str = ""  # what stands above these lines
-    below: str = ""
+    above: str = ""  # text above the lines
+    below: str = ""  # text below the lines
 
 
 @dataclass(frozen=True)
 class GraphCommand:
     """The sub-command of one algorithm.
 
-    *add_settings* adds the algorithm's own options. *settings* returns the keyword arguments of the public function
-    that they stand for, and *prepare* the graph that this gets. *write* writes what *output* describes.
+    *add_settings* adds the algorithm's own options. *settings* converts them to keyword arguments of the public
+    function. *prepare* returns the graph to pass to that function. *write* writes the output that *output* describes.
     """
 
-    name: str  # the algorithm's
+    name: str  # name of the algorithm
     help: str
     show: Callable[[Run], Shown]
     add_settings: Callable[[argparse.ArgumentParser], None]
     settings: Callable[[argparse.Namespace, Graph], Mapping[str, Any]] = field(default=lambda args, graph: {})
     prepare: Callable[[argparse.Namespace, Graph], Graph] = field(default=lambda args, graph: graph)
-    output: str = ""  # what --output writes; without it there is no such option
+    output: str = ""  # description of the file that --output writes; if empty, there is no such option
     write: Callable[[str, Run], None] | None = None
-    plot: str = ""  # what --plot draws; without it there is no such option
+    plot: str = ""  # description of the plot that --plot draws; if empty, there is no such option
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_graph(parser)

@@ -1,4 +1,4 @@
-"""``clgraph info GRAPH``: what the cost model may know of a graph."""
+"""``clgraph info GRAPH``: show the statistics of a graph that the cost model uses."""
 
 from __future__ import annotations
 

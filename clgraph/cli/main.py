@@ -1,7 +1,8 @@
-"""Entry point of ``clgraph``: parse, dispatch to a sub-command, turn errors into exit codes.
+"""The entry point of ``clgraph``: parses arguments, runs a sub-command, and converts errors to exit codes.
 
 A sub-command is a :class:`GraphCommand`, or a module of its name with ``HELP``, ``add_arguments(parser)`` and
-``run(args) -> int``. It imports what it needs when it runs, so that ``clgraph --help`` loads neither numpy nor OpenCL.
+``run(args) -> int``. It imports other modules only when it runs, so that ``clgraph --help`` loads neither numpy nor
+OpenCL.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ _EPILOG = (
     "exit codes: 0 success, 1 failure, 2 wrong usage, 3 no usable device, 4 bad input, "
     "5 out of device memory, 130 interrupted"
 )
-_CODES: tuple[tuple[type[BaseException], int], ...] = (  # the first that fits
+_CODES: tuple[tuple[type[BaseException], int], ...] = (  # The first match counts.
     (errors.NoDeviceError, NO_DEVICE),
     (errors.DeviceMemoryError, DEVICE_MEMORY),
     (errors.UnsupportedStrategyError, USAGE),
     (errors.InputError, BAD_INPUT),
-    (OSError, BAD_INPUT),  # a file that is not there, or may not be read or written
+    (OSError, BAD_INPUT),  # a file is missing, or cannot be read or written
     (KeyboardInterrupt, INTERRUPTED),
     (Exception, FAILED),
 )
@@ -49,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def guarded(run: Callable[[argparse.Namespace], int], args: argparse.Namespace) -> int:
-    """Return the exit code of *run*; its errors become one line on stderr and their own code."""
+    """Return the exit code of ``run(args)``; an error becomes a line on stderr and an exit code of its own."""
     if sys.stderr is None:  # It was closed before the start. print(file=None) would write to stdout.
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     if sys.stdout is None:
@@ -59,7 +60,7 @@ def guarded(run: Callable[[argparse.Namespace], int], args: argparse.Namespace) 
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
             code = run(args)
-    except BrokenPipeError:  # The reader, such as `head`, has seen enough.
+    except BrokenPipeError:  # The reader of the output, such as `head`, has closed it.
         code = OK
     except (Exception, KeyboardInterrupt) as error:
         if getattr(args, "debug", False):
@@ -68,7 +69,7 @@ def guarded(run: Callable[[argparse.Namespace], int], args: argparse.Namespace) 
     try:
         sys.stdout.flush()
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # since Python flushes it once more at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes stdout again at exit.
         if not isinstance(error, BrokenPipeError):
             text, code = _message(error), BAD_INPUT
     return _failed(text, code) if text else code
@@ -107,7 +108,7 @@ def _message(error: BaseException) -> str:
     if isinstance(error, errors.ClgraphError):
         return str(error)
     if isinstance(error, OSError) and error.strerror is not None:
-        return f"{error.filename or 'stdout'}: {error.strerror}"  # every file has a name
+        return f"{error.filename or 'stdout'}: {error.strerror}"  # Errors of files have a filename.
     return f"{type(error).__name__}: {error} (--debug shows where)"
 
 

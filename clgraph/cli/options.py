@@ -1,4 +1,4 @@
-"""Options that several sub-commands share, and what they stand for."""
+"""Options that several sub-commands share, and functions that apply them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def add_graph(parser: argparse.ArgumentParser) -> None:
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how a graph file is to be read."""
+    """Add the options for reading a graph file."""
     parser.add_argument(
         "--format", help="of the file: matrix_market, edge_list, dimacs9, metis or npz; by default its content decides"
     )
@@ -72,7 +72,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 
 
 def add_columns(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add the option to name the columns of a text file; *what* says which, and their names."""
+    """Add the option for the columns of a text file; *what* describes the file and its columns."""
     parser.add_argument(
         "--columns", metavar="NAME,…", type=lambda text: tuple(text.split(",")),
         help=f"names of the columns of {what}; others are passed over; by default the file's header tells",
@@ -80,7 +80,7 @@ def add_columns(parser: argparse.ArgumentParser, what: str) -> None:
 
 
 def add_output(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add the option to write a result; *what* says what it is."""
+    """Add the option to write a result; *what* describes its content."""
     parser.add_argument(
         "-o", "--output", metavar="FILE",
         help=f"write {what}, one a line and without a header: between commas if FILE ends in .csv, else between tabs; "
@@ -89,12 +89,12 @@ def add_output(parser: argparse.ArgumentParser, what: str) -> None:
 
 
 def add_plot(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add the option to draw; *what* says what is drawn."""
+    """Add the option to save a plot; *what* describes it."""
     parser.add_argument("--plot", metavar="FILE", help=f"draw {what} (.png, .svg or .pdf; needs the extra plot)")
 
 
 def check_plot(args: argparse.Namespace) -> None:
-    """Raise unless ``--plot`` will work; call it before the work whose result is drawn."""
+    """Raise unless ``--plot`` will work; call it before the computation whose result is drawn."""
     from clgraph.figure import check_figure
 
     if args.plot is not None:
@@ -109,9 +109,9 @@ def open_session(args: argparse.Namespace) -> Session:
 
 
 def read_graph(path: str, args: argparse.Namespace) -> Graph:
-    """Read graph file *path* as *args* say, telling so on a terminal; a text file is parsed once, then cached.
+    """Return the graph in file *path*, read with the options in *args*; show progress on a terminal.
 
-    It keeps the ids of the file wherever these are not 0, 1, 2, ….
+    A text file is parsed once, then cached. The graph keeps the file's ids unless they are 0, 1, 2, ….
     """
     from clgraph.io import read
 
@@ -121,7 +121,7 @@ def read_graph(path: str, args: argparse.Namespace) -> Graph:
 
 
 def read_rating_file(path: str, columns: Sequence[str] | None) -> Ratings:
-    """Read ratings from file *path*, saying so on a terminal."""
+    """Return the ratings in file *path*; show progress on a terminal."""
     from clgraph.io.ratings import read_ratings
 
     with busy(f"reading {path}"):
@@ -129,13 +129,13 @@ def read_rating_file(path: str, columns: Sequence[str] | None) -> Ratings:
 
 
 def vertex_ids(graph: Graph) -> Sequence[Any]:
-    """Return the ids of the vertices, or their numbers where there are none."""
+    """Return the ids of the vertices, or their numbers if the graph has no ids."""
     ids: Sequence[Any] = range(graph.n_vertices) if graph.ids is None else graph.ids.tolist()
     return ids
 
 
 def write_result(path: str, array: NDArray[Any], rows: Iterable[Sequence[Any]]) -> None:
-    """Write *array* if *path* ends in .npy, else *rows*, between commas if it ends in .csv; "-" is stdout."""
+    """Write *array* if *path* ends in .npy, else *rows* as text, comma-separated for .csv; "-" means stdout."""
     from clgraph.io import suffix_of
     from clgraph.io.text import writing
 

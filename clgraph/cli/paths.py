@@ -33,7 +33,7 @@ def _add_sources(parser: argparse.ArgumentParser) -> None:
 
 
 def _read_sources(args: argparse.Namespace, graph: Graph) -> list[int | str]:
-    """Return the ids of ``--source``: numbers where the graph has such ids."""
+    """Return the ids of ``--source``, as numbers if the graph's ids are numbers."""
     ids: list[int | str] = list(args.source)
     if graph.ids is None or graph.ids.dtype.kind in "iu":
         for i, text in enumerate(args.source):
@@ -118,7 +118,7 @@ def _add_sssp_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def number(text: str) -> float:
-    """Return an integer exactly."""
+    """Return *text* as an int if possible, which is exact, else as a float."""
     try:
         return int(text)
     except ValueError:

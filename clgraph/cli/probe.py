@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def measure(args: argparse.Namespace, session: Session) -> DeviceProfile:
-    """Return the profile that *args* ask for."""
+    """Return the profile of the session's device, measured with the options in *args*."""
     from clgraph.probing import probe
     from clgraph.progress import Progress
 
@@ -49,7 +49,7 @@ def measure(args: argparse.Namespace, session: Session) -> DeviceProfile:
 
 
 def show(args: argparse.Namespace, profile: DeviceProfile) -> None:
-    """Print and draw *profile* as *args* ask for."""
+    """Print *profile* and draw it, with the options in *args*."""
     if args.plot is not None:
         from clgraph.probing.plot import plot_same_address
 
@@ -61,7 +61,7 @@ def show(args: argparse.Namespace, profile: DeviceProfile) -> None:
 
 
 def print_profile(profile: DeviceProfile) -> None:
-    """Print the rates of *profile* as three tables, and its notes."""
+    """Print the rates of *profile* as tables, and its notes."""
     print(f"{profile.device}: {profile.origin} ({profile.source})\n")
     _print_latencies(profile)
     _print_memory(profile)
@@ -105,7 +105,7 @@ def _print_memory(profile: DeviceProfile) -> None:
 
 
 def _print_curves(profile: DeviceProfile, title: str, key: str, unit: str) -> None:
-    """Print the curves *key* of the rates, one a column, and the spread of each."""
+    """Print the curves of rate *key*, each in a column, with their spreads."""
     curves = getattr(profile.rates, key)
     points = sorted({x for curve in curves.values() for x in curve})
     print(f"\n{title}")
@@ -135,7 +135,7 @@ def _cell(rates: Mapping[Any, float], key: int | str, unit: str) -> str:
 
 
 def _si(value: float, unit: str) -> str:
-    """Return *value* with three figures and a decimal prefix."""
+    """Return *value* with three significant figures and an SI prefix."""
     factor = next((factor for factor in _PREFIXES if value >= factor), min(_PREFIXES))
     return f"{value / factor:.3g} {_PREFIXES[factor]}{unit}"
 

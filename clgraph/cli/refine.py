@@ -1,4 +1,4 @@
-"""``clgraph refine IN``: a Delaunay mesh with bounded angles and areas."""
+"""``clgraph refine IN``: refine a mesh until its angles and areas are within bounds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from clgraph.data.meshes.triangle_mesh import TriangleMesh
 
 HELP = "triangulate points and segments, or take a mesh, and refine it"
-_ROUNDING = 1e-6  # degrees
+_ROUNDING = 1e-6  # degrees by which rounding may make an angle too small
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
             "before": old._asdict(), "after": new._asdict(), "history": after.history, "run": after.info.as_dict(),
         })  # fmt: skip
         return 0
-    is_told = after.info.details["stopped"] or after.info.details["given_up"]  # by a warning
+    is_told = after.info.details["stopped"] or after.info.details["given_up"]  # A warning reports this.
     thin = 0 if is_told else int((after.angles().min(axis=1) < args.min_angle - _ROUNDING).sum())
     excused = {"excused": f"{thin:,} thin triangles between segments that meet at small angles"} if thin else {}
     fields = {
@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _read(args: argparse.Namespace) -> TriangleMesh:
-    """Return the mesh of the file, or that of its points and segments."""
+    """Return the mesh in the file, or the triangulation of its points and segments."""
     from pathlib import Path
 
     from clgraph.io import suffix_of

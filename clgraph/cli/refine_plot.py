@@ -1,4 +1,4 @@
-"""Draw a mesh before and after its refinement, the angles of both, and how many triangles were bad in each round."""
+"""A plot of a mesh before and after its refinement, with angles and the number of bad triangles in each round."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from clgraph.algorithms.refine_mesh import RefinedMesh
 from clgraph.data.meshes.triangle_mesh import TriangleMesh
 from clgraph.figure import figure_file
 
-_MOST_DRAWN = 200_000  # triangles; more of them are smaller than a pixel
-_MOST_EDGED = 15_000  # triangles whose edges are drawn, too
+_MAX_DRAWN = 200_000  # triangles that are drawn; with more, a triangle is smaller than a pixel
+_MAX_WITH_EDGES = 15_000  # triangles up to which their edges are drawn, too
 
 
 def plot_refinement(before: TriangleMesh, after: RefinedMesh, min_angle: float, path: str | Path, name: str) -> None:
-    """Write a picture of both meshes, coloured by the least angle of each triangle, and of angles and rounds."""
+    """Save a plot of both meshes, coloured by smallest angle, with a histogram of angles and a plot of the rounds."""
     window = _window(after)
     width, height = np.ptp(after.points[after.triangles].reshape(-1, 2), axis=0) if window is None else (1.0, 1.0)
     is_wide = width > 1.3 * height
@@ -58,13 +58,13 @@ def _draw_rounds(axes: Any, history: NDArray[np.int64]) -> None:
 
 
 def _window(mesh: TriangleMesh) -> NDArray[np.float64] | None:
-    """Return the lower and upper corner of what is drawn, ``None`` for all."""
-    if mesh.n_triangles <= _MOST_DRAWN:
+    """Return the lower and the upper corner of the part to draw, or ``None`` for the whole mesh."""
+    if mesh.n_triangles <= _MAX_DRAWN:
         return None
     centers = mesh.points[mesh.triangles].mean(axis=1)
     middle = np.median(centers, axis=0)
     distance = np.abs(centers - middle).max(axis=1)
-    radius = np.partition(distance, _MOST_DRAWN)[_MOST_DRAWN]
+    radius = np.partition(distance, _MAX_DRAWN)[_MAX_DRAWN]
     return np.array([middle - radius, middle + radius])
 
 
@@ -77,7 +77,7 @@ def _draw(axes: Any, mesh: TriangleMesh, window: NDArray[np.float64] | None) -> 
         triangles, angles = triangles[inside], angles[inside]
         axes.set_xlim(*window[:, 0])
         axes.set_ylim(*window[:, 1])
-    edges = {"edgecolors": "black", "linewidth": 0.2} if len(triangles) <= _MOST_EDGED else {"edgecolors": "face"}
+    edges = {"edgecolors": "black", "linewidth": 0.2} if len(triangles) <= _MAX_WITH_EDGES else {"edgecolors": "face"}
     drawn = axes.tripcolor(
         *points.T, triangles, facecolors=angles, vmin=0, vmax=60, cmap="RdYlBu", rasterized=True, **edges
     )

@@ -1,4 +1,4 @@
-"""``clgraph report FILE …``: tables of benchmark results."""
+"""``clgraph report FILE …``: print tables of benchmark results."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _rows(paths: Iterable[str]) -> list[dict[str, Any]]:
-    """Read the rows of the files; a note on stderr says which files have none."""
+    """Return the rows of all files; print a note on stderr for each file without rows."""
     from clgraph.report import NoRowsError, read_rows
 
     rows = []
@@ -73,7 +73,7 @@ def _rows(paths: Iterable[str]) -> list[dict[str, Any]]:
 
 
 def _print_all(groups: Mapping[str, list[Row]], args: argparse.Namespace) -> None:
-    """Print one table per benchmark; a note on stderr says of which there is none of this kind."""
+    """Print a table per benchmark, and a note on stderr for each benchmark that has no table of this kind."""
     from clgraph.report import HEADINGS, tabulate_rows
 
     texts = []

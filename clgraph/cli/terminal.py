@@ -1,4 +1,4 @@
-"""Text for people on stdout, JSON for programs, progress on stderr."""
+"""Output of commands: text or JSON on stdout, progress on stderr."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def print_json(document: Any) -> None:
-    """Print one JSON document; numpy numbers become plain ones, and NaN or infinity ``null``."""
+    """Print one JSON document; numpy numbers become plain numbers, and NaN and infinity become ``null``."""
     print(json.dumps(plain(document), indent=1, allow_nan=False))
 
 
@@ -33,6 +33,6 @@ def print_fields(fields: Mapping[str, object]) -> None:
 
 
 def run_fields(info: RunInfo, requested: str) -> dict[str, str]:
-    """Return what to print of a run of the *requested* strategy: what ran, where, and how long it took."""
+    """Return the lines about a run: strategy, with whether it was picked or *requested*, device and times."""
     how = "picked" if requested == "auto" else "forced"
     return {**info.fields(), "strategy": f"{info.strategy} ({info.kind}, {how})"}

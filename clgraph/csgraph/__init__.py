@@ -1,16 +1,17 @@
-"""The names of :mod:`scipy.sparse.csgraph`, with device kernels behind those that clgraph has.
+"""A drop-in replacement for :mod:`scipy.sparse.csgraph`; some of its functions run on a device.
 
-A program changes where it imports from, and nothing else::
+A program only changes an import::
 
     from clgraph import csgraph  # instead of: from scipy.sparse import csgraph
 
-These functions run on a device where that is faster, and take two more arguments, ``session=`` and ``strategy=``:
+Six functions run on a device if that is faster, and take two more arguments, ``session=`` and ``strategy=``:
 :func:`connected_components` (weak components), :func:`dijkstra`, :func:`bellman_ford`, :func:`johnson`,
 :func:`shortest_path` (weights that are not negative) and :func:`minimum_spanning_tree`. All other names are scipy's own
-functions. Among these are ``breadth_first_order`` and ``breadth_first_tree``, because scipy's visiting order depends on
-the order of the rows' entries, which a search by levels does not keep.
+functions. ``breadth_first_order`` and ``breadth_first_tree`` are among them, because scipy visits neighbours in the
+order of each row's entries, and a search level by level does not keep this order.
 
-scipy's functions are bound when this package is imported. So names of scipy may be replaced by ours afterwards.
+scipy's functions are bound when this package is imported. So a program may afterwards assign this package's functions
+to the names in :mod:`scipy.sparse.csgraph`.
 """
 
 from scipy.sparse.csgraph import (

@@ -1,4 +1,4 @@
-"""Connected components with the signature of scipy.sparse.csgraph."""
+"""``connected_components`` with the signature of scipy.sparse.csgraph's."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def connected_components(
     session: SessionLike = None,
     strategy: str = "auto",
 ) -> Any:
-    """Find the connected components of a graph; scipy's own function finds strong ones.
+    """Find the connected components of a graph. Strong components are found by scipy's own function.
 
     Parameters
     ----------
     csgraph : array_like or sparse array, shape (n, n)
     directed : bool
-        Whether *connection* is looked at; without directions there are only weak components.
+        If false, *connection* is ignored, since an undirected graph has only weak components.
     connection : {"weak", "strong"}
     return_labels : bool
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
@@ -64,5 +64,5 @@ def connected_components(
         if matrix is not None and not is_faster_on_host(ALGORITHM, as_problem(matrix), session, strategy):
             found = components(matrix, session=session, strategy=strategy)
             return (found.n_components, found.labels) if return_labels else found.n_components
-        csgraph = csgraph if matrix is None else matrix  # so that scipy does not convert it again
+        csgraph = csgraph if matrix is None else matrix  # a second conversion by scipy is avoided
     return scipy_components(csgraph, directed, connection, return_labels)

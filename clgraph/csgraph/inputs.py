@@ -1,4 +1,4 @@
-"""Graphs as scipy.sparse.csgraph takes them: dense, masked, lists and sparse arrays, as CSR matrices."""
+"""Conversion of the graphs that scipy.sparse.csgraph accepts (dense, masked, lists, sparse arrays) to CSR matrices."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from clgraph.engine.algorithm import Algorithm
 from clgraph.errors import GraphError
 from clgraph.runtime.session import SessionLike, as_session
 
-_NUMBERS = "biuf"  # kinds of dtypes. scipy warns about others, or refuses them.
+_NUMBERS = "biuf"  # kinds of dtypes that run here. scipy's functions warn about other kinds, or refuse them.
 _WEIGHTS = (np.int32, np.int64, np.float32, np.float64)
-_EXACT = 2.0**53  # scipy computes with doubles. Every integer below 2**53 is a double.
+_EXACT = 2.0**53  # Doubles, with which scipy computes, hold all integers below this exactly.
 _SIGN = np.uint64(1 << 63)
-_SAMPLED_ENTRIES = 16
+_SAMPLED_ENTRIES = 16  # entries whose reverses looks_symmetric() looks up
 
 
 def is_left_to_scipy(csgraph: Any, session: SessionLike, strategy: str) -> bool:
-    """Return whether scipy answers a call without a choice of device before a device could, judging by sizes."""
+    """Return whether the graph is so small that scipy is faster than any device, and the caller chose no device."""
     if session is not None or not isinstance(strategy, str) or strategy != "auto":
         return False
     if issparse(csgraph):
@@ -41,10 +41,10 @@ def is_faster_on_host(
     device_factor: float = 1.0,
     added_seconds: float = 0.0,
 ) -> bool:
-    """Return whether the cost model leaves *problem* to the host, where scipy's own function does it.
+    """Return whether the cost model predicts that scipy's own function on the host is faster than a device.
 
-    A call that does more than *problem* says takes *device_factor* times the predicted time of the device, and
-    *added_seconds* on the host; scipy's function takes the predicted time.
+    If a call does more on the device than solve *problem*, its predicted time there is multiplied by *device_factor*,
+    and *added_seconds* of the host are added. The predicted time of scipy's function stays the same.
     """
     if not isinstance(strategy, str) or strategy != "auto":
         return False
@@ -56,15 +56,15 @@ def is_faster_on_host(
 
 
 def as_csr(csgraph: Any, *, either_way: bool = False) -> Any:
-    """Return *csgraph* as a CSR matrix, or ``None`` if scipy must judge it.
+    """Return *csgraph* as a CSR matrix, or ``None`` for input that scipy itself must accept or refuse.
 
-    Zeros, NaN and infinities of a dense array are no edges. Explicit zeros of a sparse array are edges of weight zero.
+    Zeros, NaN and infinities in a dense array are not edges. Explicit zeros in a sparse array are edges of weight zero.
 
     Parameters
     ----------
     csgraph : sparse array or matrix of any format, numpy array, masked array or list, shape (n, n)
     either_way : bool
-        Whether the transpose serves as well; a CSC matrix is then not converted.
+        Whether the transpose may be returned instead. A CSC matrix then needs no conversion.
 
     Returns
     -------
@@ -79,9 +79,9 @@ def as_csr(csgraph: Any, *, either_way: bool = False) -> Any:
 
 
 def checked(matrix: Any) -> Any:
-    """Return a CSR *matrix* with sorted rows and without repeated entries, of types that clgraph computes with.
+    """Return CSR *matrix* with sorted rows, without repeated entries, and with weights of a type that clgraph takes.
 
-    scipy takes repeated entries as parallel edges, so the one of least weight is kept.
+    scipy takes repeated entries as parallel edges, so only the lightest of them is kept.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def checked(matrix: Any) -> Any:
     GraphError
         The arrays of the matrix are damaged.
     """
-    m = int(matrix.indptr[-1])  # scipy may keep room behind the last entry
+    m = int(matrix.indptr[-1])  # scipy's arrays may have unused space after the last entry
     offsets, columns, data = matrix.indptr, matrix.indices[:m], matrix.data[:m]
     try:
         check_arrays(offsets, columns)
@@ -102,7 +102,7 @@ def checked(matrix: Any) -> Any:
     is_canonical = row_order(offsets, columns) == (True, False)
     if not is_canonical:
         made = csr_array((data, columns, offsets), shape=matrix.shape, copy=True)
-        made.has_sorted_indices = False  # a flag may have been set by hand
+        made.has_sorted_indices = False  # The caller may have set this flag wrongly.
         made.sort_indices()
         offsets, columns, data = merge_duplicates(made.indptr, made.indices, made.data, "min")
     must_convert = data.dtype not in _WEIGHTS or _is_wide(data, matrix.shape[0])
@@ -123,14 +123,14 @@ def _of_dense(csgraph: Any) -> Any:
 
 
 def _is_wide(data: NDArray[Any], n: int) -> bool:
-    """Return whether sums of *n* int64 weights may need more bits than a double has; scipy adds up doubles."""
+    """Return whether a sum of *n* int64 weights may exceed 2**53, where scipy's sums in doubles become inexact."""
     if data.dtype != np.int64 or not data.size:
         return False
     return max(-float(data.min()), float(data.max())) * n >= _EXACT
 
 
 def has_finite_weights(matrix: Any, least: float = -np.inf) -> bool:
-    """Return whether each weight is finite and at least *least*; NaN is not."""
+    """Return whether each weight is finite, not NaN, and at least *least*."""
     data = matrix.data
     if not data.size:
         return True
@@ -139,9 +139,10 @@ def has_finite_weights(matrix: Any, least: float = -np.inf) -> bool:
 
 
 def undirected(matrix: Any) -> Any:
-    """Return the symmetric CSR matrix in which an edge has the lesser of the weights of both directions.
+    """Return the symmetric CSR matrix in which each edge has the lesser weight of its two directions.
 
-    scipy's ``maximum`` takes a missing entry for 0. So it compares integers above 0 that fall where weights rise.
+    It is computed by scipy's ``maximum``, which counts a missing entry as 0. So weights are first mapped to positive
+    integers in reverse order: the lesser weight becomes the greater integer, and any entry is above a missing one.
 
     Parameters
     ----------
@@ -164,7 +165,7 @@ def undirected(matrix: Any) -> Any:
 
 
 def _falling(weights: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return integers above 0 that are in the reverse order of *weights*: bits of doubles, or integers."""
+    """Return integers above 0 in the reverse order of *weights*, made from the bits of doubles or from integers."""
     if weights.dtype.kind == "f":
         bits = (weights.astype(np.float64) + 0.0).view(np.int64)  # -0.0 becomes 0.0
         bits = np.where(bits < 0, bits ^ np.iinfo(np.int64).max, bits)
@@ -174,7 +175,7 @@ def _falling(weights: NDArray[Any]) -> NDArray[np.uint64]:
 
 
 def _weights(falling: NDArray[np.uint64], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return the weights of which :func:`_falling` has made *falling*."""
+    """Return the weights that :func:`_falling` turned into *falling*."""
     bits = (~falling ^ _SIGN).view(np.int64)
     if dtype.kind == "f":
         bits = np.where(bits < 0, bits ^ np.iinfo(np.int64).max, bits).view(np.float64)
@@ -182,7 +183,7 @@ def _weights(falling: NDArray[np.uint64], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def looks_symmetric(matrix: Any) -> bool:
-    """Return whether a few entries of a CSR *matrix*, whose arrays may be damaged, have their reverses."""
+    """Return whether each of a few sampled entries of a CSR *matrix* has its reverse; the arrays may be unchecked."""
     n, columns = matrix.shape[0], matrix.indices
     entries = np.arange(0, matrix.nnz, 1 + matrix.nnz // _SAMPLED_ENTRIES)
     rows = np.searchsorted(matrix.indptr, entries, "right") - 1

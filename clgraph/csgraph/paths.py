@@ -1,4 +1,4 @@
-"""Shortest paths with the signatures of scipy.sparse.csgraph."""
+"""Shortest-path functions with the signatures of scipy.sparse.csgraph's."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import shortest_path as scipy_shortest_path
 from clgraph.csgraph.searches import searched
 from clgraph.runtime.session import SessionLike
 
-_DENSE_SHARE = 0.25  # If at least this share of all pairs has edges, scipy's method "auto" is Floyd-Warshall's.
+_DENSE_SHARE = 0.25  # edges per pair of vertices, at and above which scipy's method "auto" picks Floyd-Warshall
 
 
 def dijkstra(
@@ -30,44 +30,44 @@ def dijkstra(
     session: SessionLike = None,
     strategy: str = "auto",
 ) -> Any:
-    """Find the shortest paths from some vertices, or from the nearest of them, to all vertices.
+    """Find the shortest paths from each source, or from the nearest source, to all vertices.
 
-    :func:`clgraph.sssp` finds the paths, and :func:`clgraph.bfs` the unweighted ones. scipy's own function does the
+    :func:`clgraph.sssp` finds the paths, or :func:`clgraph.bfs` if *unweighted*. scipy's own function does the
     search if the graph is small, if the cost model predicts that it is faster, or if a weight is negative, infinite or
-    NaN. Distances are equal in all cases. If several predecessors lead to a vertex on shortest paths, scipy may return
-    another one.
+    NaN. The distances are equal in all cases. The predecessors may differ from scipy's if a vertex has several shortest
+    paths.
 
     Parameters
     ----------
     csgraph : array_like or sparse array, shape (n, n)
-        Zeros, NaN and infinities of a dense array, and masked elements, are no edges. Explicit zeros of a sparse array
+        Zeros, NaN, infinities and masked elements of a dense array are not edges. Explicit zeros of a sparse array
         are edges of weight 0.
     directed : bool
-        If false, an edge leads both ways, with the lesser weight of both entries.
+        If false, each edge leads both ways. If both directions have entries, the lesser weight counts.
     indices : int or array_like of int, shape k, optional
-        Sources; negative ones count from the end. By default all vertices.
+        The sources; negative numbers count from the end. By default all vertices.
     return_predecessors : bool
     unweighted : bool
-        Whether every edge weighs 1.
+        Whether to count every edge as 1 instead of its weight.
     limit : float
-        Vertices that are farther stay unreached.
+        The largest distance to search. Vertices farther away count as unreached.
     min_only : bool
-        Find the distance from the nearest source only.
+        Whether to find only the distance of each vertex from its nearest source.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run, as in :func:`clgraph.sssp`.
     strategy : str
-        A strategy of :func:`clgraph.sssp`, or of :func:`clgraph.bfs` with *unweighted*. ``"auto"`` takes scipy's own
-        function where it is faster.
+        A strategy of :func:`clgraph.sssp`, or of :func:`clgraph.bfs` if *unweighted*. ``"auto"`` uses scipy's own
+        function if it is faster.
 
     Returns
     -------
     dist_matrix : float64 array, shape (*k, n)
-        Unreached vertices have inf. The shape is (n,) with one int as *indices*, and with *min_only*.
+        The distances; inf for unreached vertices. The shape is (n,) if *indices* is one int, or with *min_only*.
     predecessors : int32 array of the same shape
-        Only with *return_predecessors*. The vertex before on a shortest path; sources and unreached vertices have
-        -9999.
+        Only with *return_predecessors*. The previous vertex on a shortest path, or -9999 for sources and unreached
+        vertices.
     sources : int32 array, shape (n,)
-        Only with *return_predecessors* and *min_only*. The source of each vertex's path; unreached vertices have -9999.
+        Only with *return_predecessors* and *min_only*. The source of each vertex's path, or -9999 if it is unreached.
 
     Raises
     ------
@@ -100,10 +100,10 @@ def bellman_ford(
     session: SessionLike = None,
     strategy: str = "auto",
 ) -> Any:
-    """Find the shortest paths from some vertices to all; weights may be negative.
+    """Find the shortest paths from some or all vertices to all vertices; weights may be negative.
 
-    Without negative weights this is :func:`dijkstra`, with the same parameters and results. scipy's own function
-    searches graphs with negative weights.
+    Parameters and results are as in :func:`dijkstra`, which does the search if no weight is negative. Otherwise
+    scipy's own function does it.
 
     Raises
     ------
@@ -133,10 +133,10 @@ def johnson(
     session: SessionLike = None,
     strategy: str = "auto",
 ) -> Any:
-    """Find the shortest paths from some vertices to all; weights may be negative.
+    """Find the shortest paths from some or all vertices to all vertices; weights may be negative.
 
-    Parameters, results and errors are those of :func:`bellman_ford`. scipy's own function searches graphs with negative
-    weights.
+    Parameters, results and errors are as in :func:`bellman_ford`. If a weight is negative, scipy's own function does
+    the search.
 
     Examples
     --------
@@ -161,16 +161,16 @@ def shortest_path(
     session: SessionLike = None,
     strategy: str = "auto",
 ) -> Any:
-    """Find the shortest paths from some vertices, or all, to all vertices.
+    """Find the shortest paths from some or all vertices to all vertices.
 
     Parameters
     ----------
     csgraph, directed, return_predecessors, unweighted, indices, session, strategy
         As in :func:`dijkstra`.
     method : {"auto", "FW", "D", "BF", "J"}
-        ``"FW"`` is scipy's own Floyd-Warshall. The others are :func:`dijkstra`, :func:`bellman_ford` and
-        :func:`johnson`, which are the same for weights that are not negative. ``"auto"`` takes Floyd-Warshall for all
-        pairs of a graph in which a quarter of the pairs have edges.
+        ``"FW"`` is scipy's own Floyd-Warshall. ``"D"``, ``"BF"`` and ``"J"`` are :func:`dijkstra`,
+        :func:`bellman_ford` and :func:`johnson`, which are the same if no weight is negative. ``"auto"`` takes
+        Floyd-Warshall if *indices* is ``None`` and at least a quarter of all pairs have edges.
     overwrite : bool
         Whether scipy's Floyd-Warshall may overwrite a dense *csgraph*.
 
@@ -206,7 +206,7 @@ def shortest_path(
 
 
 def _is_sparse(csgraph: Any) -> bool:
-    """Return whether less than a quarter of all pairs have edges, as scipy counts them."""
+    """Return whether less than a quarter of all pairs of vertices have edges, counted as scipy does."""
     if issparse(csgraph):
         n_edges = csgraph.nnz
     elif np.ma.isMaskedArray(csgraph):

@@ -1,4 +1,4 @@
-"""Searches for scipy's shortest-path functions: sources as they are given, distances and predecessors as scipy's."""
+"""Shortest-path searches with the sources, distances and predecessors in scipy's forms."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from clgraph.csgraph.inputs import as_csr, checked, has_finite_weights, is_faste
 from clgraph.data.graphs.graph import Graph
 from clgraph.runtime.session import SessionLike
 
-_PREDECESSORS_FACTOR = 2.0  # A search with predecessors takes 1.3 … 2.4 times the time of one without them on a CPU.
+_PREDECESSORS_FACTOR = 2.0  # time with predecessors / time without; measured 1.3 … 2.4 on a CPU
 
 
 def searched(
@@ -32,11 +32,11 @@ def searched(
     session: SessionLike,
     strategy: str,
 ) -> Any:
-    """Return what scipy's ``dijkstra`` returns for these arguments.
+    """Return the result of scipy's ``dijkstra`` for these arguments, computed on a device if that is faster.
 
-    ``by_scipy(graph)`` calls scipy's own function. It gets small graphs, wrong arguments, graphs that scipy searches
-    faster, and weights that are negative, infinite or NaN. It gets the CSR matrix if *csgraph* is converted by then, so
-    that scipy does not convert it again.
+    ``by_scipy(graph)`` calls scipy's own function. It is called for small graphs, for wrong arguments, for graphs that
+    scipy searches faster, and for weights that are negative, infinite or NaN. If *csgraph* has been converted to CSR by
+    then, scipy gets the converted matrix.
 
     Returns
     -------
@@ -84,7 +84,10 @@ def _is_limit(limit: Any) -> bool:
 
 
 def _sources(indices: Any, n: int) -> NDArray[np.int32] | None:
-    """Return vertex numbers, all of them without *indices*; ``None`` if there is none, or scipy refuses one."""
+    """Return the sources as vertex numbers from 0 on, all vertices if *indices* is ``None``.
+
+    If there is no source or one is out of range, return ``None``: scipy's function then decides.
+    """
     if indices is None:
         return np.arange(n, dtype=np.int32) if n else None
     sources = np.array(indices, dtype=np.int32).reshape(-1)
@@ -103,7 +106,7 @@ class _Search:
         self._where: dict[str, Any] = {"session": session, "strategy": strategy}
 
     def __call__(self, sources: Any) -> tuple[NDArray[np.float64], NDArray[np.int32] | None]:
-        """Return distances, which are inf where nothing is reached, and predecessors."""
+        """Return the distances, inf for unreached vertices, and the predecessors, if wanted."""
         if self._weighted:
             distances, before = sssp(
                 self._graph, sources, limit=self._limit, predecessors=self._predecessors, **self._where

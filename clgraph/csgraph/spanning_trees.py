@@ -1,4 +1,4 @@
-"""Minimum spanning trees with the signature of scipy.sparse.csgraph."""
+"""``minimum_spanning_tree`` with the signature of scipy.sparse.csgraph's."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from clgraph.csgraph.inputs import (
 from clgraph.data.graphs.wrapped import WrappedGraph
 from clgraph.runtime.session import SessionLike
 
-# Adding the reverse of each entry and finding the edges of the trees again took 45 ms for 940,000 entries.
+# Seconds per entry to add its reverse, and to find the trees' edges in the matrix afterwards: measured as 45 ms for
+# 940,000 entries.
 _SECONDS_PER_REVERSE = 4e-8
 
 
@@ -32,8 +33,8 @@ def minimum_spanning_tree(
 ) -> Any:
     """Find a minimum spanning tree of each component of an undirected graph.
 
-    An edge may be stored in one direction or both; if both weights differ, the lesser counts. Of several trees that
-    weigh the same, this function always returns the same one, which may differ from scipy's.
+    An edge may be stored in one direction or in both; if its two weights differ, the lesser counts. If several trees
+    have the least weight, this function always returns the same one, which may differ from scipy's.
 
     Parameters
     ----------
@@ -48,8 +49,8 @@ def minimum_spanning_tree(
     Returns
     -------
     csr_array or csr_matrix, shape (n, n)
-        The edges of the trees, each once, as float64, where *csgraph* has the lesser weight. If both directions have
-        it, the edge is above the diagonal. Edges of weight 0 join trees, but are not stored, as in scipy.
+        The edges of the trees as float64, each stored once: in the direction that has the lesser weight in *csgraph*,
+        or above the diagonal if the weights are equal. Edges of weight 0 join trees but are not stored, as in scipy.
 
     Raises
     ------
@@ -66,7 +67,7 @@ def minimum_spanning_tree(
     matrix = None if is_left_to_scipy(csgraph, session, strategy) else as_csr(csgraph)
     if matrix is None:
         return scipy_tree(csgraph, overwrite)
-    given = csgraph if issparse(csgraph) else matrix  # so that scipy does not convert it again
+    given = csgraph if issparse(csgraph) else matrix  # a second conversion by scipy is avoided
     is_symmetric = looks_symmetric(matrix)
     more = {} if is_symmetric else {"device_factor": 2.0, "added_seconds": _SECONDS_PER_REVERSE * matrix.nnz}
     if is_faster_on_host(ALGORITHM, as_problem(matrix), session, strategy, **more):
@@ -86,7 +87,10 @@ def minimum_spanning_tree(
 
 
 def _placed(matrix: Any, forest: SpanningForest) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return row, column and weight of each edge of *forest* as *matrix* has it, above the diagonal if it has both."""
+    """Return the row, column and weight at which *matrix* stores each edge of *forest*.
+
+    If both directions are stored with that weight, the entry above the diagonal is returned.
+    """
     n, rows, columns, weights = matrix.shape[0], forest.sources, forest.targets, forest.weights
     assert weights is not None
     if not rows.size:

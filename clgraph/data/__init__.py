@@ -1,1 +1,1 @@
-"""Data on the host: graphs, ratings, their statistics and generators; pure numpy and scipy."""
+"""Graphs, meshes and ratings on the host, with their statistics and generators. Needs only numpy and scipy."""

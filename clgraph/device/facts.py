@@ -12,9 +12,9 @@ _Size = TypeVar("_Size", int, None)
 
 @dataclass(frozen=True)
 class Dialect:
-    """How kernels are written for a device: which words of ``cl/common`` it gets.
+    """The implementations of sub-groups, atomics and so on that kernels use on a device.
 
-    The values name branches of ``cl/common/*.h``; :mod:`clgraph.runtime.driver.quirks` chooses them.
+    Each value selects a branch in ``cl/common/*.h``. :mod:`clgraph.runtime.driver.quirks` chooses the values.
     """
 
     standard: str = "CL1.2"
@@ -24,13 +24,16 @@ class Dialect:
     float_add: str = "FLOAT_ADD_CAS"  # CAS, PTX, EXT, AMDGCN
     kernel_attribute: str = ""
     nvidia_sm: int = 0
-    spin_pause: str = ""  # an instruction
-    has_grid_barrier: bool = False  # work-groups found resident make progress together
+    spin_pause: str = ""  # an instruction for waiting loops
+    has_grid_barrier: bool = False  # whether all resident work-groups make progress, so they can wait for each other
 
 
 @dataclass(frozen=True)
 class DeviceFacts:
-    """Queried by :func:`clgraph.runtime.discovery.query.query_facts`; units are in the names."""
+    """Static properties of a device, queried by :func:`clgraph.runtime.discovery.query.query_facts`.
+
+    The names say the units.
+    """
 
     name: str
     vendor: str = ""
@@ -49,14 +52,15 @@ class DeviceFacts:
     dialect: Dialect = field(default_factory=Dialect)
 
     def group_size(self, on_gpu: _Size) -> int | _Size:
-        """Return *on_gpu*, or a sub-group on a CPU, where a core runs the work-items of a group one after the other.
+        """Return the work-group size to use: *on_gpu*, or on a CPU the sub-group size.
 
-        A smaller group than a sub-group does not end in kernels whose lanes wait for each other.
+        Larger groups gain nothing on a CPU, where a core runs the work-items of a group one after the other. In a group
+        smaller than a sub-group, kernels whose lanes wait for each other would not end.
         """
         return self.sub_group_size if self.is_cpu else on_gpu
 
     def defines(self) -> dict[str, int | str]:
-        """Return these facts as preprocessor names, the only place they are named."""
+        """Return these facts as preprocessor definitions for kernels."""
         return {
             "DEV_IS_CPU": int(self.is_cpu),
             "DEV_COMPUTE_UNITS": self.compute_units,
@@ -75,7 +79,7 @@ class DeviceFacts:
 
 
 ANY_DEVICE = DeviceFacts("any device", is_cpu=True)
-"""The default device before any driver is asked; it has the rates of a generic CPU."""
+"""Stands for the device while no driver has been loaded; it has the rates of a generic CPU."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,9 +91,9 @@ class DeviceInfo:
     id : str
         ``"platform:device"``, accepted by ``Session`` and ``CLGRAPH_DEVICE``.
     facts : DeviceFacts or None
-        ``None`` when the device cannot be used.
+        ``None`` if the device cannot be used.
     reason : str or None
-        Why it cannot be used.
+        The reason why it cannot be used.
     """
 
     id: str
@@ -102,7 +106,7 @@ class DeviceInfo:
         return f"DeviceInfo({', '.join(filter(None, map(str, self.row())))})"
 
     def row(self) -> tuple[object, ...]:
-        """Return what :data:`COLUMNS` names."""
+        """Return the values of the columns that :data:`COLUMNS` names."""
         if self.facts is None:
             return self.id, self.platform, self.name, f"unusable: {self.reason}", "", ""
         kind, memory = "CPU" if self.facts.is_cpu else "GPU", f"{self.facts.global_mem_bytes / 2**30:.1f} GiB"

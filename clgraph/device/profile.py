@@ -1,4 +1,4 @@
-"""Measured rates and tuned sizes of a device, and their form as a document."""
+"""Profiles of devices: measured rates and tuned sizes, with conversion to and from JSON."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from clgraph.errors import InputError
 SCHEMA_VERSION = 1
 ALL_DEVICES_ATOMICS = ("add_int32", "min_int32", "cmpxchg_int32")
 HOST_WAYS = ("scan", "traverse", "union", "heap", "sort")
-_MOST_KEPT = 1 << 10  # rates that a curve remembers between its points: many phases have one working set
-_MOST_RATE = 1e30  # far above any device's, and products of it are still finite
+_MAX_CACHED = 1 << 10  # interpolated rates cached per curve, because many phases have the same working set
+_MAX_RATE = 1e30  # largest rate accepted: far above any device's, and products of two rates are still finite
 _KINDS = {str: "text", int: "an integer from 1 on", float: "a finite number from 0 on"}
 
 
 class Curve(dict[int, float]):
-    """Rates by x, which does not change; read between the points by :func:`at`."""
+    """A table of rates by x, which must not be changed; :func:`at` interpolates it."""
 
     @cached_property
     def read_before(self) -> dict[float, float]:
-        """Some rates between the points."""
+        """A cache of interpolated rates, by x."""
         return {}
 
     @cached_property
     def logarithms(self) -> tuple[list[float], list[float]]:
-        """Those of x, rising, and of the rates."""
+        """The logarithms of all x, rising, and of the rates."""
         points = sorted(self.items())
         return [math.log(max(1, x)) for x, _ in points], [math.log(rate) for _, rate in points]
 
 
 def _any_host() -> Mapping[str, Curve]:
-    """Return round numbers of a server's core, for profiles that do not have the host's own."""
+    """Return typical rates of a server's core in round numbers, for profiles without measured rates of the host."""
     return {
         "scan": Curve({1 << 14: 6e9, 1 << 17: 5e9, 1 << 20: 3.5e9, 1 << 24: 8e8}),
         "traverse": Curve({1 << 14: 9e8, 1 << 17: 3.5e8, 1 << 20: 2.6e8, 1 << 21: 1e8, 1 << 24: 4e7}),
@@ -51,36 +51,36 @@ def _any_host() -> Mapping[str, Curve]:
 
 @dataclass(frozen=True)
 class DeviceRates:
-    """What the cost model divides work by; rates are per second, over the whole device.
+    """The rates and times with which the cost model predicts; a rate counts operations of the whole device.
 
     Attributes
     ----------
     stream_bytes_per_second : float
-        Reading consecutive words, the array far larger than any cache.
+        Reading consecutive words of an array far larger than any cache.
     gathers_per_second : Curve
         Independent random 4-byte loads, by working set in bytes.
     dependent_load_seconds : Curve
-        One load whose address is the previous load's value, by working set in bytes.
+        Time of a load whose address is the previous load's value, by working set in bytes.
     same_address_atomics_per_second : mapping of operation to Curve
-        All work-items on one word, by number of work-items; operations are ``add_int32``,
-        ``min_int32``, ``cmpxchg_int32`` (attempts, successful or not), ``min_int64`` (no entry
-        where the device has none), ``add_float32``, ``add_float32_cas``.
+        Atomics of all work-items on one word, by number of work-items. Operations are ``add_int32``,
+        ``min_int32``, ``cmpxchg_int32`` (attempts, successful or not), ``min_int64`` (missing if the device
+        does not support it), ``add_float32``, ``add_float32_cas``.
     group_address_atomics_per_second, local_atomics_per_second : mapping of operation to float
-        One word per work-group in global memory; one word per work-group in local memory, where
-        there are the first three operations only.
+        Atomics on one word per work-group, in global memory and in local memory. In local memory, only the
+        first three operations are measured.
     spread_atomics_per_second : mapping of operation to Curve
-        Random words, by number of words.
+        Atomics on random words, by number of words.
     lock_seconds : float
-        One uncontended acquire and release by one work-item.
+        Time of an uncontended acquire and release of a lock by one work-item.
     launch_seconds, read_back_seconds, grid_barrier_seconds : float
-        One of many launches in a row; launch and 4-byte read; one device-wide barrier inside a
-        kernel (``inf`` where the device has none).
+        Time of one launch among many in a row; of a launch and a 4-byte read; of one device-wide barrier inside
+        a kernel (``inf`` if the device has no such barrier).
     call_seconds : float
-        What a call takes beside its kernels: a plan is found, arguments are set, the answer is read.
+        Time of a call besides its kernels: finding the plan, setting arguments, reading the answer.
     host_items_per_second : mapping of way to Curve
-        What compiled code on one core of the host does, by working set in bytes; ways are ``scan`` (items in
-        order), ``traverse`` (edges of a breadth-first search), ``union`` (edges that join sets), ``heap`` (edges of
-        Dijkstra's search) and ``sort`` (keys).
+        Items that compiled code processes on one core of the host, by working set in bytes. Ways are ``scan``
+        (items in order), ``traverse`` (edges of a breadth-first search), ``union`` (edges that join sets), ``heap``
+        (edges of Dijkstra's search) and ``sort`` (keys).
     """
 
     stream_bytes_per_second: float
@@ -99,10 +99,10 @@ class DeviceRates:
 
 
 def at(curve: Curve, x: float) -> float:
-    """Read *curve* at *x*: linear in log(x) and log(rate), constant beyond the ends."""
+    """Return the rate of *curve* at *x*: interpolated linearly in log(x) and log(rate), constant beyond the ends."""
     before = curve.read_before
     if (rate := before.get(x)) is None:
-        if len(before) >= _MOST_KEPT:
+        if len(before) >= _MAX_CACHED:
             before.clear()
         rate = before[x] = _between(*curve.logarithms, math.log(x) if x > 1.0 else 0.0)
     return rate
@@ -118,17 +118,22 @@ def _between(known: list[float], rates: list[float], place: float) -> float:
 
 @dataclass(frozen=True)
 class DeviceProfile:
-    """Everything measured or tuned about one device, and where it came from.
+    """The measured rates and tuned sizes of one device, and their origin.
 
     Attributes
     ----------
+    rates : DeviceRates
+    device : str
+        The device's name.
     origin : str
         ``"measured"``, ``"shipped"``, ``"vendor"``, ``"generic"`` or ``"literature"``.
+    source : str
+        How or where the rates were found.
     tuning : mapping of kernel file to defines
     spread : mapping of rate name to float
-        Relative spread (max − min) / median of the trials; of a curve, at its worst point.
+        Relative spread (max − min) / median of the trials; for a curve, at its worst point.
     notes : mapping of rate name to str
-        What else is to be known of a rate, above all why it has the generic value.
+        Remarks on a rate, for example why it has the generic value.
     """
 
     rates: DeviceRates
@@ -140,9 +145,10 @@ class DeviceProfile:
     notes: Mapping[str, str] = field(default_factory=dict)
 
     def with_exchanges(self, per_second: float) -> DeviceProfile:
-        """Return this profile of another processor with atomics as fast as its compare-exchanges are here.
+        """Return this profile, of another processor, with its atomics on one word per work-group scaled to this one.
 
-        These are *per_second*, on words of which each work-group has its own.
+        *per_second* is the rate of compare-exchanges that was measured here. All rates of such atomics are multiplied
+        by the same factor.
         """
         known = self.rates.group_address_atomics_per_second
         per_second = checked_number("per_second", per_second, above=True)
@@ -155,12 +161,12 @@ class DeviceProfile:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return a JSON-ready document, numbers rounded to four figures."""
+        """Return the profile as a dictionary for JSON, with numbers rounded to four significant figures."""
         return {"schema": SCHEMA_VERSION, **_rounded(asdict(self))}
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> DeviceProfile:
-        """Read :meth:`to_json`'s form.
+        """Return the profile of a document that :meth:`to_json` made.
 
         Raises
         ------
@@ -180,7 +186,7 @@ class DeviceProfile:
 
 
 def _read(kind: Any, value: Any, name: str) -> Any:
-    """Return *value* of a document, which is called *name*, as the annotation *kind* asks, or raise InputError."""
+    """Return the document's *value* called *name* as type *kind*, an annotation, or raise an InputError."""
     if value is None and name == "grid_barrier_seconds":
         return math.inf
     if is_dataclass(kind) and isinstance(value, Mapping):
@@ -198,7 +204,7 @@ def _read(kind: Any, value: Any, name: str) -> Any:
         return value
     if kind is int and type(value) is int and 0 < value < 2**31:
         return value
-    if kind is float and type(value) in (int, float) and 0 <= value < _MOST_RATE:
+    if kind is float and type(value) in (int, float) and 0 <= value < _MAX_RATE:
         return float(value)
     raise InputError(f"not a device profile: {name} is {value!r:.60}, not {_KINDS.get(kind, 'a mapping')}")
 
@@ -217,7 +223,7 @@ def _check_positive(name: str, value: Any) -> None:
             raise InputError(f"not a device profile: {name} is empty")
         for key, inner in value.items():
             _check_positive(f"{name}[{key}]", inner)
-    elif not value > 1 / _MOST_RATE:
+    elif not value > 1 / _MAX_RATE:
         raise InputError(f"not a device profile: {name} is {value!r}, not a positive number")
 
 

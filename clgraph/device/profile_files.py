@@ -1,7 +1,7 @@
 """Profiles of devices as JSON files, one for each device.
 
-Look-up order, first hit wins: the user's measurement, the file shipped for this device or the
-one it is a variant of, the platform's, the generic default.
+The first profile found is used, in this order: the user's measurement, the file shipped for this device or for
+the device of which it is a variant, the platform's file, the generic default.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 
 def load_profile(facts: DeviceFacts, *, measured: bool = True) -> DeviceProfile:
-    """Return the best profile known for the device with these *facts*, *measured* here or not."""
+    """Return the best profile known for the device with these *facts*; *measured* says whether to use measurements."""
     candidates = [
         *([(None, user_path(facts))] if measured else []),
         *(("shipped", path) for path in _shipped_for(facts)),
@@ -36,7 +36,7 @@ def load_profile(facts: DeviceFacts, *, measured: bool = True) -> DeviceProfile:
             profile = _load(path)
         except OSError:
             continue
-        except InputError as error:  # damaged, or of an older schema
+        except InputError as error:  # The file is damaged, or has an older schema.
             logger.debug("passing over %s: %s", path, error)
             continue
         if origin is None or profile.origin == "literature":
@@ -46,18 +46,18 @@ def load_profile(facts: DeviceFacts, *, measured: bool = True) -> DeviceProfile:
 
 
 def generic_profile(facts: DeviceFacts) -> DeviceProfile:
-    """Return the round numbers that stand for any CPU or any GPU."""
+    """Return the profile of a generic CPU or GPU, made of round numbers."""
     path = _SHIPPED / f"generic-{'cpu' if facts.is_cpu else 'gpu'}.json"
     return _load(path)
 
 
 def shipped_name(facts: DeviceFacts) -> str:
-    """Return the file name under which a profile of exactly this device is shipped."""
+    """Return the name of the shipped file for exactly this device."""
     return f"{_slug(facts.platform)}--{_slug(facts.name)}.json"
 
 
 def _shipped_for(facts: DeviceFacts) -> list[Traversable]:
-    """Return the files whose device this is, or of which it is a variant: ``tesla-k40`` for a K40c."""
+    """Return the shipped files for this device or one of which it is a variant, such as ``tesla-k40`` for a K40c."""
     name = shipped_name(facts).removesuffix(".json")
     stems = sorted((p.name.removesuffix(".json") for p in _SHIPPED.iterdir() if "--" in p.name), key=len)
     fitting = [stem for stem in stems if re.match(re.escape(stem) + r"(?!\d)", name)]
@@ -65,18 +65,18 @@ def _shipped_for(facts: DeviceFacts) -> list[Traversable]:
 
 
 def platform_name(facts: DeviceFacts) -> str:
-    """Return the file name under which a profile of all devices of this platform is shipped."""
+    """Return the name of the shipped file for all devices of this platform."""
     return f"{_slug(facts.platform)}.json"
 
 
 def shipped_profiles() -> dict[str, DeviceProfile]:
-    """Return every profile that comes with the package, by file name without suffix."""
+    """Return all profiles shipped with the package, by file name without suffix."""
     paths = sorted((path for path in _SHIPPED.iterdir() if path.name.endswith(".json")), key=lambda p: p.name)
     return {path.name.removesuffix(".json"): _load(path) for path in paths}
 
 
 def save_profile(facts: DeviceFacts, profile: DeviceProfile) -> Path:
-    """Write *profile* to the user's cache (whole or not at all) and return the path."""
+    """Write *profile* to the user's cache, atomically, and return the path."""
     path = user_path(facts)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, json.dumps(profile.to_json(), indent=1) + "\n")
@@ -84,9 +84,10 @@ def save_profile(facts: DeviceFacts, profile: DeviceProfile) -> Path:
 
 
 def user_path(facts: DeviceFacts) -> Path:
-    """Return the path of a measurement; its name tells platform, device, driver and the number of compute units.
+    """Return the path of a measurement. The file name has platform, device, driver and number of compute units.
 
-    A part of a processor, or a process that may use some of its cores, has the whole one's name.
+    The number is included because a part of a processor, or a process limited to some of its cores, reports the whole
+    processor's name.
     """
     known = facts.platform, facts.name, facts.driver_version, f"{facts.compute_units} units"
     name = "--".join(_slug(text) for text in known)

@@ -1,6 +1,7 @@
-"""Graphs over several machines by Dask: a worker for each device, and the edges in chunks that each is read once.
+"""Algorithms on several machines by Dask, with a worker for each device.
 
-The names are those of the package; what they take is chunks of edges, and where they run is a Dask client.
+The functions have the same names as in :mod:`clgraph`. They take a Dask client, and the edges in chunks, each of which
+is read once.
 """
 
 from __future__ import annotations

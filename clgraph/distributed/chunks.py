@@ -1,4 +1,4 @@
-"""Chunks of edges: what may be one, and how a worker reads it, a segment at a time."""
+"""Chunks of edges: their allowed forms, and how a worker reads one in segments."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from clgraph.io.text import file_error
 
 Weights: TypeAlias = NDArray[Any] | None
 Segment: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32], Weights]
-_Read: TypeAlias = tuple[Any, Any, Any, int]  # sources, targets, weights, and the least id
+_Read: TypeAlias = tuple[Any, Any, Any, int]  # sources, targets, weights, and the id of vertex 0
 Chunk: TypeAlias = Any
-"""Arrays ``(sources, targets)`` or ``(sources, targets, weights)``, an array of shape (m, 2), a path, or a function
-that returns one of them; also a Dask future of one."""
+"""Arrays ``(sources, targets)`` or ``(sources, targets, weights)``, an array of shape (m, 2), a path, a function
+that returns one of these, or a Dask future of one."""
 
-SEGMENT_EDGES = 1 << 22  # what is on a device at a time
+SEGMENT_EDGES = 1 << 22  # edges that are on a device at a time
 _ALLOWED = "(sources, targets), (sources, targets, weights), an array of shape (m, 2), a path, a function or a future"
 _ARRAYS = "expected the arrays sources and targets, and perhaps weights"
 
 
 def edge_chunks(graph: Any, n_chunks: int) -> list[tuple[NDArray[Any], ...]]:
-    """Cut the edges of a graph into chunks of equal size.
+    """Divide the edges of a graph into chunks of equal size.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def edge_chunks(graph: Any, n_chunks: int) -> list[tuple[NDArray[Any], ...]]:
     Returns
     -------
     list of tuple
-        ``(sources, targets)``, and ``weights`` if there are any; views of arrays that the chunks share.
+        ``(sources, targets)``, or ``(sources, targets, weights)`` for a weighted graph. The arrays are views.
     """
     arrays = [array for array in as_graph(graph).edge_list() if array is not None]
     n_chunks = checked_count("n_chunks", n_chunks, 1 << 30)
@@ -51,7 +51,7 @@ def edge_chunks(graph: Any, n_chunks: int) -> list[tuple[NDArray[Any], ...]]:
 
 
 def checked_chunks(chunks: Any) -> list[Chunk]:
-    """Return *chunks* as a list, each of a kind that a worker can read."""
+    """Return *chunks* as a list; raise unless a worker can read each of them."""
     if isinstance(chunks, str | os.PathLike | np.ndarray):
         raise InputError(f"chunks = {shown(chunks)}; allowed: a sequence of chunks; [chunk] is one of them")
     with refusing("chunks", chunks, "a sequence of chunks"):
@@ -64,7 +64,7 @@ def checked_chunks(chunks: Any) -> list[Chunk]:
 
 
 def segments(chunk: Chunk, *, n: int | None, base: int = 0) -> Iterator[Segment]:
-    """Yield the edges of *chunk* in segments, checked: ends are int32 from 0 on, below *n* if it is known."""
+    """Yield the edges of *chunk* in checked segments: the ends are int32 from 0 on, and below *n* if it is given."""
     if callable(chunk):
         chunk = chunk()
     if isinstance(chunk, str | os.PathLike):
@@ -78,7 +78,7 @@ def segments(chunk: Chunk, *, n: int | None, base: int = 0) -> Iterator[Segment]
 
 
 def all_segments(places: Sequence[int], chunks: Sequence[Chunk], *, n: int | None, base: int) -> Iterator[Segment]:
-    """Yield the segments of *chunks*; errors of the input begin with the place of the chunk."""
+    """Yield the segments of *chunks*; errors about a chunk begin with its position, which is in *places*."""
     for place, chunk in zip(places, chunks, strict=True):
         try:
             yield from segments(chunk, n=n, base=base)

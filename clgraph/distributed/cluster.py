@@ -18,34 +18,34 @@ from clgraph.runtime.discovery.selection import select_device
 
 _LOOPBACK = "127.0.0.1"
 _QUIET = logging.WARNING
-_UNITS = ("POCL_MAX_PTHREAD_COUNT", "CL_CONFIG_CPU_TBB_NUM_WORKERS")  # of PoCL and of Intel's runtime
+_UNITS = ("POCL_MAX_PTHREAD_COUNT", "CL_CONFIG_CPU_TBB_NUM_WORKERS")  # limit the threads of PoCL, of Intel's runtime
 
 
 class LocalOpenCLCluster(distributed.SpecCluster):  # type: ignore[misc]
-    """Workers on this machine, each a process that is pinned to its device by ``CLGRAPH_DEVICE``.
+    """A Dask cluster on this machine; each worker is a process pinned to a device by ``CLGRAPH_DEVICE``.
 
-    It listens on the loopback interface only. Its processes are spawned, so a script makes it under
+    It listens only on the loopback interface. Its processes are spawned, so a script must create it under
     ``if __name__ == "__main__"``.
 
     Parameters
     ----------
     devices : "all", or a sequence of str
-        Names as :class:`clgraph.Session` takes them. ``"all"`` is all GPUs and one runtime of the CPU.
+        Names as :class:`clgraph.Session` takes them. ``"all"`` means all GPUs and one runtime of the CPU.
     workers_per_device : int
-        How many workers share a CPU; each gets its part of the cores. A GPU has one worker.
+        The number of workers that share a CPU's cores. A GPU has one worker.
     dashboard_address : str
-        Where the dashboard is served: a port of the loopback interface, any free one by default.
+        The port of the dashboard on the loopback interface; by default, any free port.
     memory_limit : str, int or None
-        Of each worker, as Dask's; ``None`` sets no limit.
+        The memory limit of each worker, as in Dask; ``None`` sets no limit.
     **options
         Other options of :class:`distributed.Nanny`.
 
     Raises
     ------
     NoDeviceError
-        There is no device, or none of a name.
+        There is no device, or none matches a name.
     InputError
-        Two names mean one device, or a GPU is to have several workers.
+        Two names mean the same device, or *workers_per_device* is above 1 for a GPU.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Connected components of a graph whose edges are in chunks: a forest on each worker, merged in a tree."""
+"""Connected components of a graph in chunks of edges: each worker builds a forest, and pairs of workers merge them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class DistributedComponents(_Components):
     labels : int32 array, shape (n_vertices,)
         The number of each vertex's component; components are numbered by their smallest vertex.
     info : DistributedInfo
-        Who took part, and what was sent.
+        The workers that took part, and the amount of data that they sent.
     """
 
     info: DistributedInfo
@@ -44,47 +44,50 @@ def connected_components(
 ) -> DistributedComponents:
     """Find the connected components of the graph of all edges in *chunks*.
 
-    Each worker links the edges of chunk after chunk into a forest on its device. Then pairs of workers merge their
-    forests, so that a result passes ``log2(workers)`` others. A message is a parent for each vertex, 4 bytes.
+    Each worker links the edges of one chunk after the other into a forest on its device. Then pairs of workers merge
+    their forests, in ``log2(workers)`` rounds. A message has a parent for each vertex, which is 4 bytes.
 
     Parameters
     ----------
     chunks : sequence
-        Each is ``(sources, targets)`` or ``(sources, targets, weights)``, an array of shape (m, 2), the path of an
-        ``.npz`` archive with arrays of these names, of a parquet file with these columns, or of a text file with a
-        line for an edge, a function that returns one of these on the worker, or a Dask future of one. Weights are
-        passed over. Paths must be there on all workers. Arrays go over the scheduler, which keeps them until the end.
+        Chunks of edges, each of one of these forms. Weights are ignored.
+
+        * ``(sources, targets)`` or ``(sources, targets, weights)``, or an array of shape (m, 2). Arrays go through the
+          scheduler, which keeps them until the end.
+        * The path of an ``.npz`` archive with arrays of these names, of a parquet file with these columns, or of a text
+          file with one edge per line. It must exist on all workers.
+        * A function that returns one of these on the worker, or a Dask future of one.
     n_vertices : int, optional
-        By default one more than the largest id.
+        By default, one more than the largest id.
     base : {0, 1}
         The id of the first vertex.
     client : distributed.Client, optional
-        By default the one that was made last.
+        By default, the client that was created last.
 
     Returns
     -------
     DistributedComponents
-        ``n_components`` and ``labels`` as of :func:`clgraph.connected_components`, and ``info``.
+        ``n_components`` and ``labels`` as in :func:`clgraph.connected_components`, and ``info``.
 
     Raises
     ------
     GraphError
-        A chunk is none, or has an id out of range; the message begins with its place.
+        A chunk has another form, or an id is out of range; the message begins with the chunk's position.
     GraphFileError
         A file cannot be read.
     ClusterError
-        There is no client, no worker, or one with other packages.
+        There is no client, there is no worker, or a worker has other versions of packages.
     NoDeviceError
         A worker has no device.
 
     Warns
     -----
     DeviceDroppedWarning
-        A worker was lost before it described its device; the others do its part.
+        A worker was lost before it described its device; the other workers take over its part.
 
     Notes
     -----
-    The forest is that of the incremental union-find of [1]_.
+    The forest is built by the incremental union-find algorithm of [1]_.
 
     References
     ----------
@@ -102,13 +105,13 @@ _NO_EDGES = (np.zeros(0, np.int32), np.zeros(0, np.int32))
 
 
 def checked_arguments(chunks: Any, n_vertices: Any, base: Any) -> tuple[list[Chunk], int | None, int]:
-    """Check what components and forests are given."""
+    """Check the common arguments of :func:`connected_components` and ``minimum_spanning_forest``, and return them."""
     n = None if n_vertices is None else checked_count("n_vertices", n_vertices, MAX_VERTICES, least=0)
     return checked_chunks(chunks) or [_NO_EDGES], n, checked_count("base", base, 1, least=0)
 
 
 def absorb(known: Parents | None, places: list[int], *chunks: Chunk, n: int | None, base: int) -> Parents:
-    """Return the forest of what is *known* and the edges of *chunks*, which have these places."""
+    """Return the forest of the *known* one and of the edges of *chunks*, whose positions are *places*."""
     known = known or Part(np.zeros(0, np.int32), 0, own_address(), 0)
     known, n_edges = known.received(), 0
     with on_device():
@@ -118,7 +121,7 @@ def absorb(known: Parents | None, places: list[int], *chunks: Chunk, n: int | No
             n_edges += sources.size
             if (most := 1 + int(max(sources.max(), targets.max()))) > size:
                 size = most
-                if size > forest.n_vertices:  # with room to spare, so that copies are few
+                if size > forest.n_vertices:  # Allocate at least twice the size, so that the forest is seldom copied.
                     room = min(MAX_VERTICES, max(size, 2 * forest.n_vertices))
                     forest = EdgeComponents(session, room, forest.parents())
             forest.link(sources, targets)
@@ -127,7 +130,7 @@ def absorb(known: Parents | None, places: list[int], *chunks: Chunk, n: int | No
 
 
 def merge(one: Parents, other: Parents) -> Parents:
-    """Return the forest of two."""
+    """Return the forest of the edges of two forests."""
     other = other.received()
     large, small = sorted((one.value, other.value), key=len, reverse=True)
     with on_device():

@@ -1,4 +1,4 @@
-"""Factorisation over Dask's workers: each has its users, and the rows of items go from worker to worker as futures."""
+"""Matrix factorisation on Dask workers: each worker has its users, and item factors move between workers as futures."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from clgraph.distributed.workers import (
 )
 from clgraph.runtime.driver.timing import RunInfo, Seconds
 
-Side = tuple[Any, Any]  # rows and biases of users, or of items
+Side = tuple[Any, Any]  # factors and biases of users, or of items
 
 
 @dataclass(frozen=True)
 class Block:
-    """Ratings of a block, and how they are to be trained on."""
+    """The ratings of one block, and the settings for training on them."""
 
     run: str
     name: tuple[int, int]
@@ -49,14 +49,14 @@ class Block:
 
 
 class _Kept:
-    """What a worker has of the last run: a plan takes long to make, so it serves all epochs."""
+    """A worker's cache of the last run. Plans take long to make, so they are reused in all epochs."""
 
     def __init__(self) -> None:
         self.run, self.cells = "", dict[Any, Cell]()
         self.errors: dict[Any, Errors] = {}
 
     def cell(self, block: Block) -> Cell:
-        """Return the cell of *block*, made here unless it was."""
+        """Return the cell of *block*, made on first use; a new run drops the cells of the old one."""
         if self.run != block.run:
             self.__init__()  # type: ignore[misc]
             self.run = block.run
@@ -77,7 +77,7 @@ def _chosen(block: Block) -> tuple[str, dict[str, float]]:
 
 
 def _swept(block: Block, users: Side, items: Side, rate: float, regularization: float) -> tuple[Side, Side]:
-    """Step once on each rating of *block*; return its users and items after that."""
+    """Make one gradient step for each rating of *block*, and return the new factors of its users and items."""
     with on_device():
         cell = _kept.cell(block)
         cell.model.set(Factors(users[0], items[0], users[1], items[1]))
@@ -86,11 +86,11 @@ def _swept(block: Block, users: Side, items: Side, rate: float, regularization: 
     return (found.user_factors, found.user_biases), (found.item_factors, found.item_biases)
 
 
-_users, _items = itemgetter(0), itemgetter(1)  # of what _swept returns
+_users, _items = itemgetter(0), itemgetter(1)  # tasks that take one side of the result of _swept()
 
 
 def _squares(block: Block, users: Side, items: Side, key: str, others: Ratings | None) -> tuple[float, float]:
-    """Return the sums of squared errors on the ratings of *block* and on *others*, which *key* names."""
+    """Return the sums of squared errors on the ratings of *block* and on *others*, which are cached under *key*."""
     with on_device():
         cell = _kept.cell(block)
         cell.model.set(Factors(users[0], items[0], users[1], items[1]))
@@ -103,7 +103,7 @@ def _squares(block: Block, users: Side, items: Side, key: str, others: Ratings |
 
 
 class RemoteModel:
-    """The model of all users and items, in futures of its parts."""
+    """The model of all users and items, as futures of its parts on the workers."""
 
     def __init__(self, training: DistributedTraining, mean: float) -> None:
         self.mean, self._training = mean, training
@@ -111,7 +111,7 @@ class RemoteModel:
         self.items: list[distributed.Future] = []
 
     def set(self, factors: Factors) -> None:
-        """Send parts of *factors* to the workers."""
+        """Send the parts of *factors* to the workers."""
         training = self._training
         parts = [training.strata.part(factors, d, d) for d in range(training.n)]
         pairs = [((p.user_factors, p.user_biases), (p.item_factors, p.item_biases)) for p in parts]
@@ -119,17 +119,17 @@ class RemoteModel:
         self.items = [training.submit(d, _items, pair) for d, pair in enumerate(pairs)]
 
     def get(self) -> Factors:
-        """Return the factors and biases as they are now."""
+        """Return the current factors and biases."""
         found = results(self._training.client, [*self.users, *self.items])
         sides = zip(found[: len(self.users)], found[len(self.users) :], strict=True)
         return self._training.strata.whole([Factors(u[0], i[0], u[1], i[1]) for u, i in sides])
 
 
 class DistributedTraining(Training):
-    """The model of some ratings over the workers of a client; the arguments are those of ``TeamFactorization``.
+    """Training on the workers of a client; the arguments are as in ``TeamFactorization``.
 
-    There are as many strata as workers. A task steps on a block; it takes the rows of its users and items as futures
-    and leaves new ones, so a worker begins with the next stratum as soon as its items have come.
+    The number of strata equals the number of workers. A task trains on a block. It takes the factors of its users and
+    items as futures and returns new ones, so a worker begins the next stratum as soon as its items arrive.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class DistributedTraining(Training):
         problem = checked_problem(ratings, rank, n_epochs, storage, biases, mean)
         self._started, self.epochs, self.client = time.perf_counter(), [], client
         self.workers = devices_of(client)
-        self.n = min(len(self.workers), *ratings.shape)  # more workers would have no users, or no items
+        self.n = min(len(self.workers), *ratings.shape)  # Further workers would have no users, or no items.
         self.strata, self._run = Strata(ratings, self.n), uuid4().hex
         self._blocks = [
             [
@@ -159,7 +159,7 @@ class DistributedTraining(Training):
         self._whole: tuple[list[Any], list[Any], list[Epoch]] = [], [], []
 
     def submit(self, d: int, function: Any, *arguments: Any) -> distributed.Future:
-        """Return the future of a task for the worker of block row *d*; if that is lost, another one takes it over."""
+        """Return the future of a task for the worker of block row *d*; if it is lost, another worker runs the task."""
         return submit(self.client, self.workers[d].address, function, *arguments)
 
     def errors_on(self, ratings: Ratings) -> tuple[str, int, list[list[distributed.Future]]]:
@@ -203,21 +203,21 @@ class DistributedTraining(Training):
 
 
 class SGDMatrixFactorization(_OnOneMachine):
-    """:class:`clgraph.SGDMatrixFactorization` whose ``fit`` trains over the workers of a Dask client.
+    """A :class:`clgraph.SGDMatrixFactorization` whose ``fit`` trains on the workers of a Dask client.
 
-    Each worker keeps blocks of ratings, and rows of factors pass from worker to worker as futures. The fitted factors
-    are in this process.
+    Each worker keeps blocks of ratings, and factors move between workers as futures. The fitted factors are in this
+    process.
 
     Parameters
     ----------
     client : distributed.Client, optional
-        By default the one that was made last. The other parameters are those of
+        By default, the client that was created last. The other parameters are as in
         :class:`clgraph.SGDMatrixFactorization`, without *session* and *devices*.
 
     Raises
     ------
     ClusterError
-        In ``fit``: there is no client, no worker, or one with other packages.
+        In ``fit``: there is no client, there is no worker, or a worker has other versions of packages.
     NoDeviceError
         In ``fit``: a worker has no device.
     """
@@ -252,7 +252,7 @@ class SGDMatrixFactorization(_OnOneMachine):
         return DistributedTraining(as_client(self.client), ratings, **options)
 
     def to_local(self) -> _OnOneMachine:
-        """Return an estimator with the same parameters and factors that needs no client."""
+        """Return an estimator for this machine, with the same parameters and factors."""
         local = _OnOneMachine(**{name: value for name, value in self.get_params().items() if name != "client"})
         local.__dict__.update({name: value for name, value in vars(self).items() if name != "client"})
         return local

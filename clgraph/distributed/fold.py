@@ -1,6 +1,6 @@
-"""Chunks into one result: each worker adds chunk after chunk to what it has, then pairs of workers merge.
+"""Reduction of chunks to one result: each worker adds chunks to its part, then pairs of workers merge their parts.
 
-A worker's results are lost with it. Dask knows how they came about, and computes them again on another one.
+If a worker is lost, its results are lost, too. Dask knows their tasks, and runs them again on another worker.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from clgraph.tables import plain
 
 Value = TypeVar("Value")
 Absorb = Callable[..., Value]
-_TASKS = 8  # of a worker: each leaves a whole result, and a worker that is lost loses one at least
+_TASKS = 8  # tasks per worker: few, since each produces a whole result, but a lost worker loses at least one
 
 
 @dataclass(frozen=True)
 class DistributedInfo:
-    """How a call ran.
+    """A report on a call.
 
     Attributes
     ----------
     workers : tuple of str
-        The addresses of the workers, each with its device.
+        The address and the device of each worker.
     n_chunks, n_edges : int
-        What was read.
+        The numbers of chunks and of edges that were read.
     n_messages : int
-        Results that went from one worker to another one.
+        The number of results that were sent from one worker to another.
     bytes_sent, largest_message_bytes : int
-        Of all of them, and of the largest. Chunks of arrays, which come from the client, do not count.
+        The size of all messages, and of the largest one, without chunks of arrays that the client sent.
     seconds : float
-        From the call to the result.
+        The time from the call to the result.
     """
 
     workers: tuple[str, ...]
@@ -51,16 +51,16 @@ class DistributedInfo:
     seconds: float
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all attributes as :func:`json.dumps` takes them."""
+        """Return all attributes as types that :func:`json.dumps` takes."""
         document: dict[str, Any] = plain(asdict(self))
         return document
 
 
 @dataclass(frozen=True)
 class Part(Generic[Value]):
-    """What a worker has made of some chunks, and the messages that went into it.
+    """A worker's result for some chunks, with counts of the messages that it is made of.
 
-    What is *aside* helps the worker with the next chunks, and is not in messages.
+    *aside* is data that helps the worker with its next chunks; it is not sent in messages.
     """
 
     value: Value
@@ -73,13 +73,13 @@ class Part(Generic[Value]):
     aside: Any = field(default=None, compare=False)
 
     def __sizeof__(self) -> int:
-        return object.__sizeof__(self) + self.n_bytes  # by which Dask knows what a worker holds
+        return object.__sizeof__(self) + self.n_bytes  # Dask estimates a worker's memory by this.
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "aside": None}
 
     def received(self) -> Part[Value]:
-        """Return this part as it is here: it was a message if another worker made it."""
+        """Return this part on the current worker; if another worker made it, it is counted as a message."""
         if (here := own_address()) == self.address:
             return self
         largest = max(self.n_bytes, self.largest_message_bytes)
@@ -89,7 +89,7 @@ class Part(Generic[Value]):
         )  # fmt: skip
 
     def grown(self, value: Value, n_bytes: int, n_edges: int, *others: Part[Value]) -> Part[Value]:
-        """Return the part that this one and *others* have become."""
+        """Return the part with a new *value*, made of this part and *others*, whose counts are added."""
         parts = (self, *others)
         return Part(
             value, n_bytes, self.address, n_edges + sum(part.n_edges for part in parts),
@@ -106,16 +106,17 @@ def folded(
     what: str,
     finish: Callable[[Part[Value]], Part[Value]] | None = None,
 ) -> tuple[Part[Value], DistributedInfo]:
-    """Return what *absorb*, of a part, places of chunks and these chunks, and *merge*, of two parts, make of all.
+    """Return the result for all *chunks*, and a report.
 
-    Before parts merge each goes through *finish*.
+    ``absorb(part, places, *chunks)`` adds chunks to a worker's part, which is ``None`` at first. ``finish(part)`` is
+    called once for each part before the merges, and ``merge(one, other)`` merges two parts.
     """
     began, token = time.perf_counter(), uuid4().hex
     workers = devices_of(client)
     tell = begin(what, len(chunks), "chunks")
     waiting = deque(grouped(chunks, max(1, len(chunks) // (_TASKS * len(workers)))))
-    lanes: dict[str, distributed.Future] = {}  # what each worker has so far
-    running: dict[distributed.Future, tuple[str, int]] = {}  # who has each task, and how many chunks are in it
+    lanes: dict[str, distributed.Future] = {}  # address of a worker: its part so far
+    running: dict[distributed.Future, tuple[str, int]] = {}  # task: address of its worker, number of its chunks
 
     def give(address: str) -> None:
         places = waiting.popleft()
@@ -140,7 +141,7 @@ def folded(
         for address, lane in lanes.items():
             lanes[address] = submit(client, address, finish, lane, key=f"clgraph-finish-{uuid4().hex}")
     level = list(lanes.items())
-    while len(level) > 1:  # neighbours first: they may be on one host
+    while len(level) > 1:  # Adjacent workers merge first, because they may be on the same host.
         merged = [
             (address, submit(client, address, merge, one, other, key=f"clgraph-merge-{uuid4().hex}"))
             for (address, one), (_, other) in zip(level[::2], level[1::2], strict=False)
@@ -158,7 +159,7 @@ def folded(
 
 
 def grouped(chunks: Sequence[Any], most: int) -> list[list[int]]:
-    """Return the places of chunks that are read in one task: several if the task only says where they are."""
+    """Return the positions of the chunks of each task; a task has several chunks if they are paths or functions."""
     groups, was_light = list[list[int]](), False
     for place, chunk in enumerate(chunks):
         is_light = isinstance(chunk, str | os.PathLike) or callable(chunk)

@@ -1,4 +1,8 @@
-"""Minimum spanning forests of a graph whose edges are in chunks: what no forest of some edges has, no forest has."""
+"""Minimum spanning forests of a graph in chunks of edges.
+
+An edge that is not in the minimum spanning forest of some of the edges is not in the forest of all edges, so each
+worker can drop it.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +26,8 @@ from clgraph.distributed.workers import as_client, on_device, own_address, worke
 from clgraph.errors import GraphError
 from clgraph.runtime.session import Session
 
-_BITS = 8
-# What so many of the lightest edges of the forest connect rules out heavier edges.
+_BITS = 8  # bits of a byte
+# Shares of a forest's lightest edges. The components that each share connects are used to rule out heavier edges.
 _SHARES = (0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 
 
@@ -40,14 +44,14 @@ class DistributedForest(_Forest):
     Attributes
     ----------
     weight : int or float
-        Total weight, the same as of one device.
+        Total weight, the same as on one device.
     sources, targets : int32 array, shape (n_vertices - n_trees,)
-        The lesser and the greater end of each edge, in their order.
+        The lesser and the greater end of each edge, sorted.
     weights : array or None
         Weight of each edge; ``None`` for an unweighted graph.
     n_vertices : int
     info : DistributedInfo
-        Who took part, and what was sent.
+        The workers that took part, and the amount of data that they sent.
     """
 
     n_vertices: int
@@ -63,44 +67,44 @@ def minimum_spanning_forest(
 ) -> DistributedForest:
     """Find the minimum spanning forest of the graph of all edges in *chunks*.
 
-    Each worker finds the forest of what it has and the next segments of chunks; an edge outside it is in no forest of
-    more edges [1]_. Of later segments it drops the edges whose ends lighter edges of the forest connect. Then pairs of
-    workers merge their forests, so that a result passes ``log2(workers)`` others.
+    Each worker repeatedly computes the forest of its previous forest and the next segments of chunks. Edges outside
+    this forest are not in the forest of all edges [1]_. From later segments, it drops edges whose ends are connected by
+    lighter edges of the forest. Then pairs of workers merge their forests, in ``log2(workers)`` rounds.
 
     Parameters
     ----------
     chunks : sequence
-        As for :func:`connected_components`; all have weights, or none has, and every edge weighs 1.
+        As in :func:`connected_components`. Either all chunks have weights or none has; then every edge weighs 1.
     n_vertices : int, optional
-        By default one more than the largest id.
+        By default, one more than the largest id.
     maximum : bool
-        Find the maximum spanning forest.
+        Whether to find the maximum spanning forest instead.
     base : {0, 1}
         The id of the first vertex.
     client : distributed.Client, optional
-        By default the one that was made last.
+        By default, the client that was created last.
 
     Returns
     -------
     DistributedForest
-        ``weight, sources, targets, weights``, and ``info``. Of edges that weigh the same the one of lesser ends wins,
-        so the forest is that of :func:`clgraph.minimum_spanning_forest`, however the edges are cut.
+        ``weight, sources, targets, weights``, and ``info``. Among edges of equal weight, the one with the lesser ends
+        is preferred. So the forest is the same as in :func:`clgraph.minimum_spanning_forest`, for any chunks.
 
     Raises
     ------
     GraphError
-        A chunk is none, has an id out of range, or has weights where others have none.
+        A chunk has another form, an id is out of range, or some chunks have weights and others have none.
     GraphFileError
         A file cannot be read.
     ClusterError
-        There is no client, no worker, or one with other packages.
+        There is no client, there is no worker, or a worker has other versions of packages.
     NoDeviceError
         A worker has no device.
 
     Warns
     -----
     DeviceDroppedWarning
-        A worker was lost before it described its device; the others do its part.
+        A worker was lost before it described its device; the other workers take over its part.
 
     References
     ----------
@@ -126,7 +130,7 @@ def minimum_spanning_forest(
 def absorb(
     known: Part[Forest] | None, places: list[int], *chunks: Chunk, n: int | None, base: int, maximum: bool
 ) -> Part[Forest]:
-    """Return what is *known* with the edges of *chunks*, which have these places; some may still wait."""
+    """Return the *known* part with the edges of *chunks* added, whose positions are *places*; some edges may wait."""
     none = np.zeros(0, np.int32)
     known = known or Part(Forest(none, none, None, n or 0), 0, own_address(), 0)
     known, n_edges = known.received(), 0
@@ -134,14 +138,15 @@ def absorb(
     with on_device():
         for segment in all_segments(places, chunks, n=n, base=base):
             size = max(size, 1 + int(max(segment[0].max(), segment[1].max())))
-            # Else nearly all that was seen is in the forest, and few edges would be ruled out.
+            # Filter only if at most half of the edges seen so far are in the forest; otherwise few would be ruled out.
             rules_out = 0 < 2 * forest.sources.size <= known.n_edges + n_edges
             n_edges += segment[0].size
             if rules_out and segment[2] is not None and forest.weights is not None:
                 sieve = sieve or ForestFilter(worker_session(), size, forest.edges, maximum=maximum)
                 segment = sieve.rest(segment)
             waiting.append(segment)
-            # A forest is looked at again only with as many new edges, so all of that takes no longer than the edges.
+            # Wait until the number of new edges reaches the forest's. Then reading the forest again costs no more than
+            # reading the new edges.
             if sum(part[0].size for part in waiting) >= max(SEGMENT_EDGES, forest.sources.size):
                 forest, sieve, waiting = lightest(size, maximum, forest.edges, *waiting), None, []
     forest = forest._replace(n_vertices=size, waiting=tuple(waiting))
@@ -149,7 +154,7 @@ def absorb(
 
 
 def finish(part: Part[Forest], *, maximum: bool) -> Part[Forest]:
-    """Return *part* when no edges wait in it."""
+    """Return *part* after its waiting edges have been added to its forest."""
     if not part.value.waiting:
         return replace(part, aside=None)
     part = part.received()
@@ -159,7 +164,7 @@ def finish(part: Part[Forest], *, maximum: bool) -> Part[Forest]:
 
 
 def merge(one: Part[Forest], other: Part[Forest], *, maximum: bool) -> Part[Forest]:
-    """Return the forest of two."""
+    """Return the forest of the edges of two forests."""
     one, other = one.received(), other.received()
     size = max(one.value.n_vertices, other.value.n_vertices)
     with on_device():
@@ -168,7 +173,7 @@ def merge(one: Part[Forest], other: Part[Forest], *, maximum: bool) -> Part[Fore
 
 
 def lightest(n: int, maximum: bool, *parts: Segment) -> Forest:
-    """Return the forest of all edges in *parts*."""
+    """Return the minimum spanning forest, or the maximum one, of all edges in *parts*."""
     parts = tuple(part for part in parts if part[0].size)
     if len({part[2] is None for part in parts}) > 1:
         raise GraphError("some edges have weights, and others have none")
@@ -179,21 +184,22 @@ def lightest(n: int, maximum: bool, *parts: Segment) -> Forest:
     weights = np.concatenate(given) if given else None
     session = worker_session()
     found = forest_of_edges(session, n, (sources, targets, weights), maximum=maximum)
-    session.release()  # the pool keeps memory for arrays of the same size, and the next lists are longer
+    session.release()  # The pool keeps memory for arrays of the same size, but the next lists of edges are longer.
     return Forest(*found, n)
 
 
 class Forest(NamedTuple):
-    """Edges of a forest, lesser ends first, in the order of sources and targets.
+    """The edges of a forest, lesser ends first, sorted by sources and targets.
 
-    As a message the sources are a bit for each edge and each vertex, and the targets as many bits as a vertex needs.
+    In a message, the sources take a bit per edge and a bit per vertex, and each target takes only the bits that a
+    vertex number needs.
     """
 
     sources: NDArray[np.int32]
     targets: NDArray[np.int32]
     weights: Weights
     n_vertices: int
-    waiting: tuple[Segment, ...] = ()  # edges that may be in the forest, too
+    waiting: tuple[Segment, ...] = ()  # edges that have not been added yet
 
     @property
     def edges(self) -> Segment:
@@ -239,11 +245,11 @@ def _unpacked(
 
 
 class ForestFilter:
-    """What the lightest edges of a forest connect; the forest has *n* vertices, and one edge at least.
+    """A filter that drops edges whose ends are connected by lighter edges of a forest.
 
-    An edge is in no minimum spanning forest if lighter edges connect its ends; for a maximum one, heavier edges rule
-    out lighter ones. The test is the filter step of [1]_, with components in place of the recursion, so that edges may
-    come in any order.
+    Such an edge is not in the minimum spanning forest; for a maximum one, heavier edges rule out lighter ones. The test
+    is the filter step of [1]_, with components instead of the recursion, so edges may come in any order. The forest
+    has *n* vertices and at least one edge.
 
     References
     ----------
@@ -264,7 +270,7 @@ class ForestFilter:
             self._labels[level], start = forest.parents(), end
 
     def rest(self, segment: Segment) -> Segment:
-        """Return the edges of *segment* that may be in a forest; they have weights."""
+        """Return the edges of *segment*, which must have weights, that may be in the forest."""
         sources, targets, weights = segment
         assert weights is not None
         if self._maximum:

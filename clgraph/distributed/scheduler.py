@@ -1,4 +1,4 @@
-"""Loads of independent items over the workers of a Dask client."""
+"""The distributed HeteroScheduler, which divides loads of independent items among the workers of a Dask client."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _computed(
     n_items: int,
     shared: Mapping[str, Any] | None,
 ) -> dict[str, NDArray[Any]]:
-    """Return what the kernel writes for these items of a load, which the client has cut."""
+    """Return the kernel's outputs for *n_items* items of a load from *start* on; the client has cut *values*."""
     values = {**values, "first": start}
     part = Work(
         kernels,
@@ -54,7 +54,7 @@ def _computed(
 
 
 class RemoteRunner(Runner):
-    """Computes parts of loads on a worker; a worker that is lost has failed, and others take over."""
+    """A runner that computes parts of loads on a worker; if the worker is lost, other runners take over."""
 
     def __init__(self, client: distributed.Client, worker: WorkerDevice, work: Work, *, is_warm: bool) -> None:
         self.client, self.work, self.is_warm = client, work, is_warm
@@ -63,13 +63,13 @@ class RemoteRunner(Runner):
         self.member = Member(worker.weight, worker.lanes, worker.is_cpu)
 
     def begin(self, load: Any, outputs: Mapping[str, NDArray[Any]]) -> None:
-        """Send to the worker what all parts of *load* share."""
+        """Send the data that all parts of *load* share to the worker."""
         self._load, self._outputs, self._shared = load, outputs, None
         if self.work.shared is not None:
             self._shared = submit(self.client, self.key, given, dict(self.work.shared(load)), others=False)
 
     def run(self, start: int, stop: int) -> None:
-        """Compute these items and write them into the outputs."""
+        """Compute items *start* … *stop* − 1 on the worker, and write the results into the outputs."""
         values = self.work.cut(self._load, start, stop)
         declared = {name: Output(array.dtype, array.shape[1:]) for name, array in self._outputs.items()}
         arguments = self.work.kernels, declared, values, start, stop - start, self._shared
@@ -80,23 +80,23 @@ class RemoteRunner(Runner):
 
 
 class HeteroScheduler(_OnOneMachine):
-    """Spreads loads over the workers of a Dask client, each with its device, so that all of them end at once.
+    """A scheduler that divides loads among the workers of a Dask client, so that all finish at the same time.
 
-    The client cuts loads, and parts go to the workers and their results back. The policies are those of
-    :class:`clgraph.HeteroScheduler`; where nothing has been measured yet they go by the profile of each worker's
-    device. A worker that is lost, or whose device fails, is dropped with a warning, and the others take over.
+    The client cuts loads into parts, sends these to the workers, and gets the results back. The policies are as in
+    :class:`clgraph.HeteroScheduler`; before anything is measured, they use the profile of each worker's device. A
+    worker that is lost, or whose device fails, is dropped with a warning, and the others take over.
 
     Parameters
     ----------
     client : distributed.Client, optional
-        By default the one that was made last.
+        By default, the client that was created last.
     policy, sub_loads, training, ratios
-        As of :class:`clgraph.HeteroScheduler`; *ratios* are in the order of the workers' addresses.
+        As in :class:`clgraph.HeteroScheduler`; *ratios* are in the order of the workers' addresses.
 
     Raises
     ------
     ClusterError
-        There is no client, no worker, or one with other packages.
+        There is no client, there is no worker, or a worker has other versions of packages.
     NoDeviceError
         A worker has no device.
     """

@@ -1,4 +1,4 @@
-"""The workers of a Dask client: their devices and versions, the session of each, tasks for them, and every wait."""
+"""The workers of a Dask client: their devices, versions and sessions, tasks for them, and waits for tasks."""
 
 from __future__ import annotations
 
@@ -32,29 +32,29 @@ from clgraph.runtime.session import Session, as_session
 
 _T = TypeVar("_T")
 _one_at_a_time = threading.Lock()
-_LOOK_SECONDS = 1.0  # A wait asks the scheduler this often which workers live.
-_DESCRIBE_ATTEMPTS = 3  # Dask gives a task up after as many lost workers, too.
+_LOOK_SECONDS = 1.0  # interval at which a wait asks the scheduler for its workers
+_DESCRIBE_ATTEMPTS = 3  # the same number of lost workers after which Dask gives a task up
 
 
 @dataclass(frozen=True)
 class WorkerDevice:
-    """What a worker tells of itself."""
+    """A worker's description of itself."""
 
     address: str
-    device: str  # its name; empty if there is none
-    weight: float  # how fast its memory is by the device's profile, in bytes per second
+    device: str  # name of its device; empty if there is none
+    weight: float  # memory bandwidth in the device's profile, in bytes per second
     is_cpu: bool
     compute_units: int
-    versions: dict[str, str] = field(hash=False)  # of the packages that must be equal everywhere
-    lanes: int = 1  # work-items that run at once
-    reason: str = ""  # why it has no device
+    versions: dict[str, str] = field(hash=False)  # versions of packages, which must be the same everywhere
+    lanes: int = 1  # work-items that run at the same time
+    reason: str = ""  # why there is no device
 
 
 @contextlib.contextmanager
 def on_device() -> Iterator[None]:
-    """Let one thread of this worker use its device, and let errors name the worker.
+    """Let only one thread at a time use this worker's device, and add the worker's address to errors.
 
-    They lose what caused them: errors of OpenCL do not pass from process to process.
+    The causes of errors are removed, because OpenCL's errors cannot be sent to other processes.
     """
     with _one_at_a_time:
         try:
@@ -67,7 +67,7 @@ def on_device() -> Iterator[None]:
 
 
 def worker_session() -> Session:
-    """Return the session of this worker: that of ``CLGRAPH_DEVICE``, by which a worker is pinned, or the best one."""
+    """Return a session on this worker's device: ``CLGRAPH_DEVICE`` if that is set, else the best device."""
     return as_session(None)
 
 
@@ -100,21 +100,21 @@ def submit(
     key: str | None = None,
     others: bool = True,
 ) -> Any:
-    """Return the future of a task for the worker at *address*; with *others*, one of them takes it if that is lost.
+    """Return the future of a task for the worker at *address*; if *others*, another one may run it if that is lost.
 
-    Arrays among the arguments go with the task, so that it can be run again.
+    Arrays among the arguments are sent with the task, so that it can be run again.
     """
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 PiB"}):
         return client.submit(function, *arguments, key=key, workers=[address], allow_other_workers=others, pure=False)
 
 
 def given(values: Any) -> Any:
-    """Return *values*: as a task, it keeps them on its worker."""
+    """Return *values*; as a task, this stores them on its worker."""
     return values
 
 
 def as_client(client: Any) -> distributed.Client:
-    """Return *client*, or the one that this process has made last."""
+    """Return *client*, or if it is ``None`` the client that this process created last."""
     if client is None:
         try:
             return distributed.get_client()
@@ -136,15 +136,16 @@ def living(client: distributed.Client) -> list[str]:
 
 
 def lost_after() -> float:
-    """Return the seconds without a sign after which a worker is lost: Dask's ``distributed.scheduler.worker-ttl``."""
+    """Return the seconds without a heartbeat after which a worker is lost: ``distributed.scheduler.worker-ttl``."""
     return float(parse_timedelta(dask.config.get("distributed.scheduler.worker-ttl") or "5 minutes"))
 
 
 def _watched(client: distributed.Client, attempt: Callable[[], _T | None], address: str, ends: float) -> _T:
-    """Return what *attempt* returns once that is not ``None``; look at the workers after each call of it.
+    """Call *attempt* until it returns a value that is not ``None``, and return this; check the workers in between.
 
-    With *address* only that worker may answer, until time *ends* of ``time.monotonic``. Without, any worker may, since
-    Dask gives tasks of a lost worker to others. Errors of Dask for lost workers and schedulers get our types.
+    If *address* is given, only that worker may answer, until ``time.monotonic()`` is *ends*. Otherwise any worker may,
+    because Dask gives tasks of a lost worker to others. Dask's errors for lost workers and schedulers are converted to
+    clgraph's.
     """
     seen = time.monotonic()
     while True:
@@ -180,17 +181,17 @@ def wait_for(
     address: str = "",
     ends: float = math.inf,
 ) -> list[distributed.Future]:
-    """Wait until all *tasks* are done, or the first is, and return those that are, also with errors.
+    """Wait until all *tasks* are done, or if *first* until one is; return the done ones, including failed ones.
 
-    They may be run by any worker, or only by the one at *address*.
+    The tasks may be run by any worker, or if *address* is given only by that one.
 
     Raises
     ------
     ClusterError
-        The scheduler is lost, a task has ended every worker that tried it, or there was no worker for as long as
-        :func:`lost_after` says.
+        The scheduler is lost, a task has ended every worker that tried it, or there was no worker for the time that
+        :func:`lost_after` returns.
     WorkerLostError
-        The only worker is lost, or has not answered at time *ends* of ``time.monotonic``.
+        The worker at *address* is lost, or did not answer before ``time.monotonic()`` was *ends*.
     """
     until = "FIRST_COMPLETED" if first else "ALL_COMPLETED"
 
@@ -206,9 +207,9 @@ def wait_for(
 def results(
     client: distributed.Client, tasks: Sequence[distributed.Future], *, address: str = "", ends: float = math.inf
 ) -> list[Any]:
-    """Return the results of *tasks* when all are done; arguments and errors are those of :func:`wait_for`."""
+    """Wait until all *tasks* are done, and return their results; arguments and errors are as in :func:`wait_for`."""
     wait_for(client, list(tasks), address=address, ends=ends)
-    # Future.result with a time limit would begin the transfer of a large result anew after each.
+    # Not Future.result with a time limit, which would restart the transfer of a large result after each time-out.
     transfer = asyncio.run_coroutine_threadsafe(client.gather(list(tasks), asynchronous=True), client.loop.asyncio_loop)
 
     def gathered() -> list[Any] | None:
@@ -222,25 +223,25 @@ def results(
 
 
 def devices_of(client: distributed.Client) -> list[WorkerDevice]:
-    """Return the workers of *client*, grouped by host; those that are lost meanwhile are left out.
+    """Return the workers of *client*, grouped by host; workers that are lost meanwhile are left out.
 
     Raises
     ------
     ClusterError
-        There are none, all are lost, or their packages are not those of this process.
+        There are no workers, all are lost, or a worker's packages have other versions than this process's.
     NoDeviceError
-        One has no device.
+        A worker has no device.
 
     Warns
     -----
     DeviceDroppedWarning
-        A worker is lost, or does not describe its device for as long as :func:`lost_after` says.
+        A worker is lost, or does not describe its device within the time that :func:`lost_after` returns.
     """
     if not living(client):
         raise ClusterError(f"the cluster at {client.scheduler.address} has no workers; add some before this call")
     found, ends = list[WorkerDevice](), time.monotonic() + lost_after()
-    for _ in range(_DESCRIBE_ATTEMPTS):  # a worker that its nanny begins anew has another address
-        # A task each, since a device takes seconds to begin, in which the worker must answer.
+    for _ in range(_DESCRIBE_ATTEMPTS):  # A worker that its nanny restarts has a new address.
+        # As a task, not by Client.run: opening a device takes seconds, and the worker must stay responsive meanwhile.
         tasks = {address: submit(client, address, _described, others=False) for address in living(client)}
         for address, task in tasks.items():
             try:

@@ -1,1 +1,1 @@
-"""The steps that all algorithms share: choose a strategy, run it, and report how the run went."""
+"""The code that all algorithms share: choose a strategy, run it, and report on the run."""

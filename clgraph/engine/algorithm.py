@@ -36,21 +36,22 @@ class Algorithm:
     Attributes
     ----------
     name : str
-        Its name in Python, on the command line, in ``explain``, in benchmarks and documents.
+        The algorithm's name in Python, on the command line, in ``explain``, benchmarks and documents.
     strategies : mapping of str to Strategy
-        Every way to run it. Each can be named by the user.
+        All ways to run it. The user may name any of them.
     contenders : callable
-        ``contenders(problem, facts)`` names the strategies that ``"auto"`` weighs on this device, usually two to four.
+        ``contenders(problem, facts)`` names the strategies that ``"auto"`` compares on a device, usually two to four.
     problem : callable
-        ``problem(data, **settings)`` checks the user's input and settings and returns the problem, which plans and
-        predictions take.
+        ``problem(data, **settings)`` checks the user's input and settings, and returns the problem for plans and
+        predictions.
     answer : callable
         ``answer(problem, plan)`` returns the result of a plan that has run; it has an attribute ``info``.
     check : callable
-        ``check(problem, result)`` raises a :class:`VerificationError` if the result does not fit the definition.
+        ``check(problem, result)`` raises a :class:`VerificationError` if the result does not satisfy the definition.
     takes : {"graph", "ratings", "mesh"}
+        The kind of its input.
     split_options : tuple of str
-        Options that its public function takes together with ``devices=``; empty if it runs on one device only.
+        Options that the public function takes together with ``devices=``; empty if it runs on one device only.
     """
 
     name: str
@@ -63,14 +64,15 @@ class Algorithm:
     split_options: tuple[str, ...] = ()
 
     def check_options(self, options: Mapping[str, Any]) -> None:
-        """Raise an :class:`InputError` unless each option is one of some strategy, or of several devices."""
+        """Raise an :class:`InputError` unless each option belongs to a strategy or to runs on several devices."""
         check_arguments(self.name, options, self.strategies, self.problem, self.split_options)
 
     def choose(self, session: Session, problem: Any, strategy: str = "auto") -> Choice:
         """Return *strategy*, or for ``"auto"`` the contender that the cost model predicts to be fastest.
 
-        The host is picked from sizes alone if it should finish before a device could answer. Otherwise a graph is
-        measured first. A matrix, which is there for one call, is judged by its sizes and a few entries.
+        The host is chosen from sizes alone if it should finish before a device could answer. Otherwise a graph's
+        statistics are computed first. For a matrix, which is wrapped for one call only, they are estimated from its
+        sizes and a few entries.
 
         Raises
         ------
@@ -87,12 +89,12 @@ class Algorithm:
                     admit(session, graph)
                 problem.measured(session)
         names = self.contenders(problem, facts) if is_auto else ()
-        if isinstance(graph, GraphOnDevice):  # the graph stays where it is
+        if isinstance(graph, GraphOnDevice):  # A graph on the device is not copied to the host.
             names = [name for name in names if self.strategies[name].kind != "sequential"]
         return choose(self.strategies, names, strategy, problem, facts, rates)
 
     def predictions(self, session: Session, problem: Any) -> tuple[dict[str, Estimate], dict[str, str]]:
-        """Predict the time of every strategy that can run, the fastest first; and return why the others cannot."""
+        """Return the predicted times of the strategies that can run, the fastest first, and why the others cannot."""
         facts = session.facts
         reasons = obstacles(self.strategies, self.strategies, problem, facts)
         if isinstance(getattr(problem, "graph", None), GraphOnDevice):
@@ -102,7 +104,7 @@ class Algorithm:
         return prices(self.strategies, runs, problem, facts, session.profile.rates), reasons
 
     def _host_first(self, problem: Any, facts: DeviceFacts, rates: DeviceRates) -> Choice | None:
-        """Choose the strategy on the host if, as far as sizes tell, it ends before a device could have answered."""
+        """Return the host strategy if, judged by sizes, it should finish before a device could answer, else None."""
         host = self.strategies.get("host")
         if host is None or host.unfit(problem) is not None:
             return None
@@ -113,10 +115,10 @@ class Algorithm:
         return Choice("host", "auto", {"host": found}, reason=reason)
 
     def _host_without_driver(self, problem: Any, strategy: str) -> Choice | None:
-        """Choose the strategy on the host if it is named, or the graph is too small for any device; load no driver.
+        """Return the host strategy if it is named or the graph is too small for any device, else None.
 
-        Every shipped profile has a ``call_seconds`` of 0.15 ms or more, so the rates of a generic CPU tell which graphs
-        the host answers sooner.
+        This loads no driver. In every shipped profile, ``call_seconds`` is at least 0.15 ms, so the rates of a generic
+        CPU show for which graphs the host is faster than any device.
         """
         graph = getattr(problem, "graph", None)
         if graph is None or isinstance(graph, GraphOnDevice) or not isinstance(strategy, str):
@@ -141,22 +143,22 @@ class Algorithm:
         Parameters
         ----------
         problem : object
-            What :attr:`problem` has returned.
+            The problem that :attr:`problem` has returned.
         strategy : str
         session : Session, str, pyopencl Device, Context or CommandQueue, or None
         verify : bool
-            Check the result by :attr:`check`.
+            Whether to check the result by :attr:`check`.
         options : mapping, optional
-            The user's options of the strategy.
+            The user's options for the strategy.
 
         Raises
         ------
         InputError
-            The strategy has no such option, or no strategy has.
+            The strategy does not have such an option, or no strategy has.
         UnsupportedStrategyError
-            As :meth:`choose`.
+            As in :meth:`choose`.
         VerificationError
-            The check has failed.
+            The check failed.
         """
         if options:
             self.check_options(options)
@@ -204,7 +206,7 @@ class Algorithm:
         return result
 
     def chosen(self, on: Session, problem: Any, strategy: str = "auto") -> Choice:
-        """Return the choice of :meth:`choose`. It is kept with a graph, and for a matrix by a glimpse of it."""
+        """Return the choice of :meth:`choose`, cached by graph, or for an unchecked matrix by sampled values."""
         graph, known, seen = getattr(problem, "graph", None), None, None
         if not isinstance(graph, WrappedGraph):
             known = None if graph is None else on.kept.choices.setdefault(getattr(graph, "on_device", graph), {})
@@ -227,9 +229,10 @@ class Algorithm:
     def _planned(
         self, on: Session, problem: Any, choice: Choice, given: Mapping[str, Any], *, is_unread: bool
     ) -> Iterator[Any]:
-        """Yield a plan that was kept, or a new one, which is kept unless the block raises.
+        """Yield a cached plan or a new one, and cache it afterwards unless the block raises.
 
-        A plan is kept while its graph lives. The plan of an unread matrix is kept for the next matrix of the same size.
+        A plan is cached while its graph exists. The plan of an unchecked matrix is cached for the next matrix of the
+        same size.
         """
         chosen, graph = self.strategies[choice.strategy], getattr(problem, "graph", None)
         before = on.memory.allocated_bytes
@@ -262,7 +265,7 @@ class Algorithm:
 
 
 def _host_info(choice: Choice, seconds: float, **told: Any) -> RunInfo:
-    """Return what a result tells of a run in which no device had part."""
+    """Return the ``info`` of a run on the host alone."""
     why = "asked for" if choice.requested != "auto" else choice.reason or "predicted to be the fastest"
     return RunInfo(
         choice.strategy, "sequential", "host", why, Seconds(seconds, 0.0, 0.0, 0.0), choice.seconds, {}, **told
@@ -270,17 +273,17 @@ def _host_info(choice: Choice, seconds: float, **told: Any) -> RunInfo:
 
 
 def _key(*parts: Any) -> Hashable:
-    """Return what tells one call on a graph from another; ``None`` if a part, such as an array, can be in no key."""
+    """Return a key that identifies a call on a graph, or ``None`` if a part, such as an array, cannot be hashed."""
     try:
         key = tuple(map(_frozen, parts))
         hash(key)
-    except Exception:  # users may give anything, even a list that contains itself
+    except Exception:  # The user's values may raise anything; a list may even contain itself.
         return None
     return key
 
 
 def _frozen(value: Any) -> Hashable:
-    """Return *value* with its type, since 1.0 equals 1 but is not allowed where 1 is."""
+    """Return *value* with its type, because 1.0 equals 1 but is not allowed everywhere that 1 is."""
     if isinstance(value, Mapping):
         return tuple((name, _frozen(each)) for name, each in sorted(value.items()))
     return type(value), tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value

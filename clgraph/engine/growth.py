@@ -1,4 +1,4 @@
-"""Arrays that grow while a plan runs: a kernel that runs out of room says so, gets more, and runs again."""
+"""Arrays that grow while a plan runs: a kernel that finds its array full is run again with a longer one."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from clgraph.runtime.programs.program import Launch
 
 
 def capacity_of(array: str) -> str:
-    """Return the parameter by which kernels know how long *array* is."""
+    """Return the name of the kernel parameter that holds the length of *array*."""
     return f"{array}_capacity"
 
 
 class Growth:
-    """What is done when the kernel of one phase finds an array full.
+    """Launches the kernel of one phase, and lengthens an array whenever the kernel finds it full.
 
-    Before the kernel runs again, the block of its status word gets back the values it had before. So the kernel may
+    Before the kernel runs again, the array with its status word gets back its former values. So the kernel may
     count there by atomics as if it had never run.
 
     Parameters
     ----------
     arrays, scope : dict
-        The plan's, in which the longer array replaces the one that was full.
+        The plan's dictionaries, in which the longer array replaces the full one.
     name : str
-        Which of the arrays grows.
+        The name of the array that grows.
     block : DeviceArray
-        It has the status word.
+        The array that holds the status word.
     status, needed : int
-        Where in *block* the kernel reports ``STATUS_CAPACITY``, and where it leaves how many items it needs; -1 for
-        *needed* if it does not tell.
+        The positions in *block* to which the kernel writes ``STATUS_CAPACITY``, and the number of items that it needs.
+        *needed* is -1 if it does not write this number.
     """
 
     def __init__(
@@ -43,18 +43,18 @@ class Growth:
         self._before = block.memory.empty(block.size, block.dtype)
 
     def run(self, launch: Launch, launches: Iterable[Launch]) -> None:
-        """Run *launch* until its kernel has room; *launches*, which are all of the plan, get the longer array.
+        """Run *launch* until the array is long enough; all *launches* of the plan then use the longer array.
 
         Raises
         ------
         DeviceMemoryError
-            The device has no room for a longer array. The plan may be run again.
+            The device has no memory for a longer array. The plan may be run again.
         """
         self._before.copy_from(self._block)
         launch()
         while self._block.item(self._status) == STATUS_CAPACITY:
             if self._before.item(self._status) == STATUS_CAPACITY:
-                return  # an earlier kernel has said so, and Plan.check tells it
+                return  # An earlier kernel wrote this status, and Plan.check will raise it.
             old = self._arrays[self._name]
             needed = 0 if self._needed < 0 else self._block.item(self._needed)
             self._block.copy_from(self._before)

@@ -1,4 +1,4 @@
-"""A strategy that runs on the host: compiled routines of numpy and scipy on the graph's own arrays."""
+"""Strategies that run on the host, by compiled routines of numpy and scipy, and predictions of their work."""
 
 from __future__ import annotations
 
@@ -18,20 +18,24 @@ from clgraph.model.cost import HostItems, Part, Work
 from clgraph.model.strategy import Strategy, solves_all
 from clgraph.runtime.session import Session
 
-_VERTEX_BYTES, _LINE_BYTES = 16.0, 64.0
-_USUAL_REACH = 0.25  # working set over all vertices, if nothing is known: between random and mesh numberings
-_CACHED = 1 << 15  # vertices and entries as UNLOOKED, for ways other than searches, which take longer for an entry
-_SAVED, _PROBED_DEGREE = 0.4, 2  # time saved on entries beyond two a vertex: they lead to vertices met before
-# Of a search of a mesh: around each vertex of its front, and more where numbers jump; trees are numbered by level.
+_VERTEX_BYTES, _LINE_BYTES = 16.0, 64.0  # data of a search per vertex; a cache line
+_USUAL_REACH = 0.25  # assumed working set / data of all vertices: a value between random and mesh numberings
+_CACHED = 1 << 15  # vertices + entries: the limit like UNLOOKED for ways other than searches, slower per entry
+# An entry beyond two per vertex costs a search 0.4 of an item less, because it mostly leads to a vertex already seen.
+_SAVED, _PROBED_DEGREE = 0.4, 2
+# Working set of a search of a mesh: 800 bytes for each of √n vertices of its front, times 2 to the power 1.3 × mean
+# log2 distance. A graph of at most 2 entries per vertex is a tree, which is taken to be numbered by level.
 _FRONT_BYTES, _FRONT_POWER, _EDGES_OF_TREES = 800.0, 1.3, 2
-_NEAR_FRONT = {"traverse": 0.0, "union": 1.0}  # in the cache at first: for unions, scipy has transposed the matrix
+# Part of the last factor that is in the cache at the start: for unions, scipy has just transposed the matrix.
+_NEAR_FRONT = {"traverse": 0.0, "union": 1.0}
 _TAKEN_AS_IT_IS = np.dtype(np.int32), np.dtype(np.int32), np.dtype(np.float64)  # offsets, columns, values
-_FAR_IN_RANDOM, _LOG2_VERTICES_PER_LINE = 1 / 3, 4.0  # near edges hardly count from that share of far ones on
-_MOST_INDICES = 2**31 - 2**16
+# Share of far neighbours from which near ones hardly matter; mean log2 distance beyond which neighbours leave the line.
+_FAR_IN_RANDOM, _LOG2_VERTICES_PER_LINE = 1 / 3, 4.0
+_MAX_INDICES = 2**31 - 2**16  # entries + 2 × vertices, because scipy's indices are int32
 
 
 class HostPlan:
-    """A run on the host, which reads the problem's arrays where they are; ``run()`` may be called again.
+    """A plan that runs on the host, on the problem's own arrays; ``run()`` may be called repeatedly.
 
     Attributes
     ----------
@@ -48,15 +52,15 @@ class HostPlan:
         self._found = self._solve(self.problem)
 
     def result(self) -> Any:
-        """Return what the last run has found."""
+        """Return the result of the last run."""
         return self._found
 
     def release(self) -> None:
-        """Keep what was found: a host plan has nothing else."""
+        """Do nothing: a host plan holds only its result."""
 
 
 def given_matrix(graph: Graph) -> Any:
-    """Return the user's matrix if scipy's searches take it as it is, which saves 20 us to make another, or ``None``."""
+    """Return the user's matrix if scipy's searches take it unchanged, else ``None``. Making a new one takes 20 us."""
     if not isinstance(graph, WrappedGraph):
         return None
     graph.check()
@@ -68,9 +72,9 @@ def given_matrix(graph: Graph) -> Any:
 
 
 def pattern(graph: Graph) -> Any:
-    """Return the matrix of *graph* as scipy's searches take it, which do not look at the values of its entries.
+    """Return *graph* as a matrix for scipy's searches, which ignore the values of its entries.
 
-    scipy may copy them, which takes a quarter longer in new memory; so a matrix keeps its own values.
+    scipy may copy the values, and newly allocated ones take a quarter longer to copy. So a user's matrix keeps its own.
     """
     if (given := given_matrix(graph)) is not None:
         return given
@@ -81,17 +85,18 @@ def pattern(graph: Graph) -> Any:
 
 
 def too_many_entries(problem: Any) -> str | None:
-    """Return why a graph is too large for scipy, whose indices are int32, or ``None``."""
+    """Return the reason if a graph is too large for scipy, whose indices are int32, else ``None``."""
     graph = problem.graph
-    fits = graph.n_edges + 2 * graph.n_vertices < _MOST_INDICES
-    return None if fits else f"scipy takes graphs of less than {_MOST_INDICES} entries and vertices"
+    fits = graph.n_edges + 2 * graph.n_vertices < _MAX_INDICES
+    return None if fits else f"scipy takes graphs of less than {_MAX_INDICES} entries and vertices"
 
 
 def walked(graph: Graph, way: str) -> Work:
-    """Return the work of going to every vertex and along every entry once.
+    """Return the work of visiting every vertex and every entry once.
 
-    Neighbours in far numbers cost cache misses, and more so if a heap is between them. Of small graphs without
-    statistics only sizes are asked for, of others a few entries. Searches do not come to vertices without an edge.
+    Neighbours with far numbers cost cache misses, and more of them if a heap orders the visits. Without statistics, the
+    work is estimated from the sizes of a small graph, or from a few entries of a larger one. Searches do not visit
+    vertices without an edge.
     """
     n, m, is_measured = graph.n_vertices, graph.n_edges, graph.is_measured
     size, whole = n + m, _VERTEX_BYTES * n
@@ -110,20 +115,20 @@ def walked(graph: Graph, way: str) -> Work:
             front = 2.0 ** (_FRONT_POWER * mean_log2_distance) - _NEAR_FRONT[way]
             reach = max(reach, _FRONT_BYTES * math.sqrt(n) * front)
         elif far < _FAR_IN_RANDOM and mean_log2_distance > _LOG2_VERTICES_PER_LINE:
-            reach = whole  # some edges lead anywhere, so no vertex of a front is near the one before
+            reach = whole  # Some edges lead anywhere, so successive vertices of a front are far apart.
     near = HostItems((1.0 - far) * items, min(whole, reach), way)
     return Work(host_items=(near, HostItems(far * items, whole, way)))
 
 
 def met(problem: Any, way: str) -> Part:
-    """Return the work of :func:`walked`, and the share of the graph that a search reaches and pays for."""
+    """Return the work of :func:`walked` times the share of the graph that a search reaches."""
     graph = problem.graph
     is_known = graph.n_vertices > FAR_DISTANCE and graph.is_measured
     return walked(graph, way), problem.stats.reached_share if is_known else 1.0, 1.0
 
 
 def scanned(graph: Graph, passes: float, passes_of_vertices: float = 0.0) -> Work:
-    """Return the work of reading and writing in order: for vertices and entries, and for vertices only."""
+    """Return the work of *passes* over vertices and entries, and *passes_of_vertices* over vertices, in order."""
     n = float(graph.n_vertices)
     items = n + graph.n_edges
     entries = HostItems(passes * items, 8.0 * items, "scan")
@@ -135,9 +140,9 @@ def scanned(graph: Graph, passes: float, passes_of_vertices: float = 0.0) -> Wor
 def sequential(
     solve: Callable[[Any], Any], work: Callable[[Any], list[Part]], unfit: Callable[[Any], str | None] = solves_all
 ) -> Strategy:
-    """Return the strategy whose plans run ``solve(problem)`` and have what it returns as their result.
+    """Return a strategy whose plans run ``solve(problem)`` on the host and return its result.
 
-    ``work(problem)`` are the parts of what that asks of the host. No device is needed, and there are no options.
+    ``work(problem)`` returns the parts of its work. It needs no device and has no options.
     """
 
     def plan(_session: Session, problem: Any) -> HostPlan:

@@ -1,4 +1,4 @@
-"""The options of strategies: list them, and check the options of a call."""
+"""Functions that list the options of strategies and check the options of a call."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from clgraph.names import unknown_argument
 
 
 def checked_options(strategies: Mapping[str, Strategy], choice: Choice, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *options* if the plan of the strategy chosen takes them all.
+    """Return *options* if the plan of the chosen strategy takes all of them.
 
     Raises
     ------
     InputError
-        It does not, and the message names the options that it takes; or no strategy was named to which they could
-        belong.
+        The plan does not take an option; the message names the options that it takes. Or the caller named no
+        strategy, so options are not allowed.
     """
     if not isinstance(options, Mapping):
         raise InputError(f"options = {shown(options)}; allowed: a dictionary of option names and values")
@@ -38,14 +38,14 @@ def checked_options(strategies: Mapping[str, Strategy], choice: Choice, options:
 
 
 def option_names(strategy: Strategy) -> list[str]:
-    """Return the options that the plan of *strategy* takes."""
+    """Return the names of the options that the plan of *strategy* takes."""
     fixed = strategy.plan.keywords if isinstance(strategy.plan, partial) else {}
     parameters = inspect.signature(strategy.plan).parameters.values()
     return [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in fixed]
 
 
 def strategies_by_option(strategies: Mapping[str, Strategy]) -> dict[str, list[str]]:
-    """Return the names of the strategies that have each option."""
+    """Return for each option the names of the strategies that have it."""
     found: dict[str, list[str]] = {}
     for name, strategy in strategies.items():
         for option in option_names(strategy):
@@ -56,9 +56,10 @@ def strategies_by_option(strategies: Mapping[str, Strategy]) -> dict[str, list[s
 def check_arguments(
     function: str, options: Iterable[str], strategies: Mapping[str, Strategy], problem: Any, split: Iterable[str]
 ) -> None:
-    """Raise an :class:`InputError` if *function* has no argument of the name of an option.
+    """Raise an :class:`InputError` if *function* does not take one of *options*; the message lists its arguments.
 
-    The arguments are the keywords of *problem*, the options of all *strategies*, and the options of a *split* graph.
+    Options belong to *strategies*, or to runs on several devices (*split*). The keyword arguments of *problem* are
+    settings of the function.
     """
     known = {*strategies_by_option(strategies), *split}
     if unknown := set(options) - known:

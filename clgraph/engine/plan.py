@@ -1,4 +1,4 @@
-"""A recipe on one device: allocated, compiled and bound once, run as often as wanted."""
+"""The Plan class: a recipe allocated, compiled and bound for one device, which can be run repeatedly."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch, Program
 from clgraph.runtime.session import Session
 
-PACED_SECONDS = 0.1  # a run that may take longer waits for each launch; Ctrl-C is heard between them
+PACED_SECONDS = 0.1  # If a run is predicted to take longer, it waits after each launch, so that Ctrl-C works there.
 
 
 class Plan:
-    """One recipe on one problem, ready to run; ``run()`` may be called again.
+    """A recipe for one problem on one device, ready to run; ``run()`` may be called repeatedly.
 
     Attributes
     ----------
     session : Session
     problem : object
-        It has the graph.
+        The problem to solve, with its graph.
     recipe : Recipe
     setting : Setting
-        Values, defines and arrays that the recipe has made for its steps.
+        The recipe's values, definitions and arrays.
     arrays : dict of str to DeviceArray
-        The arrays that the recipe names.
+        The recipe's arrays on the device.
     scope : dict
-        What kernels find by the names of their parameters: the graph's rows, the recipe's values, inputs and arrays,
-        and how long these are.
+        Arguments of kernels, by the names of their parameters: the graph's rows, the recipe's values, inputs and
+        arrays, and the lengths of these arrays.
     rounds : list of int
-        How many rounds each loop of the last run made.
+        The number of rounds of each loop in the last run.
     remade : callable
-        ``remade(problem)`` returns the recipe of the same strategy and options for another problem; the strategy sets
-        it.
+        ``remade(problem)`` returns the recipe of the same strategy and options for another problem; set by the
+        strategy.
     used : list
-        What the steps that drive their launches themselves have made, and the plans of parts, in order.
+        The objects that :class:`Use` steps have made, and the plans of recipes among the steps, in order.
     predicted_seconds : float
-        The time of a run that the cost model predicts; 0 without a price.
+        The time of a run as the cost model predicts it; 0 without a prediction.
     n_bytes : int
-        How many bytes were allocated for it, at most; 0 if that is not known.
+        Upper bound on the bytes allocated for the plan; 0 if unknown.
 
     Raises
     ------
@@ -90,9 +90,9 @@ class Plan:
         self.scope: dict[str, Any] = {**lengths, **given, **setting.values, **inputs, **self.arrays}
         if setting.prepare is not None:
             self.scope |= setting.prepare(self)
-        self._statuses: list[tuple[str, str, int]] = []  # a kernel, and the array and the place of its word
+        self._statuses: list[tuple[str, str, int]] = []  # kernel, and the array and index of its status word
         self._launches: dict[Launch, Growth | None] = {}
-        distinct = {id(step): step for step in recipe.steps}  # a step that is there twice is bound once
+        distinct = {id(step): step for step in recipe.steps}  # A step that is listed twice is bound once.
         prepared = {key: self._prepared(step) for key, step in distinct.items()}
         self._steps = [prepared[id(step)] for step in recipe.steps]
 
@@ -105,12 +105,16 @@ class Plan:
         return estimate(self.price(self.problem, self.session.facts), self.session.profile.rates).seconds
 
     def _given(self) -> tuple[Mapping[str, int | str], Mapping[str, Any]]:
-        """Return the definitions and the arguments that all kernels get for the input: the rows of its graph."""
+        """Return the definitions and arguments by which kernels get the input: the rows of the problem's graph."""
         rows = device_graph(self.session, self.problem.graph)
         return rows.defines(), rows.scope
 
     def _number(self, phase: Phase | None, value: Any) -> Any:
-        """Return *value*; text is an expression of constants that the kernel file of *phase* defines, 0 without one."""
+        """Return *value* as a number.
+
+        A callable is called. Text is evaluated as an expression of constants in the kernel file of *phase*, or is 0
+        without a phase.
+        """
         if callable(value):
             return value()
         if isinstance(value, str):
@@ -118,12 +122,12 @@ class Plan:
         return value
 
     def _place(self, phase: Phase, word: str) -> tuple[str, int]:
-        """Return the array and the index of *word*, which is ``"<array>[<expression>]"``."""
+        """Return the array's name and the index of *word*, which has the form ``"<array>[<expression>]"``."""
         array, _, expression = word.removesuffix("]").partition("[")
         return array, self._number(phase, expression)
 
     def program(self, source: str, defines: Mapping[str, int | str] = MappingProxyType({})) -> Program:
-        """Return kernel file *source*, built as the recipe says and with *defines* of its own."""
+        """Return the program of kernel file *source*, built with the recipe's definitions and with *defines*."""
         key = source, *defines.items()
         if key not in self._programs:
             merged = {**self._defines, **self.setting.file_defines.get(source, {}), **defines}
@@ -210,19 +214,19 @@ class Plan:
         return run
 
     def run(self) -> None:
-        """Run the steps in order; nothing is read back but the words that tell when a loop ends.
+        """Run the steps in order; only the words that decide whether a loop ends are read back.
 
         Raises
         ------
         NoProgressError
-            A loop made the most rounds that it may, and the last one left work.
+            A loop reached its maximum number of rounds, and the last one left work.
         """
         self.rounds, self._counted = [], 0
         for step in self._steps:
             step()
 
     def detach(self) -> None:
-        """Let go of the problem, and with it of the graph, until :meth:`attach`; what is bound stays."""
+        """Drop the reference to the problem and its graph until :meth:`attach`; bound launches and arrays are kept."""
         self.problem = None
         if self.recipe.steps:
             self.recipe = Recipe(())
@@ -232,36 +236,39 @@ class Plan:
                 part.detach()
 
     def attach(self, problem: Any) -> None:
-        """Solve *problem* in the next run, which is on the same graph and has the same settings."""
+        """Set the problem of the next run; it must have the same graph and settings as the one before."""
         self.problem = problem
         for part in self.used:
             if isinstance(part, Plan):
                 part.attach(problem)
 
     def fits(self, session: Session) -> bool:
-        """Return whether *session* still has the facts and the profile by which this was made."""
+        """Return whether *session* still has the facts and the profile with which this plan was made."""
         return self._made_by[0] is session.profile and self._made_by[1] is session.facts
 
     def release(self) -> None:
-        """Drop references back to the plan, so that its memory is freed with the last reference to it."""
+        """Break reference cycles, so that the plan's memory is freed with the last reference to it."""
         for part in self.used:
             if isinstance(part, Plan):
                 part.release()
         self._steps, self.used, self._launches = [], [], {}
 
     def check(self) -> None:
-        """Raise what kernels have written to status words, also of what the steps use; keep the details they found."""
+        """Raise an error if a status word reports one, and read the details that kernels wrote; see :meth:`read`."""
         self.read()
 
     def read(self, *parts: tuple[DeviceArray, int, int]) -> list[NDArray[Any]]:
-        """Return items ``start:stop`` of arrays, with the same wait as :meth:`check`, unless that raises."""
+        """Read status words and details as :meth:`check` does, and return items ``start:stop`` of arrays.
+
+        Each of *parts* is an array, a start and a stop. All are read with a single wait for the device.
+        """
         looking = [(use, use.statuses()) for use in self.used if isinstance(use, LookBack)]
         for use in self.used:
             if hasattr(use, "check") and not isinstance(use, LookBack):
                 use.check()
         first = self._first
         found = {} if first is None else {name: self._place(first, word) for name, word in self.setting.found.items()}
-        places: dict[str, list[int]] = {}  # few words are copied sooner than whole arrays
+        places: dict[str, list[int]] = {}  # Only a range of words is read from each array, which is faster.
         for array, place in (*(status[1:] for status in self._statuses), *found.values()):
             places.setdefault(array, []).append(place)
         blocks = [(self.arrays[name], min(at), max(at) + 1) for name, at in places.items()]
@@ -283,6 +290,6 @@ class Plan:
 
     @property
     def details(self) -> dict[str, Any]:
-        """Details of the last run, for its ``info``."""
+        """The details of the last run that its ``info`` reports."""
         told = [self.setting.details, *(getattr(use, "details", {}) for use in self.used), self._found]
         return {name: value() if callable(value) else value for each in told for name, value in each.items()}

@@ -1,4 +1,4 @@
-"""The table's entry of a strategy that is a recipe."""
+"""The function that makes a Strategy of a recipe."""
 
 from __future__ import annotations
 
@@ -22,7 +22,11 @@ Price: TypeAlias = Callable[[Any, DeviceFacts], Work | list[Part]]
 
 @dataclass(frozen=True)
 class _Planned:
-    """Makes plans of a recipe, and has its options but *tuning*, which the session has, and what a partial has set."""
+    """A function that makes the plan of a recipe for a session and a problem.
+
+    Its signature shows the recipe's options, without those that a partial has set, and without *tuning*, which is taken
+    from the session.
+    """
 
     recipe: Callable[..., Recipe]
     kind: type[Plan]
@@ -55,9 +59,9 @@ def planned(
     answer: Callable[[Any, DeviceFacts], Work] | None = None,
     unchecked: Unchecked | None = None,
 ) -> Strategy:
-    """Return the strategy that runs what ``recipe(problem, facts, **options)`` lists, as a *plan* of that type.
+    """Return the strategy that runs the recipe ``recipe(problem, facts, **options)`` as an instance of *plan*.
 
-    ``price(problem, facts)`` predicts the work of a run with the default options. A recipe that computes with tuned
-    sizes has a parameter *tuning* with a default, the tunables of each kernel file.
+    ``price(problem, facts)`` predicts the work of a run with the default options. If a recipe computes with tuned
+    sizes, it has an optional parameter *tuning*, which maps each kernel file to its tuned sizes.
     """
     return Strategy(kind, _Planned(recipe, plan, price), price, unsupported, unfit, recipe, answer, unchecked)

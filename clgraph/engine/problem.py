@@ -1,4 +1,4 @@
-"""What problems on graphs share."""
+"""The base class of problems on graphs, and the check of a graph before a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from clgraph.runtime.session import Session
 
 @dataclass(frozen=True)
 class GraphProblem:
-    """A graph; algorithms add what else they are asked."""
+    """A problem on a graph; subclasses add the settings of an algorithm."""
 
     graph: Graph
 
@@ -26,41 +26,41 @@ class GraphProblem:
 
     @property
     def settings(self) -> Hashable:
-        """What is asked of the graph: a plan can solve all problems on one graph that have the same settings."""
+        """The type of the problem and all its fields but the graph: a plan serves all problems that agree in these."""
         return type(self), *(getattr(self, name) for name in self.__dataclass_fields__ if name != "graph")
 
     def admitted(self) -> Self:
-        """Check what can only be checked when the entries are known, and return the problem that is to be solved."""
+        """Make the checks that need the graph's entries, and return the problem to solve."""
         return self
 
     def measured(self, _session: Session | None) -> Self:
-        """Check what a device, if there is one, finds sooner than the host in a graph that is not wrapped."""
+        """Make the checks of a graph that a device, if there is one, does faster than the host; return the problem."""
         return self
 
     def admitted_if_checked(self) -> Self:
-        """Return :meth:`admitted`, or the problem itself while its graph is only wrapped; :func:`admission` goes on."""
+        """Return :meth:`admitted`; for a wrapped matrix the problem itself, which :func:`admission` checks later."""
         return self if isinstance(self.graph, WrappedGraph) else self.admitted()
 
 
 @contextmanager
 def admission(session: Session | None, problem: Any, *, checked: bool = True) -> Iterator[Any]:
-    """Check and measure the graph of *problem*. A wrapped matrix is unchecked again after the block.
+    """Check the graph of *problem* and compute its statistics; a wrapped matrix counts as unchecked after the block.
 
-    The host checks a graph that is still unchecked as soon as one of its arrays is read.
+    If a graph is still unchecked inside the block, the host checks it as soon as one of its arrays is read.
 
     Parameters
     ----------
     session : Session or None
-        The device that checks and measures the graph; for small graphs ``None``, which leaves the check to the host.
+        The device that checks the graph and computes its statistics, or ``None`` for the host.
     problem : object
-        What ``as_problem`` of an algorithm has returned, also one without a graph.
+        The result of an algorithm's ``as_problem``, with or without a graph.
     checked : bool
-        Whether a graph that was only wrapped is to be checked and measured now.
+        Whether to check a wrapped matrix now.
 
     Yields
     ------
     object
-        The problem that is to be solved: where the graph was wrapped, it may have another graph.
+        The problem to solve. If the graph was a wrapped matrix, it may have another graph.
     """
     graph = getattr(problem, "graph", None)
     if not isinstance(graph, WrappedGraph):
@@ -71,7 +71,7 @@ def admission(session: Session | None, problem: Any, *, checked: bool = True) ->
     try:
         if session is not None and checked:
             admit(session, graph)
-        yield replace(problem.admitted())  # a new object: what the old one has kept is by guessed statistics
+        yield replace(problem.admitted())  # A copy, because the old object has cached values from estimated statistics.
     finally:
         if session is not None:
             session.device_graphs.pop(graph, None)

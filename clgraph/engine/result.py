@@ -1,4 +1,4 @@
-"""The class behind all results of algorithms: how they are shown and pickled."""
+"""The base class of the results of all algorithms, which shows, copies and pickles them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from clgraph.tables import html_fields
 
 
 class Result:
-    """A named tuple with attributes of its own: the answer, ``info``, and perhaps the ``graph``.
+    """A named tuple with the answer, and with the attributes ``info`` and often ``graph``.
 
-    A pickle has no edges: of ``graph`` it keeps the number of vertices and their ids. Whatever else is asked of the
-    graph of an unpickled result raises a :class:`clgraph.errors.MissingEdgesError`. Copies share the graph.
+    A pickle stores only the number of vertices and the ids of ``graph``. Reading the edges of the graph of an unpickled
+    result raises a :class:`clgraph.errors.MissingEdgesError`. Copies share the graph.
     """
 
     info: RunInfo
     _FROM_GRAPH: ClassVar[tuple[str, ...]] = ()
-    """Cached properties that need the graph; a pickle has their values."""
+    """Names of cached properties that need the graph; their values are computed before pickling."""
 
     def __getstate__(self) -> dict[str, Any]:
         for name in self._FROM_GRAPH:

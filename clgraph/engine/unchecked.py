@@ -1,4 +1,4 @@
-"""A run on a CPU, for one call, of a matrix that is not checked yet: kernels check the entries they read."""
+"""Runs on a CPU on an unchecked matrix: the kernels check the entries while they read them."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ _INT32 = np.dtype(np.int32)
 
 
 class UncheckedPlan:
-    """Runs launches that read the arrays of a matrix where they are, and write the answer where the user gets it.
+    """A plan whose kernels read a matrix in place, without copying it, and write directly to the user's answer.
 
-    A class of an algorithm binds its launches to :attr:`lent`, and has a ``result()``. The launches stay for the next
-    matrix of the same size.
+    A subclass for an algorithm binds its launches to :attr:`lent`, and has a method ``result()``. The launches are
+    reused for the next matrix of the same size.
 
     Parameters
     ----------
     session : Session
-        Of a CPU.
+        A session of a CPU.
     problem : GraphProblem
-        Whose graph is a matrix that was only wrapped.
+        A problem whose graph is a wrapped, unchecked matrix.
     n_words : int
-        How many words kernels tell the host, and each other, what they have found; they are 0 at first.
+        The number of words, initially 0, in which kernels report their findings to the host and to each other.
     answers : sequence of str
-        The kernels' names of the answers, int32 for each vertex.
+        The kernels' names of the answers, each an int32 array with an item per vertex.
 
     Attributes
     ----------
@@ -40,9 +40,9 @@ class UncheckedPlan:
     lent : dict of str to DeviceArray
         ``row_offsets``, ``column_indices``, ``words`` and the answers, which the host shares with the device.
     n_bytes : int
-        How many bytes of the device it holds between two runs, at most.
+        Upper bound on the device memory held between two runs.
     reads : tuple of str
-        Attributes of the problem that kernels read beside the matrix, arrays of the same names there.
+        Names of further arrays that kernels read. They are attributes of the problem.
     """
 
     n_bytes = 0
@@ -56,15 +56,15 @@ class UncheckedPlan:
 
     @property
     def details(self) -> dict[str, Any]:
-        """Nothing is told of these runs."""
+        """An empty dictionary: these runs report no details."""
         return {}
 
     def fits(self, session: Session) -> bool:
-        """Return whether *session* still has the facts and the profile by which this was made."""
+        """Return whether *session* still has the facts and the profile with which this plan was made."""
         return self._made_by[0] is session.profile and self._made_by[1] is session.facts
 
     def attach(self, problem: Any) -> None:
-        """Take the matrix of *problem*, and new memory for the answer."""
+        """Bind the launches to the matrix of *problem*, and to new memory for the answer."""
         self._graph, n, share = problem.graph, problem.graph.n_vertices, self._session.memory.share
         self._hosts = {"words": np.zeros(self._n_words, np.uint32)}
         for name in self._answers:
@@ -82,7 +82,7 @@ class UncheckedPlan:
             launch.lend(self.lent)
 
     def detach(self) -> None:
-        """Let go of the matrix and the answer until :meth:`attach`; the launches stay."""
+        """Drop the references to the matrix and the answer until :meth:`attach`; the launches are kept."""
         for launch in self.launches:
             launch.give_back(self.lent)
         del self._graph, self._hosts, self.lent
@@ -97,23 +97,23 @@ class UncheckedPlan:
         Raises
         ------
         DeviceTimeoutError
-            A wait on the device ran out.
+            A wait on the device reached its limit.
         """
         self._session.memory.settle(*(self.lent[name] for name in self._hosts))
         return tuple(self._hosts.values())
 
     def refuse(self) -> None:
-        """Tell what is wrong with the matrix, which a kernel has found damaged.
+        """Raise an error that says what is wrong with the matrix, which a kernel has found to be damaged.
 
         Raises
         ------
         GraphError
-            In any case.
+            Always.
         """
         assert isinstance(self._graph, WrappedGraph)
-        self._graph.check()  # names what is wrong
+        self._graph.check()  # raises an error that names the wrong value
         raise GraphError("this csr matrix was changed while it was read")
 
     def release(self) -> None:
-        """Let go of the launches; the answer is the user's."""
+        """Drop the launches; the memory of the answer belongs to the user."""
         self.launches.clear()

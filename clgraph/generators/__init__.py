@@ -1,8 +1,9 @@
-"""Graphs made of numbers and seeds, on the host or on a device: the same arguments give the same graph everywhere.
+"""Generators of graphs and ratings. The same arguments give the same graph on the host and on every device.
 
-A seed is what :func:`numpy.random.default_rng` takes. A function with a parameter *session* makes the graph on
-the host if that is ``None``, else on the device for which it stands; such a graph stays there, and each of its arrays
-comes to the host when it is read. :func:`delaunay_points` and the ratings are always made on the host.
+A seed is anything that :func:`numpy.random.default_rng` takes. If a function has a parameter *session*, ``None`` makes
+the graph on the host, and a session makes it on that session's device. Such a graph stays on the device, and each of
+its arrays is copied to the host when it is first read. :func:`delaunay_points` and the ratings are always made on the
+host.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What makers of graphs on a device share."""
+"""Helpers of the generators that make a graph on a device."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from clgraph.runtime.graphs.device_graph import DeviceGraph
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
-_MOST_ENTRIES = 2**31 - 2**16 - 1  # of those that are sorted; their offsets are int32
-_GROUPS = {True: 4, False: 32}  # work-groups for each compute unit of a CPU, and of others
+_MAX_ENTRIES = 2**31 - 2**16 - 1  # entries that a device can sort, whose offsets are int32
+_GROUPS = {True: 4, False: 32}  # most work-groups per compute unit: True on CPUs, False on other devices
 
 
 def launch(
@@ -29,9 +29,9 @@ def launch(
     /,
     **arguments: Any,
 ) -> None:
-    """Enqueue a kernel of ``cl/generators`` over *n_items*, of which each work-group takes a chunk.
+    """Enqueue a kernel of ``cl/generators`` over *n_items*, split into one chunk per work-group.
 
-    A *key* of random words becomes the arguments ``key0`` and ``key1``.
+    The two words of an argument *key*, for random numbers, are passed as ``key0`` and ``key1``.
     """
     if "key" in arguments:
         arguments["key0"], arguments["key1"] = arguments.pop("key")
@@ -43,12 +43,12 @@ def launch(
 
 
 def born(session: Session, row_offsets: DeviceArray, column_indices: DeviceArray) -> Graph:
-    """Return the undirected graph of arrays that are valid by construction, with sorted rows."""
+    """Return the undirected graph of these CSR arrays, which are valid by construction and have sorted rows."""
     return DeviceGraph(session, row_offsets, column_indices, has_sorted_rows=True).as_graph()
 
 
 def empty_rows(session: Session, n: int, m: int) -> dict[str, DeviceArray]:
-    """Return CSR arrays for *n* vertices and *m* entries, for a kernel to fill."""
+    """Return uninitialised CSR arrays for *n* vertices and *m* entries; a kernel fills them."""
     offsets = offset_dtype(m)
     session.check_memory({"row offsets": (n + 1) * np.dtype(offsets).itemsize, "column indices": 4 * m})
     return {"row_offsets": session.empty(n + 1, offsets), "column_indices": session.empty(m, np.int32)}
@@ -59,27 +59,28 @@ def without_edges(session: Session, n: int) -> Graph:
 
 
 def bits_of(n: int) -> int:
-    """Return how many bits the number of a vertex has, at least one."""
+    """Return how many bits a vertex number below *n* needs, at least one."""
     return max(1, (n - 1).bit_length())
 
 
 def check_keys(session: Session, count: int) -> None:
-    """Raise unless there is memory for *count* keys and to sort them."""
+    """Raise unless the device has memory for *count* keys and for sorting them."""
     session.check_memory(dict.fromkeys(("keys of entries", "keys in order", "keys between passes"), 8 * count))
 
 
 def new_keys(session: Session, count: int) -> DeviceArray:
-    """Return room for *count* keys, which :func:`graph_of_keys` takes."""
-    if count > _MOST_ENTRIES:
-        raise InputError(f"{count} entries to sort; a device sorts at most {_MOST_ENTRIES}, the host more")
+    """Return an uninitialised array of *count* keys, for :func:`graph_of_keys`."""
+    if count > _MAX_ENTRIES:
+        raise InputError(f"{count} entries to sort; a device sorts at most {_MAX_ENTRIES}, the host more")
     check_keys(session, count)
     return session.empty(count, np.uint64)
 
 
 def graph_of_keys(session: Session, n: int, keys: DeviceArray, *, merged: bool) -> Graph:
-    """Return the graph of entries, whose row is above their column, each of :func:`bits_of` *n* bits.
+    """Return the graph of entries given as *keys*: row number above column number, each of ``bits_of(n)`` bits.
 
-    Where repeats are *merged* the largest key is none of the entries. The keys are lost.
+    If *merged*, repeats are dropped, and so are keys of all ones: they mark self-loops and edges that do not exist.
+    *keys* is overwritten.
     """
     bits, count = bits_of(n), keys.size
     in_order = session.empty(count, np.uint64)
@@ -106,7 +107,7 @@ def graph_of_keys(session: Session, n: int, keys: DeviceArray, *, merged: bool) 
 def find_rows(
     session: Session, keys: DeviceArray, row_offsets: DeviceArray, count: int | None = None, *, shift: int = 0
 ) -> None:
-    """Fill *row_offsets* from the first *count* of the sorted *keys*, each a row above *shift* other bits."""
+    """Fill *row_offsets* from the first *count* of the sorted *keys*. The row of a key is ``key >> shift``."""
     n_rows, count = row_offsets.size - 1, keys.size if count is None else count
     defines = {"KEY_T": "uint"} if keys.dtype == np.uint32 else None
     scope = {"n_rows": n_rows, "count": count, "shift": shift, "keys": keys, "row_offsets": row_offsets}

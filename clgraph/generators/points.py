@@ -18,10 +18,10 @@ from clgraph.runtime.session import Session, SessionLike, as_session
 def random_geometric(
     n: int, degree: float = 14, seed: Seed = 0, *, ids: Ids = "spatial", session: SessionLike = None
 ) -> Graph:
-    """Return the graph of *n* random points in the unit square, joined when near.
+    """Return the random geometric graph of *n* points in the unit square: points within a radius are joined.
 
-    The radius is such that an inner point has *degree* neighbours on average. *ids* numbers the
-    points cell by cell along a space-filling curve ("spatial") or at random.
+    The radius is chosen so that a point far from the border has *degree* neighbours on average. *ids* numbers the
+    points cell by cell along a space-filling curve ("spatial"), or at random ("random").
     """
     drawn = RandomGeometric(n, degree, seed, ids)
     return drawn.graph() if session is None else _random_geometric(as_session(session), drawn)

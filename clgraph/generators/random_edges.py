@@ -1,4 +1,4 @@
-"""Graphs of edges that are drawn one by one."""
+"""Generators of graphs whose edges are drawn independently: R-MAT and uniform random graphs."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from clgraph.generators.device import bits_of, graph_of_keys, launch, new_keys, 
 from clgraph.host_memory import check_host_memory
 from clgraph.runtime.session import Session, SessionLike, as_session
 
-_MAX_DRAWS = 1 << 40
-_SCRAMBLE_STREAM = 32  # R-MAT's streams before it draw a level each
+_MAX_DRAWS = 1 << 40  # edges to draw
+_SCRAMBLE_STREAM = 32  # a stream of random words that no level of R-MAT uses: there are at most 30 levels
 
 
 def rmat(
@@ -34,9 +34,9 @@ def rmat(
 ) -> Graph:
     """Return a scale-free undirected R-MAT graph [1]_ of ``2**scale`` vertices.
 
-    ``edge_factor * 2**scale`` edges are drawn; repeats and self-loops are removed. The defaults are
-    those of Graph500; probabilities are rounded to whole parts of ``2**16``. *permute* renumbers the vertices at
-    random, which hides the order by degree.
+    ``edge_factor * 2**scale`` edges are drawn; repeats and self-loops are removed. The default probabilities *a*, *b*
+    and *c* are Graph500's. Probabilities are rounded to multiples of ``2**-16``. *permute* renumbers the vertices at
+    random; otherwise vertices of high degree have low numbers.
 
     References
     ----------
@@ -47,22 +47,23 @@ def rmat(
 
 
 def uniform_random(n: int, n_edges: int, seed: Seed = 0, *, session: SessionLike = None) -> Graph:
-    """Return an undirected graph of *n_edges* edges drawn uniformly, less repeats and self-loops."""
+    """Return an undirected graph of *n_edges* edges drawn uniformly; repeats and self-loops are then removed."""
     return UniformRandom(n, n_edges, seed).graph(session)
 
 
 class _RandomEdges:
-    """Edges that are drawn by their numbers, the same on the host and on a device; repeats and self-loops are dropped.
+    """Random edges, each a function of its number and the key, so the host and devices draw the same ones.
 
-    Subclasses check the arguments, and set *n*, *n_edges* and the *key* of the random words.
+    Repeats and self-loops are dropped. Subclasses check the arguments, and set *n*, *n_edges* and the *key* of the
+    random words.
     """
 
     n: int
     n_edges: int
     key: tuple[int, int]
     kernel: str
-    edges_per_item: int  # of a device
-    chunk_share = 1  # The host draws CHUNK / chunk_share edges at a time, so that their words stay in a cache.
+    edges_per_item: int  # edges that one work-item draws at a time
+    chunk_share = 1  # The host draws CHUNK / chunk_share edges at a time; their random words fit the cache.
 
     def graph(self, session: SessionLike) -> Graph:
         return self._on_host() if session is None else self._on_device(as_session(session))
@@ -72,7 +73,7 @@ class _RandomEdges:
         raise NotImplementedError
 
     def arguments(self, session: Session) -> dict[str, Any]:
-        """Return what the kernel takes beside the key, the keys of entries and their number."""
+        """Return the arguments that only this class's kernel takes."""
         raise NotImplementedError
 
     def _on_host(self) -> Graph:
@@ -96,10 +97,11 @@ class _RandomEdges:
 
 
 class RMat(_RandomEdges):
-    """The draws of an R-MAT graph: for each edge and level 16 bits, which *thresholds* cut into four quadrants.
+    """The random edges of an R-MAT graph: on each level, 16 random bits choose one of four quadrants for an edge.
 
-    Stream l has those of level l, in order of the edges. *scramble* is the rounds of a permutation of the vertices:
-    a multiplication and an addition, each modulo n, before the high half of the bits is added to the low half.
+    Three *thresholds* divide the range of the 16 bits into the quadrants. Stream l of the random words holds the bits
+    of level l, edge by edge. *scramble* has the rounds of a permutation of the vertices. Each round multiplies and
+    adds, both modulo n, and then combines the high half of the bits with the low half by exclusive or.
     """
 
     kernel, edges_per_item = "rmat", 16
@@ -125,10 +127,10 @@ class RMat(_RandomEdges):
         return {"scale": self.scale, "n_rounds": len(self.scramble), "scramble": scramble, **thresholds}
 
     def _in_order(self, first: int, count: int) -> NDArray[np.uint32]:
-        """Return the ends of edges before they are scrambled."""
+        """Return the ends of edges before the vertices are permuted."""
         ends = np.zeros((2, count), np.uint32)
         at_a, at_ab, at_abc = self.thresholds
-        for top in range(0, self.scale, 8):  # eight levels make a byte
+        for top in range(0, self.scale, 8):  # The bits of eight levels are collected in a byte.
             levels = range(top, min(top + 8, self.scale))
             u, v = bits = np.zeros((2, count), np.uint8)
             for level in levels:
@@ -150,10 +152,10 @@ class RMat(_RandomEdges):
 
 
 class UniformRandom(_RandomEdges):
-    """The draws of a uniform random graph: word 2 e gives an end of edge e, and the word after it the other."""
+    """The edges of a uniform random graph: random words 2 e and 2 e + 1 give the two ends of edge e."""
 
     kernel, edges_per_item = "uniform", 2
-    chunk_share = 4  # an edge takes more memory than R-MAT's
+    chunk_share = 4  # An edge takes more memory than R-MAT's.
 
     def __init__(self, n: int, n_edges: int, seed: Seed) -> None:
         self.n = checked_count("n", n, MAX_VERTICES, least=0)

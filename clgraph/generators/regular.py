@@ -1,4 +1,4 @@
-"""Graphs without chance, of which each entry has a formula."""
+"""Generators of regular graphs, such as grids and trees, whose entries are computed by a formula."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from clgraph.runtime.session import Session, SessionLike, as_session
 
 
 def grid(rows: int, cols: int, *, session: SessionLike = None) -> Graph:
-    """Return the 4-point grid; vertex ``r * cols + c`` is at row ``r``, column ``c``."""
+    """Return the *rows* × *cols* grid, in which vertex ``r * cols + c`` is at row ``r``, column ``c``."""
     rows = checked_count("rows", rows, MAX_VERTICES, least=0)
     cols = checked_count("cols", cols, MAX_VERTICES, least=0)
     n = checked_count("rows * cols", rows * cols, MAX_VERTICES, least=0)

@@ -1,4 +1,4 @@
-"""Graphs like road networks."""
+"""A generator of graphs that resemble road networks."""
 
 from __future__ import annotations
 
@@ -22,20 +22,21 @@ from clgraph.runtime.session import Session, SessionLike, as_session
 def road_like(n: int, seed: Seed = 0, *, session: SessionLike = None) -> Graph:
     """Return a connected graph shaped like a road network: mean degree 2.4, diameter near ``2 sqrt(n)``.
 
-    Crossings form a grid in which each is joined to its left or its upper neighbour at random (a
-    spanning tree) and in three cases of ten to the other as well; the rest of the *n* vertices
-    subdivide random roads. Ids run row by row, so that neighbours are near, as in road files.
+    Two thirds of the vertices are crossings on a grid. Each crossing is joined to its left or its upper neighbour
+    at random, which gives a spanning tree, and with probability 0.3 to the other one as well. The remaining vertices
+    subdivide random roads. Vertices are numbered row by row, so neighbours have near numbers, as in road files.
     """
     drawn = _RoadLike(n, seed)
     return drawn.on_host() if session is None else drawn.on_device(as_session(session))
 
 
 class _RoadLike:
-    """The draws of a graph like roads: crossings on a grid of this *width*, 16 bits for each in stream 0.
+    """The random choices of a road-like graph, whose crossings are on a grid of this *width*.
 
-    A crossing has a road to the left where its number is below *left*, and one upward where it is at least *upper*;
-    the first one reached has both neighbours, so that no other choice is left at the border. Roads are numbered by
-    crossing, the left one first. Stream 1 has a word for each vertex that bends a road.
+    Stream 0 has a random number of 16 bits for each crossing. The crossing has a road to the left if the number is
+    below *left*, and a road upward if it is at least *upper*. A crossing in the first column or row has only one of
+    these neighbours, and always a road to it. Roads are numbered by crossing, the left one first. Stream 1 has a word
+    for each of the other vertices, which chooses the road that the vertex subdivides. Such a vertex is called a bend.
     """
 
     left, upper = round(0.65 * 2**16), round(0.35 * 2**16)
@@ -63,11 +64,11 @@ class _RoadLike:
         bends = np.bincount(at.astype(np.int64), minlength=near.size)
         before = np.append(0, np.cumsum(bends))  # bends of earlier roads
         tell(self.n_crossings)
-        # Each road's bends follow its nearer crossing.
+        # The bends on a crossing's roads are numbered directly after it.
         number = crossing + before[first_road]
         first, bent = near + 1 + before[:-1], bends > 0
         last = (first + bends - 1)[bent]
-        inner = np.ones(self.n, bool)  # vertices followed along their road by the next number
+        inner = np.ones(self.n, bool)  # whether the next vertex along the road has the next number
         inner[number] = inner[last] = False
         along = np.flatnonzero(inner)
         src = np.concatenate([number[far], last, along])
@@ -98,7 +99,7 @@ class _RoadLike:
         return born(session, **rows)
 
     def _bends_before(self, session: Session, n_bends: int, n_roads: int) -> DeviceArray:
-        """Return how many bends there are on the roads before each."""
+        """Return for each road how many bends there are on the roads before it."""
         bends = session.empty(n_bends, np.uint32)
         scope = {"n_bends": n_bends, "n_roads": n_roads, "bends": bends}
         launch(session, "roads", "draw_bends", -(-n_bends // 4), key=self.key, **scope)

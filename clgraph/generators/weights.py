@@ -1,4 +1,4 @@
-"""Random weights of edges: a hash of both ends and the seed."""
+"""Random edge weights, each a hash of the edge's two ends and the seed."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def random_weights(
     """Return *graph* with random weights in ``[low, high)``, equal in both directions of an edge.
 
     Each weight is a hash (the finaliser of SplitMix64) of the edge's two ends and the seed, so
-    parallel edges weigh the same. A graph on a device gets them there.
+    parallel edges weigh the same. For a graph on a device, the weights are computed there.
     """
     drawn, graph = _RandomWeights(seed, low, high, dtype), as_graph(graph)
     return drawn.on_device(graph.on_device) if isinstance(graph, GraphOnDevice) else drawn.on_host(graph)
 
 
 class _RandomWeights:
-    """The weights of edges: the finaliser of SplitMix64 of both ends, from *start* on, scaled to ``[low, high)``.
+    """Edge weights made from hashes, by SplitMix64's finaliser, of both ends plus *start*, scaled to ``[low, high)``.
 
-    Of the hash an integer takes the high word of its product with the number of integers, a float the highest 24 or 53
-    bits as a fraction.
+    An integer weight is *low* plus the high word of hash × (high − low). A float weight takes the highest 24 or 53
+    bits of the hash as a fraction.
     """
 
     def __init__(self, seed: Seed, low: float, high: float, dtype: DTypeLike) -> None:
@@ -46,7 +46,7 @@ class _RandomWeights:
             kind: Any = np.dtype(dtype).newbyteorder("=")
             if kind.name not in _C_NAMES:
                 raise TypeError("it is another type")
-        # A float64 knows all integers up to 2**53.
+        # Bounds are float64, in which all integers up to 2**53 are exact.
         is_float = kind.kind == "f"
         most = float(np.finfo(kind).max) / 2 if is_float else min(2.0**53, float(np.iinfo(kind).max) + 1)
         low, high = checked_number("low", low, -most, most), checked_number("high", high, -most, most)
@@ -69,7 +69,7 @@ class _RandomWeights:
             return weights
         bits = 24 if kind.itemsize == 4 else 53
         fraction = (hashed >> np.uint64(64 - bits)).astype(kind) * kind.type(2.0**-bits)
-        weights = np.minimum(fraction * self.span + self.low, self.most)  # sums may be rounded upward
+        weights = np.minimum(fraction * self.span + self.low, self.most)  # A sum may be rounded up to high.
         return weights
 
     def on_host(self, graph: Graph) -> Graph:

@@ -1,4 +1,4 @@
-"""Graph files: one module per format; :func:`read` picks it by content and suffix."""
+"""Reading and writing of graph files. Each format has a module; :func:`read` detects the format."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ __all__ = ["FORMATS", "read", "write"]
 
 FORMATS = {"matrix_market": matrix_market, "edge_list": edge_list, "dimacs9": dimacs9, "metis": metis, "npz": npz}
 _FROM_ONE = ("matrix_market", "dimacs9", "metis")  # formats that number the vertices from 1
-_OTHERS = {".hgr": "hMETIS hypergraphs", ".adjlist": "adjacency lists"}  # their lines would pass for edges
-_HEAD_BYTES = 4096
+_OTHERS = {".hgr": "hMETIS hypergraphs", ".adjlist": "adjacency lists"}  # refused: their lines look like edges
+_HEAD_BYTES = 4096  # bytes of a file from which its format is detected
 
 
 class Options(TypedDict, total=False):
@@ -58,21 +58,22 @@ def read(
     path : path
         The file.
     format : {"matrix_market", "edge_list", "dimacs9", "metis", "npz"}, optional
-        By default found out from the content (Matrix Market, npz and DIMACS 9 files say what they
-        are), then from the suffix; what is left is an edge list.
+        By default, it is detected from the content (Matrix Market, npz and DIMACS 9 files), else from the
+        suffix. A file of any other suffix is taken for an edge list.
     directed : bool, optional
-        Make a directed or undirected graph; by default what the file says, see the format's module.
+        Whether to make a directed graph; by default, the file decides, as the format's module documents.
     base : {0, 1}, optional
-        The lowest id of an edge list whose ids are vertex numbers, see :mod:`clgraph.io.edge_list`. The
-        other formats fix theirs.
+        The lowest id of an edge list whose ids are vertex numbers; see :mod:`clgraph.io.edge_list`. In
+        other formats it is fixed.
     with_ids : bool
-        Keep the ids of the file as ``Graph.ids`` in every format. By default vertices that a file numbers
-        from 1 are numbered from 0 and have no ids, and only compacted ids of an edge list are kept.
+        Whether to keep the file's ids as ``Graph.ids`` in every format. By default, vertices that a file
+        numbers from 1 are renumbered from 0 without ids, and an edge list's ids are kept only if they were
+        compacted.
     cache : bool
-        Keep a binary copy in the cache directory (``CLGRAPH_CACHE_DIR``, else
-        ``XDG_CACHE_HOME/clgraph``) and map it into memory the next time.
+        Whether to keep a binary copy in the cache directory (``CLGRAPH_CACHE_DIR``, else
+        ``XDG_CACHE_HOME/clgraph``), which is mapped into memory the next time.
     progress : callable, optional
-        Called with the number of bytes read so far, after decompression.
+        A function that is called with the number of bytes read so far, after decompression.
     **options
         Options of the format's ``read``, such as ``ids``, ``columns`` and ``size_line`` of
         :mod:`clgraph.io.edge_list`.
@@ -84,12 +85,12 @@ def read(
     Raises
     ------
     GraphFileError
-        Naming the file, the line, its text and what was expected.
+        The file cannot be read; the message names the file, the line, its text and the expected form.
 
     Warns
     -----
     GraphFileWarning
-        Something was taken for granted or passed over, such as the lowest id of an edge list.
+        A part of the file was assumed or ignored, such as the lowest id of an edge list.
     """
     source, cache = checked_path("path", path), checked_flag("cache", cache)
     with_ids = checked_flag("with_ids", with_ids)
@@ -135,28 +136,28 @@ def read(
 def write(graph: Any, path: str | os.PathLike[str], *, format: str | None = None) -> None:
     """Write *graph* to a file, compressed if the path ends in .gz, .xz or .bz2.
 
-    The file is replaced at the end in one step. "npz" keeps ids, and "edge_list" writes them if they
-    are integers. The other formats number the vertices from 1. An edge list has commas between
-    its columns if the suffix is .csv, else tabs.
+    An older file is replaced atomically. "npz" keeps ids, and "edge_list" writes them if they
+    are integers. The other formats number the vertices from 1. The columns of an edge list are separated
+    by commas if the suffix is .csv, else by tabs.
 
     Parameters
     ----------
     graph : Graph, DeviceGraph, scipy sparse array or networkx graph
         The graph.
     path : path
-        The file; its suffix tells the format unless *format* does.
+        The file; its suffix determines the format, unless *format* is given.
     format : str, optional
         As in :func:`read`.
 
     Raises
     ------
     InputError
-        The format cannot hold the graph, such as infinite weights in text, or the file cannot be written.
+        The format cannot hold the graph (for example, infinite weights in text), or the file cannot be written.
 
     Warns
     -----
     GraphFileWarning
-        The file does not hold the ids, or not the vertices without edges.
+        The format does not hold the ids, or the vertices without edges.
     """
     target = checked_path("path", path)
     if format is None:

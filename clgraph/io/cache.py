@@ -1,9 +1,9 @@
-"""A binary copy of a graph read before, mapped into memory the next time.
+"""Binary copies of graphs that were read from files, which are mapped into memory the next time.
 
-A cache file is a magic line, a line with the CRC-32 of all bytes behind it, JSON (the directed flag, the
-reader's warnings; name, type, place and bytes of each array), then the arrays at multiples of 64 bytes.
-Its name holds a hash of the source's absolute path, size, time of change and reading options, so a
-changed source is read anew.
+A cache file has a magic line, a line with the CRC-32 of all bytes after it, JSON (the directed flag; the
+reader's warnings; name, type, position and bytes of each array), and the arrays at multiples of 64 bytes.
+Its name contains a hash of the source's absolute path, size, modification time and reading options, so a
+changed source is read again.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from clgraph.io.text import writing
 from clgraph.user_cache import cache_root
 
 _MAGIC = b"clgraph cache 4\n"
-_CHECKED = len(_MAGIC) + 9  # here the bytes begin that the checksum covers
-_ALIGN = 64
-_DATA = 4096  # where the arrays begin
+_CHECKED = len(_MAGIC) + 9  # position of the first byte that the checksum covers
+_ALIGN = 64  # bytes; arrays begin at multiples of this
+_DATA = 4096  # position of the first array
 _ARRAYS = ("row_offsets", "column_indices", "edge_weights", "ids")
 
 logger = logging.getLogger(__name__)
 
 
 def place(source: Path, options: Mapping[str, Any]) -> Path:
-    """Return the cache file of *source* read with *options*."""
+    """Return the path of the cache file for *source* read with *options*."""
     stat = source.stat()
     key = json.dumps([str(source.resolve()), stat.st_size, stat.st_mtime_ns, sorted(options.items())], default=repr)
     return cache_root() / f"{source.name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.clgraph"
 
 
 def load(path: Path) -> tuple[Graph, list[str]] | None:
-    """Return the graph in a cache file, its arrays mapped, and the warnings of its reader.
+    """Return the graph in a cache file, with mapped arrays, and the warnings of its reader.
 
-    ``None`` if there is no such file or it is damaged.
+    Return ``None`` if there is no such file or it is damaged.
     """
     try:
         data = np.memmap(path, np.uint8, "r")
@@ -57,13 +57,13 @@ def load(path: Path) -> tuple[Graph, list[str]] | None:
         return _checked_graph(arrays, header["directed"], header["sorted_rows"]), list(header["notes"])
     except FileNotFoundError:
         return None
-    except Exception as error:  # whatever is wrong with it, its source is there
+    except Exception as error:  # Whatever is wrong with the file, its source can be read again.
         logger.debug("the cache file %s is thrown away, its source is read again: %r", path, error)
         return None
 
 
 def _checked_graph(arrays: dict[str, Any], directed: bool, sorted_rows: bool) -> Graph:
-    """Return the graph of these arrays, checked like a user's but for symmetry, which takes ten times as long."""
+    """Return the graph of these arrays, checked like a user's, except for symmetry, which would take 10× longer."""
     offsets, columns = arrays["row_offsets"], arrays["column_indices"]
     if (offsets.dtype, columns.dtype) != (offset_dtype(columns.size), np.int32):
         raise GraphError(f"offsets of {offsets.dtype}, columns of {columns.dtype}")
@@ -78,7 +78,7 @@ def _checked_graph(arrays: dict[str, Any], directed: bool, sorted_rows: bool) ->
 
 
 def save(graph: Graph, path: Path, notes: Sequence[str] = ()) -> None:
-    """Write the cache file with the warnings *notes*; one that cannot be written is done without."""
+    """Write the cache file of *graph*, with the reader's warnings *notes*; do nothing if it cannot be written."""
     if graph.ids is not None and graph.ids.dtype.kind in "OV":
         return
     arrays = {name: array for name in _ARRAYS if (array := getattr(graph, name)) is not None}

@@ -1,4 +1,4 @@
-"""Columns of text files of numbers: their header, and the column of each role such as "source" or "rating"."""
+"""Columns of text files of numbers: their header, and which column has which role, such as "source" or "rating"."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ TIME_SECONDS = 10**8, 5 * 10**9  # Unix time from 1973 to 2128. Few files have o
 
 
 class Lead(NamedTuple):
-    """The beginning of a file."""
+    """The beginning of a file, up to its first line of numbers."""
 
     comments: list[bytes]
-    names: list[str]  # of the columns; empty without a header
+    names: list[str]  # names of the columns; empty without a header
     row: bytes  # the first line of numbers; empty if there is none
-    line: int  # its number, from 1
+    line: int  # the number of that line, from 1
     header: bytes = b""  # the line of names
-    header_line: int = 0
+    header_line: int = 0  # the number of the line of names
 
 
 class Roles(NamedTuple):
-    """The columns of a format: each role and the names that headers have for it, in lower case, without punctuation."""
+    """The roles of a format's columns, with the names that headers may use for each: lower case, no punctuation."""
 
     needed: Mapping[str, frozenset[str]]
     optional: Mapping[str, frozenset[str]]
@@ -55,9 +55,9 @@ def _names(header: bytes) -> list[str]:
 
 
 def separated(text: bytes) -> bytes:
-    """Return lines with blanks between fields, which blanks, tabs, commas or "::" split.
+    """Return lines whose fields, separated by blanks, tabs, commas or "::", are separated by blanks or tabs.
 
-    An empty field becomes "?", which is no number, unless all fields behind it are empty, too.
+    An empty field becomes "?", which is not a number, unless all fields after it are empty, too.
     """
     if b"::" in text:
         text = text.replace(b"::", b", ")
@@ -72,7 +72,7 @@ def separated(text: bytes) -> bytes:
 
 
 def checked_columns(roles: Roles, columns: Any) -> tuple[str, ...] | None:
-    """Return the names *columns* if each role that is needed is among them once, or raise an InputError."""
+    """Return the names *columns* if each needed role is among them exactly once, else raise an InputError."""
     if columns is None:
         return None
     allowed = f"a name for each column, {', '.join(map(repr, roles.needed))} among them"
@@ -93,12 +93,12 @@ def checked_columns(roles: Roles, columns: Any) -> tuple[str, ...] | None:
 def find_columns(
     path: Path, roles: Roles, lead: Lead, columns: tuple[str, ...] | None, expected: str
 ) -> tuple[int, ...] | None:
-    """Return the column of each role, in the order of *roles*; ``None`` if neither the caller nor a header tells.
+    """Return the position of each role's column, in the order of *roles*; ``None`` without *columns* and header.
 
     Raises
     ------
     GraphFileError
-        The names of the header do not tell, or the first line has another number of columns.
+        The names in the header are not clear, or the first line has another number of columns.
     """
     if columns is not None:
         names = list(columns)

@@ -15,17 +15,17 @@ from clgraph.io.text import Progress, file_error, header_number, read_blocks, re
 
 SUFFIXES = (".gr",)
 EXPECTED = "an arc 'a source target weight'"
-_ARC = -1  # stands for the letter a
+_ARC = -1  # replaces the letter a
 
 
 def read(
     path: Path, *, directed: bool | None = None, duplicates: Duplicates = "keep", progress: Progress | None = None
 ) -> Graph:
-    """Read arcs ``a source target weight``; vertices are numbered from 1 in the file.
+    """Read lines ``a source target weight``; vertices are numbered from 1 in the file.
 
-    By default (*directed* is ``None``) the graph is undirected if each arc has its reverse, as in
-    the challenge's road networks; ``directed=False`` joins both directions and keeps the lesser
-    weight.
+    By default (*directed* is ``None``), the graph is undirected if each arc has its reverse, as in
+    the challenge's road networks. ``directed=False`` merges both directions of an edge and keeps the
+    lesser weight.
     """
     with reading(path) as stream:
         _, problem, line = read_header(stream, b"c")
@@ -45,7 +45,7 @@ def read(
 
 
 def write(graph: Graph, stream: IO[bytes]) -> None:
-    """Write every stored entry as an arc; an unweighted one weighs 1."""
+    """Write every stored entry as an arc; arcs of an unweighted graph get weight 1."""
     n, m, weights = graph.n_vertices, graph.n_edges, graph.edge_weights
     if weights is None:
         weights = np.ones(m, np.int32)
@@ -56,6 +56,6 @@ def write(graph: Graph, stream: IO[bytes]) -> None:
 
 
 def _number_letter(text: bytes) -> bytes:
-    """Replace the letter of each arc by a number, so that all words of its line are numbers."""
+    """Return *text* with the letter of each arc replaced by a number, so that lines have only numbers."""
     marked = (b"\n" + text).replace(b"\na ", b"\n%d " % _ARC).replace(b"\na\t", b"\n%d " % _ARC)
     return marked[1:]

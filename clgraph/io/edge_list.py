@@ -1,4 +1,4 @@
-"""Edge lists as SNAP, KONECT and spreadsheets write them: one edge per line."""
+"""Edge lists, with one edge per line, as SNAP, KONECT and spreadsheets write them."""
 
 from __future__ import annotations
 
@@ -37,44 +37,44 @@ def read(
     with_ids: bool = False,
     progress: Progress | None = None,
 ) -> Graph:
-    """Read an edge list: two ids and perhaps a weight per line, split by blanks, tabs or commas.
+    """Read an edge list: two ids and optionally a weight per line, separated by blanks, tabs or commas.
 
-    Ids are compacted: ids that occur are numbered in ascending order, and the graph keeps them as
-    ``ids``, unless they are 0, 1, 2, …. If the head states the number n of vertices and all ids
-    are within a range of n, ids are vertex numbers, and vertices without edges count.
+    By default, ids are compacted: the ids that occur are numbered in ascending order, and the graph keeps
+    them as ``ids``, unless they are 0, 1, 2, …. But if the file's head states the number n of vertices and
+    all ids are within a range of n, the ids are vertex numbers, and vertices without edges are included.
 
-    Heads that state n are SNAP's ``# Nodes: n Edges: m``, KONECT's ``% m n n``, and a first line
-    ``n m``, ``n n m`` or, as in hMETIS's files, ``m n`` that fits the edges behind it. KONECT's head
-    ``% sym|asym|bip`` says whether the graph is directed. In a bipartite file (``bip``) sources and
-    targets are two sets of ids. Vertices of the targets stand behind the vertices of the sources, and
-    the graph's ids are ``"L1"`` for source 1 and ``"R1"`` for target 1.
+    The head may state n as SNAP's ``# Nodes: n Edges: m``, as KONECT's ``% m n n``, or by a first line
+    ``n m``, ``n n m`` or (in hMETIS's files) ``m n`` that fits the edges after it. KONECT's head
+    ``% sym|asym|bip`` says whether the graph is directed. In a bipartite file (``bip``), sources and
+    targets are two sets of ids. The sources are numbered first, then the targets, and the graph's ids are
+    ``"L1"`` for source 1 and ``"R1"`` for target 1.
 
     Parameters
     ----------
     path : Path
-        The file; lines that start with ``#`` or ``%`` are comments. The first other line may hold the
+        The file. Lines that start with ``#`` or ``%`` are comments. The first other line may hold the
         names of the columns.
     directed : bool, optional
-        By default what the comments at the head say ("Directed graph" or "Undirected graph", as
-        SNAP's do, or KONECT's ``asym``), else false.
+        By default, comments at the head decide (SNAP's "Directed graph" or "Undirected graph", or
+        KONECT's ``asym``); without them, it is false.
     base : {0, 1}, optional
-        Ids are vertex numbers that begin here, as with ``ids="keep"``. If ids are vertex numbers and
-        nothing tells where they begin, it is 1 if the least id is 1, with a warning.
+        The lowest id. If it is given, ids are vertex numbers, as with ``ids="keep"``. If ids are vertex
+        numbers and *base* is neither given nor in the file, it is 1 if the least id is 1, with a warning.
     ids : {"auto", "keep", "compact"}
-        "keep" takes the ids (less *base*) as vertex numbers, so that an id that does not occur
-        becomes an isolated vertex. "compact" numbers the ids that occur, whatever the head states.
+        "keep" takes the ids (minus *base*) as vertex numbers, so an id that does not occur
+        becomes an isolated vertex. "compact" numbers only the ids that occur, whatever the head states.
     columns : sequence of str, optional
-        A name for each column: "source", "target", "weight"; columns of other names are passed over.
-        By default the header's names tell. Without a header they are source, target, weight, with a
+        A name for each column: "source", "target", "weight"; columns with other names are ignored.
+        By default, the header has the names. Without a header, they are source, target, weight, with a
         warning if the weights look like times.
     size_line : bool, optional
-        Whether the first line of numbers is a size line ``n m`` or ``n n m``. By default it is one if
-        it fits the edges behind it, with a warning.
+        Whether the first line of numbers is a size line ``n m`` or ``n n m``. By default, it is one if
+        it fits the edges after it, with a warning.
     duplicates : str, optional
         As in :meth:`Graph.from_edges`. The default is "sum" for KONECT's ``positive`` weights, which
-        count parallel edges, else "first", because many lists give both directions of an edge.
+        count parallel edges, else "first", because many lists contain both directions of an edge.
     with_ids : bool
-        Keep the ids also where they are vertex numbers from 1 on.
+        Whether to keep the ids even if they are vertex numbers from 1 on.
     """
     check_choice("ids", ids, ("auto", "keep", "compact"))
     lowest = None if base is None else checked_count("base", base, 1, least=0)
@@ -129,15 +129,16 @@ def read(
 
 
 def read_edges(path: Path, *, base: int = 0) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]]:
-    """Yield sources, targets and weights, if there are any, of some lines after the other; *base* becomes 0.
+    """Yield the edges block by block: sources, targets, and weights or ``None``; *base* is subtracted from ids.
 
-    No more of the file is in memory than a few blocks of lines.
+    Only a few blocks of lines are in memory at a time.
 
     Raises
     ------
     GraphFileError
-        Naming the file, the line, its text and what was expected; sources and targets are two sets of ids; or the
-        first line fits as the size line of the others, which shows only behind the last one.
+        The file cannot be read; the message names the file, the line, its text and the expected form. Sources and
+        targets are two sets of ids. Or the first line, yielded as an edge, fits as a size line of all others, which is
+        known only at the end of the file.
     """
     with reading(path) as stream:
         start = read_start(stream, path, None, None)
@@ -168,12 +169,12 @@ def _blocks(stream: IO[bytes], path: Path, row: bytes, line: int, progress: Prog
 
 
 def _vertices_of(path: Path, start: Start, edges: Edges, size_line: bool | None) -> int | None:
-    """Return the number of vertices if the first line is a size line, ``None`` if it is an edge; tell what was assumed.
+    """Return the number of vertices if the first line is a size line, ``None`` if it is an edge; warn if unsure.
 
     Raises
     ------
     GraphFileError
-        It can be no edge, or *size_line* says so, and it does not fit the edges.
+        The line cannot be an edge, or *size_line* is true, but it does not fit the edges.
     """
     numbers, low, high = numbers_of(start.size), edges.smallest, edges.largest
     n = fitting_size(numbers, edges.n_edges, low, high)
@@ -193,7 +194,7 @@ def _vertices_of(path: Path, start: Start, edges: Edges, size_line: bool | None)
 
 
 def _range_of(edges: Edges, n: int | None, lowest: int | None) -> tuple[bool, int]:
-    """Return whether all ids are within a range of *n*, and where it begins: at *lowest*, or else at 0 or 1."""
+    """Return whether all ids are within a range of *n* numbers, and the first of these: *lowest*, or else 0 or 1."""
     low, high = edges.smallest, edges.largest
     begin = lowest if lowest is not None else int(low == 1 or (low > 1 and high == n))
     is_within = (
@@ -205,7 +206,10 @@ def _range_of(edges: Edges, n: int | None, lowest: int | None) -> tuple[bool, in
 
 
 def _kept(edges: Edges, head: Head, n: int) -> list[int]:
-    """Make ids from ``edges.base`` on vertex numbers; return how many there are of each set, at least *n* of one."""
+    """Use ids, counted from ``edges.base``, as vertex numbers; return the number of vertices of each set of ids.
+
+    If there is only one set, it has at least *n* vertices. If sources and targets are two sets, targets are renumbered.
+    """
     ranges, base = edges.ranges, edges.base
     if not head.apart:
         return [max(n, edges.largest + 1 - base)]
@@ -215,7 +219,7 @@ def _kept(edges: Edges, head: Head, n: int) -> list[int]:
 
 
 def _id_array(ids: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Return the ids as one array; of two sets, "L" stands before each id of the first and "R" of the second."""
+    """Return the ids as one array; if there are two sets, "L" is put before ids of the first, "R" before the second."""
     if len(ids) == 1:
         return ids[0]
     return np.array([f"{side}{one}" for side, those in zip("LR", ids, strict=True) for one in those.tolist()], str)
@@ -226,10 +230,10 @@ def _warn(text: str) -> None:
 
 
 def write(graph: Graph, stream: IO[bytes], delimiter: str = "\t") -> None:
-    """Write the ids of each edge, an undirected one once, with *delimiter* between them and a head like SNAP's.
+    """Write the ids of each edge, separated by *delimiter*, after a head like SNAP's; undirected edges once.
 
-    Ids must be integers of at least 0. A graph without ids has vertex numbers from 0 in the file. Ids that are not
-    1, 2, 3, … name only vertices that have edges.
+    Ids must be integers of at least 0. For a graph without ids, vertex numbers from 0 on are written. If the ids are
+    not 1, 2, 3, …, vertices without edges are not in the file.
     """
     src, dst, weights = graph.edge_list()
     n, ids = graph.n_vertices, graph.ids

@@ -1,4 +1,4 @@
-"""The beginning of an edge list: its head, the names and places of its columns, and a line that may tell its size."""
+"""Parsing of the beginning of an edge list: its head, its columns, and a line that may state its size."""
 
 from __future__ import annotations
 
@@ -24,33 +24,33 @@ _KONECT = (
 
 
 class Head(NamedTuple):
-    """Statements of the comments before the first edge; ``None`` where they state nothing."""
+    """The information in the comments before the first edge; ``None`` for numbers that they do not state."""
 
     directed: bool
     konect: str = ""  # KONECT's word for the weights; empty in other files
-    apart: bool = False  # Sources and targets are two sets of ids.
+    apart: bool = False  # whether sources and targets are two sets of ids
     n_edges: int | None = None
     n_vertices: int | None = None
     sizes: tuple[int, int] | None = None  # number of sources and of targets; no id may be larger
     base: int | None = None  # the lowest id
-    named: bool = False  # Ids are names, whatever their range.
+    named: bool = False  # whether ids are names, so that they are compacted in any case
 
 
 class Start(NamedTuple):
-    """The first lines of a file, understood."""
+    """The first lines of a file, parsed."""
 
     head: Head
-    row: bytes  # the first edge; empty if there is none
-    line: int  # its number
-    columns: tuple[int, ...]  # places of source, target and perhaps weight
-    width: int  # columns of each line
-    is_told: bool  # Names tell the columns.
-    size: bytes  # a line before it that may be a size line; else empty
-    size_at: int  # its number
+    row: bytes  # the line of the first edge; empty if there is none
+    line: int  # the number of that line
+    columns: tuple[int, ...]  # positions of the columns of source, target and, if any, weight
+    width: int  # number of columns
+    is_told: bool  # whether the columns are named by the caller, a header or KONECT's head
+    size: bytes  # a line before the first edge that may be a size line; empty if there is none
+    size_at: int  # the number of that line
 
 
 def read_start(stream: IO[bytes], path: Path, names: tuple[str, ...] | None, size_line: bool | None) -> Start:
-    """Read up to the first edge; the line before it that may be a size line is kept aside."""
+    """Read up to the first edge; a line before it that may be a size line is stored separately."""
     lead = read_lead(stream)
     head, size, size_at = _read_head(path, lead), b"", 0
     if size_line or (size_line is None and not lead.names and head.n_vertices is None and not head.konect):
@@ -98,15 +98,16 @@ def _read_head(path: Path, lead: Lead) -> Head:
 
 
 def numbers_of(row: bytes) -> list[int]:
-    """Return the numbers of a line that may be a size line; none if it cannot be one."""
+    """Return the numbers of a line that may be a size line; an empty list if it cannot be one."""
     numbers = [header_number(word) for word in separated(row).split()]
     return numbers if 2 <= len(numbers) <= 3 and numbers[0] > 0 <= min(numbers) else []
 
 
 def fitting_size(numbers: list[int], n_edges: int, low: int, high: int) -> int | None:
-    """Return the number of vertices if *numbers* fit as the size of *n_edges* edges with ids from *low* to *high*.
+    """Return the number of vertices if *numbers* are a size line that fits *n_edges* edges with ids *low* … *high*.
 
-    Sizes are "n m", "n n m", and "m n" of hMETIS's files. An undirected edge may be listed in both directions.
+    Size lines are "n m", "n n m", and "m n" in hMETIS's files. m may count undirected edges that are listed in both
+    directions. If *numbers* do not fit, return ``None``.
     """
     first, last = numbers[0], numbers[-1]
 

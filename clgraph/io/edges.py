@@ -1,4 +1,4 @@
-"""Edges gathered block by block from a text file, checked, and made into a graph."""
+"""Collection of a text file's edges, block by block, with checks, and their conversion to a graph."""
 
 from __future__ import annotations
 
@@ -14,33 +14,34 @@ from clgraph.data.graphs.graph import Graph
 from clgraph.data.graphs.pairs import csr_of_blocks, distinct
 from clgraph.io.text import Block, file_error, parse_numbers
 
-_SPARE_VERTICES = 1 << 24  # vertices a file may have without an edge, and some more per edge
+_SPARE_VERTICES = 1 << 24  # A file may have this many vertices plus 64 per edge.
 _SPARE_PER_EDGE = 64
-_MAX_RANGE_PER_ID = 8  # Ids in a wider range are sorted; a table of the range would take more memory than they.
+_MAX_RANGE_PER_ID = 8  # Ids in a wider range are sorted, because a table of the range would need more memory.
 
 
 def believed_vertices(n_edges: int) -> int:
-    """Return the most vertices believed of a file of *n_edges*: a wrong number must not exhaust the memory."""
+    """Return the most vertices accepted for a file of *n_edges*, so that a wrong number cannot exhaust the memory."""
     return min(MAX_VERTICES, _SPARE_VERTICES + _SPARE_PER_EDGE * n_edges)
 
 
 class Edges:
     """The edges of one file.
 
-    Errors name the file *path* and tell what a line should look like (*expected*). *base* is the lowest id allowed. *n*
-    is the number of vertices, if the file's header tells; a pair is of sources and of targets.
+    Errors name the file *path* and the form of a line (*expected*). *base* is the lowest id allowed. *n* is the number
+    of vertices if the file's header states it, or the numbers of sources and of targets if these are two sets.
     """
 
     def __init__(self, path: Path, expected: str, *, base: int, n: int | tuple[int, int] | None = None) -> None:
         self.path, self.expected, self.base = path, expected, base
         self._limits = n if isinstance(n, tuple) else (n, n)
         self._pairs: list[tuple[NDArray[Any], NDArray[Any]]] = []
-        self.weight_blocks: list[NDArray[Any]] = []  # one of each block of lines
+        self.weight_blocks: list[NDArray[Any]] = []  # one array for each block of lines
 
     def add(self, block: Block, width: int, columns: tuple[int, ...] = (0, 1, 2), *, marker: int | None = None) -> None:
-        """Take over *block*, whose lines hold *width* numbers.
+        """Add the edges of *block*, whose lines must have *width* numbers.
 
-        *columns* has the places of source, target and perhaps weight. With *marker*, each line begins with that number.
+        *columns* has the positions of source, target and, if any, weight. If *marker* is given, each line must begin
+        with that number.
         """
         rows = block.rows(width, self.expected)
         if rows.size == 0:
@@ -62,7 +63,7 @@ class Edges:
         self._pairs.append((ends[0], ends[1]))
 
     def _integers(self, block: Block, rows: NDArray[Any], column: int, limit: int | None) -> NDArray[np.int64]:
-        """Return the ids in *column*, exact also where one number of the block has a point."""
+        """Return the ids in *column*; exact even if another number made numpy parse the whole block as floats."""
         if rows.dtype.kind == "i":
             return rows[:, column]
         words = block.words[column :: rows.shape[1]]
@@ -70,7 +71,7 @@ class Edges:
         if ids.dtype.kind == "i":
             return ids
         exact = np.empty(len(words), np.int64)
-        for row, word in enumerate(words):  # such as 5.0 or 1e3
+        for row, word in enumerate(words):  # Words such as 5.0 or 1e3 are integers, too.
             number = Decimal(word.decode())
             if not -(2**63) <= number < 2**63 or number != int(number):
                 raise block.value_error(row * rows.shape[1], self._allowed(limit, 2**63 - 1))
@@ -108,14 +109,14 @@ class Edges:
         return max(high for _, high in self.ranges)
 
     def prepend(self, first: Edges) -> None:
-        """Put the edges of *first*, which are of the same file, before the others."""
+        """Insert the edges of *first*, which are from the same file, before the others."""
         self._pairs[:0], self.weight_blocks[:0] = first._pairs, first.weight_blocks
 
     def compact(self, *, apart: bool = False) -> list[NDArray[np.int64]]:
-        """Number the ids that occur from 0 on in ascending order; return them.
+        """Renumber the ids that occur from 0 on in ascending order, and return them.
 
-        With *apart*, sources and targets are two sets of ids. Targets are numbered behind the sources, and their ids
-        are a second array.
+        If *apart*, sources and targets are two sets of ids. Targets are numbered after the sources, and their ids
+        are returned as a second array.
         """
         src, dst = (list(side) for side in zip(*self._pairs, strict=True)) if self._pairs else ([], [])
         if apart:
@@ -133,7 +134,7 @@ class Edges:
         self._pairs = [(src, dst.astype(np.int64) + by) for src, dst in self._pairs]
 
     def weights(self) -> NDArray[Any] | None:
-        """Return the weights: int32 if they are integers and fit, else int64 or float64."""
+        """Return all weights as int32 if they are integers and fit, else as int64 or float64; ``None`` without any."""
         return np.concatenate(self.weight_blocks) if self.weight_blocks else None
 
     def pairs(self) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -144,7 +145,7 @@ class Edges:
         return src, dst
 
     def graph(self, n: int, *, directed: bool, duplicates: Duplicates) -> Graph:
-        """Build the graph of *n* vertices in which id ``base`` is vertex 0; empties this object."""
+        """Return the graph of *n* vertices in which id ``base`` is vertex 0; the edges are dropped from this object."""
         if n > (most := believed_vertices(self.n_edges)):
             raise file_error(self.path, f"{n} vertices with only {self.n_edges} edges; at most {most} are believed")
         for src, dst in self._pairs:
@@ -164,9 +165,9 @@ class Edges:
 
 
 def settle_direction(graph: Graph, directed: bool | None) -> Graph:
-    """Return a directed *graph* as asked for; ``None``: undirected if it is symmetric.
+    """Return the directed *graph* as a directed or undirected one; if *directed* is ``None``, by its symmetry.
 
-    If it is not and *directed* is false, the directions are joined, the lesser weight kept.
+    If it is not symmetric and *directed* is false, missing reverse entries are added, and the lesser weight is kept.
     """
     symmetric = directed is not True and graph.is_symmetric()
     if directed is False and not symmetric:
@@ -175,13 +176,13 @@ def settle_direction(graph: Graph, directed: bool | None) -> Graph:
 
 
 def replace_ids(graph: Graph, ids: NDArray[Any]) -> Graph:
-    """Return *graph* with these ids, or without any where they are the vertex numbers."""
+    """Return *graph* with these ids, or without ids if they are the vertex numbers."""
     are_numbers = ids.dtype.kind == "i" and np.array_equal(ids, np.arange(ids.size))
     return graph._replaced(ids=None if are_numbers else ids)
 
 
 def _numbered(arrays: list[NDArray[Any]]) -> tuple[NDArray[np.int64], list[NDArray[Any]]]:
-    """Return the ids in *arrays*, distinct and ascending, and for each array the places of its ids among them."""
+    """Return the distinct ids in *arrays*, ascending, and for each array the positions of its ids among these."""
     if not arrays:
         return np.zeros(0, np.int64), []
     low, high = min(int(ids.min()) for ids in arrays), max(int(ids.max()) for ids in arrays)

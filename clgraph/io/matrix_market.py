@@ -1,4 +1,4 @@
-"""Matrix Market coordinate files: an adjacency matrix, one entry per line."""
+"""Matrix Market coordinate files, which hold an adjacency matrix with one entry per line."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ def read(
 ) -> Graph:
     """Read a square coordinate matrix of pattern, integer or real values.
 
-    Entry (i, j) is the edge from vertex ``i - 1`` to ``j - 1``, its value the weight. By default
-    (*directed* is ``None``) a symmetric matrix, whether declared or found so, is an undirected
-    graph, and any other a directed one; ``directed=False`` joins both directions of a general
-    matrix (the lesser weight is kept where they differ). Repeated entries are added up, as scipy
-    does.
+    Entry (i, j) is an edge from vertex ``i - 1`` to ``j - 1``, and its value is the weight. By default
+    (*directed* is ``None``), the graph is undirected if the matrix is declared symmetric or is found to be
+    symmetric, else directed. ``directed=False`` merges both directions of a general matrix and keeps the
+    lesser weight. Repeated entries are summed, as in scipy.
     """
     edges, (n, _), symmetry = read_entries(path, progress)
     if symmetry == "symmetric":
@@ -49,9 +48,9 @@ def read_entries(
     square: bool = True,
     check: Callable[[Block], object] = lambda block: None,
 ) -> tuple[Edges, tuple[int, int], str]:
-    """Return the entries of a coordinate matrix, numbered from 1, its rows and columns, and its symmetry.
+    """Return the entries of a coordinate matrix, numbered from 1, its shape, and its symmetry.
 
-    Its banner must have one of *fields* and one of *symmetries*. *check* is called with each block of lines.
+    The file's banner must have one of *fields* and one of *symmetries*. *check* is called with each block of lines.
     """
     with reading(path) as stream:
         banner = stream.readline(1000)
@@ -78,7 +77,7 @@ def read_entries(
 
 
 def write(graph: Graph, stream: IO[bytes]) -> None:
-    """Write a general matrix if *graph* is directed, else the lower triangle of a symmetric one."""
+    """Write *graph* as a general matrix if it is directed, else as the lower triangle of a symmetric matrix."""
     src, dst, weights = graph.edge_list()
     field = "pattern" if weights is None else "integer" if weights.dtype.kind == "i" else "real"
     symmetry = "general" if graph.directed else "symmetric"

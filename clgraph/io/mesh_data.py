@@ -1,4 +1,4 @@
-"""A mesh as other programs hold it: cells, and named columns of numbers for points and for cells."""
+"""A mesh in the form of other programs' files: cells, and named columns of numbers for points and cells."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from clgraph.errors import InputError
 
 MARKER, REGION, MAX_AREA, ATTRIBUTE = "marker", "region", "max_area", "attribute_"
 _TAGS = "gmsh:physical", "medit:ref", "gmsh:geometrical"
-"""Columns of integers that meshio makes of other programs' files. A file has the first of these or a later one."""
+"""Columns of integers that meshio makes of other programs' files. The first of them that a file has is used."""
 _STORED: dict[str, type] = {"bool": np.uint8, "float16": np.float32, np.dtype(np.longdouble).name: np.float64}
 _NAME = re.compile(r'[^\s"<>&]+')
 
 
 class MeshData(NamedTuple):
-    """Points, triangles, segments, and columns.
+    """The points, triangles, segments and columns of a mesh.
 
     Attributes
     ----------
@@ -29,8 +29,10 @@ class MeshData(NamedTuple):
     triangles : int array, shape (t, 3)
     segments : int array, shape (s, 2)
     of_points : dict of arrays, shape (n,)
+        The columns of the points, by name.
     of_cells : dict of arrays, shape (t + s,)
-        The triangles come first. A column that segments do not have is 0 there, and so is the marker of triangles.
+        The columns of the cells, by name: first the triangles, then the segments. Segments have 0 in columns that are
+        for triangles only. Triangles have marker 0.
     """
 
     points: NDArray[np.float64]
@@ -41,7 +43,7 @@ class MeshData(NamedTuple):
 
 
 def mesh_data(mesh: TriangleMesh, cell_data: Mapping[str, NDArray[Any]]) -> MeshData:
-    """Return all that *mesh* holds, and *cell_data* of its triangles. A largest area of 0 stands for infinity."""
+    """Return the data of *mesh* and the columns *cell_data* of its triangles. A largest area of 0 means no bound."""
     of_triangles = dict(cell_data)
     if mesh.region_attributes is not None:
         of_triangles[REGION] = mesh.region_attributes
@@ -56,7 +58,7 @@ def mesh_data(mesh: TriangleMesh, cell_data: Mapping[str, NDArray[Any]]) -> Mesh
 
 
 def checked_cell_data(cell_data: Mapping[str, ArrayLike] | None, t: int) -> dict[str, NDArray[Any]]:
-    """Return the columns of *t* triangles that a user gives."""
+    """Return the user's columns of *t* triangles as arrays, or raise an :class:`InputError`."""
     if not isinstance(cell_data, Mapping | None):
         raise InputError(f"cell_data = {shown(cell_data)}; allowed: a dictionary of arrays")
     columns = {}
@@ -76,7 +78,7 @@ def checked_cell_data(cell_data: Mapping[str, ArrayLike] | None, t: int) -> dict
 
 
 def made_mesh(data: MeshData) -> tuple[TriangleMesh, dict[str, NDArray[Any]]]:
-    """Return the mesh and the columns of its triangles that it does not hold itself.
+    """Return the mesh, and the columns of its triangles that a TriangleMesh has no attribute for.
 
     Raises
     ------
@@ -103,13 +105,13 @@ def made_mesh(data: MeshData) -> tuple[TriangleMesh, dict[str, NDArray[Any]]]:
 
 
 def whole(column: NDArray[Any]) -> NDArray[Any]:
-    """Return a *column* of floats as int64 if all are integers, else as it is: some files hold only floats."""
+    """Return *column* as int64 if it has floats that are all integers, as in files that store only floats."""
     is_whole = column.dtype.kind == "f" and (np.abs(column) < 2**53).all() and (column == np.floor(column)).all()
     return column.astype(np.int64) if is_whole else column
 
 
 def beyond_triangles(mesh: TriangleMesh) -> list[str]:
-    """Return the names of what *mesh* holds that its points and triangles do not tell."""
+    """Return the names of the data of *mesh* that are lost if only points and triangles are stored."""
     s, attributes = np.count_nonzero(mesh.neighbors < 0), mesh.point_attributes.shape[1]
     is_marked = (mesh.segment_markers != BOUNDARY_MARKER).any() or (mesh.point_markers > BOUNDARY_MARKER).any()
     found = {

@@ -1,4 +1,4 @@
-"""Meshes written without meshio: Gmsh's files (.msh) of version 4.1 as text, and VTK's unstructured grids (.vtu)."""
+"""Writers of mesh files that need no meshio: Gmsh's text format 4.1 (.msh) and VTK's unstructured grids (.vtu)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _VTK_KINDS = {"f": "Float", "i": "Int", "u": "UInt"}
 
 
 def write_gmsh(data: MeshData, stream: IO[bytes]) -> None:
-    """Write a mesh in which each region is a surface and each marker a curve, with it as the physical group.
+    """Write a mesh in Gmsh's format; regions become surfaces, markers become curves, and both also physical groups.
 
     Triangles are grouped by region; their element tags are row numbers from 1 on. Gmsh's data are float64, so an
-    integer that this cannot hold is an :class:`InputError`.
+    integer that float64 cannot hold raises an :class:`InputError`.
     """
     t, s, n = len(data.triangles), len(data.segments), len(data.points)
     regions = whole(data.of_cells.get(REGION, np.zeros(t + s))[:t])
@@ -56,13 +56,13 @@ def write_gmsh(data: MeshData, stream: IO[bytes]) -> None:
 
 
 def _are_groups(values: NDArray[Any]) -> bool:
-    """Return whether all regions are integers of 32 bits, as the tags of physical groups are."""
+    """Return whether all *values* are integers of 32 bits, which can be tags of physical groups."""
     limits = np.iinfo(np.int32)
     return values.dtype.kind in "iu" and bool(((values >= limits.min) & (values <= limits.max)).all())
 
 
 def _boxes(corners: NDArray[Any], number: NDArray[Any], n: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the least and the largest coordinates of the cells with each *number* below *n*."""
+    """Return for each group 0 … *n* − 1 of cells the least and largest coordinates; *number* has each cell's group."""
     low, high = np.full((n, 3), np.inf), np.full((n, 3), -np.inf)
     np.minimum.at(low, number, corners.min(axis=1))
     np.maximum.at(high, number, corners.max(axis=1))
@@ -80,7 +80,7 @@ def _write_gmsh_data(stream: IO[bytes], kind: str, name: str, rows: NDArray[Any]
 
 
 def write_vtu(data: MeshData, stream: IO[bytes]) -> None:
-    """Write a mesh: its triangles, behind them its segments, and all columns."""
+    """Write a mesh in VTK's format: first its triangles, then its segments, with all columns."""
     t, s = len(data.triangles), len(data.segments)
     parts: dict[str, dict[str, NDArray[Any]]] = {
         "PointData": data.of_points,

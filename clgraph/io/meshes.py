@@ -1,4 +1,4 @@
-"""Files of triangulations and of planar graphs."""
+"""Reading and writing of files of triangulations and planar graphs."""
 
 from __future__ import annotations
 
@@ -42,37 +42,38 @@ def read_mesh(
 def read_mesh(
     path: str | os.PathLike[str], *, cell_data: bool = False
 ) -> TriangleMesh | tuple[TriangleMesh, dict[str, NDArray[Any]]]:
-    """Read a triangulation.
+    """Read a triangulation from a file.
 
-    Lines of a file become segments. Their markers and the regions of triangles are columns "marker" and "region",
-    Gmsh's physical groups, Medit's references, or Gmsh's geometrical tags: the first of these that the file has.
+    Lines in the file become segments. The markers of segments and the regions of triangles are taken from the columns
+    "marker" and "region", else from Gmsh's physical groups, Medit's references or Gmsh's geometrical tags.
 
     Parameters
     ----------
     path : path
-        A .node or .ele file of Triangle: both are read, and .poly and .area files of the same name if there are. All
-        other suffixes are left to meshio, which must be installed. Files may be compressed by gzip, xz or bzip2.
+        A .node or .ele file of Triangle, or a file of another suffix, which meshio reads and so must be installed. Of
+        Triangle's files, both are read, and .poly and .area files of the same name if they exist. Files may be
+        compressed by gzip, xz or bzip2.
     cell_data : bool
-        Return the other columns of triangles, too.
+        Whether to return the file's other columns of triangles, too.
 
     Returns
     -------
     TriangleMesh
     dict of arrays, shape (t,)
-        By name, with ``cell_data=True``; empty for Triangle's files.
+        The other columns by name, if *cell_data*; empty for Triangle's files.
 
     Raises
     ------
     GraphFileError
-        A file cannot be read, or is malformed, has no triangles, or what is in it is no triangulation.
+        A file cannot be read, is malformed, has no triangles, or its data are not a triangulation.
     MissingExtraError
-        The suffix needs meshio.
+        The suffix needs meshio, which is not installed.
 
     Warns
     -----
     GraphFileWarning
-        The points have different third coordinates, or there are cells other than triangles, lines and points: these
-        are left out.
+        The points have different third coordinates, or there are cells other than triangles, lines and points. These
+        are ignored.
     """
     source, with_data = checked_path("path", path), checked_flag("cell_data", cell_data)
     columns: dict[str, NDArray[Any]] = {}
@@ -89,31 +90,35 @@ def read_mesh(
 def write_mesh(
     mesh: TriangleMesh, path: str | os.PathLike[str], *, cell_data: Mapping[str, ArrayLike] | None = None
 ) -> None:
-    """Write a triangulation; an older file is replaced in one step, or is as before after an error.
+    """Write a triangulation to a file. An older file is replaced atomically, and stays if writing fails.
 
     Parameters
     ----------
     mesh : TriangleMesh
     path : path
-        With .node or .ele, files of both suffixes are written, and a .poly file with the segments; numbers begin with
-        1. With .msh, Gmsh's format 4.1, in which triangles are grouped by region, so that they come back in another
-        order. With .vtu, a file for ParaView, with the least angle and the area of each triangle. All other suffixes
-        are left to meshio, which must be installed. The files hold all of the mesh with .node, .ele, .msh, .vtu and
-        .vtk, and points and triangles with others.
+        The suffix determines the format:
+
+        * .node or .ele: files of both suffixes in Triangle's format, and a .poly file with the segments; numbered
+          from 1.
+        * .msh: Gmsh's format 4.1. Triangles are grouped by region, so reading the file returns them in another order.
+        * .vtu: a file for ParaView, with the least angle and the area of each triangle.
+        * Other suffixes are written by meshio, which must be installed.
+
+        With .node, .ele, .msh, .vtu and .vtk, the files hold the whole mesh; others only points and triangles.
     cell_data : dict of arrays, shape (t,), optional
-        Numbers of each triangle, by name, for .msh, .vtu and .vtk. Gmsh's are float64.
+        Further columns of triangles, by name, for .msh, .vtu and .vtk. In .msh files they are float64.
 
     Raises
     ------
     InputError
         A file cannot be written, *cell_data* is malformed, or meshio does not know the suffix.
     MissingExtraError
-        The suffix needs meshio.
+        The suffix needs meshio, which is not installed.
 
     Warns
     -----
     GraphFileWarning
-        The format does not hold all of the mesh, or not *cell_data*; the warning tells what is missing.
+        The format does not hold the whole mesh or *cell_data*; the warning names what is missing.
     """
     target = checked_path("path", path)
     if not isinstance(mesh, TriangleMesh):
@@ -148,7 +153,7 @@ def read_planar_graph(path: str | os.PathLike[str]) -> PlanarGraph:
     Parameters
     ----------
     path : path
-        It may be compressed by gzip, xz or bzip2.
+        The file, which may be compressed by gzip, xz or bzip2.
 
     Returns
     -------
@@ -180,7 +185,7 @@ def write_planar_graph(graph: PlanarGraph, path: str | os.PathLike[str]) -> None
 
 
 def _read_by_meshio(source: Path) -> MeshData:
-    """Return the points, the triangles, the lines and the columns of a file; warn of what else is in it."""
+    """Return the points, triangles, lines and columns of a file; warn about cells and coordinates that are ignored."""
     meshio = _meshio(source)
     with contextlib.ExitStack() as stack:
         file, format = source, None
@@ -189,9 +194,9 @@ def _read_by_meshio(source: Path) -> MeshData:
                 file = Path(stack.enter_context(tempfile.TemporaryDirectory())) / source.stem
                 with open(file, "wb") as unpacked:
                     shutil.copyfileobj(stream, unpacked)
-            elif suffix_of(source) == ".msh" and stream.read(1) == b"$":  # files of Ansys have the same suffix
+            elif suffix_of(source) == ".msh" and stream.read(1) == b"$":  # Ansys's files have the same suffix.
                 format = "gmsh"
-        stack.enter_context(contextlib.redirect_stdout(io.StringIO()))  # meshio prints errors of readers that it tries
+        stack.enter_context(contextlib.redirect_stdout(io.StringIO()))  # meshio prints errors of the readers it tries.
         try:
             found = meshio.read(file, format)
             points = np.asarray(found.points, np.float64)
@@ -205,7 +210,7 @@ def _read_by_meshio(source: Path) -> MeshData:
                 for name in found.cell_data if kinds
             }  # fmt: skip
             data = MeshData(points, triangles, lines, dict(found.point_data), columns)
-        except SystemExit as error:  # so meshio ends where it knows no reader
+        except SystemExit as error:  # meshio exits like this if it has no reader for the file.
             raise GraphFileError(f"{source}: meshio cannot read it") from error
         except Exception as error:
             raise GraphFileError(f"{source}: {error}") from error
@@ -225,7 +230,7 @@ def _read_by_meshio(source: Path) -> MeshData:
 
 
 def _write_by_meshio(data: MeshData, path: Path, has_columns: bool) -> None:
-    """Write files into a folder beside *path*, and then move them to it."""
+    """Write the files of *path* to a temporary folder in the same directory, and then move them in place."""
     meshio, target, t = _meshio(path), Path(os.path.realpath(path)), len(data.triangles)
     cells, columns = [("triangle", data.triangles)], {}
     if has_columns:
@@ -236,7 +241,7 @@ def _write_by_meshio(data: MeshData, path: Path, has_columns: bool) -> None:
             made = meshio.Mesh(data.points, cells, point_data=data.of_points if has_columns else {}, cell_data=columns)
             with contextlib.redirect_stdout(io.StringIO()):
                 made.write(Path(folder) / target.name)
-            for file in Path(folder).iterdir():  # some formats have the numbers in a file beside
+            for file in Path(folder).iterdir():  # Some formats store their numbers in a second file.
                 os.replace(file, target.with_name(file.name))
     except (Exception, SystemExit) as error:
         raise GraphFileError(f"{path}: cannot be written: {error}") from error

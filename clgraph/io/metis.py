@@ -1,4 +1,4 @@
-"""METIS graph files, also those of the 10th DIMACS challenge: one line of neighbours per vertex."""
+"""METIS graph files, which the 10th DIMACS challenge uses, too: one line of neighbours per vertex."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _HEADER = "the header 'vertices edges [fmt [ncon]]', fmt of up to three digits 0
 
 
 class _Header(NamedTuple):
-    """The first line of a file: how many vertices and edges there are, and the numbers of a vertex's line."""
+    """The first line of a file: the number of vertices and edges, and the layout of a vertex's line."""
 
     n_vertices: int
     n_edges: int
-    skip: int  # the size and the weights of a vertex, before its neighbours
-    stride: int  # 2 if each neighbour is followed by a weight, else 1
+    skip: int  # how many numbers (size and weights of the vertex) precede the neighbours
+    stride: int  # 2 if a weight follows each neighbour, else 1
     line: int
     text: bytes
 
@@ -34,7 +34,7 @@ class _Header(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """The rows of one block of a file, and their lines."""
+    """The rows of one block of a file, and the numbers of their lines."""
 
     degrees: NDArray[np.int64]
     columns: NDArray[np.int32]
@@ -45,7 +45,7 @@ class _Rows(NamedTuple):
 def read(path: Path, *, directed: bool | None = None, progress: Progress | None = None) -> Graph:
     """Read an undirected graph; vertices are numbered from 1 in the file.
 
-    Edge weights (fmt ``1``) are read, vertex sizes and weights (fmt ``1xx``, ``x1x``) passed over
+    Edge weights (fmt ``1``) are read. Vertex sizes and weights (fmt ``1xx``, ``x1x``) are ignored
     with a warning. *directed* only sets the flag of the result.
     """
     with reading(path) as stream:
@@ -88,11 +88,11 @@ def _read_header(stream: IO[bytes], path: Path) -> _Header:
 
 
 def _rows_of(block: Block, header: _Header, n_left: int) -> _Rows:
-    """Return the checked rows of a block, before which *n_left* vertices have no row yet."""
+    """Return the checked rows of a block; *n_left* is the number of vertices whose rows have not been read before."""
     skip, stride, n = header.skip, header.stride, header.n_vertices
     is_row = block.counts >= 0
     excess = int(np.count_nonzero(is_row)) - n_left
-    if excess > 0:  # blank lines may follow the last vertex
+    if excess > 0:  # Blank lines may follow the last vertex's line.
         surplus = np.flatnonzero(is_row)[-excess:]
         if (used := surplus[block.counts[surplus] > 0]).size:
             raise block.line_error(int(used[0]), f"no more lines than the {n} vertices of the header")
@@ -103,7 +103,7 @@ def _rows_of(block: Block, header: _Header, n_left: int) -> _Rows:
         raise block.line_error(int(rows[bad.argmax()]), f"{skip} numbers, then {'pairs of ' * (stride - 1)}{EXPECTED}")
     entry = np.ones(block.values.size, bool)
     starts = np.cumsum(counts) - counts
-    for k in range(skip if rows.size else 0):  # a row has at least as many numbers
+    for k in range(skip if rows.size else 0):  # Each row has at least *skip* numbers.
         entry[starts + k] = False
     values = block.values[entry].reshape(-1, stride)
     target = values[:, 0]
@@ -114,7 +114,7 @@ def _rows_of(block: Block, header: _Header, n_left: int) -> _Rows:
 
 
 def write(graph: Graph, stream: IO[bytes]) -> None:
-    """Write an undirected graph without self-loops, with its weights if they are integers."""
+    """Write *graph*, which must be undirected, without self-loops, and unweighted or with integer weights."""
     weights, columns = graph.edge_weights, graph.column_indices + 1
     if graph.directed:
         raise InputError("a METIS file holds an undirected graph, this one is directed")

@@ -1,6 +1,6 @@
-"""Numpy archives (``.npz``): our own arrays, or a matrix saved by ``scipy.sparse.save_npz``.
+"""Numpy archives (``.npz``): a graph's arrays as clgraph writes them, or a matrix of ``scipy.sparse.save_npz``.
 
-They are read by numpy and scipy, but nothing that an archive claims is believed.
+They are read by numpy and scipy, but the sizes that an archive states are checked first.
 """
 
 from __future__ import annotations
@@ -28,15 +28,14 @@ _FAULT = "not a graph saved as .npz"
 _ARRAYS = ("row_offsets", "column_indices", "edge_weights", "ids")
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-_END_BYTES = 22  # the record behind the directory has so many, beside a comment
-_MOST_INFLATION = 1032  # one byte of deflated data stands for at most so many
+_END_BYTES = 22  # size of a zip file's last record, without its comment
+_MAX_INFLATION = 1032  # largest ratio by which deflate can compress
 
 
 def read(path: Path, *, directed: bool | None = None, progress: Progress | None = None) -> Graph:
-    """Read the arrays of :func:`write` or of ``scipy.sparse.save_npz``; nothing is unpickled.
+    """Read a graph that :func:`write` or ``scipy.sparse.save_npz`` has written; nothing is unpickled.
 
-    *directed* overrides what the archive says; for a scipy matrix it is as in
-    :meth:`Graph.from_scipy`.
+    *directed* overrides the archive's flag. For a scipy matrix, it is as in :meth:`Graph.from_scipy`.
     """
     contents = read_archive(path, _FAULT)
     try:
@@ -80,8 +79,8 @@ def read_archive(path: Path, fault: str) -> dict[str, NDArray[Any]] | sparray | 
     Raises
     ------
     GraphFileError
-        The file is no archive, is damaged, claims more than there is, or holds Python objects: this is *fault*, such
-        as "not a graph saved as .npz".
+        The file is not an archive, is damaged, states sizes beyond its content, or holds Python objects. The message
+        begins with *fault*, such as "not a graph saved as .npz".
     """
     with reading(path) as stream:
         try:
@@ -95,24 +94,24 @@ def read_archive(path: Path, fault: str) -> dict[str, NDArray[Any]] | sparray | 
             stream.seek(0)
             matrix = load_npz(stream)
             if hasattr(matrix, "indptr"):
-                check_rising(matrix.indptr, name="indptr")  # scipy takes differences, which may overflow
+                check_rising(matrix.indptr, name="indptr")  # scipy only checks differences, which may overflow.
             return matrix
-        # Only libraries run here. Their parsers of zip files, headers and Python literals raise a
-        # dozen kinds, among them SyntaxError, TokenError and MemoryError.
+        # Only library code runs here. Its parsers of zip files, headers and Python literals raise a
+        # dozen kinds of errors, among them SyntaxError, TokenError and MemoryError.
         except Exception as error:
             raise file_error(path, f"{fault}: {type(error).__name__}: {error}") from error
 
 
 def _check_claims(stream: IO[bytes]) -> None:
-    """Raise ValueError unless the bytes of each array are there, since numpy allocates what a header claims."""
+    """Raise ValueError unless the file has all bytes that its headers claim, since numpy allocates that many."""
     with zipfile.ZipFile(stream) as archive:
         n_bytes = stream.seek(0, 2)
         stream.seek(-_END_BYTES - len(archive.comment), 2)
         n_members = int.from_bytes(stream.read(_END_BYTES)[10:12], "little")
-        if n_members != len(archive.infolist()):  # a damaged length in the directory hides the next entry
+        if n_members != len(archive.infolist()):  # A damaged length in the directory hides the next entry.
             raise ValueError(f"the archive has {n_members} members; its directory shows {len(archive.infolist())}")
         for member in archive.infolist():
-            inflation = _MOST_INFLATION if member.compress_type == zipfile.ZIP_DEFLATED else 1
+            inflation = _MAX_INFLATION if member.compress_type == zipfile.ZIP_DEFLATED else 1
             most = min(member.compress_size, n_bytes) * inflation
             if member.compress_type not in _METHODS or member.file_size > most:
                 raise ValueError(f"{member.filename} claims {member.file_size} bytes, at most {most} are there")
@@ -129,7 +128,7 @@ def _check_claims(stream: IO[bytes]) -> None:
 
 
 def _check_text(arrays: dict[str, NDArray[Any]]) -> None:
-    """Raise ValueError for a number that is no character: numpy keeps it, and Python makes no text of it."""
+    """Raise ValueError if a text array has a code that is not a character: numpy stores it, but Python refuses it."""
     for name, array in arrays.items():
         if array.dtype.kind == "U" and array.size:
             codes = array.ravel().astype(array.dtype.newbyteorder("=")).view(np.uint32)

@@ -1,4 +1,4 @@
-"""Rating files: text, Matrix Market coordinates, and numpy archives."""
+"""Reading and writing of rating files: text, Matrix Market coordinates, and numpy archives."""
 
 from __future__ import annotations
 
@@ -50,43 +50,43 @@ def read_ratings(
 ) -> Ratings:
     """Read ratings from a file, which may be compressed by gzip, xz or bzip2.
 
-    A text file has a user, an item, a rating and perhaps a time per line, split by blanks, tabs,
-    commas or ``::`` as in the MovieLens files; lines that start with ``#`` or ``%`` are comments. The
-    first other line may hold the names of the columns, and then these tell their order. A Matrix
-    Market file holds a general coordinate matrix of real or integer values, users being rows. An
-    archive is one written by :func:`write_ratings` or ``scipy.sparse.save_npz``.
+    A text file has a user, an item, a rating and optionally a time per line, separated by blanks, tabs,
+    commas or ``::`` as in the MovieLens files. Lines that start with ``#`` or ``%`` are comments. The
+    first other line may hold the names of the columns, in any order. A Matrix Market file holds a
+    general coordinate matrix of real or integer values, whose rows are users. An archive is a file
+    written by :func:`write_ratings` or ``scipy.sparse.save_npz``.
 
     Parameters
     ----------
     path : path
         The file.
     format : {"text", "matrix_market", "npz"}, optional
-        The default finds it out from the content.
+        By default, it is detected from the content.
     ids : {"compact", False}
-        How a text file's ids become numbers: "compact" numbers the users and items that occur and keeps
-        their ids as ``user_ids`` and ``item_ids``; ``False`` takes the ids (less *base*) as numbers.
+        How a text file's ids become numbers: "compact" numbers the users and items that occur, and keeps
+        their ids as ``user_ids`` and ``item_ids``. ``False`` takes the ids (minus *base*) as numbers.
     base : {0, 1}
-        The lowest id when *ids* is ``False``.
+        The lowest id if *ids* is ``False``.
     columns : sequence of str, optional
-        A name for each column of a text file: "user", "item", "rating"; columns of other names are
-        passed over. By default the header's names tell, such as "userId" or "movie_id". Without a
-        header they are user, item, rating, time.
+        A name for each column of a text file: "user", "item", "rating"; columns with other names are
+        ignored. By default, the header has the names, such as "userId" or "movie_id". Without a
+        header, they are user, item, rating, time.
     duplicates : {"error", "mean", "sum", "last"}
         As in :meth:`Ratings.from_triples`.
     progress : callable, optional
-        Called with the number of bytes read so far, after decompression.
+        A function that is called with the number of bytes read so far, after decompression.
 
     Raises
     ------
     GraphFileError
-        Naming the file, the line, its text and what was expected; a header that does not name a user, an
-        item and a rating once each.
+        The file cannot be read; the message names the file, the line, its text and the expected form. Or
+        the header does not name a user, an item and a rating once each.
 
     Warns
     -----
     GraphFileWarning
-        A text file has no header, and its numbers make another order of the columns likely: the ratings
-        look like times, or the fourth column does not, but an id does.
+        A text file has no header, and its columns seem to be in another order: the ratings look like
+        times, or the fourth column does not look like times but an id does.
     """
     source = checked_path("path", path)
     names = checked_columns(ROLES, columns)
@@ -114,13 +114,13 @@ def read_ratings(
 
 
 def write_ratings(ratings: Ratings, path: str | os.PathLike[str]) -> None:
-    """Write all arrays of *ratings* to a file that :func:`read_ratings` reads, replaced in one step.
+    """Write *ratings* to a file that :func:`read_ratings` reads; an older file is replaced atomically.
 
     Parameters
     ----------
     ratings : Ratings
     path : str or path-like
-        The file is an uncompressed ``.npz`` archive whatever its name.
+        The file, which becomes an uncompressed ``.npz`` archive, whatever its suffix.
 
     Raises
     ------
@@ -232,7 +232,7 @@ def _check_size(shape: Sequence[int], n_ratings: int) -> None:
 
 
 def _check_ratings(block: Block, width: int, expected: str, column: int) -> NDArray[Any]:
-    """Return the rows of *block*; raise for the first whose rating, in *column*, is no finite float32."""
+    """Return the rows of *block*, or raise an error for the first rating, in *column*, that is not a finite float32."""
     rows = block.rows(width, expected)
     with np.errstate(over="ignore"):
         wrong = ~np.isfinite(rows[:, column].astype(np.float32))

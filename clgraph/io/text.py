@@ -1,8 +1,8 @@
-"""Text files of numbers: opened, cut into blocks of whole lines, parsed on two threads.
+"""Reading of text files of numbers, by blocks of whole lines that two threads parse.
 
-The common ground of the text formats. Numbers are parsed by ``numpy.fromstring``; in addition the
-tokens of every line are counted, so that a misplaced token cannot shift the ones behind it. Memory
-follows the bytes that are really there, never a header.
+All text formats use this module. Numbers are parsed by ``numpy.fromstring``. The tokens of every line
+are counted as well, so a missing or surplus token cannot shift numbers to other lines unnoticed. Memory
+is allocated for the bytes in the file, not for the sizes that its header states.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from clgraph.errors import GraphFileError
 
 Progress = Callable[[int], None]
 
-_BLOCK_BYTES = 1 << 19
+_BLOCK_BYTES = 1 << 19  # bytes read at a time
 _THREADS = 2
-_SHOWN = 60
-_INT64 = np.iinfo(np.int64)  # its ends stand for numbers that do not fit
+_SHOWN = 60  # characters of a line in an error message
+_INT64 = np.iinfo(np.int64)  # numpy.fromstring returns an end of this range for a number outside of it
 _BLANKS = b" \t\n\r\v\f"
 _NUMBER = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _COMPRESSED: dict[bytes, tuple[str, Callable[..., Any]]] = {
@@ -46,7 +46,7 @@ _COMPRESSED: dict[bytes, tuple[str, Callable[..., Any]]] = {
 
 
 def file_error(path: Path, expected: str, *, line: int | None = None, text: bytes | None = None) -> GraphFileError:
-    """Return the error for *line* (counted from 1) of *path* and its *text*, shortened."""
+    """Return an error that names *path*, the *line* (from 1), its *text*, shortened, and the *expected* form."""
     place = f"{path}" if line is None else f"{path}, line {line}"
     if text is None:
         return GraphFileError(f"{place}: {expected}")
@@ -57,7 +57,7 @@ def file_error(path: Path, expected: str, *, line: int | None = None, text: byte
 
 @contextmanager
 def reading(path: Path) -> Iterator[IO[bytes]]:
-    """Open *path*, decompressing what begins like gzip, xz or bzip2; errors become GraphFileError."""
+    """Open *path* for reading and decompress gzip, xz and bzip2; errors become GraphFileError."""
     try:
         with open(path, "rb") as raw:
             head = raw.read(6)
@@ -75,7 +75,7 @@ def reading(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def writing(path: Path) -> Iterator[IO[bytes]]:
-    """Open *path* as :func:`replacing` does; compresses by suffix."""
+    """Open *path* for writing as :func:`replacing` does, and compress if the suffix is .gz, .xz or .bz2."""
     opener = next((o for suffix, o in _COMPRESSED.values() if path.suffix == suffix), None)
     with replacing(path) as raw:
         if opener is None:
@@ -87,10 +87,10 @@ def writing(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Open a temporary file that replaces *path* at the end; after an error *path* is as before.
+    """Open a temporary file that replaces *path* at the end of the block; after an error, *path* is unchanged.
 
-    The target of a link is replaced, not the link; what is no regular file (a pipe, /dev/null) is
-    written in place.
+    If *path* is a link, its target is replaced, not the link. A path that is not a regular file (a pipe,
+    /dev/null) is written in place.
     """
     target, name = os.path.realpath(path), None
     try:
@@ -114,7 +114,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 
 
 def write_rows(stream: IO[bytes], form: str, *columns: NDArray[Any]) -> None:
-    """Write one line of *form* per row of *columns*, some rows at a time."""
+    """Write one line per row of *columns*, formatted by *form*; 2**16 rows are formatted at a time."""
     for start in range(0, columns[0].size, 1 << 16):
         rows = zip(*(c[start : start + (1 << 16)].tolist() for c in columns), strict=True)
         stream.write("".join([form % row for row in rows]).encode())
@@ -122,22 +122,22 @@ def write_rows(stream: IO[bytes], form: str, *columns: NDArray[Any]) -> None:
 
 @dataclass
 class Block:
-    """Some whole lines of a file and their numbers."""
+    """A block of whole lines of a file, and their numbers."""
 
     path: Path
     text: bytes
     values: NDArray[Any]  # all numbers of the block in order, int64 or float64
-    counts: NDArray[Any]  # numbers on each line; -1 for a comment
-    data: bytes  # the text as it was parsed: cleaned, without comments
-    first_line: int = 0  # number of the first line in the file, from 1
+    counts: NDArray[Any]  # how many numbers are on each line; -1 for a comment
+    data: bytes  # the text that was parsed: cleaned, without comments
+    first_line: int = 0  # the first line's number in the file, from 1
 
     @cached_property
     def words(self) -> list[bytes]:
-        """The words of all numbers, in order."""
+        """The text of each number, in order."""
         return self.data.split()
 
     def line_error(self, line: int, expected: str) -> GraphFileError:
-        """Return the error for the line of index *line* in this block."""
+        """Return the error for the line with index *line* in this block."""
         text = self.text.split(b"\n", line + 1)[line]
         return file_error(self.path, expected, line=self.first_line + line, text=text)
 
@@ -147,7 +147,7 @@ class Block:
         return self.line_error(int(np.searchsorted(ends, at, "right")), expected)
 
     def rows(self, width: int, expected: str) -> NDArray[Any]:
-        """Return the values with shape (n, width); every line has *width* numbers or is blank."""
+        """Return the values with shape (n, width); raise unless every line has *width* numbers or none."""
         wrong = self.counts != width
         if wrong.any():
             wrong &= self.counts > 0
@@ -157,7 +157,7 @@ class Block:
 
 
 def read_header(stream: IO[bytes], comments: bytes, first_line: int = 1) -> tuple[list[bytes], bytes, int]:
-    """Read up to the first line that is neither comment nor blank; return comments, that line, its number."""
+    """Read up to the first line that is neither comment nor blank; return the comments, that line and its number."""
     header = []
     while line := stream.readline():
         text = line.strip()
@@ -181,14 +181,14 @@ def read_blocks(
 ) -> Iterator[Block]:
     """Yield *head* and the rest of *stream* as blocks of numbers.
 
-    Lines that start with one of the characters *comments* hold none; *clean* may change the bytes
-    of a block before they are parsed, but not the number of lines. *expected* describes a line for
-    the error messages. *first_line* is the number of the line at the start.
+    Lines that start with one of the characters *comments* are ignored. *clean* may change the bytes
+    of a block before they are parsed, but not the number of lines. *expected* describes a line in
+    error messages. *first_line* is the number of the first line.
     """
     pending: deque[Future[Block]] = deque()
     texts = _whole_lines(stream, head, progress)
     with warnings.catch_warnings(), ThreadPoolExecutor(_THREADS) as pool:
-        # numpy.fromstring tells of a text it cannot parse by this warning (and a short result).
+        # numpy.fromstring reports text that it cannot parse by this warning, and by a short result, which is checked.
         warnings.filterwarnings("ignore", "string or file could not be read", DeprecationWarning)
         while True:
             for text in islice(texts, 2 * _THREADS - len(pending)):
@@ -206,7 +206,7 @@ def read_blocks(
 
 
 def header_number(word: bytes) -> int:
-    """Return the number *word* of a header, -1 if it is none or does not fit 64 bits."""
+    """Return *word* of a header as a number, or -1 if it is not a number or may not fit 64 bits."""
     return int(word) if re.fullmatch(rb"\d{1,18}", word) else -1
 
 
@@ -232,9 +232,11 @@ def _parse(path: Path, text: bytes, comments: bytes, clean: Callable[[bytes], by
         data = pattern.sub(lambda match: b" " * len(match[0]), data)
     characters = np.frombuffer(data, np.uint8)
     newline, white = characters == ord("\n"), characters <= ord(" ")
-    if (end := data.rstrip()[-1:]) and end < b" ":  # elsewhere the parser stops at what is neither blank nor number
+    # Another control character stops the parser, which shows in the count of numbers, but not if it is the last one. So
+    # it must not count as a blank there.
+    if (end := data.rstrip()[-1:]) and end < b" ":
         white = np.isin(characters, np.frombuffer(_BLANKS, np.uint8))
-    mark = newline.copy()  # line ends and first characters of tokens
+    mark = newline.copy()  # whether a character is a line end or the first of a token
     mark[0] |= not white[0]
     mark[1:] |= white[:-1] > white[1:]
     counts = np.diff(np.flatnonzero(newline[mark]), prepend=-1) - 1
@@ -245,7 +247,7 @@ def _parse(path: Path, text: bytes, comments: bytes, clean: Callable[[bytes], by
 
 
 def parse_numbers(data: bytes, n: int) -> NDArray[Any]:
-    """Return the *n* numbers in *data* as int64 or else as float64; fewer or more if one is malformed."""
+    """Return the *n* numbers in *data* as int64 or else float64; an empty array or other size if one is malformed."""
     if n == 0:
         return np.zeros(0, np.int64)
     for dtype in (np.int64, np.float64):

@@ -1,7 +1,7 @@
-"""Shewchuk's file formats: points (.node), triangles (.ele), planar graphs (.poly), largest areas (.area).
+"""Files of Shewchuk's Triangle: points (.node), triangles (.ele), planar graphs (.poly), largest areas (.area).
 
-A ``#`` begins a comment. Things are numbered from 0 or from 1; the first point tells. A .poly file without points has
-them in the .node file of the same name.
+A ``#`` begins a comment. Numbers begin with 0 or 1, like the number of the first point. If a .poly file has no points,
+they are in the .node file of the same name.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class _Points(NamedTuple):
 
 
 class _Lines:
-    """The lines of a file that have numbers, taken from the first to the last."""
+    """The lines of a file that have numbers; methods consume them from the first to the last."""
 
     def __init__(self, path: Path) -> None:
         values: list[NDArray[np.float64]] = [np.zeros(0)]
@@ -56,7 +56,7 @@ class _Lines:
         return self.counts.size - self.at
 
     def error(self, expected: str, line: int | None = None) -> GraphFileError:
-        """Return the error for a line, without one for the next."""
+        """Return the error for *line*, by default for the next line."""
         at = self.at if line is None else line
         if at >= self.counts.size:
             return file_error(self.path, f"the file ends; expected {expected}")
@@ -64,7 +64,7 @@ class _Lines:
         return file_error(self.path, expected, line=int(self.numbers[at]), text=text.encode())
 
     def header(self, expected: str, most: int, defaults: tuple[int, ...]) -> list[int]:
-        """Return the integers of the next line, the first at most *most*, with *defaults* for those that lack."""
+        """Return the integers of the next line; *defaults* replace missing ones. The first may be at most *most*."""
         if not self.left:
             raise self.error(expected)
         numbers = self.values[self.starts[self.at] :][: self.counts[self.at]]
@@ -78,7 +78,10 @@ class _Lines:
         return found
 
     def rows(self, n: int, widths: Sequence[int], expected: str, base: int) -> NDArray[np.float64]:
-        """Return *n* lines as rows without their numbers, which count from *base*; all have one of the *widths*."""
+        """Return the next *n* lines as rows, without their first numbers, which must be *base*, *base* + 1, and so on.
+
+        All rows must have the same width, one of *widths*.
+        """
         if n > self.left:
             self.at = self.counts.size
             raise self.error(f"{n} lines with {expected}")
@@ -95,7 +98,7 @@ class _Lines:
         return rows[:, 1:]
 
     def numbers_of(self, rows: NDArray[np.float64], base: int, n: int, expected: str) -> NDArray[np.int32]:
-        """Return *rows*, those taken last, as numbers of *n* points, from 0 on."""
+        """Return *rows*, the last ones consumed, as point numbers from 0 to *n* − 1."""
         bad = (rows != np.floor(rows)) | (rows < base) | (rows >= base + n)
         if bad.any():
             at = self.at - len(rows) + int(bad.any(axis=1).argmax())
@@ -103,19 +106,19 @@ class _Lines:
         return (rows - base).astype(np.int32)
 
     def markers_of(self, column: NDArray[np.float64]) -> NDArray[np.int32]:
-        """Return *column*, of the rows taken last, as markers."""
+        """Return *column* of the last rows consumed as markers."""
         if (bad := (column != np.floor(column)) | (np.abs(column) > _LARGEST_NUMBER)).any():
             raise self.error("a marker of 32 bits at the end", self.at - column.size + int(bad.argmax()))
         return column.astype(np.int32)
 
 
 def read_mesh(path: Path) -> TriangleMesh:
-    """Read the .ele file *path* or that of the same name, with its .node file, and .poly and .area files if there are.
+    """Read the .node and .ele files of the name of *path*, and the .poly and .area files if they exist.
 
     Raises
     ------
     GraphFileError
-        A file is not there or is malformed, or what is in them is no triangulation.
+        A file is missing or malformed, or the data are not a triangulation.
     """
     points = _read_points(_Lines(_needed(path, ".node")))
     n, base = len(points.points), points.base
@@ -150,7 +153,7 @@ def read_planar_graph(path: Path) -> PlanarGraph:
     Raises
     ------
     GraphFileError
-        The file is not there or is malformed.
+        The file is missing or malformed.
     """
     lines = _Lines(path)
     is_poly = _stem(path).suffix == ".poly"
@@ -165,7 +168,7 @@ def read_planar_graph(path: Path) -> PlanarGraph:
         holes = _read_places(lines, "holes", [2])
         if lines.left:
             regions = _read_places(lines, "regions", [3, 4])
-            # As in Triangle, one number stands for the attribute and for the largest area.
+            # As in Triangle, a single number is both the attribute and the largest area.
             regions = np.pad(regions, ((0, 0), (0, 4 - regions.shape[1])), mode="edge")
     return _made(path, lambda: PlanarGraph.from_arrays(
         points.points, segments, segment_markers=markers, point_markers=points.markers,
@@ -264,17 +267,17 @@ def _packing(path: Path) -> str:
 
 
 def _stem(path: Path) -> Path:
-    """Return *path* without the suffix of its compression."""
+    """Return *path* without a suffix for compression."""
     return path.with_suffix("") if _packing(path) else path
 
 
 def beside(path: Path, suffix: str) -> Path | None:
-    """Return the file of the same name with another suffix, perhaps compressed, if there is one."""
+    """Return the path of the file of the same name with *suffix*, compressed or not, or ``None`` if there is none."""
     whole = _stem(path).with_suffix(suffix)
     packed = (whole.with_name(whole.name + packing) for packing in (_packing(path), "", ".gz", ".xz", ".bz2"))
     return next((file for file in packed if file.exists()), None)
 
 
 def _needed(path: Path, suffix: str) -> Path:
-    """Return the same, or the name that is missing."""
+    """Return :func:`beside`, or the path of the missing file."""
     return beside(path, suffix) or _stem(path).with_suffix(suffix)

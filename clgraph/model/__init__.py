@@ -1,1 +1,1 @@
-"""Predict and choose: pure functions of graph statistics and device rates."""
+"""The cost model and the choice of a strategy: pure functions of graph statistics and device rates."""

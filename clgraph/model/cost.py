@@ -10,13 +10,13 @@ from typing import TypeAlias
 from clgraph.device.profile import DeviceRates, at
 from clgraph.model.record import record
 
-_LOCK = "cmpxchg_int32"
-_ALL_ITEMS = 1 << 16
+_LOCK = "cmpxchg_int32"  # the atomic operation that takes a lock
+_ALL_ITEMS = 1 << 16  # assumed number of work-items that access one word
 
 
 @record
 class Gathers:
-    """Independent random loads of 4 bytes out of ``working_set_bytes``."""
+    """Independent random 4-byte loads from a working set of ``working_set_bytes``."""
 
     count: float
     working_set_bytes: float
@@ -24,10 +24,10 @@ class Gathers:
 
 @record
 class Atomics:
-    """Read-modify-writes of one kind (a key of the rates) over ``n_words`` addresses.
+    """Atomic read-modify-writes of one kind (a key of the rates) on ``n_words`` addresses.
 
-    ``n_words=1`` is one hot word; ``n_items`` is then how many work-items meet on it.
-    ``n_words=inf`` are words that each work-group has to itself, in lines it has just read.
+    ``n_words=1`` means one hot word, for which ``n_items`` work-items compete.
+    ``n_words=inf`` means that each work-group has words of its own, in cache lines that it has just read.
     """
 
     count: float
@@ -38,7 +38,7 @@ class Atomics:
 
 @record
 class Chain:
-    """Loads in which each address depends on the load before."""
+    """A chain of loads, in which each address depends on the previous load."""
 
     loads: float
     working_set_bytes: float
@@ -46,9 +46,9 @@ class Chain:
 
 @record
 class HostItems:
-    """Items that compiled code on the host takes one after the other, in one way (a key of the rates).
+    """Items that compiled host code processes one after the other, in one ``way`` (a key of the rates).
 
-    ``working_set_bytes`` is what it reads and writes in no order meanwhile.
+    ``working_set_bytes`` is the memory that it accesses in random order.
     """
 
     count: float
@@ -58,7 +58,7 @@ class HostItems:
 
 @record
 class Work:
-    """The work that one run of a strategy asks of the device.
+    """The work of one run of a strategy, from which its time is predicted.
 
     Attributes
     ----------
@@ -69,15 +69,15 @@ class Work:
     gathers, atomics : tuple
         Random accesses, each group with its working set or number of addresses.
     chains : tuple
-        The longest chain of dependent loads, in parts that follow each other.
+        The longest chain of dependent loads, in consecutive parts.
     locks : float
         Critical sections entered one after the other.
     contended_attempts : float
-        Attempts on one hot lock word, which the sections wait for.
+        Attempts to take one contended lock, which delay the critical sections.
     host_seconds : float
-        Work of the host alone, in seconds on any host; hosts differ less than devices.
+        Work on the host, in seconds for any host, because hosts differ less than devices.
     host_items : tuple
-        Further work of the host alone, in items at measured rates.
+        Further work on the host, in items, whose rates are measured.
     """
 
     launches: float = 0.0
@@ -93,7 +93,7 @@ class Work:
     host_items: tuple[HostItems, ...] = ()
 
     def __add__(self, other: Work) -> Work:
-        """Return the work of both."""
+        """Return the sum of two works."""
         return Work(
             self.launches + other.launches, self.read_backs + other.read_backs,
             self.grid_barriers + other.grid_barriers, self.streamed_bytes + other.streamed_bytes,
@@ -103,7 +103,7 @@ class Work:
         )  # fmt: skip
 
     def times(self, n: float, weight: float = 1.0) -> Work:
-        """Return the work of *n* such runs, and *weight* times what is neither a launch, a read-back nor a barrier."""
+        """Return the work of *n* runs; all but launches, read-backs and barriers are also multiplied by *weight*."""
         k = n * weight
         return Work(
             n * self.launches, n * self.read_backs, n * self.grid_barriers, k * self.streamed_bytes,
@@ -116,23 +116,24 @@ class Work:
 
 
 Part: TypeAlias = tuple[Work, float, float]
-"""A work, how often it is done, and the weight of what :meth:`Work.times` gives one."""
+"""A work, its number of runs and its weight, which are the arguments of :meth:`Work.times`."""
 
 
 @record
 class Estimate:
-    """Predicted seconds and their parts; of each kernel, the total takes the slower of traffic and the chain."""
+    """Predicted seconds and their parts. For each part of the work, the total has the longer of traffic and chain."""
 
     seconds: float
     parts: Mapping[str, float] = field(default_factory=dict)
 
 
 def estimate(asked: Work | Iterable[Part], rates: DeviceRates, call: float | None = None) -> Estimate:
-    """Predict how long a work, or all of its parts, takes on a device with these *rates*, and seconds of a *call*.
+    """Predict the seconds of a work, or of a series of parts, on a device with these *rates*.
 
-    Launches, read-backs, barriers and the host add up. So do streaming, gathers and atomics, which share the memory
-    system. Serial work (chains of loads, and locks) overlaps with these within a part, and the longer of both counts.
-    Parts run one after the other. They are not summed to one work first, since a choice makes hundreds of them.
+    *call* seconds are added. The times of launches, read-backs, barriers and the host add up. So do the times of
+    streaming, gathers and atomics, which share the memory system. Within a part, serial work (chains of loads, and
+    locks) overlaps with this traffic, so the longer of both counts. Parts run one after the other. They are not summed
+    to one Work first, since choosing a strategy evaluates hundreds of parts.
     """
     parts, longest = _seconds_of_parts(((asked, 1.0, 1.0),) if isinstance(asked, Work) else asked, rates)
     fixed = parts["launches"] + parts["read_backs"] + parts["grid_barriers"] + parts["host"]
@@ -143,14 +144,14 @@ def estimate(asked: Work | Iterable[Part], rates: DeviceRates, call: float | Non
 
 
 def _seconds_of_parts(asked: Iterable[Part], rates: DeviceRates) -> tuple[dict[str, float], float]:
-    """Return the seconds of each kind of work, and of the longer of traffic and serial work, summed over the parts."""
+    """Return the seconds of each kind of work, and the sum over the parts of the longer of traffic and serial work."""
     launches = read_backs = grid_barriers = streaming = gathers = atomics = chain = locks = contention = 0.0
     host = longest = 0.0
     stream_bytes_per_second, curve = rates.stream_bytes_per_second, rates.gathers_per_second
     known = curve.read_before
     for work, times, weight in asked:
         n, traffic, serial = times * weight, 0.0, 0.0
-        if work.launches:  # most works have few kinds, and to ask takes less time than to multiply
+        if work.launches:  # Most works have few kinds, and a test is faster than a multiplication by zero.
             launches += times * work.launches
         if work.read_backs:
             read_backs += times * work.read_backs

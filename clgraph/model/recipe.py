@@ -1,6 +1,6 @@
-"""Recipes: the steps of a strategy, as data that the engine runs.
+"""Recipes: the steps of a strategy as data, which the engine runs.
 
-A recipe lists the steps of a run, and makes what they need beside the input: arrays, and values that kernels share.
+A recipe lists the steps of a run, and describes their arrays and the values that kernels share.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from clgraph.model.record import record
 
 @record
 class Array:
-    """One array that a run needs on the device beside its input.
+    """An array that a run needs on the device besides its input.
 
     Attributes
     ----------
     size : int, str or callable
-        How many items; text is an expression of the constants of the recipe's first kernel file, a callable is asked
-        once there is a plan.
+        Number of items. Text is an expression of constants in the recipe's first kernel file. A callable is called
+        when the plan is made.
     dtype : dtype
     zeroed : bool
-        Whether it holds zeros before the first run; else what it holds is undefined.
+        Whether it is filled with zeros before the first run; else its content is undefined.
     """
 
     size: int | str | Callable[[], int]
@@ -40,28 +40,29 @@ class Phase:
     Attributes
     ----------
     kernel : str
-        ``"<file>:<kernel>"``, the file below ``cl/``.
+        ``"<file>:<kernel>"``, with the file's path below ``cl/``.
     items : int or callable
-        Work-items that it needs at least; a callable is asked once there is a plan.
+        Minimum number of work-items; a callable is called when the plan is made.
     values : mapping of str to number, str or callable
-        Values of parameters that the recipe's scope does not have; text is another name in the scope, or an expression
+        Values of parameters that are not in the recipe's scope. Text is another name in the scope, or an expression
         of the file's constants.
     max_groups : int or str, optional
-        Most work-groups, for kernels with grid-stride loops; text is an expression of the file's constants.
+        Maximum number of work-groups, for kernels with grid-stride loops; text is an expression of the file's
+        constants.
     groups : int, optional
-        How many work-groups, in place of *items*.
+        The number of work-groups, instead of *items*.
     status : str, optional
-        ``"<array>[<expression of constants>]"``, the word to which the kernel writes why it could not go on.
+        ``"<array>[<expression of constants>]"``, the word to which the kernel writes an error code.
     grows : str, optional
-        An array of the recipe that gets longer if the kernel finds it full. The kernel has a parameter
-        ``<array>_capacity`` for its length, writes ``STATUS_CAPACITY`` to its *status* word when there is no room, and
-        is launched again with the array at least twice as long: what the array and all others hold stays, and the
-        array with the status word is as it was before the launch. A :class:`Use` that reads such an array looks it up
-        in ``plan.arrays`` when it runs.
+        An array of the recipe that is lengthened if the kernel finds it full. The kernel has a parameter
+        ``<array>_capacity`` for its length, and writes ``STATUS_CAPACITY`` to its *status* word if the array is full.
+        It is then launched again with the array at least twice as long. Before this, the array with the status word
+        gets back its values from before the first launch; all other arrays keep their contents. A :class:`Use` that
+        reads such an array must look it up in ``plan.arrays`` when it runs.
     needed : str, optional
-        A word beside *status* in which the kernel leaves how many items the array must have.
+        A word in the array of *status*, to which the kernel writes the number of items that the array must have.
     defines : mapping
-        Definitions of its kernel file beside the recipe's; ``WG_SIZE`` is the work-group size.
+        Definitions for its kernel file besides the recipe's; ``WG_SIZE`` is the work-group size.
     """
 
     kernel: str
@@ -85,12 +86,12 @@ class Phase:
 
 @record
 class Use:
-    """A step that drives its launches itself: primitives, or a machine that decides by what the device has found.
+    """A step that makes its launches itself: a primitive, or host code that decides by results of the device.
 
     Attributes
     ----------
     make : callable
-        ``make(plan)`` returns it; it has ``run()``.
+        ``make(plan)`` returns an object with a method ``run()``.
     """
 
     make: Callable[[Any], Any]
@@ -98,19 +99,19 @@ class Use:
 
 @record
 class Loop:
-    """Rounds that the host drives, until one has left no work.
+    """Rounds of launches, repeated by the host until a round leaves no work.
 
     Attributes
     ----------
     body : tuple of Phase
         The launches of a round.
     counter : str
-        The parameter that gets the number of the round. The first round of a run has number 1, and a later loop
-        goes on from where the one before has stopped.
+        The parameter that gets the number of the round. The first round of a run has number 1; a later loop
+        continues the numbering.
     alive : str
-        ``"<array>[<expression of constants>]"``, the word to which a round that has left work writes its number.
+        ``"<array>[<expression of constants>]"``, the word to which a round writes its number if it leaves work.
     most : int or str
-        The run is given up after so many rounds; text is an expression of constants.
+        Maximum number of rounds, after which the run fails; text is an expression of constants.
     """
 
     body: tuple[Phase, ...]
@@ -124,28 +125,30 @@ Step: TypeAlias = "Phase | Use | Loop | Recipe"
 
 @record
 class Setting:
-    """Everything a run's kernels get beside the rows of the graph, and the details that the run reports.
+    """The arrays, values and definitions that a run's kernels get besides the graph, and the details to report.
 
     Attributes
     ----------
     arrays : mapping of str to Array
     values : mapping of str to number
-        Parameters that several kernels have; the arrays of the input and of the setting are in that scope, too.
+        Values of parameters, by name, for all kernels. Together with the arrays of the input and of the setting, they
+        are the scope of the kernels' parameters.
     defines : mapping
-        Definitions of all kernel files.
+        Definitions for all kernel files.
     file_defines : mapping of str to mapping
-        Definitions of one kernel file, by its name; ``WG_SIZE`` is its work-group size.
+        Definitions for one kernel file, by its name; ``WG_SIZE`` is its work-group size.
     details : mapping of str to object or callable
         Details for the ``info`` of the run; a callable is called when the info is made.
     found : mapping of str to str
-        What it tells after ``Plan.check()``: ``"<array>[<expression of constants>]"``, a word that kernels write.
+        Details that kernels write: each is a word, ``"<array>[<expression of constants>]"``, which ``Plan.check()``
+        reads.
     work_group_size : int, optional
-        The work-group size of all kernel files, in place of the tuned ones.
+        The work-group size of all kernel files, instead of the tuned sizes.
     inputs : mapping of str to callable
         Further inputs, which the host makes when a plan is made: ``make(session)`` returns an array on the device, or
         a number.
     prepare : callable, optional
-        ``prepare(plan)`` makes what the steps go by, once, before they are bound, and returns it by name for the scope.
+        ``prepare(plan)`` is called once, before the steps are bound, and returns further values by name for the scope.
     """
 
     arrays: Mapping[str, Array] = field(default_factory=dict)
@@ -161,12 +164,12 @@ class Setting:
 
 @record
 class Recipe:
-    """A strategy's run on one problem.
+    """The steps of a strategy's run on one problem.
 
     Attributes
     ----------
     steps : tuple of Step
-        A recipe among them is a part of the run with a setting of its own.
+        A step that is itself a recipe has its own setting.
     setting : callable
         ``setting()`` returns the :class:`Setting` of the steps.
     """

@@ -16,31 +16,31 @@ from clgraph.model.cost import Estimate, Part, Work, estimate
 from clgraph.model.recipe import Recipe
 
 logger = logging.getLogger(__name__)
-_ANSWER_BYTES = 4.0  # per vertex: the answer that a GPU sends to the host
-_BUS_BYTES_PER_SECOND = 8e9  # between a GPU and memory that is not pinned, measured on an H200's host
-_CHECK_CALLS = 8.0  # time of the launches that check and measure a matrix, in calls without kernels
-_CHECK_BYTES = 56.0  # per vertex and entry: memory traffic of those launches
+_ANSWER_BYTES = 4.0  # bytes per vertex of the answer that a GPU sends to the host
+_BUS_BYTES_PER_SECOND = 8e9  # between a GPU and unpinned host memory, measured with an H200
+_CHECK_CALLS = 8.0  # time of the launches that check and measure a matrix, in units of call_seconds
+_CHECK_BYTES = 56.0  # memory traffic of these launches per vertex and per entry
 
 Kind = Literal["online", "offline", "sequential"]
 
 
 def runs_anywhere(_facts: DeviceFacts) -> str | None:
-    """Return no reason why a device could not run a strategy."""
+    """Return ``None``: every device can run the strategy."""
     return None
 
 
 def solves_all(_problem: Any) -> str | None:
-    """Return no reason why a strategy could not solve a problem."""
+    """Return ``None``: the strategy can solve every problem."""
     return None
 
 
 class Unchecked(NamedTuple):
-    """A run on a CPU whose kernels check a matrix while they read it, for one call.
+    """How a CPU runs a strategy on an unchecked matrix: its kernels check the entries while they read them.
 
     Attributes
     ----------
     plan : callable
-        ``plan(session, problem)`` compiles and allocates.
+        ``plan(session, problem)`` compiles and allocates, and returns the plan.
     work : callable
         ``work(problem, facts)`` predicts the work from the sizes of the matrix and a few of its entries.
     """
@@ -56,23 +56,23 @@ class Strategy:
     Attributes
     ----------
     kind : {"online", "offline", "sequential"}
-        Online resolves conflicts while it runs (atomics, locks); offline avoids them beforehand; sequential runs on one
-        core of the host, and nothing is asked of the device.
+        An online strategy resolves conflicts while it runs, by atomics or locks. An offline strategy avoids them
+        beforehand. A sequential strategy runs on one core of the host and needs no device.
     plan : callable
-        ``plan(session, problem, **options)`` compiles and allocates; its ``run()`` may be called again. The options
-        are its keyword-only parameters, without parameters that a partial has set.
+        ``plan(session, problem, **options)`` compiles and allocates, and returns the plan, whose ``run()`` may be
+        called repeatedly. The options are the keyword-only parameters, except those that a partial has set.
     work : callable
         ``work(problem, facts)`` estimates the :class:`Work` of one run, or its parts, without a device.
     unsupported : callable
-        ``unsupported(facts)`` is the reason a device cannot run it, or ``None``.
+        ``unsupported(facts)`` returns the reason why a device cannot run it, or ``None``.
     unfit : callable
-        ``unfit(problem)`` is the reason why it cannot solve a problem of its algorithm, or ``None``.
+        ``unfit(problem)`` returns the reason why it cannot solve a problem of its algorithm, or ``None``.
     recipe : callable, optional
-        ``recipe(problem, facts)`` lists the launches of a run, where the strategy has such a list.
+        ``recipe(problem, facts)`` returns the steps of a run, if the strategy is a :class:`Recipe`.
     answer : callable, optional
-        ``answer(problem, facts)`` estimates the work of kernels that make an answer of what a run has found.
+        ``answer(problem, facts)`` estimates the work of kernels that make the answer from the results of a run.
     unchecked : Unchecked, optional
-        How a CPU runs the strategy on a matrix that was not checked before.
+        How a CPU runs the strategy on a matrix that has not been checked.
     """
 
     kind: Kind
@@ -85,7 +85,7 @@ class Strategy:
     unchecked: Unchecked | None = None
 
     def reads_unchecked(self, problem: Any, facts: DeviceFacts) -> bool:
-        """Return whether the run on *problem* checks the matrix while it reads it."""
+        """Return whether a run on *problem* would check the matrix while it reads it."""
         if self.unchecked is None or not facts.is_cpu or not is_unread(problem):
             return False
         return problem.graph.n_vertices > 0 and not problem.graph.is_small
@@ -98,15 +98,15 @@ class Choice:
     Attributes
     ----------
     strategy : str
-        The pick.
+        The name of the chosen strategy.
     requested : str
-        ``"auto"`` or the strategy that was named.
+        ``"auto"``, or the strategy that the caller named.
     predicted : dict of str to Estimate
-        Every strategy that was weighed, the fastest first.
+        The predicted times of all strategies compared, the fastest first.
     unsupported : dict of str to str
         Contenders that cannot run on this device or problem, with the reason.
     reason : str
-        Why the pick was made without statistics; empty if they were read.
+        Why the choice was made without statistics; empty if they were used.
     reads_unchecked : bool
         Whether the run checks the matrix while it reads it.
     """
@@ -134,13 +134,13 @@ def choose(
 ) -> Choice:
     """Return *requested*, or for ``"auto"`` the contender that is predicted to be the fastest.
 
-    If no contender can run, every strategy that can is weighed.
+    If no contender can run, all strategies that can run are compared.
 
     Parameters
     ----------
     strategies : mapping of str to Strategy
     contenders : iterable of str
-        The strategies that ``"auto"`` weighs.
+        The strategies that ``"auto"`` compares.
     requested : str
     problem : object
         The argument of the strategies' plans.
@@ -177,7 +177,7 @@ def choose(
 def obstacles(
     strategies: Mapping[str, Strategy], names: Iterable[str], problem: Any, facts: DeviceFacts
 ) -> dict[str, str]:
-    """Return the reason of each of *names* that cannot run on this problem or this device."""
+    """Return for each of *names* that cannot run on this problem or device the reason why."""
     found = {}
     for name in names:
         strategy = strategies[name]
@@ -192,13 +192,13 @@ def obstacles(
 def prices(
     strategies: Mapping[str, Strategy], names: Iterable[str], problem: Any, facts: DeviceFacts, rates: DeviceRates
 ) -> dict[str, Estimate]:
-    """Predict the time of a call by each of *names*, the fastest first."""
+    """Predict the time of a call with each of the strategies *names*, the fastest first."""
     found = {name: priced(strategies[name], problem, facts, rates) for name in names}
     return dict(sorted(found.items(), key=lambda item: item[1].seconds))
 
 
 def priced(strategy: Strategy, problem: Any, facts: DeviceFacts, rates: DeviceRates) -> Estimate:
-    """Predict the time of a call: the work, and on a device the launches, copies and checks around it."""
+    """Predict the time of a call: the strategy's work, and on a device also the call's overhead, copies and checks."""
     if strategy.kind == "sequential":
         return estimate(strategy.work(problem, facts), rates)
     if strategy.reads_unchecked(problem, facts):

@@ -1,6 +1,6 @@
-"""A backend for networkx: it runs networkx's functions by clgraph, without a change in the user's code.
+"""A backend for networkx, which runs networkx's functions by clgraph without changes in the user's code.
 
-networkx finds it by the entry point ``networkx.backends``; ``docs/networkx.md`` tells how to switch it on.
+networkx finds it by the entry point ``networkx.backends``. ``docs/networkx.md`` explains how to switch it on.
 """
 
 from __future__ import annotations
@@ -16,7 +16,13 @@ __all__ = ["backend", "convert_from_nx", "convert_to_nx", "profile"]
 
 
 def profile(*, reset: bool = False) -> Any:
-    """Return what networkx has sent here since the start or the last *reset*; see :class:`profile.Profile`."""
+    """Return counts and times of the calls that networkx has sent to this backend since the start or last *reset*.
+
+    Returns
+    -------
+    dispatch_profile.Profile
+        A dictionary by name of the function, which prints as a table.
+    """
     from clgraph.networkx_backend import dispatch_profile
 
     return dispatch_profile.profile(reset=reset)

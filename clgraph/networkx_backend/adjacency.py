@@ -1,4 +1,4 @@
-"""The arrays of a networkx graph on the host: rows in networkx's order, weights by name."""
+"""A networkx graph as arrays on the host, with the neighbours in networkx's order."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from numpy.typing import NDArray
 
 from clgraph.data.graphs.graph import Graph
 
-EXACT = 2**53  # integers below it are doubles
+EXACT = 2**53  # All integers below this are exact as doubles.
 
 
 class Adjacency:
-    """The nodes and entries of a graph. An undirected edge has two entries, a self-loop one, as in clgraph.Graph.
+    """The nodes and entries of a networkx graph. An undirected edge has two entries, and a self-loop one.
 
-    Rows keep the order in which networkx iterates over neighbours, since its searches visit nodes in this order. Each
-    of several parallel edges has entries of its own.
+    Rows keep the order in which networkx iterates over neighbours, because its searches visit nodes in this order.
+    Parallel edges have separate entries.
 
     Attributes
     ----------
     nodes : list
-        In the graph's order.
+        The nodes in the graph's order.
     graph : Graph
-        The entries without weights. All weighted graphs share its arrays.
+        The entries without weights. Graphs with weights share its arrays.
     directed : bool
     keys : list or None
         The key of each entry of a multigraph.
     edge_data : list or None
-        The very attribute dictionary of each entry; ``None`` if attributes were not asked for.
+        The attribute dictionary of each entry, not a copy; ``None`` if attributes were not requested.
     node_data : list or None
-        The very attribute dictionary of each node.
+        The attribute dictionary of each node, not a copy; ``None`` if attributes were not requested.
     """
 
     def __init__(
@@ -56,27 +56,27 @@ class Adjacency:
 
     @cached_property
     def numbers(self) -> dict[Any, int]:
-        """The number of each node."""
+        """A dictionary from nodes to their numbers."""
         if self._numbers is not None:
             return self._numbers
         return dict(zip(self.nodes, range(len(self.nodes)), strict=True))
 
     def number(self, node: Any) -> int:
-        """Return the number of *node*, or -1 if it is none."""
+        """Return the number of *node*, or -1 if it is not a node of the graph."""
         if node is None:
             return -1
         try:
             return self.numbers.get(node, -1)
-        except TypeError:  # no hash
+        except TypeError:  # It cannot be hashed.
             return -1
 
     def names(self, vertices: NDArray[Any]) -> list[Any]:
-        """Return the nodes of these vertex numbers."""
+        """Return the nodes with these numbers."""
         return list(map(self.nodes.__getitem__, vertices.tolist()))
 
     @cached_property
     def rows(self) -> NDArray[np.int32]:
-        """The source of each entry."""
+        """The number of the node in whose row each entry is."""
         return self.graph.sources()
 
     @property
@@ -85,14 +85,14 @@ class Adjacency:
 
     @cached_property
     def edges(self) -> NDArray[np.int64]:
-        """The entry of each edge, in the order of networkx's ``G.edges``."""
+        """The position of one entry for each edge, in the order of networkx's ``G.edges``."""
         if self.directed:
             return np.arange(self.columns.size)
         return np.flatnonzero(self.rows <= self.columns)
 
     @cached_property
     def degrees(self) -> NDArray[np.int64]:
-        """The degree of each node as networkx counts: both directions, and a self-loop twice."""
+        """The degree of each node as networkx counts it: edges in both directions, and a self-loop twice."""
         n = len(self)
         out = np.bincount(self.rows, minlength=n)
         if self.directed:
@@ -106,13 +106,13 @@ class Adjacency:
 
     @cached_property
     def undirected(self) -> Graph:
-        """The pattern with every edge in both directions."""
+        """The graph without weights and with every edge in both directions."""
         if not self.directed:
             return self.graph
         return Graph.from_edges(self.rows, self.columns, n=len(self))
 
     def add_weights(self, name: Hashable, values: list[Any] | NDArray[Any]) -> None:
-        """Keep one weight per entry; the reason why they cannot be used if they are no numbers."""
+        """Store *values*, one weight per entry, under *name*; if they are not numbers, store the reason instead."""
         self._weights[name] = as_numbers(values) if isinstance(values, list) else values
 
     def has_weights(self, name: Hashable) -> bool:
@@ -123,12 +123,12 @@ class Adjacency:
         return self._weights.keys()
 
     def weights(self, name: Hashable) -> NDArray[Any] | None:
-        """Return the weight of each entry, or ``None`` if each weighs 1.
+        """Return the weight of each entry, or ``None`` if all weights are 1.
 
         Raises
         ------
         NotImplementedError
-            A weight is no number that an array can hold.
+            A weight is not a number that an array can hold.
         """
         if name is None:
             return None
@@ -147,7 +147,7 @@ class Adjacency:
         Raises
         ------
         NotImplementedError
-            A weight is negative, NaN or infinite, or no number.
+            A weight is negative, NaN, infinite or not a number.
         """
         weights = self.weights(name)
         if weights is None:
@@ -163,10 +163,10 @@ class Adjacency:
 
 
 def as_numbers(values: list[Any]) -> NDArray[Any] | str:
-    """Return *values* as int64 or float64 without loss, or the reason why that cannot be."""
+    """Return *values* as int64 or float64 without loss, or the reason why this is impossible."""
     kinds = {*map(type, values)}
     try:
-        if len(kinds) == 1 and kinds <= {int, float}:  # the usual case, in half of the time
+        if len(kinds) == 1 and kinds <= {int, float}:  # a shortcut for the usual case, twice as fast
             return np.fromiter(values, np.int64 if int in kinds else np.float64, len(values))
         array = np.array(values) if values else np.zeros(0, np.int64)
     except (ValueError, OverflowError) as error:

@@ -1,4 +1,4 @@
-"""What all functions of the backend share: arguments, settings, networkx's own errors."""
+"""Helpers of all functions of the backend: settings, a graph's arrays, networkx's own errors."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _DEVICE_STRATEGIES = {
 
 
 def setting(name: str, otherwise: Any = None) -> Any:
-    """Return a value of ``networkx.config.backends.clgraph``."""
+    """Return the value *name* of ``networkx.config.backends.clgraph``, or *otherwise* if it is not set."""
     return getattr(getattr(nx.config.backends, "clgraph", None), name, otherwise)
 
 
 def run_options(algorithm: str) -> dict[str, Any]:
-    """Return the arguments ``session`` and ``strategy`` of a public function, as the configuration says.
+    """Return the arguments ``session`` and ``strategy`` for a public function of clgraph, from the configuration.
 
-    Its ``strategy`` is ``"auto"``, or ``"device"`` for kernels even where the host would be done sooner.
+    The configured ``strategy`` is ``"auto"``, or ``"device"`` to run kernels even if the host would be faster.
     """
     on_device = setting("strategy", "auto") == "device"
     strategy = _DEVICE_STRATEGIES[algorithm] if on_device else "auto"
@@ -39,5 +39,5 @@ def arrays(graph: Any) -> Adjacency:
 
 
 def by_networkx(name: str, *args: Any, **kwargs: Any) -> Any:
-    """Run networkx's own function, on a graph of this backend: it raises its own errors, with its own messages."""
+    """Run networkx's own function on a graph of this backend, mostly to raise networkx's own error."""
     return nx.utils.backends._registered_algorithms[name].orig_func(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""Greedy colouring."""
+"""networkx's greedy colouring."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clgraph.networkx_backend.calls import arrays, run_options
 
 
 def greedy_color(G: Any, strategy: Any = "largest_first", interchange: bool = False) -> dict[Any, int]:
-    """Renumber the vertices in networkx's order: the greedy colours in the order of the numbers are networkx's."""
+    """Colour as networkx does: the vertices are renumbered in its order, then coloured greedily in this order."""
     adjacency = arrays(G)
     n = len(adjacency)
     if not n:

@@ -1,4 +1,4 @@
-"""Connected components, and what follows from them."""
+"""networkx's functions on connected components, trees, forests and bipartite graphs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from clgraph.networkx_backend.calls import arrays, by_networkx, run_options
 
 
 def labels_of(graph: Graph) -> tuple[int, NDArray[np.int32]]:
-    """Return the number of components, and the number of each vertex's component."""
+    """Return the number of components, and for each vertex the number of its component."""
     if graph.n_vertices == 0:
         return 0, np.zeros(0, np.int32)
     found = components(graph, **run_options("connected_components"))
@@ -71,7 +71,7 @@ def is_forest(G: Any) -> bool:
 
 
 def is_bipartite(G: Any) -> bool:
-    """Search from the first node of each component: in a bipartite graph no edge joins levels of the same parity."""
+    """Search from the first node of each component, and check that no edge joins two levels of the same parity."""
     adjacency = arrays(G)
     graph = adjacency.undirected
     if not graph.n_edges:

@@ -1,4 +1,4 @@
-"""Graphs of networkx as graphs of this backend, and back."""
+"""Conversion of networkx's graphs to graphs of this backend, and back."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def convert_from_nx(
 ) -> Any:
     """Return *graph* as a graph of this backend, whose arrays are on the host.
 
-    networkx refuses a graph for good whose conversion has raised once. So without memory this returns ``None``, which
-    networkx's cache passes over; the function that gets it raises :class:`NotImplementedError`.
+    If memory runs out, return ``None``. An error would make networkx refuse this graph for ever, but it does not cache
+    ``None``. The function that gets ``None`` raises :class:`NotImplementedError`.
     """
     if isinstance(graph, BackendGraph):
         return graph
@@ -45,7 +45,7 @@ def convert_from_nx(
 
 
 def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
-    """Return a graph of this backend as one of networkx; anything else as it is."""
+    """Return a graph of this backend as a networkx graph; return anything else unchanged."""
     if not isinstance(result, BackendGraph):
         return result
     given: Any = result
@@ -60,7 +60,10 @@ def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
 def _with_pattern_of(
     graph: nx.Graph, edge_attrs: Mapping[Any, Any] | None, keep_edges: bool, keep_nodes: bool
 ) -> Adjacency | None:
-    """Return the arrays that networkx has cached for other attributes, with the weights named, or ``None``."""
+    """Return arrays with the weights *edge_attrs* if networkx has cached a conversion of *graph*, else ``None``.
+
+    The cached conversion may have other weights; its nodes and entries are shared.
+    """
     if keep_edges or keep_nodes or not nx.config.cache_converted_graphs:
         return None
     cache = getattr(graph, "__networkx_cache__", None) or {}

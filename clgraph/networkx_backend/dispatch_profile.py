@@ -1,4 +1,4 @@
-"""Counts and times of calls that networkx has sent to the backend: ``clgraph.networkx_backend.profile()``."""
+"""Counts and times of the calls that networkx sends to the backend, for ``clgraph.networkx_backend.profile()``."""
 
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ from clgraph.tables import table
 
 @dataclass
 class Calls:
-    """The calls of one networkx function.
+    """Counts and times of the calls of one networkx function.
 
     Attributes
     ----------
     n_calls : int
-        Calls that the backend has answered.
+        Calls that the backend answered.
     run_seconds : float
+        Total time of these calls.
     n_conversions : int
-        Graphs that were converted; a graph that networkx has cached is not.
+        Graphs that were converted, without those in networkx's cache.
     conversion_seconds : float
+        Total time of these conversions.
     fallbacks : Counter of str
-        The reasons for which calls went back to networkx, and how often.
+        How many calls went back to networkx, by reason.
     """
 
     n_calls: int = 0
@@ -36,7 +38,7 @@ class Calls:
 
 
 class Profile(dict[str, Calls]):
-    """What was dispatched, by the name of the function. It prints as a table."""
+    """The calls that networkx sent to the backend, by name of the function. It prints as a table."""
 
     def __str__(self) -> str:
         rows = [
@@ -54,7 +56,7 @@ class Profile(dict[str, Calls]):
 
     @property
     def n_calls(self) -> int:
-        """Calls of all functions that the backend has answered."""
+        """Number of calls of all functions that the backend answered."""
         return sum(calls.n_calls for calls in self.values())
 
 
@@ -62,7 +64,7 @@ _calls, _lock = Profile(), threading.Lock()
 
 
 def profile(*, reset: bool = False) -> Profile:
-    """Return what was dispatched since the start or the last *reset*."""
+    """Return a copy of the profile since the start or the last *reset*."""
     with _lock:
         found = Profile({
             name: Calls(c.n_calls, c.run_seconds, c.n_conversions, c.conversion_seconds, Counter(c.fallbacks))
@@ -74,13 +76,13 @@ def profile(*, reset: bool = False) -> Profile:
 
 
 def fell_back(name: str, reason: str) -> None:
-    """Count a call that goes back to networkx."""
+    """Count a call that goes back to networkx for this *reason*."""
     with _lock:
         _calls.setdefault(name, Calls()).fallbacks[reason] += 1
 
 
 def answered(name: str, seconds: float) -> None:
-    """Count a call that the backend has answered."""
+    """Count a call that the backend answered in *seconds*."""
     with _lock:
         calls = _calls.setdefault(name, Calls())
         calls.n_calls += 1
@@ -89,7 +91,7 @@ def answered(name: str, seconds: float) -> None:
 
 @contextmanager
 def converting(name: str) -> Iterator[None]:
-    """Count a conversion for a call of the function *name*."""
+    """Count and time the conversion inside the block, which is for a call of function *name*."""
     began = time.perf_counter()
     yield
     with _lock:

@@ -1,4 +1,4 @@
-"""Graph classes of the backend: networkx's, whose dictionaries are made when something reads them."""
+"""Graph classes of the backend: subclasses of networkx's that hold arrays, and build dictionaries on first use."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ import networkx as nx
 from clgraph.networkx_backend.adjacency import Adjacency
 from clgraph.networkx_backend.reading import read
 
-_VALID = "clgraph arrays"  # in networkx's cache, which each method that changes a graph clears
+_VALID = "clgraph arrays"  # a key in networkx's cache, which is cleared by each method that changes the graph
 
 
 class BackendGraph:
-    """What the four classes share.
+    """The base class of the four graph classes.
 
-    A graph begins with arrays. networkx's own functions and methods make it build the dictionaries of networkx, and
-    work on these. A change clears networkx's cache of the graph, so the arrays are read anew from the dictionaries.
+    A graph starts with arrays only. When networkx's own functions or methods read its dictionaries, they are built from
+    the arrays. A change of the graph clears networkx's cache of it, and the arrays are then read again from the
+    dictionaries.
     """
 
     __networkx_backend__ = "clgraph"
@@ -31,11 +32,11 @@ class BackendGraph:
 
     @property
     def _adjacency(self) -> Adjacency:
-        """The arrays, which are up to date."""
+        """The arrays, read again from the dictionaries if the graph has been changed."""
         cache: dict[Any, Any] | None = self.__dict__.get("__networkx_cache__")
         if self._arrays is None or (self._has_dicts and not (cache and _VALID in cache)):
             self._arrays = read(self)
-        if cache is not None:  # None switches caches off
+        if cache is not None:  # None means that caching is switched off.
             cache[_VALID] = True
         return self._arrays
 
@@ -44,7 +45,7 @@ class BackendGraph:
         return "_adj" in self.__dict__
 
     def _made(self, name: str) -> Any:
-        """Return one of the dictionaries of networkx."""
+        """Return networkx's dictionary *name* of this graph; all dictionaries are built on first use."""
         if name not in self.__dict__:
             if self._arrays is None:
                 raise AttributeError(name)  # __init__ has not set it yet
@@ -53,7 +54,7 @@ class BackendGraph:
 
     def _set(self, name: str, value: Any) -> None:
         owner = next(base for base in plain_class(self).__mro__ if name in vars(base))
-        vars(owner)[name].__set__(self, value)  # it resets networkx's cached properties
+        vars(owner)[name].__set__(self, value)  # networkx's own setter, which resets its cached properties
         (self.__dict__.get("__networkx_cache__") or {}).pop(_VALID, None)
 
     _adj = property(lambda self: self._made("_adj"), lambda self, value: self._set("_adj", value))
@@ -103,26 +104,26 @@ class MultiDiGraph(_Directed, nx.MultiDiGraph):  # type: ignore[misc]
 
 
 def kind_of(graph: nx.Graph) -> type[Any]:
-    """Return the class of this backend for a graph like *graph*."""
+    """Return this backend's class for *graph*: directed or not, multigraph or not."""
     kinds: tuple[tuple[type[Any], type[Any]], tuple[type[Any], type[Any]]]
     kinds = (Graph, MultiGraph), (DiGraph, MultiDiGraph)
     return kinds[graph.is_directed()][graph.is_multigraph()]
 
 
 def plain_class(graph: Any) -> type[Any]:
-    """Return networkx's class for a graph like *graph*."""
+    """Return networkx's class for *graph*: directed or not, multigraph or not."""
     kinds: tuple[tuple[type[Any], type[Any]], tuple[type[Any], type[Any]]]
     kinds = (nx.Graph, nx.MultiGraph), (nx.DiGraph, nx.MultiDiGraph)
     return kinds[isinstance(graph, nx.DiGraph)][isinstance(graph, nx.MultiGraph | nx.MultiDiGraph)]
 
 
 def dictionaries(adjacency: Adjacency, *, multigraph: bool) -> dict[str, Any]:
-    """Return ``_node``, ``_adj`` and, of directed graphs, ``_succ`` and ``_pred``, as networkx has them."""
+    """Return networkx's dictionaries ``_node``, ``_adj`` and, for directed graphs, ``_succ`` and ``_pred``."""
     nodes, columns = adjacency.nodes, adjacency.columns.tolist()
     attributes = adjacency.node_data
     node = {name: {} if attributes is None else attributes[i] for i, name in enumerate(nodes)}
     rows: dict[Any, dict[Any, Any]] = {name: {} for name in nodes}
-    shared: dict[Any, Any] = {}  # both directions of an undirected edge share one dictionary
+    shared: dict[Any, Any] = {}  # dictionaries that both directions of an undirected edge share
     data = _entry_data(adjacency, shared)
     for entry, (u, v) in enumerate(zip(adjacency.rows.tolist(), columns, strict=True)):
         ends = (u, v) if adjacency.directed or u <= v else (v, u)
@@ -143,7 +144,7 @@ def dictionaries(adjacency: Adjacency, *, multigraph: bool) -> dict[str, Any]:
 
 
 def _entry_data(adjacency: Adjacency, shared: dict[Any, Any]) -> Any:
-    """Return the function that returns the attributes of an entry."""
+    """Return a function ``(entry, ends)`` that returns the attribute dictionary of an entry."""
     known = adjacency.edge_data
     if known is not None:
         return lambda entry, _ends: known[entry]

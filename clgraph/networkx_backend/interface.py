@@ -1,4 +1,4 @@
-"""The object that networkx loads by the entry point ``networkx.backends``."""
+"""The backend object, which networkx loads by the entry point ``networkx.backends``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from clgraph.networkx_backend.ties import TIES
 
 
 class Backend:
-    """networkx's protocol: conversions, the functions of the table as attributes, and whether to take a call."""
+    """The backend as networkx expects it: conversions, the functions of the table as attributes, and two predicates."""
 
     convert_from_nx = staticmethod(convert.convert_from_nx)
     convert_to_nx = staticmethod(convert.convert_to_nx)
@@ -33,7 +33,7 @@ class Backend:
 
     @staticmethod
     def can_run(name: str, args: Any, kwargs: dict[str, Any]) -> bool | str:
-        """Return whether a call with these arguments is taken, or the reason why not; data are not looked at."""
+        """Return whether a call with these arguments can run here, or the reason why not; reads no graph data."""
         if name not in TABLE:
             return False
         reason = TABLE[name].why_not(args, kwargs)
@@ -57,7 +57,7 @@ class Backend:
 
     @staticmethod
     def on_start_tests(items: Any) -> None:
-        """Mark those tests of networkx that expect one of several right answers, each with the reason."""
+        """Mark networkx's tests that expect one of several right answers as expected failures, with the reason."""
         import pytest
 
         for item in items:
@@ -67,7 +67,7 @@ class Backend:
 
 
 def _dispatched(entry: Entry) -> Callable[..., Any]:
-    """Return the function as networkx calls it: errors of devices send the call back to networkx."""
+    """Return the function that networkx calls: if a device fails, the call goes back to networkx."""
 
     @wraps(entry.run)
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Degrees, distances over all pairs, and matrices."""
+"""networkx's functions on degrees and on distances of all pairs, and its conversion to a sparse matrix."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def out_degree_centrality(G: Any) -> dict[Any, Any]:
 
 
 def _search(adjacency: Adjacency, weight: Any) -> Callable[[int], NDArray[Any]]:
-    """Return the function that returns the distances from a vertex."""
+    """Return a function of a vertex number that returns the distances of all vertices from it."""
     if weight is None:
         return lambda vertex: distances_from(adjacency.graph, vertex)
     graph = adjacency.weighted(weight)
@@ -93,7 +93,7 @@ def average_shortest_path_length(G: Any, weight: Any = None, method: Any = None)
         distances = search(vertex)
         if distances.min() < 0 or distances.max() == np.inf:
             return by_networkx("average_shortest_path_length", G, weight, method)
-        # networkx adds floats one by one, so its last digits may differ.
+        # networkx adds floats one by one, so the last digits of its result may differ.
         total += int(distances.sum(dtype=np.int64)) if distances.dtype.kind == "i" else float(distances.sum())
     return total / (n * (n - 1))
 

@@ -1,4 +1,4 @@
-"""Shortest paths by numbers of edges."""
+"""networkx's functions on shortest paths without weights."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def shortest_path_length(
     G: Any, source: Any = None, target: Any = None, weight: Any = None, method: str = "dijkstra"
 ) -> Any:
     adjacency = arrays(G)
-    if source is None:  # to the target, along edges turned round: as from it where edges have no direction
+    if source is None:  # Paths to the target are paths from it, since the graph is undirected.
         source, target = target, None
     if weight is not None:
         one = {"dijkstra": "dijkstra_path_length", "bellman-ford": "bellman_ford_path_length"}[method]

@@ -1,4 +1,4 @@
-"""Graphs of networkx as :class:`Adjacency`, read once through their dictionaries."""
+"""Conversion of networkx graphs to :class:`Adjacency`, by one pass over their dictionaries."""
 
 from __future__ import annotations
 
@@ -25,7 +25,11 @@ _Entries: TypeAlias = Callable[[], Iterator[dict[Any, Any]]]
 def read(
     graph: nx.Graph, edge_attrs: Mapping[Any, Any] | None = None, keep_edges: bool = True, keep_nodes: bool = True
 ) -> Adjacency:
-    """Return the arrays of *graph*, with the weights named, or with references to all attribute dictionaries."""
+    """Return the arrays of *graph*.
+
+    If *keep_edges*, they refer to the attribute dictionaries of all edges; else they hold the weights *edge_attrs*, a
+    mapping from attributes to defaults. *keep_nodes* likewise keeps the attribute dictionaries of all nodes.
+    """
     nodes = list(graph)
     rows = _plain_rows(graph._adj, nodes)
     numbers = None if _count_up(nodes) else dict(zip(nodes, range(len(nodes)), strict=True))
@@ -53,7 +57,7 @@ def read(
 
 
 def add_weights(found: Adjacency, entries: _Entries, edge_attrs: Mapping[Any, Any]) -> None:
-    """Keep the attributes named of all entries, which *entries* iterates over anew at each call."""
+    """Store the attributes *edge_attrs* of all entries in *found*; each call of *entries* iterates over all entries."""
     mirrored = None if found.graph.directed or found.keys is not None else _Mirrored.of(found.graph)
     for name, default in edge_attrs.items():
         otherwise = 1 if default is None else default
@@ -66,9 +70,10 @@ def add_weights(found: Adjacency, entries: _Entries, edge_attrs: Mapping[Any, An
 
 
 def _numbers(entries: _Entries, name: Any) -> NDArray[Any] | None:
-    """Return an attribute that all entries have, all as int or all as float; ``None`` if one is something else.
+    """Return the attribute *name* of all entries as an array, if all values are int or all are float, else ``None``.
 
-    One pass without a list of values: their dictionaries are all over the memory, and another pass costs as much.
+    This makes one pass and no list of values. The attribute dictionaries are scattered over the memory, so a second
+    pass would double the time.
     """
     first = type(next(entries(), {}).get(name))
     if first not in (int, float):
@@ -78,22 +83,24 @@ def _numbers(entries: _Entries, name: Any) -> NDArray[Any] | None:
     except (KeyError, TypeError, OverflowError):
         return None
     found = np.frombuffer(numbers, np.int64 if first is int else np.float64)
-    return None if first is float and not (np.abs(found) < EXACT).all() else found  # ints beside floats may be wide
+    return None if first is float and not (np.abs(found) < EXACT).all() else found  # ints may be rounded
 
 
 @dataclass(frozen=True)
 class _Mirrored:
-    """Which entries of an undirected graph share their attributes, so that those of half of them are enough.
+    """The pairs of entries of an undirected graph that share their attributes.
 
-    Reading an attribute of a dictionary misses the cache, which takes five times as long as finding its mirror entry.
+    The attributes of one entry of each pair are read. Reading an attribute of a dictionary misses the cache, and takes
+    five times as long as finding the other entry.
 
     Attributes
     ----------
     is_first : bytes
-        A 1 for each entry whose row is not greater than its column.
-    source, target : int64 array
-        The places of these entries among themselves, and of their mirror entries in the graph.
+        A 1 for each entry that is read: its row is not greater than its column.
     first : bool array
+        The same as an array.
+    source, target : int64 array
+        The value at place ``source[k]`` of those that are read belongs to entry ``target[k]``, too.
     """
 
     is_first: bytes
@@ -103,7 +110,7 @@ class _Mirrored:
 
     @classmethod
     def of(cls, graph: Graph) -> _Mirrored | None:
-        """Return the pairs of entries of *graph*; ``None`` if some entry has no mirror entry, as in some views."""
+        """Return the pairs of entries of *graph*; ``None`` if an entry lacks its reverse, as in some views."""
         rows, columns = graph.sources(), graph.column_indices
         first, later = rows <= columns, rows > columns
         n_first = int(first.sum())
@@ -119,7 +126,7 @@ class _Mirrored:
         return cls(first.tobytes(), first, upper.data[~loops], lower.data)
 
     def both(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return the values of all entries; *values* are those of the first ones."""
+        """Return the values of all entries, given the *values* of those that are read."""
         found = np.empty(self.first.size, values.dtype)
         found[self.first] = values
         found[self.target] = values[self.source]
@@ -134,13 +141,13 @@ def _numbered(n: int, rows: NDArray[Any], columns: NDArray[Any], data: NDArray[n
 
 
 def entries_of(graph: nx.Graph, nodes: list[Any]) -> _Entries:
-    """Return the function that iterates over the attribute dictionaries of all entries of *graph*."""
+    """Return a function that returns an iterator over the attribute dictionaries of all entries of *graph*."""
     rows = _plain_rows(graph._adj, nodes)
     return partial(_values, list(_values(rows)) if graph.is_multigraph() else rows)
 
 
 def _plain_rows(adjacency: Mapping[Any, Any], nodes: list[Any]) -> list[dict[Any, Any]]:
-    """Return the neighbours of each node; what views filter out is left out once."""
+    """Return the neighbours of each node as dictionaries; filtering views are copied, so they filter only once."""
     if type(adjacency) is dict and list(adjacency) == nodes:
         rows: list[Any] = list(adjacency.values())
     else:

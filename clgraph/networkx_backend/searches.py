@@ -1,4 +1,4 @@
-"""Breadth-first searches, in networkx's order of visits."""
+"""networkx's functions on breadth-first searches, with results in networkx's order."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from clgraph.networkx_backend.calls import arrays, by_networkx, run_options
 
 
 def distances_from(graph: Graph, source: int, depth: int | None = None) -> NDArray[np.int32]:
-    """Return the number of edges to each vertex, -1 for unreached ones, by our search."""
+    """Return the number of edges from *source* to each vertex, -1 for unreached ones, by :func:`clgraph.bfs`."""
     return bfs(graph, source, max_depth=depth, **run_options("bfs")).distances
 
 
 class Visits:
-    """The vertices that a search meets, in the order in which networkx meets them.
+    """The vertices reached by a breadth-first search, in the order in which networkx visits them.
 
-    The order depends on each vertex that was met before, so scipy's search with one queue finds it on the host.
+    The order depends on all previous visits, so it is found sequentially, by scipy on the host.
 
     Attributes
     ----------
     order : int array
-        The vertices met, sources first.
+        The vertices reached, sources first.
     predecessors : int array, shape (n_vertices,)
-        The vertex from which each one was met; negative of sources and vertices that were not met.
+        The vertex from which each vertex was reached; negative for sources and unreached vertices.
     levels : int array
         The number of edges from a source to each vertex of *order*.
     """
@@ -42,12 +42,12 @@ class Visits:
 
         n, first = graph.n_vertices, sources[0]
         offsets, columns = graph.row_offsets, graph.column_indices
-        if len(sources) > 1:  # an extra vertex leads to all sources
+        if len(sources) > 1:  # Start at an extra vertex, with edges to all sources.
             first = n
             columns = np.concatenate((columns, np.array(sources, np.int32)))
             offsets = np.append(offsets, offsets.dtype.type(columns.size))
         size = offsets.size - 1
-        matrix = csr_array((np.empty(columns.size), columns, offsets), shape=(size, size))  # values are not read
+        matrix = csr_array((np.empty(columns.size), columns, offsets), shape=(size, size))  # scipy ignores the values
         order, predecessors = breadth_first_order(matrix, first)
         levels = self._levels(order, predecessors)
         if first == n:
@@ -61,10 +61,10 @@ class Visits:
 
     @staticmethod
     def _levels(order: NDArray[Any], predecessors: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the level of each vertex of *order*: it rises where a vertex was met from the level before."""
+        """Return the level of each vertex of *order*."""
         place = np.empty(predecessors.size, np.int64)
         place[order] = np.arange(order.size)
-        before = np.append(-1, place[predecessors[order[1:]]])  # these places never fall
+        before = np.append(-1, place[predecessors[order[1:]]])  # these positions never decrease
         levels = np.zeros(order.size, np.int64)
         begin, end, level = 0, 1, 0
         while end < order.size:
@@ -79,7 +79,7 @@ class Visits:
 
 
 def _edges(G: Any, source: Any, depth_limit: Any) -> Iterator[tuple[Any, Any]] | None:
-    """Return an iterator over the tree's edges, or ``None`` if *source* is no node."""
+    """Return an iterator over the search tree's edges, or ``None`` if *source* is not a node."""
     adjacency = arrays(G)
     if (vertex := adjacency.number(source)) < 0:
         return None

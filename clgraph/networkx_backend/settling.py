@@ -1,4 +1,4 @@
-"""The order in which networkx's Dijkstra settles nodes, found from the distances."""
+"""The order in which networkx's Dijkstra algorithm settles nodes, computed from the distances."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from clgraph.networkx_backend.adjacency import Adjacency
 from clgraph.networkx_backend.calls import run_options
 from clgraph.networkx_backend.searches import Visits
 
-_MAX_ROUNDS = 64  # Random weights need 2 or 3 rounds; where ties are longer, some paths are other shortest ones.
+_MAX_ROUNDS = 64  # Random weights need 2 or 3 rounds. If ties need more, some shortest paths differ from networkx's.
 
 
 def settle(
     adjacency: Adjacency, graph: Graph, distances: NDArray[Any], sources: list[int]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the vertices reached in networkx's order, and the vertex before each one on networkx's path; -1 if none.
+    """Return the reached vertices in networkx's order, and each one's predecessor on networkx's path (-1 for none).
 
-    networkx settles nodes by distance. Of equal ones that comes first which was queued first: its predecessor was
-    settled earlier, or has it earlier among its neighbours. So ranks by distance are refined by the ranks of
-    predecessors until none changes.
+    networkx settles nodes by distance. Among nodes at the same distance, the one that was queued first is settled
+    first: its predecessor was settled earlier, or it is earlier among the neighbours of the same predecessor. So ranks
+    by distance are refined by the ranks of predecessors until no rank changes.
     """
     reached = (distances >= 0) & (distances < np.inf)
     vertices = np.flatnonzero(reached)
@@ -38,9 +38,9 @@ def settle(
     entries = np.flatnonzero(tight)
     leads = is_source.copy()
     leads[columns[entries]] = True
-    if not leads[vertices].all():  # edges that weigh nothing lead to some
+    if not leads[vertices].all():  # Some vertices are reached only by edges of weight 0.
         return _by_distance(graph, distances, vertices, sources)
-    queued = np.full(len(adjacency), np.iinfo(np.int64).max)  # the entry that queued each vertex; of sources, its place
+    queued = np.full(len(adjacency), np.iinfo(np.int64).max)  # the entry that queued each vertex, or a source's place
     for place, source in reversed([*enumerate(sources)]):
         queued[source] = place
     starts, heads = rows[entries], columns[entries]
@@ -61,7 +61,7 @@ def settle(
 
 
 def _ranks(vertices: NDArray[Any], n: int, *keys: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the dense rank of each of *vertices* by the last key, then the one before; equal ones have equal ranks."""
+    """Return dense ranks of *vertices* by the last key, ties by the key before it, and so on; full ties are equal."""
     columns = [key[vertices] if key.size == n else key for key in keys]
     order = np.lexsort(columns)
     differs = np.zeros(order.size, bool)
@@ -76,10 +76,10 @@ def _ranks(vertices: NDArray[Any], n: int, *keys: NDArray[Any]) -> NDArray[np.in
 def _by_distance(
     graph: Graph, distances: NDArray[Any], vertices: NDArray[Any], sources: list[int]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the vertices by distance, each after its predecessor, with the predecessors that our search finds."""
+    """Return the vertices by distance, each after its predecessor, and the predecessors of :func:`clgraph.sssp`."""
     before = sssp(graph, sources, predecessors=True, **run_options("sssp")).predecessors
     assert before is not None
-    steps = np.zeros(distances.size, np.int64)  # edges to the source: predecessors at the same distance come first
+    steps = np.zeros(distances.size, np.int64)  # edges from the source, which order vertices at the same distance
     while True:
         deeper = np.where(before >= 0, steps[np.maximum(before, 0)] + 1, 0)
         if np.array_equal(deeper, steps):

@@ -1,6 +1,6 @@
-"""The table of the backend: the name of each networkx function, where ours is, and which calls it takes.
+"""The table of the backend's functions: networkx's name, the function here, and the calls that it takes.
 
-``_clgraph_nx.py`` has the names, too, since networkx reads that module when it is imported; a test compares both.
+``_clgraph_nx.py`` repeats the names, because networkx reads that module when it is imported. A test compares both.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _search(arguments: Arguments) -> str | None:
     if arguments.get("sort_neighbors") is not None:
         return "sort_neighbors is a function"
     if arguments.get("reverse"):
-        return _undirected(arguments)  # the order of predecessors is not kept
+        return _undirected(arguments)  # In directed graphs, networkx's order of predecessors is not known here.
     return None
 
 
@@ -101,17 +101,18 @@ class Entry:
     Attributes
     ----------
     name : str
-        networkx's name for it.
+        networkx's name of the function.
     module : str
-        Ours, in this package.
+        The module in this package that has the function.
     function : str
-        The name there, if it is another one.
+        The name of the function in that module.
     refusal : function
-        It returns the reason why a call is not taken, or ``None``, and only looks at arguments.
+        It returns the reason why a call is not taken, or ``None``. It reads the arguments but no graph data.
     cost : str
-        networkx's own cost, which decides from which size on a call is taken: ``"linear"`` in the graph's size,
-        ``"sorted"`` or otherwise many times as long as a conversion, ``"pairs"`` (a search from every node),
-        ``"early"`` (it ends once it has met something), or ``"kernels"`` (ours is quick in large graphs only).
+        The cost of networkx's own function, which determines the least size of a graph for the backend: ``"linear"``
+        in the graph's size; ``"sorted"``, by sorting or another way far slower than a conversion; ``"pairs"``, a
+        search from every node; ``"early"``, if it usually ends early. ``"kernels"`` means that the backend is fast
+        for large graphs only.
     """
 
     name: str
@@ -127,7 +128,7 @@ class Entry:
         return found
 
     def arguments(self, args: Any, kwargs: Mapping[str, Any]) -> Arguments:
-        """Return the arguments of a call by name, with defaults."""
+        """Return the arguments of a call by name, including defaults."""
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
         return bound.arguments
@@ -137,14 +138,14 @@ class Entry:
         return inspect.signature(self.run)
 
     def why_not(self, args: Any, kwargs: Mapping[str, Any]) -> str | None:
-        """Return why a call is not taken, or ``None``."""
+        """Return the reason why a call is not taken, or ``None``."""
         try:
             return self.refusal(self.arguments(args, kwargs))
         except TypeError as error:
             return str(error)
 
     def needed_nodes(self, arguments: Arguments, is_cached: bool) -> int:
-        """Return the least number of nodes with which the backend is faster than networkx, as it was measured."""
+        """Return the least number of nodes from which the backend is faster than networkx, by the settings."""
         between_two = arguments.get("source") is not None and arguments.get("target") is not None
         name = _SIZES.get("early" if between_two and "method" in arguments else self.cost)
         return int(setting(name or ("min_nodes_cached" if is_cached else "min_nodes"), 0))
@@ -156,7 +157,7 @@ _SIZES = {
     "early": "min_nodes_early_end",
     "kernels": "min_nodes",
 }
-"""The setting with the least size, where it does not depend on whether networkx has kept a conversion."""
+"""The setting with the least size, by cost; ``"linear"`` depends on whether networkx has cached the conversion."""
 
 
 _ROWS: list[tuple[str, Refusal, str, str]] = [

@@ -1,8 +1,8 @@
-"""Tests of networkx that expect one of several right answers, and the reason why ours is another."""
+"""Tests of networkx that expect one of several right answers, and why the backend's answer differs."""
 
 from __future__ import annotations
 
-_CYCLES = "::TestMinimumCycleBasis::"  # node ids of one file alone lack its name
+_CYCLES = "::TestMinimumCycleBasis::"  # no file name: pytest omits it if it runs that file alone
 _PATH = "bidirectional_dijkstra returns another of several shortest paths, so a cycle begins at another node"
 
 TIES: dict[str, str] = {

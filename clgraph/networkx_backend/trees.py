@@ -1,4 +1,4 @@
-"""Minimum and maximum spanning forests, whose edges are those of networkx's Kruskal."""
+"""networkx's functions on minimum and maximum spanning trees, with the same edges as its Kruskal algorithm."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from clgraph.networkx_backend.graph import plain_class
 
 
 def _forest(adjacency: Adjacency, weights: NDArray[Any] | None, *, maximum: bool) -> NDArray[Any]:
-    """Return the entries of the forest's edges in the order in which Kruskal takes them.
+    """Return the entries of the forest's edges in the order in which Kruskal's algorithm takes them.
 
-    Of equal weights Kruskal takes the first in the order of ``G.edges``. So edges get their places in his order as
-    weights, and their forest is his.
+    Kruskal's algorithm takes edges by weight, and edges of equal weight in the order of ``G.edges``. So each edge's
+    position in this order is used as its weight, which makes the forest unique and the same as networkx's.
     """
     edges = adjacency.edges
     order = np.arange(edges.size)
@@ -37,7 +37,7 @@ def _forest(adjacency: Adjacency, weights: NDArray[Any] | None, *, maximum: bool
 
 
 def _weights(G: Any, weight: Any, ignore_nan: bool) -> NDArray[Any] | None:
-    """Return the weights; raise networkx's error for the first NaN unless they are ignored."""
+    """Return the weights; raise networkx's error for the first NaN unless *ignore_nan*."""
     weights = arrays(G).weights(weight)
     if weights is not None and weights.dtype == np.int64 and weights.size and weights.min() == np.iinfo(np.int64).min:
         raise NotImplementedError("the weight -2**63 has no negative")
@@ -71,7 +71,7 @@ def _spanning_edges(
 
 
 def _raising(error: Exception) -> Iterator[Any]:
-    """Return an iterator that raises *error*, as networkx's generators do, when it is asked for an item."""
+    """Return an iterator that raises *error* when its first item is requested, as networkx's generators do."""
     raise error
     yield
 

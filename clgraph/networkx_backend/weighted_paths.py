@@ -1,4 +1,4 @@
-"""Shortest paths by weights: distances and paths in the order in which Dijkstra's algorithm settles nodes."""
+"""networkx's functions on weighted shortest paths; results are in the order in which Dijkstra settles nodes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _paths_of(
 
 
 def _path_to(adjacency: Adjacency, vertices: list[int], target: int, cutoff: Any, weight: Any) -> Any:
-    """Return the distance and the path to one vertex, or ``None`` if there is none."""
+    """Return the distance of *target* and the path to it, or ``None`` if there is no path."""
     graph = adjacency.weighted(weight)
     distances = _distances(graph, vertices, cutoff)
     if not 0 <= distances[target] < np.inf:
@@ -58,7 +58,7 @@ def _path_to(adjacency: Adjacency, vertices: list[int], target: int, cutoff: Any
 
 
 def lengths(G: Any, source: Any, cutoff: Any, weight: Any, name: str) -> dict[Any, Any]:
-    """Return the distance of every node from *source*; networkx's function *name* raises its errors."""
+    """Return the distance of every reached node from *source*; networkx's function *name* raises the errors."""
     adjacency = arrays(G)
     if (vertex := adjacency.number(source)) < 0:
         found: dict[Any, Any] = by_networkx(name, G, source, weight=weight)
@@ -67,7 +67,7 @@ def lengths(G: Any, source: Any, cutoff: Any, weight: Any, name: str) -> dict[An
 
 
 def length(G: Any, source: Any, target: Any, weight: Any, name: str) -> Any:
-    """Return the distance between two nodes; networkx's function *name* raises its errors."""
+    """Return the distance between two nodes; networkx's function *name* raises the errors."""
     adjacency = arrays(G)
     begin, end = adjacency.number(source), adjacency.number(target)
     if begin < 0 or end < 0:
@@ -150,7 +150,7 @@ def bellman_ford_path_length(G: Any, source: Any, target: Any, weight: Any = "we
 
 
 def bidirectional_dijkstra(G: Any, source: Any, target: Any, weight: Any = "weight") -> tuple[Any, list[Any]]:
-    """Search from the source only: a device has no use for a second search that ends the first one early."""
+    """Search from the source only, because on a device a second search from the target would save nothing."""
     adjacency = arrays(G)
     begin, end = adjacency.number(source), adjacency.number(target)
     if begin < 0 or end < 0 or begin == end:
@@ -165,7 +165,7 @@ def bidirectional_dijkstra(G: Any, source: Any, target: Any, weight: Any = "weig
 
 def _of_all(G: Any, answer: Any, cutoff: Any, weight: Any) -> Iterator[tuple[Any, Any]]:
     adjacency = arrays(G)
-    adjacency.weighted(weight)  # its refusal must not wait for the first item
+    adjacency.weighted(weight)  # Raise an error about weights now, not when the first item is requested.
     return ((node, answer(adjacency, [vertex], cutoff, weight)) for vertex, node in enumerate(adjacency.nodes))
 
 

@@ -1,4 +1,4 @@
-"""Reusable device operations: fill, reduce, scan, compact, sort, segmented.
+"""Reusable device operations: fill, reduce, scan, compact, sort, and segmented reductions and sorts.
 
-Each is a plan: the constructor compiles and allocates, ``run()`` only enqueues and may be called again.
+Each is a plan: the constructor compiles and allocates, and ``run()`` only enqueues and may be called repeatedly.
 """

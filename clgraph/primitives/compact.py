@@ -1,4 +1,4 @@
-"""Stable compaction: keep what a predicate chooses, in order."""
+"""Stable compaction: the items for which a predicate is true, in order."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ SOURCE = "primitives/compact.cl"
 
 
 class Compact(LookBack):
-    """Write ``item`` of every index 0 … *n* − 1 that *predicate* chooses to *target*, in order of the index.
+    """A plan that writes *item* for each index 0 … *n* − 1 where *predicate* is true to *target*, in order.
 
     Parameters
     ----------
     n : int
     target : DeviceArray
-        At least as many items as are chosen; if unsure, *n*.
+        It must have room for all chosen items; *n* is always enough.
     predicate : str
-        OpenCL C expression in the index ``i`` (a long) and the names of *arrays*: ``"levels[i] == 3"``.
+        An OpenCL C expression of the index ``i`` (a long) and the names of *arrays*: ``"levels[i] == 3"``.
     item : str
-        Likewise; the default keeps the indices.
+        The expression to write; by default, the index.
     arrays : mapping of str to DeviceArray
-        *target* is none of them.
+        The arrays in the expressions, by name; *target* must not be among them.
     strategy : {"look_back", "chunks"}, optional
-        One pass in which work-groups wait for earlier ones, or two without waiting.
+        One pass in which work-groups wait for earlier ones, or two passes without waiting.
     tuning : mapping, optional
-        ``WG_SIZE`` and ``ITEMS_PER_ITEM`` in place of the tuned ones.
+        ``WG_SIZE`` and ``ITEMS_PER_ITEM`` instead of the tuned sizes.
 
     Attributes
     ----------
     size : DeviceArray
-        One uint32: after ``run()``, how many were chosen.
+        The number of items written by the last run, one uint32.
     """
 
     _what = "compaction"

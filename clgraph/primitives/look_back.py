@@ -1,4 +1,4 @@
-"""Plans whose work-groups may wait for earlier ones; ``cl/primitives/look_back.h`` tells how."""
+"""The base class of plans whose work-groups may wait for earlier ones, as ``cl/primitives/look_back.h`` explains."""
 
 from __future__ import annotations
 
@@ -14,67 +14,67 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch, Program
 from clgraph.runtime.session import Session
 
-_CHUNK_ITEMS = 4096  # items worth a work-group that does not look back
+_CHUNK_ITEMS = 4096  # least items per work-group if work-groups do not look back
 
 
 def looks_back(session: Session) -> bool:
-    """Return whether a work-group may wait for work-groups that started before it."""
+    """Return whether a work-group on this device may wait for work-groups that started before it."""
     return session.facts.dialect.has_grid_barrier and session.facts.has_int64_atomics
 
 
 class LookBack(Launches):
-    """Launches, then launches that look back. A plan of the primitives is one, with or without the latter.
+    """A plan that enqueues ordinary launches, then launches that look back; it may have none of either kind.
 
-    The state words are not cleared between runs: what a launch leaves is the next one's "nothing". That holds
-    only if the host knows which launches the device got. After a run that raised, it does not: the launch may
-    have been enqueued or not, and a run of several may have ended between any two. So the next run clears all
-    words first; the queue is in order, so nothing that was enqueued before writes them later.
+    State words are not cleared between runs: the values that a launch leaves count as "nothing" for the next
+    launch. This requires that the host knows which launches the device got. After a run that raised, it does not
+    know: the launch may have been enqueued or not, and a run of several may have ended between any two. So the next
+    run clears all words first. Since the queue is in order, no earlier launch can write to them afterwards.
 
     Attributes
     ----------
     launches : list of Launch
-        What a run enqueues first.
+        The ordinary launches, which a run enqueues first.
     """
 
-    _what: ClassVar[str]  # names the operation in errors
+    _what: ClassVar[str]  # name of the operation in error messages
 
     def __init__(self) -> None:
         self.launches: list[Launch] = []
         self._look_backs: list[Launch] = []
         self._control: DeviceArray | None = None
-        self._words: list[DeviceArray] = []  # all that must be zero before a first run
+        self._words: list[DeviceArray] = []  # arrays that must be zero before the first run
         self._parity = 0
-        self._is_known = True  # whether the words are what the last launch of a whole run leaves
-        self._was_known = True  # ... when the status word was asked for
+        self._is_known = True  # whether the words are as the last launch of a complete run leaves them
+        self._was_known = True  # the same, at the time when the status word was requested
 
     def _tuned(
         self, session: Session, source: str, strategy: str | None, tuning: Mapping[str, int] | None
     ) -> dict[str, int]:
-        """Set the strategy, by default that of the device, and return its sizes in kernel file *source*."""
+        """Set the strategy, by default the device's best one, and return its tuned sizes for kernel file *source*."""
         self.strategy = strategy or ("look_back" if looks_back(session) else "chunks")
         self._is_plain = self.strategy == "chunks" and session.facts.is_cpu
         size, items = (1, 1) if self._is_plain else (256, 16)
         return tuned(session, source, {"WG_SIZE": size, "ITEMS_PER_ITEM": items}, tuning)
 
     def _chunks(self, session: Session, n: int, tile: int) -> tuple[int, int]:
-        """Return the items of a work-group that does not look back, in whole tiles, and the number of work-groups."""
+        """Return the items per work-group, in whole tiles, and the number of work-groups, without look-back."""
         limit = (4 if self._is_plain else 8) * session.facts.compute_units
         chunk = tile * max(-(-_CHUNK_ITEMS // tile), -(-n // (tile * limit)))
         return chunk, max(1, -(-n // chunk))
 
     def _zeros(self, session: Session, size: int, dtype: DTypeLike = np.uint32) -> DeviceArray:
-        """Allocate words that are zero before the first run and again after a failed one."""
+        """Allocate words that are zero before the first run, and are cleared again after a failed run."""
         self._words.append(session.zeros(size, dtype))
         return self._words[-1]
 
     def _new_control(self, session: Session, program: Program) -> DeviceArray:
-        """Allocate the ticket and status words of the launches of *program* that look back."""
+        """Allocate the ticket and status words for the launches of *program* that look back."""
         self._status_at = program.constant("CONTROL_STATUS")
         self._control = self._zeros(session, program.constant("CONTROL_WORDS"))
         return self._control
 
     def run(self) -> None:
-        """Enqueue the operation. After an error the plan can be run again."""
+        """Enqueue the operation. After an error, the plan can be run again."""
         if not self._is_known:
             for words in self._words:
                 words.fill(0)
@@ -89,24 +89,26 @@ class LookBack(Launches):
         self._is_known = True
 
     def run_checked(self) -> None:
-        """Run, and wait for the device where :meth:`check` does."""
+        """Run, then call :meth:`check`, which waits for the device if work-groups look back."""
         self.run()
         self.check()
 
     def statuses(self) -> list[tuple[DeviceArray, int, int]]:
-        """Return the status word, where one is used, for ``Session.read``; what was read is for :meth:`check`."""
+        """Return the range of the status word, if any, for ``Session.read``; :meth:`check` takes what that returns."""
         if self._control is None:
             return []
-        self._was_known, self._is_known = self._is_known, False  # nor are they after a time-out or a failed read
+        self._was_known, self._is_known = self._is_known, False  # unknown also after a time-out or a failed read
         return [(self._control, self._status_at, self._status_at + 1)]
 
     def check(self, words: Sequence[NDArray[Any]] | None = None) -> None:
-        """Look at the status word, where one is used: at what was read of :meth:`statuses`, or else wait and read it.
+        """Raise an error if the status word, if there is one, reports a time-out.
+
+        *words* are the values read of :meth:`statuses`. Without them, wait for the device and read the word.
 
         Raises
         ------
         DeviceTimeoutError
-            A wait on the device ran out: the results are wrong. The plan can be run again.
+            A wait on the device reached its limit, so the results are wrong. The plan can be run again.
         """
         if self._control is None:
             return

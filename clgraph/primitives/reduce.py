@@ -1,4 +1,4 @@
-"""Sum, least and greatest of an array."""
+"""Reductions of an array: its sum, least or greatest item."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LIMITS = {
 
 
 def operation_defines(operation: str, dtype: np.dtype[Any]) -> dict[str, int | str]:
-    """Return the defines of ``cl/primitives/operation.h``."""
+    """Return the definitions that ``cl/primitives/operation.h`` needs for this operation and type."""
     if operation not in OPERATIONS:
         raise InputError(f"operation {operation!r}; use one of {', '.join(OPERATIONS)}")
     name = c_type(dtype)
@@ -33,20 +33,20 @@ def operation_defines(operation: str, dtype: np.dtype[Any]) -> dict[str, int | s
 
 
 class Reduce(Launches):
-    """The sum, least or greatest item of an array, left on the device.
+    """A plan that computes the sum, least or greatest item of an array; the result stays on the device.
 
     Parameters
     ----------
     source : DeviceArray
-        int32, uint32, int64, uint64 or float32.
+        An array of int32, uint32, int64, uint64 or float32.
     target : DeviceArray
-        Its first item becomes the result; sums are made in its type. Without items, "sum" gives 0, "min" the highest
-        value of the type (infinity), and "max" the lowest.
+        Its first item becomes the result. Sums are computed in its type. If *source* is empty, "sum" gives 0, "min" the
+        highest value of the type (infinity for floats), and "max" the lowest.
     operation : {"sum", "min", "max"}
-        A float sum is the same in every run on one device. With a NaN among the items, min and max are
+        A float sum is the same in every run on one device. If an item is NaN, the result of "min" and "max" is
         unspecified.
     tuning : mapping, optional
-        ``WG_SIZE`` and ``UNROLL`` in place of the tuned ones.
+        ``WG_SIZE`` and ``UNROLL`` instead of the tuned sizes.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Reduce(Launches):
         types = operation_defines(operation, target.dtype)
         program = session.program(SOURCE, {**sizes, **types, "IN_T": c_type(source.dtype), "VEC": vec})
         group = sizes["WG_SIZE"]
-        worth = max(4096, 4 * group * vec * sizes["UNROLL"])  # items that pay for one more work-group
+        worth = max(4096, 4 * group * vec * sizes["UNROLL"])  # least items for which another work-group pays off
         groups = max(1, min((4 if cpu else 8) * units, -(-source.size // worth)))
         chunk = vec * max(1, -(-source.size // (groups * vec)))
         partials = session.empty(groups, target.dtype) if groups > 1 else target
@@ -77,7 +77,7 @@ class Reduce(Launches):
 
 
 def reduce(session: Session, source: DeviceArray, operation: str = "sum") -> DeviceArray:
-    """Enqueue a reduction; return an array of one item. See :class:`Reduce`."""
+    """Enqueue a reduction, and return an array with the result as its only item; see :class:`Reduce`."""
     target = session.empty(1, source.dtype)
     Reduce(session, source, target, operation).run()
     return target

@@ -17,19 +17,19 @@ _ALLOWED = "int32 uint32 int64"
 
 
 class Scan(LookBack):
-    """Sums of all earlier items, modulo 2**32 or 2**64.
+    """A plan that computes for each item the sum of all earlier items, modulo 2**32 or 2**64.
 
     Parameters
     ----------
     source, target : DeviceArray
-        Different arrays of int32, uint32 or int64; the sums are of *target*'s type. *target* may have
-        one item more than *source*: it becomes the total, which makes row offsets of row lengths.
+        Different arrays of int32, uint32 or int64; the sums have *target*'s type. *target* may have
+        one item more than *source*, which becomes the total. Row lengths then give row offsets.
     inclusive : bool
-        Whether an item counts itself.
+        Whether a sum includes the item itself.
     strategy : {"look_back", "chunks"}, optional
-        One pass in which work-groups wait for earlier ones, or two without waiting.
+        One pass in which work-groups wait for earlier ones, or two passes without waiting.
     tuning : mapping, optional
-        ``WG_SIZE`` and ``ITEMS_PER_ITEM`` in place of the tuned ones.
+        ``WG_SIZE`` and ``ITEMS_PER_ITEM`` instead of the tuned sizes.
     """
 
     _what = "scan"
@@ -83,8 +83,8 @@ class Scan(LookBack):
 
 
 def exclusive_sum(session: Session, source: DeviceArray, target: DeviceArray) -> None:
-    """Write the sums of all earlier items of *source* to *target*; see :class:`Scan`.
+    """Write for each item of *source* the sum of all earlier items to *target*; see :class:`Scan`.
 
-    On devices where work-groups wait for each other it waits for the result, to see that none gave up.
+    On devices where work-groups wait for each other, this waits for the result, to check that no such wait timed out.
     """
     Scan(session, source, target).run_checked()

@@ -1,4 +1,4 @@
-"""Reductions and sorts of every segment of CSR offsets."""
+"""Reductions and sorts within each segment of an array; the segments are given by CSR offsets."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ def _n_rows(row_offsets: DeviceArray) -> int:
 
 
 class SegmentedReduce(Launches):
-    """The sum, least or greatest item of each segment.
+    """A plan that computes the sum, least or greatest item of each segment.
 
     Parameters
     ----------
     row_offsets : DeviceArray
-        int32 or int64; segment r is items ``row_offsets[r]`` … ``row_offsets[r + 1]`` − 1 of *values*. The
-        first is 0, the last the size of *values*, and they do not fall.
+        int32 or int64. Segment r has the items ``row_offsets[r]`` … ``row_offsets[r + 1]`` − 1 of *values*. The
+        first offset is 0, the last is the size of *values*, and they do not decrease.
     values, target : DeviceArray
-        Both have one type: int32, uint32, int64, uint64 or float32. *target* has an item per segment. An empty
-        segment gets 0 from "sum", the highest value of the type from "min", and the lowest from "max".
+        Two arrays of the same type: int32, uint32, int64, uint64 or float32. *target* has an item per segment. An
+        empty segment gets 0 from "sum", the highest value of the type from "min", and the lowest from "max".
     operation : {"sum", "min", "max"}
     tuning : mapping, optional
-        ``WG_SIZE`` and ``ITEMS_PER_ITEM`` in place of the tuned ones.
+        ``WG_SIZE`` and ``ITEMS_PER_ITEM`` instead of the tuned sizes.
     """
 
     def __init__(
@@ -80,19 +80,19 @@ class SegmentedReduce(Launches):
 
 
 class SegmentedSort:
-    """Sort the keys of each segment, and values with them; stable.
+    """A plan that sorts the keys of each segment, with their values; the sort is stable.
 
     Parameters
     ----------
     row_offsets : DeviceArray
-        As for :class:`SegmentedReduce`.
+        As in :class:`SegmentedReduce`.
     keys, out_keys : DeviceArray
         Different arrays of int32, uint32 or float32 (in total order).
     values, out_values : DeviceArray, optional
-        Moved with the keys; any type of 4 or 8 bytes.
+        Values that move with the keys, of any type of 4 or 8 bytes.
     key_bits : int
-        With less than 32, all keys must be integers of at least 0 and below ``2**key_bits``; it takes fewer
-        passes then.
+        If it is less than 32, all keys must be integers in ``[0, 2**key_bits)``, and the sort takes fewer
+        passes.
     """
 
     def __init__(
@@ -144,5 +144,5 @@ class SegmentedSort:
             self._unpack()
 
     def check(self) -> None:
-        """Raise if a wait on the device ran out; see :meth:`LookBack.check`."""
+        """Raise an error if a wait on the device reached its limit; see :meth:`LookBack.check`."""
         self._sort.check()

@@ -1,4 +1,4 @@
-"""Stable radix sort of keys, with values if wanted."""
+"""Stable radix sort of keys, or of keys and values."""
 
 from __future__ import annotations
 
@@ -16,29 +16,30 @@ from clgraph.runtime.session import Session
 
 SOURCE = "primitives/sort.cl"
 SOURCE_CHUNKS = "primitives/sort_chunks.cl"
-_CACHED_BYTES = 24 << 20  # arrays that stay in a CPU's caches between passes
+_CACHED_BYTES = 24 << 20  # Keys and values up to this size stay in a CPU's caches between passes.
 KINDS = {"u": "UNSIGNED_KEYS", "i": "SIGNED_KEYS", "f": "FLOAT_KEYS"}
 
 
 class Sort(LookBack):
-    """Sort keys, or keys and values, by the bits *begin_bit* … *end_bit* − 1 of the keys.
+    """A plan that sorts keys, or keys and values, by the bits *begin_bit* … *end_bit* − 1 of the keys.
 
     Parameters
     ----------
     keys, out_keys : DeviceArray
-        Different arrays of one 32- or 64-bit integer or float type. Floats are in total order: -0.0 before
-        0.0, NaNs at the ends. *keys* is not changed.
+        Different arrays of the same 32- or 64-bit integer or float type. Floats are in total order: -0.0
+        before 0.0, NaNs at the ends. *keys* is not changed.
     values, out_values : DeviceArray, optional
-        Moved with the keys; any type of 4 or 8 bytes.
+        Values that move with the keys, of any type of 4 or 8 bytes.
     begin_bit, end_bit : int
-        Keys that differ in no other bits need fewer passes. They are bits of the key's order-preserving
-        form, in which the sign bit is inverted, and so are all other bits of a negative float.
+        The range of bits in which keys differ; a shorter range needs fewer passes. Bits are numbered in the
+        key's order-preserving form, in which the sign bit of signed types is inverted, and for negative floats
+        also all other bits.
     strategy : {"onesweep", "tiles", "chunks"}, optional
-        One launch a digit with look-back between work-groups; count, scan and scatter per digit; the same
-        for CPUs.
+        "onesweep": one launch per digit, in which work-groups look back. "tiles": count, scan and scatter for
+        each digit. "chunks": the same for CPUs.
     tuning : mapping, optional
-        ``WG_SIZE``, ``ITEMS_PER_ITEM``, ``RADIX_BITS``, ``HISTOGRAM_COPIES``, ``LINE`` in place of the tuned
-        ones.
+        ``WG_SIZE``, ``ITEMS_PER_ITEM``, ``RADIX_BITS``, ``HISTOGRAM_COPIES``, ``LINE`` instead of the tuned
+        sizes.
     """
 
     _what = "sort"
@@ -84,7 +85,7 @@ class Sort(LookBack):
         sizes = self._sizes(tuning)
         self.n_passes = n_passes = -(-(last - begin_bit) // sizes["RADIX_BITS"])
         sizes["RADIX_BITS"] = -(-(last - begin_bit) // n_passes)
-        # Buffers alternate so that the last pass writes the target.
+        # Passes alternate between two buffers, such that the last pass writes to the target.
         spare = {name: session.empty(n, array.dtype) for name, array in self._target.items() if n_passes > 1}
         buffers = [self._source] + [self._target if (n_passes - i) % 2 else spare for i in range(n_passes)]
         moves: list[dict[str, Any]] = []
@@ -124,7 +125,7 @@ class Sort(LookBack):
             return sizes
         defaults = {"WG_SIZE": 256, "ITEMS_PER_ITEM": 64 // widest, "RADIX_BITS": 8, "HISTOGRAM_COPIES": 2}
         sizes = tuned(session, SOURCE, defaults, tuning)
-        # A counter per digit and sub-group must fit in local memory; a work-item has at most one digit.
+        # Local memory must hold a counter for each digit and sub-group. A work-item handles at most one digit.
         counter_bytes = 4 * sizes["WG_SIZE"] // session.facts.sub_group_size
         counters = session.facts.local_mem_bytes * 3 // 4 // counter_bytes
         limit = min(power_of_two_at_most(counters), power_of_two_at_most(sizes["WG_SIZE"]))
@@ -189,9 +190,9 @@ def sort(
     begin_bit: int = 0,
     end_bit: int | None = None,
 ) -> tuple[DeviceArray, DeviceArray | None]:
-    """Return new arrays of the sorted keys, and of the values moved with them; see :class:`Sort`.
+    """Return new arrays of the sorted keys, and of the values in the same order; see :class:`Sort`.
 
-    On devices where work-groups wait for each other it waits for the result, to see that none gave up.
+    On devices where work-groups wait for each other, this waits for the result, to check that no such wait timed out.
     """
     out_keys = session.empty(keys.size, keys.dtype)
     out_values = None if values is None else session.empty(values.size, values.dtype)

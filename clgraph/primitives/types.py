@@ -1,4 +1,4 @@
-"""What the primitives share: launches in a row, names of types, and tuned sizes."""
+"""Helpers of the primitives: the base class of their plans, OpenCL names of types, and tuned sizes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clgraph.runtime.programs.program import Launch
 from clgraph.runtime.session import Session
 
 Tuning: TypeAlias = Mapping[str, Mapping[str, int]]
-"""The tunables of each kernel file."""
+"""The tuned sizes of each kernel file, by its name."""
 
 NOT_TUNED: Tuning = MappingProxyType({})
 MAX_ITEMS = 2**31 - 1
@@ -22,7 +22,7 @@ _C_NAMES = {"int32": "int", "uint32": "uint", "int64": "long", "uint64": "ulong"
 
 
 class Launches:
-    """A plan that only enqueues its launches.
+    """A plan whose run enqueues its launches in order.
 
     Attributes
     ----------
@@ -38,14 +38,14 @@ class Launches:
 
 
 def c_type(dtype: np.dtype[Any], allowed: str = " ".join(_C_NAMES)) -> str:
-    """Return the OpenCL C name of *dtype*, which must be one of *allowed* (names with blanks between)."""
+    """Return the OpenCL C name of *dtype*, which must be one of *allowed* (names separated by blanks)."""
     if dtype.name not in allowed.split():
         raise InputError(f"dtype {dtype} is not supported here; use one of: {allowed}")
     return _C_NAMES[dtype.name]
 
 
 def check_count(n: int) -> None:
-    """Raise unless *n* items are few enough for 32-bit counts."""
+    """Raise an :class:`InputError` if *n* items are too many for 32-bit counts."""
     if n > MAX_ITEMS:
         raise InputError(f"{n} items; a primitive takes at most {MAX_ITEMS}")
 
@@ -53,9 +53,9 @@ def check_count(n: int) -> None:
 def tuned_sizes(
     facts: DeviceFacts, tuning: Tuning, source: str, defaults: Mapping[str, int], given: Mapping[str, int] | None = None
 ) -> dict[str, int]:
-    """Return the tunables of kernel file *source*: *given*, else tuned ones, else *defaults*; a group fits the device.
+    """Return the sizes of kernel file *source* that *defaults* names: *given*, else tuned, else default values.
 
-    *tuning* may have tunables for the kernels alone, which no default names.
+    The work-group size is limited to the device's maximum. Other sizes in *tuning* are for the kernels alone.
     """
     found = {name: size for name, size in tuning.get(source, {}).items() if name in defaults}
     sizes = {**defaults, **found, **(given or {})}
@@ -66,10 +66,10 @@ def tuned_sizes(
 def tuned(
     session: Session, source: str, defaults: Mapping[str, int], given: Mapping[str, int] | None = None
 ) -> dict[str, int]:
-    """Return :func:`tuned_sizes` by the profile of *session*."""
+    """Return :func:`tuned_sizes` with the tuning in the profile of *session*."""
     return tuned_sizes(session.facts, session.profile.tuning, source, defaults, given)
 
 
 def power_of_two_at_most(n: int) -> int:
-    """Return the largest power of two that is not above *n*."""
+    """Return the largest power of two that is at most *n*."""
     return 1 << (n.bit_length() - 1)

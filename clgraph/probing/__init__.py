@@ -1,4 +1,4 @@
-"""The probe: measures what the cost model divides work by."""
+"""The probe, which measures the rates of a device for the cost model."""
 
 from clgraph.probing.api import probe
 

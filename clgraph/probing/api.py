@@ -1,4 +1,4 @@
-"""``probe``: measure a device, or return what was measured before."""
+"""The function ``probe``, which measures a device's profile or returns an earlier measurement."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from clgraph.runtime.session import Session, SessionLike, as_session
 logger = logging.getLogger(__name__)
 
 Progress = Callable[[int, int, str], None]
-"""Called with how many measurements are done, how many there are, and the name of the next."""
+"""A function of the number of measurements done, their total, and the name of the next one."""
 
-_HOST_RATE = "host_items_per_second"  # the only rate for which no device is needed
-_LONGEST_SECONDS = 0.1  # a curve ends where one turn of all work-items might take longer
+_HOST_RATE = "host_items_per_second"  # the only rate that is measured without a device
+_LONGEST_SECONDS = 0.1  # A curve ends before the point at which one turn of all work-items might take longer.
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How many points are measured, and for how long."""
+    """The number of points that are measured, and the time for each."""
 
     name: str
-    long_enough: float  # seconds of a trial
-    items_step: int  # factor between points of the same-address curve
+    long_enough: float  # least seconds of a trial
+    items_step: int  # factor between points of the same-address curves
     words_step: int  # factor between points of the random-address curves
-    most_words: int
-    bytes_step: int
-    cpu_scratch_bytes: int
-    gpu_scratch_bytes: int
-    host_bytes: tuple[int, ...]
+    most_words: int  # last point of the random-address curves
+    bytes_step: int  # factor between points of the curves by working set
+    cpu_scratch_bytes: int  # memory for the patterns on a CPU
+    gpu_scratch_bytes: int  # and on a GPU
+    host_bytes: tuple[int, ...]  # working sets of the host's curves
 
 
 QUICK = Effort("quick", 1e-3, 8, 16, 1 << 24, 8, 1 << 27, 1 << 28, (1 << 14, 1 << 17, 1 << 20))
@@ -54,31 +54,31 @@ def probe(
     use_cache: bool = True,
     progress: Progress | None = None,
 ) -> DeviceProfile:
-    """Measure what the cost model needs to know of a device.
+    """Measure the rates of a device that the cost model needs, and return them as a profile.
 
-    The measurement is kept per platform, device and driver; later sessions load it by themselves.
+    The measurement is stored in the user's cache, by platform, device and driver, and later sessions load it.
 
     Parameters
     ----------
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         A session, a device name, or ``None`` for the default session.
     quick : bool
-        Measure some points of each curve, within seconds; otherwise all of them, within a minute or two.
+        Whether to measure only some points of each curve, which takes seconds; all points take a minute or two.
     use_cache : bool
-        Return a kept measurement of at least this detail. With ``False`` measure again.
+        Whether to return a stored measurement that is at least as detailed.
     progress : callable, optional
-        Called with (done, total, name) before each measurement.
+        A function that is called with (done, total, name) before each measurement.
 
     Returns
     -------
     DeviceProfile
-        Also put into ``session.profile``. A rate that could not be measured has the generic value
-        and its reason in ``notes``.
+        The profile, which also becomes ``session.profile``. A rate that could not be measured has the generic
+        value, and the reason is in ``notes``.
 
     Raises
     ------
     DeviceError
-        Nothing could be measured, or the session has a queue of the user's that takes no times.
+        Nothing could be measured, or the session uses the caller's command queue, which has no profiling.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def probe(
 
 
 class _Measurement:
-    """One probe of one device; a failing measurement costs its own value, not the others."""
+    """One probe of one device. If a measurement fails, its rate gets the generic value, and the others go on."""
 
     def __init__(self, session: Session, effort: Effort, progress: Progress | None) -> None:
         facts = session.facts
@@ -181,20 +181,20 @@ class _Measurement:
         n_items = self._bench.resident_items
         curve = self._curve(
             name,
-            reversed(_powers(1, most, self._effort.words_step)),  # from little to much contention
+            reversed(_powers(1, most, self._effort.words_step)),  # in the order of rising contention
             lambda n_words: self._bench.atomics(operation, n_items, n_words),
             waiting=lambda n_words: (n_items, n_items / n_words),
         )
         return Curve(sorted(curve.items()))
 
     def _host(self, way: str) -> Curve:
-        """Measure what the host does in caches; beyond them it slows down as hosts do."""
+        """Measure the host's rates for small working sets; for larger ones, scale the generic profile's curve."""
         name = f"{_HOST_RATE}.{way}"
         curve = self._curve(name, self._effort.host_bytes, lambda n_bytes: host_trial(way, n_bytes))
         last, known = max(curve), self._fallback(name)
         return Curve(curve | {x: rate * curve[last] / at(known, last) for x, rate in known.items() if x > last})
 
-    # ---- measuring with a way out
+    # ---- measuring, with generic values after a failure
 
     def _value(self, name: str, start: Callable[[], Trial]) -> float:
         self._announce(name)
@@ -219,11 +219,11 @@ class _Measurement:
         *,
         waiting: Callable[[int], tuple[int, float]] = lambda _: (0, 0.0),
     ) -> Curve:
-        """Measure *start* at *points*.
+        """Measure the trial ``start(x)`` at each x of *points*, and return the curve.
 
-        ``waiting(x)`` tells how many work-items there are, and how many on each word: a loop of
-        failing compare-and-swaps slows down in proportion, to minutes on a GPU, so the curve ends
-        where that might happen.
+        ``waiting(x)`` returns the number of work-items, and how many of them share a word. A loop of failing
+        compare-and-swaps slows down in proportion to the latter, and may take minutes on a GPU. So the curve
+        ends before the point at which that might happen.
         """
         self._announce(name)
         curve = Curve()
@@ -265,12 +265,12 @@ class _Measurement:
 
 
 def _asked_for(name: str, reading: Reading) -> float:
-    """Return what the rate *name* is given in: seconds of one operation, or operations per second."""
+    """Return *reading* in the unit of rate *name*: seconds per operation, or operations per second."""
     return reading.seconds if name.endswith("_seconds") else reading.per_second
 
 
 def _powers(first: int, last: int, step: int) -> list[int]:
-    """Return *first*, *first* · *step*, … and the largest power of two up to *last*."""
+    """Return *first*, *first* · *step*, *first* · *step*² and so on, up to the largest power of two ≤ *last*."""
     largest = 1 << (last.bit_length() - 1)
     points = [first]
     while points[-1] * step < largest:

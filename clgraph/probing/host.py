@@ -1,4 +1,4 @@
-"""What the probe runs on the host: the compiled routines of numpy and scipy on random input of known size."""
+"""Trials on the host: compiled routines of numpy and scipy, run on random input of known size."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components, dijk
 
 from clgraph.probing.trials import Trial
 
-_VERTEX_BYTES = 16  # which the cost model counts for a vertex
-_DEGREE = 2  # most vertices of a random graph are reached then
+_VERTEX_BYTES = 16  # bytes per vertex that the cost model counts
+_DEGREE = 2  # entries per vertex, enough for a search of a random graph to reach most vertices
 _SEED = 1
-_LESSER_BYTES, _LESSER_CALLS = 1 << 8, 20
-_LEAST_SHARE = 0.1  # of the time of a call, though the clock may show less
+_LESSER_BYTES, _LESSER_CALLS = 1 << 8, 20  # working set and number of the tiny calls that show a call's overhead
+_MIN_SHARE = 0.1  # Of a call's time, at least this share counts after the overhead is subtracted.
 
 
 def host_trial(way: str, working_set_bytes: int) -> Trial:
-    """Return the trial of one way of :attr:`DeviceRates.host_items_per_second` in so many bytes."""
+    """Return the trial for one way of :attr:`DeviceRates.host_items_per_second`, with this working set."""
     items, call = _call(way, working_set_bytes)
     _, lesser = _call(way, _LESSER_BYTES)
-    beside = min(repeat(lesser, number=1, repeat=_LESSER_CALLS))  # what a call takes beside its items
+    beside = min(repeat(lesser, number=1, repeat=_LESSER_CALLS))  # overhead of a call
 
     def run(turns: int) -> tuple[float, float]:
-        least = min(repeat(call, number=1, repeat=turns))  # the host has other work, too, which is not to be counted
-        return float(turns * items), turns * max(least - beside, _LEAST_SHARE * least)
+        least = min(repeat(call, number=1, repeat=turns))  # the minimum, which other work on the host disturbs least
+        return float(turns * items), turns * max(least - beside, _MIN_SHARE * least)
 
     return Trial(run)
 
 
 def _call(way: str, working_set_bytes: int) -> tuple[int, Callable[[], Any]]:
-    """Return how many numbers, vertices and entries, or keys, a routine takes, and the call."""
+    """Return the number of items (numbers, vertices + entries, or keys) that a routine processes, and the call."""
     if way == "scan":
         numbers = np.ones(working_set_bytes // 8)
         sums = np.empty_like(numbers)

@@ -1,4 +1,4 @@
-"""What the probe runs on a device: each pattern is a trial of ``cl/probe`` with set arguments."""
+"""Trials on a device: each access pattern is a trial of a kernel in ``cl/probe`` with certain arguments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from clgraph.runtime.programs.program import Launch
 from clgraph.runtime.session import Session
 
 WORK_GROUP = 256
-LINE_WORDS = 64  # words of one work-group stand this far apart: at least a cache line of any device
+LINE_WORDS = 64  # distance between the words of two work-groups, at least a cache line on any device
 GLOBAL_ATOMICS = {
     "add_int32": np.int32,
     "min_int32": np.int32,
@@ -31,14 +31,14 @@ GLOBAL_ATOMICS = {
     "add_float32": np.float32,
     "add_float32_cas": np.float32,
 }
-LOCAL_ATOMICS = ("add_int32", "min_int32", "cmpxchg_int32")  # cl/common has these for local memory
+LOCAL_ATOMICS = ("add_int32", "min_int32", "cmpxchg_int32")  # the atomics that cl/common has for local memory
 
-_MOST_OPERATIONS = 1 << 30  # a trial makes no more: int32 sums and minima must not wrap
-_EXACT_FLOAT = 1 << 24  # additions of 1.0f to one word
-_RESET_WORDS = 1 << 16  # up to here every trial starts from fresh words, beyond it each series does
-_READS_PER_ITEM_BYTES, _WRITES_PER_ITEM_BYTES = 64, 4  # what the stream kernel moves
-_SPIN_LIMIT = 1_000_000  # turns of the barrier's wait: about a second
-_LINGER = 500  # turns for which the first group waits for the others to start
+_MAX_OPERATIONS = 1 << 30  # largest number of operations in a trial, so that int32 sums and minima do not overflow
+_EXACT_FLOAT = 1 << 24  # largest number of additions of 1.0f to one word that stay exact
+_RESET_WORDS = 1 << 16  # If there are no more words than this, each trial resets them; else only each series does.
+_READS_PER_ITEM_BYTES, _WRITES_PER_ITEM_BYTES = 64, 4  # traffic of a work-item of the stream kernel
+_SPIN_LIMIT = 1_000_000  # turns for which the barrier waits, about a second
+_LINGER = 500  # turns for which the first work-group waits for others to start
 
 
 class Bench:
@@ -48,7 +48,7 @@ class Bench:
     ----------
     session : Session
     scratch_bytes : int
-        Wanted size of the buffer that all patterns share; made smaller where it does not fit.
+        Wanted size of the buffer that all patterns share; it is reduced if it does not fit.
     """
 
     def __init__(self, session: Session, scratch_bytes: int) -> None:
@@ -56,8 +56,9 @@ class Bench:
         fits = min(scratch_bytes, facts.max_alloc_bytes, available_bytes(facts) // 4)
         self.session = session
         self.scratch_bytes = 1 << (fits.bit_length() - 1)
-        # On a CPU a work-group runs on one core; some runtimes wake the others only for many groups.
-        per_unit = 64 * WORK_GROUP if facts.is_cpu else 2048  # work-items; a GPU's fit at once
+        # On a CPU, a work-group runs on one core, and some runtimes use all cores only for many groups. On a GPU,
+        # this number of work-items per compute unit is resident at a time.
+        per_unit = 64 * WORK_GROUP if facts.is_cpu else 2048
         self.resident_items = facts.compute_units * per_unit
         self._scratch = self._allocate(self.scratch_bytes)
         n_out = max(self.resident_items, self.scratch_bytes // _READS_PER_ITEM_BYTES)
@@ -65,12 +66,12 @@ class Bench:
         self._seeds: Iterator[int] = itertools.count(1)
 
     def release(self) -> None:
-        """Give the buffers back."""
+        """Release the buffers."""
         self._scratch.release()
         self.out.release()
 
     def _allocate(self, n_bytes: int) -> cl.Buffer:
-        """Return memory from outside the session's pool, which would keep it."""
+        """Return a buffer that is not from the session's pool, because the pool would keep its memory."""
         with typed_errors(f"allocating {n_bytes:,} bytes"):
             return cl.Buffer(self.session.context, cl.mem_flags.READ_WRITE, n_bytes)
 
@@ -82,11 +83,11 @@ class Bench:
         return DeviceArray(self.session.memory, self._scratch, kind, size)
 
     def seed(self) -> int:
-        """Return another number each time, so that no trial walks where the last one warmed the caches."""
+        """Return a new number in each call, so that a trial does not access data that an earlier one left in caches."""
         return next(self._seeds)
 
     def timed(self, launch: Launch) -> float:
-        """Run *launch* and return its device seconds."""
+        """Run *launch* and return the seconds that it took on the device."""
         event = launch()
         self.session.wait(event)
         return event_seconds(event)
@@ -97,9 +98,9 @@ class Bench:
         return program.bind(kernel, items, **arguments)
 
     def _loop(
-        self, launch: Launch, n_items: int, verify: Callable[[int], str], most_operations: int = _MOST_OPERATIONS
+        self, launch: Launch, n_items: int, verify: Callable[[int], str], most_operations: int = _MAX_OPERATIONS
     ) -> Trial:
-        """Return *launch* as a trial, each of whose *n_items* work-items makes as many operations as it has turns."""
+        """Return *launch* as a trial, in which each of *n_items* work-items makes one operation per turn."""
 
         def run(turns: int) -> tuple[float, float]:
             launch.set(turns=turns, seed=self.seed())
@@ -115,7 +116,7 @@ class Bench:
     # ---- atomics
 
     def _check_done(self, operation: str, n_items: int, turns: int) -> str:
-        """Raise unless the last run did its work; return which share of the attempts took effect."""
+        """Raise unless the last run did all operations; return a note on the share of attempts that took effect."""
         done, attempts = int(self.out.get(0, n_items).sum(dtype=np.int64)), n_items * turns
         if not operation.startswith(("cmpxchg", "min")):
             if done != attempts:
@@ -126,13 +127,16 @@ class Bench:
         return f"attempts; {done / attempts:.3g} of them took effect with {n_items} work-items"
 
     def atomics(self, operation: str, n_items: int, n_words: int, group_stride: int = 0) -> Trial:
-        """Return *n_items* work-items on *n_words* words, or on as many for each group."""
+        """Return a trial of atomics by *n_items* work-items on *n_words* words.
+
+        If *group_stride* is given, each work-group has words of its own, at this distance from the previous group's.
+        """
         dtype, start = GLOBAL_ATOMICS[operation], start_of(operation)
         words = self.words(dtype, n_words + group_stride * (-(-n_items // WORK_GROUP) - 1))
         sizes = {"n_items": n_items, "n_words": n_words, "group_stride": group_stride}
         arguments = {"turns": 0, "seed": 0, "value": 1, "words": words, "done": self.out}
         launch = self.bind("atomics", operation, n_items, **sizes, **arguments)
-        most = min(_MOST_OPERATIONS, _EXACT_FLOAT * n_words) if dtype is np.float32 else _MOST_OPERATIONS
+        most = min(_MAX_OPERATIONS, _EXACT_FLOAT * n_words) if dtype is np.float32 else _MAX_OPERATIONS
         trial = self._loop(launch, n_items, partial(self._check_done, operation, n_items), most)
         words.fill(start)
 
@@ -144,7 +148,7 @@ class Bench:
         return replace(trial, run=run)
 
     def local_atomics(self, operation: str) -> Trial:
-        """Return all work-items of each group on one word of local memory."""
+        """Return a trial of atomics by all work-items of each group on one word of local memory."""
         words, start = self.words(np.int32, self.resident_items), start_of(operation)
         arguments = {"turns": 0, "n_words": 1, "seed": 0, "value": 1, "words": words, "done": self.out}
         launch = self.bind("local_atomics", operation, self.resident_items, start=start, **arguments)
@@ -154,7 +158,7 @@ class Bench:
     # ---- memory
 
     def stream(self) -> Trial:
-        """Return passes over the whole scratch buffer; operations are bytes."""
+        """Return a trial of passes over the whole scratch buffer; its operations are bytes."""
         n_words = self.scratch_bytes // 4
         self.words(np.uint32, n_words).fill(1)
         n_items = self.scratch_bytes // _READS_PER_ITEM_BYTES
@@ -167,7 +171,7 @@ class Bench:
         return Trial(run, verify=lambda _: self._check_out(n_items - 1, _READS_PER_ITEM_BYTES // 4))
 
     def gather(self, working_set_bytes: int) -> Trial:
-        """Return random 4-byte loads out of *working_set_bytes*."""
+        """Return a trial of random 4-byte loads from *working_set_bytes*."""
         words = self.words(np.uint32, working_set_bytes // 4)
         words.fill(1)
         arguments = {"turns": 0, "n_words": words.size, "seed": 0, "items": words, "out": self.out}
@@ -176,7 +180,7 @@ class Bench:
         return self._loop(launch, n_items, lambda turns: self._check_out(n_items - 1, turns))
 
     def chase(self, working_set_bytes: int) -> Trial:
-        """Return a chain of dependent loads through a random cycle over *working_set_bytes*."""
+        """Return a trial of dependent loads along a random cycle through *working_set_bytes*."""
         n_words = working_set_bytes // 4
         bits = n_words.bit_length() - 1
         words = self.words(np.uint32, n_words)
@@ -186,34 +190,34 @@ class Bench:
         start = 0
 
         def run(turns: int) -> tuple[float, float]:
-            nonlocal start  # as the index on the cycle
+            nonlocal start  # the index on the cycle
             start = self.seed() * 2654435769 % n_words
             launch.set(turns=turns, start=cycle_word(start, bits))
             return turns, self.timed(launch)
 
-        run(warm)  # brings what fits from other units' caches to where the chain runs
+        run(warm)  # loads what fits into the caches of the compute unit that runs the chain
         return Trial(run, verify=lambda turns: self._check_out(0, cycle_word(start + turns, bits)))
 
     # ---- latency
 
     def lock(self) -> Trial:
-        """Return one work-item that takes and frees locks nobody else wants."""
+        """Return a trial in which one work-item takes and releases uncontended locks."""
         locks = self.words(np.uint32, 1024)
         locks.fill(0)
         launch = self.bind("latency", "lock", 1, turns=0, n_locks=locks.size, seed=0, locks=locks, out=self.out)
         return self._loop(launch, 1, lambda turns: self._check_out(0, turns), MAX_TURNS)
 
     def launches(self) -> Trial:
-        """Return launches in a row, by the host's clock: what it costs to enqueue them counts, too."""
+        """Return a trial of many launches in a row, by the host's clock, which includes the cost of enqueueing."""
 
-        def finish() -> None:  # not Session.finish, which sleeps in between: too coarse a clock
+        def finish() -> None:  # not Session.finish, which sleeps while it waits, so the time would be too coarse
             with typed_errors("waiting for the device"):
                 self.session.queue.finish()
 
         return self._by_host_clock(self._touch(), finish)
 
     def read_backs(self) -> Trial:
-        """Return launches of which each is waited for by reading four bytes, by the host's clock."""
+        """Return a trial of launches, each followed by a 4-byte read that waits for it, by the host's clock."""
         launch = self._touch()
 
         def read_back() -> None:
@@ -237,7 +241,7 @@ class Bench:
         return Trial(run)
 
     def grid_barriers(self, n_groups: int) -> Trial:
-        """Return device-wide barriers of *n_groups* work-groups; the time that a kernel takes to start is taken off."""
+        """Return a trial of device-wide barriers of *n_groups* work-groups, without the kernel's start-up time."""
         program = self.session.program(
             "probe/grid_barrier.cl", {"SPIN_LIMIT": f"{_SPIN_LIMIT}u"}, work_group_size=WORK_GROUP
         )
@@ -276,5 +280,5 @@ def cycle_word(index: int, bits: int) -> int:
 
 
 def start_of(operation: str) -> int:
-    """Return what the words hold at first."""
+    """Return the initial value of the words for *operation*."""
     return 2**31 - 1 if operation.startswith("min") else 0

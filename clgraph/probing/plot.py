@@ -1,4 +1,4 @@
-"""Draw the same-address curve of a device beside those of the profiles that come with the package."""
+"""A plot of a device's same-address curve, together with the curves of the shipped profiles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from clgraph.device.profile import DeviceProfile
 from clgraph.device.profile_files import shipped_profiles
 from clgraph.figure import figure_file
 
-_STYLES: dict[str, dict[str, Any]] = {  # by origin of the profile
+_STYLES: dict[str, dict[str, Any]] = {  # origin of a profile: style of its curve
     "measured": {"linewidth": 1.6},
     "literature": {"linewidth": 1.6, "linestyle": "--"},
     "generic": {"linewidth": 1.2, "linestyle": ":"},
@@ -17,12 +17,12 @@ _STYLES: dict[str, dict[str, Any]] = {  # by origin of the profile
 
 
 def plot_same_address(profile: DeviceProfile, path: str | Path, operation: str = "add_int32") -> None:
-    """Write a picture of atomics on one address against the number of work-items.
+    """Save a plot of the rate of atomics on one address against the number of work-items.
 
     Parameters
     ----------
     profile : DeviceProfile
-        Drawn on top of the shipped ones.
+        The profile to draw on top of the shipped ones.
     path : str or Path
         Its suffix gives the format: ``.png``, ``.svg``, ``.pdf``.
     operation : str
@@ -31,7 +31,7 @@ def plot_same_address(profile: DeviceProfile, path: str | Path, operation: str =
     Raises
     ------
     MissingExtraError, InputError
-        As :func:`clgraph.figure.check_figure`.
+        As in :func:`clgraph.figure.check_figure`.
     """
     with figure_file(path, 8.0, 6.4) as figure:
         axes = figure.add_subplot()
@@ -39,7 +39,7 @@ def plot_same_address(profile: DeviceProfile, path: str | Path, operation: str =
         last = max(max(p.rates.same_address_atomics_per_second[operation]) for p in (*shipped, profile))
         for other in shipped:
             points = sorted(other.rates.same_address_atomics_per_second[operation].items())
-            points += [(last, points[-1][1])] * (points[-1][0] < last)  # read as constant beyond its end
+            points += [(last, points[-1][1])] * (points[-1][0] < last)  # A curve is constant beyond its end.
             label = other.device if other.origin == "generic" else f"{other.device} ({other.origin})"
             axes.plot(*zip(*points, strict=True), label=label, **_STYLES[other.origin])
         points = sorted(profile.rates.same_address_atomics_per_second[operation].items())

@@ -1,4 +1,4 @@
-"""Timed trials: grown until the clock can be trusted, repeated, and summed up by their median."""
+"""Timed trials, which are lengthened until the clock is precise enough, repeated, and summarised by their median."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from dataclasses import dataclass
 
 from clgraph.errors import DeviceError
 
-TRIALS = 5
+TRIALS = 5  # repetitions of a trial
 MAX_TURNS = 1 << 22
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Work that can be made longer.
+    """A measurement whose work can be made longer.
 
     Attributes
     ----------
     run : callable
-        ``run(turns)`` works in proportion to *turns*; returns operations and seconds.
+        ``run(turns)`` does work in proportion to *turns*, and returns the number of operations and the seconds.
     most_turns : int
-        Limit (a counter would overflow).
+        Maximum of *turns*, beyond which a counter would overflow.
     verify : callable
-        ``verify(turns)`` after ``run(turns)`` raises :class:`DeviceError` unless the work was done:
-        some drivers cut long loops short. Returns what else is to be told of the run.
+        ``verify(turns)``, called after ``run(turns)``, raises :class:`DeviceError` unless all work was done,
+        because some drivers cut long loops short. It returns a note on the run, or "".
     """
 
     run: Callable[[int], tuple[float, float]]
@@ -35,7 +35,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Reading:
-    """The median of the trials' rates, their relative spread (max − min) / median, and what else is to be told."""
+    """The median rate of several trials, their relative spread (max − min) / median, and a note."""
 
     per_second: float
     spread: float
@@ -48,20 +48,20 @@ class Reading:
 
 
 def read(trial: Trial, long_enough: float) -> Reading:
-    """Grow *trial* until it takes *long_enough* seconds, then take the median of several.
+    """Lengthen *trial* until it takes *long_enough* seconds, then return the median of several runs.
 
     Parameters
     ----------
     trial : Trial
     long_enough : float
-        Seconds from which on the clock is precise enough.
+        The duration in seconds from which the clock is precise enough.
 
     Raises
     ------
     DeviceError
         The clock shows no time for the longest trial, or the work was not done.
     """
-    trial.run(1)  # not timed: a driver may compile now, and caches warm
+    trial.run(1)  # not timed, because the driver may compile now, and caches are cold
     turns = 1
     _, seconds = trial.run(turns)
     while seconds < long_enough and turns < trial.most_turns:

@@ -1,1 +1,1 @@
-"""Sequential oracles, and checks of each problem's definition; nothing here knows of OpenCL."""
+"""Sequential oracles and checks of results against each problem's definition, all without OpenCL."""

@@ -1,4 +1,4 @@
-"""Sequential oracle and check of the definition for breadth-first search."""
+"""A sequential oracle for breadth-first search, and a check of its results against the definition."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ NO_PREDECESSOR = -9999  # as in scipy.sparse.csgraph
 
 
 def bfs_distances(graph: Graph, sources: Vertices) -> NDArray[np.int32]:
-    """Return the least number of edges from one of *sources* to each vertex, int32, -1 where no path leads.
+    """Return the least number of edges from one of *sources* to each vertex, int32, -1 for unreachable vertices.
 
-    Computed by scipy.
+    It is computed by scipy.
     """
     return depths(*search(graph.row_offsets, graph.column_indices, sources), root=-1)[: graph.n_vertices]
 
 
 def depths(order: NDArray[Any], predecessors: NDArray[Any], root: int = 0) -> NDArray[np.int32]:
-    """Return the distances that scipy's breadth-first order implies, int32, *root* of its first vertex, -1 of others.
+    """Return the distances that scipy's breadth-first order implies, int32; -1 for vertices that are not in it.
 
-    In that order parents come in the order of their children.
+    *root* is the distance of the first vertex. In breadth-first order, parents are in the order of their children.
     """
     places = np.empty(predecessors.size, np.int64)
     places[order] = np.arange(order.size)
     parents = places[predecessors[order[1:]]]  # ascending
-    starts = [0, 1]  # of levels in the order
+    starts = [0, 1]  # position in the order at which each level starts
     while starts[-1] < order.size:
         starts.append(1 + int(parents.searchsorted(starts[-1])))
     distances = np.full(predecessors.size, -1, np.int32)
@@ -50,11 +50,11 @@ def check_bfs(
     *,
     max_depth: int | None = None,
 ) -> None:
-    """Raise unless *distances* and *predecessors* are those of a breadth-first search from *sources*.
+    """Raise unless *distances* and *predecessors* are correct for a breadth-first search from *sources*.
 
-    Checks the definition: the sources alone have distance 0; every other vertex that is reached has an
-    entry from its predecessor, which is one edge nearer; no entry leads farther than one edge, or out of
-    what is reached. Such distances are the least, and no vertex that has a path is missing.
+    This checks the definition: only the sources have distance 0; every other reached vertex has an entry from
+    its predecessor, which is one edge nearer; no entry leads to a vertex that is farther by more than one edge or
+    is unreached. Such distances are the least, and no reachable vertex is missing.
 
     Parameters
     ----------
@@ -63,12 +63,12 @@ def check_bfs(
         Vertex numbers.
     distances, predecessors : int32 array, shape (n_vertices,)
     max_depth : int, optional
-        Vertices at a greater distance are not to be reached.
+        Vertices at a greater distance must be unreached.
 
     Raises
     ------
     VerificationError
-        Naming the vertex or the entry that fails.
+        A condition fails; the message names the vertex or the entry.
     """
     n = graph.n_vertices
     check_array("distances", distances, n, np.int32)
@@ -101,7 +101,7 @@ def check_bfs(
 def search(
     offsets: NDArray[Any], columns: NDArray[Any], sources: Vertices
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return scipy's order and predecessors of a search from a vertex behind the last, with an entry to each source."""
+    """Return scipy's order and predecessors of a search from an extra vertex *n*, which has an entry to each source."""
     n, starts = offsets.size - 1, np.unique(np.asarray(sources, np.int32))
     columns = np.concatenate([columns, starts])
     matrix = as_csr_array(np.append(offsets, columns.size), columns, np.ones(columns.size, bool))
@@ -110,7 +110,7 @@ def search(
 
 
 def check_predecessors(predecessors: NDArray[Any], needed: NDArray[Any]) -> None:
-    """Raise unless just the *needed* predecessors are vertices, and the others none."""
+    """Raise unless the *needed* predecessors are vertices and all others are ``NO_PREDECESSOR``."""
     vertices = (predecessors >= 0) & (predecessors < needed.size)
     if (v := first(np.where(needed, ~vertices, predecessors != NO_PREDECESSOR))) is not None:
         allowed = f"from 0 to {needed.size - 1}" if needed[v] else f"{NO_PREDECESSOR}, none"

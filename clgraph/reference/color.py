@@ -1,4 +1,4 @@
-"""Check of the definition for colourings at distance 1, 2 and of a matrix's columns."""
+"""A check of colourings against the definition: of graphs at distance 1 or 2, and of a matrix's columns."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from clgraph.data.graphs.sparse import checked_matrix
 from clgraph.errors import VerificationError
 from clgraph.reference.entries import check_array, first
 
-_CHUNK = 1 << 22  # entries
+_CHUNK = 1 << 22  # entries handled together
 
 
 def check_coloring(graph: Any, colors: NDArray[Any], distance: int = 1, bipartite: bool = False) -> None:
     """Raise unless *colors* is a proper colouring, numbered from 0 without gaps.
 
-    Checks the definition: at distance 1 no entry joins two vertices of one colour; at distance 2 no closed row, a
-    vertex and its neighbours, has two members of one colour, and if *bipartite* no row has two such columns. The
-    members of each colour in each row are counted by a sparse product, a chunk of rows at a time.
+    This checks the definition. At distance 1, no entry joins two vertices of one colour. At distance 2, no closed row
+    (a vertex and its neighbours) has two members of one colour. If *bipartite*, no row has two columns of one colour.
+    The members of each colour in each row are counted by a sparse product, for a chunk of rows at a time.
 
     Parameters
     ----------
     graph : Graph or scipy sparse array
-        Undirected unless *bipartite*.
+        An undirected graph, or if *bipartite* a matrix of any shape.
     colors : int32 array
-        One for each vertex, or for each column.
+        The colour of each vertex, or of each column.
     distance : {1, 2}
     bipartite : bool
-        Whether the columns of a matrix are coloured; of any shape, and *distance* is 2.
+        Whether the columns of a matrix are coloured; *distance* must then be 2.
 
     Raises
     ------
     VerificationError
-        Naming the pair that fails.
+        The colouring is wrong; the message names the pair of vertices or the colour.
     """
     matrix = _pattern(graph)
     n = matrix.shape[1]
@@ -76,7 +76,7 @@ def _check_members(rows: csr_array, start: int, colors: NDArray[Any]) -> None:
 
 
 def _pattern(graph: Any) -> csr_array:
-    """Return the entries as ones, without repeats."""
+    """Return the matrix of *graph* with all entries 1 and without repeats."""
     matrix = checked_matrix(graph).tocsr() if issparse(graph) else graph.to_scipy()
     ones = csr_array((np.ones(matrix.nnz, np.int32), matrix.indices.copy(), matrix.indptr.copy()), shape=matrix.shape)
     ones.sum_duplicates()
@@ -85,19 +85,19 @@ def _pattern(graph: Any) -> csr_array:
 
 
 def _closed(rows: csr_array, start: int) -> csr_array:
-    """Return rows from *start* on, each with its own number among its members."""
+    """Return *rows*, which start at row *start*, with each row's own number added to its members."""
     closed = (rows + eye_array(*rows.shape, k=start, dtype=np.int32, format="csr")).tocsr()
     closed.data[:] = 1
     return closed
 
 
 def _row_numbers(rows: csr_array, start: int) -> NDArray[np.int64]:
-    """Return the row of each entry."""
+    """Return the row number of each entry; the first row is *start*."""
     return np.repeat(np.arange(start, start + rows.shape[0]), np.diff(rows.indptr))
 
 
 def _chunks(matrix: csr_array, distance: int, bipartite: bool) -> Iterable[tuple[int, csr_array]]:
-    """Yield pieces of whole rows and their first; at distance 2 of a graph the closed rows."""
+    """Yield chunks of whole rows, with the number of the first row; for a graph at distance 2, the closed rows."""
     row, n = 0, matrix.shape[0]
     while row < n:
         last = int(np.searchsorted(matrix.indptr, int(matrix.indptr[row]) + _CHUNK, "right")) - 1
@@ -108,6 +108,6 @@ def _chunks(matrix: csr_array, distance: int, bipartite: bool) -> Iterable[tuple
 
 
 def _indicator(colors: NDArray[Any]) -> csr_array:
-    """Return the matrix that has a one for each vertex in the column of its colour."""
+    """Return the matrix with a row for each vertex, which has a 1 in the column of its colour."""
     n = colors.size
     return coo_array((np.ones(n, np.int32), (np.arange(n), colors)), shape=(n, int(colors.max(initial=0)) + 1)).tocsr()

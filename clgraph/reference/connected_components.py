@@ -1,4 +1,4 @@
-"""Sequential oracle and check of the definition for connected components."""
+"""A sequential oracle for connected components, and a check of labels against the definition."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from clgraph.reference.entries import check_array, entry_chunks, first
 
 
 def connected_components(graph: Graph) -> NDArray[np.int32]:
-    """Return the smallest vertex of the component of each vertex, int32, shape (n_vertices,).
+    """Return for each vertex the smallest vertex of its component, int32, shape (n_vertices,).
 
-    Computed by scipy; components of a directed graph are the weak ones.
+    It is computed by scipy. In a directed graph, components are weak ones.
     """
     n = graph.n_vertices
     if n == 0:
         return np.zeros(0, np.int32)
     matrix = as_csr_array(graph.row_offsets, graph.column_indices, np.ones(graph.n_edges, bool))
-    _, labels = scipy_components(matrix, directed=False)  # by strong ones scipy never ends if edges are parallel
+    # Weak ones, because scipy's search of strong components does not end if there are parallel edges.
+    _, labels = scipy_components(matrix, directed=False)
     smallest = np.full(n, n, np.int32)
     np.minimum.at(smallest, labels, np.arange(n, dtype=np.int32))
     result: NDArray[np.int32] = smallest[labels]
@@ -31,15 +32,16 @@ def connected_components(graph: Graph) -> NDArray[np.int32]:
 
 
 def check_components(graph: Graph, labels: NDArray[Any]) -> None:
-    """Raise unless *labels* numbers each vertex by the smallest vertex of its component.
+    """Raise unless *labels* has for each vertex the smallest vertex of its component.
 
-    Checks the definition: equal labels across every entry, each label its own representative and
-    not above any of its members, and as many labels as the oracle finds components.
+    This checks the definition: both ends of every entry have the same label, each label is a vertex with itself as its
+    label and is not greater than any vertex so labelled, and the number of labels equals the oracle's number of
+    components.
 
     Raises
     ------
     VerificationError
-        Naming the vertex or the entry that fails.
+        A condition fails; the message names the vertex or the entry.
     """
     n = graph.n_vertices
     check_array("labels", labels, n, np.int32)

@@ -1,4 +1,4 @@
-"""The error of factors, and what must hold of them after training."""
+"""The error of a matrix factorisation, and a check of trained factors."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import VerificationError
 
 Model = Sequence[NDArray[Any] | None]
-"""User rows (n_users, rank), item rows (n_items, rank), and the biases of users and items or ``None``."""
+"""User factors (n_users, rank), item factors (n_items, rank), and the biases of users and items or ``None``."""
 
 
 def rmse(ratings: Ratings, model: Model, mean: float) -> float:
-    """Return the root mean square error, computed in float64; NaN without ratings."""
+    """Return the root-mean-square error of the predicted ratings, computed in float64; NaN without ratings."""
     p, q, b, c = [None if array is None else array.astype(np.float64) for array in (*model, None, None)[:4]]
     assert p is not None and q is not None
     errors = ratings.values - np.einsum("ij,ij->i", p[ratings.users], q[ratings.items]) - mean
@@ -27,7 +27,7 @@ def rmse(ratings: Ratings, model: Model, mean: float) -> float:
 
 
 def check_factorization(ratings: Ratings, model: Model) -> None:
-    """Raise a :class:`VerificationError` unless *model* has a finite row, and bias, for each user and each item."""
+    """Raise a :class:`VerificationError` unless each user and item has finite factors in *model*, and a finite bias."""
     names = ("user factors", "item factors", "user biases", "item biases")
     for name, array, n in zip(names, (*model, None, None)[:4], 2 * ratings.shape, strict=True):
         if array is None:

@@ -1,4 +1,4 @@
-"""Oracle of hash colourings' collisions, by the definition."""
+"""A sequential oracle that counts the collisions of hash colourings, and a check against it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from clgraph.reference.entries import entry_chunks
 
 Tables = tuple[NDArray[np.int64], NDArray[np.int64]]
 Rows = NDArray[np.int32]
-_CELLS = 8  # for an entry, of a table of the colours that rows have, up to which it takes less time than to sort pairs
+_CELLS = 8  # cells per entry up to which a table of (row, colour) is faster than sorting such pairs
 
 
 def hash_collisions(graph: Graph, hashes: Sequence[str], bit_widths: Sequence[int], *, distance: int = 1) -> Tables:
-    """Return sum and maximum over the rows of their collisions, int64, shape (n_hashes, n_bit_widths)."""
+    """Return the sum and the maximum of the rows' collisions, int64, both of shape (n_hashes, n_bit_widths)."""
     colors_of = [hash_colors(name, graph.n_vertices, max(bit_widths)) for name in hashes]
     total, maximum = np.zeros((2, len(hashes), len(bit_widths)), np.int64)
     for _, rows, columns in entry_chunks(graph):
@@ -44,7 +44,11 @@ def hash_collisions(graph: Graph, hashes: Sequence[str], bit_widths: Sequence[in
 
 
 def _collisions(rows: Rows, own: Rows, theirs: Rows, bits: int, distance: int) -> NDArray[np.int64]:
-    """Return the collisions of each row: entries of its colour, or members less the colours among them."""
+    """Return the collisions of each row.
+
+    At distance 1, it is the number of entries with the row's own colour; at distance 2, the number of members of the
+    closed row minus the number of their colours.
+    """
     if distance == 1:
         return np.bincount(rows[own == theirs])
     n_rows = int(rows.max(initial=-1)) + 1
@@ -66,12 +70,12 @@ def check_collisions(
     *,
     distance: int = 1,
 ) -> None:
-    """Raise unless *total* and *maximum* are those of the definition.
+    """Raise unless *total* and *maximum* are the results of :func:`hash_collisions`.
 
     Raises
     ------
     VerificationError
-        Naming the hash and the width that differ.
+        A value differs; the message names the hash and the width.
     """
     expected = hash_collisions(graph, hashes, bit_widths, distance=distance)
     for what, found, right in zip(("total", "maximum"), (total, maximum), expected, strict=True):

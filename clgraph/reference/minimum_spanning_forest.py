@@ -1,4 +1,4 @@
-"""Sequential oracle and check of the definition for minimum spanning forests."""
+"""A sequential oracle for minimum spanning forests, and a check of forests against the definition."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ from clgraph.reference.entries import first
 
 
 def kruskal(graph: Graph, *, maximum: bool = False) -> NDArray[np.int64]:
-    """Return the entries of the minimum spanning forest, ascending, each in the row of its lesser end.
+    """Return the positions of the minimum spanning forest's entries, ascending, each in the row of its lesser end.
 
-    Computed by scipy, whose spanning tree is unique because it is given the distinct ranks of the
-    edges in place of their weights.
+    It is computed by scipy. The forest is unique, because scipy gets the edges' distinct ranks instead of
+    their weights.
 
     Parameters
     ----------
     graph : Graph
-        Undirected, with sorted rows.
+        An undirected graph with sorted rows.
     maximum : bool
-        Order the edges by descending weight; equal weights are in the order of their entries either way.
+        Whether to order the edges by descending weight. In both cases, edges of equal weight are in the order of
+        their entries.
     """
     return _least_forest(graph.n_vertices, *_candidates(graph, maximum))
 
@@ -34,25 +35,25 @@ def kruskal(graph: Graph, *, maximum: bool = False) -> NDArray[np.int64]:
 def check_mst(graph: Graph, edges: NDArray[Any], *, maximum: bool = False, n_cuts: int = 8) -> None:
     """Raise unless *edges* are the entries of the minimum spanning forest of *graph*.
 
-    Checks the definition: ascending entries in the rows of their lesser ends, without a cycle, that
-    join the ends of every entry; of the cuts that *n_cuts* random edges of the forest cross alone,
-    these edges are the first. Then compares with :func:`kruskal`: the weights, and the entries.
+    This checks the definition: *edges* are ascending entries in the rows of their lesser ends, have no cycle, and
+    connect the two ends of every entry. For *n_cuts* random edges of the forest, it checks that each is the lightest
+    entry across the cut that it alone crosses. Then it compares weights and entries with :func:`kruskal`.
 
     Parameters
     ----------
     graph : Graph
-        Undirected, with sorted rows.
+        An undirected graph with sorted rows.
     edges : array
         Positions in ``graph.column_indices``.
     maximum : bool
-        Whether the forest is to weigh most.
+        Whether the forest must have the greatest weight instead of the least.
     n_cuts : int
-        How many cuts to look at.
+        How many cuts to check.
 
     Raises
     ------
     VerificationError
-        Naming the edge or the entry that fails.
+        A condition fails; the message names the edge or the entry.
     """
     n, columns, weights = graph.n_vertices, graph.column_indices, graph.edge_weights
     if edges.ndim != 1 or edges.dtype != np.int64:
@@ -92,14 +93,17 @@ def check_mst(graph: Graph, edges: NDArray[Any], *, maximum: bool = False, n_cut
 
 
 def _candidates(graph: Graph, maximum: bool) -> tuple[NDArray[Any], ...]:
-    """Return positions, ends and ranks of the entries in the rows of their lesser ends; ranks are in edges' order."""
+    """Return the positions, both ends and ranks of the entries that are in the row of their lesser end.
+
+    Ranks are by weight; entries of equal weight are in the order of their positions.
+    """
     assert not graph.directed and graph.has_sorted_rows
     rows, columns, weights = graph.sources(), graph.column_indices, graph.edge_weights
     positions = np.flatnonzero(rows < columns)
     ranks = np.arange(positions.size)
     if weights is not None:
         keys = weights[positions]
-        # Backwards twice: descending weights, but equal ones in their order.
+        # Sorting the reversed keys and reversing the result gives descending weights, with equal weights in order.
         order = positions.size - 1 - keys[::-1].argsort(kind="stable")[::-1] if maximum else keys.argsort(kind="stable")
         ranks[order] = np.arange(positions.size)
     return positions, rows[positions], columns[positions], ranks
@@ -111,8 +115,8 @@ def _least_forest(
     if not positions.size:
         return positions
     differs = (sources[1:] != sources[:-1]) | (targets[1:] != targets[:-1])
-    starts = np.concatenate([[0], np.flatnonzero(differs) + 1])  # of runs of parallel edges
-    weights = np.minimum.reduceat(ranks, starts) + 1.0  # zeros would be no edges
+    starts = np.concatenate([[0], np.flatnonzero(differs) + 1])  # positions at which runs of parallel edges start
+    weights = np.minimum.reduceat(ranks, starts) + 1.0  # weights start at 1: to scipy, zero means no edge
     offsets = np.searchsorted(sources[starts], np.arange(n + 1))
     tree = minimum_spanning_tree(as_csr_array(offsets, targets[starts], weights), overwrite=True)
     chosen = np.zeros(positions.size, bool)

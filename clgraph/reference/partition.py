@@ -1,4 +1,4 @@
-"""Check of the definition for partitions, and what is asked of their quality."""
+"""A check of partitions against the definition, and measures of their quality."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ def check_partition(
     part_weights: NDArray[Any] | None = None,
     most_weight: int | None = None,
 ) -> None:
-    """Raise unless *parts* divides the vertices as is told.
+    """Raise unless *parts* is a partition of the vertices with the claimed weights.
 
     Parameters
     ----------
     graph : Graph
-        Undirected, or with the reverse of each entry.
+        An undirected graph, or a directed one with the reverse of each entry.
     parts : int32 array, shape (n_vertices,)
     n_parts : int
     edge_cut : int
-        What the edges between parts are said to weigh.
+        The claimed total weight of the edges between parts.
     vertex_weights : int array, optional
     part_weights : int array, optional
-        What the parts are said to weigh.
+        The claimed weights of the parts.
     most_weight : int, optional
-        The most that a part may weigh.
+        The largest weight that a part may have.
 
     Raises
     ------
     VerificationError
-        Naming what differs.
+        A condition fails; the message says what differs.
     """
     check_array("parts", parts, graph.n_vertices, np.int32)
     if (v := first((parts < 0) | (parts >= n_parts))) is not None:
@@ -63,28 +63,32 @@ def check_partition(
 def partition_quality(
     graph: Graph, parts: NDArray[Any], n_parts: int, *, vertex_weights: NDArray[Any] | None = None
 ) -> dict[str, Any]:
-    """Return what a partition is judged by, computed from the definition.
+    """Return measures of a partition's quality, computed from the definition.
 
     Parameters
     ----------
     graph : Graph
     parts : int array, shape (n_vertices,)
+        The part of each vertex, from 0 on.
     n_parts : int
     vertex_weights : int array, optional
+        The weight of each vertex; by default 1.
 
     Returns
     -------
     dict
-        ``edge_cut``, the weight of edges between parts; ``part_weights``, int64; ``imbalance``, how much the heaviest
-        part weighs beyond the mean, as a fraction of the mean; ``n_border``, vertices with a neighbour in another part;
-        ``communication``, the number of other parts in which a vertex has a neighbour, summed over vertices.
+        ``edge_cut``, the total weight of the edges between parts; ``part_weights``, int64; ``imbalance``, by which
+        fraction the heaviest part is heavier than the mean; ``n_border``, the number of vertices with a neighbour in
+        another part; ``communication``, the number of other parts in which a vertex has neighbours, summed over all
+        vertices.
 
     Raises
     ------
     GraphError
-        The parts or the weights are no integers, or not as many as vertices, or a part is not in ``[0, n_parts)``.
+        *parts* or *vertex_weights* are not integers, do not have one value per vertex, or a part is not in
+        ``[0, n_parts)``.
     InputError
-        ``n_parts`` is no count.
+        *n_parts* is not a positive integer.
     """
     graph, n_parts = as_graph(graph), checked_count("n_parts", n_parts, MAX_VERTICES)
     check_host_memory(f"the weights of {n_parts} parts", 8 * n_parts)

@@ -1,4 +1,4 @@
-"""The definition of a constrained Delaunay triangulation, and of a refinement of one; geometry is decided exactly."""
+"""A check of constrained Delaunay triangulations and of refinements against the definition, with exact predicates."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from clgraph.data.meshes.predicates import incircle, orient2d
 from clgraph.data.meshes.triangle_mesh import TriangleMesh, triangle_neighbors
 from clgraph.errors import MeshError, VerificationError
 
-_DISTANCE = 1e-12  # of a point from its segment, by the largest coordinate: points on it are rounded
-_LENGTH = 1e-9  # by which lengths and areas may differ as sums
-_ANGLE = 1e-6  # degrees
-_PAIRS = 1 << 20  # of edges that are compared at a time
-_SHARP = 60.0  # degrees; segments that meet at less may have bad triangles between them
+_DISTANCE = 1e-12  # distance of a rounded point from its segment that is accepted, relative to the largest coordinate
+_LENGTH = 1e-9  # relative error accepted of areas and of sums of lengths and areas
+_ANGLE = 1e-6  # degrees by which an angle may be too small
+_PAIRS = 1 << 20  # pairs of edges that are compared together
+_SHARP = 60.0  # degrees. Triangles between segments that meet at a smaller angle may have small angles.
 
 
 class Chains(NamedTuple):
-    """The segments of a mesh as parts of those of the mesh that was refined.
+    """The original segments, of the mesh before it was refined, into which the segments of a mesh combine.
 
-    ``ends`` has the ends of the whole segment on which a new point is, -1 for other points; ``whole`` those of each
-    whole segment, the lesser first.
+    ``ends`` has for each new point on a segment the two ends of the original segment, and -1 for other points.
+    ``whole`` has the two ends of each original segment, the lesser number first.
     """
 
     ends: NDArray[np.int64]
@@ -43,30 +43,30 @@ def check_delaunay(
     holes: ArrayLike = (),
     unused_points: bool = False,
 ) -> None:
-    """Raise a :class:`VerificationError` unless *mesh* is constrained Delaunay, and refines *original* if there is one.
+    """Raise a :class:`VerificationError` unless *mesh* is constrained Delaunay and, if given, refines *original*.
 
     Parameters
     ----------
     mesh : TriangleMesh
     original : TriangleMesh, optional
-        Its points must be the first ones of *mesh*, its segments unions of segments, and its area the same. Points on
-        segments may be off by rounding, and the area by that of the outline. Points that have no triangle in it may
-        have none in *mesh*.
+        Its points must be the first points of *mesh*, each of its segments a union of segments of *mesh*, and its area
+        the same. Rounding errors are accepted of points on segments, and of the area if the outline has such points.
+        Points that belong to no triangle of *original* may belong to none of *mesh*.
     min_angle : float
-        Degrees that each angle must have. A smaller one is excused where the shortest edge of its triangle lies
+        The least angle in degrees. A smaller angle is accepted if the shortest edge of its triangle lies
         between two segments of *original* that meet at less than 60 degrees.
     max_area : float, optional
-        The largest area. If it or *original* is given, the bounds of the mesh itself must hold, too.
+        The largest area. If it or *original* is given, the bounds in ``mesh.max_areas`` are checked, too.
     holes : float array, shape (h, 2)
-        Points that must be in no triangle.
+        Points that must not be inside a triangle.
     unused_points : bool
-        Whether there may be points without a triangle, which may also be equal to others.
+        Whether points may belong to no triangle; such points may be equal to others.
     """
     needed = np.zeros(mesh.n_points, bool) if unused_points else np.ones(mesh.n_points, bool)
     if original is not None:
         needed[: original.n_points] &= _used(original)[: mesh.n_points]
     _check_circles(mesh, _check_topology(mesh, needed))
-    if original is None or _overlap(original) is None:  # a mesh that users give may overlap; to refine it mends nothing
+    if original is None or _overlap(original) is None:  # If the user's mesh overlaps, its refinement does so, too.
         found = _overlap(mesh)
         if found is not None:
             raise VerificationError(found)
@@ -78,14 +78,14 @@ def check_delaunay(
 
 
 def _used(mesh: TriangleMesh) -> NDArray[np.bool_]:
-    """Return which points are in a triangle."""
+    """Return which points belong to a triangle."""
     return np.bincount(mesh.triangles.ravel(), minlength=mesh.n_points) > 0
 
 
 def _check_topology(mesh: TriangleMesh, needed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Check everything but where points are, and return which sides of triangles are segments.
+    """Check triangles, neighbours, points and segments, and return which sides of triangles are segments.
 
-    Points that are *needed* must be in a triangle.
+    Points that are *needed* must belong to a triangle.
     """
     n, corners = mesh.n_points, mesh.triangles
     if corners.size and not 0 <= corners.min() <= corners.max() < n:
@@ -119,12 +119,12 @@ def _check_topology(mesh: TriangleMesh, needed: NDArray[np.bool_]) -> NDArray[np
 
 
 def _overlap(mesh: TriangleMesh) -> str | None:
-    """Return where triangles overlap though each agrees with its neighbours, or ``None``.
+    """Return a message that says where triangles overlap, or ``None``; each is known to be consistent with neighbours.
 
-    They do if those around a point go round it more than once, or if edges at the boundary cross or touch.
+    Triangles overlap if the ones around a point cover more than 360 degrees, or if edges at the boundary meet.
     """
     (x, y), corners = mesh.points.T, mesh.triangles
-    rays = np.zeros(mesh.n_points, np.int64)  # triangles at each point that have the ray from it to the right
+    rays = np.zeros(mesh.n_points, np.int64)  # how many triangles at each point cover the ray from it to the right
     for v, a, b in (np.roll(corners, i, axis=1).T for i in range(3)):
         below = (y[a] < y[v]) | ((y[a] == y[v]) & (x[a] > x[v]))
         rays += np.bincount(v[below & (y[b] > y[v])], minlength=mesh.n_points)
@@ -143,7 +143,7 @@ def _overlap(mesh: TriangleMesh) -> str | None:
 
 
 def _close_pairs(ends: NDArray[np.float64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield pairs of edges, by their numbers, whose bounding boxes meet; *ends* has shape (n, 2, 2)."""
+    """Yield the numbers of pairs of edges whose bounding boxes meet; *ends* has shape (n, 2, 2)."""
     low, high = ends.min(axis=1), ends.max(axis=1)
     sweeps = []
     for axis in range(2):
@@ -164,7 +164,7 @@ def _close_pairs(ends: NDArray[np.float64]) -> Iterator[tuple[NDArray[np.int64],
 
 
 def _check_circles(mesh: TriangleMesh, fixed: NDArray[np.bool_]) -> None:
-    """Check that no corner across an edge that is not *fixed* is inside the circle of a triangle."""
+    """Check for each edge that is not *fixed* that no triangle's circle contains the corner across the edge."""
     corners, points = mesh.triangles, mesh.points
     triangle, side = np.nonzero((mesh.neighbors > np.arange(len(corners))[:, None]) & ~fixed)
     other = mesh.neighbors[triangle, side]
@@ -213,7 +213,8 @@ def _check_refinement(mesh: TriangleMesh, original: TriangleMesh) -> Chains:
     distance = np.abs(along[:, 0] * offset[:, 1] - along[:, 1] * offset[:, 0]) / length
     if (far := distance > off).any():
         raise VerificationError(f"point {inner[far.argmax()]} is off its segment by {distance[far.argmax()]}")
-    # A chain that turns back is longer. Sums of coordinates do not grow by rounding: each point is between others.
+    # A chain of segments that turns back is longer than its original segment. Lengths are sums of coordinate
+    # differences, which rounding does not increase, because each point stays between its neighbours.
     lengths, wholes = (math.fsum(np.abs(np.diff(m.points[m.segments], axis=1)).ravel()) for m in (mesh, original))
     if abs(lengths - wholes) > _LENGTH * wholes:
         raise VerificationError(f"the segments have length {lengths}, those of the mesh that was refined {wholes}")
@@ -221,7 +222,7 @@ def _check_refinement(mesh: TriangleMesh, original: TriangleMesh) -> Chains:
 
 
 def segment_chains(mesh: TriangleMesh, n: int) -> Chains:
-    """Return which segments of *mesh* are parts of one segment between two of its first *n* points."""
+    """Return the original segments, between two of the first *n* points, into which the segments of *mesh* combine."""
     s, points = len(mesh.segments), mesh.segments.astype(np.int64).ravel()
     degree = np.bincount(points, minlength=mesh.n_points)
     if (wrong := (degree[n:] != 2) & (degree[n:] != 0)).any():
@@ -230,7 +231,7 @@ def segment_chains(mesh: TriangleMesh, n: int) -> Chains:
     is_new, segment = points >= n, np.repeat(np.arange(s), 2)
     one, other = (
         segment[is_new][np.argsort(points[is_new], kind="stable")].reshape(-1, 2).T
-    )  # the two at each new point
+    )  # the two segments at each new point
     links = coo_array((np.ones(one.size, np.int8), (one, other)), shape=(s, s))
     n_chains, chain = connected_components(links, directed=False)
     of_old = chain[segment[~is_new]]
@@ -258,7 +259,7 @@ def _check_angles(mesh: TriangleMesh, min_angle: float, original: TriangleMesh |
 def _between_sharp_segments(
     mesh: TriangleMesh, original: TriangleMesh, chains: Chains, triangles: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Return for which *triangles* the shortest edge is between two segments that meet at a sharp angle."""
+    """Return which of *triangles* have their shortest edge between two segments that meet at a sharp angle."""
     n = original.n_points
     at_point: dict[int, list[int]] = {}
     for a, b in chains.whole.tolist():
@@ -266,7 +267,7 @@ def _between_sharp_segments(
         at_point.setdefault(b, []).append(a)
 
     def segments_at(v: int) -> set[tuple[int, int]]:
-        """Return the whole segments of *v*, each as the end from which the angle is seen and the other end."""
+        """Return the original segments at point *v*, each as a pair of ends, of which the first may be the apex."""
         if v < n:
             return {(other, v) for other in at_point.get(v, ())}
         a, b = chains.ends[v].tolist()

@@ -1,4 +1,4 @@
-"""Sequential oracle and check of the definition for shortest paths from the nearest source."""
+"""A sequential oracle for shortest paths from the nearest source, and a check of results against the definition."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from clgraph.errors import VerificationError
 from clgraph.reference.bfs import Vertices, bfs_distances, check_predecessors, search
 from clgraph.reference.entries import check_array, entry_chunks, first
 
-_EXACT = 2.0**53  # integers below it are doubles
+_EXACT = 2.0**53  # All integers below this are exact as doubles.
 
 
 def dijkstra(
     graph: Graph, sources: Vertices, *, limit: float = math.inf, dtype: np.dtype[Any] | None = None
 ) -> NDArray[Any]:
-    """Return the least weight of a path from one of *sources* to each vertex.
+    """Return for each vertex the least weight of a path from one of *sources*.
 
-    int64, with -1 where no path leads, if the weights are integers or all 1; else of *dtype* (by default
-    float64) and summed in it from the source on, with infinity. So it is beyond *limit*. Computed by scipy
-    where that is exact.
+    If the weights are integers or the graph is unweighted, the result is int64, with -1 for unreachable vertices.
+    Else it is of *dtype* (by default float64) with infinity, and weights are added in this type from the source on.
+    Vertices farther than *limit* count as unreachable. It is computed by scipy if scipy's result is exact.
 
     Raises
     ------
@@ -40,7 +40,7 @@ def dijkstra(
         return np.where(depths <= limit, depths, -1).astype(np.int64)
     if dtype == np.float32:
         return _dijkstra(graph, weights, sources, limit)
-    matrix = as_csr_array(graph.row_offsets, graph.column_indices, weights.astype(np.float64))  # sums no parallel edges
+    matrix = as_csr_array(graph.row_offsets, graph.column_indices, weights.astype(np.float64))  # keeps parallel edges
     distances: NDArray[Any] = scipy_dijkstra(matrix, indices=np.unique(np.asarray(sources)), min_only=True)
     if weights.dtype.kind == "f":
         return np.where(distances <= limit, distances, np.inf)
@@ -53,7 +53,7 @@ def dijkstra(
 def _dijkstra(graph: Graph, weights: NDArray[Any], sources: Vertices, limit: float) -> NDArray[Any]:
     offsets, columns = graph.row_offsets.tolist(), graph.column_indices.tolist()
     is_float = weights.dtype.kind == "f"
-    numbers = list(weights) if is_float else weights.tolist()  # Python's integers do not overflow
+    numbers = list(weights) if is_float else weights.tolist()  # Python integers, which do not overflow
     zero, most = (weights.dtype.type(0), np.float64(limit)) if is_float else (0, limit)
     best = dict.fromkeys(np.asarray(sources).tolist(), zero)
     heap = [(zero, v) for v in best]
@@ -81,30 +81,31 @@ def check_sssp(
     limit: float | None = None,
     dtype: np.dtype[Any] | None = None,
 ) -> None:
-    """Raise unless *distances* are the least weights of paths from *sources*, and *predecessors* lie on such.
+    """Raise unless *distances* are the least weights of paths from *sources*, and *predecessors* are on such paths.
 
-    Checks the definition: the sources have distance 0; no entry offers a lesser distance; entries that
-    offer just the distance of their end lead from the sources to every vertex that is reached. So do those
-    from the predecessors. Integers are compared exactly, sums of floats in the type of the distances.
+    This checks the definition: the sources have distance 0; no entry leads to a lesser distance than its end has;
+    and every reached vertex can be reached from a source by entries that lead exactly to the distance of their
+    end, and also by the entries from the predecessors. Integers are compared exactly, and sums of floats in the
+    type of the distances.
 
     Parameters
     ----------
     graph : Graph
-        Its weights are not negative.
+        A graph without negative weights.
     sources : integer array
         Vertex numbers.
     distances : array, shape (n_vertices,)
-        int64, -1 if unreached; for floating-point weights of *dtype*, infinite if unreached.
+        int64 with -1 for unreached vertices; for floating-point weights, *dtype* with infinity.
     predecessors : int32 array, shape (n_vertices,), optional
     limit : float, optional
-        Vertices at a greater distance are not to be reached.
+        Vertices at a greater distance must be unreached.
     dtype : dtype, optional
-        Of distances by floating-point weights; float64 by default.
+        The type of the distances for floating-point weights; by default float64.
 
     Raises
     ------
     VerificationError
-        Naming the vertex or the entry that fails.
+        A condition fails; the message names the vertex or the entry.
     """
     n, weights = graph.n_vertices, graph.edge_weights
     is_float = weights is not None and weights.dtype.kind == "f"
@@ -122,7 +123,7 @@ def check_sssp(
         check_array("predecessors", predecessors, n, np.int32)
         check_predecessors(predecessors, reached & ~roots)
     supported, joined = roots.copy(), roots.copy()
-    level = [(np.zeros(0, np.int32), np.zeros(0, np.int32))]  # entries that may be all that supports their end
+    level = [(np.zeros(0, np.int32), np.zeros(0, np.int32))]  # entries of weight 0 that may be their end's only support
     for places, rows, columns in entry_chunks(graph):
         steps = 1 if weights is None else weights[places].astype(lengths.dtype, copy=False)
         near, far = lengths[rows], lengths[columns]
@@ -153,9 +154,9 @@ def check_sssp(
 
 
 def _lengths(distances: NDArray[Any], limit: float | None) -> tuple[NDArray[Any], Any, Any]:
-    """Return *distances* as lengths in order, the length of an unreached vertex, and the greatest length allowed."""
+    """Return *distances* as comparable lengths, the length of unreached vertices, and the greatest length allowed."""
     kind = distances.dtype
-    if kind.kind == "i":  # as uint64 no sum of two lengths wraps, and -1 is the greatest
+    if kind.kind == "i":  # As uint64, the sum of two distances does not overflow, and -1 is the greatest value.
         bound = np.uint64(2**64 - 2 if limit is None else int(min(limit, 2**64 - 2)))
         return distances.astype(np.uint64), np.uint64(2**64 - 1), bound
     greatest = np.finfo(kind).max
@@ -166,7 +167,7 @@ def _lengths(distances: NDArray[Any], limit: float | None) -> tuple[NDArray[Any]
 
 
 def _missed(reached: NDArray[Any], roots: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any]) -> int | None:
-    """Return the first of the vertices *reached* to which the entries do not lead from the *roots*."""
+    """Return the first *reached* vertex that cannot be reached from *roots* by the entries (*rows*, *columns*)."""
     missed = np.append(reached & ~roots, False)
     if missed.any():
         matrix = coo_array((np.ones(rows.size, bool), (rows, columns)), shape=(roots.size, roots.size)).tocsr()

@@ -1,4 +1,4 @@
-"""Which devices work together."""
+"""Sessions on several devices, or on parts of one, that work together."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from clgraph.runtime.session import Session, as_session
 
 
 def sub_devices(device: object, counts: Sequence[int]) -> list[Session]:
-    """Return a session on each part of a CPU device, with *counts* compute units.
+    """Divide a CPU device into parts of *counts* compute units, and return a session on each part.
 
     Parameters
     ----------
     device : None, str or pyopencl.Device
-        As for :class:`clgraph.Session`.
+        As in :class:`clgraph.Session`.
     counts : sequence of int
-        Compute units of each part; their sum is at most the number of the device.
+        The number of compute units of each part; the sum may be at most the device's number.
 
     Raises
     ------
     InputError
-        There are fewer compute units.
+        The device has fewer compute units.
     NoDeviceError
         No device matches, or its driver cannot divide it (drivers of GPUs cannot).
     """
@@ -49,14 +49,14 @@ def sub_devices(device: object, counts: Sequence[int]) -> list[Session]:
 
 
 def sessions_of(devices: object) -> list[Session]:
-    """Return a session for each of *devices*; ``"all"`` stands for all GPUs and one CPU.
+    """Return a session for each of *devices*; ``"all"`` means all GPUs and one CPU.
 
     Raises
     ------
     NoDeviceError
-        There is none.
+        There is no device.
     InputError
-        One stands there twice.
+        A device is listed twice.
     """
     if isinstance(devices, str) and devices == "all":
         found = _all()
@@ -75,7 +75,7 @@ def sessions_of(devices: object) -> list[Session]:
 
 
 def _all() -> list[Session]:
-    """Return all GPUs that work, and one runtime of the CPU without the cores that the GPUs' threads need."""
+    """Return sessions on all working GPUs, and on the CPU without one core for each GPU's thread."""
     working = ranked(device for _, device in enumerate_devices() if not verdict(device)["reason"])
     gpus = [device for device in working if device.type & cl.device_type.GPU]
     cpu = next((device for device in working if device.type & cl.device_type.CPU), None)
@@ -90,7 +90,7 @@ def _all() -> list[Session]:
 
 
 def speed_of(session: Session) -> float:
-    """Return the speed of a device's memory in its profile, bytes/s, of which a part of a device has its part."""
+    """Return the memory bandwidth in the device's profile, in bytes/s; for a part of a device, its share of it."""
     facts, share = session.facts, 1.0
     with typed_errors("asking for the whole of a sub-device"):
         parent = session.device.parent_device

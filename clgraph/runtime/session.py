@@ -1,4 +1,4 @@
-"""A session: the OpenCL objects of one device, and what calls leave for later ones."""
+"""The Session class: the OpenCL objects of one device, with caches for later calls."""
 
 from __future__ import annotations
 
@@ -30,30 +30,31 @@ SessionLike: TypeAlias = "Session | str | cl.Device | cl.Context | cl.CommandQue
 
 
 class Session:
-    """Owns every OpenCL object of one device.
+    """A connection to one device, which owns all of its OpenCL objects.
 
     Parameters
     ----------
     device : None, str, pyopencl.Device, pyopencl.Context or pyopencl.CommandQueue
-        ``None`` takes the best device; a string is ``"gpu"``, ``"cpu"``, a part of a platform,
+        ``None`` takes the best device. A string is ``"gpu"``, ``"cpu"``, a part of a platform,
         vendor or device name (``"nvidia"``, ``"amd:1"``, ``"pocl"``), or a ``"platform:device"`` id.
-        If a context has several devices, the first one is taken. If a queue is given, all work goes to it, after
-        what is in it already; if it lacks ``PROFILING_ENABLE``, times of kernels and transfers are NaN.
+        If a context has several devices, the first one is taken. If a queue is given, all work is enqueued in it, after
+        the commands that it already has; without ``PROFILING_ENABLE``, times of kernels and transfers are NaN.
 
     Attributes
     ----------
     facts : DeviceFacts
+        The device's properties as its driver reports them.
     profile : DeviceProfile
-        Measured rates and tuned sizes, and where they came from.
+        Measured rates and tuned sizes, and their origin.
     why : str
-        How the device was chosen.
+        The reason why the device was chosen.
     driver : context manager
-        What calls the driver holds it: with some drivers it lets one thread in at a time. Threads that share such a
-        session and call more than the package's functions hold it, too.
+        A lock to hold while calling the driver. For some drivers, it admits only one thread at a time. Threads that
+        share such a session must hold it, too, if they call OpenCL directly.
     transfers : Transfers
-        Copies that go on while kernels run.
+        Copies that overlap with kernels.
     kept : Kept
-        Choices and plans of earlier calls, while their graphs live; :meth:`release` drops them.
+        Cached choices and plans of earlier calls, while their graphs exist; :meth:`release` drops them.
 
     Raises
     ------
@@ -68,7 +69,7 @@ class Session:
     def __init__(self, device: object = None) -> None:
         check_fork()
         with typed_errors("creating a session"):
-            platforms()  # sets up what the drivers read from the environment
+            platforms()  # sets environment variables that the drivers read
             self.context, self.device, queue, self.why = _opened(device)
             self.commands = Commands(self.context, self.device, queue, query_facts(self.device))
         self.profile: DeviceProfile = profile_of(self.device, self.facts)
@@ -90,16 +91,16 @@ class Session:
 
     @property
     def driver(self) -> AbstractContextManager[Any]:
-        """A block that calls the driver holds it: with some drivers it lets one thread in at a time."""
+        """A lock to hold while calling the driver; for some drivers, it admits only one thread at a time."""
         return self.commands.driver
 
     @property
     def queue(self) -> cl.CommandQueue:
-        """The command queue; in a forked child, where it would hang, a :class:`ForkError`."""
+        """The command queue. In a forked child, where it would hang, reading this raises a :class:`ForkError`."""
         return self.commands.queue
 
     def wait(self, event: cl.Event) -> None:
-        """Wait for *event*; Ctrl-C ends the wait once what is in flight has finished."""
+        """Wait for *event*; after Ctrl-C, the wait ends as soon as the commands in flight have finished."""
         self.commands.wait(event)
 
     def finish(self) -> None:
@@ -107,7 +108,7 @@ class Session:
         self.commands.finish()
 
     def measure(self, started: float | None = None) -> AbstractContextManager[Recorder]:
-        """Record events and compile times inside the ``with`` block; the total counts from *started* on, or from there.
+        """Record events and compile times inside the block; the total time starts at *started*, else at the block.
 
         Returns
         -------
@@ -119,7 +120,7 @@ class Session:
     def run_info(
         self, recorder: Recorder, strategy: str, kind: str, predicted_seconds: dict[str, float], **more: Any
     ) -> RunInfo:
-        """Return what a result tells of the run that *recorder* saw; *more* are other fields of it."""
+        """Return the ``info`` of a result for the run that *recorder* recorded; *more* are further fields of it."""
         assert recorder.seconds is not None
         return RunInfo(
             strategy, kind, self.facts.name, self.why, recorder.seconds, predicted_seconds, recorder.kernels(), **more
@@ -134,9 +135,9 @@ class Session:
         *,
         work_group_size: int | None = None,
     ) -> Program:
-        """Build kernel file *source* once for these defines.
+        """Return the program of kernel file *source*, built on the first call with these definitions.
 
-        The work-group size is the argument, else the profile's tuned ``WG_SIZE``, else 256.
+        The work-group size is *work_group_size*, else ``WG_SIZE`` in the profile's tuning, else 256.
         """
         check_fork()
         merged = {"WG_SIZE": 256, **self.profile.tuning.get(source, {}), **(defines or {})}
@@ -147,7 +148,7 @@ class Session:
 
     @property
     def alignment(self) -> int:
-        """Bytes; a view of an array begins at a multiple of it (see :meth:`DeviceArray.view`)."""
+        """A number of bytes; views of an array must begin at multiples of it (see :meth:`DeviceArray.view`)."""
         return self.memory.alignment
 
     def check_memory(self, sizes: Mapping[str, int]) -> None:
@@ -155,19 +156,19 @@ class Session:
         self.memory.check_memory(sizes)
 
     def upload(self, host: NDArray[Any], *, in_place: bool = False) -> DeviceArray:
-        """Copy *host* to the device; a CPU device reads it in place if it is read-only and aligned to 64 bytes.
+        """Copy *host* to the device; a CPU device uses it without a copy if it is read-only and aligned to 64 bytes.
 
-        Kernels must not write it. With *in_place*, a CPU device reads it in place if it is contiguous and aligned to 16
-        bytes, and the caller must not change it meanwhile.
+        Kernels must not write to the result. With *in_place*, a CPU device uses *host* without a copy if it is
+        contiguous and aligned to 16 bytes, and the caller must not change it meanwhile.
         """
         return self.memory.upload(host, in_place=in_place)
 
     def empty(self, size: int, dtype: DTypeLike) -> DeviceArray:
-        """Allocate *size* items, uninitialised."""
+        """Return a new, uninitialised array of *size* items."""
         return self.memory.empty(size, dtype)
 
     def zeros(self, size: int, dtype: DTypeLike) -> DeviceArray:
-        """Allocate *size* items set to zero."""
+        """Return a new array of *size* zeros."""
         return self.memory.zeros(size, dtype)
 
     def read(self, *parts: tuple[DeviceArray, int, int]) -> list[NDArray[Any]]:
@@ -175,14 +176,14 @@ class Session:
         return self.memory.read(*parts)
 
     def release(self) -> None:
-        """Drop cached graphs and plans, and free the memory the pool holds."""
+        """Drop cached graphs and plans, and free the memory that the pool holds."""
         self.kept.forget()
         self.device_graphs.clear()
         self.memory.free_held()
 
 
 def _opened(given: object) -> tuple[cl.Context, cl.Device, cl.CommandQueue, str]:
-    """Return context, device and queue for *given*, as :class:`Session` takes it, and how the device was chosen."""
+    """Return the context, device and queue for *given*, as :class:`Session` takes it, and why the device was chosen."""
     kinds = cl.command_queue_properties
     if isinstance(given, cl.CommandQueue):
         if given.properties & kinds.OUT_OF_ORDER_EXEC_MODE_ENABLE:
@@ -202,9 +203,9 @@ _default_lock = threading.Lock()
 
 
 def as_session(session: SessionLike, graph: Any = None) -> Session:
-    """Return *session*. A name, device, context or queue, or None, stands for a session that all calls share.
+    """Return *session* itself, or for a name, device, context, queue or ``None``, a session that all calls share.
 
-    If *graph* lives on a device, ``None`` stands for the session of that device.
+    If *graph* is on a device, ``None`` means the session of that device.
     """
     check_fork()
     if session is None and (home := getattr(graph, "on_device", None)) is not None:
@@ -220,6 +221,6 @@ def as_session(session: SessionLike, graph: Any = None) -> Session:
         return _shared(session)
 
 
-@lru_cache(maxsize=16)  # few, since a session keeps its queue, its programs and the memory of its pool
+@lru_cache(maxsize=16)  # few, because each session holds a queue, programs and a memory pool
 def _shared(given: str | cl.Device | cl.Context | cl.CommandQueue | None) -> Session:
     return Session(given)

@@ -1,1 +1,1 @@
-"""Graphs on the host: arrays, checks, statistics."""
+"""Graphs on the host: their arrays, checks and statistics."""

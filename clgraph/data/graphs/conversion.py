@@ -1,4 +1,4 @@
-"""Graphs of other packages, and graphs on devices, as :class:`clgraph.Graph`."""
+"""Conversion of other packages' graphs, and of graphs on devices, to :class:`clgraph.Graph`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clgraph.errors import InputError
 
 
 def check_weight(source: Any, weight: Weight) -> None:
-    """Raise if *weight* is a function and *source* no networkx graph, of whose edges it could be asked."""
+    """Raise if *weight* is a function but *source* is not a networkx graph, for whose edges it could be called."""
     if callable(weight) and not is_networkx(source):
         raise InputError(f"weight = {shown(weight)}; a function is for networkx graphs")
 
@@ -21,7 +21,7 @@ def check_weight(source: Any, weight: Weight) -> None:
 def as_graph(source: Any, *, weight: Weight = None) -> Graph:
     """Return *source*, a Graph, a DeviceGraph, a scipy sparse array or a networkx graph, as a Graph.
 
-    A Graph is returned as it is, anything else is copied (see :meth:`Graph.from_scipy`).
+    A Graph is returned itself; a matrix or networkx graph is copied (see :meth:`Graph.from_scipy`).
     *weight* is for networkx graphs; see :meth:`Graph.from_networkx`.
     """
     check_weight(source, weight)

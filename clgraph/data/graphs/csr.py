@@ -1,4 +1,4 @@
-"""CSR arrays and vertex ids: checks at the public edge, merging, symmetry."""
+"""Functions on CSR arrays and vertex ids: checks of the user's arrays, merging of duplicates, symmetry."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from clgraph.errors import GraphError, InputError
 Duplicates: TypeAlias = Literal["keep", "min", "max", "sum", "first", "error"]
 MAX_VERTICES = 2**31 - 1
 _INT64 = np.iinfo(np.int64)
-_OBJECTS = "OT"  # the kinds of arrays whose elements may be any object, or any str
-_WRAPPERS = ("__array__", "__dlpack__", "as_py")  # attributes by which scalars of tensors and of Arrow are known
+_OBJECTS = "OT"  # the kinds of arrays whose elements are Python objects, or strings of any length
+_WRAPPERS = ("__array__", "__dlpack__", "as_py")  # An object with one of these is a tensor or Arrow scalar.
 REDUCTIONS: dict[str, Callable[..., NDArray[Any]]] = {
     "min": np.minimum.reduceat,
     "max": np.maximum.reduceat,
@@ -27,7 +27,7 @@ REDUCTIONS: dict[str, Callable[..., NDArray[Any]]] = {
 
 
 def check_arrays(offsets: NDArray[Any], columns: NDArray[Any], n_columns: int | None = None) -> None:
-    """Raise unless the arrays are CSR: offsets from 0 up to n_edges, columns below *n_columns*, else n_vertices."""
+    """Raise unless the arrays are CSR: offsets rise from 0 to n_edges, columns are below *n_columns* or n_vertices."""
     n, m = offsets.size - 1, columns.size
     if not 0 <= n <= MAX_VERTICES:
         raise GraphError(f"row_offsets has {n + 1} elements; needed: n_vertices + 1, with 0 to {MAX_VERTICES} vertices")
@@ -40,7 +40,7 @@ def check_arrays(offsets: NDArray[Any], columns: NDArray[Any], n_columns: int | 
 
 
 def check_rising(offsets: NDArray[Any], first: int = 0, name: str = "row_offsets") -> None:
-    """Raise if *offsets* decrease; they are the items of array *name* from place *first* on."""
+    """Raise if *offsets*, the items of array *name* from position *first* on, decrease."""
     falls = offsets[1:] < offsets[:-1]
     if falls.any():
         at = int(falls.argmax())
@@ -53,7 +53,7 @@ def check_rising(offsets: NDArray[Any], first: int = 0, name: str = "row_offsets
 def merge_duplicates(
     offsets: NDArray[Any], columns: NDArray[np.int32], weights: NDArray[Any] | None, how: Duplicates
 ) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]:
-    """Merge equal neighbours in sorted rows, or refuse them."""
+    """Merge repeated columns in sorted rows by the reduction *how*, or raise if it is "error"."""
     first = np.ones(columns.size, bool)
     np.not_equal(columns[1:], columns[:-1], out=first[1:])
     first[offsets[:-1][offsets[:-1] < columns.size]] = True
@@ -79,9 +79,10 @@ def merge_duplicates(
 
 
 def _sums(weights: NDArray[Any], starts: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-    """Add up the runs of *weights* from each of *starts* on; tell which sums are wrong.
+    """Return the sums of the runs of *weights* that begin at *starts*, and which sums are wrong, if any may be.
 
-    Integers are added as int64, floats as float64, and then rounded once to the type of the weights.
+    Integers are added as int64. Floats are added as float64, and the sum is rounded once to the type of the weights.
+    A sum is wrong if it overflows or is NaN.
     """
     if weights.dtype.kind == "f":
         with np.errstate(over="ignore", invalid="ignore"):
@@ -105,7 +106,8 @@ def asymmetric_entry(
 ) -> tuple[int, int] | None:
     """Return an entry without a reverse of the same weight and multiplicity, or ``None``.
 
-    Of sorted rows without repeats (*is_canonical*) the transpose is enough; others are sorted by a second one.
+    Rows that are sorted and without repeats (*is_canonical*) are compared with the transpose, whose rows are sorted.
+    Other rows are first sorted by transposing twice.
     """
     if columns.size == 0:
         return None
@@ -129,7 +131,7 @@ def asymmetric_entry(
         return row, int(column[count != np.unique(theirs, return_counts=True)[1]][0])
     if weights is None or np.array_equal(forward.data, reverse.data):
         return None
-    rows = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))  # parallel edges: in order of weight
+    rows = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))  # Compare parallel edges in order of weight.
     order, reverse_order = (np.lexsort((m.data, m.indices, rows)) for m in (forward, reverse))
     if (other := forward.data[order] != reverse.data[reverse_order]).any():
         at = order[other.argmax()]
@@ -138,7 +140,7 @@ def asymmetric_entry(
 
 
 def offset_dtype(n_edges: int) -> type[np.signedinteger[Any]]:
-    """Return the type of row offsets: int32 while a kernel may step a little past the last entry."""
+    """Return the type of row offsets: int32 if indices slightly past the last entry, which kernels use, still fit."""
     return np.int32 if n_edges < 2**31 - 2**16 else np.int64
 
 
@@ -163,17 +165,17 @@ def as_integers(name: str, values: ArrayLike) -> NDArray[Any]:
 
 
 def check_range(name: str, vertices: NDArray[Any], n: int, first: int = 0) -> None:
-    """Raise unless all *vertices* are below *n*; they are the items of array *name* from place *first* on."""
+    """Raise unless *vertices*, the items of array *name* from position *first* on, are all in ``[0, n)``."""
     if (
         vertices.size and vertices.view(f"u{vertices.itemsize}").max() >= n
-    ):  # as unsigned numbers, negative ones are large
+    ):  # Negative numbers are large as unsigned ones, so one comparison finds both.
         at = int(((vertices < 0) | (vertices >= n)).argmax())
         allowed = f"0 to {n - 1}" if n else "none, the graph has no vertices"
         raise GraphError(f"{name}[{first + at}] = {vertices[at]} is not a vertex; allowed: {allowed}")
 
 
 def as_weights(values: ArrayLike, m: int) -> NDArray[Any]:
-    """Return *values* as one of the four weight types, checked for shape and NaN."""
+    """Return *values* as int32, int64, float32 or float64 weights; raise if the shape is wrong or one is NaN."""
     array = checked_array("the weights", values, GraphError)
     if array.shape != (m,):
         raise GraphError(f"the weights have shape {array.shape}; needed: one per edge, ({m},)")
@@ -197,13 +199,13 @@ def as_weights(values: ArrayLike, m: int) -> NDArray[Any]:
 
 
 def owned(array: NDArray[Any], given: object) -> NDArray[Any]:
-    """Return *array*, which was made of what the user has *given*, or a copy where both may share memory."""
+    """Return *array*, which was made from the user's *given*, or a copy of it if both may share memory."""
     apart = isinstance(given, np.ndarray) and not np.may_share_memory(array, given)
     return array if apart or isinstance(given, list | tuple) else array.copy()
 
 
 def as_ids(name: str, values: Any) -> NDArray[Any]:
-    """Return ids as a one-dimensional array: as given, of integers, of str, or of objects that can be looked up."""
+    """Return ids as a one-dimensional array: the given array, or one of integers, str or hashable objects."""
     allowed = "a one-dimensional array or list of ids that can be hashed"
     if isinstance(values, str | bytes) or not (isinstance(values, Sequence) or is_array(values)):
         raise InputError(f"{name} = {shown(values)}; allowed: {allowed}")
@@ -221,7 +223,7 @@ def as_ids(name: str, values: Any) -> NDArray[Any]:
         if kinds == {int} or (kinds == {str} and not any(i.endswith("\0") for i in ids)):  # numpy drops the last "\0"
             with contextlib.suppress(OverflowError):
                 plain = np.array(ids)
-                if plain.dtype.kind != "f":  # as of -1 and 2**63
+                if plain.dtype.kind != "f":  # numpy makes floats of integers such as -1 and 2**63 together
                     return plain
         if wrappers := {k for k in kinds if not issubclass(k, np.generic) and any(hasattr(k, m) for m in _WRAPPERS)}:
             at = next(i for i, value in enumerate(ids) if type(value) in wrappers)
@@ -234,7 +236,7 @@ def as_ids(name: str, values: Any) -> NDArray[Any]:
 
 
 def check_present(name: str, ids: NDArray[Any]) -> None:
-    """Raise if an id is missing (None, NaN, NaT, pandas' NA): rows without an id have nothing in common."""
+    """Raise if an id is missing (None, NaN, NaT, pandas' NA), since rows without an id are not the same vertex."""
     kind = ids.dtype.kind
     if kind in "fc":
         missing = np.isnan(ids)
@@ -260,7 +262,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def number_ids(source: NDArray[Any], target: NDArray[Any], ids: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Turn the ids of edges' ends into vertex numbers; return them with the id of each vertex."""
+    """Return the edges' ends as vertex numbers instead of ids, and the id of each vertex."""
     kinds = {ends.dtype.kind for ends in (source, target) if ends.size}
     both = np.concatenate([source, target], dtype=object if len(kinds) > 1 else None)
     auto = isinstance(ids, str) and ids == "auto"

@@ -1,4 +1,4 @@
-"""A graph as functions see it that only read its arrays."""
+"""The CSRGraph protocol: the part of a graph's interface that functions need to read its arrays."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 class CSRGraph(Protocol):
-    """The arrays of a :class:`clgraph.Graph`, and what follows from them."""
+    """An object with the arrays of a :class:`clgraph.Graph` and the properties computed from them."""
 
     @property
     def row_offsets(self) -> NDArray[Any]: ...
@@ -34,4 +34,4 @@ class CSRGraph(Protocol):
         """Return the row of every stored entry."""
 
     def edge_list(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any] | None]:
-        """Return the sources, targets and weights; an undirected edge is there once."""
+        """Return the sources, targets and weights of the edges; an undirected edge is listed once."""

@@ -1,4 +1,4 @@
-"""What is to be known of the entries of a graph before anything reads them: order, repeats, symmetry, weights."""
+"""Facts about the entries of a graph: whether rows are sorted, repeats, symmetry, and the range of weights."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-_CHUNK = 1 << 16  # entries at a time, so that what is computed of them stays in a cache
+_CHUNK = 1 << 16  # entries handled together, so that intermediate arrays stay in a cache
 _FACTORS = tuple(map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0xD6E8FEB86659FD93)))
 
 
 class EntryFacts(NamedTuple):
-    """What was found in the entries of valid CSR arrays."""
+    """Facts about the entries of valid CSR arrays, all of them computed."""
 
     has_sorted_rows: bool  # The column indices of no row decrease.
-    has_repeats: bool  # Two entries side by side in a row are equal; unsorted rows may have other repeats.
+    has_repeats: bool  # Two adjacent entries of a row have the same column. Unsorted rows may have other repeats.
     is_symmetric: bool  # Each entry (u, v) has its reverse (v, u) with the same weight and multiplicity.
     weight_range: tuple[Any, Any]  # the least and the greatest weight; (1, 1) without weights
 
 
 class HostFacts:
-    """The same of valid CSR arrays as :class:`EntryFacts`; the host finds each when it is asked for."""
+    """The facts of :class:`EntryFacts`, each computed on the host on first use."""
 
     def __init__(self, offsets: NDArray[Any], columns: NDArray[np.int32], weights: NDArray[Any] | None) -> None:
         self._offsets, self._columns, self._weights = offsets, columns, weights
@@ -41,11 +41,11 @@ class HostFacts:
 
     @cached_property
     def is_symmetric(self) -> bool:
-        """Found without transposing.
+        """Whether each entry has its reverse with the same weight and multiplicity, found without transposing.
 
-        Each entry above the diagonal adds a hash of its ends and its weight to a sum of 64 bits, and each entry below
-        takes the hash of its reverse away, so symmetric entries leave 0. Others leave 0 with a probability near 2**-60,
-        whatever their number. The device does the same (``cl/data/check_csr.cl``).
+        Each entry above the diagonal adds a hash of its ends and weight to a 64-bit sum, and each entry below
+        subtracts the hash of its reverse, so symmetric entries leave 0. Asymmetric entries leave 0 with a probability
+        near 2**-60, for any number of entries. The device computes the same sum (``cl/data/check_csr.cl``).
         """
         total, m = 0, self._columns.size
         for first in range(0, m, _CHUNK):
@@ -64,10 +64,10 @@ class HostFacts:
 
 
 def row_order(offsets: NDArray[Any], columns: NDArray[np.int32]) -> tuple[bool, bool]:
-    """Return whether rows are sorted, and whether entries side by side in a row are equal."""
+    """Return whether all rows are sorted, and whether two adjacent entries of a row have the same column."""
     rises_not = np.zeros(columns.size + 1, bool)
     np.less_equal(columns[1:], columns[:-1], out=rises_not[1:-1])
-    rises_not[offsets.astype(np.intp)] = False  # the entry before the first one of a row belongs to another row
+    rises_not[offsets.astype(np.intp)] = False  # A row's first entry has no predecessor in its row.
     if not rises_not.any():
         return True, False
     places = np.flatnonzero(rises_not)
@@ -76,7 +76,7 @@ def row_order(offsets: NDArray[Any], columns: NDArray[np.int32]) -> tuple[bool, 
 
 
 def rows_of(offsets: NDArray[Any], first: int, stop: int) -> NDArray[np.int64]:
-    """Return the row of each of the entries *first* … *stop* − 1, of which there is at least one."""
+    """Return the row of each of the entries *first* … *stop* − 1; there must be at least one."""
     if first == 0 and stop == offsets[-1]:
         return np.repeat(np.arange(offsets.size - 1), offsets[1:] - offsets[:-1])
     ends = np.array([first, stop], offsets.dtype)  # numpy would convert all offsets to another type
@@ -85,7 +85,7 @@ def rows_of(offsets: NDArray[Any], first: int, stop: int) -> NDArray[np.int64]:
 
 
 def _hashes(keys: NDArray[np.int64], weights: NDArray[Any] | None, part: slice) -> NDArray[np.uint64]:
-    """Return a hash of each entry, which has this key and the weight at its place in *part*; *keys* is used up."""
+    """Return a hash of each entry's key and of its weight in ``weights[part]``; *keys* is overwritten."""
     x = keys.view(np.uint64)
     x *= _FACTORS[0]
     if weights is not None:
@@ -97,7 +97,7 @@ def _hashes(keys: NDArray[np.int64], weights: NDArray[Any] | None, part: slice) 
 
 
 def _bits(weights: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return numbers that are equal where the weights are."""
+    """Return integers that are equal if and only if the weights are, made from their bits."""
     if weights.dtype.kind == "f":
-        weights = weights + weights.dtype.type(0)  # -0.0 is 0.0
+        weights = weights + weights.dtype.type(0)  # -0.0 becomes 0.0
     return weights.view(f"u{weights.itemsize}").astype(np.uint64, copy=False)

@@ -19,14 +19,14 @@ from clgraph.host_memory import check_host_memory
 from clgraph.progress import begin
 
 Ids: TypeAlias = Literal["random", "spatial"]
-SIDE = 1 << 24  # side of the square; coordinates are integers, so that all computers agree which points are near
+SIDE = 1 << 24  # side of the square. Coordinates are integers, so all computers agree on which points are near.
 
 
 class Points:
-    """Points of which each coordinate is a word, and the square cells by which they are ordered.
+    """Random points, two random words each, and a grid of square cells by which they may be ordered.
 
-    There are hardly more cells than points. Cells are in the order of Morton's curve; within a cell, points keep the
-    order in which they are drawn.
+    There are about *n* cells, or fewer. Cells are in the order of Morton's curve. Within a cell, points keep the order
+    in which they were drawn.
     """
 
     def __init__(self, n: int, seed: Seed, ids: Ids, cell: int = 1) -> None:
@@ -37,7 +37,7 @@ class Points:
         self.cell_bits = (-(-SIDE // self.cell) - 1).bit_length()
 
     def words(self) -> NDArray[np.uint64]:
-        """Return the points in order of their ids, shape (n, 2)."""
+        """Return the words of the points in order of their ids, shape (n, 2)."""
         check_host_memory(f"n = {self.n}", BYTES_PER_VERTEX * self.n)
         words = random_words(self.key, 0, 0, 2 * self.n).reshape(-1, 2)
         if self.ids == "random":
@@ -47,7 +47,7 @@ class Points:
 
 
 class RandomGeometric(Points):
-    """The draws of a random geometric graph: points with a squared distance of at most *limit* are joined."""
+    """The points of a random geometric graph; two are joined if their squared distance is at most *limit*."""
 
     def __init__(self, n: int, degree: float, seed: Seed, ids: Ids) -> None:
         n, self.degree = checked_count("n", n, MAX_VERTICES, least=0), checked_number("degree", degree)
@@ -58,16 +58,16 @@ class RandomGeometric(Points):
         n, degree = self.n, self.degree
         check_host_memory(f"n = {n}, degree = {degree:g}", int(BYTES_PER_EDGE * n * min(n, degree) / 2))
         tell = begin("joining near points", n, "points")
-        points = (self.words() >> np.uint64(40)).astype(np.float64)  # in which their squared distances are exact
+        points = (self.words() >> np.uint64(40)).astype(np.float64)  # squared distances of 24-bit numbers are exact
         pairs = cKDTree(points).query_pairs((self.limit + 0.5) ** 0.5, output_type="ndarray")
         tell(n)
         return Graph.from_edges(pairs[:, 0], pairs[:, 1], n=n)
 
 
 def delaunay_points(n: int, seed: Seed = 0, *, ids: Ids = "random") -> Graph:
-    """Return the Delaunay triangulation of *n* random points in the unit square.
+    """Return the graph of the Delaunay triangulation of *n* random points in the unit square.
 
-    *ids* is as in :func:`random_geometric`. It is always made on the host.
+    *ids* is as in :func:`random_geometric`. The graph is always made on the host.
     """
     points = (Points(n, seed, ids).words() >> np.uint64(11)) * 2.0**-53
     if len(points) < 3:

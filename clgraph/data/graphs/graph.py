@@ -1,4 +1,4 @@
-"""Host-side graph in compressed sparse row (CSR) form: validated once, then immutable."""
+"""The Graph class: a graph on the host in compressed sparse row (CSR) form, validated once, then immutable."""
 
 from __future__ import annotations
 
@@ -42,39 +42,39 @@ SelfLoops: TypeAlias = Literal["keep", "drop", "error"]
 class Graph(GraphArrays):
     """An immutable graph; an undirected one stores both directions of every edge.
 
-    The constructor takes CSR arrays and checks all of them; :meth:`from_edges`, :meth:`from_scipy`
-    and :meth:`from_networkx` build them. A graph has arrays of its own, which are read-only. Two graphs
-    are equal only if they are the same object, which makes a graph usable as a dictionary key.
+    The constructor takes CSR arrays and checks all of them. :meth:`from_edges`, :meth:`from_scipy` and
+    :meth:`from_networkx` build a graph from other data. Its arrays are read-only copies. Two graphs are equal
+    only if they are the same object, so a graph can be a dictionary key.
 
     Parameters
     ----------
     row_offsets : integer array, shape (n_vertices + 1,)
-        The entries of vertex ``v`` occupy ``row_offsets[v]:row_offsets[v + 1]``. Stored as int32,
-        or as int64 from 2**31 - 2**16 entries on.
+        The entries of vertex ``v`` are at ``row_offsets[v]:row_offsets[v + 1]``. Stored as int32,
+        or as int64 if there are 2**31 - 2**16 entries or more.
     column_indices : integer array, shape (n_edges,)
         The other end of each entry; stored as int32.
     edge_weights : array, shape (n_edges,), optional
         One weight per entry, stored as int32, int64, float32 or float64 (narrower types are
         widened). ``None`` means unweighted.
     directed : bool
-        ``False`` promises that each entry (u, v) has its reverse (v, u) with the same weight.
+        ``False`` means that each entry (u, v) has its reverse (v, u) with the same weight; this is checked.
     ids : array, shape (n_vertices,), optional
         The user's own vertex ids.
     copy : bool
-        ``False`` saves memory: arrays of the right type are used as they are.
+        ``False`` saves memory: arrays of the right type are used without copying them.
 
-        .. warning:: If such an array is changed while the graph lives, kernels read and write wherever it points,
-           which gives wrong answers or ends the process.
+        .. warning:: Do not change such an array while the graph exists. Kernels would read and write at unchecked
+           places, which gives wrong answers or ends the process.
 
     Raises
     ------
     GraphError
-        If the arrays do not describe such a graph; the message names value, position and limit.
+        The arrays do not describe such a graph; the message names the value, its position and the limit.
     """
 
     @property
     def reverse(self) -> Graph:
-        """The graph with every edge turned round, made on first use; an undirected one itself."""
+        """The graph with every edge reversed, computed on first use; an undirected graph is its own reverse."""
         return self._reverse if self.directed else self
 
     @cached_property
@@ -86,7 +86,7 @@ class Graph(GraphArrays):
         return Graph._trusted(turned.indptr, columns, weighted, directed=True, ids=self.ids, sorted_rows=True)
 
     def sorted_pattern(self) -> Graph:
-        """Return the graph without weights and ids, its rows sorted, with each entry once."""
+        """Return the graph without weights, ids and repeated entries, its rows sorted."""
         pattern = as_csr_array(self.row_offsets, self.column_indices, np.ones(self.n_edges, bool))
         return Graph.from_scipy(pattern, directed=self.directed)
 
@@ -117,19 +117,19 @@ class Graph(GraphArrays):
         directed : bool
             If false, the reverse of each edge is stored too (a self-loop is stored once).
         duplicates : {"keep", "min", "max", "sum", "first", "error"}
-            Keep parallel edges, merge them by their weights (an unweighted graph just drops the
-            repeats; sums of integers are int64), or refuse them.
+            Keep parallel edges, merge them into one edge with this weight, or refuse them. In an
+            unweighted graph, merging drops the repeats. Sums of integers are int64.
         self_loops : {"keep", "drop", "error"}
             What to do with edges (v, v).
         ids : array, shape (n,), or "auto", optional
             ``None``: *src* and *dst* are vertex numbers in ``[0, n)``. An array: they are ids, and
             ``ids[v]`` is the id of vertex ``v``. ``"auto"``: they are ids, and vertices are
-            numbered in the order of the distinct ids (ids that do not sort: of first appearance).
+            numbered in sorted order of the distinct ids, or in order of appearance if they cannot be sorted.
 
         Raises
         ------
         GraphError
-            For an id that is missing, unknown or out of range, a NaN weight, or edges refused by the options.
+            An id is missing, unknown or out of range, a weight is NaN, or the options refuse an edge.
         """
         check_choice("duplicates", duplicates, ("keep", *REDUCTIONS, "error"))
         check_choice("self_loops", self_loops, ("keep", "drop", "error"))
@@ -167,29 +167,29 @@ class Graph(GraphArrays):
     def from_scipy(
         cls, matrix: Any, *, directed: bool | None = None, asymmetry: Literal["error", "symmetrize"] | None = None
     ) -> Graph:
-        """Build a graph from a square scipy sparse array, whose indices are checked.
+        """Build a graph from a square scipy sparse array; its indices are checked.
 
-        The graph has arrays of its own: the matrix may be changed afterwards.
+        All arrays are copied, so the matrix may be changed afterwards.
 
         Parameters
         ----------
         matrix : scipy sparse array or matrix, shape (n, n)
             Entry (u, v) is an edge and its value the weight; a bool matrix is unweighted. Explicit
             zeros are edges of weight zero. Repeated entries are summed, as scipy does.
-            In a BSR array, zeros only fill a block and are no edges.
+            Zeros in the blocks of a BSR array are not edges.
         directed : bool, optional
-            By default ``False`` if *asymmetry* is given, else found out: undirected if the matrix is symmetric.
+            By default, the graph is undirected if *asymmetry* is given or the matrix is symmetric.
         asymmetry : {"error", "symmetrize"}, optional
-            For an undirected graph: refuse an asymmetric matrix, which is the default with ``directed=False``, or add
-            the missing reverse entries (where both directions differ the lesser weight is taken, as
-            scipy.sparse.csgraph does).
+            How to treat an asymmetric matrix if the graph is undirected: refuse it, which is the default with
+            ``directed=False``, or add the missing reverse entries. If the weights of both directions differ, the
+            lesser is taken, as in scipy.sparse.csgraph.
 
         Raises
         ------
         InputError
             *matrix* is no scipy sparse array, or *asymmetry* is given with ``directed=True``.
         GraphError
-            The matrix is not square, is damaged, or is asymmetric and must not be.
+            The matrix is not square, is damaged, or is asymmetric although it must be symmetric.
         """
         if directed is not None:
             directed = checked_flag("directed", directed)
@@ -223,25 +223,25 @@ class Graph(GraphArrays):
     def from_networkx(cls, graph: nx.Graph, weight: Weight = None) -> Graph:
         """Build a graph from any networkx graph; parallel edges are kept.
 
-        Vertices are numbered in the order of ``graph.nodes``, which becomes ``ids`` unless it is
+        Vertices are numbered in the order of ``graph.nodes``. The nodes become ``ids``, unless they are
         0, 1, 2, ….
 
         Parameters
         ----------
         graph : networkx graph
         weight : str, function or None
-            ``None``: no weights. A str, or another hashable: the edge attribute to use; edges without it weigh 1. A
-            function: ``weight(u, v, attributes)`` returns the weight of an edge, or ``None``, which hides the edge.
-            In a multigraph, *attributes* has the attributes of all parallel edges by their keys, and one edge stands
-            for them.
-            An undirected edge is asked for in both directions. The graph becomes directed if they differ.
+            ``None``: no weights. A str or another hashable: the edge attribute to use; edges without it weigh 1. A
+            function: ``weight(u, v, attributes)`` returns the weight of an edge, or ``None`` to hide the edge.
+            In a multigraph, *attributes* maps the keys of all parallel edges to their attributes, and they become one
+            edge. For an undirected edge, the function is called in both directions; if any results differ, the graph
+            becomes directed.
 
         Raises
         ------
         GraphError
-            A weight is no number; the message names the edge.
+            A weight is not a number; the message names the edge.
         InputError
-            The function raises, or *graph* is no networkx graph or has no dictionaries of attributes.
+            The function raises, or *graph* is not a networkx graph or has no dictionaries of attributes.
 
         Warns
         -----
@@ -257,21 +257,21 @@ class Graph(GraphArrays):
         return cls._trusted(*arrays, directed=directed, ids=edges.ids, sorted_rows=True)
 
     def _replaced(self, **fields: Any) -> Graph:
-        """Return the graph with other *fields*, which must fit."""
+        """Return the graph with some *fields* replaced; they are not checked."""
         known = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return Graph._trusted(**known | fields, sorted_rows=self.has_sorted_rows)
 
     def to_scipy(self) -> csr_array:
-        """Return the adjacency matrix; its data are the weights, or True for an unweighted graph."""
+        """Return the adjacency matrix. Its entries are the weights, or ``True`` in an unweighted graph."""
         data = np.ones(self.n_edges, bool) if self.edge_weights is None else self.edge_weights
         return as_csr_array(self.row_offsets, self.column_indices, data)
 
     def to_networkx(self) -> nx.Graph:
-        """Return a networkx graph with the ids as nodes; a multigraph if edges are parallel."""
+        """Return a networkx graph with the ids as nodes; a multigraph if there are parallel edges."""
         return networkx_graph(self)
 
     def expanded(self, k: int) -> Graph:
-        """Return *k* disjoint replicas, numbered one after the other; ids are dropped."""
+        """Return a graph of *k* disjoint copies of this graph, numbered one after the other; ids are dropped."""
         n, m = self.n_vertices, self.n_edges
         k = checked_count("k", k, MAX_VERTICES // max(n, 1), least=0)
         check_host_memory(f"a graph of {k} times as many vertices", 2 * k * (self.nbytes + 1))
@@ -282,7 +282,7 @@ class Graph(GraphArrays):
         return Graph._trusted(offsets, columns, weights, directed=self.directed, sorted_rows=self.has_sorted_rows)
 
     def permuted(self, seed: Seed) -> Graph:
-        """Return the graph with its vertices renumbered at random, rows sorted, ids carried along."""
+        """Return the graph with its vertices renumbered at random and its rows sorted; each vertex keeps its id."""
         order = np.random.default_rng(checked_seed(seed)).permutation(self.n_vertices).astype(np.int32)
         rows, columns = order[self.sources()], order[self.column_indices]
         ids = None

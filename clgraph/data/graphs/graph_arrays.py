@@ -1,4 +1,4 @@
-"""The arrays of a graph, which are checked once and never change, and what is found in them."""
+"""The base class of Graph: its CSR arrays, their checks, and properties computed from them."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from clgraph.data.graphs.stats import GraphStats, graph_stats, guessed_stats, ha
 from clgraph.errors import GraphError, InputError
 from clgraph.shared_memory import copies
 
-MAX_KERNEL_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
+MAX_KERNEL_VERTICES = 2**31 - 2**12  # The number of work-items, rounded up to whole work-groups, must fit int32.
 SMALL_ITEMS = 1 << 14  # vertices + entries. The host checks and measures a smaller graph sooner than launches do.
-_FEW_WEIGHTS = 64
-UNLOOKED = 1 << 19  # vertices and entries up to which a search has ended before it pays to look where neighbours are
+_FEW_WEIGHTS = 64  # weights that are sampled to estimate light_share and least_share
+UNLOOKED = 1 << 19  # vertices + entries. In a smaller graph, sampling the locality costs more than a search can gain.
 
 
 @dataclass(init=False, frozen=True, eq=False, repr=False)
 class GraphArrays:
-    """The fields, checks and properties of :class:`clgraph.Graph`, which tells what they mean."""
+    """The fields, checks and properties of :class:`clgraph.Graph`, where the fields are documented."""
 
     row_offsets: NDArray[Any]
     column_indices: NDArray[np.int32]
@@ -88,7 +88,7 @@ class GraphArrays:
         ids: NDArray[Any] | None = None,
         sorted_rows: bool | None = None,
     ) -> Self:
-        """Wrap arrays that are valid by construction; *sorted_rows* tells what the builder knows."""
+        """Wrap arrays that are valid by construction; *sorted_rows* says whether rows are sorted, if known."""
         graph = object.__new__(cls)
         offsets = row_offsets.astype(offset_dtype(column_indices.size), copy=False)
         graph._fill(offsets, column_indices, edge_weights, directed, ids)
@@ -124,7 +124,7 @@ class GraphArrays:
 
     @cached_property
     def arrays(self) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]:
-        """Row offsets, columns and weights, to be read only; the arrays of a matrix may be unchecked."""
+        """Row offsets, columns and weights, not to be changed. In a wrapped matrix they may be unchecked."""
         return self.row_offsets, self.column_indices, self.edge_weights
 
     @cached_property
@@ -144,7 +144,7 @@ class GraphArrays:
 
     @property
     def offset_dtype(self) -> np.dtype[Any]:
-        """Type of the row offsets that kernels get."""
+        """Type of the row offsets as kernels read them."""
         return self.row_offsets.dtype
 
     @property
@@ -161,7 +161,7 @@ class GraphArrays:
 
     @cached_property
     def weight_range(self) -> tuple[Any, Any]:
-        """The least and the greatest weight; ``(1, 1)`` where there are none."""
+        """The least and the greatest weight; ``(1, 1)`` if there are no weights."""
         weights = self.edge_weights
         return (1, 1) if weights is None or not weights.size else (weights.min(), weights.max())
 
@@ -172,13 +172,13 @@ class GraphArrays:
 
     @cached_property
     def vertex_numbers(self) -> dict[Any, int]:
-        """The number of the vertex of each id; among vertices with equal ids, the least."""
+        """A dictionary from ids to vertex numbers; if vertices have equal ids, to the least of their numbers."""
         ids = [] if self.ids is None else self.ids.tolist()
         return dict(zip(reversed(ids), range(len(ids) - 1, -1, -1), strict=True))
 
     @cached_property
     def has_rising_ids(self) -> bool:
-        """Whether the ids are signed integers in ascending order, so that a binary search finds one."""
+        """Whether the ids are signed integers in strictly ascending order, so a binary search finds an id."""
         ids = self.ids
         return ids is not None and ids.dtype.kind == "i" and bool((ids[1:] > ids[:-1]).all())
 
@@ -189,7 +189,7 @@ class GraphArrays:
 
     @cached_property
     def is_small(self) -> bool:
-        """Whether the host reads all of the graph in less time than launches take."""
+        """Whether the host reads the whole graph in less time than kernel launches take."""
         return self.n_vertices + self.n_edges < SMALL_ITEMS
 
     @property
@@ -199,14 +199,14 @@ class GraphArrays:
 
     @property
     def locality(self) -> tuple[float, float]:
-        """The share of far neighbours and the mean of ``log2(1 + distance)``; a rough guess before it is measured."""
+        """The share of far neighbours and the mean of ``log2(1 + distance)``; estimated until :attr:`stats` exist."""
         if self.is_measured:
             return self.stats.far_neighbor_share, self.stats.mean_log2_neighbor_distance
         return sampled_locality(*self.arrays[:2])[:2]
 
     @property
     def locality_in_order(self) -> tuple[float, float]:
-        """A rough guess of the same for a walk along the entries, which finds recent neighbours in the cache."""
+        """An estimate of :attr:`locality` for a walk along the entries, which finds recent neighbours in the cache."""
         return self._sampled_in_order[:2]
 
     @cached_property
@@ -215,27 +215,30 @@ class GraphArrays:
 
     @cached_property
     def guessed_stats(self) -> GraphStats:
-        """Statistics by a rough guess, for choices that cannot wait for better ones; small graphs count as near."""
+        """Roughly estimated statistics, for choices that must be made before :attr:`stats` are computed.
+
+        In small graphs all neighbours are assumed to be near.
+        """
         n, m = self.n_vertices, self.n_edges
         return guessed_stats(n, m, *(self._sampled_in_order if n + m > UNLOOKED else (0.0, 0.0, n)))
 
     @cached_property
     def is_thin(self) -> bool:
-        """Whether no vertex has more than two entries, so that searches have few vertices at a time before them."""
+        """Whether no vertex has more than two entries, so a search's frontier stays small."""
         return self.n_edges <= 2 * self.n_vertices and has_thin_rows(self.arrays[0])
 
     @cached_property
     def light_share(self) -> float:
-        """The share of a few edges that weigh at most twice the least of them."""
+        """The share of sampled edges that weigh at most twice the least weight in the sample."""
         return self._share_up_to(2.0)
 
     @cached_property
     def least_share(self) -> float:
-        """The share of a few edges that weigh as little as any of them."""
+        """The share of sampled edges that have the least weight in the sample."""
         return self._share_up_to(1)
 
     def _share_up_to(self, factor: float) -> float:
-        """Return the share of weights in even steps that are at most *factor* times the least; 1 without weights."""
+        """Return the share of evenly sampled weights that are at most *factor* times their least; 1 without weights."""
         weights = self.arrays[2]
         if weights is None or not weights.size:
             return 1.0
@@ -244,7 +247,7 @@ class GraphArrays:
 
     @property
     def is_known_symmetric(self) -> bool:
-        """Whether each entry is known to have its reverse; nothing is looked at for it."""
+        """Whether each entry is known to have its reverse; no array is read to find out."""
         return not self.directed
 
     def sources(self) -> NDArray[np.int32]:
@@ -252,22 +255,25 @@ class GraphArrays:
         return np.repeat(np.arange(self.n_vertices, dtype=np.int32), self.degrees)
 
     def edge_list(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any] | None]:
-        """Return sources, targets and weights; an undirected edge is there once, lesser end first."""
+        """Return sources, targets and weights of the edges; an undirected edge is listed once, lesser end first."""
         rows, columns, weights = self.sources(), self.column_indices, self.edge_weights
         if self.directed:
             return rows, columns, weights
         once = rows <= columns
         return rows[once], columns[once], None if weights is None else weights[once]
 
-    def _require_fits(self, who: str, max_entries: int | None = None) -> None:
-        """Raise an :class:`InputError` if there are too many vertices or entries; its message begins with *who*."""
+    def _require_fits(self, subject: str, max_entries: int | None = None) -> None:
+        """Raise an :class:`InputError` if there are too many vertices or entries.
+
+        *subject* starts the last clause of the message, such as "partitions take".
+        """
         n, m = self.n_vertices, self.n_edges
         if n > MAX_KERNEL_VERTICES or (max_entries is not None and m > max_entries):
             entries = "" if max_entries is None else f" and {max_entries} entries"
-            raise InputError(f"{n} vertices and {m} entries; {who} at most {MAX_KERNEL_VERTICES} vertices{entries}")
+            raise InputError(f"{n} vertices and {m} entries; {subject} at most {MAX_KERNEL_VERTICES} vertices{entries}")
 
     def require_reverses(self) -> None:
-        """Raise an :class:`InputError` unless each entry has its reverse, whatever they weigh."""
+        """Raise an :class:`InputError` unless each entry has its reverse, with any weight."""
         if self.directed and (entry := asymmetric_entry(self.row_offsets, self.column_indices, None)):
             u, v = entry
             raise InputError(
@@ -276,7 +282,7 @@ class GraphArrays:
             )
 
     def is_symmetric(self) -> bool:
-        """Return whether each entry has its reverse with the same weight (true when undirected)."""
+        """Return whether each entry has its reverse with the same weight; always true for undirected graphs."""
         return not self.directed or asymmetric_entry(*self.arrays) is None
 
 

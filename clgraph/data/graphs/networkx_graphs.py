@@ -1,4 +1,4 @@
-"""Graphs of networkx as arrays and back, straight through the dictionaries of adjacency."""
+"""Conversion of networkx graphs to arrays and back, by direct access to their adjacency dictionaries."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 Weight: TypeAlias = Hashable | Callable[[Any, Any, Any], Any] | None
 """The edge attribute of a networkx graph to use as weight, or a function of both ends and the attributes."""
 _DEFAULT = "weight"
-_MAX_NAMES = 10  # in a message
+_MAX_NAMES = 10  # attributes that a message lists
 
 
 class NetworkxEdges(NamedTuple):
-    """The edges of a networkx graph, each undirected one once, from the vertex of the lesser number.
+    """The edges of a networkx graph as arrays; an undirected edge is listed once, lesser vertex number first.
 
-    With *both_ways*, an undirected edge is there from each end, since a function may give each direction a weight.
+    If *both_ways*, undirected edges are listed in both directions, because a weight function may return a different
+    weight for each.
     """
 
     n_vertices: int
@@ -46,7 +47,7 @@ def is_networkx(source: object) -> bool:
 
 
 def edges_of(graph: nx.Graph, weight: Weight) -> NetworkxEdges:
-    """Return the edges of *graph*, weighted as :meth:`clgraph.Graph.from_networkx` tells."""
+    """Return the edges of *graph*; *weight* is as in :meth:`clgraph.Graph.from_networkx`."""
     if not is_networkx(graph):
         raise InputError(f"graph = {shown(graph)}; allowed: a networkx graph")
     with refusing("weight", weight, "None, an edge attribute, a function"):
@@ -68,8 +69,8 @@ def _edges(graph: nx.Graph, weight: Weight) -> NetworkxEdges:
     vertices = np.fromiter(ends, np.int32, n + int(degrees.sum()))
     rows, columns = np.repeat(vertices[:n], degrees), vertices[n:]
     check_range("neighbours", vertices, n)
-    # An undirected graph may be a view in which the two directions of an edge differ: one of them is read, unless a
-    # function tells the weight of each.
+    # An undirected graph may be a view in which the two directions of an edge differ. Only one of them is read, unless
+    # a function gives each direction its weight.
     both_ways = callable(weight) and not graph.is_directed()
     once = np.ones(rows.size, bool) if both_ways or graph.is_directed() else rows <= columns
     rows, columns = rows[once], columns[once]
@@ -104,7 +105,7 @@ def _ends(nodes: list[Any], *vertices: NDArray[np.int32]) -> list[Iterable[Any]]
 
 
 def _called(weight: Callable[[Any, Any, Any], Any], u: Any, v: Any, attributes: Any) -> Any:
-    """Return what the user's function says of an edge."""
+    """Return the result of the user's weight function for an edge."""
     try:
         return weight(u, v, attributes)
     except Exception as error:
@@ -113,7 +114,7 @@ def _called(weight: Callable[[Any, Any, Any], Any], u: Any, v: Any, attributes: 
 
 
 def _check_known(weight: Hashable, attributes: list[dict[Any, Any]]) -> None:
-    """Warn if no edge has the attribute *weight*, unless it is the default and edges have no attributes at all."""
+    """Warn if no edge has the attribute *weight*, unless it is "weight" and the edges have no attributes at all."""
     if not attributes or any(weight in given for given in attributes):
         return
     known = sorted({shown(name) for given in attributes for name in given})
@@ -124,7 +125,7 @@ def _check_known(weight: Hashable, attributes: list[dict[Any, Any]]) -> None:
 
 
 def _check_each(values: list[Any], *ends: Iterable[Any]) -> None:
-    """Raise an error that names the first edge whose weight is refused."""
+    """Raise an error that names the first edge whose weight is not a number that fits."""
     for value, u, v in zip(values, *ends, strict=True):
         try:
             as_weights([value], 1)
@@ -133,7 +134,7 @@ def _check_each(values: list[Any], *ends: Iterable[Any]) -> None:
 
 
 def networkx_graph(graph: CSRGraph) -> nx.Graph:
-    """Return a networkx graph of all entries of *graph*; a multigraph if edges are parallel."""
+    """Return a networkx graph of all entries of *graph*; a multigraph if there are parallel edges."""
     import networkx as nx
 
     n, directed, weights = graph.n_vertices, graph.directed, graph.edge_weights
@@ -148,7 +149,8 @@ def networkx_graph(graph: CSRGraph) -> nx.Graph:
     if edges.size < n_edges or len(result) < n:  # ids may repeat
         _add_one_by_one(result, nodes, graph)
         return result
-    # Rows are filled whole, where add_edges_from() adds single edges. Both directions share the attributes of an edge.
+    # Fill whole rows of the adjacency, since add_edges_from() adds edges one by one. Both directions of an edge share
+    # its dictionary of attributes.
     values = [] if weights is None else weights[first].tolist()
     data: list[dict[str, Any]] = [{"weight": value} for value in values] or [{} for _ in range(n_edges)]
     entries = zip(map(nodes.__getitem__, columns.tolist()), map(data.__getitem__, edge.tolist()), strict=True)
@@ -163,7 +165,7 @@ def networkx_graph(graph: CSRGraph) -> nx.Graph:
 
 
 def _all_plain(mappings: Iterable[Mapping[Any, Any]]) -> list[dict[Any, Any]]:
-    """Return the *mappings* themselves or, of views that filter, what is in them: their lengths are slow to find."""
+    """Return *mappings* as dictionaries: filtering views are copied, because their ``len`` is slow."""
     found: list[Any] = list(mappings)
     if {*map(type, found)} <= {dict}:
         return found

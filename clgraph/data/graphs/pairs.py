@@ -1,4 +1,4 @@
-"""Lists of pairs made into CSR arrays whose rows are sorted, on all cores."""
+"""Conversion of lists of (row, column) pairs to CSR arrays with sorted rows, on all cores."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from clgraph.data.graphs.csr import Duplicates, merge_duplicates, offset_dtype
 from clgraph.host_memory import check_host_memory
 from clgraph.progress import begin
 
-_CHUNK = 1 << 17  # entries handled at a time: few enough for the second-level cache
-BYTES_PER_VERTEX, BYTES_PER_EDGE = 40, 24  # least memory while a graph is built
-_MAX_BUCKET_BITS = 8  # numpy sorts bytes by counting
+_CHUNK = 1 << 17  # entries handled together, which fit the second-level cache
+BYTES_PER_VERTEX, BYTES_PER_EDGE = 40, 24  # memory that building a graph needs at least
+_MAX_BUCKET_BITS = 8  # A bucket's number fits a byte, because numpy sorts bytes fast, by counting.
 Made = TypeVar("Made")
 Item = TypeVar("Item")
 Number = TypeVar("Number", bound=np.number[Any])
@@ -34,13 +34,19 @@ def csr_of_pairs(
     directed: bool,
     duplicates: Duplicates = "keep",
 ) -> CSRArrays:
-    """Return checked vertex numbers as sorted rows, with each entry's reverse unless *directed*; merge duplicates."""
+    """Return CSR arrays with sorted rows of the pairs, which are checked already, and of their reverses if undirected.
+
+    *duplicates* is as in :meth:`clgraph.Graph.from_edges`.
+    """
     blocks: list[Any] = [(rows, columns) if weights is None else (rows, columns, weights)]
     return csr_of_blocks(n, blocks, directed=directed, duplicates=duplicates)
 
 
 def csr_of_blocks(n: int, blocks: list[Any], *, directed: bool, duplicates: Duplicates) -> CSRArrays:
-    """Return the same of blocks, all of them with weights or none; empties a list without weights to save memory."""
+    """Return CSR arrays of blocks of pairs, as :func:`csr_of_pairs` does for one block.
+
+    Either all blocks have weights or none has. A list of blocks without weights is emptied, to save memory.
+    """
     if blocks and len(blocks[0]) == 3:
         arrays = sorted_csr(n, blocks, mirror=not directed, unique=duplicates == "first")
         return arrays if duplicates in ("keep", "first") else merge_duplicates(*arrays, duplicates)
@@ -60,7 +66,7 @@ def pack(rows: NDArray[Any], columns: NDArray[Any], column_bits: int = 32) -> ND
 
 
 def pack_blocks(blocks: list[Pairs], *, mirror: bool) -> NDArray[np.int64]:
-    """Return the keys of all pairs, with *mirror* in both directions (a self-loop once); empties *blocks*."""
+    """Return the keys of all pairs, and of their reverses if *mirror* (a self-loop once); *blocks* is emptied."""
     size = sum(rows.size for rows, _ in blocks)
     if mirror:
         size += sum(int(np.count_nonzero(rows != columns)) for rows, columns in blocks)
@@ -79,7 +85,7 @@ def pack_blocks(blocks: list[Pairs], *, mirror: bool) -> NDArray[np.int64]:
 
 
 def distinct(values: NDArray[Number]) -> NDArray[Number]:
-    """Return the different *values* in order; numpy.unique hashes them, which takes a hundred times as long."""
+    """Return the distinct *values*, sorted. numpy.unique uses a hash table, which took 100 times longer."""
     in_order = np.sort(values, axis=None)
     first = np.ones(in_order.size, bool)
     np.not_equal(in_order[1:], in_order[:-1], out=first[1:])
@@ -87,14 +93,14 @@ def distinct(values: NDArray[Number]) -> NDArray[Number]:
 
 
 def csr_from_keys(n: int, keys: NDArray[np.int64], *, unique: bool) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """Return row offsets and columns of packed *keys*; the columns take over the keys' memory."""
+    """Return row offsets and columns of packed *keys*; the columns are stored in the memory of *keys*."""
     check_host_memory(f"a graph of {n} vertices", 8 * n)
     tell = begin("building", keys.size, "entries")
     _sort(keys)
     before = [-1, *keys[_CHUNK - 1 :: _CHUNK].tolist()]  # the last key before each chunk
 
     def split(start: int) -> tuple[int, int, NDArray[np.int64]]:
-        """Write the columns of a chunk where its keys begin; return their number, the first row, the rows' degrees."""
+        """Overwrite a chunk's keys by its columns; return their number, the first row, and the rows' degrees."""
         chunk = keys[start : start + _CHUNK]
         if unique:
             first = np.empty(chunk.size, bool)
@@ -123,11 +129,11 @@ def csr_from_keys(n: int, keys: NDArray[np.int64], *, unique: bool) -> tuple[NDA
 
 
 class _Buckets(NamedTuple):
-    """Buckets of entries in neighbouring rows, each small enough to be sorted in the cache."""
+    """A division of the entries into buckets of consecutive rows; each bucket is sorted in the cache."""
 
     n: int
     column_bits: int
-    key_bits: int  # by which the keys of a bucket differ; the bits above are its number
+    key_bits: int  # low bits of a key that differ within a bucket; the bits above are the bucket's number
 
     @classmethod
     def of(cls, n: int, n_entries: int) -> _Buckets:
@@ -144,7 +150,7 @@ class _Buckets(NamedTuple):
         return slice(begin, min(self.n, end))
 
     def deal(self, chunk: WeightedPairs) -> tuple[NDArray[np.int64], NDArray[Any], list[int]]:
-        """Return keys and weights by bucket, and where each bucket begins."""
+        """Return keys and weights grouped by bucket, and the position at which each bucket begins."""
         rows, columns, weights = chunk
         keys = pack(rows, columns, self.column_bits)
         if self.size == 1:
@@ -158,10 +164,11 @@ class _Buckets(NamedTuple):
 def sorted_csr(
     n: int, blocks: Sequence[WeightedPairs], *, mirror: bool = False, unique: bool = False
 ) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any]]:
-    """Return CSR arrays with sorted rows; parallel entries stay in their order, or *unique* keeps the first of them.
+    """Return CSR arrays with sorted rows of weighted pairs.
 
-    With *mirror*, pairs are there in both directions (a self-loop once). Weights get the common
-    type of all blocks. Entries are dealt to buckets of rows, and each bucket is sorted in the cache.
+    Parallel entries keep their order, or only the first is kept if *unique*. If *mirror*, each pair is also stored
+    in reverse (a self-loop once). Weights get the common type of all blocks. The entries are divided into buckets
+    of rows, and each bucket is sorted in the cache.
     """
     check_host_memory(f"a graph of {n} vertices", 8 * n)
     chunks = list(_chunks(blocks))
@@ -177,7 +184,7 @@ def sorted_csr(
     tell = begin("building", m, "entries")
 
     def fill(bucket: int) -> int:
-        """Write the entries of a bucket where they begin, repeats included; return how many there are."""
+        """Write the sorted entries of a bucket from its first position on; return how many there are."""
         parts = [(keys, values, slice(*ends[bucket : bucket + 2])) for keys, values, ends in dealt]
         keys = np.concatenate([keys[part] for keys, _, part in parts])
         values = np.concatenate([values[part] for _, values, part in parts])
@@ -208,7 +215,10 @@ def sorted_csr(
 
 
 def _ordered(keys: NDArray[np.int64], key_bits: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return *keys* of *key_bits* in order, and the former place of each; the sort is stable and overwrites *keys*."""
+    """Return the sorted *keys*, of *key_bits* each, and the former position of each; overwrites *keys*.
+
+    The sort is stable.
+    """
     place_bits = keys.size.bit_length()
     if key_bits + place_bits > 63:
         places = keys.argsort(kind="stable")
@@ -222,7 +232,10 @@ def _ordered(keys: NDArray[np.int64], key_bits: int) -> tuple[NDArray[np.int64],
 
 
 def _mirrored(rows: NDArray[Any], columns: NDArray[Any], weights: NDArray[Any]) -> WeightedPairs:
-    """Return pairs with their reverses, the lesser end first: both directions meet parallel edges in the same order."""
+    """Return the pairs and their reverses, all pairs with the lesser end first, then all with the greater.
+
+    So parallel edges are in the same order in both directions.
+    """
     rows, columns = np.minimum(rows, columns), np.maximum(rows, columns)
     proper = rows != columns
     reverse = (columns, rows, weights) if proper.all() else (columns[proper], rows[proper], weights[proper])
@@ -231,7 +244,7 @@ def _mirrored(rows: NDArray[Any], columns: NDArray[Any], weights: NDArray[Any]) 
 
 
 def _sort(keys: NDArray[np.int64]) -> None:
-    """Sort *keys* in place, each half on a core of its own."""
+    """Sort *keys* in place: divide them at the median, then sort the two halves on two cores."""
     if keys.size < _CHUNK:
         keys.sort()
         return
@@ -247,8 +260,8 @@ def _chunks(blocks: Sequence[tuple[NDArray[Any], ...]]) -> Iterator[Any]:
 
 
 def in_threads(make: Callable[[Item], Made], items: Sequence[Item]) -> Iterator[Made]:
-    """Yield what *make* returns for each item, in order."""
-    if len(items) < 2:  # threads take longer to begin
+    """Yield ``make(item)`` for each item, in order; several items are handled in threads."""
+    if len(items) < 2:  # Starting threads would take longer.
         yield from map(make, items)
         return
     with ThreadPoolExecutor(os.cpu_count()) as pool:

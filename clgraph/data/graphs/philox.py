@@ -1,7 +1,7 @@
-"""Counter-based random words: a pure function of seed, stream and place, the same here and in ``cl/common/philox.h``.
+"""Counter-based random words: a function of seed, stream and position, the same here and in ``cl/common/philox.h``.
 
 The function is Philox4x64-10 of J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy
-as 1, 2, 3", SC 2011, which numpy has as a bit generator.
+as 1, 2, 3", SC 2011. numpy provides it as a bit generator.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from numpy.typing import NDArray
 from clgraph.data.graphs.pairs import in_threads
 from clgraph.progress import begin
 
-BLOCK = 4  # words that one counter gives
-CHUNK = 1 << 16  # items drawn at a time: small enough for the second-level cache
+BLOCK = 4  # words per value of the counter
+CHUNK = 1 << 16  # items drawn together, which fit the second-level cache
 _LOW = np.uint64(2**32 - 1)
 
 
 def key_of(seed: int) -> tuple[int, int]:
-    """Return the two words of the key for *seed*; one of more than 128 bits is hashed to that."""
+    """Return the two words of the key for *seed*; a seed of more than 128 bits is hashed to 128 bits."""
     if seed >> 128:
         seed = int.from_bytes(np.random.SeedSequence(seed).generate_state(4).tobytes(), "little")
     return seed % 2**64, seed >> 64
 
 
 def random_words(key: tuple[int, int], stream: int, first_block: int, count: int) -> NDArray[np.uint64]:
-    """Return *count* words of a stream; block b is Philox of the counter (b, *stream*, 0, 0)."""
-    before = ((stream << 64) + first_block - 1) % 2**256  # numpy counts before it draws
+    """Return *count* words of a stream from *first_block* on; block b is Philox of the counter (b, *stream*, 0, 0)."""
+    before = ((stream << 64) + first_block - 1) % 2**256  # numpy increments the counter before it draws
     philox = np.random.Philox(counter=before, key=key[0] | key[1] << 64)
-    return np.random.Generator(philox).integers(0, 2**64, count, dtype=np.uint64)  # whole words, as they are
+    return np.random.Generator(philox).integers(0, 2**64, count, dtype=np.uint64)  # this range gives the raw words
 
 
 def random_shorts(key: tuple[int, int], stream: int, first_block: int, count: int) -> NDArray[np.uint16]:
-    """Return *count* numbers of 16 bits, of which each word holds four, the lowest first."""
+    """Return *count* random numbers of 16 bits; each word gives four, its lowest bits first."""
     words = random_words(key, stream, first_block, -(-count // 4))
     return words.astype("<u8", copy=False).view("<u2")[:count]
 
@@ -57,7 +57,10 @@ def below(words: NDArray[np.uint64], n: int) -> NDArray[np.uint64]:
 
 
 def in_chunks(what: str, unit: str, total: int, make: Callable[[slice], None], share: int = 1) -> None:
-    """Call *make* with each chunk of *total* items, in threads, and tell how far it is; a chunk is 1 / *share* long."""
+    """Call *make* with each slice of *total* items, in threads, and report progress.
+
+    A slice has ``CHUNK // share`` items.
+    """
     tell = begin(what, total, unit)
     chunk = CHUNK // share
     parts = [slice(start, min(start + chunk, total)) for start in range(0, total, chunk)]

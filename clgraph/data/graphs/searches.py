@@ -1,4 +1,4 @@
-"""Short searches of a graph, which tell how deep whole ones are and how far they reach."""
+"""Short breadth-first searches, from which the depth and reach of complete searches are estimated."""
 
 from __future__ import annotations
 
@@ -15,31 +15,32 @@ from clgraph.data.graphs.csr_graph import CSRGraph
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-NEIGHBORHOOD = 1 << 12
-ROW_PARTS = 8  # most parts of long rows that the search from the middle vertex reads to find a new one
-N_STARTS, SHORT_SEEN, SHORT_LOOKS = 8, 64, 512  # short searches, and the most vertices and entries of each
-_UNSEEN = 0.25  # counts as searches that reach everything, since users mostly choose sources in large components
-_SMALL_WORLD_LEVELS = 12  # a search of a small world has seen its share of vertices after so few levels
-_LEAST_LEVELS, _OF_SPACE = 4, 3.2  # levels that show the power by which a search grows; the power in three dimensions
+NEIGHBORHOOD = 1 << 12  # vertices at which the long search stops; smaller graphs are searched completely
+ROW_PARTS = 8  # The long search reads long rows in at most this many parts, until one has a new vertex.
+N_STARTS, SHORT_SEEN, SHORT_LOOKS = 8, 64, 512  # number of short searches; vertices and entries at which each stops
+_UNSEEN = 0.25  # weight of an assumed search that reaches all: users mostly choose sources in large components
+_SMALL_WORLD_LEVELS = 12  # most levels of a stopped search in a small-world graph
+# Levels from which the power of a search's growth is estimated; the greatest power in up to three dimensions.
+_MIN_LEVELS, _OF_SPACE = 4, 3.2
 
 
 class Search(NamedTuple):
-    """How a search had grown when it was stopped, after the last level that it had all of."""
+    """The size of a search when it was stopped, at the end of its last complete level."""
 
     levels: int
-    n_seen: int  # vertices in the levels
-    n_last: int  # vertices in the last level; 0 if the search was over
-    n_earlier: int  # vertices in the first 2**(k - 1) levels, 2**k being the largest power of two up to *levels*
+    n_seen: int  # vertices in all levels
+    n_last: int  # vertices in the last level; 0 if the search was complete
+    n_earlier: int  # vertices in the first 2**(k - 1) levels, where 2**k is the largest power of two up to *levels*
 
 
 def searched(graph: CSRGraph) -> dict[str, float]:
-    """Search from the middle one of the vertices that have an edge, and shortly from a few others."""
+    """Return :func:`reach` of one long search, from the middle vertex that has an edge, and a few short ones."""
     connected = np.flatnonzero(graph.degrees)
     if not connected.size:
         return reach([], 0)
     n, start = graph.n_vertices, connected[connected.size // 2]
     shortly = [_short_search(graph, (2 * i + 1) * n // (2 * N_STARTS)) for i in range(N_STARTS)]
-    if n < NEIGHBORHOOD:  # the whole search takes less than its levels one by one; scipy holds float64
+    if n < NEIGHBORHOOD:  # A complete search by scipy is faster than a search level by level. scipy needs float64.
         matrix = as_csr_array(graph.row_offsets, graph.column_indices, np.ones(graph.n_edges))
         depth, _, n_seen = _levels(matrix, start)
         return reach([Search(1 + depth, n_seen, 0, 1), *shortly], connected.size)
@@ -49,7 +50,7 @@ def searched(graph: CSRGraph) -> dict[str, float]:
     while frontier.size and sizes[-1] < NEIGHBORHOOD:
         rows, most = frontier[:NEIGHBORHOOD], NEIGHBORHOOD // max(1, frontier.size // 16)
         starts, ends = offsets[rows], offsets[rows + 1]
-        for _ in range(ROW_PARTS):  # parts of long rows, until one has a new vertex
+        for _ in range(ROW_PARTS):  # Read the next part of long rows, until one has a new vertex.
             stops = np.minimum(ends, starts + most)
             reached = np.unique(np.concatenate([columns[a:b] for a, b in zip(starts, stops, strict=True)]))
             frontier, starts = reached[~seen[reached]], stops
@@ -61,7 +62,7 @@ def searched(graph: CSRGraph) -> dict[str, float]:
 
 
 def _short_search(graph: CSRGraph, start: int) -> Search:
-    """Search from *start* and leave out the level in which there would be too much, as ``search_shortly`` does."""
+    """Search from *start*, and drop the level in which a limit is exceeded, as the kernel's ``search_shortly`` does."""
     offsets, columns, looks = graph.row_offsets, graph.column_indices, 0
     seen, frontier, sizes = {start}, [start], [1]
     while frontier:
@@ -80,16 +81,16 @@ def _short_search(graph: CSRGraph, start: int) -> Search:
 
 
 def _search(sizes: Sequence[int]) -> Search:
-    """Return the search that has seen ``sizes[i]`` vertices after *i* levels."""
+    """Return the :class:`Search` that had seen ``sizes[i]`` vertices after *i* levels."""
     levels = len(sizes) - 1
     early = 1 << (levels.bit_length() - 2) if levels > 1 else 0
     return Search(levels, sizes[-1], sizes[-1] - sizes[-2] if levels else 1, sizes[early])
 
 
 def reach(searches: Sequence[Search], n_connected: int) -> dict[str, float]:
-    """Return how deep searches may be, and what share of *n_connected* vertices they reach, from a few that stopped.
+    """Estimate the depth of complete searches, and the share of *n_connected* vertices that they reach.
 
-    The first of the *searches* is the longest. Those from a vertex without an edge do not count.
+    The first of *searches* is the long one. Searches from a vertex without an edge are ignored.
     """
     if not n_connected:
         return {"estimated_depth": 0.0, "reached_share": 1.0}
@@ -97,7 +98,8 @@ def reach(searches: Sequence[Search], n_connected: int) -> dict[str, float]:
     informed = [longest, *(search for search in searches[1:] if search.n_last or search.n_seen > 1)]
     whole = longest.n_seen / n_connected if not longest.n_last else 1.0
     shares = [search.n_seen / n_connected if not search.n_last else whole for search in informed]
-    told = informed[:1] if longest.levels > _SMALL_WORLD_LEVELS else informed  # near a hub one sees no long path
+    # A long search that stayed shallow may have started near a hub and missed long paths, so ask the short ones too.
+    told = informed[:1] if longest.levels > _SMALL_WORLD_LEVELS else informed
     return {
         "estimated_depth": max(_extrapolated_depth(search, n_connected, search is longest) for search in told),
         "reached_share": min(1.0, (sum(shares) + _UNSEEN) / (len(shares) + _UNSEEN)),
@@ -105,13 +107,17 @@ def reach(searches: Sequence[Search], n_connected: int) -> dict[str, float]:
 
 
 def _extrapolated_depth(search: Search, n_connected: int, is_long: bool) -> float:
-    """Return the levels of a search that goes on as it has grown; one that *is_long* may tell a space from hubs."""
+    """Return the levels that a complete search would have if it kept growing as *search* has.
+
+    It grows as a power of the levels, as in a space, or exponentially, as around hubs. If there are few levels, only
+    the long search can tell which.
+    """
     levels, n_seen, n_last, n_earlier = search
     if not n_last or not levels:
         return float(levels)
     left = max(1.0, n_connected / n_seen)
     few = levels <= _SMALL_WORLD_LEVELS
-    if few and (not is_long or levels < _LEAST_LEVELS or levels * n_last > _OF_SPACE * n_seen):
+    if few and (not is_long or levels < _MIN_LEVELS or levels * n_last > _OF_SPACE * n_seen):
         power = math.inf
     else:
         power = math.log(n_seen / n_earlier) / math.log(levels / (1 << (levels.bit_length() - 2)))
@@ -121,10 +127,10 @@ def _extrapolated_depth(search: Search, n_connected: int, is_long: bool) -> floa
 
 
 def diameter_bound(graph: CSRGraph) -> int:
-    """Return a lower bound on the diameter of the component of a vertex of the largest degree.
+    """Return a lower bound on the diameter of the component that has a vertex of the largest degree.
 
-    Two breadth-first searches, the second from a vertex farthest in the first (a pseudo-peripheral
-    vertex); exact on trees, and close in practice [1]_. Directions are ignored.
+    It is the depth of a breadth-first search from a vertex that is farthest from that one (a pseudo-peripheral
+    vertex). It is exact for trees, and close in practice [1]_. Directions are ignored.
 
     References
     ----------
@@ -143,13 +149,13 @@ def diameter_bound(graph: CSRGraph) -> int:
 
 
 def _levels(matrix: csr_array, start: int) -> tuple[int, int, int]:
-    """Return how many levels a search from *start* has after the first, a vertex of the last, and how many in all."""
-    from scipy.sparse.csgraph import breadth_first_order  # loads most of scipy, which statistics on a device do without
+    """Return the depth of a search from *start*, a vertex of its last level, and the number of vertices reached."""
+    from scipy.sparse.csgraph import breadth_first_order  # Loads most of scipy; statistics on a device do not need it.
 
     order, predecessors = breadth_first_order(matrix, start, directed=True)
     position = np.empty(matrix.shape[0], np.int32)
     position[order] = np.arange(order.size, dtype=np.int32)
-    # In breadth-first order predecessors do not move back, so each level is one slice.
+    # In breadth-first order, the positions of predecessors never decrease, so each level is one slice.
     parent, depth, level = memoryview(position[predecessors[order[1:]]]), 0, 0
     while (following := 1 + bisect_left(parent, level)) < order.size:
         level, depth = following, depth + 1

@@ -1,4 +1,4 @@
-"""scipy's sparse matrices at the public edge: every format is checked and read here."""
+"""Checks and conversion of the user's scipy sparse matrices, of every format."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from clgraph.errors import GraphError
 from clgraph.host_memory import check_host_memory
 
 _DTYPES = "?bBhHiIlLqQfdgFDG"
-"""Characters of the types of entries with which scipy's sparse arrays compute."""
+"""Type characters of the entries that scipy's sparse arrays support."""
 
 
 def checked_matrix(matrix: Any) -> csr_array | csc_array | coo_array:
-    """Return a scipy matrix as a CSR, CSC or COO array whose indices are checked; it may share memory with *matrix*.
+    """Return a scipy matrix as a CSR, CSC or COO array with checked indices; it may share memory with *matrix*.
 
-    scipy's compiled code trusts the indices, and flags that may have been set by hand. It reads and writes wherever
-    they point, so all of them are checked before any of it runs. Repeated entries are kept. The zeros in the blocks of
-    a BSR matrix are no entries, since a block has room for all of them; explicit zeros of other formats are entries.
+    scipy's compiled code trusts the indices, and also flags that the user may have set wrongly. It reads and writes
+    wherever they point, so all of them are checked before any of it runs. Repeated entries are kept. Zeros in the
+    blocks of a BSR matrix are not entries, since they only fill the block. Explicit zeros in other formats are entries.
 
     Raises
     ------
     GraphError
-        The matrix has not two dimensions, its entries are of a type that scipy does not compute with, such as text
+        The matrix does not have two dimensions, its entries are of a type that scipy does not support, such as text
         or numbers of the other byte order, or its arrays are damaged.
     """
     if matrix.ndim != 2:
@@ -44,9 +44,9 @@ def checked_matrix(matrix: Any) -> csr_array | csc_array | coo_array:
 
 
 def canonical_csr(matrix: Any) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]:
-    """Return CSR arrays of a square scipy matrix with sorted rows and sums of repeats, sharing no memory with it.
+    """Return new CSR arrays of a square scipy matrix, with sorted rows and with repeated entries summed.
 
-    A matrix of bool has no weights.
+    The weights of a bool matrix are ``None``.
     """
     n = matrix.shape[0]
     if n > MAX_VERTICES:
@@ -81,22 +81,22 @@ def _checked(matrix: Any) -> csr_array | csc_array | coo_array:
     check_range("row", row, n_rows)
     check_range("col", col, n_columns)
     entries = coo_array((matrix.data, (row, col)), shape=shape)
-    entries.has_canonical_format = True  # else tocsr() adds repeats up
+    entries.has_canonical_format = True  # Otherwise tocsr() would sum repeats.
     return entries
 
 
 def _compressed(matrix: Any, n: int, n_others: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return data, indices and indptr of *n* compressed rows, columns or rows of blocks, without spare room."""
+    """Return data, indices and indptr of *n* compressed rows, columns or rows of blocks, without unused space."""
     offsets, indices = as_integers("indptr", matrix.indptr), as_integers("indices", matrix.indices)
     if offsets.size != n + 1:
         raise GraphError(f"indptr has {offsets.size} elements; needed: {n + 1}")
-    used = max(0, int(offsets[-1]))  # scipy may keep room behind the last entry
+    used = max(0, int(offsets[-1]))  # scipy's arrays may have unused space after the last entry
     check_arrays(offsets, indices[:used], n_others)
     return matrix.data[:used], indices[:used], offsets
 
 
 def _entries_of_blocks(matrix: Any) -> tuple[NDArray[Any], tuple[NDArray[Any], NDArray[Any]]]:
-    """Return data, rows and columns of what is not zero in the blocks of a BSR matrix."""
+    """Return the data, rows and columns of the nonzero values in the blocks of a BSR matrix."""
     (n_rows, n_columns), (height, width) = matrix.shape, matrix.data.shape[1:]
     blocks, indices, offsets = _compressed(matrix, n_rows // height, n_columns // width)
     block, row, column = np.nonzero(blocks)

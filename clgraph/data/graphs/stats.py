@@ -13,22 +13,23 @@ from numpy.typing import NDArray
 from clgraph.data.graphs.csr_graph import CSRGraph
 from clgraph.data.graphs.searches import NEIGHBORHOOD, searched
 
-N_SAMPLES = 1 << 14
-_N_LOOKS, _FEW_LOOKS = 256, 64  # at entries, to guess a graph's locality; they miss the cache in most calls
-_ROWS_AT_ONCE = 1 << 14  # rows whose lengths fit a near cache
-_BEFORE, _BESIDE = np.arange(1, 5)[:, None], 16  # entries that one goes along, and vertices of one cache line
-FAR_DISTANCE = 1 << 15
-_COUNTED_DEGREE = 1 << 16
-MAX_CLIMB = 128
-DEEP_HOOKS = 0.75 * MAX_CLIMB  # a greater mean says that climbs were cut off before the roots, which tell trees apart
+N_SAMPLES = 1 << 14  # sampled vertices, and sampled entries; smaller graphs are read whole
+_N_LOOKS, _FEW_LOOKS = 256, 64  # entries read to estimate the locality, and in_order; most of them miss the cache
+_ROWS_AT_ONCE = 1 << 14  # rows whose lengths are computed together, so that they fit a small cache
+_BEFORE, _BESIDE = np.arange(1, 5)[:, None], 16  # steps back to the four entries before; vertices per cache line
+FAR_DISTANCE = 1 << 15  # A neighbour is far if its number differs by more than this.
+_COUNTED_DEGREE = 1 << 16  # Degrees below this are counted in an array, higher ones by np.unique.
+MAX_CLIMB = 128  # steps from a vertex towards its root, after which a climb is cut off
+DEEP_HOOKS = 0.75 * MAX_CLIMB  # mean steps. Above this, most climbs were cut off, so trees cannot be told apart.
 FAR_IN_MESHES = 0.05  # greatest share of far neighbours in a mesh
-# A graph is wholly irregular if these factors times its shares of other degrees and of edges that close cycles are 1.
+# Factors of the irregularity: of the share of vertices outside the commonest degree bin, and of the edges per vertex
+# that close cycles. Each product counts up to 1.
 _MIXED, _CLOSED = 2.5, 5.0
 
 
 @dataclass(frozen=True)
 class GraphStats:
-    """Statistics of one graph, cheap enough to compute before every choice of a strategy.
+    """Statistics of one graph, computed before a strategy is chosen.
 
     Attributes
     ----------
@@ -45,31 +46,32 @@ class GraphStats:
     n_isolated : int
         Vertices without a stored entry.
     degree_vertex_counts, degree_edge_counts : tuple of int
-        Vertices and stored entries by degree: bin 0 is degree 0, bin ``k`` the degrees
-        ``2**(k-1) <= d < 2**k``.
+        Numbers of vertices and of stored entries in each bin of degrees: bin 0 is degree 0, bin ``k`` has the
+        degrees ``2**(k-1) <= d < 2**k``.
     has_sorted_rows : bool
         Whether the column indices of every row do not decrease.
     mean_log2_neighbor_distance : float
-        Mean of ``log2(1 + |u - v|)`` over sampled entries (u, v): near 2 for well ordered
+        Mean of ``log2(1 + |u - v|)`` over sampled entries (u, v): near 2 for well-ordered
         meshes, near ``log2(n)`` for random numberings.
     far_neighbor_share : float
-        Share of the same sample with ``|u - v| > 2**15``: 4-byte values of such neighbours are more than 128 KiB
-        apart, outside any first-level cache.
+        Share of the sampled entries with ``|u - v| > 2**15``. The 4-byte values of u and v are then more than 128 KiB
+        apart, too far to share a first-level cache.
     first_hook_tree_share : float
-        Share of sampled vertices with an edge that have no smaller first neighbour: the roots, if
-        every vertex is hooked to its first neighbour.
+        In the forest in which every vertex hangs from its first neighbour if that has a lower number: the share of
+        roots among sampled vertices with an edge.
     first_hook_giant_share : float
-        Share of 256 sampled vertices in the commonest tree of that forest (1 where trees are too deep to be told apart
-        and no root was met).
+        Share of 256 sampled vertices that are in the commonest tree of that forest. It is 1 if the trees are too deep
+        to be told apart and no root was sampled.
     first_hook_depth : float
-        The mean depth of the sampled vertices in that forest, followed up to 512 steps.
+        Mean depth of the sampled vertices in that forest, followed up to 128 steps.
     estimated_depth : float
-        Levels that a breadth-first search may have: from how fast the neighbourhood of a vertex grows up to 2**12
-        vertices, as a power of the levels (meshes, roads) or exponentially (small worlds). Eight other searches, of up
-        to 64 vertices, may find long paths.
+        Estimated levels of a breadth-first search. A search is stopped at about 2**12 vertices and its growth
+        extrapolated: as a power of the levels (meshes, roads), or exponentially (small worlds). Eight other searches,
+        of up to 64 vertices, may find longer paths.
     reached_share : float
-        Share of the vertices with an edge that a search may reach, as a mean over those searches and a bit of one that
-        reaches all. A component that no search has seen all of counts as all vertices.
+        Estimated share of the vertices with an edge that a search reaches: the mean over those searches and, with a
+        small weight, an assumed one that reaches all. A search that was stopped counts as reaching all vertices, or
+        all of the first search's if that one was completed.
     """
 
     n_vertices: int
@@ -95,21 +97,22 @@ class GraphStats:
 
     @cached_property
     def randomness(self) -> float:
-        """How random the numbering is, by the vertices before all of their neighbours and by distance."""
+        """How random the numbering is: high if many vertices precede all their neighbours and neighbours are far."""
         roots = min(1.0, self.first_hook_tree_share * (self.mean_degree + 1.0))
         return roots * self.mean_log2_neighbor_distance / math.log2(2.0 + self.n_vertices)
 
     @cached_property
     def degrees_and_shares(self) -> tuple[tuple[float, float], ...]:
-        """The mean degree of the vertices in each bin of the histogram that has some, rising, and their share."""
+        """The mean degree and the share of the vertices in each non-empty bin of degrees, by rising degree."""
         counts = zip(self.degree_vertex_counts, self.degree_edge_counts, strict=True)
         return tuple([(edges / count, count / self.n_vertices) for count, edges in counts if count])
 
     @cached_property
     def irregularity(self) -> float:
-        """How irregular rows are to a walk along them: 0 on trees, and where most degrees have the same bits.
+        """How irregular the lengths of rows are to a walk along them, 0 … 1.
 
-        It counts in full where edges close many cycles.
+        It is 0 for trees and if all degrees are in one bin. It rises with the share of vertices in other bins and with
+        the edges that close cycles.
         """
         connected = self.n_vertices - self.n_isolated
         if not connected:
@@ -157,10 +160,10 @@ def graph_stats(graph: CSRGraph) -> GraphStats:
 
 
 def guessed_stats(n: int, m: int, far_share: float, mean_log2_distance: float, usual_distance: float) -> GraphStats:
-    """Return statistics of a graph of which no more is known than its sizes and where neighbours are.
+    """Return estimated statistics of a graph from its sizes and the distances of sampled neighbours.
 
-    All vertices count as reached, and as having as many entries. Where few neighbours are far, the graph counts as a
-    mesh or a band, whose searches are deep: a level goes on by *usual_distance* vertices, which few edges exceed.
+    All vertices are assumed to be reached and to have the mean degree. If few neighbours are far, the graph is taken
+    for a mesh or a band, whose searches are deep: each level advances by *usual_distance*, which few edges exceed.
     """
     mean, is_mesh = m / max(1, n), far_share < FAR_IN_MESHES
     size, below = math.log2(2.0 + n), (0,) * int(mean).bit_length()
@@ -176,7 +179,7 @@ def guessed_stats(n: int, m: int, far_share: float, mean_log2_distance: float, u
 
 
 def _first_hook(graph: CSRGraph) -> dict[str, float]:
-    """Sample the forest in which every vertex hangs from its first neighbour, if that is smaller."""
+    """Sample the forest in which every vertex hangs from its first neighbour, if that has a lower number."""
     n, offsets, columns = graph.n_vertices, graph.row_offsets, graph.column_indices
     sample = np.random.default_rng(1).integers(n, size=N_SAMPLES) if n > N_SAMPLES else np.arange(n)
     sample = sample[offsets[sample] < offsets[sample + 1]]
@@ -216,7 +219,10 @@ def _first_hook(graph: CSRGraph) -> dict[str, float]:
 
 
 def _tops(above: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return where the climb from each vertex ends, after ``MAX_CLIMB`` steps at most, and its steps, by doubling."""
+    """Return the end of the climb from each vertex, after at most ``MAX_CLIMB`` steps, and its number of steps.
+
+    All climbs are computed together by pointer doubling.
+    """
     steps = (above != np.arange(above.size)).astype(np.int64)
     for _ in range(MAX_CLIMB.bit_length() - 1):
         higher = above[above]
@@ -232,7 +238,7 @@ def _sampled_distances(graph: CSRGraph) -> NDArray[Any]:
     if m <= N_SAMPLES:
         rows, columns = np.repeat(np.arange(graph.n_vertices), graph.degrees), graph.column_indices
     else:
-        entries = np.sort(np.random.default_rng(0).integers(m, size=N_SAMPLES))  # in order, rows are found in cache
+        entries = np.sort(np.random.default_rng(0).integers(m, size=N_SAMPLES))  # sorted, so row searches hit the cache
         entries = entries.astype(graph.row_offsets.dtype)  # numpy would convert all offsets to another type
         rows, columns = np.searchsorted(graph.row_offsets, entries, "right") - 1, graph.column_indices[entries]
     distances: NDArray[Any] = np.abs(rows - columns)
@@ -242,13 +248,13 @@ def _sampled_distances(graph: CSRGraph) -> NDArray[Any]:
 def sampled_locality(
     offsets: NDArray[Any], columns: NDArray[np.int32], *, in_order: bool = False
 ) -> tuple[float, float, float]:
-    """Return the share of far neighbours, the mean of ``log2(1 + distance)`` and the 95th percentile, of few entries.
+    """Estimate from a few entries the share of far neighbours, the mean of ``log2(1 + distance)``, and a percentile.
 
-    If *in_order*, a neighbour beside one of the four entries before is at distance 0, however far from its row.
-    A walk along the entries has just met it: in the row of a star's hub, where rows have the hub alone, or in trees
-    that are numbered by level. The percentile is of all distances as they are.
+    The percentile is the 95th of the distances. If *in_order*, a neighbour within a cache line of one of the four
+    previous entries then counts as distance 0, because a walk along the entries has just read it. This happens in the
+    row of a star's hub, in rows that hold only the hub, and in trees numbered by level.
 
-    The arrays may be unchecked: what is wrong in them makes wrong numbers here, and is found later.
+    The arrays may be unchecked. Errors in them give wrong numbers here, and are found later.
     """
     m = columns.size
     if not m:
@@ -262,11 +268,11 @@ def sampled_locality(
     if in_order:
         before = columns[np.maximum(looks - _BEFORE, 0)]
         distances[(np.abs(before - neighbors) <= _BESIDE).any(0)] = 0
-    far = int(np.count_nonzero(distances > FAR_DISTANCE))  # numbers of numpy would make all prices slow
+    far = int(np.count_nonzero(distances > FAR_DISTANCE))  # a Python int: numpy scalars make the cost model slow
     return far / n_looks, float(np.log2(1.0 + distances).sum()) / n_looks, usual
 
 
 def has_thin_rows(offsets: NDArray[Any]) -> bool:
-    """Return whether no row has more than two entries; of unchecked arrays, anything."""
+    """Return whether no row has more than two entries; the answer is arbitrary for arrays that are not valid."""
     parts = (offsets[first : first + _ROWS_AT_ONCE + 1] for first in range(0, offsets.size - 1, _ROWS_AT_ONCE))
     return all(int((part[1:] - part[:-1]).max()) <= 2 for part in parts)

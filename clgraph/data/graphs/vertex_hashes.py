@@ -1,7 +1,7 @@
-"""Hash functions of vertex numbers: 32 bits to 32 bits, the same here and in ``cl/common/hashes.h``.
+"""Hash functions of vertex numbers, 32 bits to 32 bits, with the same values here and in ``cl/common/hashes.h``.
 
-The colour that a function gives a vertex is the low bits of its value. In order of :data:`HASHES`, whose first 15 are
-the default:
+The colour of a vertex is the low bits of its hash. The functions are listed in the order of :data:`HASHES`; the first
+15 are used by default:
 
 =====================  ================================================================================================
 ``murmur3``            finaliser of MurmurHash3, A. Appleby, 2011
@@ -18,9 +18,9 @@ the default:
 ``mueller``            the same constant twice, between shifts by 16, T. Mueller, 2012
 ``pcg``                one step of PCG-RXS-M-XS, M. O'Neill, 2014; as a hash M. Jarzynski, M. Olano, "Hash functions
                        for GPU rendering", 2020
-``fnv1a``              of the four bytes, G. Fowler, L. C. Noll, K.-P. Vo, 1991
-``xxhash32``           of the four bytes with seed 0, Y. Collet, 2012
-``one_at_a_time``      of the four bytes, B. Jenkins, "Hash functions", Dr. Dobb's Journal, 1997
+``fnv1a``              FNV-1a of the four bytes, G. Fowler, L. C. Noll, K.-P. Vo, 1991
+``xxhash32``           xxHash32 of the four bytes with seed 0, Y. Collet, 2012
+``one_at_a_time``      hash of the four bytes, B. Jenkins, "Hash functions", Dr. Dobb's Journal, 1997
 ``identity``           the vertex itself: neighbours in a band never collide
 ``bit_reversal``       the vertex with its low 16 bits reversed: blocks of consecutive vertices share a colour
 ``triple32``           three multiplications found by search, C. Wellons, 2018
@@ -37,11 +37,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Words: TypeAlias = Any  # uint32 arrays; the stubs of numpy take them for signed once they are shifted
+Words: TypeAlias = Any  # uint32 arrays. numpy's stubs take a shifted one for a signed array.
 
 
 def _mixed(x: Words, *steps: tuple[int, int], last: int) -> Words:
-    """Return *x* after steps that each take a shift by exclusive or and multiply, and after a last such shift."""
+    """Return *x* after some xorshifts, each followed by a multiplication, and after a *last* xorshift.
+
+    *steps* are pairs of a shift and a factor.
+    """
     for shift, factor in steps:
         x = (x ^ (x >> shift)) * np.uint32(factor)
     return x ^ (x >> last)

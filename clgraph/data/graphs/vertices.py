@@ -1,4 +1,4 @@
-"""The vertices of a graph whose edges are elsewhere."""
+"""A graph without its edges, for results that were unpickled."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from clgraph.errors import MissingEdgesError
 
 
 class Vertices(Graph):
-    """The graph of an unpickled result: it knows its vertices and their ids, but no edges.
+    """The graph of an unpickled result: its vertices and their ids are known, but not its edges.
 
     Attributes
     ----------
     n_vertices : int
     ids : array, shape (n_vertices,), or None
-        The ids of the vertices, if they are not their numbers.
+        The ids of the vertices; ``None`` if their numbers are the ids.
     """
 
     def __init__(self, n_vertices: int, ids: NDArray[Any] | None) -> None:

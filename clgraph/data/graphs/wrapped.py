@@ -1,4 +1,4 @@
-"""A scipy matrix as a graph for the length of one call: its arrays are used where they are, and are not believed."""
+"""A scipy matrix as a graph for one call: its arrays are used without a copy, and checked before their first use."""
 
 from __future__ import annotations
 
@@ -18,32 +18,33 @@ from clgraph.data.graphs.networkx_graphs import Weight
 from clgraph.data.graphs.stats import GraphStats, graph_stats
 from clgraph.errors import GraphError
 
-_GLIMPSES = 64  # values of each array
+_GLIMPSES = 64  # values of each array in WrappedGraph.glimpse, about
 _WEIGHTS = (np.int32, np.int64, np.float32, np.float64)
 
 
 class WrappedGraph(Graph):
-    """The arrays of a scipy CSR matrix, which its owner may change after the call, as a graph.
+    """A graph that shares the arrays of a scipy CSR matrix during one call; its owner may change them afterwards.
 
-    The arrays are not validated at first. Kernels validate them (``runtime.admission.admit``), or the host does as soon
-    as ``directed``, ``has_sorted_rows`` or an array is read, so unvalidated data is never used. ``stats`` of an
-    unchecked matrix are a guess. :meth:`forget` ends the call: the matrix is unchecked again.
+    The arrays are not validated at first. Kernels validate them (``runtime.graphs.admission.admit``), or the host does
+    as soon as ``directed``, ``has_sorted_rows`` or an array is read, so unvalidated data is never used. ``stats`` of an
+    unchecked matrix are an estimate. :meth:`forget` ends the call: the matrix counts as unchecked again.
 
     Parameters
     ----------
     matrix : scipy CSR array
-        For which :func:`fits` is true.
+        A matrix for which :func:`fits` is true.
     weighted : bool
-        Whether weights count; else the graph has none.
+        Whether the entries' values are weights; else the graph is unweighted.
     merged : bool
-        Whether repeated entries are to be summed, as scipy does, and rows to be sorted for it; else they stay as
-        they are. Where there is something to merge, the graph gets arrays of its own.
+        Whether to sum repeated entries, as scipy does, which also sorts the rows. If there are repeats or unsorted
+        rows, the graph then gets arrays of its own.
     along_rows : bool
-        Whether order and symmetry hardly matter, since edges are only followed: then a check may leave them open.
+        Whether the algorithm only follows edges, so that order and symmetry hardly matter. The check by kernels may
+        then postpone them.
     """
 
     def __init__(self, matrix: Any, *, weighted: bool, merged: bool, along_rows: bool = False) -> None:
-        m = int(matrix.indptr[-1])  # scipy may keep room behind the last entry
+        m = int(matrix.indptr[-1])  # scipy's arrays may have unused space after the last entry
         weights = None if not weighted or matrix.data.dtype == bool else matrix.data[:m]
         if weights is not None and weights.dtype not in _WEIGHTS:
             weights = as_weights(weights, m)
@@ -63,7 +64,7 @@ class WrappedGraph(Graph):
     matrix: Any
     given: tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]
     arrays: tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]
-    """As :attr:`given`, or merged; unchecked until :attr:`is_checked`."""
+    """The arrays of :attr:`given`, or the merged ones; unchecked until :attr:`is_checked` is true."""
     is_checked: bool
     """Whether :attr:`facts` are known."""
     weighted: bool
@@ -75,11 +76,11 @@ class WrappedGraph(Graph):
         return object.__new__, (Graph,), self.kept().__getstate__()
 
     def again(self, *, weighted: bool, merged: bool, along_rows: bool) -> WrappedGraph:
-        """Return the matrix wrapped for another call."""
+        """Return a new wrapper of the same matrix, for another call."""
         return WrappedGraph(self.matrix, weighted=weighted, merged=merged, along_rows=along_rows)
 
     def kept(self) -> Graph:
-        """Return a graph with arrays of its own."""
+        """Return a graph with copies of the arrays, which is valid after the call."""
         arrays = (None if array is None else array.copy() for array in (self.row_offsets, *self.arrays[1:]))
         return Graph._trusted(*arrays, directed=self.directed, sorted_rows=self.has_sorted_rows)  # type: ignore[arg-type]
 
@@ -97,7 +98,7 @@ class WrappedGraph(Graph):
 
     @cached_property
     def facts(self) -> EntryFacts | HostFacts:
-        """Facts about the entries; the host finds the one that is asked for, unless the device has found them."""
+        """Facts about the entries. The host checks the arrays and computes a fact on first use, unless a device has."""
         offsets, columns, weights = self.arrays
         try:
             check_arrays(offsets, columns)
@@ -114,9 +115,9 @@ class WrappedGraph(Graph):
 
     @property
     def glimpse(self) -> Hashable:
-        """Sizes, types and a few of the values of an unchecked matrix: a choice that was made by a guess is kept by it.
+        """Sizes, types and a few values of an unchecked matrix: the key under which a choice by estimates is cached.
 
-        Two matrices that differ in none of these values get the same strategy.
+        Two matrices that agree in all of these values get the same strategy.
         """
         offsets, columns, weights = self.arrays
         few = b"" if weights is None else weights[:: 1 + weights.size // _GLIMPSES].tobytes()
@@ -126,7 +127,7 @@ class WrappedGraph(Graph):
         )  # fmt: skip
 
     def check(self) -> None:
-        """Check on the host what is unchecked; for small graphs.
+        """Check the arrays on the host, if they are unchecked; meant for small graphs.
 
         Raises
         ------
@@ -136,26 +137,29 @@ class WrappedGraph(Graph):
         _ = self.facts
 
     def must_merge(self, found: EntryFacts | HostFacts) -> bool:
-        """Return whether rows must be sorted and repeats merged; repeats cannot be seen in rows that are unsorted."""
+        """Return whether to sort rows and merge repeats, also for unsorted rows, where not all repeats are seen."""
         return self.merged and (found.has_repeats or not found.has_sorted_rows)
 
     def merge(self) -> None:
-        """Sort the rows and merge repeats in arrays of its own; the arrays must have been checked."""
+        """Replace :attr:`arrays` by copies with sorted rows and merged repeats; they must have been checked."""
         offsets, columns, weights = self.arrays
         data = np.ones(columns.size, bool) if weights is None else weights
         csr = csr_array((data, columns, offsets), shape=2 * (self.n_vertices,), copy=True)
-        csr.has_sorted_indices = csr.has_canonical_format = False  # flags of a copy; scipy looks by itself
+        csr.has_sorted_indices = csr.has_canonical_format = False  # scipy must find out, not trust copied flags
         csr.sort_indices()
         summed = None if weights is None else csr.data
         arrays = merge_duplicates(csr.indptr, csr.indices, summed, "sum")
         self.__dict__.update(arrays=arrays, n_edges=arrays[1].size)
 
     def admit(self, found: EntryFacts, stats: GraphStats, missing: Callable[[], EntryFacts] | None = None) -> None:
-        """Take what kernels have found in :attr:`arrays`; *missing* finds order and symmetry, if they are open."""
+        """Store the facts and statistics that kernels have found in :attr:`arrays`, which are checked now.
+
+        If order and symmetry were postponed, *missing* computes all facts on first use.
+        """
         self.__dict__.update(facts=found, measured_stats=stats, missing=missing, is_checked=True)
 
     def forget(self) -> None:
-        """Let go of all that was found, since the owner may change the arrays from now on."""
+        """Drop everything computed from the arrays, since their owner may change them from now on."""
         for name in self.__dict__.keys() - {"matrix", "given", "weighted", "merged", "along_rows", "n_vertices"}:
             del self.__dict__[name]
         self.__dict__.update(arrays=self.given, is_checked=False, n_edges=self.given[1].size)
@@ -206,7 +210,7 @@ class WrappedGraph(Graph):
 
     @property
     def stats(self) -> GraphStats:
-        """Statistics of a checked matrix; before that, a guess from the sizes and a few entries."""
+        """The statistics if the matrix is checked, else an estimate from its sizes and a few entries."""
         if not self.is_checked:
             return self.guessed_stats
         if not self.is_measured:
@@ -220,7 +224,7 @@ class WrappedGraph(Graph):
 
 
 def is_unread(problem: Any) -> bool:
-    """Return whether the graph of *problem* is a matrix that was not checked yet."""
+    """Return whether the graph of *problem* is a wrapped matrix that has not been checked yet."""
     graph = getattr(problem, "graph", None)
     return isinstance(graph, WrappedGraph) and not graph.is_checked
 
@@ -228,7 +232,7 @@ def is_unread(problem: Any) -> bool:
 def wrap_graph(
     source: Any, *, weight: Weight = None, weighted: bool = False, merged: bool = True, along_rows: bool = False
 ) -> Graph:
-    """Return *source* as a graph for one call: what :func:`as_graph` takes, but of a CSR matrix nothing is copied.
+    """Return *source* as a graph for one call, as :func:`as_graph` does, but without copying a CSR matrix.
 
     Parameters
     ----------
@@ -236,11 +240,11 @@ def wrap_graph(
     weight : str, function or None
         For a networkx graph; see :meth:`Graph.from_networkx`.
     weighted : bool
-        Whether the weights of a matrix count.
+        Whether the values of a matrix are weights.
     merged : bool
-        Whether repeated entries of a matrix must be summed; a function for which they change nothing saves it.
+        Whether to sum repeated entries of a matrix. Algorithms whose result does not depend on repeats pass ``False``.
     along_rows : bool
-        Whether edges are only followed, so that it hardly matters if a matrix is symmetric.
+        Whether the algorithm only follows edges, so that the symmetry of a matrix hardly matters.
     """
     if weight is not None:
         check_weight(source, weight)
@@ -252,7 +256,7 @@ def wrap_graph(
 
 
 def fits(matrix: Any) -> bool:
-    """Return whether the arrays of *matrix* can be used as they are, once what is in them is checked."""
+    """Return whether the arrays of *matrix* have forms that can be used without a copy; their values are unchecked."""
     if matrix.format != "csr" or matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         return False
     offsets, columns, data = matrix.indptr, matrix.indices, matrix.data
@@ -261,7 +265,7 @@ def fits(matrix: Any) -> bool:
             return False
     if data.dtype.kind not in "biuf":
         return False
-    for array in (offsets, columns):  # wide ones are copied, if no value is lost
+    for array in (offsets, columns):  # int64 arrays are converted to int32 if all values fit
         if array.dtype != np.int32 and (array.dtype != np.int64 or (array.size and not _are_narrow(array))):
             return False
     n = matrix.shape[0]

@@ -1,1 +1,1 @@
-"""Triangulations of the plane on the host."""
+"""Planar graphs and triangle meshes on the host: checks, triangulation and measures of quality."""

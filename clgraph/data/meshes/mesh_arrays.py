@@ -1,4 +1,4 @@
-"""Arrays that users give for meshes, checked, and what modules on meshes compute with them."""
+"""Checks of the user's mesh arrays, and small functions on points, edges and triangles."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from clgraph.errors import MeshError
 
 
 def edge_keys(edges: NDArray[np.integer[Any]], n: int) -> NDArray[np.int64]:
-    """Return a number for each edge of *n* points that does not depend on its direction; ends are in the last axis."""
-    one, other = edges[..., 0], edges[..., 1]  # a minimum over an axis of two takes numpy four times as long
+    """Return a number that identifies each edge between *n* points, in either direction; the last axis has the ends."""
+    one, other = edges[..., 0], edges[..., 1]  # edges.min(axis=-1) would take four times longer
     keys: NDArray[np.int64] = np.minimum(one, other).astype(np.int64) * n + np.maximum(one, other)
     return keys
 
 
 def triangle_sides(triangles: NDArray[Any]) -> NDArray[Any]:
-    """Return the ends of the edge opposite each corner, shape (t, 3, 2)."""
+    """Return the ends of the edge opposite each corner of each triangle, shape (t, 3, 2)."""
     return np.stack([triangles[:, [1, 2, 0]], triangles[:, [2, 0, 1]]], axis=-1)
 
 
 def among(keys: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which *keys* are *known*, which are fewer: a search is faster than numpy's tables of many keys."""
+    """Return which *keys* are in *known*, by binary search; faster than numpy.isin if *known* is the shorter one."""
     if known.size == 0:
         return np.zeros(keys.shape, bool)
     known = np.sort(known)
@@ -33,22 +33,22 @@ def among(keys: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.bool_
 
 
 def cross(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the area between vectors of the plane, which are in the last axis, without its sign."""
+    """Return the absolute cross product of plane vectors, which are in the last axis."""
     areas: NDArray[np.float64] = np.abs(one[..., 0] * other[..., 1] - one[..., 1] * other[..., 0])
     return areas
 
 
 def interleaved(x: NDArray[np.uint64], y: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return numbers below 2**32 with their bits in turns, the lowest one of *x* first: places on Morton's curve."""
+    """Return positions on Morton's curve: the bits of *x* and *y*, numbers below 2**32, alternating, *x* lowest."""
     spread = np.stack([x, y])
-    for shift in (16, 8, 4, 2, 1):  # put a zero between the bits
+    for shift in (16, 8, 4, 2, 1):  # Insert a zero between any two bits.
         spread = (spread | spread << np.uint64(shift)) & np.uint64((2**64 - 1) // (2**shift + 1))
     places: NDArray[np.uint64] = spread[0] | spread[1] << np.uint64(1)
     return places
 
 
 def _checked_rows(name: str, values: ArrayLike, widths: range, kinds: str = "iuf") -> NDArray[Any]:
-    """Return a table of numbers that has one of the *widths*, the last one if it is empty."""
+    """Return *values* as a two-dimensional array with one of the *widths*; an empty one gets the last of them."""
     rows = checked_array(name, values, MeshError)
     if rows.size == 0:
         rows = rows.reshape(0, widths[-1]).astype(rows.dtype if "f" in kinds else np.int32)
@@ -59,7 +59,7 @@ def _checked_rows(name: str, values: ArrayLike, widths: range, kinds: str = "iuf
 
 
 def checked_places(name: str, values: ArrayLike, width: int = 2) -> NDArray[np.float64]:
-    """Return rows of *width* that begin with finite coordinates, as an array of its own; others may be left out."""
+    """Return a new array of rows that begin with two finite coordinates; missing columns up to *width* are zero."""
     given = _checked_rows(name, values, range(2, width + 1))
     rows = np.zeros((len(given), width))
     rows[:, : given.shape[1]] = given
@@ -70,7 +70,7 @@ def checked_places(name: str, values: ArrayLike, width: int = 2) -> NDArray[np.f
 
 
 def checked_points(values: ArrayLike) -> NDArray[np.float64]:
-    """Return finite coordinates of points as an array of its own."""
+    """Return the coordinates of points, which must be finite, as a new array."""
     points = checked_places("points", values)
     if len(points) >= 2**31:
         raise MeshError(f"{len(points)} points; allowed: fewer than 2**31")
@@ -78,7 +78,7 @@ def checked_points(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def checked_indices(name: str, values: ArrayLike, width: int, n: int) -> NDArray[np.int32]:
-    """Return rows of *width* numbers of *n* points as a new array; the numbers in a triangle are different."""
+    """Return a new array of rows of *width* point numbers below *n*; the corners of a triangle must be distinct."""
     rows = _checked_rows(name, values, range(width, width + 1), "iu")
     if (bad := ((rows < 0) | (rows >= n)).any(axis=1)).any():
         at = int(bad.argmax())
@@ -90,7 +90,7 @@ def checked_indices(name: str, values: ArrayLike, width: int, n: int) -> NDArray
 
 
 def checked_column(name: str, values: ArrayLike | None, n: int, dtype: Any) -> NDArray[Any]:
-    """Return *n* numbers as an array of its own, zeros for ``None``."""
+    """Return *values* as a new array of *n* numbers; zeros if it is ``None``."""
     if values is None:
         return np.zeros(n, dtype)
     column = checked_array(name, values, MeshError)

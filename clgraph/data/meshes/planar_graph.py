@@ -1,4 +1,4 @@
-"""Planar straight-line graphs: points and segments between them, with holes and regions, to be triangulated."""
+"""The PlanarGraph class: points and segments with holes and regions, which can be triangulated."""
 
 from __future__ import annotations
 
@@ -20,20 +20,25 @@ from clgraph.errors import MeshError
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlanarGraph:
-    """Points of the plane and segments between them; :meth:`from_arrays` makes and checks one.
+    """A planar straight-line graph: points and segments between them, with holes and regions.
+
+    :meth:`from_arrays` builds and checks one. The constructor does not check its arguments.
 
     Attributes
     ----------
     points : float64 array, shape (n, 2)
+        Coordinates.
     segments : int32 array, shape (s, 2)
+        The numbers of the two ends of each segment.
     segment_markers : int32 array, shape (s,)
     point_markers : int32 array, shape (n,)
+        The user's own numbers of segments and points.
     point_attributes : float64 array, shape (n, a)
     holes : float64 array, shape (h, 2)
-        A place in each hole.
+        The coordinates of a point inside each hole.
     regions : float64 array, shape (r, 4)
-        Of each region a place in it (x, y), its attribute, and the largest area of its triangles; zero and less mean
-        that there is no bound.
+        For each region: the coordinates x and y of a point inside it, its attribute, and the largest area of its
+        triangles. An area of zero or less means no bound.
     """
 
     points: NDArray[np.float64]
@@ -62,10 +67,10 @@ class PlanarGraph:
         holes: ArrayLike = (),
         regions: ArrayLike = (),
     ) -> PlanarGraph:
-        """Make a planar graph of arrays and check all of them; parameters are as the attributes.
+        """Build a planar graph from arrays, and check all of them. The parameters are described as attributes.
 
-        Points may be equal, be on segments, and segments may cross, overlap and be there twice:
-        :meth:`triangulate` finds out.
+        Points may coincide or lie on segments, and segments may cross, overlap or be repeated. :meth:`triangulate`
+        resolves such cases.
 
         Raises
         ------
@@ -94,23 +99,23 @@ class PlanarGraph:
     def triangulate(self, *, convex_hull: bool = False, keep_points: bool = False) -> TriangleMesh:
         """Return the constrained Delaunay triangulation.
 
-        Equal points become one, points on segments divide them, and where segments cross, a point is added, rounded to
-        float64. All other decisions are exact. Triangles outside of all closed lines of segments and in holes are left
-        out.
+        Equal points are merged, and a point on a segment divides it. At a crossing of segments, a point is added,
+        rounded to float64. All other decisions are exact. Triangles are dropped if they are in a hole or not enclosed
+        by segments.
 
         Parameters
         ----------
         convex_hull : bool
-            Keep the triangles that no segment divides from the outside. It is so without segments.
+            Whether to keep all triangles of the convex hull, except those in holes. Always done without segments.
         keep_points : bool
-            Keep the points that are in no triangle, so that all have the numbers that they have here. Points that were
-            added come behind them in any case.
+            Whether to keep the points that belong to no triangle, so that all points keep their numbers. New points
+            follow the others in any case.
 
         Returns
         -------
         TriangleMesh
-            With the pieces of segments and the edges at the boundary as its segments. As in Triangle, edges at
-            the boundary get marker 1 if the user's is 0, and points with marker 0 get the marker of a segment.
+            Its segments are the pieces of this graph's segments, and the edges at the boundary. As in Triangle, edges
+            at the boundary get marker 1 if they have marker 0, and points with marker 0 get the marker of a segment.
 
         Raises
         ------
@@ -133,7 +138,7 @@ class PlanarGraph:
         return mesh if keep_points else mesh.without_unused_points()
 
     def _distinct_segments(self, number: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Return the segments between different points, each once, and their markers."""
+        """Return the distinct segments of positive length, and their markers."""
         ends = number[self.segments.astype(np.int64)]
         some = np.flatnonzero(ends[:, 0] != ends[:, 1])
         _, first = np.unique(edge_keys(ends[some], len(self.points)), return_index=True)
@@ -143,7 +148,7 @@ class PlanarGraph:
     def _regions(
         self, triangulation: Triangulation, convex_hull: bool
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64] | None, NDArray[np.float64] | None]:
-        """Return which triangles stay, and attribute and largest area of each if there are regions."""
+        """Return which triangles are kept, and their attributes and largest areas if there are regions."""
         t = triangulation.corners.size // 3
         free = np.flatnonzero((triangulation.twins >= 0) & ~triangulation.fixed)
         links = coo_array((np.ones(free.size, np.int8), (free // 3, triangulation.twins[free] // 3)), shape=(t, t))
@@ -159,7 +164,7 @@ class PlanarGraph:
             return keep, None, None
         attributes, areas = np.zeros(n_parts), np.full(n_parts, np.inf)
         for triangle, region in zip(at_region, self.regions, strict=True):
-            if triangle >= 0:  # the last one wins
+            if triangle >= 0:  # If several regions have points in one part, the last one counts.
                 attributes[part[triangle]] = region[2]
                 areas[part[triangle]] = region[3] if region[3] > 0 else np.inf
         return keep, attributes[part][keep], areas[part][keep] if (self.regions[:, 3] > 0).any() else None
@@ -174,10 +179,10 @@ class PlanarGraph:
         attributes: NDArray[np.float64] | None,
         areas: NDArray[np.float64] | None,
     ) -> TriangleMesh:
-        """Return what stays as a mesh; *numbers* has the number of each point of *triangulation*."""
+        """Return the mesh of the kept triangles; *numbers* has the mesh's number of each point of *triangulation*."""
         n = len(self.points) + len(pieces.crossings)
         corners = numbers[triangulation.corners].reshape(-1, 3)[keep]
-        place = np.full(keep.size + 1, -1)  # the last one for what is outside
+        place = np.full(keep.size + 1, -1)  # new triangle numbers; the last element serves neighbour -1, the outside
         place[:-1][keep] = np.arange(np.count_nonzero(keep))
         neighbors = place[(triangulation.twins // 3).reshape(-1, 3)[keep]]
         sides = triangle_sides(corners)
@@ -191,7 +196,7 @@ class PlanarGraph:
         points = np.concatenate([self.points, triangulation.points[numbers >= len(self.points)]])
         crossed = np.array([c.whole for c in pieces.crossings], np.int64)
         point_markers = np.concatenate([self.point_markers, whole_markers[crossed]])
-        marked = np.flatnonzero(markers)[::-1]  # backwards, so that the first segment of a point writes last
+        marked = np.flatnonzero(markers)[::-1]  # reversed, so that a point gets the marker of its first segment
         of_segments = np.zeros(n, np.int32)
         of_segments[hull] = BOUNDARY_MARKER
         of_segments[segments[marked].ravel()] = np.repeat(markers[marked], 2)
@@ -215,7 +220,7 @@ class PlanarGraph:
 
 
 def unique_points(points: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first of each class of equal points in ascending order, and the place of each point's class in it."""
+    """Return the numbers of the distinct points, the first of equal ones, and each point's position among these."""
     _, first, place = np.unique(points.view(np.complex128), return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty(first.size, np.int64)
@@ -224,7 +229,7 @@ def unique_points(points: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArr
 
 
 def _triangles_at(triangulation: Triangulation, places: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the triangle at each place, -1 outside of the convex hull."""
+    """Return the number of the triangle that contains each of *places*, or -1 outside of the convex hull."""
     points = triangulation.points
     triangulation.points = np.concatenate([points, places])
     found, _ = triangulation.locate(np.arange(len(points), len(triangulation.points)), np.zeros(len(places), np.int64))

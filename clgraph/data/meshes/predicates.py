@@ -1,8 +1,8 @@
-"""Signs of determinants that decide a triangulation, exact for all finite float64 coordinates.
+"""Geometric predicates (orientation and in-circle test), exact for all finite float64 coordinates.
 
-The determinant is computed in float64 with a bound of its error. Where the bound leaves the sign open, it is computed
-again in integers: finite floats are integers times powers of two, and a common factor of all coordinates does not
-change the sign.
+Each is the sign of a determinant, which is computed in float64 with a bound on its error. If the error could change
+the sign, the determinant is computed again in integers: finite floats are integers times powers of two, and a common
+factor of all coordinates does not change the sign.
 
 The bounds are from J. R. Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric
 Predicates", Discrete & Computational Geometry 18, 1997.
@@ -20,24 +20,24 @@ from numpy.typing import NDArray
 Points = NDArray[np.float64]
 Signs = NDArray[np.int8]
 
-_UNIT = 2.0**-53
-_ORIENT_BOUND = (3 + 16 * _UNIT) * _UNIT
-_INCIRCLE_BOUND = (10 + 96 * _UNIT) * _UNIT
-_SMALL = 2.0**-50  # differences from here to its inverse need no scaling
-_UNDERFLOW = 2.0**-800  # more than all that underflow takes from a determinant of these
-_CHUNK = 1 << 15  # queries at a time, which stay in the cache
+_UNIT = 2.0**-53  # unit roundoff of float64
+_ORIENT_BOUND = (3 + 16 * _UNIT) * _UNIT  # relative error of the determinant, from Shewchuk
+_INCIRCLE_BOUND = (10 + 96 * _UNIT) * _UNIT  # likewise
+_SMALL = 2.0**-50  # If the largest coordinate difference is between this and its inverse, it is not scaled.
+_UNDERFLOW = 2.0**-800  # upper bound on the error by underflow in a determinant of differences in that range
+_CHUNK = 1 << 15  # queries handled together, which fit the cache
 
 
 def orient2d(a: Points, b: Points, c: Points) -> Signs:
-    """Return 1 where the points *a*, *b*, *c* turn counter-clockwise, -1 clockwise, 0 where they are collinear.
+    """Return for each triple of points 1 if *a*, *b*, *c* turn counter-clockwise, -1 if clockwise, 0 if collinear.
 
-    Each is a float64 array of finite coordinates, shape (n, 2); the shapes may be broadcast.
+    Each argument is a float64 array of finite coordinates, shape (n, 2); the shapes may be broadcast.
     """
     return _signs((a, b, c), _orient_float, _orient_exact)
 
 
 def turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> int:
-    """Return what :func:`orient2d` does, for loops over single points."""
+    """Return the result of :func:`orient2d` for a single triple of points, fast enough for Python loops."""
     (ax, ay), (bx, by), (cx, cy) = a, b, c
     left, right = (ax - cx) * (by - cy), (ay - cy) * (bx - cx)
     error = 4 * _UNIT * (abs(left) + abs(right)) + _UNDERFLOW
@@ -51,9 +51,9 @@ def turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float])
 
 
 def incircle(a: Points, b: Points, c: Points, d: Points) -> Signs:
-    """Return 1 where *d* is inside the circle through *a*, *b* and *c*, -1 outside, 0 on the circle.
+    """Return 1 if *d* is inside the circle through *a*, *b* and *c*, -1 if outside, 0 if on it.
 
-    It is the other way round where *a*, *b*, *c* turn clockwise. The arrays are as in :func:`orient2d`.
+    If *a*, *b*, *c* turn clockwise, the sign is reversed. The arrays are as in :func:`orient2d`.
     """
     return _signs((a, b, c, d), _incircle_float, _incircle_exact)
 
@@ -67,7 +67,7 @@ def _signs(points: tuple[Points, ...], fast: Callable[..., Any], exact: Callable
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             difference = np.array([(p - chunk[-1]).T for p in chunk[:-1]])  # (points, 2, queries)
             scale = max(difference.max(initial=0.0), -difference.min(initial=0.0))
-            if not _SMALL < scale < 1 / _SMALL and 0 < scale < np.inf:  # a power of two changes no sign
+            if not _SMALL < scale < 1 / _SMALL and 0 < scale < np.inf:  # Scaling by a power of two keeps the sign.
                 difference = np.ldexp(difference, -np.frexp(scale)[1])
             determinant, error = fast(difference)
         found = np.sign(determinant)
@@ -96,7 +96,7 @@ def _incircle_float(difference: NDArray[np.float64]) -> tuple[Points, Points]:
 
 def _orient_exact(*points: Points) -> Signs:
     signs = np.zeros(len(points[0]), np.int8)
-    # A vertical or horizontal line through all points is what grids ask about most.
+    # Points of grids are mostly collinear on a vertical or horizontal line. The sign is then 0 without any arithmetic.
     rest = np.flatnonzero(((points[0] != points[2]) | (points[1] != points[2])).all(axis=1))
     if rest.size:
         (ax, ay), (bx, by) = _integer_differences([p[rest] for p in points])
@@ -106,8 +106,8 @@ def _orient_exact(*points: Points) -> Signs:
 
 def _incircle_exact(*points: Points) -> Signs:
     signs = np.zeros(len(points[0]), np.int8)
-    # Where each coordinate has two values, each twice, the points are corners of a rectangle, or two are equal, or all
-    # are on a line: the determinant is zero.  Grids consist of these, and integers would be slow.
+    # If both coordinates have two values, each twice, the points are the corners of a rectangle, or two are equal, or
+    # all are collinear. The determinant is then zero. Grids have many such points, for which integers would be slow.
     ordered = np.sort(np.array(points), axis=0)
     rest = np.flatnonzero(((ordered[0] != ordered[1]) | (ordered[2] != ordered[3])).any(axis=1))
     if rest.size:
@@ -120,7 +120,7 @@ def _incircle_exact(*points: Points) -> Signs:
 
 
 def _integer_differences(points: Sequence[Points]) -> NDArray[Any]:
-    """Return what the points are apart from the last, in Python's integers; each query has a unit of its own."""
+    """Return the differences of all points from the last one as Python integers, in a separate unit for each query."""
     mantissas, exponents = np.frexp(np.array(points))  # (points, queries, 2)
     exponents = np.where(mantissas == 0, 2000, exponents)
     shifts = np.where(mantissas == 0, 0, exponents - exponents.min(axis=(0, 2), keepdims=True))

@@ -1,10 +1,10 @@
-"""Segments brought into a triangulation by flips; where they cross, a point is added.
+"""Insertion of segments into a triangulation by flips, with new points where segments cross.
 
-The few segments that a Delaunay triangulation lacks are brought in one by one: the edges that cross one are flipped
-until none does. :meth:`Triangulation.legalize` makes the flipped triangles Delaunay again.
+A Delaunay triangulation lacks few of the segments. They are inserted one by one: the edges that cross a segment are
+flipped until none crosses it. :meth:`Triangulation.legalize` then makes the flipped triangles Delaunay again.
 
-After S. W. Sloan, "A fast algorithm for generating constrained Delaunay triangulations", Computers & Structures 47,
-1993.
+The algorithm is from S. W. Sloan, "A fast algorithm for generating constrained Delaunay triangulations", Computers &
+Structures 47, 1993.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from clgraph.data.meshes.triangle_lists import TriangleLists, last_edge, next_ed
 from clgraph.data.meshes.triangulation import Triangulation
 from clgraph.errors import MeshError
 
-_ROUNDING = 2.0**-50  # error of a computed point, by the largest coordinate
-MAX_CROSSINGS = 64  # crossings of one pair of segments; without rounding a pair crosses once
-_PATIENCE = 100  # flips for each crossing edge; a few are enough
+_ROUNDING = 2.0**-50  # rounding error of a computed point, relative to the largest coordinate
+MAX_CROSSINGS = 64  # per pair of segments, which cross only once except for rounding. More is an error.
+_PATIENCE = 100  # A segment fails after 100 (1 + k)² flips, if k edges cross it. It needs far fewer.
 
 Segment = tuple[int, int]
 
 
 class Crossing(NamedTuple):
-    """Where a point was added: the part *along* of the way between two points, which are on the segment *whole*."""
+    """A point added at a crossing: the fraction *along* of the way from *start* to *end*, on the segment *whole*."""
 
     start: int
     end: int
@@ -39,7 +39,7 @@ class Crossing(NamedTuple):
 
 
 class RecoveredSegments(NamedTuple):
-    """The pieces of segments, the number of the segment of which each is one, and the points that were added."""
+    """The pieces into which segments were divided, the number of each piece's segment, and the points added."""
 
     segments: NDArray[np.int64]
     wholes: NDArray[np.int64]
@@ -47,16 +47,16 @@ class RecoveredSegments(NamedTuple):
 
 
 def recover_segments(triangulation: Triangulation, segments: NDArray[np.int64]) -> RecoveredSegments:
-    """Make *segments* fixed edges of *triangulation*, perhaps in pieces.
+    """Make *segments* fixed edges of *triangulation*, and return the pieces into which they were divided.
 
-    Points on a segment divide it. Crossing segments divide each other at a point that is added, rounded to float64. A
-    piece of several segments is counted for the first. *segments* are pairs of different points, none twice; shape
-    (s, 2).
+    A point on a segment divides it. Crossing segments divide each other at a new point, rounded to float64. If
+    segments overlap, a common piece is assigned to the first of them. *segments* are distinct pairs of distinct
+    points, shape (s, 2).
 
     Raises
     ------
     MeshError
-        Rounding makes crossings that lead to others without end.
+        Crossings so close together that rounding creates new ones without end.
     """
     there = among(edge_keys(segments, len(triangulation.points)), _keys(triangulation))
     found = RecoveredSegments(segments, np.arange(len(segments)), [])
@@ -78,29 +78,29 @@ def _keys(triangulation: Triangulation) -> NDArray[np.int64]:
 
 
 class SegmentRecovery(TriangleLists):
-    """A triangulation and the segments that it has."""
+    """A triangulation in Python lists, and the pieces of segments that it has so far."""
 
     def __init__(self, triangulation: Triangulation, segments: NDArray[np.int64], there: NDArray[np.bool_]) -> None:
         super().__init__(triangulation)
         ends = np.sort(segments[there], axis=1).tolist()
         self.whole_of: dict[Segment, int] = dict(zip(map(tuple, ends), np.flatnonzero(there).tolist(), strict=True))
-        self.number_of: dict[tuple[float, float], int] = {}  # by point, filled at the first crossing
+        self.number_of: dict[tuple[float, float], int] = {}  # coordinates: point number; filled at the first crossing
         self.crossings: list[Crossing] = []
-        self.n_crossings = Counter[Segment]()  # by pair of segments
+        self.n_crossings = Counter[Segment]()  # pair of segments: number of crossings
 
     def found(self) -> RecoveredSegments:
-        """Return the pieces in the order of their segments."""
+        """Return the result, with the pieces in the order of their segments."""
         pieces = sorted(self.whole_of.items(), key=lambda item: item[1])
         segments = np.array([ends for ends, _ in pieces], np.int64).reshape(-1, 2)
         return RecoveredSegments(segments, np.array([whole for _, whole in pieces], np.int64), self.crossings)
 
     def touched_edges(self) -> NDArray[np.int64]:
-        """Return the half-edges of all triangles that were changed."""
+        """Return all half-edges of the triangles that were changed."""
         first = 3 * np.fromiter(self.touched, np.int64, len(self.touched))
         return np.concatenate([first, first + 1, first + 2])
 
     def add(self, start: int, end: int, whole: int) -> None:
-        """Bring the segment from point *start* to point *end* in."""
+        """Insert segment number *whole*, from point *start* to point *end*."""
         left = [(start, end, whole)]
         while left:
             a, b, whole = left.pop()
@@ -125,7 +125,11 @@ class SegmentRecovery(TriangleLists):
             left.append((reached, b, whole))
 
     def _crossing(self, a: int, b: int) -> tuple[int, list[Segment], int]:
-        """Walk from *a* to *b*; return the first point on the way, the edges before it, or a segment that crosses."""
+        """Walk from *a* to *b* up to the first point on the line or the first segment that crosses it.
+
+        Return the point (-1 for none), the edges crossed on the way, and the half-edge of the crossing segment (-1 for
+        none).
+        """
         edge = -1
         for h in self.around(a):
             right, left = self.ends(h)
@@ -152,12 +156,12 @@ class SegmentRecovery(TriangleLists):
             edge = next_edge(edge) if side > 0 else last_edge(edge)
 
     def _touching(self, a: int, b: int, v: int, w: int) -> int:
-        """Return an end of one of the segments a, b and v, w that is on the other but for rounding, -1 if none is."""
+        """Return an end of segment a, b or v, w that is on the other segment, up to rounding; -1 if there is none."""
         least, nearest = _ROUNDING * max(abs(x) for k in (a, b, v, w) for x in self.points[k]), -1
         for start, end, ends in ((a, b, (v, w)), (v, w, (a, b))):
             (x, y), (to_x, to_y) = self.points[start], self.points[end]
             length = math.hypot(to_x - x, to_y - y)
-            way_x, way_y = (to_x - x) / length, (to_y - y) / length  # of length 1, so that small products do not vanish
+            way_x, way_y = (to_x - x) / length, (to_y - y) / length  # a unit vector, so that products do not underflow
             for k in ends:
                 off_x, off_y = self.points[k][0] - x, self.points[k][1] - y
                 off = abs(way_x * off_y - way_y * off_x)
@@ -166,8 +170,8 @@ class SegmentRecovery(TriangleLists):
         return nearest
 
     def _ahead(self, a: int, b: int, c: int) -> bool:
-        """Return whether *c*, on the line from *a* to *b*, is on the side of *b*."""
-        # Along a line points only grow or only shrink, as pairs.
+        """Return whether *c*, which is on the line through *a* and *b*, is on the same side of *a* as *b*."""
+        # Along a line, points as (x, y) tuples only rise or only fall.
         return (self.points[c] > self.points[a]) == (self.points[b] > self.points[a])
 
     def _flip_away(self, a: int, b: int, crossing: list[Segment]) -> None:
@@ -187,10 +191,10 @@ class SegmentRecovery(TriangleLists):
                 left.append((s, e))
 
     def _cut(self, a: int, b: int, edge: int, whole: int) -> int:
-        """Return the point where the line from *a* to *b* crosses *edge*, which is added unless there is one.
+        """Return the point where the line from *a* to *b* crosses *edge*; add it if it is new.
 
-        Where two lines are as close as rounding, the computed crossing may be anywhere. So an end of one that is that
-        close to the other is taken.
+        If the lines are closer together than rounding errors, the computed crossing may be anywhere. Then an end of
+        one line that is this close to the other line is returned instead.
         """
         v, w = self.ends(edge)
         if (near := self._touching(a, b, v, w)) >= 0:
@@ -205,7 +209,7 @@ class SegmentRecovery(TriangleLists):
         p = len(self.points)
         self.points.append(place)
         t, side = self.locate(p, edge // 3)
-        if t < 0 or (side >= 0 and self.twins[side] < 0):  # it was rounded to the boundary
+        if t < 0 or (side >= 0 and self.twins[side] < 0):  # Rounding moved the point onto or past the boundary.
             self.points.pop()
             return v
         self.number_of[place] = p

@@ -1,4 +1,4 @@
-"""A triangulation as lists of Python, which loops change one triangle at a time."""
+"""A triangulation in Python lists, for loops that change one triangle at a time."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from clgraph.errors import MeshError
 
 
 class TriangleLists:
-    """The half-edges of a :class:`Triangulation`, numbered as there.
+    """A copy of a :class:`Triangulation` in lists, with the same numbering of half-edges.
 
-    ``a_corner`` has a half-edge opposite each point, and ``touched`` the triangles that were changed.
+    ``a_corner`` has for each point a half-edge opposite it. ``touched`` holds the triangles that were changed.
     """
 
     def __init__(self, triangulation: Triangulation) -> None:
@@ -29,13 +29,16 @@ class TriangleLists:
         self._random = random.Random(0)
 
     def store(self, triangulation: Triangulation) -> None:
-        """Write the lists back."""
+        """Write the lists back into *triangulation*."""
         triangulation.replace(np.array(self.points), np.array(self.corners, np.int64), np.array(self.twins, np.int64))
 
     def locate(self, p: int, t: int) -> tuple[int, int]:
-        """Walk from triangle *t* to the triangle of point *p*; return it (-1: outside) and the half-edge *p* is on."""
+        """Walk from triangle *t* to the triangle that contains point *p*.
+
+        Return the triangle (-1 if *p* is outside) and the half-edge on which *p* is (-1 if it is on none).
+        """
         while True:
-            on, first = -1, self._random.randrange(3)  # a fixed choice may walk in circles
+            on, first = -1, self._random.randrange(3)  # A fixed order of the edges may walk in circles.
             for k in range(3):
                 h = 3 * t + (first + k) % 3
                 start, end = self.ends(h)
@@ -51,7 +54,7 @@ class TriangleLists:
             t = self.twins[h] // 3
 
     def split(self, t: int, p: int) -> None:
-        """Divide triangle *t* in three at the point *p*."""
+        """Divide triangle *t* into three at the point *p*."""
         a, b, c = self.corners[3 * t : 3 * t + 3]
         of_a, of_b, of_c = self.twins[3 * t : 3 * t + 3]
         u = len(self.corners) // 3
@@ -63,7 +66,7 @@ class TriangleLists:
         self._set(u + 1, (c, a, p), (3 * t + 1, 3 * u, of_b))
 
     def flip(self, h: int) -> None:
-        """Put the other diagonal of the two triangles at *h* in its place."""
+        """Flip edge *h*: replace it by the other diagonal of its two triangles."""
         g = self.twins[h]
         t, u = h // 3, g // 3
         c, s, e, d = self.corners[h], self.corners[next_edge(h)], self.corners[last_edge(h)], self.corners[g]
@@ -79,7 +82,7 @@ class TriangleLists:
                 self.twins[twin] = h
 
     def around(self, v: int) -> Iterator[int]:
-        """Yield the half-edges opposite *v* of all triangles that have it."""
+        """Yield the half-edge opposite *v* in each triangle that has *v* as a corner."""
         first = h = self.a_corner[v]
         while h >= 0:
             yield h
@@ -94,7 +97,7 @@ class TriangleLists:
             h = self.twins[last_edge(h)]
 
     def find(self, v: int, w: int) -> int:
-        """Return the half-edge from *v* to *w* or back."""
+        """Return the half-edge from *v* to *w* or from *w* to *v*."""
         for h in self.around(v):
             if self.corners[next_edge(h)] == w:
                 return last_edge(h)
@@ -103,11 +106,11 @@ class TriangleLists:
         raise MeshError(f"there is no edge from {self.points[v]} to {self.points[w]}")
 
     def ends(self, h: int) -> tuple[int, int]:
-        """Return from where to where the half-edge goes."""
+        """Return the start and the end of half-edge *h*."""
         return self.corners[next_edge(h)], self.corners[last_edge(h)]
 
     def turn(self, a: int, b: int, c: int) -> int:
-        """Return 1 if these points turn counter-clockwise, -1 if clockwise, 0 if they are on a line."""
+        """Return 1 if points *a*, *b*, *c* turn counter-clockwise, -1 if clockwise, 0 if they are collinear."""
         return turn(self.points[a], self.points[b], self.points[c])
 
 

@@ -1,4 +1,4 @@
-"""Triangulations of the plane: points, triangles with their neighbours, and edges that must stay."""
+"""The TriangleMesh class: a triangulation of a part of the plane, with edges that must be kept."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from clgraph.data.meshes.triangulation import Triangulation
 from clgraph.errors import MeshError
 
 MAX_TRIANGLES = (2**31 - 1) // 3  # the number of a triangle's edge fits int32
-BOUNDARY_MARKER = 1  # replaces marker 0 of points and segments at the boundary, as in Triangle
+BOUNDARY_MARKER = 1  # Replaces marker 0 of points and segments at the boundary, as in Triangle.
 _NEXT, _LAST = [1, 2, 0], [2, 0, 1]
 _BINS = 18  # bins of ten degrees
 
 
 class MeshQuality(NamedTuple):
-    """What :meth:`TriangleMesh.quality` tells; angles are in degrees.
+    """The result of :meth:`TriangleMesh.quality`; angles are in degrees.
 
     Attributes
     ----------
     n_points, n_triangles : int
     min_angle, max_angle : float
-        NaN without triangles.
+        The least and the greatest angle; NaN without triangles.
     mean_min_angle : float
-        The mean over all triangles of their least angle.
+        The mean of the triangles' least angles.
     min_area, max_area, total_area : float
     angle_histogram : int64 array, shape (18,)
-        How many angles there are from 0 to 10 degrees, from 10 to 20, and so on.
+        The number of angles from 0 to 10 degrees, from 10 to 20, and so on.
     """
 
     n_points: int
@@ -51,7 +51,7 @@ class MeshQuality(NamedTuple):
 class TriangleMesh:
     """A triangulation of a part of the plane.
 
-    :meth:`from_arrays` and :meth:`from_scipy` make and check one. The constructor checks nothing.
+    :meth:`from_arrays` and :meth:`from_scipy` build and check one. The constructor does not check its arguments.
 
     Attributes
     ----------
@@ -59,16 +59,16 @@ class TriangleMesh:
     triangles : int32 array, shape (t, 3)
         The corners of each triangle, counter-clockwise.
     neighbors : int32 array, shape (t, 3)
-        ``neighbors[t, i]`` is the triangle on the other side of the edge opposite corner ``i``, -1 outside.
+        ``neighbors[t, i]`` is the triangle on the other side of the edge opposite corner ``i`` of ``t``, or -1.
     segments : int32 array, shape (s, 2)
-        The edges that no flip may remove; all edges at the boundary are among them.
+        The edges that must not be flipped, including all edges at the boundary.
     segment_markers : int32 array, shape (s,)
     point_markers : int32 array, shape (n,)
     point_attributes : float64 array, shape (n, a)
     region_attributes : float64 array, shape (t,), or None
-        The attribute of the region in which each triangle is.
+        The attribute of each triangle's region.
     max_areas : float64 array, shape (t,), or None
-        The largest area that a triangle in the place of each may have, infinity where there is no bound.
+        The largest area allowed for each triangle and for triangles that replace it; infinity means no bound.
     """
 
     points: NDArray[np.float64]
@@ -107,19 +107,20 @@ class TriangleMesh:
         region_attributes: ArrayLike | None = None,
         max_areas: ArrayLike | None = None,
     ) -> TriangleMesh:
-        """Make a mesh of arrays and check all of them.
+        """Build a mesh from arrays, and check all of them.
 
         Parameters
         ----------
         points : float array, shape (n, 2)
             Finite coordinates.
         triangles : int array, shape (t, 3)
-            Corners, from 0 on. Clockwise triangles are turned round.
+            Corners of the triangles, numbered from 0. The corners of clockwise triangles are reordered.
         segments : int array, shape (s, 2), optional
-            Edges of triangles that must stay. The boundary is added, with marker 1, and repeats are dropped.
+            Edges of triangles that must be kept. Edges at the boundary are added, with marker 1; repeats are dropped.
         segment_markers, point_markers : int array, shape (s,) and (n,), optional
         point_attributes : float array, shape (n, a) or (n,), optional
         region_attributes, max_areas : float array, shape (t,), optional
+            As the attributes of this class; an area of zero or less means no bound.
 
         Returns
         -------
@@ -128,8 +129,8 @@ class TriangleMesh:
         Raises
         ------
         MeshError
-            A coordinate is not finite, an index is out of range, a triangle has no area, an edge has more than one
-            triangle on a side, or a segment is no edge; the message names the place.
+            A coordinate is not finite, an index is out of range, a triangle has no area, an edge has several
+            triangles on one side, or a segment is not an edge of a triangle; the message names the position.
 
         Examples
         --------
@@ -182,10 +183,10 @@ class TriangleMesh:
 
     @classmethod
     def from_scipy(cls, triangulation: Any) -> TriangleMesh:
-        """Return the mesh of a ``scipy.spatial.Delaunay`` of points of the plane.
+        """Return the mesh of a two-dimensional ``scipy.spatial.Delaunay``.
 
-        Qhull leaves out points that are too close to others, and its triangles need not be Delaunay by exact
-        arithmetic; :meth:`PlanarGraph.triangulate` has neither fault.
+        Qhull, which scipy uses, leaves out points that are too close to others, and its triangles may not be Delaunay
+        in exact arithmetic. :meth:`PlanarGraph.triangulate` has neither problem.
 
         Raises
         ------
@@ -197,7 +198,7 @@ class TriangleMesh:
         return cls.from_arrays(points, triangles)
 
     def edges(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return each edge once, shape (e, 2), and its marker, shape (e,), 0 where it is no segment."""
+        """Return each edge once, shape (e, 2), and its marker, shape (e,); 0 for edges that are not segments."""
         once = self.neighbors < np.arange(self.n_triangles)[:, None]
         found = triangle_sides(self.triangles)[once]
         keys, sides = edge_keys(self.segments, self.n_points), edge_keys(found, self.n_points)
@@ -207,7 +208,7 @@ class TriangleMesh:
         return found, markers
 
     def without_unused_points(self) -> Self:
-        """Return the mesh without the points that no triangle has; the other points keep their order."""
+        """Return the mesh without the points that belong to no triangle; the other points keep their order."""
         used = np.zeros(self.n_points, bool)
         used[self.triangles] = True
         number = np.cumsum(used, dtype=np.int32) - np.int32(1)
@@ -221,7 +222,7 @@ class TriangleMesh:
         )
 
     def with_boundary_markers(self) -> Self:
-        """Return the mesh with marker 1 in place of 0 at the points and segments of the boundary."""
+        """Return the mesh with marker 1 instead of 0 for points and segments at the boundary."""
         hull = triangle_sides(self.triangles)[self.neighbors < 0]
         points, segments = self.point_markers.copy(), self.segment_markers.copy()
         points[hull[points[hull] == 0]] = BOUNDARY_MARKER
@@ -230,9 +231,10 @@ class TriangleMesh:
         return replace(self, point_markers=points, segment_markers=segments)
 
     def to_delaunay(self) -> Self:
-        """Return the mesh with edges flipped, but no segments, until it is constrained Delaunay.
+        """Return the mesh made constrained Delaunay by flips of edges that are not segments.
 
-        Attributes and largest areas stay with the numbers of triangles, so triangles that are in one region keep them.
+        Attributes and largest areas stay with the triangles' numbers. They remain right if both are constant within
+        each region that segments enclose.
         """
         back = self.neighbors[self.neighbors] == np.arange(self.n_triangles)[:, None, None]
         twins = np.where(self.neighbors < 0, -1, 3 * self.neighbors.astype(np.int64) + back.argmax(axis=2))
@@ -259,7 +261,7 @@ class TriangleMesh:
         return angles
 
     def quality(self) -> MeshQuality:
-        """Return the angles and areas in a few numbers."""
+        """Return a summary of the mesh's angles and areas."""
         angles, areas, empty = self.angles(), self.areas(), self.n_triangles == 0
         least = angles.min(axis=1)
         return MeshQuality(
@@ -276,7 +278,7 @@ class TriangleMesh:
 
 
 def triangle_neighbors(triangles: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the links of counter-clockwise *triangles*; an edge may have one triangle on each side."""
+    """Return the neighbours of counter-clockwise *triangles*; raise if an edge has two triangles on one side."""
     t, n = len(triangles), int(triangles.max(initial=0)) + 1
     sides = triangle_sides(triangles).reshape(-1, 2)
     keys = 2 * edge_keys(sides, n) + (sides[:, 0] < sides[:, 1])

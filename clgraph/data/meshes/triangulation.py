@@ -1,10 +1,11 @@
-"""A Delaunay triangulation of points on the host, made by rounds of insertions and flips of whole arrays.
+"""Delaunay triangulation of points on the host, by rounds of vectorised insertions and flips.
 
-Each round inserts a point into every triangle that has some, as far as they do not touch the same edge, and flips edges
-until all are Delaunay again. All decisions are exact, so no input is degenerate but one whose points are on a line.
+Each round inserts one point into every triangle that contains some, unless two insertions would change the same
+triangle, and flips edges until all are Delaunay again. All decisions are exact, so any input works unless all of its
+points are on a line.
 
-After A. Nanjappa, "Delaunay triangulation in R3 on the GPU", PhD thesis, National University of Singapore, 2012, and
-C. L. Lawson, "Software for C1 surface interpolation", 1977.
+The algorithm is from A. Nanjappa, "Delaunay triangulation in R3 on the GPU", PhD thesis, National University of
+Singapore, 2012, and C. L. Lawson, "Software for C1 surface interpolation", 1977.
 """
 
 from __future__ import annotations
@@ -19,23 +20,23 @@ from clgraph.data.meshes.predicates import Points, incircle, orient2d, turn
 from clgraph.errors import MeshError
 
 Indices = NDArray[np.int64]
-_DIRECTIONS = 8
-_CHUNK = 1 << 16  # points that are searched together, so that their triangles stay in the cache
+_DIRECTIONS = 8  # directions in which convex_hull() finds extreme points
+_CHUNK = 1 << 16  # points located together, whose triangles fit the cache
 
 
 class Triangulation:
-    """Triangles as half-edges: number ``3 t + i`` is the edge opposite corner ``i`` of triangle ``t``.
+    """A triangulation of points in half-edges: number ``3 t + i`` is the edge opposite corner ``i`` of triangle ``t``.
 
     Attributes
     ----------
     points : float64 array, shape (n, 2)
-        Points of which no two are equal.
+        Distinct points.
     corners : int64 array, shape (3 t,)
         The corners of the triangles, counter-clockwise.
     twins : int64 array, shape (3 t,)
-        The same edge as a half-edge of the triangle on its other side, -1 where there is none.
+        The half-edge of the same edge in the triangle on its other side, or -1 if there is none.
     fixed : bool array, shape (3 t,)
-        Which half-edges may not be flipped.
+        Whether each half-edge must not be flipped.
     """
 
     def __init__(self, points: Points, corners: Indices, twins: Indices) -> None:
@@ -43,14 +44,14 @@ class Triangulation:
         self.replace(points, corners, twins)
 
     def replace(self, points: Points, corners: Indices, twins: Indices) -> None:
-        """Take other arrays, with all edges free."""
+        """Replace the arrays; no edge is fixed afterwards."""
         self.points, self.corners, self.twins = points, corners, twins
         self.fixed, self._n_triangles = np.zeros(corners.size, bool), corners.size // 3
         self._reserve(0)
 
     @classmethod
     def of_points(cls, points: Points) -> Triangulation:
-        """Return the Delaunay triangulation of *points*, of which no two are equal.
+        """Return the Delaunay triangulation of *points*, which must be distinct.
 
         Raises
         ------
@@ -66,7 +67,7 @@ class Triangulation:
         twins[0, 2] = twins[-1, 1] = -1
         triangulation = cls(points, fan.ravel(), twins.ravel())
         triangulation.legalize(np.arange(3 * t.size))
-        n_triangles = 2 * len(points)  # and fewer by Euler's formula
+        n_triangles = 2 * len(points)  # an upper bound, by Euler's formula
         triangulation._reserve(3 * (n_triangles - t.size))
         triangulation._insert_levels(z_order(points), hull)
         used = 3 * triangulation._n_triangles
@@ -74,9 +75,9 @@ class Triangulation:
         return triangulation
 
     def _insert_levels(self, order: Indices, inserted: Indices) -> None:
-        """Insert what is not *inserted* in levels: first every 4**k-th of *order*, then every 4**(k-1)-th, and so on.
+        """Insert all points but *inserted* in levels: first each 4**k-th of *order*, then each 4**(k-1)-th, and so on.
 
-        A point is searched from the last one before it that is in the level above, which is not far.
+        The search for a point's triangle starts at the preceding point of the level above, which is near.
         """
         new = np.ones(order.size, bool)
         new[inserted] = False
@@ -91,7 +92,7 @@ class Triangulation:
             new[batch] = False
 
     def insert(self, new: Indices, place: Indices) -> None:
-        """Insert the points of numbers *new*, which are in the hull; they are searched from triangles *place* on."""
+        """Insert the points numbered *new*, which are in the convex hull; searches start at triangles *place*."""
         while new.size:
             place, side = self.locate(new, place)
             neighbor = np.where(side >= 0, self.twins[3 * place + side] // 3, -1)
@@ -108,9 +109,10 @@ class Triangulation:
             new, place = new[~chosen], place[~chosen]
 
     def locate(self, points: Indices, start: Indices) -> tuple[Indices, Indices]:
-        """Walk from triangles *start* to the triangles of *points*; return these, and the sides that points are on.
+        """Walk from triangles *start* to the triangles that contain *points*.
 
-        A triangle is -1 for a point outside of the convex hull, a side -1 for a point on none.
+        Return these triangles (-1 for a point outside of the convex hull), and the side 0 … 2 of its triangle on which
+        each point is (-1 for none).
         """
         found = [
             self._walk(points[i : i + _CHUNK], start[i : i + _CHUNK]) for i in range(0, max(1, points.size), _CHUNK)
@@ -129,7 +131,7 @@ class Triangulation:
             on = (turns == 0) & ~moves
             sides[walking] = np.where(on.any(axis=0), on.argmax(axis=0), -1)
             walking, t, behind = walking[moves], t[moves], turns[:, moves] < 0
-            # A random one of the edges that a point is behind, since a fixed choice may walk in circles.
+            # If a point is beyond several edges, cross a random one of them, since a fixed choice may walk in circles.
             first, second, third = behind * (1 + self._random.random(behind.shape))
             step = np.where(third > np.maximum(first, second), 2, second > first)
             place[walking] = self.twins[3 * t + step] // 3
@@ -137,7 +139,7 @@ class Triangulation:
         return place, sides
 
     def legalize(self, edges: Indices) -> None:
-        """Flip *edges*, and the edges around each flip, until all free edges are Delaunay."""
+        """Flip *edges* that are not Delaunay, and then the edges around each flip, until all but fixed ones are."""
         while edges.size:
             edges = edges[(self.twins[edges] >= 0) & ~self.fixed[edges]]
             edges = np.maximum(edges, self.twins[edges])
@@ -155,7 +157,7 @@ class Triangulation:
             edges = np.concatenate([edges[~chosen], self._flip(edges[chosen])])
 
     def _flip(self, edges: Indices) -> Indices:
-        """Flip *edges*, no two in one triangle, and return the half-edges of the triangles they were in."""
+        """Flip *edges*, no two of which share a triangle; return the outer half-edges of the changed triangles."""
         twins = self.twins[edges]
         t, u = edges // 3, twins // 3
         t_next, t_last, u_next, u_last = _next(edges), _last(edges), _next(twins), _last(twins)
@@ -196,7 +198,7 @@ class Triangulation:
         return np.concatenate([one + 2, two + 1, three + 2, four + 1])
 
     def _grow(self, n: int) -> int:
-        """Make room for *n* triangles and return the number of the first."""
+        """Append *n* triangles, whose contents are undefined, and return the number of the first."""
         first = self._n_triangles
         self._n_triangles += n
         if (more := 3 * self._n_triangles - self.corners.size) > 0:
@@ -217,7 +219,7 @@ class Triangulation:
                 self.corners[first + i] = corner
 
     def _move(self, *moves: tuple[Indices, Indices]) -> None:
-        """Give half-edges new places, each with its twin, which may move in the same call, and its flag."""
+        """Move half-edges to new numbers, with their twins and flags; a twin may move in the same call."""
         old, new = (np.concatenate(part) for part in zip(*moves, strict=True))
         twins, fixed = self.twins[old], self.fixed[old]
         self._moved[old] = new
@@ -247,7 +249,7 @@ def _last(edges: Indices) -> Indices:
 
 
 def z_order(points: Points) -> Indices:
-    """Return the points along a curve through the quadrants, and the quadrants of these; ranks are the coordinates."""
+    """Return the numbers of the points in Z-order (Morton order) of the ranks of their coordinates."""
     ranks = np.empty((2, len(points)), np.uint64)
     for axis in range(2):
         ranks[axis, np.argsort(points[:, axis], kind="stable")] = np.arange(len(points))
@@ -255,13 +257,14 @@ def z_order(points: Points) -> Indices:
 
 
 def convex_hull(points: Points) -> Indices:
-    """Return the numbers of the corners of the convex hull, counter-clockwise; at most two if all are on a line."""
+    """Return the numbers of the corners of the convex hull, counter-clockwise; at most two if all are collinear."""
     candidates = np.arange(len(points))
     if len(points) > _DIRECTIONS:
         angles = np.arange(_DIRECTIONS) * (2 * np.pi / _DIRECTIONS)
         scaled = points / max(np.abs(points).max(), np.finfo(float).tiny)
         extreme = points[(scaled @ [np.cos(angles), np.sin(angles)]).argmax(axis=0)]
-        # A point strictly left of all sides of this polygon is in its kernel, whether it is convex or not.
+        # Drop the points strictly left of all sides of this polygon: they are inside the hull, even if rounding has
+        # made the polygon non-convex.
         keep = np.zeros(len(points), bool)
         for a, b in zip(extreme, np.roll(extreme, -1, axis=0), strict=True):
             if (a != b).any():
@@ -273,7 +276,10 @@ def convex_hull(points: Points) -> Indices:
 
 
 def _chain(points: list[tuple[int, Any]]) -> list[int]:
-    """Return the numbers of the lower chain of the hull of *points*, pairs of number and place, without the last."""
+    """Return the numbers of the points of the hull's lower chain, without the last; *points* are sorted.
+
+    Each of *points* is a pair of a number and coordinates.
+    """
     chain: list[tuple[int, Any]] = []
     for v in points:
         while len(chain) > 1 and turn(chain[-2][1], chain[-1][1], v[1]) <= 0:

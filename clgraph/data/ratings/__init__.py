@@ -1,1 +1,1 @@
-"""Matrices of ratings on the host."""
+"""Sparse matrices of ratings on the host, with their statistics and generators."""

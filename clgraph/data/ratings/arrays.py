@@ -1,4 +1,4 @@
-"""The arrays of a rating matrix, and everything that is computed from them once."""
+"""The base class of Ratings: its arrays, their checks, and properties computed from them on first use."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from clgraph.errors import InputError
 
 @dataclass(init=False, frozen=True, eq=False, repr=False)
 class RatingsArrays:
-    """Checked, read-only arrays; :class:`clgraph.Ratings` tells what they are."""
+    """The checked, read-only arrays of :class:`clgraph.Ratings`, where they are documented."""
 
     users: NDArray[np.int32]
     items: NDArray[np.int32]
@@ -112,13 +112,13 @@ class RatingsArrays:
 
     @cached_property
     def user_offsets(self) -> NDArray[np.int64]:
-        """The ratings of user ``u`` are ``user_offsets[u]:user_offsets[u + 1]``; int64, shape (n_users + 1,)."""
+        """The ratings of user ``u`` are at ``user_offsets[u]:user_offsets[u + 1]``; int64, shape (n_users + 1,)."""
         offsets: NDArray[np.int64] = read_only(np.searchsorted(self.users, np.arange(self.n_users + 1, dtype=np.int32)))
         return offsets
 
     @cached_property
     def item_offsets(self) -> NDArray[np.int64]:
-        """The ratings of item ``i`` are ``item_order[item_offsets[i]:item_offsets[i + 1]]``; shape (n_items + 1,)."""
+        """The ratings of item ``i`` are ``item_order[item_offsets[i]:item_offsets[i + 1]]``."""
         counts = np.zeros(self.n_items + 1, np.int64)
         for chunk in chunks(self.n_ratings, at_least=2 * self.n_items):
             of_chunk = np.bincount(self.items[chunk])
@@ -140,14 +140,14 @@ class RatingsArrays:
         return ratings_stats(self)
 
     def user_index(self, ids: ArrayLike, *, default: int | None = None) -> NDArray[np.int32]:
-        """Return the rows of users named by *ids*.
+        """Return the row numbers of the users with these *ids*.
 
         Parameters
         ----------
         ids : array, shape (n,)
-            Names as in ``user_ids``; row numbers if that is ``None``.
+            Ids as in ``user_ids``; row numbers if that is ``None``.
         default : int, optional
-            What an unknown id becomes, such as -1.
+            The number to return for an unknown id, such as -1.
 
         Returns
         -------
@@ -161,7 +161,7 @@ class RatingsArrays:
         return index_of("user", self._user_numbers, self.n_users, ids, default)
 
     def item_index(self, ids: ArrayLike, *, default: int | None = None) -> NDArray[np.int32]:
-        """Return the columns of items named by *ids*, as :meth:`user_index` does for users."""
+        """Return the column numbers of the items with these *ids*, as :meth:`user_index` does for users."""
         return index_of("item", self._item_numbers, self.n_items, ids, default)
 
     @cached_property

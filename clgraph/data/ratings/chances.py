@@ -1,4 +1,4 @@
-"""The probability that a user rates an item, for wanted degrees of both."""
+"""Probabilities that a user rates an item, fitted so that users and items have given expected degrees."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_FITS = 30
-_CLOSE = 1e-3  # an item's degree may miss the wanted one by this share
-_ALMOST_SURE = 1 - 1e-9
+_FITS = 30  # most rounds of fitting
+_CLOSE = 1e-3  # accepted error of the items' expected degrees, as a share of the largest wanted degree
+_ALMOST_SURE = 1 - 1e-9  # largest probability of an item
 
 
 @dataclass
@@ -21,7 +21,7 @@ class Chances:
     Attributes
     ----------
     weights : float64 array, shape (n_items,)
-        In order of the items' numbers; their sum is 1.
+        The weight of each item; their sum is 1.
     ordered : float64 array, shape (n_items,)
         The weights from the largest to the smallest.
     """
@@ -35,19 +35,19 @@ class Chances:
 
     @cached_property
     def tails(self) -> NDArray[Any]:
-        """Sum of each of the ordered weights and those behind it."""
+        """The sum of each ordered weight and all smaller ones after it."""
         tails: NDArray[Any] = np.cumsum(self.ordered[::-1])[::-1]
         return tails
 
     def scales(self, degrees: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return for each degree how many of the heaviest items are sure, and the scale for the others."""
+        """Return for each degree how many of the heaviest items have probability 1, and the scale for the others."""
         with np.errstate(divide="ignore", invalid="ignore"):
             reach = np.arange(self.ordered.size) + self.tails / self.ordered
         sure = np.searchsorted(np.nan_to_num(reach, nan=np.inf), degrees)
         return sure, np.maximum(degrees - sure, 0) / self.tails[sure]
 
     def expected(self, degrees: NDArray[Any], counts: NDArray[Any]) -> NDArray[Any]:
-        """Return the mean degrees of the ordered items, for *counts* users of each of *degrees*."""
+        """Return the expected degrees of the ordered items, if there are ``counts[k]`` users of ``degrees[k]``."""
         n = self.ordered.size
         sure, scale = self.scales(degrees)
         at_least = np.cumsum(np.bincount(sure, counts * scale, n))
@@ -67,7 +67,10 @@ class Chances:
 
 
 def fitted(user_degrees: NDArray[np.int64], item_degrees: NDArray[np.int64], item_order: NDArray[np.int32]) -> Chances:
-    """Find weights for which the expected degrees of the items are the wanted ones."""
+    """Return the probabilities for which the items' expected degrees are *item_degrees*.
+
+    *item_degrees* falls; *item_order* has the number of each of these items.
+    """
     degrees, counts = np.unique(user_degrees, return_counts=True)
     wanted = item_degrees.astype(float)
     ordered = wanted / max(wanted.sum(), 1)

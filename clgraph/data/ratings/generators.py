@@ -1,4 +1,4 @@
-"""Rating matrices made from a seed: the same arguments give the same matrix."""
+"""Generators of rating matrices. The same arguments, with the same seed, give the same matrix."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from clgraph.data.ratings.triples import MAX_ROWS
 from clgraph.host_memory import check_host_memory
 from clgraph.progress import begin
 
-_TASK = 1 << 20  # ratings that share a seed, so that the answer does not depend on the number of workers
-_BLOCK = 1 << 17  # ratings drawn at a time
+_TASK = 1 << 20  # ratings per task. Each task has its own seed, so the result does not depend on the workers.
+_BLOCK = 1 << 17  # ratings drawn together
 _MAX_WORKERS = 1 << 10
-_BYTES_PER_ROW, _BYTES_PER_RATING = 16, 24  # least memory while a matrix is made
+_BYTES_PER_ROW, _BYTES_PER_RATING = 16, 24  # memory that making a matrix needs at least
 
 
 def power_law_ratings(
@@ -42,36 +42,36 @@ def power_law_ratings(
     seed: Seed = 0,
     workers: int = 1,
 ) -> Ratings:
-    """Return a matrix in which few users and few items have most of the ratings.
+    """Return a random rating matrix in which few users and few items have most of the ratings.
 
-    Each user's degree is exact; an item's is a random number with the wanted one as its mean (to a
-    thousandth, unless the degrees of the users forbid it) and a standard deviation of at most its
-    square root. Both wanted sequences are truncated power laws whose sums are *n_ratings*. Items of
-    a user are drawn without replacement by the ordered pivotal method [1]_, with probabilities in
-    proportion to a weight of the item but at most 1. Users and items are numbered at random.
+    The degrees of users and of items (their numbers of ratings) follow truncated power laws whose sums are
+    *n_ratings*. Each user has exactly the wanted degree. An item's degree is random: its mean is the wanted degree
+    (to a thousandth, unless the degrees of the users forbid it), and its standard deviation is at most the square
+    root of the mean. The items of a user are drawn without replacement by the ordered pivotal method [1]_. The
+    probability of an item is proportional to its weight, but at most 1. Users and items are numbered at random.
 
     Parameters
     ----------
     n_users, n_items, n_ratings : int
         Size of the matrix.
     user_exponent, item_exponent : float
-        Above 1: the number of users (items) of degree ``d`` falls off like ``d ** -exponent``.
+        The number of users (items) of degree ``d`` is proportional to ``d ** -exponent``; above 1.
     max_user_degree, max_item_degree : int, optional
-        The largest degrees wanted: the largest user has exactly so many ratings. The default is what the power law
-        gives.
+        The largest wanted degrees. One user has exactly *max_user_degree* ratings. By default, the power laws decide.
     rank : int
-        The values are products of two random vectors of this length per rating, of variance 1.
+        A value is the product of a random vector of the user and one of the item, both of this length. The values
+        have variance 1.
     noise : float
-        Standard deviation of the Gaussian noise added to them.
-    seed : int, or what else numpy.random.default_rng takes
-        Decides everything; *workers* does not.
+        Standard deviation of the Gaussian noise added to the values.
+    seed : int, or any seed that numpy.random.default_rng takes
+        The matrix depends on it, but not on *workers*.
     workers : int
-        Processes that share the work.
+        Number of processes that share the work.
 
     Raises
     ------
     InputError
-        The sizes and largest degrees do not fit each other.
+        The sizes and largest degrees contradict each other.
 
     References
     ----------
@@ -103,9 +103,9 @@ def power_law_ratings(
 def planted_ratings(
     n_users: int, n_items: int, n_ratings: int, *, rank: int = 8, noise: float = 0.1, seed: Seed = 0
 ) -> Ratings:
-    """Return ratings of pairs drawn uniformly, as in a matrix of rank *rank* with noise.
+    """Return ratings of uniformly drawn pairs; the values are entries of a matrix of rank *rank*, plus noise.
 
-    The values have variance ``1 + noise**2``; a factorisation that finds the planted matrix leaves
+    The values have variance ``1 + noise**2``. A factorisation that recovers the matrix of that rank exactly has
     a root-mean-square error of *noise*.
     """
     n_users, n_items, n_ratings = _checked_size(n_users, n_items, n_ratings)
@@ -141,10 +141,10 @@ def _checked_size(n_users: int, n_items: int, n_ratings: int) -> tuple[int, int,
 
 
 def _degrees(kind: str, n: int, total: int, exponent: float, largest: int | None, limit: int) -> NDArray[np.int64]:
-    """Return *n* degrees that fall off as a power law, at least 1 if possible, whose sum is *total*.
+    """Return *n* degrees that fall by a power law, at least 1 if possible, whose sum is *total*.
 
-    In order of the degree, element ``r`` is near ``c * (r + s) ** (-1 / (exponent - 1))``. Where the
-    largest degree is given it decides ``c`` and the sum decides ``s``; otherwise ``s`` is 1.
+    In order of the degree, element ``r`` is near ``c * (r + s) ** (-1 / (exponent - 1))``. If the
+    largest degree is given, it determines ``c``, and the sum determines ``s``. Otherwise ``s`` is 1.
     """
     exponent = checked_number(f"{kind}_exponent", exponent, 1, above=True)
     if largest is not None:
@@ -164,14 +164,14 @@ def _degrees(kind: str, n: int, total: int, exponent: float, largest: int | None
         return float(sequence(log).sum()) - total
 
     low, high = -60.0, 60.0 - slope * np.log(n)
-    if excess(high) <= 0 or excess(low) >= 0:  # all are as large, or as small, as they may be
+    if excess(high) <= 0 or excess(low) >= 0:  # All degrees are at their upper or lower limit.
         log = high if excess(high) <= 0 else low
     else:
         log = brentq(excess, low, high, xtol=1e-13, rtol=1e-14)
     sums = np.cumsum(sequence(log))
     sums *= total / sums[-1]
     if largest is not None:
-        sums += largest - sums[0]  # a rounding error
+        sums += largest - sums[0]  # Remove the rounding error from the largest degree.
     sums[-1] = total
     rounded = np.floor(sums + 0.5).astype(np.int64)
     rounded[1:] -= rounded[:-1].copy()
@@ -180,7 +180,7 @@ def _degrees(kind: str, n: int, total: int, exponent: float, largest: int | None
 
 @dataclass
 class _Plan:
-    """What every worker needs to draw any task: some users in order of their degree, the largest first."""
+    """The data with which a worker draws any task. A task is a range of users in order of degree, largest first."""
 
     user_degrees: NDArray[np.int64]
     user_order: NDArray[np.int32]
@@ -191,7 +191,7 @@ class _Plan:
 
     @cached_property
     def cuts(self) -> NDArray[Any]:
-        """The first user of each task, and the end."""
+        """The position of the first user of each task, and the number of users at the end."""
         ends = np.cumsum(self.user_degrees)
         total = int(ends[-1]) if ends.size else 0
         return np.unique(np.append(np.searchsorted(ends, np.arange(0, total, _TASK), "right"), ends.size))
@@ -201,7 +201,7 @@ class _Plan:
         return planted_factors(self.user_order.size, self.chances.weights.size, self.rank, self.seed)
 
     def drawn(self, workers: int) -> Iterator[tuple[NDArray[Any], ...]]:
-        """Yield users, degrees, items and values of each task, drawn by at most so many processes."""
+        """Yield users, degrees, items and values of each task, drawn by at most *workers* processes."""
         tasks = range(self.cuts.size - 1)
         if (workers := min(workers, len(tasks))) <= 1:
             yield from map(self.draw, tasks)
@@ -246,16 +246,16 @@ def _pivotal(rng: np.random.Generator, boundaries: NDArray[Any], degree: int, n:
     """Draw *degree* distinct items for each of *n* users; return them sorted, shape (n, degree).
 
     The items lie one after the other on a line. The length of each is its probability. The line is cut into
-    *degree* strata of length 1. In each stratum a candidate is drawn from what lies in front of the
-    item that crosses its end; the two compete, and the loser takes the place of the crossing part
-    in the next stratum.
+    *degree* strata of length 1. In each stratum, a candidate is drawn from the part before the
+    item that crosses the stratum's end. One of the two is chosen at random. The other one replaces the crossing
+    item's part in the next stratum.
     """
     n_items = boundaries.size
     if degree == n_items:
         return np.tile(np.arange(n_items, dtype=np.int32), (n, 1))
     ends = np.arange(1.0, degree)
     crossing = np.searchsorted(boundaries, ends, "right")
-    crossing = np.minimum(crossing, n_items - degree + np.arange(1, degree))  # against rounding errors
+    crossing = np.minimum(crossing, n_items - degree + np.arange(1, degree))  # Rounding errors may exceed these.
     before, behind = ends - boundaries[crossing - 1], boundaries[crossing] - ends
     before[crossing == 0], before, behind = ends[crossing == 0], np.maximum(before, 0), np.maximum(behind, 0)
     wins = np.append(before / np.maximum(1 - behind, 1e-12), 0)
@@ -270,7 +270,8 @@ def _pivotal(rng: np.random.Generator, boundaries: NDArray[Any], degree: int, n:
     crossing_wins = rng.random((n, degree)) < wins
     rest = np.append(crossing, 0).astype(np.int32)
     row, column = np.nonzero(inherits)
-    # A candidate that is the loser of the stratum before; row by row, so that one pass settles most.
+    # Some candidates are the item that was not chosen in the previous stratum. They are resolved row by row, so that
+    # one pass resolves most of them.
     while row.size:
         lost = np.where(crossing_wins[row, column - 1], candidates[row, column - 1], rest[column - 1])
         open_ = crossing_wins[row, column - 1] & inherits[row, column - 1]

@@ -1,4 +1,4 @@
-"""Values of ratings that a model of some rank explains, up to noise."""
+"""Ratings made from known random factors plus noise, so that a factorisation's error can be judged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MAX_RANK = 1 << 16  # the largest rank of planted factors
 def planted_factors(
     n_users: int, n_items: int, rank: int, seed: int
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Draw factors of shape (n_users, rank) and (n_items, rank) whose products have mean 0 and variance 1."""
+    """Return random factors of shape (n_users, rank) and (n_items, rank) whose products have mean 0, variance 1."""
     rank = checked_count("rank", rank, _MAX_RANK)
     check_host_memory(f"rank = {rank}", 4 * rank * (n_users + n_items))
     rng, scale = np.random.default_rng([seed, rank]), np.float32(rank**-0.25)
@@ -31,7 +31,7 @@ def planted_values(
     noise: float,
     rng: np.random.Generator,
 ) -> NDArray[np.float32]:
-    """Return the products of the factors plus Gaussian noise of standard deviation *noise*, float32."""
+    """Return the product of the two factors of each rating, plus Gaussian noise of standard deviation *noise*."""
     noise = checked_number("noise", noise, most=1e30)
     values = np.empty(users.size, np.float32)
     for chunk in chunks(users.size):

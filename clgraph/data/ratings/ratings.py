@@ -1,4 +1,4 @@
-"""Sparse rating matrix of users and items: validated once, then immutable."""
+"""The Ratings class: a sparse matrix of users' ratings of items, validated once, then immutable."""
 
 from __future__ import annotations
 
@@ -45,31 +45,30 @@ DUPLICATES = ("error", "mean", "sum", "last")
 class Ratings(RatingsArrays):
     """An immutable sparse matrix of ratings, at most one for each user and item.
 
-    The constructor takes ratings sorted by user, then item, and checks them; :meth:`from_triples`,
-    :meth:`from_scipy` and :meth:`from_graph` build them. A matrix has arrays of its own, which are
-    read-only. Two matrices are equal only if they are the same object. Users and items without a rating
-    are allowed.
+    The constructor takes ratings sorted by user, then item, and checks them. :meth:`from_triples`,
+    :meth:`from_scipy` and :meth:`from_graph` build a matrix from other data. Its arrays are read-only copies.
+    Two matrices are equal only if they are the same object. Users and items without a rating are allowed.
 
     Parameters
     ----------
     users, items : integer array, shape (n_ratings,)
         Row and column of each rating; stored as int32.
     values : array of numbers, shape (n_ratings,)
-        The ratings; stored as float32, and finite.
+        The ratings, which must be finite; stored as float32.
     n_users, n_items : int
         Size of the matrix, each at most 2**31 - 1.
     user_ids, item_ids : array, shape (n_users,) and (n_items,), optional
-        The user's own names of rows and columns, all distinct.
+        The caller's own names of rows and columns, all distinct.
     copy : bool
-        ``False`` saves memory: arrays of the right type are used as they are.
+        ``False`` saves memory: arrays of the right type are used without copying them.
 
-        .. warning:: If such an array is changed while the matrix lives, kernels read and write wherever it points,
-           which gives wrong answers or ends the process.
+        .. warning:: Do not change such an array while the matrix exists. Kernels would read and write at unchecked
+           places, which gives wrong answers or ends the process.
 
     Raises
     ------
     InputError
-        If the arrays do not describe such a matrix; the message names value, position and limit.
+        The arrays do not describe such a matrix; the message names the value, its position and the limit.
     """
 
     @classmethod
@@ -85,7 +84,7 @@ class Ratings(RatingsArrays):
         duplicates: DuplicateRatings = "error",
         copy: bool = True,
     ) -> Ratings:
-        """Build a matrix from ratings in any order; ratings that are sorted already are not sorted again.
+        """Build a matrix from ratings in any order; sorted ratings are not sorted again.
 
         Parameters
         ----------
@@ -94,19 +93,19 @@ class Ratings(RatingsArrays):
         n_users, n_items : int, optional
             Size of the matrix; by default one more than the largest number.
         ids : {False, "compact"}
-            ``False``: *users* and *items* are row and column numbers. "compact": they are names, and
-            the sorted distinct ones become ``user_ids`` and ``item_ids`` (names that do not sort: in
-            order of first appearance).
+            ``False``: *users* and *items* are row and column numbers. "compact": they are ids, and
+            the distinct ones become ``user_ids`` and ``item_ids``, sorted, or in order of appearance if they cannot
+            be sorted.
         duplicates : {"error", "mean", "sum", "last"}
             Refuse several ratings of one item by one user, merge them, or keep the last.
         copy : bool
-            ``False`` may use arrays of the right type as they are; see the warning of :class:`Ratings`.
+            ``False`` may use arrays of the right type without copying them; see the warning in :class:`Ratings`.
 
         Raises
         ------
         InputError
-            Lengths differ, a number is out of range, a value is no finite number, or a pair is
-            repeated against the options.
+            Lengths differ, a number is out of range, a value is not a finite number, or a pair is
+            repeated although *duplicates* is "error".
         """
         check_choice("duplicates", duplicates, DUPLICATES)
         copy = checked_flag("copy", copy)
@@ -122,7 +121,7 @@ class Ratings(RatingsArrays):
         n_users, n_items = length_of("users", n_users, rows), length_of("items", n_items, columns)
         rows, columns, data = checked_triples(rows, columns, values, n_users, n_items)
         if first_unsorted(rows, columns, repeats=True):
-            # The square matrix that holds this one: its further rows and columns are empty.
+            # sorted_csr() makes square matrices, so the smaller side is extended by empty rows or columns.
             offsets, columns, data = sorted_csr(max(n_users, n_items), [(rows, columns, data)])
             rows = np.repeat(np.arange(offsets.size - 1, dtype=np.int32), np.diff(offsets))
         if repeat := first_unsorted(rows, columns):
@@ -142,10 +141,10 @@ class Ratings(RatingsArrays):
 
     @classmethod
     def from_scipy(cls, matrix: Any, *, duplicates: DuplicateRatings = "sum") -> Ratings:
-        """Build a matrix from a scipy sparse array of users x items, whose indices are checked.
+        """Build a matrix from a scipy sparse array of users x items; its indices are checked.
 
-        Every stored entry is a rating, also an explicit zero. Repeated entries are added up as scipy
-        does unless *duplicates* says otherwise.
+        Every stored entry is a rating, also an explicit zero. By default, repeated entries are summed, as
+        scipy does; *duplicates* is as in :meth:`from_triples`.
         """
         if not issparse(matrix) or matrix.ndim != 2:
             raise InputError(f"matrix = {shown(matrix)}; allowed: a 2-D scipy sparse array")
@@ -164,15 +163,15 @@ class Ratings(RatingsArrays):
         noise: float = 0.1,
         seed: Seed = 0,
     ) -> Ratings:
-        """Build a square matrix with one rating per stored entry of *graph*: rows rate columns.
+        """Build a square matrix with one rating per stored entry (u, v) of *graph*: user u rates item v.
 
         Parameters
         ----------
         graph : Graph
-            Parallel edges are merged, by the mean of their weights. The graph's ids name users and items.
+            Parallel edges become one rating, the mean of their weights. Users and items get the graph's ids.
         values : {"weights", "synthetic"}
-            Take the edge weights, or the values of :func:`planted_values` made with *rank*, *noise*
-            and *seed*.
+            Take the edge weights, or make random values as :func:`clgraph.generators.planted_ratings` does, from
+            *rank*, *noise* and *seed*.
         """
         check_choice("values", values, ("weights", "synthetic"))
         graph, seed = as_graph(graph), checked_seed(seed)
@@ -193,17 +192,17 @@ class Ratings(RatingsArrays):
         return cls._trusted(merged.users, merged.items, data, n, n, graph.ids, graph.ids)
 
     def to_scipy(self) -> csr_array:
-        """Return the matrix as a float32 CSR array, which shares the values' memory."""
+        """Return the matrix as a float32 CSR array, which shares memory with :attr:`values`."""
         return csr_array((self.values, self.items, self.user_offsets), shape=self.shape)
 
     def to_pairs(self) -> tuple[NDArray[Any], NDArray[np.float32]]:
-        """Return what scikit-learn's tools can split: the pairs of ids, and their ratings.
+        """Return the (user, item) pairs and their ratings as two arrays, which scikit-learn's tools can split.
 
         Returns
         -------
         pairs : array, shape (n_ratings, 2)
-            User and item of each rating, sorted by user: their ids, or row and column numbers if there are none;
-            the array is one of objects if users and items have ids of different types.
+            User and item of each rating, sorted by user: their ids, or row and column numbers if there are no ids.
+            If users and items have ids of different types, it is an array of objects.
         values : float32 array, shape (n_ratings,)
         """
         users = self.users if self.user_ids is None else self.user_ids[self.users]
@@ -219,9 +218,9 @@ class Ratings(RatingsArrays):
         )
 
     def split(self, test_share: float = 0.1, seed: Seed = 0) -> tuple[Ratings, Ratings]:
-        """Return a training and a test matrix of the same size and ids, which share out the ratings.
+        """Divide the ratings between a training and a test matrix, both of the same size and ids, and return them.
 
-        The test matrix gets ``round(test_share * n_ratings)`` of them, drawn without replacement.
+        The test matrix gets ``round(test_share * n_ratings)`` ratings, drawn without replacement.
         """
         test_share = checked_number("test_share", test_share, most=1)
         is_test = np.arange(self.n_ratings) < round(test_share * self.n_ratings)
@@ -229,7 +228,7 @@ class Ratings(RatingsArrays):
         return self._selected(~is_test), self._selected(is_test)
 
     def folds(self, n_folds: int = 5, seed: Seed = 0) -> Iterator[tuple[Ratings, Ratings]]:
-        """Yield *n_folds* pairs of a training and a test matrix; each rating is in one test matrix.
+        """Yield *n_folds* pairs of a training and a test matrix; each rating is in exactly one test matrix.
 
         The test matrices differ in size by at most one rating.
         """
@@ -244,7 +243,7 @@ class Ratings(RatingsArrays):
 
 
 def as_ratings(source: Any) -> Ratings:
-    """Return *source* as Ratings: one as it is, a scipy sparse array, or a tuple (users, items, values)."""
+    """Return *source* as Ratings; it is one already, a scipy sparse array, or a tuple (users, items, values)."""
     if isinstance(source, Ratings):
         return source
     if issparse(source):

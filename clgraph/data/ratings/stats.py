@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from clgraph.data.graphs.pairs import distinct
 
-_N_SAMPLES = 1 << 14
-_FAR = 1 << 12
-_CHUNK = 1 << 18  # ratings handled at a time: small enough for the second-level cache
+_N_SAMPLES = 1 << 14  # pairs of consecutive ratings that are sampled
+_FAR = 1 << 12  # Two items are far apart if their numbers differ by more than this.
+_CHUNK = 1 << 18  # ratings handled together, which fit the second-level cache
 
 
 @dataclass(frozen=True)
@@ -31,15 +31,16 @@ class RatingsStats:
     n_empty_items : int
         Items without a rating.
     user_degree_counts, item_degree_counts : tuple of int
-        Users (items) by degree: bin 0 is degree 0, bin ``k`` the degrees ``2**(k-1) <= d < 2**k``.
+        Number of users (items) in each bin of degrees: bin 0 is degree 0, bin ``k`` has the degrees
+        ``2**(k-1) <= d < 2**k``.
     user_degree_rating_counts, item_degree_rating_counts : tuple of int
-        The ratings of the users (items) in the same bins.
+        Number of ratings of the users (items) in each of these bins.
     n_diagonals : int
-        Number of distinct differences ``item - user``; ratings of one diagonal share no row and no
-        column.
+        Number of distinct differences ``item - user``. Two ratings on one diagonal have different users and
+        different items.
     far_item_share : float
         Share of 2**14 sampled pairs of consecutive ratings (by user, then item) whose items differ
-        by more than 2**12: the locality of item rows when ratings are visited in user order.
+        by more than 2**12. It measures how local the items are if ratings are visited in user order.
     """
 
     n_users: int
@@ -58,7 +59,7 @@ class RatingsStats:
 
 
 class RatingArrays(Protocol):
-    """The arrays of :class:`clgraph.Ratings` from which statistics are computed."""
+    """The attributes of :class:`clgraph.Ratings` from which statistics are computed."""
 
     @property
     def users(self) -> NDArray[np.int32]: ...
@@ -99,13 +100,13 @@ def ratings_stats(ratings: RatingArrays) -> RatingsStats:
 
 
 def chunks(n: int, *, at_least: int = 0) -> Iterator[slice]:
-    """Cut ``range(n)`` into slices that fit a cache, or of *at_least* so many elements."""
+    """Cut ``range(n)`` into slices whose arrays fit a cache, but of no fewer than *at_least* elements."""
     step = max(_CHUNK, at_least)
     return (slice(start, min(n, start + step)) for start in range(0, n, step))
 
 
 def _degree_bins(degrees: NDArray[Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return how many rows each power of two of the degree has, and how many ratings they hold."""
+    """Return for each bin of degrees, bounded by powers of two, how many rows and how many ratings are in it."""
     bins = np.frexp(degrees.astype(float))[1]
     counts, held = np.bincount(bins), np.bincount(bins, degrees)
     return tuple(counts.tolist()), tuple(held.astype(int).tolist())
@@ -115,7 +116,7 @@ def _n_diagonals(ratings: RatingArrays) -> int:
     n_possible = ratings.n_users + ratings.n_items
     if n_possible > 16 * ratings.n_ratings:
         return int(distinct(ratings.items.astype(np.int64) - ratings.users).size)
-    seen = np.zeros(n_possible, bool)  # differences below 0 are counted from the end
+    seen = np.zeros(n_possible, bool)  # A negative difference indexes from the end.
     for chunk in chunks(ratings.n_ratings):
         seen[ratings.items[chunk].astype(np.int64) - ratings.users[chunk]] = True
     return int(np.count_nonzero(seen))

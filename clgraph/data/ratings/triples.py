@@ -1,4 +1,4 @@
-"""Users, items and values as they are given: checked, numbered, and merged where a pair is there twice."""
+"""Checks of the user's (user, item, value) triples, numbering of ids, and merging of repeated pairs."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from clgraph.data.ratings.stats import chunks
 from clgraph.errors import InputError
 
 DuplicateRatings: TypeAlias = Literal["error", "mean", "sum", "last"]
-MAX_ROWS = MAX_VERTICES  # the most users, and the most items: their numbers are int32
+MAX_ROWS = MAX_VERTICES  # most users, and most items, because their numbers are int32
 
 
 def length_of(kind: str, given: int | None, numbers: NDArray[Any]) -> int:
-    """Return how many users or items (*kind*) there are: as *given*, or up to the largest of *numbers*."""
+    """Return the number of users or items (*kind*): the *given* one, or one more than the largest of *numbers*."""
     return checked_size(kind, 1 + int(numbers.max(initial=-1)) if given is None else given)
 
 
 def numbered(name: str, values: ArrayLike, n: int | None) -> tuple[NDArray[Any], int, NDArray[Any]]:
-    """Number the names in *values*; return the numbers, their count, and the names."""
+    """Number the ids in *values*; return the number of each, how many distinct ids there are, and these."""
     given = as_ids(name, values)
     with refusing(name, values, "ids that can be compared"):
         check_present(name, given)
@@ -33,14 +33,14 @@ def numbered(name: str, values: ArrayLike, n: int | None) -> tuple[NDArray[Any],
 
 
 def checked_size(kind: str, n: Any) -> int:
-    """Return the number of users or items (*kind*), or raise an :class:`InputError`."""
+    """Return *n*, a number of users or items (*kind*); raise an :class:`InputError` if it is not allowed."""
     return checked_count(f"n_{kind}", n, MAX_ROWS, least=0)
 
 
 def checked_triples(
     users: ArrayLike, items: ArrayLike, values: ArrayLike, n_users: int, n_items: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
-    """Return the triples in the stored types, or raise."""
+    """Return the triples as int32, int32 and float32 arrays, or raise an :class:`InputError`."""
     pair = []
     for name, numbers, n in (("users", users, n_users), ("items", items, n_items)):
         array = as_integers(name, numbers)
@@ -67,7 +67,7 @@ def checked_triples(
 
 
 def checked_ids(name: str, ids: Any, n: int) -> NDArray[Any] | None:
-    """Return the ids of *n* users or items, which are distinct, or ``None``, or raise an :class:`InputError`."""
+    """Return *ids* as an array, or ``None``; raise an :class:`InputError` unless they are *n* distinct ids."""
     if ids is None:
         return None
     array = as_ids(name, ids)
@@ -80,7 +80,10 @@ def checked_ids(name: str, ids: Any, n: int) -> NDArray[Any] | None:
 
 
 def first_unsorted(users: NDArray[np.int32], items: NDArray[np.int32], *, repeats: bool = False) -> int:
-    """Return the first rating that does not come behind the one before it, else 0; *repeats* may be equal."""
+    """Return the position of the first rating that is out of order, or 0 if all are sorted.
+
+    Equal pairs in succession are in order only if *repeats*.
+    """
     behind = np.greater_equal if repeats else np.greater
     for chunk in chunks(users.size - 1):
         ahead = slice(chunk.start + 1, chunk.stop + 1)
@@ -94,7 +97,7 @@ def first_unsorted(users: NDArray[np.int32], items: NDArray[np.int32], *, repeat
 def merge_repeats(
     users: NDArray[np.int32], items: NDArray[np.int32], values: NDArray[np.float32], how: DuplicateRatings
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
-    """Merge equal neighbours of sorted ratings."""
+    """Merge sorted ratings of the same user and item: keep the last, or take the sum or the mean."""
     first = np.ones(users.size, bool)
     np.not_equal(users[1:], users[:-1], out=first[1:])
     first[1:] |= items[1:] != items[:-1]
@@ -114,14 +117,17 @@ def merge_repeats(
 
 
 def numbers_of(names: NDArray[Any] | None) -> dict[Any, int] | None:
-    """Return the number of each name."""
+    """Return a dictionary from names to their numbers, or ``None`` without names."""
     return None if names is None else {name: i for i, name in enumerate(names.tolist())}
 
 
 def index_of(
     kind: str, numbers: dict[Any, int] | None, n: int, ids: ArrayLike, default: int | None
 ) -> NDArray[np.int32]:
-    """Return the numbers of the *ids* of users or items (*kind*), which are numbers if *numbers* is ``None``."""
+    """Return the numbers of the users or items (*kind*) with these *ids*; unknown ones become *default*.
+
+    *numbers* maps ids to numbers. If it is ``None``, the ids are numbers themselves.
+    """
     default = default if default is None else checked_count("default", default, 2**31 - 1, -(2**31))
     wanted = as_integers("ids", ids) if numbers is None else as_ids("ids", ids)
     if numbers is None:

@@ -1,1 +1,1 @@
-"""Finding devices, and which of them work."""
+"""Discovery of devices, tests whether they work, and the choice among them."""

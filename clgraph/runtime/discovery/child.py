@@ -1,4 +1,4 @@
-"""Run what may crash or hang in a child process, and keep what it tells."""
+"""Code that may crash or hang is run in a child process, and its answer is stored in a file."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from typing import Any, NamedTuple
 from clgraph.runtime.programs.cache import TESTING, announced
 from clgraph.user_cache import locked, write_whole
 
-IN_CHILD = "CLGRAPH_IN_CHILD"  # set in the environment of a child, which starts no others
+IN_CHILD = "CLGRAPH_IN_CHILD"  # an environment variable that is set in a child, which must not start further children
 STARTED = "started"  # a child prints this word after its imports
 
 
 class Answer(NamedTuple):
-    """What came of a child: the JSON of its last line, or the error.
+    """The answer of a child process: the JSON of its last line, or the error.
 
-    ``died`` tells a driver's fault from an interpreter that could not start: a signal, the time-out, or an
-    end after the child printed :data:`STARTED`.
+    ``died`` means that a driver is at fault, not the start of the interpreter: the child ended by a signal or by the
+    time-out, or it failed after it had printed :data:`STARTED`.
     """
 
     document: Any = None
@@ -32,7 +32,7 @@ class Answer(NamedTuple):
 
 
 def search_path() -> str:
-    """Return the ``PYTHONPATH`` by which a child finds this clgraph, and what else this process finds by its own."""
+    """Return the ``PYTHONPATH`` for a child: the directory of this clgraph, and this process's ``PYTHONPATH``."""
     return os.pathsep.join(filter(None, [str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH")]))
 
 
@@ -42,7 +42,7 @@ def run_child(module: str, *arguments: str, timeout: float, **environment: str) 
     Raises
     ------
     OSError or RuntimeError
-        This process cannot start others.
+        This process cannot start child processes.
     """
     if getattr(sys, "frozen", False) or not sys.executable:
         raise OSError("there is no Python interpreter to start")
@@ -71,9 +71,9 @@ def run_child(module: str, *arguments: str, timeout: float, **environment: str) 
 def kept_verdict(
     path: Path, keys: set[str], judge: Callable[[], tuple[dict[str, Any], bool]], *, again: bool = False
 ) -> dict[str, Any]:
-    """Return the verdict in file *path*, or what *judge* finds: a verdict, and whether it is to be kept there.
+    """Return the verdict in file *path*, or else the verdict of *judge*, which also says whether to store it there.
 
-    A file is passed over if it lacks one of *keys*, or if the verdict is to be found *again*.
+    A file is ignored if it lacks one of *keys*, or if *again* is true.
     """
 
     def kept() -> dict[str, Any] | None:
@@ -83,7 +83,7 @@ def kept_verdict(
         return None
 
     if (found := kept()) is None:
-        # Others wait for the verdict instead of finding it, too.
+        # Other processes wait at the lock for this verdict, instead of running the same test.
         with locked(path.with_name("lock")), announced(TESTING), contextlib.suppress(OSError):
             if (found := kept()) is None:
                 found, is_lasting = judge()

@@ -1,7 +1,7 @@
-"""Which drivers the OpenCL loader gets to see.
+"""The selection of drivers that the OpenCL loader may load.
 
-A driver that crashes or hangs when it is loaded takes the interpreter with it. So before its first use, a set of
-drivers is loaded by a child process; one on which the child dies is left out. The verdict is kept.
+A driver that crashes or hangs while it is loaded would end or block the interpreter. So a child process loads a new set
+of drivers first. A driver on which the child dies is excluded. The verdict is stored.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from clgraph.user_cache import cache_dir, cache_root, write_whole
 logger = logging.getLogger(__name__)
 
 TIMEOUT_SECONDS = 60.0
-_GPU_CACHES = {"CUDA_CACHE_PATH": "nvidia", "NEO_CACHE_DIR": "intel"}  # variables that the drivers read
+_GPU_CACHES = {"CUDA_CACHE_PATH": "nvidia", "NEO_CACHE_DIR": "intel"}  # variable that a driver reads: its folder
 _WINDOWS = platform.system() == "Windows"
 
 
 class Driver(NamedTuple):
-    """A library of the loader, and the file that registers it."""
+    """A driver's library, and the file that registers it with the loader."""
 
     file: Path
     library: str
@@ -41,13 +41,13 @@ class Driver(NamedTuple):
 
 @lru_cache(maxsize=1)
 def prepare_environment() -> dict[str, str]:
-    """Set what drivers read from the environment; return which of them are left out, and why.
+    """Set the environment variables that drivers read; return the excluded drivers, with the reason for each.
 
-    Intel's CPU runtime is registered from its wheel. PoCL and pyopencl get caches of their own, and drivers of GPUs,
-    too, if the user has chosen a cache directory.
+    Intel's CPU runtime is registered if it was installed as a wheel. PoCL and pyopencl get cache folders of clgraph's
+    own, and so do drivers of GPUs if the user has chosen a cache directory.
     """
     os.environ.setdefault("PYOPENCL_COMPILER_OUTPUT", "0")
-    os.environ.setdefault("PYOPENCL_CACHE_FAILURE_FATAL", "")  # pyopencl reads it, unset or not, if its cache fails
+    os.environ.setdefault("PYOPENCL_CACHE_FAILURE_FATAL", "")  # pyopencl fails if it is unset when its cache fails
     keep_callers()
     if "CLGRAPH_CACHE_DIR" in os.environ:
         for variable, name in _GPU_CACHES.items():
@@ -56,7 +56,7 @@ def prepare_environment() -> dict[str, str]:
     if given is None:
         os.environ["POCL_CACHE_DIR"] = str(pocl_cache())
     elif Path(given).is_dir() and Path(given).parent == cache_root() / "pocl":
-        use(Path(given))  # the directory that a parent process has chosen
+        use(Path(given))  # the directory that the parent process has chosen
     if IN_CHILD in os.environ:
         return {}
     drivers, verdict = registered(), survey()
@@ -66,7 +66,7 @@ def prepare_environment() -> dict[str, str]:
         kept = [driver for driver in drivers if str(driver.file) not in verdict["drivers"]]
         try:
             os.environ.update(_registering(kept, cache_dir(f"drivers/{_key()}")))
-        except OSError:  # Nothing can be written. The loader takes one library in place of a folder of names.
+        except OSError:  # No file can be written. The loader also accepts a single library instead of a folder.
             if len(kept) == 1:
                 os.environ["OCL_ICD_VENDORS"] = kept[0].library
     return dict(verdict["drivers"])
@@ -84,13 +84,13 @@ def registered() -> list[Driver]:
 
 
 def bundled() -> list[Driver]:
-    """Return the drivers that come with pyopencl, which the loader sees in any case."""
+    """Return the drivers that are bundled with pyopencl, which the loader always loads."""
     return [_read(path) for path in sorted((Path(cl.__file__).parent / ".libs").glob("*.icd"))]
 
 
 @lru_cache(maxsize=1)
 def intel_wheel() -> Driver | None:
-    """Return Intel's CPU runtime as its wheel installs it, if it is there."""
+    """Return Intel's CPU runtime if it was installed as a wheel, else ``None``."""
     below = Path("Library", "bin", "intelocl64.dll") if _WINDOWS else Path("lib", "libintelocl.so")
     found = [Path(root) / below for root in (sys.prefix, site.getuserbase()) if (Path(root) / below).is_file()]
     return Driver(found[0], str(found[0])) if found else None
@@ -104,8 +104,8 @@ def _read(path: Path) -> Driver:
 
 
 def _registering(drivers: list[Driver], folder: Path) -> dict[str, str]:
-    """Return the environment in which the loader sees these drivers, and the drivers that come with pyopencl."""
-    if _WINDOWS:  # the loader reads the registry, and these
+    """Return environment variables with which the loader loads only these drivers, and those bundled with pyopencl."""
+    if _WINDOWS:  # The loader reads the registry and these variables.
         return {
             "OCL_ICD_FILENAMES": os.pathsep.join(driver.library for driver in drivers),
             "PATH": os.pathsep.join([*(str(driver.file.parent) for driver in drivers), os.environ.get("PATH", "")]),
@@ -120,13 +120,13 @@ def _registering(drivers: list[Driver], folder: Path) -> dict[str, str]:
 
 
 def survey(*, timeout: float = TIMEOUT_SECONDS, again: bool = False) -> dict[str, Any]:
-    """Return what became of a child that loaded all drivers.
+    """Return the result of a child process that loaded all drivers.
 
     Returns
     -------
     dict
-        ``"together"``: how it died, or None. ``"drivers"``: how it died of each driver, by the file that registers
-        it. ``"error"``: how it died without any of them, or None.
+        ``"together"``: how the child died, or None. ``"drivers"``: the drivers on which it died, and how, by the file
+        that registers them. ``"error"``: how it died without any driver, or None.
     """
     path = cache_dir("drivers") / f"{_key()}.json"
     keys = {"together", "drivers", "error"}
@@ -172,17 +172,17 @@ def _key() -> str:
 
 
 def _system_library(name: str) -> list[Path]:
-    """Return the files that the system's loader may take for the library *name*."""
+    """Return the files that the system may load as the library *name*."""
     folders = (f"/usr/lib/{platform.machine()}-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib")
     return [path for folder in folders if not os.path.isabs(name) and (path := Path(folder) / name).is_file()]
 
 
 def main() -> None:
-    """Load every driver that is registered; print how many devices there are."""
+    """Load all registered drivers, and print the number of devices of each platform."""
     print(STARTED, flush=True)
     try:
         n_devices = [len(found.get_devices()) for found in cl.get_platforms()]
-    except cl.Error:  # the loader reports "no platform" as an error
+    except cl.Error:  # The loader reports "no platform" as an error.
         n_devices = []
     print(f"\n{json.dumps(n_devices)}")
 

@@ -1,4 +1,4 @@
-"""Find devices and ask their drivers for facts."""
+"""Listing of devices, and queries of their properties."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from clgraph.runtime.programs.pocl_cpu import name_processor
 
 
 def platforms() -> list[cl.Platform]:
-    """Return the OpenCL platforms, those installed from wheels included, but for drivers that kill their process."""
+    """Return the OpenCL platforms, including wheels, but without drivers that crash the process that loads them."""
     prepare_environment()
     mark_opencl_used()
     try:
         found = cl.get_platforms()
-    except cl.Error:  # the loader reports "no platform" as an error
+    except cl.Error:  # The loader reports "no platform" as an error.
         return []
     unique = {_identity(p): p for p in reversed(found)}
     for platform in unique.values():
@@ -32,7 +32,7 @@ def platforms() -> list[cl.Platform]:
 def _identity(platform: cl.Platform) -> object:
     try:
         return platform.name, platform.version
-    except cl.Error:  # a broken driver; devices() gives the reason
+    except cl.Error:  # The driver is broken; devices() shows the reason.
         return platform.int_ptr
 
 

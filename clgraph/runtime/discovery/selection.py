@@ -1,4 +1,4 @@
-"""Which device is meant, and which is the best."""
+"""Selection of a device: the one that a request names, or the best one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from clgraph.runtime.discovery.query import enumerate_devices, platforms, query_
 from clgraph.runtime.discovery.self_test import verdict
 from clgraph.runtime.driver import opencl as cl
 
-# Ten rounds over a graph of 2**18 vertices and 2**21 stored entries, by which runtimes of one processor are compared.
+# The work by which runtimes of one processor are compared: ten rounds over a graph of 2**18 vertices and 2**21 entries.
 _TYPICAL = Work(
     launches=10, read_backs=10, streamed_bytes=2.0**24, gathers=(Gathers(2.0**21, 2.0**20),),
     atomics=(Atomics(2.0**18, 2.0**18, "min_int32"),),
@@ -25,17 +25,17 @@ _TYPICAL = Work(
 
 
 def devices() -> DeviceList:
-    """List every OpenCL device; never raises.
+    """Return a list of all OpenCL devices; never raises.
 
-    The first call tests each device and driver in a process of its own; the verdicts are kept.
+    The first call tests each device and driver in a separate process; the verdicts are stored.
 
     Returns
     -------
     DeviceList
-        A list of :class:`DeviceInfo`, which ``print`` shows as a table.
-        Unusable ones carry ``facts=None`` and the ``reason``. A platform that does not tell its
-        devices is one row ``"0:-"``, a driver that kills the process which loads it one row ``"-:-"``;
-        where nothing can be listed, as in a process forked after OpenCL was used, the only row is ``"-:-"``.
+        A list of :class:`DeviceInfo`, which ``print`` shows as a table. Unusable devices have ``facts=None`` and
+        a ``reason``. A platform whose devices cannot be listed is one row, such as ``"0:-"``. A driver that crashes
+        the process that loads it is one row ``"-:-"``. If nothing can be listed, as in a process forked after OpenCL
+        was used, the only row is ``"-:-"``.
     """
     try:
         found, left_out = platforms(), prepare_environment()
@@ -72,10 +72,10 @@ def _reason(error: Exception) -> str:
 
 
 def select_device(request: object = None) -> tuple[cl.Device, str]:
-    """Return the device that *request* means, and why it was chosen.
+    """Return the device that *request* names, and why it was chosen.
 
-    Order: argument, ``CLGRAPH_DEVICE``, ``PYOPENCL_CTX``, best GPU, CPU. Devices that fit the request but fail their
-    self-test are passed over.
+    Without a *request*, the environment variables ``CLGRAPH_DEVICE`` and ``PYOPENCL_CTX`` decide, else it is the best
+    GPU, else the best CPU. If several devices match, those that fail their self-test are skipped.
     """
     if isinstance(request, cl.Device):
         return request, "given as a pyopencl Device"
@@ -118,7 +118,7 @@ def check_works(device: cl.Device) -> None:
 
 
 def profile_of(device: cl.Device, facts: DeviceFacts) -> DeviceProfile:
-    """Return the best profile known for *device*; one of another processor gets the atomics of this one."""
+    """Return the best profile known for *device*; in another processor's profile, atomics are scaled to this one."""
     profile = load_profile(facts)
     if profile.origin not in ("vendor", "generic"):
         return profile
@@ -134,7 +134,7 @@ def _kind(device: cl.Device) -> str:
 
 
 def ranked(found: Iterable[cl.Device]) -> list[cl.Device]:
-    """Return devices, the best first: GPUs by their size, then CPUs by their rates, which tell runtimes apart."""
+    """Return the devices, the best first: GPUs by size, then CPUs by rates, which differ between their runtimes."""
     kinds: dict[str, list[cl.Device]] = {"gpu": [], "cpu": [], "other": []}
     for device in found:
         kinds[_kind(device)].append(device)
@@ -142,7 +142,7 @@ def ranked(found: Iterable[cl.Device]) -> list[cl.Device]:
         several.sort(key=lambda device: (device.max_compute_units, device.global_mem_size), reverse=True)
     if len(cpus := kinds["cpu"]) > 1:
         facts = [query_facts(device) for device in cpus]
-        measured = all(user_path(each).is_file() for each in facts)  # rates of one machine, not of two
+        measured = all(user_path(each).is_file() for each in facts)  # Compare rates of the same machine only.
         profiles = [load_profile(each, measured=measured) for each in facts]
         seconds = {device: estimate(_TYPICAL, p.rates).seconds for device, p in zip(cpus, profiles, strict=True)}
         cpus.sort(key=seconds.__getitem__)
@@ -151,14 +151,14 @@ def ranked(found: Iterable[cl.Device]) -> list[cl.Device]:
 
 def _matching(request: str, why: str) -> tuple[cl.Device, str]:
     text, _, number = request.strip().lower().rpartition(":")
-    if not text or not number.isdecimal():  # a name may have colons of its own: gfx90a:sramecc+:xnack-
+    if not text or not number.isdecimal():  # A name may contain colons itself: gfx90a:sramecc+:xnack-
         text, number = request.strip().lower(), ""
     found = enumerate_devices()
     by_id = dict(found)
     if request.strip() in by_id:
         return by_id[request.strip()], why
     matches = ranked(device for _, device in found if _means(text, device))
-    # On an Intel processor every runtime's device bears that name, but one platform does.
+    # On an Intel processor, the devices of all runtimes have "Intel" in their names, but only one platform has.
     matches.sort(key=lambda device: text not in device.platform.name.lower())
     if int(number or 0) < len(matches) and not text.isdecimal():
         working = (device for device in matches if len(matches) > 1 and not verdict(device)["reason"])
@@ -168,7 +168,7 @@ def _matching(request: str, why: str) -> tuple[cl.Device, str]:
 
 
 def _told(text: str, device: cl.Device, why: str) -> tuple[cl.Device, str]:
-    """Return *device* and *why*; warn of a CPU that only its processor's maker or model matches, not its runtime."""
+    """Return *device* and *why*; warn if a CPU matches only by its processor's maker or model, not by its runtime."""
     is_meant = text in ("cpu", device.name.strip().lower()) or _word(text) in device.platform.name.lower()
     if _kind(device) == "cpu" and not is_meant:
         why += f": no platform is called {text!r}, but the processor is"
@@ -184,5 +184,5 @@ def _means(text: str, device: cl.Device) -> bool:
 
 
 def _word(text: str) -> str:
-    """Return the word that stands for *text* in the names of platforms."""
+    """Return *text* as it occurs in names of platforms: "pocl" has a longer name there."""
     return {"pocl": "portable computing language"}.get(text, text)

@@ -1,10 +1,10 @@
-"""Whether a device computes right, found out in a child process before its first use.
+"""A test whether a device computes correctly, run in a child process before the device's first use.
 
-Drivers that crash a process, or whose compilers make wrong code, are seen in the field: each device runs
-``cl/probe/self_test.cl`` once per driver, processor and version of this package. The verdict is kept.
+Some drivers crash the process, and some compilers generate wrong code. So each device runs ``cl/probe/self_test.cl``
+once per driver, processor and version of this package. The verdict is stored.
 
-Rates of CPUs are shipped by runtime, and processors under one runtime differ most in atomics: by a factor of two
-between servers of two vendors. So the test of a CPU also times one of them.
+The shipped profiles of CPUs are per runtime. Processors with the same runtime differ most in atomics: by a factor of
+two between servers of two vendors. So the test of a CPU also times an atomic operation.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ logger = logging.getLogger(__name__)
 SOURCE = "probe/self_test.cl"
 TIMEOUT_SECONDS = 60.0
 _N_ITEMS, _GROUP = 1024, 64
-# Of the timed kernel: work-items of a compute unit, their turns, words from one group's to the next, and runs, of which
-# the quickest counts, since other processes may have the cores.
+# The timed kernel: work-items per compute unit, operations of each, distance between the words of two groups, and runs.
+# The fastest run counts, because other processes may use the cores.
 _TIMED_ITEMS, _TURNS, _STRIDE, _RUNS = 1 << 14, 16, 64, 40
 _PROCESSOR = ("vendor_id", "cpu family", "model", "model name", "flags")
 _verdicts: dict[cl.Device, dict[str, Any]] = {}
 
 
 def verdict(device: cl.Device, *, timeout: float = TIMEOUT_SECONDS) -> dict[str, Any]:
-    """Return what the self-test of *device* found.
+    """Return the result of the self-test of *device*, which is run if no result is stored.
 
     Returns
     -------
     dict
-        ``"reason"``: why the device must not be used, or None; ``"build_seconds"`` and ``"run_seconds"`` of a test
-        that ran to its end; ``"exchanges_per_second"`` of a CPU that is right: attempts to compare and exchange
-        words of which each work-group has its own.
+        ``"reason"``: why the device must not be used, or None. ``"build_seconds"`` and ``"run_seconds"``: times of a
+        test that ran to its end. ``"exchanges_per_second"``: for a CPU that works, the rate of compare-and-exchange
+        attempts if each work-group has its own words.
     """
     if device not in _verdicts:
         _verdicts[device] = kept_verdict(_place(device), {"reason"}, lambda: _judge(device, timeout))
@@ -60,20 +60,20 @@ def verdict(device: cl.Device, *, timeout: float = TIMEOUT_SECONDS) -> dict[str,
 
 
 def forget() -> None:
-    """Remove every kept verdict."""
+    """Delete all stored verdicts."""
     _verdicts.clear()
     for path in cache_dir("self-tests").glob("*.json"):
         path.unlink(missing_ok=True)
 
 
 def _judge(device: cl.Device, timeout: float) -> tuple[dict[str, Any], bool]:
-    """Return the verdict of a child, and whether it is about the device: a child may also fail to start."""
+    """Return a child's verdict, and whether it is about the device, since the child may also fail to start."""
     device_id = next((key for key, other in enumerate_devices() if other == device), None)
-    if device_id is None:  # a part of a device
+    if device_id is None:  # It is a part of a device.
         return {"reason": None}, False
     try:
         with tempfile.TemporaryDirectory(prefix="clgraph-self-test-") as folder:
-            # A process that dies while it compiles leaves damaged caches.
+            # The child gets its own caches, because a process that dies while it compiles leaves damaged ones.
             caches = {"POCL_CACHE_DIR": folder, "PYOPENCL_NO_CACHE": "1"}
             answer = run_child(__name__, device_id, timeout=timeout, **caches)
     except (OSError, RuntimeError) as error:
@@ -106,7 +106,7 @@ def _group_size(facts: DeviceFacts) -> int:
 
 
 def examine(device: cl.Device) -> dict[str, Any]:
-    """Build the kernels on *device*, run them, and compare every value that they wrote."""
+    """Build the kernels on *device*, run them, compare every value that they wrote, and return the verdict."""
     started = time.perf_counter()
     facts = query_facts(device)
     options, text = _text(facts)
@@ -190,7 +190,7 @@ def _faults(queue: cl.CommandQueue, program: cl.Program, facts: DeviceFacts) -> 
 
 
 def main(device_id: str) -> None:
-    """Print the verdict on the device of that id as JSON."""
+    """Print the verdict on the device with this id as JSON."""
     print(STARTED, flush=True)
     found = examine(dict(enumerate_devices())[device_id])
     print(f"\n{json.dumps(found)}")

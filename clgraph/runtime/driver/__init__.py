@@ -1,1 +1,1 @@
-"""Calls of the OpenCL driver: its queue, its errors and what is odd about it."""
+"""Calls of the OpenCL driver: command queues, errors, timing, and workarounds for particular drivers."""

@@ -1,4 +1,4 @@
-"""The command queue of one device: it takes commands, waits for them and times them."""
+"""The Commands class: the command queues of one device, waiting for commands, and recording of their times."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from clgraph.runtime.driver.failure import check_fork, typed_errors
 from clgraph.runtime.driver.quirks import wants_one_thread, works_while_waiting
 from clgraph.runtime.driver.timing import Recorder
 
-_SPIN_SECONDS = 200e-6  # a waiting host polls this long before it sleeps in the driver, which takes time to wake it
-_POLL_SECONDS = 20e-6
-_PATIENCE_SECONDS = 1.0  # limit of polling a device whose driver does not wait
-_let_others_run = getattr(os, "sched_yield", lambda: None)  # a kernel on a CPU may need the host's core
+_SPIN_SECONDS = 200e-6  # time for which a waiting host polls before it sleeps in the driver, which is slow to wake it
+_POLL_SECONDS = 20e-6  # pause between two polls of wait_aside()
+_PATIENCE_SECONDS = 1.0  # time for which an event is polled after the driver failed to wait for it
+_let_others_run = getattr(os, "sched_yield", lambda: None)  # A kernel on a CPU may need the host thread's core.
 _COMPLETE = 0  # OpenCL's CL_COMPLETE; a smaller status is an error
 
 
-_one_thread = threading.RLock()  # All queues of a driver that lets one thread in share this lock.
+_one_thread = threading.RLock()  # shared by all queues of drivers that allow only one thread at a time
 
 
 class Recording(threading.local):
-    """Each thread records its own calls."""
+    """The recording of a thread's own calls."""
 
     recorder: Recorder | None = None  # the recorder of the innermost Commands.measure
-    allocated_bytes = 0  # in all, those included that are free again
+    allocated_bytes = 0  # in total, including memory that was freed again
 
 
 class Commands:
-    """The queue of one device, with its lock, its recorder and its ways to wait.
+    """The command queue of one device, with the driver's lock, the recorder, and functions that wait.
 
     Attributes
     ----------
@@ -43,13 +43,13 @@ class Commands:
     device : pyopencl.Device
     facts : DeviceFacts
     driver : context manager
-        A block that calls the driver holds it: with some drivers it lets one thread in at a time.
+        A lock to hold while calling the driver; for some drivers, it admits only one thread at a time.
     others : list of callable
-        Each waits for commands in another queue; :meth:`finish` and the end of :meth:`measure` call them.
+        Functions that wait for commands in other queues; :meth:`finish` and the end of :meth:`measure` call them.
     """
 
     def __init__(self, context: cl.Context, device: cl.Device, queue: cl.CommandQueue, facts: DeviceFacts) -> None:
-        self._queue = queue  # PoCL's queue on a sub-device names the whole device
+        self._queue = queue  # queue.device is not used: PoCL's queue on a sub-device names the whole device
         self.context, self.device, self.facts = context, device, facts
         self.driver: AbstractContextManager[Any] = contextlib.nullcontext()
         if wants_one_thread(self.device):
@@ -62,18 +62,18 @@ class Commands:
 
     @property
     def queue(self) -> cl.CommandQueue:
-        """The command queue; in a forked child, where it would hang, a :class:`ForkError`."""
+        """The command queue. In a forked child, where it would hang, reading this raises a :class:`ForkError`."""
         check_fork()
         return self._queue
 
     @cached_property
     def takes_times(self) -> bool:
-        """Whether commands are timed on the device; on a queue of the user's they may not be."""
+        """Whether the queue has profiling, which a queue given by the user may lack."""
         return bool(self._queue.properties & cl.command_queue_properties.PROFILING_ENABLE)
 
     @property
     def copy_queue(self) -> cl.CommandQueue:
-        """The queue of copies that go on while kernels run: one for all threads, since copies keep their order."""
+        """The queue of copies that overlap with kernels. All threads share it, so that copies keep their order."""
         with self._making, typed_errors("creating a queue for transfers"):
             if self._copy_queue is None:
                 properties: Any = cl.command_queue_properties.PROFILING_ENABLE if self.takes_times else 0
@@ -82,9 +82,9 @@ class Commands:
 
     @cached_property
     def has_device_queue(self) -> bool:
-        """Whether kernels may launch others; the first look makes the queue that they use.
+        """Whether kernels can launch other kernels; the first read of this makes the queue on the device.
 
-        Only where the device says so in the list of features of OpenCL 3.0: PoCL answers the older queries at random.
+        Only OpenCL 3.0's list of features is trusted, because PoCL answers the older queries at random.
         """
         kinds = cl.command_queue_properties
         try:
@@ -98,7 +98,7 @@ class Commands:
         return True
 
     def wait(self, event: cl.Event) -> None:
-        """Wait for *event*; Ctrl-C ends the wait once what is in flight has finished."""
+        """Wait for *event*; after Ctrl-C, the wait ends as soon as the commands in flight have finished."""
         with self.driver, typed_errors("waiting for the device"):
             self.queue.flush()
             try:
@@ -106,7 +106,7 @@ class Commands:
                     until = time.perf_counter() + _SPIN_SECONDS
                     while event.command_execution_status > _COMPLETE and time.perf_counter() < until:
                         _let_others_run()
-                event.wait()  # other threads run meanwhile; it raises the error of a command that has failed
+                event.wait()  # releases the GIL meanwhile; raises an error if the command has failed
             except cl.Error:
                 self._outlast(event)
                 raise
@@ -115,21 +115,21 @@ class Commands:
                 raise
 
     def wait_aside(self, event: cl.Event) -> None:
-        """Wait, in one of several threads, without Python's lock and without a driver that lets one thread in."""
+        """Wait for *event* without blocking other threads: neither the GIL nor the driver's lock is held."""
         if isinstance(self.driver, contextlib.nullcontext):
             with typed_errors("waiting for the device"):
-                event.wait()  # wait() would poll first, which keeps other threads from running
+                event.wait()  # not self.wait(), which polls first and so keeps other threads from running
             return
         while True:
             with self.driver:
                 if event.command_execution_status <= _COMPLETE:
-                    self.wait(event)  # it raises the error of a kernel that has failed
+                    self.wait(event)  # raises an error if the command has failed
                     return
             time.sleep(_POLL_SECONDS)
 
     @staticmethod
     def _outlast(event: cl.Event) -> None:
-        """Let a copy end for which the driver would not wait: it may still write to memory that is freed next."""
+        """Poll until *event* ends, if the driver failed to wait: a copy might write to memory that is freed next."""
         until = time.perf_counter() + _PATIENCE_SECONDS
         while event.command_execution_status > _COMPLETE and time.perf_counter() < until:
             time.sleep(1e-3)
@@ -144,7 +144,7 @@ class Commands:
 
     @contextlib.contextmanager
     def measure(self, started: float | None = None) -> Iterator[Recorder]:
-        """Record events and compile times inside the ``with`` block; the total counts from *started* on, or from there.
+        """Record events and compile times inside the block; the total time starts at *started*, else at the block.
 
         Yields
         ------

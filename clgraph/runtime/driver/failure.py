@@ -1,4 +1,4 @@
-"""Turn OpenCL errors, forks and kernels' status words into clgraph's exceptions."""
+"""Conversion of OpenCL errors, forks and kernels' status words to clgraph's exceptions."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _MEANINGS: dict[int, tuple[type[DeviceError], str]] = {
 
 
 class typed_errors:
-    """Raise OpenCL errors of the block as :class:`DeviceError`, out of memory as its child."""
+    """A context manager that raises OpenCL errors as :class:`DeviceError`, and out-of-memory as DeviceMemoryError."""
 
-    # It is no generator, which would take four times as long: a call enters dozens.
+    # It is not a generator, which would take four times longer, because a call enters dozens of these blocks.
     __slots__ = ("_what",)
 
     def __init__(self, what: str) -> None:
@@ -44,31 +44,31 @@ class typed_errors:
 
 
 def as_device_error(what: str, error: cl.Error) -> DeviceError:
-    """Return the exception that stands for *error*."""
+    """Return *error* as an exception of clgraph."""
     if isinstance(error, cl.MemoryError):
         return DeviceMemoryError(f"{what}: the device is out of memory ({error})")
     return DeviceError(f"{what}: {error}")
 
 
 def check_status(status: int, where: str) -> None:
-    """Raise what a kernel wrote to its status word."""
+    """Raise the error that *status*, a kernel's status word, reports, if any."""
     if status != STATUS_OK:
         kind, reason = _MEANINGS.get(status, (DeviceError, f"unknown status {status}"))
         raise kind(f"{where}: {reason}")
 
 
-_used_in: int | None = None  # the process that asked for platforms first: no runtime's threads survive a fork
+_used_in: int | None = None  # id of the process that first used OpenCL; a runtime's threads do not survive a fork
 
 
 def mark_opencl_used() -> None:
-    """Remember the process that made the first platform query; raise in its forked children."""
+    """Remember this process as the user of OpenCL; raise :class:`ForkError` in a forked child of such a process."""
     global _used_in
     check_fork()
     _used_in = os.getpid()
 
 
 def check_fork() -> None:
-    """Raise :class:`ForkError` when the process was forked after OpenCL was used."""
+    """Raise :class:`ForkError` if this process was forked from one that had used OpenCL."""
     if _used_in is not None and _used_in != os.getpid():
         raise ForkError(
             f"OpenCL was used in process {_used_in} before it forked this one; no OpenCL runtime survives "

@@ -1,4 +1,4 @@
-"""pyopencl, imported at the first use of one of its names: a call that the host answers does without it."""
+"""A stand-in for pyopencl that imports it on first use, so that calls answered by the host do not need it."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     import pyopencl
 
-    value = globals()[name] = getattr(pyopencl, name)  # a look-up by this function takes 1 us
+    value = globals()[name] = getattr(pyopencl, name)  # stored, because this function takes 1 us
     return value

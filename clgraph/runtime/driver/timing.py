@@ -1,4 +1,4 @@
-"""Where the time of a call went, from OpenCL events and the host clock."""
+"""Times of a call's parts, from OpenCL events and the host clock, and the ``info`` of results."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _PARTS = "compile", "transfer", "kernel", "host"
 
 @dataclass(frozen=True)
 class Seconds:
-    """Seconds of one call.
+    """The seconds of one call.
 
     Attributes
     ----------
     total, compile, transfer : float
-        Of the whole call, of compiling, and of copies between host and device.
+        Time of the whole call, of compiling, and of copies between host and device.
     kernel : float
         The sum of the kernels' times.
     span : float
-        From the start of the first kernel to the end of the last one, the gaps between them included.
+        Time from the start of the first kernel to the end of the last one, including gaps.
 
-    All but ``total`` and ``compile`` are NaN on a queue of the user's without ``PROFILING_ENABLE``.
+    All but ``total`` and ``compile`` are NaN if the user's queue lacks ``PROFILING_ENABLE``.
     """
 
     total: float
@@ -39,7 +39,7 @@ class Seconds:
 
     @property
     def host(self) -> float:
-        """What is left of the total."""
+        """The rest of the total: all time that was not spent on compiling, copies or kernels."""
         left = self.total - self.compile - self.transfer - self.kernel
         return left if math.isnan(left) else max(0.0, left)
 
@@ -53,15 +53,15 @@ class Recorder:
     transfer_events: list[cl.Event] = field(default_factory=list)
     seconds: Seconds | None = None
     started: float = field(default_factory=time.perf_counter)
-    _times: list[tuple[float, float]] = field(default_factory=list)  # (begin, end) of kernels
+    _times: list[tuple[float, float]] = field(default_factory=list)  # (start, end) of each kernel
 
     @property
     def last_events(self) -> list[cl.Event]:
-        """Events that end no earlier than everything that was recorded, since the queue of kernels is in order."""
+        """Events to wait for until all recorded commands end: all copies and the last kernel. Kernels run in order."""
         return [*(event for _, event in self.kernel_events[-1:]), *self.transfer_events]
 
     def stop(self, *, takes_times: bool) -> None:
-        """Read the events, whose queues take times or not; every command must have finished."""
+        """Compute the times from the events, whose commands must have finished; NaN unless the queue *takes_times*."""
         total = time.perf_counter() - self.started
         self._times = [_ends(event, takes_times) for _, event in self.kernel_events]
         copies = [_ends(event, takes_times) for event in self.transfer_events]
@@ -70,12 +70,12 @@ class Recorder:
         self.seconds = Seconds(total, self.compile_seconds, transfer, kernel, span)
 
     def span(self, begin: int, end: int) -> float:
-        """Return the seconds from the start of kernel *begin* to the end of the last one before *end*."""
+        """Return the seconds from the start of the first to the end of the last of kernels *begin* … *end* − 1."""
         times = self._times[begin:end]
         return 1e-9 * (max([end for _, end in times]) - min([start for start, _ in times])) if times else math.nan
 
     def kernels(self) -> dict[str, tuple[int, float]]:
-        """Return launches and seconds of each kernel, in order of first launch."""
+        """Return the number of launches and the seconds of each kernel, in order of first launch."""
         seconds = defaultdict[str, list[float]](list)
         for (name, _), (start, end) in zip(self.kernel_events, self._times, strict=True):
             seconds[name].append(1e-9 * (end - start))
@@ -83,7 +83,7 @@ class Recorder:
 
 
 def _ends(event: cl.Event, takes_times: bool) -> tuple[float, float]:
-    """Return when a finished command began and ended in nanoseconds of the device's clock, NaN without times."""
+    """Return start and end of a finished command in nanoseconds of the device's clock; NaN without profiling."""
     if not takes_times:
         return math.nan, math.nan
     start: Any = event.get_profiling_info(cl.profiling_info.START)
@@ -92,7 +92,7 @@ def _ends(event: cl.Event, takes_times: bool) -> tuple[float, float]:
 
 
 def event_seconds(event: cl.Event) -> float:
-    """Return the device time of a finished command, NaN where its queue takes no times."""
+    """Return the seconds of a finished command on the device; NaN if its queue has no profiling."""
     takes_times = event.command_queue.properties & cl.command_queue_properties.PROFILING_ENABLE
     start, end = _ends(event, bool(takes_times))
     return 1e-9 * (end - start)
@@ -100,17 +100,18 @@ def event_seconds(event: cl.Event) -> float:
 
 @dataclass(frozen=True)
 class RoundBalance:
-    """How the edges of one round spread over work-groups.
+    """The distribution of one round's edges over work-groups.
 
     Attributes
     ----------
     round : int
-        Counted from 1.
+        The number of the round, from 1.
     groups, edges : int
-        Work-groups that ran, and edges that they looked at together.
+        Number of work-groups that ran, and of edges that they processed together.
     least, most : int
-        Edges of one work-group.
+        The least and the greatest number of edges of one work-group.
     mean : float
+        The mean number of edges per work-group.
     """
 
     round: int
@@ -123,25 +124,25 @@ class RoundBalance:
 
 @dataclass(frozen=True, repr=False)
 class RunInfo:
-    """The ``info`` of a result: how the run went. ``print`` shows it as tables.
+    """The ``info`` of a result, a report on the run. ``print`` shows it as tables.
 
     Attributes
     ----------
     strategy, kind : str
         The strategy that ran, and its kind: "online", "offline" or "sequential".
     device, why : str
-        Where it ran, and how that device was chosen; ``"host"`` if no device had part in it.
+        The device that ran it, or ``"host"`` if none did, and why it was chosen.
     seconds : Seconds
-        Split in compile, transfer, kernel and host.
+        The time of the call and of its parts: compile, transfer, kernel and host.
     predicted_seconds : dict of str to float
-        The cost model's estimate of every strategy this device can run. If a strategy surely takes much longer, the
-        estimate covers only a part of its work.
+        The cost model's prediction for each strategy that it compared. If a strategy surely takes much longer, the
+        prediction covers only a part of its work.
     kernels : dict of str to (int, float)
-        Launches and seconds of each kernel.
+        The number of launches and the seconds of each kernel.
     details : dict
-        What the strategy tells of itself, such as its rounds.
+        Details that the strategy reports, such as its rounds.
     balance : tuple of RoundBalance or None
-        The spread of work per round, from strategies that count it on request.
+        The distribution of work in each round, from strategies that count it on request.
     """
 
     strategy: str
@@ -155,13 +156,13 @@ class RunInfo:
     balance: tuple[RoundBalance, ...] | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all attributes as :func:`json.dumps` takes them; NaN and infinity become ``None``."""
+        """Return all attributes as types that :func:`json.dumps` takes; NaN and infinity become ``None``."""
         document: dict[str, Any] = plain(asdict(self))
         document["seconds"]["host"] = plain(self.seconds.host)
         return document
 
     def fields(self) -> dict[str, str]:
-        """Return in short what ran, where, and how long it took, for a table."""
+        """Return a summary for a table: strategy, device, times, details and prediction."""
         seconds = self.seconds
         fields = {
             "strategy": f"{self.strategy} ({self.kind})",

@@ -1,1 +1,1 @@
-"""Graphs on a device."""
+"""Graphs on a device: uploading, checks, statistics, replicas."""

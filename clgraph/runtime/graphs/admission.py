@@ -1,4 +1,4 @@
-"""A graph is checked and measured before a kernel of an algorithm reads it."""
+"""The check of a graph, and the computation of its statistics, before an algorithm's kernels read it."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from clgraph.runtime.session import Session
 
 
 def admit(session: Session, graph: Graph) -> None:
-    """Make sure that nothing unchecked is in *graph*, and that its statistics are known if it is large.
+    """Check *graph* if it is unchecked, and compute its statistics if it is not small.
 
-    A matrix that was only wrapped is checked by kernels, which measure it, too; on a CPU they read it in place. What is
-    small the host checks and measures in less time than launches take.
+    Kernels check a wrapped matrix and compute its statistics; on a CPU, they read it in place. Small graphs are left to
+    the host, which checks and measures them in less time than launches take.
 
     Raises
     ------
@@ -42,11 +42,12 @@ def admit(session: Session, graph: Graph) -> None:
 
 def _admit_wrapped(session: Session, graph: WrappedGraph) -> None:
     hosts = [np.ascontiguousarray(host) for host in graph.arrays if host is not None]
-    staging = session.memory.staging_for(hosts[-1].nbytes)  # then the last array is checked on its way
+    staging = session.memory.staging_for(hosts[-1].nbytes)  # if any, the last array is checked while it is uploaded
     made = [session.upload(a, in_place=True) if staging is None else session.empty(a.size, a.dtype) for a in hosts]
     offsets, columns, weights = made[0], made[1], made[2] if len(made) == 3 else None
     rows = {"row_offsets": offsets, "column_indices": columns}
-    leaves_open = graph.along_rows and session.facts.is_cpu  # kernels of CPUs compute as fast as they read
+    # On a CPU, the check of order and symmetry is not hidden by reading, so it is postponed if it may be unnecessary.
+    leaves_open = graph.along_rows and session.facts.is_cpu
     check = CsrCheck(
         session, graph.n_vertices, offsets, columns, weights, wants_order=graph.merged, wants_symmetry=not leaves_open
     )
@@ -79,14 +80,14 @@ def _admit_wrapped(session: Session, graph: WrappedGraph) -> None:
 
 
 def _found(graph: WrappedGraph, check: CsrCheck, read: Sequence[NDArray[Any]]) -> EntryFacts:
-    """Return what the check has found; *read* are its parts."""
+    """Return the facts that the check has found; *read* are the values of its parts."""
     try:
         return check.read(read)[1]
     except GraphError:
-        graph.check()  # names what is wrong as it is called in a matrix
+        graph.check()  # raises an error in terms of the user's matrix
         raise
 
 
 def _all_facts(session: Session, n: int, *arrays: Any) -> EntryFacts:
-    """Find out order and symmetry, too, of arrays that have been checked."""
+    """Return all facts, including order and symmetry, of arrays that have been checked."""
     return CsrCheck(session, n, *arrays, wants_symmetry=True).run().read()[1]

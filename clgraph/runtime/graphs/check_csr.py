@@ -1,4 +1,4 @@
-"""CSR arrays that kernels or the user have made, checked where they are."""
+"""The check of CSR arrays on a device, where kernels or the user have written them."""
 
 from __future__ import annotations
 
@@ -15,21 +15,24 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
 _SOURCE = "data/check_csr.cl"
-_NONE = 2**32 - 1
+_NONE = 2**32 - 1  # no position, in a word of the state
 
 
 class CsrCheck:
-    """The check of a graph of *n* vertices.
+    """A check of a graph of *n* vertices by a kernel.
 
     Parameters
     ----------
-    wants_order, wants_symmetry : bool
-        Whether it is to be found out if rows are sorted and entries repeat, and beside that if the matrix is symmetric.
+    wants_order : bool
+        Whether to find out if rows are sorted and if entries repeat.
+    wants_symmetry : bool
+        Whether to find out this and also if the matrix is symmetric.
 
     Attributes
     ----------
     state : DeviceArray
-        Its first three words are ~0 where nothing is wrong, once :meth:`run` has looked at all entries.
+        Results of the kernel. If no error was found, the first three words are ~0 after :meth:`run` has checked all
+        entries.
     """
 
     def __init__(
@@ -78,9 +81,9 @@ class CsrCheck:
         )
 
     def run(self, begin: int = 0, end: int | None = None) -> CsrCheck:
-        """Enqueue the check of the entries in a range; ranges follow each other, and the first one comes first.
+        """Enqueue the check of entries *begin* … *end* − 1; successive calls must check adjacent ranges in order.
 
-        They begin at multiples of 1,024. Columns and weights beyond *end* need not be there yet.
+        Ranges must begin at multiples of 1,024. Columns and weights beyond *end* need not be uploaded yet.
         """
         self._launch.set(begin=begin, end=self._room if end is None else end)
         self._launch()
@@ -88,18 +91,18 @@ class CsrCheck:
 
     @property
     def parts(self) -> list[tuple[DeviceArray, int, int]]:
-        """What :meth:`read` needs of the device."""
+        """The ranges of arrays that :meth:`read` needs from the device."""
         return [(self.state, 0, self.state.size), (self._ranges, 0, 0 if self._weights is None else self._ranges.size)]
 
     def read(self, found: Sequence[NDArray[Any]] | None = None) -> tuple[int, EntryFacts]:
-        """Wait for the check, and return what it has found; *found* are its :attr:`parts`, if they were read.
+        """Wait for the check, and return its results; *found* are the values of :attr:`parts`, if they were read.
 
         Returns
         -------
         n_edges : int
-            What stands after the offsets of all rows; the other arrays may be longer.
+            The last row offset; the other arrays may be longer.
         facts : EntryFacts
-            What was not wanted counts as unsorted and asymmetric.
+            If order or symmetry was not wanted, rows count as unsorted and the matrix as asymmetric.
 
         Raises
         ------
@@ -112,7 +115,7 @@ class CsrCheck:
         m = int(words[last : last + 2].view(np.int64)[0])
 
         def begin_of(word: str) -> int | None:
-            """Return where the first block begins in which something is wrong."""
+            """Return the position at which the first block with an error of this kind begins, or ``None``."""
             number = int(words[constant(word)])
             return None if number == _NONE else number * block
 
@@ -147,7 +150,7 @@ class CsrCheck:
 
 
 def extremes(keys: NDArray[Any], dtype: np.dtype[Any]) -> tuple[Any, Any]:
-    """Return the least and the greatest weight, from pairs of them as numbers in the order of the weights."""
+    """Return the least and the greatest weight from pairs of (least, greatest) as order-preserving integer keys."""
     found = np.array([keys[::2].min(), keys[1::2].max()])
     sign = keys.dtype.type(1 << (8 * dtype.itemsize - 1))
     bits = np.where(found & sign, found ^ sign, ~found) if dtype.kind == "f" else found ^ sign

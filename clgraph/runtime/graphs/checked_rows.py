@@ -1,4 +1,4 @@
-"""The arrays of which kernels have made a graph, as users give them: types, sizes and the device where they are."""
+"""Checks of the device arrays of which a user makes a graph: their types, their sizes and their device."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def checked_rows(
     vertex_weights: DeviceArray | None,
     n_vertices: int | DeviceArray | None,
 ) -> int:
-    """Check the arguments of :meth:`DeviceGraph.from_arrays` but for the entries; return the number of vertices."""
+    """Check the arguments of :meth:`DeviceGraph.from_arrays`, except for the entries; return n_vertices."""
     given = {"edge_weights": edge_weights, "vertex_weights": vertex_weights}
     weights = {name: array for name, array in given.items() if array is not None}
     counted = {"n_vertices": n_vertices} if isinstance(n_vertices, DeviceArray) else {}

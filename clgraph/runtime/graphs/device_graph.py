@@ -1,4 +1,4 @@
-"""Graphs whose arrays are on a device: uploaded once a session, or made there by kernels."""
+"""The DeviceGraph class: a graph whose arrays are on a device, uploaded once per session or made there by kernels."""
 
 from __future__ import annotations
 
@@ -27,39 +27,39 @@ from clgraph.runtime.session import Session, SessionLike, as_session
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DeviceGraph(DeviceRows):
-    """A graph in the memory of one device, which every algorithm takes as it takes a :class:`Graph`.
+    """A graph in the memory of one device, which every algorithm accepts like a :class:`Graph`.
 
-    :meth:`from_arrays` makes one of arrays that kernels have written, :meth:`from_graph` one of a host graph. What an
-    algorithm needs on the host, such as edges by which it names its result, is copied back on first use.
+    :meth:`from_arrays` makes one of arrays that kernels have written, :meth:`from_graph` one of a host graph. If an
+    algorithm needs an array on the host, for example to list the edges of its result, it is copied back on first use.
 
     Attributes
     ----------
     session : Session
-        Where it lives; algorithms run there.
+        The session of the device, on which algorithms run.
     row_offsets, column_indices : DeviceArray
-        CSR as in :class:`Graph`. No kernel may write the arrays of a graph while it is used.
+        CSR as in :class:`Graph`. No kernel may write to the arrays of a graph while the graph is used.
     edge_weights, vertex_weights : DeviceArray or None
     directed, has_sorted_rows : bool
     ids : array or None
         The user's own vertex ids, on the host.
     """
 
-    _source: weakref.ref[Graph] | None = None  # not the graph: a session keeps what is here while the graph lives
+    _source: weakref.ref[Graph] | None = None  # weak, since a session keeps this object while that graph exists
 
     @classmethod
     def from_graph(cls, graph: Any, session: SessionLike = None) -> DeviceGraph:
-        """Return *graph* with its weights on the device of *session*; a session keeps it while *graph* lives.
+        """Copy *graph* with its weights to the device of *session*, which caches the copy while *graph* exists.
 
         Parameters
         ----------
         graph : Graph, DeviceGraph, scipy sparse array or networkx graph
         session : Session, str, pyopencl Device, Context or CommandQueue, or None
-            Where it shall live; a string names a device, ``None`` takes the best one.
+            The session or device of the new graph; a string names a device, ``None`` takes the best one.
 
         Raises
         ------
         InputError
-            *graph* is no graph, or is on the device of another session.
+            *graph* is not a graph, or is on the device of another session.
         """
         graph = as_graph(graph)
         return device_graph(as_session(session, graph), graph, weights=True)
@@ -76,27 +76,27 @@ class DeviceGraph(DeviceRows):
         directed: bool,
         n_vertices: int | DeviceArray | None = None,
     ) -> DeviceGraph:
-        """Make a graph of arrays on the device; one kernel checks what is in them.
+        """Make a graph of arrays on the device, without copying them; a kernel checks their values.
 
         Parameters
         ----------
         session : Session
         row_offsets : DeviceArray, int32 or int64
-            The number of entries is what stands after the offsets of all rows.
+            The offset after the last row is the number of entries.
         column_indices : DeviceArray, int32
-            It may have room for more entries than there are, and so may *edge_weights*.
+            It may be longer than the number of entries, and so may *edge_weights*.
         edge_weights, vertex_weights : DeviceArray, int32, int64, float32 or float64, optional
         directed : bool
-            ``False`` promises that each entry (u, v) has its reverse (v, u) with the same weight; this is not checked.
+            ``False`` means that each entry (u, v) has its reverse (v, u) with the same weight; this is not checked.
         n_vertices : int or DeviceArray, optional
-            How many rows there are, where *row_offsets* has room for more; a kernel may have counted them.
+            The number of rows, if *row_offsets* is longer; it may be on the device, where a kernel has counted rows.
 
         Raises
         ------
         GraphError
             The arrays do not describe a graph; the message names value, position and limit.
         InputError
-            An argument is no array on a device, or an array of another session.
+            An argument is not an array on a device, or is an array of another session.
         """
         n = checked_rows(session, row_offsets, column_indices, edge_weights, vertex_weights, n_vertices)
         m, found = CsrCheck(session, n, row_offsets, column_indices, edge_weights, wants_symmetry=False).run().read()
@@ -115,7 +115,7 @@ class DeviceGraph(DeviceRows):
 
     @cached_property
     def stats(self) -> GraphStats:
-        """Statistics of this graph for the cost model; kernels find them unless the host has them."""
+        """Statistics of this graph for the cost model, computed by kernels unless the host has them."""
         source = self.source
         if source is not None and (source.is_measured or source.is_small):
             return source.stats
@@ -129,11 +129,11 @@ class DeviceGraph(DeviceRows):
 
     @property
     def source(self) -> Graph | None:
-        """The host graph that this was made of, while it lives."""
+        """The host graph from which this one was made, or ``None`` if it no longer exists or never did."""
         return None if self._source is None else self._source()
 
     def to_graph(self) -> Graph:
-        """Return the graph on the host: the one that it was made of while that lives, else a copy, which is kept."""
+        """Return the graph on the host: the one from which it was made, if that still exists, else a cached copy."""
         return self.source or self._on_host
 
     @cached_property
@@ -145,32 +145,33 @@ class DeviceGraph(DeviceRows):
         )  # fmt: skip
 
     def as_graph(self) -> Graph:
-        """Return what algorithms read: a graph whose arrays come to the host when something reads them there."""
+        """Return a graph for algorithms, whose arrays are copied to the host when they are first read there."""
         return GraphOnDevice(self)
 
     def expanded(self, k: int, first: int = 0) -> DeviceGraph:
-        """Return *k* disjoint replicas, numbered one after the other, without ids and weights of vertices.
+        """Return a graph of *k* disjoint copies, numbered one after the other, without ids and vertex weights.
 
-        With *first* they are replicas *first* … *first* + *k* − 1 of more: columns name the vertices of all.
+        If *first* is given, they are copies *first* … *first* + *k* − 1 of a larger graph: columns are vertex numbers
+        of that graph.
         """
         rows = replicated(self.session, self.scope, self.edge_weights, self.defines(), k, first)
         return DeviceGraph(self.session, *rows, directed=self.directed, has_sorted_rows=self.has_sorted_rows)
 
     @cached_property
     def _known(self) -> dict[str, Any]:
-        """Attributes that all graphs from :meth:`as_graph` share, so that each array comes to the host once."""
+        """Attributes that all graphs from :meth:`as_graph` share, so each array is copied to the host only once."""
         return {"directed": self.directed, "ids": self.ids, "has_sorted_rows": self.has_sorted_rows}
 
 
 class GraphOnDevice(Graph):
-    """A graph that is on a device; each array comes to the host when it is read.
+    """A graph on a device whose arrays are copied to the host when they are first read.
 
     Attributes
     ----------
     on_device : DeviceGraph
     """
 
-    __slots__ = ("on_device",)  # not in __dict__, which *on_device* has: a circle would keep the memory on the device
+    __slots__ = ("on_device",)  # not in __dict__, which on_device owns: the cycle would keep device memory allocated
 
     on_device: DeviceGraph
 
@@ -227,7 +228,7 @@ class GraphOnDevice(Graph):
 
     @property
     def is_measured(self) -> bool:
-        return True  # kernels measure it when it is asked for, and no array comes to the host
+        return True  # Kernels compute the statistics on demand, so no array needs to be copied to the host.
 
     @property
     def locality_in_order(self) -> tuple[float, float]:
@@ -251,12 +252,12 @@ class GraphOnDevice(Graph):
 
 
 def device_graph(session: Session, graph: Graph, *, weights: bool = False) -> DeviceGraph:
-    """Return *graph* on the device, its *weights* if asked for; kept with the session while the graph lives.
+    """Return *graph* on the device, with its weights if *weights*; the session caches it while *graph* exists.
 
     Raises
     ------
     InputError
-        It is on the device of another session.
+        *graph* is on the device of another session.
     """
     if isinstance(graph, GraphOnDevice):
         if graph.on_device.session is not session:
@@ -284,7 +285,7 @@ def device_graph(session: Session, graph: Graph, *, weights: bool = False) -> De
 
 
 def beside(graph: Graph, made: Graph) -> Graph:
-    """Return *made*, which was made of *graph*, on the device where *graph* lives, if it lives on one."""
+    """Return *made*, which was made from *graph*, on the device of *graph*, if that is on a device."""
     if isinstance(graph, GraphOnDevice):
         return DeviceGraph.from_graph(made, graph.on_device.session).as_graph()
     return made

@@ -1,4 +1,4 @@
-"""The arrays of a graph on a device, their sizes, and the names that kernels have for them."""
+"""The base class of DeviceGraph: arrays on a device, their sizes, and their names in kernels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clgraph.runtime.session import Session
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DeviceRows:
-    """Arrays of one session; :class:`clgraph.DeviceGraph` tells what they are."""
+    """The fields of :class:`clgraph.DeviceGraph`, where they are documented."""
 
     session: Session
     row_offsets: DeviceArray
@@ -42,9 +42,9 @@ class DeviceRows:
 
     @property
     def scope(self) -> dict[str, DeviceArray]:
-        """The rows, by the names of kernels' parameters."""
+        """Row offsets and columns, by the names of kernels' parameters."""
         return {"row_offsets": self.row_offsets, "column_indices": self.column_indices}
 
     def defines(self) -> dict[str, int | str]:
-        """Return the preprocessor names by which kernels know the array types."""
+        """Return the preprocessor definitions of the arrays' types."""
         return {"OFFSET_T": "long" if self.row_offsets.dtype.itemsize == 8 else "int"}

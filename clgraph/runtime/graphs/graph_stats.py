@@ -1,4 +1,4 @@
-"""Statistics of a graph that is on a device, found there by two kernels and one read-back."""
+"""Statistics of a graph on a device, computed by two kernels and one read-back."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _SEARCH_WORDS = "LEVELS", "SEEN", "FRONTIER", "EARLIER"
 
 
 class StatsRun:
-    """The kernels that measure a graph of *n* vertices and *m* entries, which the constructor enqueues.
+    """The kernels that compute the statistics of a graph of *n* vertices and *m* entries; enqueued by the constructor.
 
-    *rows* are its arrays by the names of kernels' parameters. Unless the three words of *checked* are ~0, as they are
-    where the arrays are in order, the kernels do nothing.
+    *rows* are the graph's arrays by the names of kernels' parameters. The kernels do nothing unless the three words
+    of *checked* are ~0, which means that a check of the arrays found no error.
     """
 
     def __init__(
@@ -61,15 +61,15 @@ class StatsRun:
 
     @property
     def part(self) -> tuple[DeviceArray, int, int]:
-        """What :meth:`read` needs of the device."""
+        """The range of an array that :meth:`read` needs from the device."""
         return self._state, 0, self._state.size
 
     def read(
         self, words: NDArray[np.uint32] | None = None, *, directed: bool, weighted: bool, has_sorted_rows: bool
     ) -> GraphStats:
-        """Wait for them, and return the statistics; *words* are their :attr:`part`, if it was read.
+        """Wait for the kernels, and return the statistics; *words* are the values of :attr:`part`, if it was read.
 
-        Of many vertices or entries others are sampled than on the host.
+        In large graphs, other vertices and entries are sampled than on the host.
         """
         at, n, m = self._program.constant, self._n, self._m
         words = self._state.get() if words is None else words

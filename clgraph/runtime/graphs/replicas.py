@@ -1,4 +1,4 @@
-"""Copies of a graph, one after the other in one graph, made by kernels."""
+"""Graphs of several disjoint copies of a graph, made by kernels."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ def replicated(
     k: int,
     first: int = 0,
 ) -> tuple[DeviceArray, DeviceArray, DeviceArray | None]:
-    """Return offsets, columns and weights of *k* disjoint replicas of *rows*, numbered one after the other.
+    """Return offsets, columns and weights of *k* disjoint copies of *rows*, numbered one after the other.
 
-    With *first* they are replicas *first* … *first* + *k* − 1 of more: columns name the vertices of all.
+    If *first* is given, they are copies *first* … *first* + *k* − 1 of a larger graph: columns are vertex numbers of
+    that graph.
     """
     n, m = rows["row_offsets"].size - 1, rows["column_indices"].size
     k = checked_count("k", k, MAX_VERTICES // max(n, 1), least=0)

@@ -1,4 +1,4 @@
-"""The least and the greatest weight of a graph, found on its device."""
+"""The least and the greatest weight of a graph, computed on a device."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from clgraph.runtime.graphs.check_csr import extremes
 from clgraph.runtime.graphs.device_graph import device_graph
 from clgraph.runtime.session import Session
 
-_LEAST_CHUNK, _GROUPS_PER_UNIT = 4096, 4  # weights of a work-group that looks for their range; groups
+_MIN_CHUNK, _GROUPS_PER_UNIT = 4096, 4  # least weights per work-group; most work-groups per compute unit
 
 
 def weight_range(session: Session, graph: Graph) -> tuple[Any, Any]:
-    """Return ``graph.weight_range``; where it is not known, kernels find it, unless *graph* is small."""
+    """Return ``graph.weight_range``; if it is not known and *graph* is not small, kernels compute it."""
     is_known = isinstance(graph, WrappedGraph) or "weight_range" in vars(graph)
     if not is_known and graph.weight_dtype is not None and graph.n_edges and not graph.is_small:
         vars(graph)["weight_range"] = _found(session, graph, graph.weight_dtype)
@@ -30,7 +30,7 @@ def _found(session: Session, graph: Graph, dtype: np.dtype[Any]) -> tuple[Any, A
         {"WEIGHT_T": "ulong" if dtype.itemsize == 8 else "uint", "IS_FLOAT": int(dtype.kind == "f")},
         work_group_size=session.facts.group_size(None),
     )
-    chunk = max(_LEAST_CHUNK, -(-m // (_GROUPS_PER_UNIT * session.facts.compute_units)))
+    chunk = max(_MIN_CHUNK, -(-m // (_GROUPS_PER_UNIT * session.facts.compute_units)))
     items = -(-m // chunk) * program.work_group_size
     ranges = session.empty(2 * items, f"u{dtype.itemsize}")
     program.bind("find_range", items, m=m, chunk=chunk, edge_weights=weights, ranges=ranges)()

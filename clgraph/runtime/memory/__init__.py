@@ -1,1 +1,1 @@
-"""Arrays on a device and copies to and from it."""
+"""Arrays on a device, their allocation, and copies between host and device."""

@@ -18,39 +18,39 @@ from clgraph.runtime.memory.staging import Staging
 
 
 class Home(Protocol):
-    """The memory of one device, as its arrays know it (:class:`clgraph.runtime.memory.memory.Memory`)."""
+    """The part of :class:`clgraph.runtime.memory.memory.Memory`'s interface that arrays use."""
 
     commands: Commands
 
     @property
     def alignment(self) -> int:
-        """Bytes; a view of an array begins at a multiple of it."""
+        """A number of bytes; views of an array must begin at multiples of it."""
 
     def pieces(self, n_bytes: int) -> list[tuple[int, int]]:
-        """Return where the pieces begin and end in which the driver copies *n_bytes* soonest."""
+        """Return the byte ranges into which to divide a copy of *n_bytes*, so that the driver is fastest."""
 
     def staging_for(self, n_bytes: int) -> Staging | None:
-        """Return the pinned chunks through which *n_bytes* are copied sooner than by the driver, if there are any."""
+        """Return the pinned chunks through which *n_bytes* are copied faster than by the driver, or ``None``."""
 
     @property
     def staging_aside(self) -> Staging:
-        """Pinned chunks for copies that go on while kernels run."""
+        """Pinned chunks for copies that overlap with kernels."""
 
     def check_memory(self, sizes: Mapping[str, int]) -> None:
         """Raise :class:`DeviceMemoryError` unless buffers of these sizes (bytes) fit together."""
 
     def empty(self, size: int, dtype: DTypeLike) -> DeviceArray:
-        """Allocate *size* items, uninitialised."""
+        """Return a new, uninitialised array of *size* items."""
 
     def read(self, *parts: tuple[DeviceArray, int, int]) -> list[NDArray[Any]]:
         """Return items ``start:stop`` of each array as new host arrays, after one wait for all earlier work."""
 
     def finish_copies(self, array: DeviceArray) -> None:
-        """Wait for the copies from and to *array* that go on while kernels run."""
+        """Wait for the copies from and to *array* in the queue of transfers."""
 
 
 def number_type(dtype: DTypeLike) -> np.dtype[Any]:
-    """Return *dtype*; raise an :class:`InputError` unless it is a type of numbers that a device knows."""
+    """Return *dtype*; raise an :class:`InputError` unless it is a type of numbers."""
     with refusing("dtype", dtype, "a type of numbers"):
         kind = np.dtype(dtype)
         if kind.kind not in "biuf":
@@ -67,9 +67,9 @@ class DeviceArray:
         self, memory: Home, buffer: Any, dtype: np.dtype[Any], size: int, host: NDArray[Any] | None = None
     ) -> None:
         self.memory = memory
-        self._host = host  # keeps memory alive that the buffer only wraps
-        self._parent: DeviceArray | None = None  # the array whose memory a view shares and keeps alive
-        self._first_byte = 0  # begin of the view in that memory
+        self._host = host  # the host array that the buffer wraps, if any; this keeps its memory alive
+        self._parent: DeviceArray | None = None  # for a view: the array whose memory it shares and keeps alive
+        self._first_byte = 0  # position of the view in that memory
         self.buffer = buffer
         self.dtype = dtype
         self.size = size
@@ -79,19 +79,19 @@ class DeviceArray:
         return self.size * self.dtype.itemsize
 
     def view(self, start: int = 0, stop: int | None = None, dtype: DTypeLike | None = None) -> DeviceArray:
-        """Return items ``start:stop`` as an array of their own, in the same memory.
+        """Return items ``start:stop`` as a separate array that shares this array's memory.
 
         Parameters
         ----------
         start, stop : int
-            Kernels can get only what begins at a multiple of :attr:`Session.alignment` bytes of the whole memory.
+            The view must begin at a multiple of :attr:`Session.alignment` bytes, so that kernels can take it.
         dtype : dtype, optional
-            The type in which the view reads the same bytes.
+            Another type for the same bytes.
 
         Raises
         ------
         DeviceError
-            The items are not all in this array, their bytes are no whole number of items of *dtype*, or *start* is
+            The range is not inside this array, its size is not a multiple of *dtype*'s item size, or *start* is
             not aligned.
         """
         last = self.size if stop is None else stop
@@ -101,7 +101,7 @@ class DeviceArray:
         first, alignment = self._first_byte + own, self.memory.alignment
         if n_bytes % kind.itemsize:
             raise DeviceError(f"{n_bytes} bytes are no whole number of items of {kind}")
-        if not n_bytes:  # OpenCL has no empty buffers; this one is never read
+        if not n_bytes:  # OpenCL has no empty buffers, so the view gets some memory, which is never read.
             first = 0
         if first % alignment:
             raise DeviceError(
@@ -111,7 +111,7 @@ class DeviceArray:
         whole, part = self._parent or self, self.buffer
         if n_bytes < self.nbytes:
             with self.memory.commands.driver, typed_errors("making a view"):
-                # The pool's buffers have no method for this, and OpenCL makes no view of a view.
+                # The pool's buffers lack get_sub_region(), and OpenCL does not allow a view of a view.
                 buffer: Any = cl.Buffer.from_int_ptr(whole.buffer.int_ptr, retain=True)
                 part = buffer.get_sub_region(first, max(n_bytes, 1))
         made = DeviceArray(self.memory, part, kind, n_bytes // kind.itemsize)
@@ -119,13 +119,13 @@ class DeviceArray:
         return made
 
     def overlaps(self, other: DeviceArray) -> bool:
-        """Return whether both have bytes in common."""
+        """Return whether the two arrays share memory."""
         ends = self._first_byte + self.nbytes, other._first_byte + other.nbytes
         is_shared = (self._parent or self) is (other._parent or other)
         return self is other or (is_shared and self._first_byte < ends[1] and other._first_byte < ends[0])
 
     def copy_from(self, source: DeviceArray) -> None:
-        """Enqueue copying all of *source*, of the same type and at most as long, to the first items."""
+        """Enqueue a copy of *source*, which has the same type and is not longer, to the first items of this array."""
         self.check_part(0, source.size)
         if source.dtype != self.dtype:
             raise DeviceError(f"an array of {source.dtype} cannot be copied to one of {self.dtype}")
@@ -157,7 +157,7 @@ class DeviceArray:
     def get(self, start: int = 0, stop: int | None = None) -> NDArray[Any]:
         """Return items ``start:stop`` as a new host array, waiting for all earlier work."""
         last = self.size if stop is None else stop
-        if self._host is not None:  # no kernel writes to it
+        if self._host is not None:  # Kernels must not write to a wrapped host array, so it can be read directly.
             self.check_part(start, last - start)
             return self._host[start:last].copy()
         (host,) = self.memory.read((self, start, last))
@@ -168,7 +168,7 @@ class DeviceArray:
         return self.get(index, index + 1)[0].item()
 
     def fill(self, value: Any, start: int = 0, stop: int | None = None) -> cl.Event | None:
-        """Enqueue setting items ``start:stop`` to *value*."""
+        """Enqueue a fill of items ``start:stop`` with *value*."""
         last = self.size if stop is None else stop
         self.check_part(start, last - start)
         if last == start:
@@ -182,24 +182,24 @@ class DeviceArray:
         return event
 
     def check_part(self, start: int, count: int) -> None:
-        """Raise a :class:`DeviceError` unless *count* items from *start* on are in the array."""
+        """Raise a :class:`DeviceError` unless the range of *count* items from *start* on is inside the array."""
         if start < 0 or count < 0 or start + count > self.size:
             raise DeviceError(f"items {start}:{start + count} of a device array of {self.size}")
 
     def release(self) -> None:
-        """Give the memory back now instead of when the last reference goes; a view gives nothing back."""
+        """Release the memory now, instead of with the last reference; a view only drops its reference."""
         self.memory.finish_copies(self)
         self._leave_host()
         if self._parent is None:
             self.buffer.release()
 
     def __del__(self) -> None:
-        with contextlib.suppress(Exception):  # at exit, or in a forked child, there is no queue to wait for
+        with contextlib.suppress(Exception):  # At exit and in a forked child, there is no queue to wait for.
             self._leave_host()
 
     def _leave_host(self) -> None:
         if self._host is not None:
-            self.memory.commands.queue.finish()  # a kernel in flight may still read it
+            self.memory.commands.queue.finish()  # A kernel in flight may still read the host array.
             self._host = None
 
 
@@ -213,7 +213,7 @@ def enqueue_copies(
     to_host: bool,
     after: tuple[cl.Event, ...] = (),
 ) -> list[cl.Event]:
-    """Enqueue copying contiguous *host* to *buffer* from *first_byte* on, or what is there *to_host*."""
+    """Enqueue copies of contiguous *host* to *buffer* from *first_byte* on, or if *to_host* in the other direction."""
     data, offset, events = host.reshape(-1).view(np.uint8), "src_offset" if to_host else "dst_offset", []
     for first, last in memory.pieces(host.nbytes):
         ends: Any = (data[first:last], buffer) if to_host else (buffer, data[first:last])

@@ -1,4 +1,4 @@
-"""The memory of one device: it allocates, shares and reads arrays."""
+"""The Memory class, which allocates, shares and reads the arrays of one device."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ from clgraph.runtime.memory.staging import LEAST_BYTES, Staging
 from clgraph.runtime.memory.transfers import Transfers
 
 _CHECKED_BYTES = 1 << 24  # Smaller arrays are not checked: the check takes 25 to 165 us on a CPU's host.
-_SHARED_ALIGNMENT = 16  # bytes of the widest vector that kernels read
+_SHARED_ALIGNMENT = 16  # bytes, the size of the widest vector that kernels read
 _FEW_BYTES = 64  # Reads of up to 64 bytes go to a page that is pinned already.
-_LINE_BYTES, _MANY_LINES = 64, 1 << 17  # bytes; the latter are worth a second command
+_LINE_BYTES, _MANY_LINES = 64, 1 << 17  # bytes of a cache line; bytes from which dividing a copy in two pays off
 
 
 def available_bytes(facts: DeviceFacts) -> int:
-    """Return how much memory new buffers may take: on a CPU device, free host memory."""
+    """Return how many bytes new buffers may take; on a CPU device, the free memory of the host counts."""
     if not facts.is_cpu:
         return int(0.95 * facts.global_mem_bytes)
     return int(0.95 * min(facts.global_mem_bytes, free_bytes()))
 
 
 class Memory:
-    """Buffers of one device and the ways to copy to and from them.
+    """The memory of one device: allocation, wrapping of host arrays, and copies.
 
     Parameters
     ----------
     commands : Commands
     spare : callable
-        Releases arrays that nothing needs at once, and returns whether there were any; it is called before an
+        A function that releases cached arrays, and returns whether there were any. It is called before an
         allocation fails.
 
     Attributes
@@ -70,12 +70,15 @@ class Memory:
 
     @cached_property
     def _shares_memory(self) -> bool:
-        """Whether kernels can read all memory of the host; Intel's CPU runtime copies what is not aligned otherwise."""
+        """Whether kernels can access all host memory by its address.
+
+        Intel's CPU runtime can, and would otherwise copy host arrays that are not aligned.
+        """
         return bool(self.commands.device.svm_capabilities & cl.device_svm_capabilities.FINE_GRAIN_SYSTEM)
 
     @cached_property
     def alignment(self) -> int:
-        """Bytes; a view of an array begins at a multiple of it (see :meth:`DeviceArray.view`)."""
+        """A number of bytes; views of an array must begin at multiples of it (see :meth:`DeviceArray.view`)."""
         return max(64, int(self.commands.device.mem_base_addr_align) // 8)
 
     def check_memory(self, sizes: Mapping[str, int]) -> None:
@@ -104,21 +107,21 @@ class Memory:
 
     @property
     def allocated_bytes(self) -> int:
-        """How many bytes this thread has allocated here in all, those included that are free again."""
+        """The total bytes that this thread has allocated so far, including memory that was freed again."""
         return self.commands.recording.allocated_bytes
 
     def upload(self, host: NDArray[Any], *, in_place: bool = False) -> DeviceArray:
-        """Copy *host* to the device; a CPU device reads it in place if it is read-only and aligned to 64 bytes.
+        """Copy *host* to the device; a CPU device uses it without a copy if it is read-only and aligned to 64 bytes.
 
-        Kernels must not write it. With *in_place*, a CPU device reads it in place if it is contiguous and aligned to 16
-        bytes, and the caller must not change it meanwhile.
+        Kernels must not write to the result. With *in_place*, a CPU device uses *host* without a copy if it is
+        contiguous and aligned to 16 bytes, and the caller must not change it meanwhile.
         """
         check_fork()
         host, in_place = checked_array("host", host), checked_flag("in_place", in_place)
         if self.commands.facts.is_cpu and host.size and host.flags.c_contiguous:
             if in_place and not host.ctypes.data % _SHARED_ALIGNMENT:
                 return self.share(host, read_only=True)
-            if not host.flags.writeable and not host.ctypes.data % 64:  # else it may change while kernels read it
+            if not host.flags.writeable and not host.ctypes.data % 64:  # A writeable one may change while kernels run.
                 return self._wrapped(host, read_only=True)
         array = self.empty(host.size, host.dtype)
         if host.size:
@@ -126,14 +129,15 @@ class Memory:
         return array
 
     def share(self, host: NDArray[Any], *, read_only: bool = False) -> DeviceArray:
-        """Return *host* as an array that kernels of a CPU write in place; :meth:`settle` tells when they have.
+        """Return *host* as a device array that kernels of a CPU read and write in place.
 
-        With *read_only* they only read it. It is copied if it does not lie as drivers need it.
+        The host must call :meth:`settle` before it reads the results. If *read_only*, kernels must not write to it; it
+        is then copied if it is not aligned.
 
         Raises
         ------
         InputError
-            *host* is no contiguous array, or may not be written though kernels will.
+            *host* is not a contiguous array, or is read-only although *read_only* is false.
         """
         if not isinstance(host, np.ndarray) or not (host.flags.c_contiguous and (read_only or host.flags.writeable)):
             allowed = "a contiguous array" if read_only else "a contiguous array that may be written"
@@ -144,7 +148,7 @@ class Memory:
 
     def _wrapped(self, host: NDArray[Any], *, read_only: bool, by_address: bool = False) -> DeviceArray:
         with typed_errors("wrapping a host array"):
-            if by_address and self._shares_memory:  # pyopencl shares no array that is read-only
+            if by_address and self._shares_memory:  # pyopencl shares a read-only array only by its address
                 words: Any = (ctypes.c_char * host.nbytes).from_address(host.ctypes.data)
                 buffer: Any = cl.SVM(np.frombuffer(words, np.uint8))
             else:
@@ -153,7 +157,7 @@ class Memory:
         return DeviceArray(self, buffer, host.dtype, host.size, host)
 
     def settle(self, *shared: DeviceArray) -> None:
-        """Wait for all earlier work, and let the host see what kernels have written to arrays that it shares."""
+        """Wait for all earlier work, and make the results of kernels in *shared* arrays visible to the host."""
         with self.commands.driver, typed_errors("sharing memory with the host"):
             mapped: list[Any] = [
                 cl.enqueue_map_buffer(
@@ -167,14 +171,14 @@ class Memory:
                 view.base.release(self.commands.queue)
 
     def staging_for(self, n_bytes: int) -> Staging | None:
-        """Return what copies *n_bytes* faster than the driver does, if anything: a CPU device has no bus."""
+        """Return pinned chunks if they copy *n_bytes* faster than the driver does, else None; always None on CPUs."""
         return self._staging if n_bytes >= LEAST_BYTES else None
 
     @property
     def staging_aside(self) -> Staging:
-        """Pinned chunks for the queue of copies, made on first use.
+        """Pinned chunks for the queue of transfers, made on first use.
 
-        A thread that waits for them leaves the driver to others.
+        A thread that waits for their copies does not block other threads' calls of the driver.
         """
         with self._lock:
             if self._staging_aside is None:
@@ -182,27 +186,27 @@ class Memory:
             return self._staging_aside
 
     def pieces(self, n_bytes: int) -> list[tuple[int, int]]:
-        """Return where the pieces begin and end in which the driver copies *n_bytes* soonest."""
+        """Return the byte ranges into which to divide a copy of *n_bytes*, so that the driver is fastest."""
         whole = n_bytes - n_bytes % _LINE_BYTES if self._copies_lines and n_bytes >= _MANY_LINES else 0
         return [(first, last) for first, last in ((0, whole), (whole, n_bytes)) if first < last]
 
     def empty(self, size: int, dtype: DTypeLike) -> DeviceArray:
-        """Allocate *size* items, uninitialised."""
+        """Return a new, uninitialised array of *size* items."""
         check_fork()
         size = checked_count("size", size, 2**62, least=0)
         kind = number_type(dtype)
         n_bytes = max(1, size) * kind.itemsize
-        if n_bytes >= _CHECKED_BYTES:  # else the text alone costs too much
+        if n_bytes >= _CHECKED_BYTES:  # also checked inside, but for small arrays even making the text takes too long
             self.check_memory({f"an array of {size} {kind}": n_bytes})
         self.commands.recording.allocated_bytes += n_bytes
         with self.commands.driver, typed_errors(f"allocating {n_bytes:,} bytes"):
             buffer = self._pool.allocate(n_bytes)
-            if self.commands.facts.is_cpu and n_bytes >= recycled.LEAST_HUGE_BYTES:
+            if self.commands.facts.is_cpu and n_bytes >= recycled.MIN_HUGE_BYTES:
                 recycled.ask_for_huge_pages(self.commands.queue, buffer, n_bytes)
             return DeviceArray(self, buffer, kind, size)
 
     def zeros(self, size: int, dtype: DTypeLike) -> DeviceArray:
-        """Allocate *size* items set to zero."""
+        """Return a new array of *size* zeros."""
         array = self.empty(size, dtype)
         array.fill(0)
         return array
@@ -211,7 +215,7 @@ class Memory:
         """Return items ``start:stop`` of each array as new host arrays, after one wait for all earlier work."""
         hosts: list[NDArray[Any]] = []
         events: list[cl.Event] = []
-        in_page: list[int] = []  # places in hosts
+        in_page: list[int] = []  # positions in *hosts* of arrays that are in the pinned page
         with self.commands.driver:
             page = None if self._pinned is None else self._pinned.words
             for array, start, stop in parts:
@@ -229,18 +233,18 @@ class Memory:
                     continue
                 with typed_errors("copying from the device"):
                     events += enqueue_copies(self, self.commands.queue, array.buffer, first_byte, host, to_host=True)
-            for event in reversed(events):  # the last one ends last
+            for event in reversed(events):  # The last copy ends last, so usually only the first wait takes time.
                 self.commands.wait(event)
         for place in in_page:
             hosts[place] = hosts[place].copy()
         return hosts
 
     def finish_copies(self, array: DeviceArray) -> None:
-        """Wait for the copies from and to *array* that go on while kernels run."""
+        """Wait for the copies from and to *array* in the queue of transfers."""
         self.transfers.finish(array)
 
     def free_held(self) -> None:
-        """Give back the memory that the pool holds for later arrays."""
+        """Free the memory that the pool holds for later arrays."""
         self._pool.free_held()
         if self._pinned is not None:
             self._pinned.release()

@@ -1,9 +1,9 @@
-"""Large copies between a GPU and memory of the user's, by way of memory that the driver has pinned.
+"""Large copies between a GPU and the user's memory through chunks of pinned memory.
 
-A device copies pinned memory by itself, at the full rate of its bus. The user's memory is pageable: a driver takes it
-through one small buffer and one thread (7 GB/s up and 3 GB/s down on an H200, whose bus does 50). Here several threads
-copy between the user's memory and pinned chunks while the bus moves other chunks; they also take the page faults of a
-new host array, and begin with that while the host waits for kernels.
+A device copies pinned memory by itself, at the full rate of its bus. The user's memory is pageable: a driver copies it
+through one small buffer with one thread (7 GB/s up and 3 GB/s down on an H200, whose bus reaches 50 GB/s). Here several
+threads copy between the user's memory and pinned chunks, while the bus transfers other chunks. They also take the page
+faults of a new host array, and start with this while the host waits for kernels.
 """
 
 from __future__ import annotations
@@ -25,40 +25,40 @@ from clgraph.runtime.driver import opencl as cl
 from clgraph.runtime.driver.commands import Commands
 from clgraph.runtime.driver.failure import typed_errors
 
-CHUNK_BYTES = 8 << 20  # of memory: each chunk costs the host a dozen steps
+CHUNK_BYTES = 8 << 20  # so large because the host makes a dozen steps for each chunk
 N_CHUNKS = 7
-LAG = 2  # chunks that are on the bus, or with the threads, before the first of them is used again
-LEAST_BYTES = 4 << 20  # a smaller copy has little to overlap
-_TOLD = 8  # chunks that kernels take at once, if they begin before all have come
-_SLICES = 4  # a chunk is copied by four threads
-_FEW_CHUNKS = 4  # if there are fewer chunks, they are halved, so that copies overlap
-_MOST_THREADS = 12  # more are no faster than the bus
-_TOUCHED = 3  # parts at once, while kernels run
+LAG = 2  # chunks that stay on the bus, or with the threads, before the first of them is reused
+LEAST_BYTES = 4 << 20  # bytes; a smaller copy gains little from overlap
+_TOLD = 8  # chunks that are passed to kernels at a time, if they start before the whole array is uploaded
+_SLICES = 4  # A chunk is copied in four slices, by four threads.
+_FEW_CHUNKS = 4  # A copy of fewer chunks is divided into half chunks, so that they overlap.
+_MAX_THREADS = 12  # These saturate the bus.
+_TOUCHED = 3  # parts of the host array that threads may touch at a time, while kernels run
 _PAGE_BYTES = 4096
 _ZERO = np.zeros(1, np.uint8)
 
-_Copy: TypeAlias = tuple[Any, int, NDArray[Any]]  # a buffer, its first byte, and what is copied there
+_Copy: TypeAlias = tuple[Any, int, NDArray[Any]]  # a buffer, the first byte in it, and the host array to copy there
 _Tasks: TypeAlias = "SimpleQueue[tuple[NDArray[np.uint8], NDArray[np.uint8], threading.Lock] | None]"
 
 
 class _Copiers:
-    """Threads that copy between arrays of the host, and what was given to them by one copy to or from the device.
+    """A fixed pool of threads that copy between host arrays, and the unfinished parts of the current transfer.
 
-    A queue brings them each slice, and they open a lock when it is done, all in C. Futures take many steps under
-    Python's lock, and the bus would wait for them.
+    Slices arrive through a SimpleQueue, and a lock per slice signals its completion. Both are implemented in C. Futures
+    take many steps under Python's GIL, and the bus would be idle meanwhile.
     """
 
     def __init__(self) -> None:
         self._tasks: _Tasks = SimpleQueue()
-        self._parts: deque[list[threading.Lock]] = deque()  # not waited for yet; a lock opens when its slice is done
-        n_threads = min(_MOST_THREADS, os.cpu_count() or 1)
+        self._parts: deque[list[threading.Lock]] = deque()  # parts not waited for; a lock is released with its slice
+        n_threads = min(_MAX_THREADS, os.cpu_count() or 1)
         for k in range(n_threads):
             name = f"clgraph-copy-{k}"
             threading.Thread(target=_copy_all, args=(self._tasks,), name=name, daemon=True).start()
         weakref.finalize(self, _stop, self._tasks, n_threads)
 
     def submit(self, target: NDArray[np.uint8], source: NDArray[np.uint8] | None = None) -> None:
-        """Let the threads copy *source* to *target*, or without it write to each page of *target*."""
+        """Let the threads copy *source* to *target*; without *source*, let them touch each page of *target*."""
         ends: list[threading.Lock] = []
         self._parts.append(ends)
         step = -(-target.size // _SLICES)
@@ -72,14 +72,14 @@ class _Copiers:
             ends.append(end)
 
     def wait(self) -> None:
-        """Wait for the first part that was not waited for."""
+        """Wait for the oldest part that was not waited for."""
         for end in self._parts[0]:
             with end:
                 pass
         self._parts.popleft()
 
     def finish(self, left: int = 0) -> None:
-        """Wait for all parts but the last *left*."""
+        """Wait until at most *left* parts are unfinished."""
         while len(self._parts) > left:
             self.wait()
 
@@ -88,7 +88,7 @@ def _copy_all(tasks: _Tasks) -> None:
     while (task := tasks.get()) is not None:
         target, source, end = task
         np.copyto(target, source)
-        del task, target, source  # while the thread waits it must not keep memory alive
+        del task, target, source  # The thread must not keep memory alive while it waits for the next task.
         end.release()
 
 
@@ -98,20 +98,20 @@ def _stop(tasks: _Tasks, n_threads: int) -> None:
 
 
 class Staging:
-    """The pinned chunks of one device and the threads that copy to and from them, both made on first use.
+    """The pinned chunks of one device, and the threads that copy to and from them; both are made on first use.
 
-    Only the thread that has the lock makes them: since Python 3.12, two threads that ask for a ``cached_property``
-    may both make it, and get one each. The other threads copy between arrays of the host and never call the driver,
-    since some drivers do not stand several threads (``quirks.wants_one_thread``).
+    Only the thread that holds the lock makes them: since Python 3.12, two threads that read a ``cached_property``
+    at once may each compute it and get different objects. The copying threads only copy between host arrays and never
+    call the driver, because some drivers crash if several threads call them (``quirks.wants_one_thread``).
 
-    With *beside_kernels* the copies are in the queue for transfers. A thread that waits for them leaves the driver to
-    other threads, so that several devices copy at once.
+    If *beside_kernels*, copies are enqueued in the queue of transfers. A thread that waits for them does not block
+    other threads' calls of the driver, so several devices can copy at the same time.
     """
 
     def __init__(self, commands: Commands, *, beside_kernels: bool = False) -> None:
         self._commands, self._beside_kernels = commands, beside_kernels
-        self._lock = threading.Lock()  # one copy at a time has the chunks
-        self._sending: list[cl.Event | None] = [None] * N_CHUNKS  # the last event that read each chunk
+        self._lock = threading.Lock()  # One transfer at a time uses the chunks.
+        self._sending: list[cl.Event | None] = [None] * N_CHUNKS  # the last upload from each chunk
 
     @property
     def _queue(self) -> cl.CommandQueue:
@@ -139,7 +139,7 @@ class Staging:
 
     @contextmanager
     def _copying(self, what: str) -> Iterator[tuple[list[NDArray[np.uint8]], _Copiers]]:
-        """Give the chunks to one copy: what it gave to the threads has ended when the next one gets them."""
+        """Reserve the chunks and threads for one transfer; at its end, wait for all its tasks of the threads."""
         with self._lock, typed_errors(what):
             try:
                 yield self._chunks, self._copiers
@@ -158,11 +158,11 @@ class Staging:
         self.upload_all([(buffer, first_byte, host)])
 
     def upload_all(self, copies: Sequence[_Copy], then: Callable[[int, int], object] | None = None) -> None:
-        """Copy as :meth:`upload` does, with no gap between one array and the next.
+        """Copy several arrays as :meth:`upload` does, without a pause between them.
 
-        With *then* the copies are in the queue for transfers, so that kernels run beside them. It is called for one
-        range of bytes of the last array after the other, which begin at multiples of half a chunk, and the kernels
-        that it enqueues run once these, and all arrays before, are on the device.
+        If *then* is given, the copies are in the queue of transfers, so that kernels can run meanwhile. ``then(start,
+        stop)`` is called for successive ranges of bytes of the last array, which begin at multiples of half a chunk. It
+        enqueues kernels, which run after that range and all earlier arrays are on the device.
         """
         parts = [(copy, first, part) for copy in copies for first, part in _parts(copy[2])]
         commands = self._commands
@@ -191,12 +191,12 @@ class Staging:
                             hold(commands, commands.queue, queue, event)
                             then(told, done)
                             told, untold = done, 0
-                    if LAG <= i < len(parts) - N_CHUNKS + LAG:  # the bus has others to move meanwhile
+                    if LAG <= i < len(parts) - N_CHUNKS + LAG:  # Meanwhile the bus transfers the chunks in between.
                         fill(i - LAG + N_CHUNKS)
 
     @contextmanager
     def _ordered(self, queue: cl.CommandQueue) -> Iterator[None]:
-        """Run what the block enqueues in *queue* after all kernels before, and all kernels and reads after it."""
+        """Run the block's commands in *queue* after all earlier kernels, and before all later kernels and reads."""
         if queue == self._queue:
             yield
             return
@@ -204,7 +204,7 @@ class Staging:
         hold(self._commands, queue, kernels)
         try:
             yield
-        finally:  # also after an error, since the memory may be given to others
+        finally:  # also after an error, because the memory may then be reused
             hold(self._commands, kernels, queue)
 
     def read(self, buffer: Any, first_byte: int, host: NDArray[Any]) -> None:
@@ -220,7 +220,8 @@ class Staging:
 
             for i in range(min(N_CHUNKS, len(parts))):
                 ask(i)
-            for _, part in parts:  # touching writes a byte of 0, which must not come after the data
+            # Touch the pages while the host waits for kernels. This writes zeros, so it must end before data arrives.
+            for _, part in parts:
                 with self._commands.driver:
                     if coming[0].command_execution_status <= cl.command_execution_status.COMPLETE:
                         break
@@ -236,15 +237,15 @@ class Staging:
 
 
 def _parts(host: NDArray[Any]) -> list[tuple[int, NDArray[np.uint8]]]:
-    """Return the bytes of *host* in parts, each for a chunk, and where they begin."""
+    """Return the bytes of *host* in parts that fit a chunk, with the position of each part."""
     whole = host.reshape(-1).view(np.uint8)
     size = CHUNK_BYTES if whole.size >= _FEW_CHUNKS * CHUNK_BYTES else CHUNK_BYTES // 2
     return [(start, whole[start : start + size]) for start in range(0, whole.size, size)]
 
 
 def hold(commands: Commands, queue: cl.CommandQueue, other: cl.CommandQueue, event: cl.Event | None = None) -> None:
-    """Let *queue* wait for *event*, or for all that is in the *other* queue of *commands*."""
+    """Let *queue* wait for *event* of the *other* queue, or for all commands that are in it now."""
     with commands.driver, typed_errors("ordering copies and kernels"):
         cl.enqueue_barrier(queue, wait_for=[event or cl.enqueue_marker(other)])
-        other.flush()  # else the first queue might wait for ever
+        other.flush()  # Without this, the first queue might wait for ever.
         queue.flush()

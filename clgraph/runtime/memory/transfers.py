@@ -1,4 +1,4 @@
-"""Copies between host and device that go on while kernels run, in a queue of their own."""
+"""Copies between host and device that overlap with kernels, because they have a separate queue."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from clgraph.runtime.memory.arrays import DeviceArray, Home, enqueue_copies, num
 
 
 class Transfer:
-    """A copy that is under way.
+    """A copy in progress.
 
     Attributes
     ----------
     event : pyopencl.Event
     array : DeviceArray
-        Where it reads or writes. A kernel may use what is written after :meth:`before_kernels` or :meth:`wait`.
+        The device array that is read or written. Kernels may use the written data after :meth:`before_kernels` or
+        :meth:`wait`.
     """
 
     def __init__(self, transfers: Transfers, event: cl.Event, array: DeviceArray, host: NDArray[Any]) -> None:
@@ -30,12 +31,12 @@ class Transfer:
 
     @property
     def is_done(self) -> bool:
-        """Whether the copy has ended, well or not."""
+        """Whether the copy has ended, successfully or not."""
         with self._commands.driver:
             return bool(self.event.command_execution_status <= cl.command_execution_status.COMPLETE)
 
     def before_kernels(self) -> DeviceArray:
-        """Make all kernels that are enqueued from now on wait for the copy, and return its array; the host goes on."""
+        """Make all later kernels wait for the copy, and return its array; the host does not wait."""
         with self._commands.driver, typed_errors("ordering kernels after a transfer"):
             cl.enqueue_barrier(self._commands.queue, wait_for=[self.event])
         return self.array
@@ -46,7 +47,7 @@ class Transfer:
         Raises
         ------
         DeviceError
-            The copy has failed.
+            The copy failed.
         """
         try:
             self._commands.wait(self.event)
@@ -56,11 +57,11 @@ class Transfer:
 
 
 class Transfers:
-    """Copies of one device in its queue for them.
+    """The copies of one device in its queue of transfers.
 
-    A copy keeps its array until it has ended: the pool would give the memory to the next array, which kernels may
-    write at once, since they are in another queue. For the same reason :meth:`upload` takes no memory from the pool,
-    where it may lie since its last owner went though kernels that use it are still enqueued.
+    A copy keeps its array alive until it has ended. Otherwise the pool could give the memory to a new array, which
+    kernels could write at once, because they are in another queue. For the same reason, :meth:`upload` does not take
+    memory from the pool: kernels that use a deleted array with that memory may still be enqueued.
     """
 
     def __init__(self, memory: Home) -> None:
@@ -70,11 +71,11 @@ class Transfers:
 
     @property
     def queue(self) -> cl.CommandQueue:
-        """The queue, made on first use."""
+        """The queue of transfers, made on first use."""
         return self.commands.copy_queue
 
     def upload(self, host: NDArray[Any]) -> Transfer:
-        """Begin to copy *host*, which must not change meanwhile, to a new array, beside the kernels that run."""
+        """Start a copy of *host*, which must not change meanwhile, to a new device array."""
         check_fork()
         data = np.ascontiguousarray(checked_array("host", host))
         n_bytes = max(1, data.size) * number_type(data.dtype).itemsize
@@ -86,31 +87,31 @@ class Transfers:
     def read(
         self, array: DeviceArray, start: int = 0, stop: int | None = None, *, after: cl.Event | None = None
     ) -> Transfer:
-        """Begin to copy items ``start:stop`` of *array* to a new host array, which :meth:`Transfer.wait` returns.
+        """Start a copy of items ``start:stop`` of *array* to a new host array, which :meth:`Transfer.wait` returns.
 
-        It begins once *after* has ended; without that, once all kernels have that are enqueued so far. No kernel may
-        write these items before the copy has ended.
+        The copy starts when *after* has ended, by default when all kernels enqueued so far have ended. No kernel may
+        write to these items before the copy has ended.
         """
         last = array.size if stop is None else stop
         array.check_part(start, last - start)
         return self._begin(array, np.empty(last - start, array.dtype), start, self._earlier(after), to_host=True)
 
     def finish(self, array: DeviceArray | None = None) -> None:
-        """Wait for all copies, or for those from and to *array*."""
+        """Wait for all copies, or only for copies from and to *array*."""
         with self._lock:
             waited_for = [each for each in self._in_flight if array is None or each.array.overlaps(array)]
         for transfer in waited_for:
             transfer.wait()
 
     def forget_done(self) -> None:
-        """Let the arrays go of copies that have ended."""
+        """Drop the references to arrays whose copies have ended."""
         with self.commands.driver, self._lock:
             self._in_flight = [transfer for transfer in self._in_flight if not transfer.is_done]
 
     def _earlier(self, after: cl.Event | None) -> tuple[cl.Event, ...]:
         with self.commands.driver, typed_errors("ordering a transfer after kernels"):
             event = cl.enqueue_marker(self.commands.queue) if after is None else after
-            self.commands.queue.flush()  # else the other queue might wait for ever
+            self.commands.queue.flush()  # Without this, the other queue might wait for ever.
         return (event,)
 
     def _begin(

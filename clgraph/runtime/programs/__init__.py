@@ -1,1 +1,1 @@
-"""Kernel sources, compiled programs, and their caches."""
+"""Kernel sources, compiled programs, launches, and caches of compilers."""

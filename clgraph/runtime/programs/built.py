@@ -1,4 +1,4 @@
-"""The programs that one device has built."""
+"""The Programs class, which builds each program of a device once."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from clgraph.runtime.programs.source import known_to
 
 
 class Programs:
-    """Each kernel file, built once for the definitions that it reads.
+    """The programs of one device; a kernel file is built once for each set of definitions that it uses.
 
     Attributes
     ----------
     built : dict
-        Programs by kernel file and definitions. A program has two keys: one has the definitions that were given, the
-        other only those in the file.
+        Programs by kernel file and definitions. A program has several keys: one with the definitions that occur in the
+        file, and one for each set of definitions with which it was requested.
     """
 
     def __init__(self, commands: Commands) -> None:
@@ -28,10 +28,10 @@ class Programs:
         self._lock = threading.RLock()
 
     def get(self, source: str, defines: Mapping[str, int | str]) -> Program:
-        """Return *source* built for *defines*, of which one is ``WG_SIZE``."""
+        """Return kernel file *source* built with *defines*, which must include ``WG_SIZE``."""
         asked = (source, *sorted(defines.items()))
         with self._lock:
-            if asked not in self.built:  # under what was asked for; programs of several such may be one
+            if asked not in self.built:  # Several requests may lead to the same program.
                 seen = {**known_to(source, defines), "WG_SIZE": defines["WG_SIZE"]}
                 key = (source, *sorted(seen.items()))
                 if key not in self.built:

@@ -1,8 +1,8 @@
-"""The caches of PoCL and pyopencl, the lock under which programs are built, and what a waiting person is told.
+"""The caches of PoCL and pyopencl, the lock under which programs are built, and notices of long builds.
 
-A process that dies while compiling leaves a damaged cache, which kills every later process (seen with
-PoCL). So each builder leaves a marker in the cache while it compiles; a marker that is left makes later
-processes begin another directory. The damaged one is removed once no process uses it.
+A process that dies while compiling leaves a damaged cache, which crashes every later process (seen with
+PoCL). So a process puts a marker into the cache while it compiles. If a later process finds an old marker,
+it starts a new cache directory. The damaged one is removed when no process uses it any more.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ except ImportError:  # pragma: no cover  (Windows, for which there is no wheel o
 
 TESTING = "testing the OpenCL devices"
 COMPILING = "compiling kernels"
-_AFTER_SECONDS = 0.5
-_told: set[str] = set()
-_used: dict[Path, int] = {}  # caches of this process; the open file descriptors hold shared locks
+_AFTER_SECONDS = 0.5  # time after which a notice is printed
+_told: set[str] = set()  # notices that were printed
+_used: dict[Path, int] = {}  # caches of this process: open file descriptors, which hold shared locks
 
 
 def pocl_cache() -> Path:
-    """Return the directory in which this process lets PoCL keep its kernels."""
-    # PoCL's keys know the processor that LLVM names, not the one for which it compiles.
+    """Return the directory for PoCL's cache of kernels, and mark it as used by this process."""
+    # By target, because PoCL's own keys contain the processor that LLVM names, not the one for which it compiles.
     target = processor_of_builtins() or platform.machine()
     with build_lock() as held:
         numbers = [0, *(int(path.name.rpartition("-")[2]) for path in _generations(target))]
         path = cache_dir(f"pocl/{target}-{max(numbers)}")
-        if held and any(path.glob("building-*")):  # only a holder of the lock has a marker: its owner is dead
+        if held and any(path.glob("building-*")):  # Only a process that holds the lock has a marker, so its owner died.
             logger.debug("a process died while compiling into %s", path)
             path = cache_dir(f"pocl/{target}-{max(numbers) + 1}")
         use(path)
@@ -53,9 +53,9 @@ def pocl_cache() -> Path:
 
 
 def use(path: Path) -> None:
-    """Keep the cache *path* from removal while this process lives, and put markers into it."""
-    # A file descriptor, not a file: the system closes it when the process ends, and Python does not warn of it.
-    with contextlib.suppress(OSError):  # it cannot be written, or the file system has no locks
+    """Protect the cache *path* from removal while this process runs, and use it for markers."""
+    # A file descriptor instead of a file object: the system closes it at exit, and Python does not warn about it.
+    with contextlib.suppress(OSError):  # It cannot be written, or the file system has no locks.
         handle = os.open(path / "in-use", os.O_CREAT | os.O_WRONLY, 0o666)
         with contextlib.suppress(KeyError):
             os.close(_used.pop(path))
@@ -65,21 +65,21 @@ def use(path: Path) -> None:
 
 
 def program_cache() -> str:
-    """Return the directory in which pyopencl keeps binaries of programs, which are pickled by one version of Python."""
+    """Return the directory for pyopencl's cache of binaries, one per version of Python, because they are pickled."""
     return str(cache_dir(f"pyopencl/programs-{platform.python_version()}"))
 
 
 def keep_callers() -> None:
-    """Let pyopencl keep its generated callers of kernels in the cache directory; without one it keeps nothing.
+    """Let pyopencl store its generated Python callers of kernels in clgraph's cache directory, or nowhere.
 
-    pyopencl takes no argument for the place. It asks the environment for the user's cache directory when its module
-    of callers is imported first, and that import fails where the directory cannot be written.
+    pyopencl has no argument for the directory. It reads the user's cache directory from the environment when its module
+    ``invoker`` is first imported, and that import fails if the directory cannot be written.
     """
     path = cache_dir("pyopencl")
     if not os.access(path, os.W_OK):
         import pyopencl
 
-        pyopencl._PYOPENCL_NO_CACHE = True  # as the environment variable PYOPENCL_NO_CACHE does at import
+        pyopencl._PYOPENCL_NO_CACHE = True  # has the effect of the environment variable PYOPENCL_NO_CACHE
         return
     before = os.environ.get("XDG_CACHE_HOME")
     os.environ["XDG_CACHE_HOME"] = str(path)
@@ -96,7 +96,7 @@ def _generations(target: str) -> list[Path]:
 
 
 def remove_unused(paths: list[Path] | None = None, *, but: Path | None = None) -> None:
-    """Remove the caches among *paths* (default: all) that no process uses; the caller holds the build lock."""
+    """Remove the caches *paths* (by default all) that no process uses; the caller must hold the build lock."""
     for path in list(cache_root().glob("pocl/*")) if paths is None else paths:
         if path == but:
             continue
@@ -108,14 +108,14 @@ def remove_unused(paths: list[Path] | None = None, *, but: Path | None = None) -
 
 @contextlib.contextmanager
 def build_lock(*, into_cache: bool = False) -> Iterator[bool]:
-    """Hold the inter-process lock under which programs are compiled, *into_cache*: into PoCL's.
+    """Hold the inter-process lock for compiling programs; if *into_cache*, also put a marker into PoCL's cache.
 
     Yields
     ------
     bool
-        Whether there is such a lock: not on every file system.
+        Whether the lock is held: not every file system supports locks.
     """
-    # The process id is not enough: in containers, new processes often get the id of a dead one.
+    # A marker's name has more than the process id, because in containers a new process often gets a dead one's id.
     name = f"building-{os.getpid()}-{uuid.uuid4().hex[:8]}"
     markers = [path / name for path in _used] if into_cache else []
     with locked(cache_root() / "build.lock") as held:
@@ -130,7 +130,7 @@ def build_lock(*, into_cache: bool = False) -> Iterator[bool]:
 
 @contextlib.contextmanager
 def announced(what: str) -> Iterator[None]:
-    """Write *what* to stderr if the block lasts more than half a second: once a process, on a terminal only."""
+    """Print the notice *what* to stderr if the block takes over half a second; once per process, on terminals only."""
     if what in _told or sys.stderr is None or not sys.stderr.isatty():
         yield
         return

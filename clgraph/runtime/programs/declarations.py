@@ -1,8 +1,8 @@
-"""Read what a kernel file declares: the parameters of its kernels and the values of its constants.
+"""A parser of kernel files that finds the parameters of kernels and the values of constants.
 
-A signature has one origin then, the source, on every driver. OpenCL's own answer (clGetKernelArgInfo) is no
-substitute: not every driver keeps it, and a typedef's name does not tell what it stands for. This module follows as
-much of the preprocessor as ``cl/`` uses: conditions, and macros with and without parameters.
+So signatures come from the source, for every driver. OpenCL's own query (clGetKernelArgInfo) is not enough: not every
+driver supports it, and it returns a typedef's name instead of its type. This module implements the part of the
+preprocessor that ``cl/`` uses: conditions, and macros with and without parameters.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ _PYTHON = tuple((re.compile(c), python) for c, python in (
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a kernel.
+    """A parameter of a kernel.
 
     Attributes
     ----------
     space : str
         ``"value"``, ``"global"``, ``"local"`` or ``"constant"``.
     dtype : numpy.dtype or None
-        The type of the value or of what it points at; for a vector the type of its elements. A structure of numbers
-        has their names and types; other structures have ``None``.
+        The type of the value or of the items to which it points. For a vector, the type of its elements; for a
+        structure of numbers, a structured type; for other structures, ``None``.
     """
 
     name: str
@@ -66,7 +66,7 @@ class _Macro:
 
 
 class Declarations:
-    """What one build input declares.
+    """The kernels, types and constants that a build input declares.
 
     Attributes
     ----------
@@ -84,12 +84,12 @@ class Declarations:
             self._declare(self._expand(statement))
 
     def constant(self, expression: str) -> int:
-        """Return the integer for which *expression*, of macros and numbers, stands at the end of the source.
+        """Return the integer value of *expression*, of macros and numbers, at the end of the source.
 
         Raises
         ------
         KernelSourceError
-            There is no such macro, or it is no integer.
+            There is no such macro, or it is not an integer.
         """
         if expression in self._constants:
             return self._constants[expression]
@@ -101,7 +101,7 @@ class Declarations:
         return value
 
     def _statements(self, text: str) -> Iterator[str]:
-        """Yield the heads of kernels and the typedefs, each whole."""
+        """Yield the complete heads of kernels, and typedefs."""
         started = ""
         for line in self._active_lines(_COMMENT.sub(" ", text).replace("\\\n", " ")):
             if not started and not self._declares(line):
@@ -123,8 +123,8 @@ class Declarations:
         return word[0] in ("KERNEL", "__kernel", "typedef") or (macro is not None and "KERNEL" in macro.body)
 
     def _active_lines(self, text: str) -> Iterator[str]:
-        """Yield the lines that conditions leave in, and follow the directives."""
-        active: list[bool | None] = []  # whether each open condition holds; None once another branch was taken
+        """Yield the lines that are not excluded by conditions, and process directives."""
+        active: list[bool | None] = []  # whether each open condition holds; None after another branch was taken
         for line in map(str.strip, text.splitlines()):
             if not line.startswith("#"):
                 if line and all(active):
@@ -156,7 +156,7 @@ class Declarations:
         return bool(value)
 
     def _expand(self, text: str, hidden: frozenset[str] = frozenset()) -> str:
-        """Return *text* with its macros expanded, except *hidden* ones, since *text* is part of their expansion."""
+        """Return *text* with macros expanded, except *hidden* ones, in whose own expansion *text* is."""
         out, at = [], 0
         while word := _WORD.search(text, at):
             out.append(text[at : word.start()])
@@ -196,12 +196,12 @@ class Declarations:
 
 @lru_cache(maxsize=256)
 def read_declarations(text: str) -> Declarations:
-    """Return what *text*, the whole build input of a program, declares."""
+    """Return the declarations in *text*, the whole build input of a program."""
     return Declarations(text)
 
 
 def _evaluate(expression: str) -> int | None:
-    """Return the value of an integer expression, in which an unknown name counts 0 as for the preprocessor."""
+    """Return the value of an integer expression; unknown names count as 0, as in the preprocessor."""
     text = _WORD.sub(_as_python, expression)
     for pattern, word in _PYTHON:
         text = pattern.sub(word, text)
@@ -217,7 +217,7 @@ def _as_python(word: re.Match[str]) -> str:
 
 
 def _split_arguments(text: str, start: int) -> tuple[list[str], int]:
-    """Return the arguments of a macro, whose bracket was opened before *start*, and where the text goes on."""
+    """Return the arguments of a macro call, which begin at *start*, and the position after the closing bracket."""
     arguments, depth, begin = [], 0, start
     for at in range(start, len(text)):
         if text[at] in "([{":

@@ -1,12 +1,12 @@
-"""Let a PoCL wheel compile for the processor for which its built-ins were compiled.
+"""A workaround that lets a PoCL wheel compile for the same processor as its built-in functions.
 
-A PoCL made for distribution ("DISTRO" in its version) brings its built-ins compiled for several
-processors and picks among them by features. Before version 5 it nevertheless compiles kernels for
-the processor that LLVM names. Where that one has other features (znver3 on Zen 4, without AVX-512),
-caller and built-in pass wide vectors in different ways and the process dies; where LLVM knows no
-name ("generic"), every build fails (PoCL issues 512 and 1049). So, as PoCL 5 does, this names the
-processor of the built-ins. The name is a ``char *`` in PoCL's device structure, which is read
-through ``/proc/self/mem``: a layout other than the expected one leads to no change, not to a fault.
+A PoCL made for distribution ("DISTRO" in its version) contains its built-ins compiled for several
+processors, and picks among them by features. Versions before 5 nevertheless compile kernels for
+the processor that LLVM names. If that one has other features (znver3 on Zen 4, without AVX-512),
+caller and built-in pass wide vectors in different ways, and the process crashes. If LLVM knows no
+name ("generic"), every build fails (PoCL issues 512 and 1049). So this module sets the name of the
+built-ins' processor, as PoCL 5 does. The name is a ``char *`` in PoCL's device structure. The structure is
+read through ``/proc/self/mem``, so an unexpected layout leads to no change instead of a crash.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from itertools import takewhile
 
 from clgraph.runtime.driver import opencl as cl
 
-_DEVICE_BYTES = 2048  # more than PoCL's _cl_device_id up to the name
+_DEVICE_BYTES = 2048  # enough of PoCL's _cl_device_id to contain the name
 _AVX = {"avx", "cx16", "popcnt"}
-# PoCL's rule, with the names of /proc/cpuinfo: the last processor wins whose features are all here.
+# PoCL's rule, with features named as in /proc/cpuinfo: it takes the last processor whose features are all present.
 _PROCESSORS: tuple[tuple[str, set[str]], ...] = (
     ("athlon64", set()),
     ("core2", {"ssse3", "cx16"}),
@@ -38,7 +38,7 @@ _names: list[ctypes.Array[ctypes.c_char]] = []  # PoCL keeps pointers to these
 
 @lru_cache(maxsize=1)
 def processor() -> dict[str, str]:
-    """Return the fields of ``/proc/cpuinfo`` of the first processor, elsewhere only its ``model name``."""
+    """Return the first processor's fields in ``/proc/cpuinfo``; on other systems, only a ``model name``."""
     try:
         with open("/proc/cpuinfo", encoding="ascii", errors="replace") as lines:
             fields = (line.partition(":") for line in takewhile(str.strip, lines))
@@ -48,12 +48,12 @@ def processor() -> dict[str, str]:
 
 
 def processor_features() -> frozenset[str]:
-    """Return the features of the processor, with the kernel's names; empty where they are not known."""
+    """Return the features of the processor, as the Linux kernel names them; empty if they are not known."""
     return frozenset(processor().get("flags", "").split())
 
 
 def processor_of_builtins() -> str | None:
-    """Return LLVM's name of the processor for which PoCL's built-ins were compiled, None where it has no choice."""
+    """Return LLVM's name of the processor whose built-ins PoCL picks, or None if there is no choice."""
     features = processor_features()
     if platform.machine() != "x86_64" or not features:
         return None
@@ -61,20 +61,20 @@ def processor_of_builtins() -> str | None:
 
 
 def needs_name(device: cl.Device) -> bool:
-    """Return whether PoCL's *device* picks its built-ins by other features than it compiles for."""
+    """Return whether PoCL's *device* may compile kernels for a processor that differs from its built-ins' one."""
     version = re.search(r"PoCL (\d+).*\bDISTRO\b", device.platform.version)
     return version is not None and int(version[1]) < 5
 
 
 def name_processor(device: cl.Device) -> str | None:
-    """Let PoCL's *device* compile for the processor of its built-ins; return the name that it gave up for that."""
+    """Let PoCL's *device* compile for the processor of its built-ins; return the name that this replaced, if any."""
     target = processor_of_builtins()
     if target is None or not needs_name(device):
         return None
     with open("/proc/self/mem", "rb", buffering=0) as memory:
         structure = _read(memory.fileno(), device.int_ptr, _DEVICE_BYTES)
         for at in range(8, len(structure) - 8, 8):
-            # The target triple stands right before the name.
+            # The pointer to the target triple is directly before the pointer to the name.
             if not _text(memory.fileno(), structure[at - 8 : at]).startswith(b"x86_64-"):
                 continue
             if found := re.match(rb"([\w.+-]+)\0", _text(memory.fileno(), structure[at : at + 8])):

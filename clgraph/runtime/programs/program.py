@@ -1,4 +1,4 @@
-"""Built programs and launches with pre-set arguments."""
+"""The classes Program, a compiled kernel file, and Launch, a kernel with its arguments set."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from clgraph.runtime.programs.source import build_input, name_places
 
 logger = logging.getLogger(__name__)
 
-_KEPT_SECONDS = 0.25  # a driver that takes less had the program in its cache
-_creating = threading.Lock()  # two threads in pyopencl's cache of kernels' callers have ended in a crash
+_KEPT_SECONDS = 0.25  # A build that takes less time came from the driver's cache.
+_creating = threading.Lock()  # Two threads at once in pyopencl's cache of kernel callers have crashed.
 
 
 class Program:
-    """A kernel file compiled for one device with some definitions; the log of a failed build is in the error."""
+    """A kernel file compiled for one device with some definitions; if that fails, the error has the build log."""
 
     def __init__(self, commands: Commands, source: str, defines: Mapping[str, int | str]) -> None:
         values = {**commands.facts.defines(), **defines}
@@ -43,7 +43,7 @@ class Program:
             try:
                 try:
                     self._program = _built(commands, text)
-                except cl.Error:  # one retry: caches of some drivers race between processes
+                except cl.Error:  # Retry once, since some drivers' caches are not safe against several processes.
                     self._program = _built(commands, text)
             except cl.Error as error:
                 log = name_places(str(error), text)
@@ -51,12 +51,12 @@ class Program:
             self._was_kept = time.perf_counter() - started < _KEPT_SECONDS
         self._declarations = read_declarations(text)
         self._launched: set[str] = set()
-        self.idle: dict[str, list[cl.Kernel]] = defaultdict(list)  # left by launches that are gone
+        self.idle: dict[str, list[cl.Kernel]] = defaultdict(list)  # kernel objects of deleted launches, for reuse
         self.source = source
         self.work_group_size = int(values["WG_SIZE"])
 
     def constant(self, expression: str) -> int:
-        """Return the integer for which *expression*, a macro of the source or a sum or product of some, stands."""
+        """Return the integer value of *expression*, a macro of the source or a sum or product of macros."""
         return self._declarations.constant(expression)
 
     def parameters(self, kernel: str) -> tuple[str, ...]:
@@ -79,26 +79,26 @@ class Program:
         max_groups: int | None = None,
         **arguments: Any,
     ) -> Launch:
-        """Return *kernel* with its arguments set, to be enqueued over at least *n_items* work-items.
+        """Return *kernel* with its arguments set, as a launch over at least *n_items* work-items.
 
         Parameters
         ----------
         kernel : str
-            Name in the source.
+            The kernel's name in the source.
         n_items : int
-            Rounded up to whole work-groups, at least one. Kernels use grid-stride loops or guards.
+            Rounded up to whole work-groups, at least one. Kernels must have grid-stride loops or guards.
         scope : mapping of str to value, optional
-            Values that several kernels share; this one takes the values for which it has parameters.
+            Values that several kernels share; only the values of this kernel's parameters are used.
         max_groups : int, optional
-            Upper limit of work-groups, for kernels with grid-stride loops.
+            Maximum number of work-groups, for kernels with grid-stride loops.
         **arguments
-            Values of this kernel's other parameters: :class:`DeviceArray` for buffers, numbers for values, which
-            become what the source declares, mappings of all its members for a structure, ``cl.LocalMemory``.
+            Values of this kernel's other parameters: a :class:`DeviceArray` for a buffer, a number for a value (it is
+            converted to the declared type), a mapping of all members for a structure, or ``cl.LocalMemory``.
 
         Raises
         ------
         KernelSourceError
-            The source has no such kernel, an argument is missing, is no parameter of the kernel, or does not fit it.
+            The source has no such kernel, or an argument is missing, unknown or of a wrong type.
         """
         parameters = self._parameters(kernel)
         values = {**scope, **arguments} if scope else arguments
@@ -119,7 +119,7 @@ class Program:
         return Launch(self, kernel, handle, groups, parameters, bound)
 
     def _handle(self, kernel: str) -> cl.Kernel:
-        """Return one that no launch has: to make one takes 0.3 ms, most of which pyopencl spends on its invoker."""
+        """Return an unused kernel object; making a new one takes 0.3 ms, mostly for pyopencl's invoker."""
         with contextlib.suppress(IndexError):
             return self.idle[kernel].pop()
         with typed_errors(f"creating kernel {kernel}"), _creating:
@@ -130,12 +130,12 @@ class Program:
         try:
             with self._commands.driver:
                 return cl.enqueue_nd_range_kernel(self._commands.queue, handle, (groups * size,), (size,))
-        except cl.Error as error:  # not typed_errors: this is the hot path
+        except cl.Error as error:  # not by typed_errors, which is slower
             raise as_device_error(f"launching {name}", error) from error
 
     def launch(self, name: str, handle: cl.Kernel, groups: int) -> cl.Event:
         if self._compiles_at_launch and name not in self._launched:
-            # If the program came from the cache, only the kernel itself takes long.
+            # If the program came from the cache, a long first launch is the kernel's run, not compiling: no notice.
             notice = contextlib.nullcontext() if self._was_kept else announced(COMPILING)
             with build_lock(into_cache=True), notice:
                 event = self.enqueue(name, handle, groups)
@@ -148,23 +148,23 @@ class Program:
 
 
 def _built(commands: Commands, text: str) -> cl.Program:
-    # Warnings are for authors of kernels: compilers print their number on the user's stderr.
+    # Without -w, compilers print the number of warnings, which only help authors of kernels, on the user's stderr.
     options = [f"-cl-std={commands.facts.dialect.standard}", "-w"]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Compilers warn, and pyopencl does if its cache cannot be written.
+        warnings.simplefilter("ignore")  # Compilers warn, and so does pyopencl if its cache cannot be written.
         program = cl.Program(commands.context, text).build(options, [commands.device], program_cache())
         return assembled(program, commands.context, commands.device, options)
 
 
 def _set_argument(handle: cl.Kernel, index: int, parameter: Parameter, argument: Any) -> None:
-    # For a number pyopencl's set_arg first tries what else it could be, which takes 6 µs; its own callers do without.
+    # For a number, set_arg first tries other types, which takes 6 µs. pyopencl's own callers use _set_arg_buf instead.
     is_number = parameter.space == "value" and parameter.dtype is not None
     set_argument = getattr(handle, "_set_arg_buf", handle.set_arg) if is_number else handle.set_arg
     set_argument(index, argument)
 
 
 def _as_argument(kernel: str, parameter: Parameter, value: Any) -> Any:
-    """Return what OpenCL gets for *value*, in the type that the source declares."""
+    """Return *value* as an OpenCL argument of the type that the source declares."""
     is_array, dtype = isinstance(value, DeviceArray), parameter.dtype
     fits = is_array == (parameter.space in ("global", "constant"))
     if fits and is_array and (dtype is None or dtype.itemsize == value.dtype.itemsize):
@@ -187,7 +187,7 @@ def _as_structure(dtype: np.dtype[Any], value: Mapping[str, Any]) -> Any:
 
 
 class Launch:
-    """One kernel with pre-set arguments; call it to enqueue it. Not shared between threads."""
+    """A kernel with its arguments set; calling it enqueues it. Threads must not share a launch."""
 
     __slots__ = ("_arguments", "_handle", "_places", "_program", "kernel", "n_groups")
 
@@ -203,7 +203,7 @@ class Launch:
         self._program = program
         self._handle = handle
         self._places = {parameter.name: (i, parameter) for i, parameter in enumerate(parameters)}
-        self._arguments = arguments  # a cl.Kernel does not keep its buffers alive
+        self._arguments = arguments  # keeps the buffers alive, which a cl.Kernel does not
         self.kernel = kernel
         self.n_groups = groups
 
@@ -211,21 +211,21 @@ class Launch:
         self._program.idle[self.kernel].append(self._handle)
 
     def __call__(self, n_groups: int | None = None) -> cl.Event:
-        """Enqueue, over *n_groups* work-groups if given; return the event."""
+        """Enqueue the kernel, over *n_groups* work-groups if given, and return its event."""
         return self._program.launch(self.kernel, self._handle, n_groups or self.n_groups)
 
     def set(self, **values: Any) -> None:
-        """Change the values of parameters that are no arrays, by name."""
+        """Change the values of parameters, by name; arrays are changed by :meth:`lend` and :meth:`replace`."""
         for name, value in values.items():
             index, parameter = self._places[name]
             argument = _as_argument(self.kernel, parameter, value)
             try:
                 _set_argument(self._handle, index, parameter, argument)
-            except cl.Error as error:  # not typed_errors: this is the hot path
+            except cl.Error as error:  # not by typed_errors, which is slower
                 raise as_device_error(f"setting {name} of {self.kernel}", error) from error
 
     def lend(self, arrays: Mapping[str, DeviceArray]) -> None:
-        """Take these arrays for the parameters of their names; the kernel may have no such parameter."""
+        """Set the arguments of these names; names that are not parameters of the kernel are ignored."""
         for name, array in arrays.items():
             if name in self._places:
                 index, _ = self._places[name]
@@ -233,17 +233,17 @@ class Launch:
                 self._arguments[index] = array
 
     def give_back(self, names: Iterable[str]) -> None:
-        """Let go of the arrays of these parameters; :meth:`lend` gives others before the next launch."""
+        """Drop the references to the arrays of these parameters; call :meth:`lend` before the next launch."""
         for name in names:
             if name in self._places:
                 self._arguments[self._places[name][0]] = None
 
     def takes(self, name: str) -> bool:
-        """Return whether the kernel has a parameter of that name."""
+        """Return whether the kernel has a parameter of this name."""
         return name in self._places
 
     def replace(self, old: DeviceArray, new: DeviceArray) -> None:
-        """Take array *new* wherever *old* is an argument."""
+        """Replace the array *old* by *new* in all arguments."""
         for index, argument in enumerate(self._arguments):
             if argument is old:
                 with typed_errors(f"setting an array of {self.kernel}"):

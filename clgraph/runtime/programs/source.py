@@ -1,7 +1,7 @@
-"""Find kernel sources and flatten their ``#include`` directives on the host.
+"""Reading of kernel sources, with their ``#include`` directives expanded on the host.
 
-The flattened text is the complete build input, so every binary cache below us keys on
-the helper headers too; NVIDIA's and PoCL's own caches would miss a changed header.
+The compiler gets one complete text, so the keys of all binary caches depend on the included headers, too.
+Otherwise, NVIDIA's and PoCL's own caches would miss a changed header.
 """
 
 from __future__ import annotations
@@ -29,16 +29,17 @@ def kernel_root() -> Path:
 
 
 def build_input(name: str, values: Mapping[str, int | str]) -> str:
-    """Return what the OpenCL compiler gets: *values* as definitions, then the flattened *name*."""
-    # Values with blanks or brackets would need quoting that compilers disagree on: they go into the text.
+    """Return the text for the OpenCL compiler: *values* as definitions, then kernel file *name*, flattened."""
+    # Definitions are in the text, because as options, values with blanks or brackets need quoting, which differs
+    # between compilers.
     words = ((key, int(value) if isinstance(value, bool) else value) for key, value in sorted(values.items()))
     return "".join(f"#define {key} {value}\n" for key, value in words) + flatten(name)
 
 
 def known_to(name: str, values: Mapping[str, int | str]) -> dict[str, int | str]:
-    """Return the *values* that *name* can see; programs that differ in other values are the same program."""
+    """Return the *values* whose names occur in kernel file *name*; other values do not change the program."""
     words, seen = _words(name), dict[str, int | str]()
-    defined = {key: key.partition("(")[0] for key in values}  # a macro may have parameters
+    defined = {key: key.partition("(")[0] for key in values}  # names without the parameters of a macro
     while new := {key: value for key, value in values.items() if defined[key] in words and key not in seen}:
         seen |= new
         words = words.union(*(_WORD.findall(value) for value in new.values() if isinstance(value, str)))
@@ -51,9 +52,9 @@ def _words(name: str) -> frozenset[str]:
 
 
 def name_places(log: str, text: str) -> str:
-    """Put the real files and lines into a compiler's *log* on *text*.
+    """Return a compiler's *log* on *text* with the names and lines of the original files.
 
-    NVIDIA's compiler does not follow ``#line`` and writes ``<kernel>:line``.
+    This is needed for NVIDIA's compiler, which ignores ``#line`` and writes ``<kernel>:line``.
     """
     places, name, number = [], "<kernel>", 0
     for line in text.splitlines():
@@ -66,9 +67,9 @@ def name_places(log: str, text: str) -> str:
 
 @lru_cache(maxsize=256)
 def flatten(name: str) -> str:
-    """Return kernel file *name* with each include expanded once.
+    """Return the text of kernel file *name* with each include expanded once.
 
-    ``#line`` directives keep compiler messages pointing at the real files.
+    ``#line`` directives make compiler messages name the original files.
     """
     lines: list[str] = []
     _expand(name, lines, seen=set())
