@@ -72,7 +72,7 @@ def _shipped_rates() -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--lane", choices=selection.SELECTIONS, default="all", help="the part of the suite to run")
+    parser.addoption("--lane", choices=selection.SELECTIONS, default="complete", help="the part of the suite to run")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -116,9 +116,11 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter.section("minutes of each lane, of all workers together")
         for lane, spent in minutes.most_common():
             terminalreporter.line(f"{spent:6.1f} {lane}: {tests[lane]} tests, {selection.LANES[lane].what}")
-    if config.getoption("lane") == "quick":
-        terminalreporter.section("left out; tools/test --all runs it")
-        for line in selection.lines_about_quick():
+    lines = {"quick": selection.lines_about_quick(), "all": selection.lines_about_all(DEVICES[0])}
+    runs = {"quick": "tools/test --all", "all": "tools/test --lane complete"}
+    if (lane := config.getoption("lane")) in lines:
+        terminalreporter.section(f"left out; {runs[lane]} runs it")
+        for line in lines[lane]:
             terminalreporter.line(line)
 
 
@@ -195,14 +197,16 @@ def intel_session() -> Session:
     return session
 
 
-def run_at_width(width: int, script: str) -> None:
+def run_at_width(width: int, script: str, *, optimised: bool = False) -> None:
     """Run *script*, whose session ``s`` is on Intel's runtime, told to make sub-groups of *width*.
 
-    In a child, since programs are built for one width.
+    In a child, since programs are built for one width. Optimising kernels of 64 lanes takes Intel's compiler twenty
+    times as long as translating them, so only one algorithm has *optimised* ones.
     """
     intel_session()
     head = f"import conftest; s = conftest.session_on('intel'); assert s.facts.sub_group_size == {width};"
-    printed_by(head + script, CLGRAPH_INTEL_SUB_GROUP=str(width))
+    options = {} if optimised else {"PYOPENCL_BUILD_OPTIONS": "-cl-opt-disable"}
+    printed_by(head + script, CLGRAPH_INTEL_SUB_GROUP=str(width), **options)
 
 
 def run_python(

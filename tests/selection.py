@@ -1,7 +1,8 @@
 """Lanes of the test suite, and the few cases of the main lane that a quick run takes.
 
-``pytest --lane NAME`` runs one lane, ``--lane all`` every lane, ``--lane quick`` a part of the main lane and
-``--lane gpu`` the tests that run on the devices of CLGRAPH_TEST_DEVICES. A new suite gets a row in LANES.
+``pytest --lane NAME`` runs one lane, ``--lane complete`` every lane, ``--lane all`` the same with a part of the main
+lane on the second device, ``--lane quick`` a part of the main lane, and ``--lane gpu`` the tests that run on the
+devices of CLGRAPH_TEST_DEVICES. A new suite gets a row in LANES.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ LANES = {
     ),
 }
 LONG_TESTS = ("faults", "oclgrind", "widths")  # lanes in which one test takes up to two minutes
-SELECTIONS = ("all", "quick", "gpu", *LANES)
+SELECTIONS = ("complete", "all", "quick", "gpu", *LANES)
 _LANE_OF_FILE = {file: name for name, lane in LANES.items() for file in lane.files}
 _AT_WIDTHS = {"run_at_width", "test_all_words_on_wide_sub_groups"}  # the second runs its whole file in a child
 _ON_DEVICES = {"session", "pair"}  # fixtures
@@ -69,7 +70,7 @@ def lane_of(item: pytest.Item) -> str:
 
 def is_elsewhere(path: Path, selection: str) -> bool:
     """Return whether no test of the file *path* belongs to *selection*."""
-    if selection == "all" or not path.name.startswith("test_"):
+    if selection in ("complete", "all") or not path.name.startswith("test_"):
         return False
     lane = _LANE_OF_FILE.get(path.stem, MAIN)
     if selection == "gpu":
@@ -78,9 +79,17 @@ def is_elsewhere(path: Path, selection: str) -> bool:
 
 
 def select(items: list[pytest.Item], selection: str, device: str) -> list[pytest.Item]:
-    """Return the tests of *selection* in their order; a quick one is on *device*."""
-    if selection == "all":
+    """Return the tests of *selection* in their order.
+
+    A quick one is on *device*. Of all tests, those of the main lane on other devices have each value of each parameter
+    once: two runtimes of one processor seldom differ in one combination only.
+    """
+    if selection == "complete":
         return items
+    if selection == "all":
+        others = [item for item in items if _is_on_another(item, device)]
+        kept = {each for tests in _by_function(others) for each in _each_value_once(tests)}
+        return [item for item in items if item in kept or not _is_on_another(item, device)]
     if selection == "gpu":
         return [item for item in items if _ON_DEVICES & {*getattr(item, "fixturenames", ())}]
     if selection != "quick":
@@ -92,6 +101,16 @@ def select(items: list[pytest.Item], selection: str, device: str) -> list[pytest
     ]  # fmt: skip
     kept = {item for tests in _by_function(main) for item in _each_value_once(tests)}
     return [item for item in main if item in kept]
+
+
+def _is_on_another(item: pytest.Item, device: str) -> bool:
+    """Return whether *item* is of the main lane, and on another device than *device*."""
+    return lane_of(item) == MAIN and _parameters(item).get("session", device) != device
+
+
+def lines_about_all(device: str) -> list[str]:
+    """Return lines that tell what a run of all lanes leaves out."""
+    return [f"{MAIN} on other devices than {device}: combinations of parameters whose values are in other tests"]
 
 
 def lines_about_quick() -> list[str]:

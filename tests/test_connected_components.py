@@ -86,7 +86,7 @@ def test_components_are_right_at_every_sub_group_width(width: int) -> None:
         " for g in (cg.generators.rmat(12, 16), cg.generators.star(5000), cg.generators.path(700),"
         f" cg.generators.delaunay_points(900))[:{n_graphs}]]"
     )
-    run_at_width(width, script)
+    run_at_width(width, script, optimised=True)
 
 
 def test_interrupt_is_heard_between_launches(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:

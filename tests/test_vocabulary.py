@@ -351,5 +351,6 @@ def test_all_words_on_wide_sub_groups(width):
     intel_session()
     code = "import pytest, sys; sys.exit(pytest.main(sys.argv[1:]))"
     told = {"CLGRAPH_INTEL_SUB_GROUP": str(width), "CLGRAPH_TEST_DEVICES": "intel"}
+    told["PYOPENCL_BUILD_OPTIONS"] = "-cl-opt-disable"
     printed = printed_by(code, "-v", "-p", "no:cacheprovider", __file__, **told)
     assert " passed" in printed and " failed" not in printed
