@@ -34,11 +34,12 @@ KERNEL mark_bits(int n, uint depth, __global const int *restrict distances, __gl
   }
 }
 
-/* Reach the vertices at `depth`. found[group] becomes how many the group reached. */
-KERNEL pull_bits(int n, uint depth, __global const offset_t *restrict in_offsets, __global const int *restrict in_neighbors,
+/* Reach the vertices at `depth`. found[2 group] becomes how many the group reached, and the next word their edges. */
+KERNEL pull_bits(int n, uint depth, __global const offset_t *restrict row_offsets,
+                 __global const offset_t *restrict in_offsets, __global const int *restrict in_neighbors,
                  __global const ulong *restrict frontier, __global ulong *restrict next, __global ulong *restrict unreached,
                  __global int *restrict distances, __global int *restrict predecessors, __global ulong *restrict found) {
-  ulong n_found = 0ul;
+  ulong n_found = 0ul, edges = 0ul;
   EACH_WORD(w, n) {
     ulong reached = 0ul;
     for (ulong waits = unreached[w]; waits; waits &= waits - 1ul) {
@@ -50,6 +51,7 @@ KERNEL pull_bits(int n, uint depth, __global const offset_t *restrict in_offsets
         distances[v] = (int)depth;
         predecessors[v] = u;
         reached |= waits & (0ul - waits);
+        edges += (ulong)(row_offsets[v + 1] - row_offsets[v]);
         break;
       }
     }
@@ -57,14 +59,16 @@ KERNEL pull_bits(int n, uint depth, __global const offset_t *restrict in_offsets
     unreached[w] &= ~reached;
     n_found += popcount(reached);
   }
-  found[get_group_id(0)] = n_found;
+  found[2 * get_group_id(0)] = n_found;
+  found[2 * get_group_id(0) + 1] = edges;
 }
 
-/* One work-item puts the vertices of the frontier into the first queue, and tells that they are expanded next. */
-KERNEL queue_bits(int n, uint depth, __global const ulong *restrict frontier, __global int *restrict queue,
+/* One work-item puts the vertices of the frontier into the first queue, and tells that they are expanded next. The levels
+ * before had `edges`, and `reached` vertices are reached. */
+KERNEL queue_bits(int n, uint depth, ulong edges, ulong reached, __global const ulong *restrict frontier, __global int *restrict queue,
                   __global ulong *restrict place) {
   ulong rows = 0ul;
   for (long w = 0; w < WORDS_OF(n); w++)
     for (ulong bits = frontier[w]; bits; bits &= bits - 1ul) queue[rows++] = vertex_of(w, bits);
-  one_segment(place, depth, place[PLACE_EDGES], rows, 0ul);
+  one_segment(place, depth, edges, rows, 0ul, reached);
 }

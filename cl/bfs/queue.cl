@@ -33,13 +33,27 @@ KERNEL start(int n_sources, __global const int *restrict sources, __global const
     queue[rows++] = s;
     edges += (ulong)(row_offsets[s + 1] - row_offsets[s]);
   }
-  one_segment(place, 1ul, 0ul, rows, edges);
+  one_segment(place, 1ul, 0ul, rows, edges, rows);
 }
 
-KERNEL search_queue(int n, uint max_depth, ulong most_rows, long budget, __global const offset_t *restrict row_offsets,
-                    __global const int *restrict column_indices, __global ulong *restrict place,
-                    volatile __global uint *meeting, __global int *queue, volatile __global int *distances,
-                    volatile __global int *predecessors) {
+#ifndef PUSH_COST                /* time of an entry top-down, relative to an entry that is looked at bottom-up */
+#define PUSH_COST 2ul
+#endif
+
+/* Whether to expand a level of `next` of all m edges bottom-up; `edges` is how many the levels before had, and `waiting`
+ * how many vertices are unreached.  Each of these costs an entry, and looks at all its neighbours, or on average at m / next of
+ * them, until one is in the level. */
+INLINE int is_bottom_up(ulong edges, ulong next, ulong m, ulong waiting, ulong alpha) {
+  const ulong left = m - min(m, edges + next);
+  return alpha * next > left && PUSH_COST * next > waiting + min(left, waiting * (m / max(next, 1ul)));
+}
+
+/* Search until no vertex waits, the budget is used up, a level has more than most_rows vertices, or one with more than
+ * least_rows is better expanded bottom-up.  place then has the edges of the level. */
+KERNEL search_queue(int n, ulong m, uint max_depth, ulong most_rows, ulong least_rows, ulong alpha, long budget,
+                    __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
+                    __global ulong *restrict place, volatile __global uint *meeting, __global int *queue,
+                    volatile __global int *distances, volatile __global int *predecessors) {
   const uint groups = (uint)get_num_groups(0), ticket = fetch_add(meeting + MEET_ARRIVED, 1u);
   const uint launch = ticket / groups, member = ticket % groups;
   const search_t in = {row_offsets, column_indices, distances, predecessors, queue, (ulong)n};
@@ -49,7 +63,8 @@ KERNEL search_queue(int n, uint max_depth, ulong most_rows, long budget, __globa
   }
   share_of_level_t level;
   uint depth = (uint)place[PLACE_DEPTH], most = MEMBERS, status = STATUS_OK;
-  ulong edges = place[PLACE_EDGES], next = 0ul, expanded = place[PLACE_EXPANDED], rows = expanded + place[PLACE_LEFT];
+  ulong edges = place[PLACE_EDGES], reached = place[PLACE_REACHED], next = 0ul;
+  ulong expanded = place[PLACE_EXPANDED], rows = expanded + place[PLACE_LEFT];
 #pragma unroll
   for (uint k = 0u; k < MEMBERS; k++) {
     __global const ulong *words = place + PLACE_SEGMENTS + 3 * k;
@@ -70,15 +85,19 @@ KERNEL search_queue(int n, uint max_depth, ulong most_rows, long budget, __globa
     if (expanded < rows) break;
     depth++;
     expanded = 0ul;
+    const ulong before = rows;
     rows = next_level(&level);
-    if (rows <= most_rows) continue;
+    reached += rows;
+    // Levels of small worlds grow fast. Others are not worth the time in which their edges are counted.
+    if (rows <= most_rows && (rows <= least_rows || 2ul * rows < 3ul * before)) continue;
+    next = 0ul;
 #pragma unroll
     for (uint k = 0u; k < MEMBERS; k++)
       for (ulong i = level.segments[k].begin; i < level.segments[k].end; i++) {
         const int v = queue[in.n * k + i];
         next += (ulong)(row_offsets[v + 1] - row_offsets[v]);
       }
-    break;
+    if (rows > most_rows || is_bottom_up(edges, next, m, in.n - reached, alpha)) break;
   }
   place[PLACE_STATUS] = status;
   place[PLACE_DEPTH] = depth;
@@ -86,6 +105,7 @@ KERNEL search_queue(int n, uint max_depth, ulong most_rows, long budget, __globa
   place[PLACE_NEXT] = next;
   place[PLACE_EXPANDED] = expanded;
   place[PLACE_LEFT] = rows - expanded;
+  place[PLACE_REACHED] = reached;
 #pragma unroll
   for (uint k = 0u; k < MEMBERS; k++) {
     place[PLACE_SEGMENTS + 3 * k] = level.segments[k].begin;

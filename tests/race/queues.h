@@ -15,19 +15,20 @@ struct Queued : Searched {
   Guarded<uint> meeting, tail;
   Guarded<ulong> place, found, frontier, next, unreached;
   uint max_depth;
+  ulong least_rows;
   long budget;
 
   Queued(Random &random, ulong seed)
       : Searched(random, seed, 1 << 20), n_words((n + 63) / 64), queue(MEMBERS * n), held(HELD * n_groups),
         distances(n), predecessors(n),
-        meeting(MEETING_WORDS), tail(1), place(PLACE_WORDS), found(n_groups), frontier(n_words), next(n_words),
-        unreached(n_words), max_depth(random.below(4) ? 1u << 30 : random.below(6)), budget(1 + random.below(40)) {
+        meeting(MEETING_WORDS), tail(1), place(PLACE_WORDS), found(2 * n_groups), frontier(n_words), next(n_words),
+        unreached(n_words), max_depth(random.below(4) ? 1u << 30 : random.below(6)), least_rows(random.below(4)), budget(1 + random.below(40)) {
     launch(n_groups, [&] { initialize(n, distances, predecessors); }, TOGETHER);
     launch(1, [&] { start(2, sources, row_offsets, queue, distances, place); });
     lateness = random.below(2) ? 1ul << 40 : 1ul + random.below(100);
   }
   void search(ulong most_rows) {
-    search_queue(n, max_depth, most_rows, budget, row_offsets, column_indices, place, meeting, queue, distances,
+    search_queue(n, (ulong)row_offsets[n], max_depth, most_rows, least_rows, 15ul, budget, row_offsets, column_indices, place, meeting, queue, distances,
                  predecessors);
   }
   /* Expand a level of the first queue by all groups; whether each vertex is reached once, and its edges are counted. */
@@ -42,6 +43,7 @@ struct Queued : Searched {
     for (uint i = end; i < tail[0]; i++) due += (ulong)(row_offsets[queue[i] + 1] - row_offsets[queue[i]]);
     place[PLACE_DEPTH]++;
     place[PLACE_LEFT] = tail[0] - end;
+    place[PLACE_REACHED] += tail[0] - end;
     place[PLACE_SEGMENTS] = end;
     place[PLACE_SEGMENTS + 1] = place[PLACE_SEGMENTS + 2] = tail[0];
     const Array<uint> expected = this->expected(false);
@@ -51,16 +53,19 @@ struct Queued : Searched {
   bool pull(uint n_levels) {
     const Array<uint> expected = this->expected(false);
     uint depth = (uint)place[PLACE_DEPTH];
+    ulong all = place[PLACE_REACHED];
     launch(n_groups, [&] { mark_bits(n, depth, distances, in_offsets, frontier, unreached); }, TOGETHER);
     for (; n_levels-- && depth <= max_depth; depth++, std::swap(frontier, next)) {
       launch(n_groups, [&] {
-        pull_bits(n, depth, in_offsets, in_neighbors, frontier, next, unreached, distances, predecessors, found);
+        pull_bits(n, depth, row_offsets, in_offsets, in_neighbors, frontier, next, unreached, distances, predecessors, found);
       }, TOGETHER);
-      ulong reached = 0;
-      for (size_t group = 0; group < n_groups; group++) reached += found[group];
-      if (reached != (ulong)std::count(expected.begin(), expected.end(), depth)) return false;
+      ulong reached = 0, edges = 0, due = 0;
+      for (size_t group = 0; group < n_groups; group++) reached += found[2 * group], edges += found[2 * group + 1];
+      for (int v = 0; v < n; v++) due += expected[v] == depth ? (ulong)(row_offsets[v + 1] - row_offsets[v]) : 0;
+      if (reached != (ulong)std::count(expected.begin(), expected.end(), depth) || edges != due) return false;
+      all += reached;
     }
-    launch(1, [&] { queue_bits(n, depth, frontier, queue, place); });
+    launch(1, [&] { queue_bits(n, depth, place[PLACE_EDGES], all, frontier, queue, place); });
     return true;
   }
   bool is_whole() {
@@ -92,6 +97,7 @@ static bool alone_right(Random &random, ulong seed) {
   Queued on(random, seed);
   on.max_depth = 1u << 30;
   on.budget = 1 << 20;
+  on.least_rows = 1ul << 40;
   on.meeting[MEET_JOINED + 32] = 1;
   ulong widest = 0;
   const Array<uint> expected = on.expected(false);

@@ -22,7 +22,7 @@ _BUDGET = 2**23  # edges per launch of search_queue, which then takes a fraction
 _MOST_ALONE = 4096  # vertices of a frontier that one core of many expands faster than all do with atomics
 _ANY = 2**62  # rows: no limit
 _PARTS = 64  # A frontier of less than 1/64 of the vertices does not make the search turn bottom-up
-_DEPTH, _EDGES, _NEXT, _EXPANDED, _LEFT, _STATUS, _SEGMENTS = range(7)  # words of cl/bfs/place.h
+_DEPTH, _EDGES, _NEXT, _EXPANDED, _LEFT, _STATUS, _REACHED, _SEGMENTS = range(8)  # words of cl/bfs/place.h
 
 
 def recipe(problem: SearchProblem, facts: DeviceFacts, *, alpha: int, beta: int) -> Recipe:
@@ -37,7 +37,7 @@ def recipe(problem: SearchProblem, facts: DeviceFacts, *, alpha: int, beta: int)
         arrays={
             "distances": Array(n, np.int32), "predecessors": Array(n, np.int32), "queue": Array(members * n, np.int32),
             "place": Array("PLACE_WORDS", np.uint64), "meeting": Array("MEETING_WORDS", np.uint32, zeroed=True),
-            "found": Array(groups, np.uint64), "held": Array(f"{groups} * HELD", np.int32), "tail": Array(1, np.uint32),
+            "found": Array(2 * groups, np.uint64), "held": Array(f"{groups} * HELD", np.int32), "tail": Array(1, np.uint32),
             **{name: Array(n_words, np.uint64) for name in ("frontier", "next", "unreached")},
         },
         values={
@@ -77,12 +77,14 @@ class QueuedSearch:
         self._n_edges: int = plan.problem.graph.n_edges
         self._max_depth: int = plan.scope["max_depth"]
         self._alpha, self._beta = alpha, beta
+        self._push_cost = plan.program(SOURCE).constant("PUSH_COST")
         self._place, self._found, self._tail = (plan.scope[name] for name in ("place", "found", "tail"))
         self._most_alone = _ANY if has_few_units(facts) else _MOST_ALONE
-        most_rows = min(self._most_alone, self._n // _PARTS) if alpha else self._most_alone
-        self._search = plan.bound(Phase(
-            f"{SOURCE}:search_queue", 1, {"most_rows": most_rows, "budget": _BUDGET}, groups=queue_members(facts)
-        ))  # fmt: skip
+        limits = {
+            "m": self._n_edges, "most_rows": self._most_alone, "least_rows": self._n // _PARTS if alpha else _ANY,
+            "alpha": alpha, "budget": _BUDGET,
+        }  # fmt: skip
+        self._search = plan.bound(Phase(f"{SOURCE}:search_queue", 1, limits, groups=queue_members(facts)))
         self._expand = self._bind(f"{SOURCE}:expand_queue", depth=1, first=0, end=0)
         self._pulls: list[Launch] = []
         self._queues: list[Launch] = []
@@ -96,10 +98,10 @@ class QueuedSearch:
         while place[_LEFT] and place[_DEPTH] <= self._max_depth:
             if place[_EXPANDED]:  # the budget ended within a level
                 place = self._search_alone((place[_DEPTH], place[_EXPANDED]))
-            elif self._turns_round(place):
-                if not (depth := self._search_bottom_up(place[_DEPTH], place[_LEFT])):
+            elif place[_NEXT] and self._is_bottom_up(place):
+                if not (depth := self._search_bottom_up(place)):
                     return
-                self._queue_frontier.set(depth=depth)
+                self._queue_frontier.set(depth=depth, edges=place[_EDGES], reached=place[_REACHED])
                 self._queue_frontier()
                 place = self._search_alone((depth, 0))
             elif place[_LEFT] > self._most_alone:
@@ -107,8 +109,12 @@ class QueuedSearch:
             else:
                 place = self._search_alone((place[_DEPTH], 0))
 
-    def _turns_round(self, place: list[int]) -> bool:
-        return self._alpha * place[_NEXT] > max(0, self._n_edges - place[_EDGES] - place[_NEXT])
+    def _is_bottom_up(self, place: list[int]) -> bool:
+        """Return whether the next level is expanded bottom-up, as the function of this name of cl/bfs/queue.cl."""
+        following, m = place[_NEXT], self._n_edges
+        left, waiting = max(0, m - place[_EDGES] - following), self._n - place[_REACHED]
+        looks = waiting + min(left, waiting * (m // max(following, 1)))
+        return self._alpha * following > left and self._push_cost * following > looks
 
     def _search_alone(self, before: tuple[int, int]) -> list[int]:
         """Search with queues until a level is wide; return where the search is then. *before* is where it was."""
@@ -124,29 +130,35 @@ class QueuedSearch:
         self._tail.fill(end)
         self._expand.set(depth=place[_DEPTH], first=first, end=end)
         self._expand()
-        found, tails = self._plan.session.read((self._found, 0, self._found.size), (self._tail, 0, 1))
+        groups = self._groups
+        found, tails = self._plan.session.read((self._found, 0, groups), (self._tail, 0, 1))
         tail, edges = int(tails[0]), place[_EDGES] + place[_NEXT]
-        place = [place[_DEPTH] + 1, edges, int(found.sum()), 0, tail - end, place[_STATUS], end, tail, tail]
+        reached = place[_REACHED] + tail - end
+        place = [place[_DEPTH] + 1, edges, int(found.sum()), 0, tail - end, place[_STATUS], reached, end, tail, tail]
         self._place.set(np.array(place, np.uint64))
         return place
 
-    def _search_bottom_up(self, depth: int, before: int) -> int:
-        """Search bottom-up until few vertices are found; return the next depth, or 0 if the search has ended.
+    def _search_bottom_up(self, place: list[int]) -> int:
+        """Search bottom-up while that is faster; return the next depth, or 0 if the search has ended.
 
-        The level that is expanded first has *before* vertices.
+        *place* is where the search is, and then where it has come to.
         """
         if not self._pulls:
             self._bind_bitmaps()
+        depth, before = place[_DEPTH], place[_LEFT]
         self._mark.set(depth=depth)
         self._mark()
         for turn in range(self._max_depth + 1 - depth):
             pull = self._pulls[turn % 2]
             pull.set(depth=depth + turn)
             pull()
-            found = int(self._found.get().sum())
+            found, edges = self._found.get().reshape(-1, 2).sum(axis=0).tolist()
             if not found:
                 return 0
-            if found < before and found * self._beta <= self._n and depth + turn < self._max_depth:
+            place[_EDGES] += place[_NEXT]
+            place[_NEXT], place[_REACHED] = edges, place[_REACHED] + found
+            is_small = found < before and found * self._beta <= self._n
+            if (is_small or not self._is_bottom_up(place)) and depth + turn < self._max_depth:
                 self._queue_frontier = self._queues[turn % 2]
                 return depth + turn + 1
             before = found
@@ -158,4 +170,6 @@ class QueuedSearch:
         self._mark = self._bind(f"{_BITMAPS}:mark_bits", depth=1)
         for now, then in (maps, maps[::-1]):
             self._pulls.append(self._bind(f"{_BITMAPS}:pull_bits", depth=1, frontier=now, next=then))
-            self._queues.append(self._bind(f"{_BITMAPS}:queue_bits", alone=True, depth=1, frontier=then))
+            self._queues.append(
+                self._bind(f"{_BITMAPS}:queue_bits", alone=True, depth=1, edges=0, reached=0, frontier=then)
+            )
