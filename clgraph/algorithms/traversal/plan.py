@@ -35,7 +35,7 @@ class SearchPlan(Plan):
 
     @property
     def distances(self) -> DeviceArray:
-        """The distances after ``run()``, in the first ``n_vertices`` items: int32 levels, or words of ``problem.held``."""
+        """The distances after ``run()``: the first ``n_vertices`` items, int32 levels or words of ``problem.held``."""
         return self.arrays["distances"]
 
     @property
