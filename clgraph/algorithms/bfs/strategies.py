@@ -31,8 +31,8 @@ def frontier(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
 def direction_optimizing(problem: SearchProblem, facts: DeviceFacts, *, alpha: int = 14, beta: int = 24) -> Recipe:
     """Return the recipe of a search that goes bottom-up while the frontier is large.
 
-    It turns bottom-up at 1/*alpha* of the unexplored edges and top-down at 1/*beta* of the vertices. The defaults are
-    those of Beamer et al.
+    It turns bottom-up at 1/*alpha* of the unexplored edges and top-down at 1/*beta* of the vertices. Beamer et al. use
+    the same defaults.
     """
     alpha, beta = checked_count("alpha", alpha, 2**20), checked_count("beta", beta, 2**20)
     return _recipe(problem, facts, alpha=alpha, beta=beta)

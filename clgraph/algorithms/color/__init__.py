@@ -115,7 +115,7 @@ def color(
         ``"largest_first"`` or ``"smallest_last"``. With an order, ``"auto"`` returns the greedy algorithm's colours
         in this order, unless *prefer* is ``"time"``. By default ``jones_plassmann``, and on CPUs ``speculative``, use
         ``"largest_first"``; if degrees hardly differ, they use ``"interleaved"``, which is faster. At distance 2
-        ``jones_plassmann`` orders by the degrees of the square graph, other strategies by those of the graph.
+        ``jones_plassmann`` orders by the degrees of the square graph, other strategies by the degrees of the graph.
     balanced : bool
         Make the sizes of the colour classes more equal, without additional colours.
     deterministic : bool
@@ -131,7 +131,7 @@ def color(
         fulfils this and is taken.
 
         ``"colors"`` takes ``best_of_orders``, which needs no more colours than the greedy algorithm in the orders
-        ``largest_first`` and ``smallest_last``. It takes 5 to 11 times as long as ``"time"`` on a CPU and 10 to 1,800
+        ``largest_first`` and ``smallest_last``. It takes 5 to 11 times the time of ``"time"`` on a CPU and 10 to 1,800
         times on a GPU. At distance 2 this holds if the closed rows have at most 2**26 pairs of members. For larger
         graphs one of the fast strategies is taken.
     seed : int, or another argument of numpy.random.default_rng

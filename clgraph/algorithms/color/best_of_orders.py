@@ -45,7 +45,7 @@ class _Found(NamedTuple):
 def in_turn(problem: ColoringProblem, facts: DeviceFacts, *, ranks_given: bool = False) -> Recipe:
     """Return the recipe that colours the vertices one after the other, on one core of a CPU.
 
-    The order is the problem's. With *ranks_given* it is that of the priorities in the array ``ranks``, which the caller
+    The order is the problem's. With *ranks_given* it comes from the priorities in the array ``ranks``, which the caller
     fills before a run.
     """
     stats, n = problem.stats, problem.stats.n_vertices

@@ -94,7 +94,7 @@ class Claims:
         return following, compact.size.item()
 
     def _window(self, order: int, n: int, window: int) -> None:
-        """Colour those of the order's *n* vertices that find a free colour in this window."""
+        """Colour each of the order's *n* vertices that finds a free colour in this window."""
         colors = 32 * self._words
         base = colors * window
         needed = -(-(self._members - base) // colors)  # windows that the longest net still needs

@@ -26,7 +26,7 @@ def color_columns(
 
     Columns of one colour are structurally orthogonal. A sparse Jacobian of this pattern can therefore be computed from
     one product with a vector per colour, instead of one per column. This is a partial colouring at distance 2 of a
-    bipartite graph [1]_, and the strategies are those of :func:`color` at distance 2 [2]_.
+    bipartite graph [1]_, with the same strategies as :func:`color` at distance 2 [2]_.
 
     Parameters
     ----------

@@ -181,7 +181,7 @@ def listing_rows(n: int, target: str, comparison: str) -> Use:
 
 
 class SmallestLast:
-    """A step that computes the order ``smallest_last``: it removes vertices wave by wave, those of low degree first.
+    """A step that computes the order ``smallest_last``: it removes vertices wave by wave, low degrees first.
 
     The host chooses the next kernel by the size of each wave.
     """

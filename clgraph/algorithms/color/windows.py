@@ -30,7 +30,7 @@ class _Part(NamedTuple):
     launches: list[Launch]  # the first step's launch, then two that later steps use alternately
     state: DeviceArray
     size: int
-    sized: list[tuple[Launch, ...]]  # for each of the two lists: launches that count, find places, and colour
+    sized: list[tuple[Launch, ...]]  # launches that count, find places, and colour, per list
 
 
 class Windows:

@@ -36,7 +36,7 @@ class FactorizationProblem:
     mean : float, optional
         Constant that is added to every prediction; by default the mean of the ratings.
     learning_rate, regularization : float
-        Settings of a run. Single sweeps use those of the model.
+        Settings of a run. Single sweeps use the model's settings.
     seed : int
         Seed of a run's initial factors.
     checked : bool

@@ -1,7 +1,7 @@
 """Count the collisions of hash colourings, in which a vertex's colour is a hash of its number.
 
 A hash colouring gives vertex v the colour h(v) mod 2**b. It costs nothing, but some neighbours get the same colour. The
-table has the number of such collisions for each hash function h of :mod:`clgraph.data.graphs.vertex_hashes` and each
+table has the number of these collisions for each hash function h of :mod:`clgraph.data.graphs.vertex_hashes` and each
 number of bits b.
 
 Strategies

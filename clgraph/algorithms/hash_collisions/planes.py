@@ -55,7 +55,7 @@ def planes(part: Part, *, persistent: bool, tile: int | None, tuning: Tuning) ->
 
 
 def _tuned(part: Part, tuning: Tuning) -> dict[str, int]:
-    """Return the kernels' sizes: those of *tuning*, else defaults for the graph and device."""
+    """Return the kernels' sizes from *tuning*, with defaults for the graph and device."""
     facts, stats = part.facts, part.problem.stats
     sizes = {
         "WG_SIZE": 64,

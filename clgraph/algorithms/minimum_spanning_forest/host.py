@@ -78,7 +78,7 @@ def _ranks(weights: NDArray[Any] | None, maximum: bool, number_bits: int) -> NDA
         whole = weights.astype(np.int64)
         weights = whole if (whole == weights).all() else weights
     if weights.dtype.kind == "f":
-        # Read as integers, the bits of floats from 0 on rise with the value, and those of negative floats fall.
+        # Read as integers, the bits of floats from 0 on rise with the value, but the bits of negative floats fall.
         bits = (weights + weights.dtype.type(0)).view(f"i{weights.itemsize}")  # -0.0 is 0.0
         weights = np.where(bits < 0, bits ^ np.iinfo(bits.dtype).max, bits)
         least, greatest = weights.min(), weights.max()

@@ -106,8 +106,8 @@ class Launches:
     def claims(self, keeps: bool) -> tuple[list[list[Launch]], Launch]:
         """Return the launches of rounds that insert points as soon as their triangles are claimed.
 
-        The second result is the launch that counts urgencies. With *keeps*, a worker continues with the bad triangles
-        among those that it has made.
+        The second result is the launch that counts urgencies. With *keeps*, a worker continues with bad triangles that
+        it has made.
         """
         session, sizes, workers = self._session, self._sizes, self._workers
         rounds, items = session.program(ROUNDS, {**sizes.group, "SIFTED": 0}), sizes.groups * sizes.group["WG_SIZE"]

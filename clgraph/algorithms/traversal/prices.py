@@ -97,7 +97,7 @@ def round_work(stats: GraphStats, facts: DeviceFacts, distance_bytes: float, mda
 
 
 def _cut(stats: GraphStats, mda: float) -> tuple[list[tuple[float, float]], float]:
-    """Return pairs (edges that a vertex keeps, share of such vertices), sorted, and the edges of all other parts."""
+    """Return pairs (edges that a vertex keeps, share of these vertices), sorted, and the edges of all other parts."""
     kept, moved = [], 0.0
     for degree, share in stats.degrees_and_shares:
         size = degree / _parts(degree, mda)

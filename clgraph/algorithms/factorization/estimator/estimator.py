@@ -67,7 +67,7 @@ class SGDMatrixFactorization(SavedFactorization):
         the error on the training ratings counts.
     random_state : int, RandomState or None
         Seed of the initial factors. With an integer, ``strategy="auto"`` chooses among offline strategies only. Then
-        runs on one device have equal results, as long as the choice is the same. New rates from ``clgraph probe`` may
+        runs on one device have equal results if the choice is the same. New rates from ``clgraph probe`` may
         change it; naming an offline strategy in *strategy* fixes it.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one. An estimator that holds a
@@ -216,8 +216,8 @@ class SGDMatrixFactorization(SavedFactorization):
     ) -> SGDMatrixFactorization:
         """Continue training for *n_epochs* from the current factors, on the same or other ratings.
 
-        Users, items and mean stay those of the first fit, and the learning rate's schedule continues. Every call
-        prepares its ratings again, so few calls with many epochs are cheaper. Parameters are those of :meth:`fit`.
+        Users, items and mean stay as in the first fit, and the learning rate's schedule continues. Every call prepares
+        its ratings again, so few calls with many epochs are cheaper. :meth:`fit` describes the other parameters.
         """
         if not hasattr(self, "user_factors_"):
             return self._first_fit(X, y, n_epochs, eval_set, callback)

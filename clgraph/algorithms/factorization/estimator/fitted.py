@@ -51,7 +51,7 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return self._fold_in(X)[0].astype(np.float32)
 
     def predict(self, users: Any, items: ArrayLike | None = None) -> NDArray[np.float32]:
-        """Return the predicted ratings of *items* by *users*, pair by pair, or those of an *X*.
+        """Return the predicted ratings of *items* by *users*, pair by pair, or of a whole *X*.
 
         Parameters
         ----------
@@ -164,7 +164,7 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     # ---- inputs
 
     def _ratings(self, X: Any, y: Any = None, *, reset: bool) -> Ratings:
-        """Return *X* and *y* as Ratings. With *reset*, their form and items become those of the fit."""
+        """Return *X* and *y* as Ratings. With *reset*, later calls expect the same form and items."""
         if isinstance(X, Ratings):
             if reset:
                 self._fitted_on_pairs = False
@@ -220,7 +220,7 @@ def are_pairs(X: Any) -> bool:
 
 
 def pair_ids(pairs: NDArray[Any]) -> tuple[ArrayLike, ArrayLike]:
-    """Return user ids and item ids. Object columns become lists, so that those of numbers can become numeric later."""
+    """Return user ids and item ids. Object columns become lists, which later become numeric if all are numbers."""
     users, items = (column.tolist() if column.dtype == object else column for column in pairs.T)
     return users, items
 

@@ -137,7 +137,7 @@ def grid_groups(stats: RatingsStats, facts: DeviceFacts) -> int:
     """Return the default number of parts into which block_grid cuts users and items.
 
     Each step costs a wait, and each group processes its share of the ratings. So the best number is near
-    √(n_ratings / w), where a wait takes as long as w ratings. More groups than fit on the device do not help.
+    √(n_ratings / w), if w ratings take the time of a wait. More groups than fit on the device do not help.
     """
     wait, most = (2000, 8 * facts.compute_units) if facts.is_cpu else (60, 4 * facts.compute_units)
     wanted = math.isqrt(stats.n_ratings // wait)

@@ -60,7 +60,7 @@ def subgraph_matching(
 ) -> Recipe:
     """Return the recipe of a sweep over blocks of items of similar degree, by matchings of each block's ratings.
 
-    Items are sorted by degree, so blocks of rare items take few supersteps. The options are those of
+    Items are sorted by degree, so blocks of rare items take few supersteps. The options are the same as in
     :func:`matching_node`.
     """
     return _recipe(facts, barrier, work_group_size, seed=seed, by_degree=True)

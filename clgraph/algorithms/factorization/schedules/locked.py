@@ -104,7 +104,7 @@ def hybrid_locked(
 ) -> Recipe:
     """Return the recipe of one pass of :func:`node_locked`, then of :func:`edge_locked` on the deferred ratings.
 
-    The options are those of :func:`node_locked`.
+    The options are the same as in :func:`node_locked`.
     """
 
     def prepare(plan: FactorizationPlan) -> dict[str, Any]:
