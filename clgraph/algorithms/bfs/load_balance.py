@@ -15,7 +15,7 @@ from clgraph.figure import figure_file
 from clgraph.runtime.driver.timing import RoundBalance
 from clgraph.runtime.session import Session
 
-_MOST_BARS = 128
+_MAX_BARS = 128
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def _bin_label(k: int) -> str:
 
 def _bars(edges: NDArray[Any]) -> tuple[NDArray[Any], int]:
     """Return the largest of each *n_each* consecutive work-groups, and *n_each*, for a chart of at most 128 bars."""
-    n_each = max(1, -(-edges.size // _MOST_BARS))
+    n_each = max(1, -(-edges.size // _MAX_BARS))
     padded = np.zeros(-(-edges.size // n_each) * n_each, edges.dtype)
     padded[: edges.size] = edges
     return padded.reshape(-1, n_each).max(axis=1), n_each

@@ -19,7 +19,7 @@ from clgraph.runtime.programs.program import Launch
 SOURCE, _BITMAPS = "bfs/queue.cl", "bfs/bitmaps.cl"
 _GROUPS_PER_UNIT = 16  # work-groups per core of kernels over all vertices, so that cores finish at about the same time
 _BUDGET = 2**23  # edges per launch of search_queue, so that a launch takes only a fraction of a second
-_MOST_ALONE = 4096  # frontier vertices. Up to here one core without atomics is faster than many cores with them.
+_MAX_ALONE = 4096  # frontier vertices. Up to here one core without atomics is faster than many cores with them.
 _ANY = 2**62  # rows: no limit
 _PARTS = 64  # A frontier of less than 1/64 of the vertices does not make the search turn bottom-up.
 _DEPTH, _EDGES, _NEXT, _EXPANDED, _LEFT, _STATUS, _SEGMENTS = range(7)  # words of cl/bfs/place.h
@@ -78,7 +78,7 @@ class QueuedSearch:
         self._max_depth: int = plan.scope["max_depth"]
         self._alpha, self._beta = alpha, beta
         self._place, self._found, self._tail = (plan.scope[name] for name in ("place", "found", "tail"))
-        self._most_alone = _ANY if has_few_units(facts) else _MOST_ALONE
+        self._most_alone = _ANY if has_few_units(facts) else _MAX_ALONE
         most_rows = min(self._most_alone, self._n // _PARTS) if alpha else self._most_alone
         self._search = plan.bound(Phase(
             f"{SOURCE}:search_queue", 1, {"most_rows": most_rows, "budget": _BUDGET}, groups=queue_members(facts)

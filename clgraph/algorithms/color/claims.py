@@ -12,10 +12,10 @@ from clgraph.primitives.types import power_of_two_at_most
 from clgraph.runtime.driver.failure import STATUS_STUCK, check_status
 
 _SOURCE = "color/distance_two_claims.cl"
-_MOST_AT_ONCE = 32  # rounds enqueued before the host reads the number of losers
+_MAX_AT_ONCE = 32  # rounds enqueued before the host reads the number of losers
 _SLICES_AT_ONCE = 8  # the same while each round adds new vertices
-_MOST_SLICES, _LEAST_SLICE = 512, 64  # greatest number of slices of the vertices, and least vertices per slice
-_LEAST_SLOTS, _LONG_NET = 8, 256  # claim slots per net, at least; members of a net above which it gets more slots
+_MAX_SLICES, _MIN_SLICE = 512, 64  # greatest number of slices of the vertices, and least vertices per slice
+_MIN_SLOTS, _LONG_NET = 8, 256  # claim slots per net, at least; members of a net above which it gets more slots
 _CLAIM_BYTES = 1 << 27  # greatest memory of all claim slots, unless every net has only the least number
 _OFFERED = 4  # A later window is offered to up to 4 times the share of the vertices for which it has colours.
 _WHAT = "colouring at distance 2"
@@ -40,10 +40,10 @@ class Claims:
         self._n_epochs = 1 << max(0, 32 - self._epoch_shift)
         # The first window takes the vertices in this many slices, one per round, so that few vertices of a round share
         # a net.
-        self._slices = max(1, min(_MOST_SLICES, 8 * self._members, n // _LEAST_SLICE))
+        self._slices = max(1, min(_MAX_SLICES, 8 * self._members, n // _MIN_SLICE))
         # A long net has many members in each round, so it needs more slots.
         slots = min(32 * words, _CLAIM_BYTES // (4 * n)) if self._members > _LONG_NET else 0
-        slots = power_of_two_at_most(max(_LEAST_SLOTS, slots))
+        slots = power_of_two_at_most(max(_MIN_SLOTS, slots))
         self._claims, self._state = session.empty(n * slots, np.uint32), session.empty(self._n_lists, np.uint32)
         losers, left = ([session.empty(n, np.int32) for _ in range(2)] for _ in range(2))
         self._orders = plan.scope["vertices"], *left
@@ -121,7 +121,7 @@ class Claims:
             if losers >= before:  # In every round at least the highest key wins.
                 check_status(STATUS_STUCK, _WHAT)
             is_slow = 2 * losers > before
-            at_once = 1 if is_slow else min(2 * at_once, _MOST_AT_ONCE)
+            at_once = 1 if is_slow else min(2 * at_once, _MAX_AT_ONCE)
             self._spread = min(2 * self._spread, 32 * self._words) if is_slow else max(1, self._spread // 2)
 
     def _claim(self, order: int, base: int, items: tuple[int, int, int], prefer: bool = False) -> None:

@@ -17,7 +17,7 @@ from clgraph.runtime.graphs.device_graph import device_graph
 from clgraph.runtime.session import Session, SessionLike, as_session
 
 _SOURCE = "color/conflicts.cl"
-_MOST_COLORS = 1 << 22  # Colours from this number on are renumbered without gaps first.
+_MAX_COLORS = 1 << 22  # Colours from this number on are renumbered without gaps first.
 
 
 def count_conflicts(
@@ -79,7 +79,7 @@ def count_conflicts(
         data.require_reverses()
     if not data.n_edges:
         return 0
-    if given.max() >= _MOST_COLORS:
+    if given.max() >= _MAX_COLORS:
         given = np.unique(given, return_inverse=True)[1]
     padded = np.zeros(data.n_vertices, np.int32)
     padded[:n] = given

@@ -37,7 +37,7 @@ _ORDERS, _HASHES = "color/orders.cl", "color/hash_colors.cl"
 _MAX_DEGREE = 2**31 - 1
 _SIZED, _SIZED_LONG = (f"color/distance_two_sized{part}.cl" for part in ("", "_long"))
 _BITMAPS = "color/net_bitmaps.cl"
-_MOST_WORDS = 32  # greatest number of 32-bit words of a net's bitmap
+_MAX_WORDS = 32  # greatest number of 32-bit words of a net's bitmap
 _LARGE_NET = 2  # windows. If a net has more members, the vertices left by the first window get bitmaps sized by net.
 _MEMBERS_PER_WORD = (1, 2, 4, 8)  # candidates for the members of a net per word of its bitmap; the first that fits wins
 _LONG_GROUP = 256  # work-group size for long rows
@@ -79,7 +79,7 @@ def recipe(
     n, cpu, width = stats.n_vertices, facts.is_cpu, facts.sub_group_size
     # Words for all hash colours, and for at least three times the colours that the longest row needs.
     least, room = 1 << max(0, (hash_bits[1] if hash_bits else 0) - 5), max(1, _USED_BYTES // (4 * max(1, n)))
-    words = max(least, power_of_two_at_most(min(3 * problem.members // 16 + 1, _MOST_WORDS, room)))
+    words = max(least, power_of_two_at_most(min(3 * problem.members // 16 + 1, _MAX_WORDS, room)))
     # TEAM: a lane per batch of a row's places. PLANES: word i of all nets is contiguous if rows have near columns.
     batches = -(-(stats.n_edges + closed * n) // (4 * max(1, n)))
     defaults = {

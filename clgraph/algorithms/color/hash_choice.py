@@ -14,7 +14,7 @@ _CANDIDATES = ("murmur3", "fibonacci", "xorshift", "identity", "gray")
 _N_SAMPLES = 1 << 14  # sampled entries at distance 1
 _SAMPLED_ROWS, _SAMPLED_ENTRIES = 64, 1024  # sampled rows at distance 2, and entries that are read of each
 # Colours are few up to 1.1 per member of the largest net; collisions are few below 1 % of the members of nets.
-_MOST_COLORS, _FEW_COLLISIONS = 1.1, 0.01
+_MAX_COLORS, _FEW_COLLISIONS = 1.1, 0.01
 
 
 class HashStart(NamedTuple):
@@ -38,7 +38,7 @@ def least_bits(members: int) -> int:
 
 def is_few(bits: int, members: int) -> bool:
     """Return whether ``2**bits`` colours are at most 10 % more than a net of *members* needs."""
-    return 1 << bits <= _MOST_COLORS * members
+    return 1 << bits <= _MAX_COLORS * members
 
 
 def hash_start(graph: Graph, *, closed: bool, bits: int) -> HashStart:

@@ -35,7 +35,7 @@ _BY_ORDER = {  # additional sizes on devices with a grid barrier, whose work-gro
 }
 _WIDE_RETRIES = 100  # RETRIES of kernels whose work-items take rows of up to WIDE_DEGREE entries
 _PASSES = 4  # passes over the queues per launch, on devices where work-groups may not wait for each other
-_MOST_LAUNCHES = 1 << 20
+_MAX_LAUNCHES = 1 << 20
 _PREPARE_STEPS = 4  # vertices per work-item of the kernel ``prepare``
 
 
@@ -131,7 +131,7 @@ def _color_small(
         "lists": Array(room if sizes.get("SORTED") or sizes.get("MARKED") else 1, np.uint32),
         "sizes": Array(2 * most_items // width, np.uint32),
     }
-    step = phase if together else Loop((phase,), "round", "controls[CONTROL_ALIVE]", _MOST_LAUNCHES)
+    step = phase if together else Loop((phase,), "round", "controls[CONTROL_ALIVE]", _MAX_LAUNCHES)
     return step, arrays, n_blocks
 
 

@@ -20,8 +20,8 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch
 from clgraph.runtime.session import Session
 
-_MOST_MARKED = 1 << 16  # colours that the device counts. Only colourings at distance 2 have more; the host counts them.
-_LEAST_CHUNK, _GROUPS_PER_UNIT = 4096, 8  # least vertices per work-group that marks colours; work-groups per unit
+_MAX_MARKED = 1 << 16  # colours that the device counts. Only colourings at distance 2 have more; the host counts them.
+_MIN_CHUNK, _GROUPS_PER_UNIT = 4096, 8  # least vertices per work-group that marks colours; work-groups per unit
 
 
 class ColoringPlan(Plan):
@@ -38,8 +38,8 @@ class ColoringPlan(Plan):
         n: int = problem.graph.n_vertices if problem.n_columns is None else problem.n_columns
         group = session.facts.group_size(256)
         program = session.program("color/numbering.cl", work_group_size=group)
-        chunk = max(_LEAST_CHUNK, -(-n // (_GROUPS_PER_UNIT * session.facts.compute_units)))
-        limit = min(n, _MOST_MARKED)
+        chunk = max(_MIN_CHUNK, -(-n // (_GROUPS_PER_UNIT * session.facts.compute_units)))
+        limit = min(n, _MAX_MARKED)
         used = session.empty(limit + 1, np.uint32)
         scope = {"n": n, "chunk": chunk, "limit": limit, "colors": self.arrays["colors"], "used": used}
         return program.bind("mark_colors", -(-n // chunk) * program.work_group_size, scope), used, n

@@ -19,7 +19,7 @@ from clgraph.runtime.programs.program import Launch
 _SOURCE, _LONG = "color/distance_two.cl", "color/distance_two_long.cl"
 _SIZED = {_SOURCE: "color/distance_two_sized.cl", _LONG: "color/distance_two_sized_long.cl"}
 _BITMAPS = "color/net_bitmaps.cl"
-_MOST_AT_ONCE = 32  # steps enqueued before the host reads whether vertices are left
+_MAX_AT_ONCE = 32  # steps enqueued before the host reads whether vertices are left
 _PATIENCE = 1000  # reads in a row without progress, after which the colouring is reported as stuck
 
 
@@ -114,7 +114,7 @@ class Windows:
             step = 1
         left, base = self._n, 0
         while left:
-            for _ in range(1 if self._bitmaps else min(1 + window // 2, _MOST_AT_ONCE)):
+            for _ in range(1 if self._bitmaps else min(1 + window // 2, _MAX_AT_ONCE)):
                 if window:
                     plan.arrays["used"].fill(0)
                 base += self._sized_step(step, base) if window and self._bitmaps else self._step(step, base)

@@ -20,7 +20,7 @@ from clgraph.model.recipe import Array, Phase, Recipe, Setting, Step, Use
 from clgraph.model.strategy import Strategy, Unchecked
 from clgraph.primitives.fill import Fill
 
-_MOST_STRIDES = 1 << 8
+_MAX_STRIDES = 1 << 8
 _PHASES = "connected_components/phases.cl"
 
 
@@ -95,8 +95,8 @@ def afforest(
     stats, n, file = problem.stats, problem.stats.n_vertices, "connected_components/afforest.cl"
     if strides is None:
         strides = prices.sample_strides(stats)
-    elif not isinstance(strides, Sequence) or isinstance(strides, (str, bytes)) or len(strides) > _MOST_STRIDES:
-        raise InputError(f"strides = {shown(strides)}; allowed: a sequence of at most {_MOST_STRIDES} integers")
+    elif not isinstance(strides, Sequence) or isinstance(strides, (str, bytes)) or len(strides) > _MAX_STRIDES:
+        raise InputError(f"strides = {shown(strides)}; allowed: a sequence of at most {_MAX_STRIDES} integers")
     else:
         strides = [checked_count("strides", stride, 2**20) for stride in strides]
     if hook_steps is None:

@@ -14,7 +14,7 @@ from clgraph.algorithms.minimum_spanning_forest.problem import ForestProblem
 from clgraph.data.graphs.graph import Graph
 from clgraph.data.graphs.wrapped import WrappedGraph
 
-_LEAST_DOUBLE = 1 << 52  # the bits of the least normal double
+_MIN_DOUBLE = 1 << 52  # the bits of the least normal double
 _KEY_BITS = 62
 _EXACT = 2.0**53  # All integers of smaller magnitude are exact as doubles.
 
@@ -37,14 +37,14 @@ def solve(problem: ForestProblem) -> Told:
     weights = None if graph.edge_weights is None else graph.edge_weights[entries]
     rows, number_bits = rows[entries], entries.size.bit_length()
     ranks = _ranks(weights, problem.maximum, number_bits)
-    keys = np.arange(_LEAST_DOUBLE, _LEAST_DOUBLE + entries.size)
+    keys = np.arange(_MIN_DOUBLE, _MIN_DOUBLE + entries.size)
     if ranks is not None:
         keys += ranks << number_bits
     offsets = np.zeros(n + 1, np.int32)
     np.cumsum(np.bincount(rows, minlength=n), out=offsets[1:])
     matrix = _matrix(graph, keys.view(np.float64), columns[entries], offsets)
     tree: NDArray[np.float64] = minimum_spanning_tree(matrix, overwrite=True).data
-    found = (tree.view(np.int64) - _LEAST_DOUBLE) & ((1 << number_bits) - 1)
+    found = (tree.view(np.int64) - _MIN_DOUBLE) & ((1 << number_bits) - 1)
     is_taken = np.zeros(entries.size, bool)
     is_taken[found] = True
     edges, weights = entries[is_taken], None if weights is None else weights[is_taken]

@@ -27,7 +27,7 @@ _SAMPLES = 256  # sampled edges. The weight that separates light edges is one of
 _CLIMB_LIMIT = 1024  # steps of a climb to the root in one pass. The next pass continues longer climbs.
 _SEGMENT_GROUPS = 16  # work-groups per compute unit of a GPU whose sub-groups get segments of the list
 _RESIDENT_GROUPS = 6  # work-groups per compute unit that are launched between barriers of the device
-_MOST_ROUNDS = "MAX_ROUNDS - 1"
+_MAX_ROUNDS = "MAX_ROUNDS - 1"
 # Filter-Borůvka: light edges are processed before the others.
 MIN_DEGREE = 8.0  # mean degree. Below it, the first round leaves few edges between trees anyway.
 EDGES_PER_VERTEX = 1.25  # default number of light edges per vertex
@@ -190,7 +190,7 @@ def default_light_edges(problem: ForestProblem, facts: DeviceFacts, *, whole: bo
 
 
 def _rounds(body: tuple[Phase, ...]) -> Loop:
-    return Loop(body, "round", "state[STATE_ALIVE]", _MOST_ROUNDS)
+    return Loop(body, "round", "state[STATE_ALIVE]", _MAX_ROUNDS)
 
 
 def _needs_int64_atomics(facts: DeviceFacts) -> str | None:

@@ -19,9 +19,9 @@ LOCK_FREE, TWO_HOP, HASHED, GROWING, REFINING = (
     f"partition/{name}.cl" for name in ("lock_free", "two_hop", "hashed", "greedy_growing", "label_propagation")
 )
 _ROUNDS = 5  # rounds of matching
-_LEAST_SHRINKING = 0.95  # vertices of a level relative to the level before. Above this, it hardly shrinks.
+_MAX_SHRINKING = 0.95  # vertices of a level relative to the level before. Above this, it hardly shrinks.
 _TURNS_A_READ = 4  # turns of refinement enqueued before the host reads whether it has ended
-_MOST_GROWN = 1 << 26  # greatest number of words of all partitions of the coarsest level
+_MAX_GROWN = 1 << 26  # greatest number of words of all partitions of the coarsest level
 _GROUPS_A_UNIT = 2  # work-groups per compute unit that refine levels in one launch
 # For each effort: the number of cycles that coarsen and refine again within the parts, and the greatest number of
 # vertices of the level from which a cycle starts. With normal effort only CPUs make cycles, because they refine in
@@ -173,7 +173,7 @@ class Multilevel:
             self._contract(level, n, m)
             words = self.plan.arrays["levels"].get(self._words * (level + 1), self._words * (level + 2))
             coarse = int(words[constant("LEVEL_VERTICES")]), int(words[constant("LEVEL_ENTRIES")])
-            if coarse[0] > _LEAST_SHRINKING * n:
+            if coarse[0] > _MAX_SHRINKING * n:
                 if at_hubs:
                     break
                 at_hubs = True
@@ -237,7 +237,7 @@ class Multilevel:
         level, n = len(self.sizes) - 1, self.sizes[-1][0]
         constant, n_parts = self.plan.program(GROWING).constant, self.plan.problem.n_parts
         each = constant("VERTEX_WORDS") * (n + n % 2) + constant("PART_WORDS") * n_parts
-        individuals = max(1, min(self._individuals, _MOST_GROWN // each))
+        individuals = max(1, min(self._individuals, _MAX_GROWN // each))
         self.reserve("grown", individuals * each)
         self.launch(GROWING, "grow_parts", 0, individuals, level=level)
         last = variants.first_level(self.plan.problem, self.sizes)

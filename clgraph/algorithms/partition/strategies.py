@@ -23,7 +23,7 @@ from clgraph.runtime.session import Session
 
 _COARSEST = 8  # vertices per part on the coarsest level
 _COARSEST_OF_OTHERS = 16  # the same with other refinements than label propagation, as they improve bisections less
-_LEAST_COARSEST = 128  # least number of vertices of the coarsest level
+_MIN_COARSEST = 128  # least number of vertices of the coarsest level
 _ALONE = 1024  # size of a work-group that makes or refines a partition alone; large, as it mostly waits for memory
 _FEW_COUNTERS = 2  # counters of a sub-group that bisects, one per side
 _SAME_EVERYWHERE = 8  # individuals of a deterministic partition, the same on every device
@@ -46,7 +46,7 @@ def gpu(
     """
     if coarsest is None:
         coarsest = _COARSEST if problem.refinement == "label_propagation" else _COARSEST_OF_OTHERS
-    coarsest = max(_LEAST_COARSEST, checked_count("coarsest", coarsest, 1000) * problem.n_parts)
+    coarsest = max(_MIN_COARSEST, checked_count("coarsest", coarsest, 1000) * problem.n_parts)
     if individuals is None:
         individuals = _SAME_EVERYWHERE if problem.deterministic else facts.compute_units * (2 if facts.is_cpu else 1)
         individuals = max(32, individuals) if problem.effort == "max" else individuals

@@ -25,14 +25,14 @@ _ACCEPTING = {
     "noop": (),
 }
 _ANY_GAIN = -(2**30)
-_MOST_ROUNDS = 256  # greatest number of rounds of matching. Some twenty are expected.
+_MAX_ROUNDS = 256  # greatest number of rounds of matching. Some twenty are expected.
 _ROUNDS_A_READ = 4  # rounds of matching enqueued before the host reads whether vertices are left
 _DENSER = 2  # greatest mean degree of levels without light edges, relative to the graph
 _SHORT = 8  # mean entries per row. Above this, individuals are slow: sub-groups process rows, and a group has few.
 # For each effort: the greatest numbers of vertices and entries of a level on which individuals are refined.
 _SMALL = {"normal": (1 << 12, 1 << 15), "max": (1 << 13, 1 << 17)}
 _GENERATIONS = {"normal": 0, "max": 10}
-_MOST_WORDS = 1 << 27  # greatest number of words of an array for all individuals
+_MAX_WORDS = 1 << 27  # greatest number of words of an array for all individuals
 
 
 def padded(n: int) -> int:
@@ -116,7 +116,7 @@ def match_segments(run: Any, level: int, n: int, seed: int, most_weight: int) ->
     lengths, has_atomics = run.plan.arrays["open_lengths"], run.plan.session.facts.has_int64_atomics
     lengths.fill(0)
     run.launch(SEGMENTED, "start_segmented", n, level=level, **given)
-    for number in range(_MOST_ROUNDS):
+    for number in range(_MAX_ROUNDS):
         given |= {"round": number, "seed": (seed + number) % 2**32}
         run.launch(SEGMENTED, "choose_segmented", n, level=level, most_weight=most_weight, **given)
         if not has_atomics:
@@ -166,7 +166,7 @@ def refine_individuals(run: Any, last: int, individuals: int, grown_each: int) -
     generations = _GENERATIONS[problem.effort]
     each = constant("VERTEX_ARRAYS") * room + constant("INDIVIDUAL_PART_WORDS") * n_parts + constant("REFINE_WORDS")
     shared = (n_parts + 1) * n_parts if generations else 1
-    individuals = max(1, min(individuals, _MOST_WORDS // max(each, shared)))
+    individuals = max(1, min(individuals, _MAX_WORDS // max(each, shared)))
     run.reserve("population", individuals * each)
     run.reserve("parents", individuals * (room + n_parts))
     run.reserve("shared_all", individuals * shared)

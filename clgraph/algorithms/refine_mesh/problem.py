@@ -19,7 +19,7 @@ MOST_ANGLE = 34.0  # degrees. With a larger *min_angle*, refinement hardly ever 
 MOST_COORDINATE, LEAST_EXTENT = 1e75, 1e-70  # Fourth powers of lengths must be in the range of doubles.
 MOST_TRIANGLES = 2**28  # A link holds the number of an edge in 30 bits.
 _SHARP = math.radians(60.0)  # Segments that meet at a smaller angle encroach on each other.
-_LEAST_LENS = 20.0  # degrees. Lenses for a smaller angle bound let points come very close to segments.
+_MIN_LENS = 20.0  # degrees. Lenses for a smaller angle bound let points come very close to segments.
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class RefineProblem:
             return 0.0
         if self.min_angle == 0 and not self.has_caps:
             return math.inf
-        return math.cos(math.radians(2.0 * max(self.min_angle, _LEAST_LENS))) ** 2
+        return math.cos(math.radians(2.0 * max(self.min_angle, _MIN_LENS))) ** 2
 
     def segments_by_row(self) -> tuple[NDArray[np.intp], NDArray[np.int32], NDArray[np.int32]]:
         """Return the segments in rows by their lower ends: the order, the offset of each point's row, and the ends."""

@@ -23,7 +23,7 @@ _UNREAD_ROUNDS = 8  # rounds enqueued before the host reads their progress
 _SUMS = ("leaders", "bads", "winners", "slots", "rims")  # arrays with a number per work-group
 _FIRST_SHARE = 0.05  # least share of the bad triangles that the first rounds process
 # Passes over patches in groups: at most 8. They end if one inserts less than 1/16 of the points of the first.
-_MOST_PASSES, _LEAST_GAIN = 8, 16
+_MAX_PASSES, _MIN_GAIN = 8, 16
 MOST_RIM = 1 << 15  # greatest number of edges of a cavity's rim
 
 
@@ -159,7 +159,7 @@ class Refinement:
         if self._patches is None:
             return
         tell, state, gains = begin("refining", unit="bad triangles"), self._read(), list[int]()
-        while not self.stopped and len(gains) < _MOST_PASSES and (not gains or _LEAST_GAIN * gains[-1] > gains[0]):
+        while not self.stopped and len(gains) < _MAX_PASSES and (not gains or _MIN_GAIN * gains[-1] > gains[0]):
             self._number += 1
             for launch in self._launches["priority"][0][:2]:
                 launch.set(round=self._number)

@@ -25,11 +25,11 @@ _DEEP = 40  # levels. A search with more is deep.
 # Width of the first bucket, in units of mean weight / mean degree. Davidson et al. use 32.
 _DEEP_HOPS, _SHALLOW_HOPS, _HUB_HOPS = 64.0, 4.0, 0.5
 _HUB = 32.0  # mean degrees. A hub has more edges.
-_MOST_BUCKETS = 4096.0  # greatest number of circular buckets that one edge may span
+_MAX_BUCKETS = 4096.0  # greatest number of circular buckets that one edge may span
 _FEW_WEIGHTS = 256  # sampled weights, whose mean shows whether the greatest weight is far above
 _WIDTH_HOPS = 1.0  # width of a circular bucket, in units of mean weight / mean degree
 _NARROWEST, _NARROWEST_FLOAT32 = 1e-300, 1e-36  # least widths of a bucket; their inverses are finite
-_MOST_LAUNCHES = 2**31  # no real limit: a vertex may be expanded several times, and a launch takes _BUDGET edges
+_MAX_LAUNCHES = 2**31  # no real limit: a vertex may be expanded several times, and a launch takes _BUDGET edges
 _WIDEST = 1e30  # greatest width of a bucket
 MANY_LEAVES = 0.25  # share of the vertices. With fewer leaves, recognising them takes longer than queueing them.
 _HELD = 128  # vertices buffered by a sub-group if turns are few and long. 32, 64 and 96 were tried too, on an H200.
@@ -150,7 +150,7 @@ def circular_buckets(problem: SearchProblem, facts: DeviceFacts, *, delta: float
         problem,
         setting,
         Phase(f"{_BUCKETS}:start", 1, values={"n_buckets": n_buckets, "pool": pool}),
-        Loop((search,), "round", "state[STATE_ALIVE]", _MOST_LAUNCHES),
+        Loop((search,), "round", "state[STATE_ALIVE]", _MAX_LAUNCHES),
     )
 
 
@@ -165,7 +165,7 @@ def _circle(problem: SearchProblem, delta: float | None) -> tuple[float, int]:
         weights = problem.edge_weights
         greatest = 0.0 if weights is None else float(weights[np.isfinite(weights)].max(initial=0.0))
     width = _default_delta(problem, _WIDTH_HOPS) if delta is None else checked_number("delta", delta)
-    width = max(width, greatest / _MOST_BUCKETS)
+    width = max(width, greatest / _MAX_BUCKETS)
     if held.is_float:
         width = max(width, _NARROWEST if held.wide else _NARROWEST_FLOAT32)
         return 1.0 / width, 1 << (int(greatest / width) + 2).bit_length()
@@ -228,4 +228,4 @@ def _has_even_weights(problem: SearchProblem) -> bool:
         return True
     few, greatest = weights[:: 1 + weights.size // _FEW_WEIGHTS], float(problem.weight_range[1])
     mean_degree = weights.size / problem.graph.n_vertices
-    return math.isfinite(greatest) and greatest * mean_degree <= _MOST_BUCKETS * _WIDTH_HOPS * float(few.mean())
+    return math.isfinite(greatest) and greatest * mean_degree <= _MAX_BUCKETS * _WIDTH_HOPS * float(few.mean())

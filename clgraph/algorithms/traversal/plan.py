@@ -15,7 +15,7 @@ from clgraph.runtime.driver.failure import STATUS_STUCK, check_status
 from clgraph.runtime.driver.timing import RoundBalance
 from clgraph.runtime.memory.arrays import DeviceArray
 
-_MOST_AT_ONCE = 32  # greatest number of rounds enqueued before the host reads whether the search has ended
+_MAX_AT_ONCE = 32  # greatest number of rounds enqueued before the host reads whether the search has ended
 
 
 class SearchPlan(Plan):
@@ -105,7 +105,7 @@ class Rounds:
         while changed == done:
             if done > self._plan.problem.graph.n_vertices:  # Every round extends shortest paths by an edge.
                 check_status(STATUS_STUCK, f"{done} rounds of {self._launches[-1].kernel}")
-            at_once = 1 if self._counts else min(1 + done // 4, _MOST_AT_ONCE)
+            at_once = 1 if self._counts else min(1 + done // 4, _MAX_AT_ONCE)
             for number in range(done + 1, done + at_once + 1):
                 if self._counts:
                     self._work.fill(0)

@@ -23,7 +23,7 @@ from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import InputError
 from clgraph.runtime.session import SessionLike, as_session
 
-_MOST_EPOCHS = 2**31 - 1
+_MAX_EPOCHS = 2**31 - 1
 _TRIPLE = ("users", "items", "values")
 _FORM = ("n_features_in_", "feature_names_in_", "_fitted_on_pairs")
 
@@ -254,14 +254,14 @@ class SGDMatrixFactorization(SavedFactorization):
     ) -> SGDMatrixFactorization:  # fmt: skip
         """Train from *start* on *ratings*, and keep the result of the whole epochs."""
         check_callback("callback", callback)
-        verbose = checked_count("verbose", self.verbose, _MOST_EPOCHS, least=-_MOST_EPOCHS)
+        verbose = checked_count("verbose", self.verbose, _MAX_EPOCHS, least=-_MAX_EPOCHS)
         tol = None if self.tol is None else checked_number("tol", self.tol, -math.inf)
         schedule = make_schedule(self.schedule, self.learning_rate, self.decay, self.regularization)
         eval_ratings, unseen = self._evaluation(eval_set, known)
         engine = self._engine(
             ratings, rank=start.user_factors.shape[1], strategy=self.strategy,
             options=self.strategy_options, deterministic=isinstance(self.random_state, numbers.Integral),
-            n_epochs=checked_count("n_epochs", n_epochs, _MOST_EPOCHS), storage=self.storage,
+            n_epochs=checked_count("n_epochs", n_epochs, _MAX_EPOCHS), storage=self.storage,
             biases=start.user_biases is not None, mean=mean,
         )  # fmt: skip
         engine.model.set(start)

@@ -27,10 +27,10 @@ from clgraph.runtime.memory.arrays import DeviceArray
 _SOURCE = "factorization/block_grid.cl"
 _LINGER = 20000  # turns for which work-groups wait for others to start
 _STREAMS = 4  # parts of a block between which a single work-item alternates
-_MOST_GROUPS = 4096  # greatest number of groups; their square, the number of blocks, fits 32 bits
+_MAX_GROUPS = 4096  # greatest number of groups; their square, the number of blocks, fits 32 bits
 _LONG_ROW = 16  # vectors per row. From here on four work-items share a rating by default.
-_MOST_VECTORS = 8  # vectors of a row that one work-item holds at most, if more work-items can share the row
-_MOST_CHAINED_VECTORS = 6  # vectors per work-item. Up to here two products at a time fit 256 registers.
+_MAX_VECTORS = 8  # vectors of a row that one work-item holds at most, if more work-items can share the row
+_MAX_CHAINED_VECTORS = 6  # vectors per work-item. Up to here two products at a time fit 256 registers.
 _PLACED_ONE_BY_ONE = 8  # vertices per part that are placed one by one, heaviest first
 
 
@@ -63,7 +63,7 @@ def block_grid(
     vectors = layout.vectors * layout.lanes
     lanes = _default_lanes(vectors, facts.sub_group_size) if lanes is None else _checked_lanes(lanes, layout, facts)
     n_groups = grid_groups(problem.stats, facts) if n_groups is None else n_groups
-    n_groups = checked_count("n_groups", n_groups, _MOST_GROUPS)
+    n_groups = checked_count("n_groups", n_groups, _MAX_GROUPS)
     in_one_launch = (
         clear("control"),
         clear("done"),
@@ -169,12 +169,12 @@ class BlockSteps:
 
 def _chain(vectors: int) -> int:
     """Return the number of consecutive steps whose products are computed together: two, or one if registers are few."""
-    return 1 if vectors > _MOST_CHAINED_VECTORS else 2
+    return 1 if vectors > _MAX_CHAINED_VECTORS else 2
 
 
 def _default_lanes(vectors: int, sub_group_size: int) -> int:
     lanes = min(math.gcd(vectors, 4 if vectors >= _LONG_ROW else 2), sub_group_size)
-    while vectors // lanes > _MOST_VECTORS and vectors % (2 * lanes) == 0 and lanes < sub_group_size:
+    while vectors // lanes > _MAX_VECTORS and vectors % (2 * lanes) == 0 and lanes < sub_group_size:
         lanes *= 2
     return lanes
 

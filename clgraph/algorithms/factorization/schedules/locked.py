@@ -25,8 +25,8 @@ _EDGES, _NODES = "factorization/edge_locked.cl", "factorization/node_locked.cl"
 _RATINGS_PER_SLOT = 32  # ratings per slot and pass
 _GROUPS_PER_UNIT = 8  # greatest number of work-groups per compute unit in later passes
 _MANY_RATINGS = 8  # mean ratings per item. From here on, a sub-group owns an item by default.
-_MOST_AHEAD = 16  # greatest number of passes enqueued before the host reads the list's length
-_MOST_STALLS = 40  # reads without progress. An item stays listed until its last rating is done, so some are normal.
+_MAX_AHEAD = 16  # greatest number of passes enqueued before the host reads the list's length
+_MAX_STALLS = 40  # reads without progress. An item stays listed until its last rating is done, so some are normal.
 Team = Literal["work_item", "sub_group"]
 
 
@@ -213,11 +213,11 @@ class _Passes:
                 launch(groups)
             before, left = left, self._sizes.item((number + 1) % self._sizes.size)
             stalls = stalls + 1 if left == before else 0
-            if stalls == _MOST_STALLS:
+            if stalls == _MAX_STALLS:
                 raise DeviceTimeoutError(
                     f"{launch.kernel}: {left} entries are left after {number} passes, no fewer than before"
                 )
-            ahead = min(2 * ahead, _MOST_AHEAD)
+            ahead = min(2 * ahead, _MAX_AHEAD)
 
 
 class _ItemTeams:
