@@ -1,4 +1,4 @@
-/* Breadth-first search on CPUs, bottom-up: each unreached vertex looks for a neighbour in the frontier.
+/* Breadth-first search on CPUs, bottom-up: each unreached vertex searches its neighbours for one in the frontier.
  *
  * The frontier, the next one and the unreached vertices are bitmaps, bit k of word w for vertex 64 w + k. A work-group
  * takes every stride-th block of words. No atomics: one work-group writes a word, and the distances of its vertices.
@@ -34,7 +34,7 @@ KERNEL mark_bits(int n, uint depth, __global const int *restrict distances, __gl
   }
 }
 
-/* Reach the vertices at `depth`. found[group] becomes how many the group reached. */
+/* Reach the vertices at `depth`. found[group] becomes the number of vertices that the group reached. */
 KERNEL pull_bits(int n, uint depth, __global const offset_t *restrict in_offsets, __global const int *restrict in_neighbors,
                  __global const ulong *restrict frontier, __global ulong *restrict next, __global ulong *restrict unreached,
                  __global int *restrict distances, __global int *restrict predecessors, __global ulong *restrict found) {
@@ -60,7 +60,7 @@ KERNEL pull_bits(int n, uint depth, __global const offset_t *restrict in_offsets
   found[get_group_id(0)] = n_found;
 }
 
-/* One work-item puts the vertices of the frontier into the first queue, and tells that they are expanded next. */
+/* One work-item puts the vertices of the frontier into the first queue, and sets `place` to expand them next. */
 KERNEL queue_bits(int n, uint depth, __global const ulong *restrict frontier, __global int *restrict queue,
                   __global ulong *restrict place) {
   ulong rows = 0ul;
