@@ -148,7 +148,7 @@ INLINE ulong expand_share(const share_of_level_t *share, uint member, uint membe
 INLINE void follow(uint member, uint launch, volatile __global uint *meeting, search_t in) {
   volatile __global uint *given = meeting + MEET_SHARE, *own = meeting + 32u * member;
   share_of_level_t share;
-  uint seen = load_relaxed(own + MEET_DONE);  /* of launches before: it has done all that were given to it */
+  uint seen = load_relaxed(own + MEET_DONE);  /* the last share of earlier launches, which are all done */
   store_relaxed(own + MEET_JOINED, launch + 1u);
   for (ulong spin = 0ul; spin < PATIENCE; spin++) {
     const uint turn = load_relaxed(meeting + MEET_TURN);

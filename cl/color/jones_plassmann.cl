@@ -105,8 +105,8 @@ INLINE int try_all(small_t *x, int open, int is_first, order_t order, ring_t *qu
 
 /* round: number of the launch.  From 2 on, a launch continues with the vertices that an earlier one left open.  sizes: for
  * each sub-group, the beginning of its queue and the number of vertices in it.  A queue has room for the sub-group's
- * share of the vertices.  If MARKED, more vertices may be open at once: the listed ones and those of the steps.  All
- * listed ones fit, and they wait for none of the others, so the queue does not stay full. */
+ * share of the vertices.  If MARKED, more vertices may be open at once: the listed ones and the vertices of the steps.
+ * All listed ones fit, and they wait for none of the others, so the queue does not stay full. */
 KERNEL color_small(int n, uint round, order_t order, __global const uint *restrict blocks,
                    __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
                    volatile __global uint *words, __global uint4 *queues, __global uint *lists, __global uint2 *sizes,

@@ -83,14 +83,14 @@ typedef struct {
   __global int *listed;
 } large_t;
 
-/* The neighbour with most possible colours, among those that may take c, that this lane has found; range 0: none. */
+/* The neighbour that this lane has found to have most possible colours, if it may take c; range 0: none. */
 typedef struct {
   uint range;
   int u;
 } rival_t;
 
-/* Reads the listed neighbours.  Forbids the colours of coloured ones, and keeps on the list those that may still take c or
- * a greater colour.  All lanes together write the new list over the part that has been read. */
+/* Reads the listed neighbours.  Forbids the colours of coloured ones, and keeps a neighbour on the list if it may still
+ * take c or a greater colour.  All lanes together write the new list over the part that has been read. */
 INLINE rival_t look_through(large_t *x, uint c, const bitmap_t *bitmap, __global const int *restrict column_indices,
                             volatile __global uint *words) {
   const uint lane = sg_lane();

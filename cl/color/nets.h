@@ -1,6 +1,6 @@
 /* A net is a set of vertices that must all differ in colour.  In a graph at distance 2, net v is the closed row of v: v and
- * its neighbours (CLOSED 1).  The nets of a vertex are those of its closed row.  In a matrix, net r is the set of columns
- * with an entry in row r, and the nets of a column are the rows in which it has an entry.
+ * its neighbours (CLOSED 1).  The nets of a vertex are the nets of all members of its closed row.  In a matrix, net r is
+ * the set of columns with an entry in row r, and the nets of a column are the rows in which it has an entry.
  *
  * A team of lanes takes a vertex: TEAM lanes of a sub-group, or a work-group (GROUP_TEAM 1).  A place is a position in
  * the vertex's row.  Rows are sorted, so a repeat equals the entry before it.  A closed row has one place more, for the
