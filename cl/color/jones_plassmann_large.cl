@@ -83,7 +83,7 @@ typedef struct {
   __global int *listed;
 } large_t;
 
-/* The neighbour that this lane has found to have most possible colours, if it may take c; range 0: none. */
+/* The rival that this lane has found: the neighbour with most possible colours of all that may take c; range 0: none. */
 typedef struct {
   uint range;
   int u;

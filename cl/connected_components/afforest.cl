@@ -79,9 +79,9 @@ INLINE void link_outsiders(int v, int root, int giant, offset_t begin, offset_t 
 #endif
 }
 
-/* A work-group lists its vertices, of 4 * WG_SIZE, with edges and outside the giant (without a giant, all with edges).
- * Then its lanes process the list densely, because there are few such vertices, and a lane that works
- * alone keeps its sub-group waiting. */
+/* A work-group has 4 * WG_SIZE vertices.  It lists all that have edges and are outside the giant (without a giant, all that
+ * have edges).  Then its lanes process the list densely, because there are few such vertices, and a lane that works alone
+ * keeps its sub-group waiting. */
 KERNEL link_rest(int n, __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
                  __global int *restrict state, volatile __global int *parent) {
   LOCAL_ARRAY int outside[4 * WG_SIZE];
