@@ -64,7 +64,7 @@ class Hybrid(Multilevel):
         return level
 
     def _cycles(self) -> tuple[int, int]:
-        """Return 0 cycles, because new levels would lose the CPU's partition."""
+        """Return 0 cycles, so that refinement starts from the CPU's partition."""
         return 0, 0
 
     def _read(self, level: int, n: int, m: int) -> PartitionProblem:

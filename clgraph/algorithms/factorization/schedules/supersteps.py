@@ -151,7 +151,7 @@ class Supersteps:
         )
 
     def run(self) -> None:
-        """Enqueue one sweep. The host waits for each range before it enqueues the one after the next."""
+        """Enqueue one sweep. The host waits for each range before it enqueues the next, but reads nothing back."""
         self.plan.arrays["status"].fill(0)
         event = None
         with typed_errors("enqueueing a sweep"):
