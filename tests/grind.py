@@ -260,7 +260,7 @@ def partitions(session: Session) -> None:
     strategies._group = lambda *_: 4
     src, dst, _ = _with_long_row(13, 60, 110, 30)
     graph = Graph.from_edges(src, dst, np.arange(src.size) % 5, n=64)
-    strategies._LEAST_COARSEST = 4
+    strategies._MIN_COARSEST = 4
     for small in (1 << 12, 8):
         multilevel._SMALL = small
         options = {"coarsest": 1, "individuals": 2, "vertex_weights": np.arange(64) % 3}
@@ -274,7 +274,7 @@ def partition_variants(session: Session) -> None:
 
     warnings.simplefilter("ignore", RuntimeWarning)
     strategies._group = lambda *_: 4
-    strategies._LEAST_COARSEST = 4
+    strategies._MIN_COARSEST = 4
     src, dst = np.random.default_rng(17).integers(40, size=(2, 90))
     graph = Graph.from_edges(src, dst, np.arange(src.size) % 5, n=42)
     for matching, contraction, refinement in (

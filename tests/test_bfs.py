@@ -104,7 +104,7 @@ def test_searches_of_shapes_that_use_every_branch_are_right(
 def test_wide_levels_are_expanded_by_all_cores(pocl: Session, most_alone: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Search as on a CPU of many cores."""
     monkeypatch.setattr(queues, "_FEW_UNITS", 0)
-    monkeypatch.setattr(queued, "_MOST_ALONE", most_alone)
+    monkeypatch.setattr(queued, "_MAX_ALONE", most_alone)
     monkeypatch.setattr(queued, "_BUDGET", 100)
     for graph, source in ((cg.generators.rmat(11, 16), 7), (cg.generators.grid(50, 60), 0), (GRAPHS["star"](), 5)):
         for strategy in ("frontier", "direction_optimizing"):

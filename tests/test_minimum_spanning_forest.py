@@ -364,7 +364,7 @@ def test_rounds_that_do_not_end_are_reported(
     plan = STRATEGIES[strategy].plan(pocl, as_problem(chain(np.arange(99) % 7).permuted(1)), **options)
     plan.run()
     assert plan.rounds[-1] > 1
-    monkeypatch.setattr(strategies, "_MOST_ROUNDS", 1)
+    monkeypatch.setattr(strategies, "_MAX_ROUNDS", 1)
     plan = STRATEGIES[strategy].plan(pocl, as_problem(chain(np.arange(99) % 7).permuted(1)), **options)
     with pytest.raises(DeviceTimeoutError, match="1 rounds of minimum_spanning_forest/"):
         plan.run()

@@ -1,4 +1,4 @@
-/* Breadth-first search on CPUs, bottom-up: each unreached vertex looks for a neighbour in the frontier.
+/* Breadth-first search on CPUs, bottom-up: each unreached vertex searches its neighbours for one in the frontier.
  *
  * The frontier, the next one and the unreached vertices are bitmaps, bit k of word w for vertex 64 w + k. A work-group
  * takes every stride-th block of words. No atomics: one work-group writes a word, and the distances of its vertices.
@@ -34,7 +34,8 @@ KERNEL mark_bits(int n, uint depth, __global const int *restrict distances, __gl
   }
 }
 
-/* Reach the vertices at `depth`. found[2 group] becomes how many the group reached, and the next word their edges. */
+/* Reach the vertices at `depth`. found[2 group] becomes the number of vertices that the group reached, and the next word
+ * the number of their edges. */
 KERNEL pull_bits(int n, uint depth, __global const offset_t *restrict row_offsets,
                  __global const offset_t *restrict in_offsets, __global const int *restrict in_neighbors,
                  __global const ulong *restrict frontier, __global ulong *restrict next, __global ulong *restrict unreached,
@@ -63,7 +64,7 @@ KERNEL pull_bits(int n, uint depth, __global const offset_t *restrict row_offset
   found[2 * get_group_id(0) + 1] = edges;
 }
 
-/* One work-item puts the vertices of the frontier into the first queue, and tells that they are expanded next. The levels
+/* One work-item puts the vertices of the frontier into the first queue, and sets `place` to expand them next. The levels
  * before had `edges`, and `reached` vertices are reached. */
 KERNEL queue_bits(int n, uint depth, ulong edges, ulong reached, __global const ulong *restrict frontier, __global int *restrict queue,
                   __global ulong *restrict place) {

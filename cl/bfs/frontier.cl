@@ -1,5 +1,5 @@
-/* Breadth-first search, level by level: top-down from the frontier, and bottom-up from the unreached vertices where
- * that looks at fewer edges.
+/* Breadth-first search, level by level: top-down from the frontier, or bottom-up from the unreached vertices if that
+ * reads fewer edges.
  *
  * A work-item takes edges of its sub-group's rows, or bottom-up every stride-th vertex.  distances[v] is -1 until v is
  * reached; the work-item that reaches v writes predecessors[v].
@@ -47,8 +47,8 @@ KERNEL start(int n_sources, uint light_capacity, uint heavy_capacity, __global c
 
 #if ONE_LAUNCH
 #if BOTTOM_UP
-/* Every work-item calls behind a barrier of its group: arrive without a queue, wait for the others, and begin the
- * next turn; 0 ends the search. */
+/* Every work-item calls after a barrier of its group: arrive without a queue, wait for the others, and begin the next
+ * turn.  A result of 0 ends the search. */
 INLINE uint next_turn(turn_t *turn, volatile __local uint *flags) {
   if (get_local_id(0) == 0) {
     turn_arrive(turn->state, turn->number, turn->cleared, LISTED | *flags, turn->sum);
@@ -60,17 +60,17 @@ INLINE uint next_turn(turn_t *turn, volatile __local uint *flags) {
   return told;
 }
 
-/* The arrays of a bottom-up level: the frontier as bits; and in local memory how many vertices the group has reached, and
- * its hubs. */
+/* The arrays of a bottom-up level: the frontier as bits; and in local memory the number of vertices that the group has
+ * reached, and its hubs. */
 typedef struct {
   __global uint *bits;
   __local uint *reached;
   __local hubs_t *hubs;
 } pulled_t;
 
-/* Every work-item calls: add what it has reached to the group's count, and tell by HAS_OWN if a vertex is left; then the
- * group's work-item 0 adds the count to sizes[3] of the next turn.
- * Race: sub-groups add to one local word, groups to one global word.  Both are read only behind a barrier. */
+/* Every work-item calls: add `mine`, the vertices that it has reached, to the group's count, and set HAS_OWN if a vertex
+ * is left.  Then the group's work-item 0 adds the count to sizes[3] of the next turn.
+ * Race: sub-groups add to one local word, groups to one global word.  Both are read only after a barrier. */
 INLINE void count_reached(const turn_t *turn, uint mine, int left, const frontiers_t *all, pulled_t on) {
   if (sg_lane() == 0 && mine) fetch_add(on.reached, mine);
   if (sg_any(left) && sg_lane() == 0) fetch_or(all->flags, HAS_OWN);
@@ -81,8 +81,8 @@ INLINE void count_reached(const turn_t *turn, uint mine, int left, const frontie
   }
 }
 
-/* Every work-item calls: list the last level that was reached bottom-up, and begin again with empty queues.  0 ends the
- * search. */
+/* Every work-item calls: list the last level that was reached bottom-up, and begin again with empty queues.  A result of
+ * 0 ends the search. */
 INLINE uint return_to_lists(turn_t *turn, int n, uint depth, tree_t on, const frontiers_t *all,
                             __global const offset_t *restrict row_offsets) {
   const long item = (long)turn->sub_group * SUB_GROUP_SIZE + sg_lane(), n_items = (long)turn->n_sub_groups * SUB_GROUP_SIZE;
@@ -97,8 +97,8 @@ INLINE uint return_to_lists(turn_t *turn, int n, uint depth, tree_t on, const fr
 }
 
 /* Every work-item calls: search levels from the unreached vertices, two turns each, until the frontier has less than
- * 1/beta of the vertices; the turn after that lists the last level.  Returns the depth of the listed vertices; 0 ends
- * the search. */
+ * 1/beta of the vertices.  The turn after that lists the last level.  Returns the depth of the listed vertices; a result
+ * of 0 ends the search. */
 INLINE uint search_bottom_up(turn_t *turn, int n, uint depth, uint max_depth, uint beta, tree_t on, const frontiers_t *all,
                              pulled_t pulled, __global const offset_t *restrict row_offsets,
                              __global const offset_t *restrict in_offsets, __global const int *restrict in_neighbors) {
@@ -122,8 +122,8 @@ INLINE uint search_bottom_up(turn_t *turn, int n, uint depth, uint max_depth, ui
 }
 #endif
 
-/* The search in one launch.  Bottom-up once the frontier has more than 1 / alpha of the unexplored edges, top-down again
- * once it has less than 1 / beta of the vertices. */
+/* The whole search in one launch.  It goes bottom-up once the frontier has more than 1 / alpha of the unexplored edges,
+ * and top-down again once it has less than 1 / beta of the vertices. */
 KERNEL search(int n, uint max_depth, uint alpha, uint beta, offset_t m, uint light_capacity, uint heavy_capacity,
               __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
               __global const offset_t *restrict in_offsets, __global const int *restrict in_neighbors,
@@ -171,8 +171,8 @@ KERNEL search(int n, uint max_depth, uint alpha, uint beta, offset_t m, uint lig
 }
 
 #else
-/* One level from the lists, by any number of work-groups.  The end of a launch stands for the barrier, so plain loads of
- * the sizes will do.  It clears the sizes of the turn after the next. */
+/* One level from the lists, by any number of work-groups.  The end of the launch is the barrier, so plain loads of the
+ * sizes are enough.  The kernel clears the sizes of the turn after the next. */
 KERNEL expand_level(uint turn, uint depth, uint light_capacity, uint heavy_capacity,
                     __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
                     __global int *light, __global int2 *heavy, volatile __global uint *state,

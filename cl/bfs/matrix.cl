@@ -8,7 +8,7 @@
 #include "bfs/meeting.h"
 
 #define MATRIX_STATUS 0
-#define MATRIX_WRONG 1            /* 1: the arrays describe no graph */
+#define MATRIX_WRONG 1            /* 1: the arrays are not a valid graph */
 #define MATRIX_WORDS 2
 
 KERNEL search_matrix(int n, uint max_depth, int n_sources, __global const int *restrict sources,

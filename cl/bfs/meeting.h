@@ -1,4 +1,4 @@
-/* A few work-groups, one a core, search wide levels of a breadth-first search together. Each has a queue of its own.
+/* A few work-groups, one per core, search wide levels of a breadth-first search together. Each has a queue of its own.
  *
  * The group that starts first leads. It divides a level that is wide enough into shares. Each group that has joined
  * expands a part of every share and pushes the vertices that it reaches to its own queue. The leader never waits for a
@@ -11,21 +11,21 @@
 #define CLGRAPH_BFS_MEETING_H
 #include "traversal/levels.h"
 
-#ifndef MEMBERS                  /* the most groups that search together */
+#ifndef MEMBERS                  /* greatest number of groups that search together */
 #define MEMBERS 2
 #endif
 #ifndef UNCHECKED                /* 1: columns may be out of range; a share may hold vertices that are only checked */
 #define UNCHECKED 0
 #endif
 /* Words of `meeting`, which outlives launches. Its groups of words are 128 bytes, or two cache lines, apart. */
-#define MEET_ARRIVED 0           /* how many groups have arrived, in all launches */
-#define MEET_ENDED 32            /* how many launches have ended their search */
+#define MEET_ARRIVED 0           /* number of groups that have arrived, in all launches */
+#define MEET_ENDED 32            /* number of launches that have ended their search */
 #define MEET_TURN 64             /* the number of the last share, and how many members take part */
 #define MEET_SHARE 65
 #define MEET_JOINED 96           /* the launch that each member has joined */
 #define MEET_DONE 97             /* the last share that it has done */
 #define MEET_TAIL 98             /* the end of its queue */
-#define MEET_EDGES 99            /* edges that it looked at in that share */
+#define MEET_EDGES 99            /* edges that it read in that share */
 #define MEETING_WORDS (MEET_JOINED + 32 * MEMBERS)
 #define MEMBERS_MASK 15u
 
@@ -33,7 +33,7 @@
 #ifndef SHARED_ROWS              /* the leader expands smaller shares alone */
 #define SHARED_ROWS 64ul
 #endif
-#ifndef MOST_ROWS                /* rows of a share: few, as rows differ in length and the leader waits */
+#ifndef MOST_ROWS                /* rows of a share. Few, because rows differ in length and the leader waits for all. */
 #define MOST_ROWS (4096ul * MEMBERS)
 #endif
 #ifndef LATE                     /* after this many reads of a member's word, the leader goes on alone */
@@ -43,7 +43,7 @@
 #define LATE (1ul << 15)
 #endif
 #endif
-#ifndef PATIENCE                 /* reads after which a wait ends; one core may search long before a wide level */
+#ifndef PATIENCE                 /* reads after which a member's wait ends. One core may search long before a wide level. */
 #define PATIENCE (1ul << 33)
 #endif
 
@@ -120,7 +120,7 @@ INLINE ulong expand(__global const int *from, __global const int *end, uint dept
   return tail;
 }
 
-/* Expand a member's part of a share, and return how many edges that were. tail: the end of its queue. */
+/* Expand a member's part of a share, and return the number of edges. tail: the end of its queue. */
 INLINE ulong expand_share(const share_of_level_t *share, uint member, uint members, search_t in, uint *tail) {
   const ulong size = share->last - share->first;
   const ulong first = share->first + size * member / members, end = share->first + size * (member + 1u) / members;
@@ -148,7 +148,7 @@ INLINE ulong expand_share(const share_of_level_t *share, uint member, uint membe
 INLINE void follow(uint member, uint launch, volatile __global uint *meeting, search_t in) {
   volatile __global uint *given = meeting + MEET_SHARE, *own = meeting + 32u * member;
   share_of_level_t share;
-  uint seen = load_relaxed(own + MEET_DONE);  /* of launches before: it has done all that were given to it */
+  uint seen = load_relaxed(own + MEET_DONE);  /* the last share of earlier launches, which are all done */
   store_relaxed(own + MEET_JOINED, launch + 1u);
   for (ulong spin = 0ul; spin < PATIENCE; spin++) {
     const uint turn = load_relaxed(meeting + MEET_TURN);
@@ -178,8 +178,8 @@ INLINE void follow(uint member, uint launch, volatile __global uint *meeting, se
   }
 }
 
-/* Expand a share together with the members that have joined, and return how many edges that were. At most `most`
- * members take part. If a member was late, `most` becomes 1 and the others leave. */
+/* Expand a share together with the members that have joined, and return the number of edges. At most `most` members
+ * take part. If a member was late, `most` becomes 1 and the others leave. */
 INLINE ulong lead(share_of_level_t *share, uint *most, uint launch, volatile __global uint *meeting, search_t in,
                   uint *status) {
   uint members = 1u;
@@ -216,7 +216,7 @@ INLINE ulong lead(share_of_level_t *share, uint *most, uint launch, volatile __g
   return edges;
 }
 
-/* Go on to the vertices that this level pushed to the queues, and return how many there are. */
+/* Go on to the vertices that this level pushed to the queues, and return their number. */
 INLINE ulong next_level(share_of_level_t *share) {
   ulong rows = 0ul;
 #pragma unroll

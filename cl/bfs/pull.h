@@ -1,19 +1,20 @@
 /* One level of a breadth-first search from the unreached vertices, in steps with a barrier between them.
  *
- * mark_frontier writes the frontier as bits; pull lets each unreached vertex look for a neighbour there; pull_hubs reads
- * the longest rows with the whole work-group.  list_depth turns the last level into lists again.
+ * mark_frontier writes the frontier as bits.  In pull each unreached vertex searches its neighbours for one in the
+ * frontier.  pull_hubs reads the longest rows with the whole work-group.  list_depth turns the last level into lists
+ * again.
  */
 #ifndef CLGRAPH_BFS_PULL_H
 #define CLGRAPH_BFS_PULL_H
 #include "bfs/top_down.h"
 
-#ifndef LONE_ENTRIES             /* entries of a row that a lane looks at alone */
+#ifndef LONE_ENTRIES             /* entries of a row that a lane reads alone before its sub-group helps */
 #define LONE_ENTRIES 64
 #endif
 #ifndef HUB_ENTRIES              /* the work-group reads longer rows together, after its sub-groups have read theirs */
 #define HUB_ENTRIES 16384
 #endif
-#define MOST_HUBS 16             /* rows that a work-group keeps; sub-groups read further ones alone */
+#define MOST_HUBS 16             /* hubs that a work-group keeps.  Sub-groups read the rows of further hubs alone. */
 #define PULLED 4                 /* vertices whose distances and rows a lane looks up together */
 
 /* Bit v of the frontier: v was reached at this depth.  A work-item writes whole words, so no two write one word.
@@ -33,7 +34,7 @@ INLINE void mark_frontier(int n, int depth, size_t first, size_t stride, volatil
 
 INLINE int in_frontier(int v, __global const uint *bits) { return bits[v >> 5] >> (v & 31) & 1u; }
 
-/* The first entry of [e, end), by stride, that is in the frontier; -1 if there is none. */
+/* Returns the neighbour of the first of the entries e, e + stride, … that is in the frontier; -1 if there is none. */
 INLINE int frontier_neighbor(offset_t e, offset_t end, offset_t stride, __global const int *restrict column_indices,
                              __global const uint *bits) {
   for (; e < end; e += 4 * stride) {
@@ -45,8 +46,8 @@ INLINE int frontier_neighbor(offset_t e, offset_t end, offset_t stride, __global
   return -1;
 }
 
-/* Every lane calls: find an entry of [e, end) that is in the frontier, -1 if there is none.  The lanes read four
- * entries each, then move on by `stride`. */
+/* Every lane calls: find a neighbour among the entries [e, end) that is in the frontier, -1 if there is none.  The lanes
+ * read four entries each, then move on by `stride`. */
 INLINE int found_together(offset_t e, offset_t end, offset_t stride, __global const int *restrict column_indices,
                           __global const uint *bits) {
   for (; e < end; e += stride) {
@@ -65,7 +66,7 @@ typedef struct {
   int by[MOST_HUBS];             /* a neighbour in the frontier, or -1 */
 } hubs_t;
 
-/* Returns 0 if the group has no room for another hub; the sub-group then reads the row alone.
+/* Keep hub v for the work-group.  Returns 0 if there is no room for another hub; the sub-group then reads the row alone.
  * Race: lanes take slots by an addition.  `size` may come to exceed MOST_HUBS; pull_hubs cuts it. */
 INLINE int keep_hub(int v, __local hubs_t *hubs) {
   const uint slot = fetch_add(&hubs->size, 1u);
@@ -104,9 +105,9 @@ INLINE uint pull_hubs(int depth, tree_t on, __global const uint *bits, __local h
   return n_reached;
 }
 
-/* Unreached vertices look for a neighbour in the frontier, among the sources of edges to them.  Vertices with long rows
- * are kept for the work-group.  Returns how many this work-item reached; *left becomes 1 if a vertex with entries stays
- * unreached.
+/* Each unreached vertex searches the sources of edges to it for one in the frontier.  Vertices with long rows are kept
+ * for the work-group.  Returns the number of vertices that this work-item reached; *left becomes 1 if a vertex with
+ * entries stays unreached.
  * No race: in this turn only one work-item reads and writes distances[v], or one work-group if v is a hub.  Others read it
  * a turn later, behind the fences of the barrier. */
 INLINE uint pull(int n, int depth, long first, long stride, tree_t on, __global const uint *bits, __local hubs_t *hubs,

@@ -1,8 +1,7 @@
 /* Breadth-first search on CPUs, top-down: vertices wait in queues, in the order in which they are reached.
  *
- * `place` says which vertices wait. A search stops after a level that found many vertices, and counts their edges; then
- * kernels of other files go on, or this one is launched again. `meeting.h` describes how several work-groups share a
- * search.
+ * `place` tells which vertices wait. A search stops after a level that found many vertices, and counts their edges. Then
+ * the host launches another kernel, or this one again. `meeting.h` describes how several work-groups share a search.
  */
 #include "bfs/meeting.h"
 #include "bfs/place.h"
@@ -10,7 +9,7 @@
 #ifndef BLOCK_ROWS               /* rows of a queue that a work-group of expand_queue takes at a time */
 #define BLOCK_ROWS 64u
 #endif
-#ifndef HELD                     /* vertices that it holds back before it asks for room in the queue */
+#ifndef HELD                     /* vertices that it buffers before it takes slots in the queue */
 #define HELD 256u
 #endif
 
@@ -115,7 +114,7 @@ KERNEL search_queue(int n, ulong m, uint max_depth, ulong most_rows, ulong least
   store_relaxed(meeting + MEET_ENDED, launch + 1u);
 }
 
-/* Move `held` vertices to the end of the queue, which tail tells. */
+/* Move the `held` vertices to the end of the queue; *tail is its end. */
 INLINE void push_held(__global const int *held, uint size, __global int *queue, volatile __global uint *tail) {
   const uint at = fetch_add(tail, size);
   for (uint k = 0u; k < size; k++) queue[at + k] = held[k];

@@ -5,15 +5,15 @@
 
 #define UNREACHED -1
 
-/* The result of a search.  The rows are passed separately: a compiler sees that nothing writes them only while they are
- * parameters of the kernel, and loses sight of that in a struct. */
+/* The result of a search.  The rows are passed separately, not in this struct: a compiler recognises read-only arrays
+ * only if they are parameters of the kernel. */
 typedef struct {
   volatile __global int *distances;
   __global int *predecessors;
 } tree_t;
 
-/* Every lane calls: reach the far ends of the edges, and push the ones that were new.  look: 1 loads the distance
- * before the atomic, since most far ends are reached already.
+/* Every lane calls: reach the far ends of the edges, and push each that was new.  look: 1 loads the distance before the
+ * atomic, because most far ends are reached already.
  * Race: several work-items find u in one level.  The compare-exchange lets one of them win, and only the winner writes
  * the predecessor and pushes u.  The load before it may return an old UNREACHED; the compare-exchange then fails. */
 INLINE void visit(const edges_t *edges, int depth, int look, tree_t on, frontier_t next,

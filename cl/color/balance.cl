@@ -1,12 +1,13 @@
-/* Makes colour classes more alike in size: vertices of a class that is too full move to the least full class that none
- * of their neighbours has.  A sub-group takes a vertex.
+/* Balances the sizes of colour classes.  A vertex of a class that is too full moves to the least full class that none of
+ * its neighbours has.  A sub-group takes a vertex.
  *
  * One launch moves vertices of one class only.  No two of them are neighbours (or, at DISTANCE 2, have a common
  * neighbour), so their moves never conflict, and a proper colouring stays proper.  A class gives while it has more than
  * *cap* vertices, and takes while it has fewer.
  *
- * Races: sizes change while other sub-groups look for the least.  A move reserves its two places by atomics, and gives
- * them back if it did not get both.  If one sub-group runs alone, the result is always the same.
+ * Races: sizes change while other sub-groups search for the least.  A move reserves its departure from one class and its
+ * place in the other by atomics, and undoes them if it did not get both.  If one sub-group runs alone, the result is
+ * always the same.
  *
  * After A. H. Gebremedhin, F. Manne, A. Pothen; H. Lu, M. Halappanavar, D. Chavarria-Miranda, A. H. Gebremedhin,
  * A. Panyala, A. Kalyanaraman, "Algorithms for balanced graph colorings with applications in parallel computing", IEEE
@@ -18,7 +19,7 @@
 #ifndef DISTANCE
 #define DISTANCE 1
 #endif
-#ifndef BITMAP_WORDS             /* 32 colours each; further colours are looked at one window at a time */
+#ifndef BITMAP_WORDS             /* words of 32 colours each.  More colours are processed one window at a time. */
 #define BITMAP_WORDS 32
 #endif
 #ifndef ATTEMPTS
@@ -34,7 +35,7 @@ INLINE void mark_row(offset_t first, offset_t last, uint base, __global const in
   }
 }
 
-/* The least full class that v may move to and that has room: its size above, its colour below. */
+/* Returns the least full class that v may move to and that has room: its size in the high half, its colour in the low. */
 INLINE ulong least_full(int v, uint cap, uint n_colors, __global const offset_t *restrict row_offsets,
                         __global const int *restrict column_indices, __global const int *colors,
                         volatile __global uint *sizes, __local uint *used) {

@@ -1,14 +1,15 @@
 /* Counts the conflicts of any colouring.
  *
- * count_entries: a team (nets.h) takes a row, and counts the entries to a vertex of higher number and the same colour.
- * count_short_nets: a team takes a net of up to LONG_NET places, and puts its colours side by side in local memory.  A
- * member counts if an earlier place has its colour; a place without a member gets a colour that no other place has.
- * count_long_nets: a work-group takes a net, and marks its colours in a bitmap in local memory, a window of them at a
+ * count_entries: a team (nets.h) takes a row and counts its entries with a higher number and the same colour.
+ * count_short_nets: a team takes a net of up to LONG_NET places and writes its colours to local memory.  A member counts
+ * if an earlier place has its colour.  A place without a member gets a colour that no other place has.
+ * count_long_nets: a work-group takes a net and marks its colours in a bitmap in local memory, one window of colours at a
  * time.  A member counts if its bit was set already.
  *
  * total has a low and a high word.  The work-item whose addition wraps the low one raises the high one.
  *
- * Races: members of one colour meet in fetch_or; all but the first count, whichever comes first.
+ * Races: members of the same colour set the same bit by fetch_or.  All but the first count; it does not matter which one
+ * is first.
  */
 #include "color/nets.h"
 

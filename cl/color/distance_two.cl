@@ -1,26 +1,28 @@
 /* Colourings in which the members of every net differ (nets.h): at distance 2 of a graph, or of a matrix's columns.
  *
- * A team takes a vertex.  The vertex wants the least colour of the window that is free in all its nets (used_colors.h),
- * and has it once it was the first to set the bit in each of them.  So colours are proper whenever they are written.
- * Vertices that find the window full go to the next list, for the next window, for which the host clears the bits.
+ * A team takes a vertex.  The vertex tries the least colour of the window that is free in all its nets (used_colors.h).
+ * It gets the colour if it is the first to set the colour's bit in each of them.  So a colour is proper when it is
+ * written.  A vertex that finds the window full goes to the next list, for the next window.  The host clears the bits
+ * before that.
  *
- * Race: two teams want one colour of one net at once.  fetch_or tells which was first.  The other team clears the bits
- * that it has set itself, which other teams have only avoided, and tries again.  The more colours were taken in the
- * meantime, the more it chooses among, so teams that meet in one net soon choose differently.  A lane remembers its
- * first 64 bits.  Any further ones stay set, and keep a colour from some nets.
+ * Race: two teams want the same colour in one net at the same time.  fetch_or shows which was first.  The other team
+ * clears the bits that it has set itself and tries again.  Meanwhile other teams may have avoided that colour, which is
+ * harmless.  The more colours were taken in the meantime, the more colours the team chooses among, so teams that collide
+ * in a net soon choose differently.  A lane remembers its first 64 bits.  Further bits stay set, so a colour may stay
+ * unused in some nets.
  *
  * References: see used_colors.h.
  */
 #include "color/orders.h"
 #include "color/used_colors.h"
 
-#define ATTEMPTS 63u             /* tries at a word after the first one; then a vertex goes on to the next word */
-#ifndef MOST_WORDS               /* words that a vertex looks at, if nets have bitmaps of their own size */
+#define ATTEMPTS 63u             /* further tries at a word before a vertex goes on to the next word */
+#ifndef MOST_WORDS               /* words that a vertex tries, if nets have bitmaps of their own size */
 #define MOST_WORDS 32u
 #endif
 
-/* The result of a team's claim to a bit: whether a net had it, which bits the words had, and which of this lane's first
- * 64 bits it has set itself. */
+/* The result of a team's claim to a bit: whether a net had the bit already, all bits that the words had, and which of this
+ * lane's first 64 bits it has set itself. */
 typedef struct {
   uint clash, seen;
   ulong owned;
@@ -58,8 +60,8 @@ INLINE void unset_bit(const member_t *x, uint bit, ulong owned, __global const i
     if (owned & 1ul) fetch_and(word_of(words, (uint)net_at(x->v, x->begin, place, x->places, nets_of)), ~bit);
 }
 
-/* Tries to take a colour of one word until it is full; returns its bit's number, or 32.  looking: whether this team
- * takes part. */
+/* Tries to take a colour of one word until the word is full; returns the number of its bit, or 32.  looking: whether this
+ * team takes part. */
 INLINE uint take_of_word(const member_t *x, int looking, uint seed, __global const int *restrict nets_of, words_t words,
                          __local uint *room) {
   uint taken = 32u, fresh = 0u;
@@ -77,7 +79,7 @@ INLINE uint take_of_word(const member_t *x, int looking, uint seed, __global con
   return taken;
 }
 
-/* The team's vertex has a colour, or goes to the next list. */
+/* Write the colour of the team's vertex, or put it on the next list. */
 INLINE void finish_item(int v, int is_item, int color, volatile __global uint *n_next, __global int *restrict next,
                         __global int *restrict colors) {
   const int leads = team_lane() == 0u && is_item, failed = leads && color == NO_COLOR;
@@ -86,9 +88,9 @@ INLINE void finish_item(int v, int is_item, int color, volatile __global uint *n
   if (failed) next[slot] = v;
 }
 
-/* chunk: consecutive items that a team takes.  0: all of a team's items, so that vertices that are coloured at the same
- * time lie far apart.  If nets have bitmaps of their own size, each vertex begins at a word of its own, and goes
- * round. */
+/* chunk: the number of consecutive items that a team takes.  0: a team's items are all consecutive, so that vertices that
+ * are coloured at the same time are far apart.  If nets have bitmaps of their own size, each vertex begins at a word of
+ * its own and continues cyclically. */
 #if SIZED
 KERNEL color_sized(uint step, int base, layout_t layout, uint chunk, uint seed,
                    __global const offset_t *restrict row_offsets, __global const int *restrict nets_of,
@@ -149,9 +151,9 @@ KERNEL count_members(uint step, __global const offset_t *restrict row_offsets,
   }
 }
 
-/* A vertex begins at a word that depends on the net, among its nets, with most uncoloured members.  The vertices of one
- * such net are spread evenly, so that the largest net has 32 to a word.  A place is that net and the vertex's number in
- * it. */
+/* Find the word at which each vertex begins.  It depends on the largest of its nets, by uncoloured members, and on the
+ * vertex's number there.  The vertices with the same largest net are spread evenly over the words, 32 per word in the
+ * largest net of all.  A place is that net and the number. */
 KERNEL find_places(uint step, __global const offset_t *restrict row_offsets, __global const int *restrict nets_of,
                    __global const int *restrict list, __global const uint *restrict state,
                    __global const uint *restrict counts, volatile __global uint *ranks, __global uint2 *restrict places) {
@@ -175,7 +177,7 @@ KERNEL find_places(uint step, __global const offset_t *restrict row_offsets, __g
   }
 }
 #else
-/* The first step, if hash colours come first: take the preferred colour, which is in the first window, or none. */
+/* The first step, if hash colours come first: take the preferred colour if it is free.  It is in the first window. */
 KERNEL take_preferred(layout_t layout, uint chunk, __global const offset_t *restrict row_offsets,
                       __global const int *restrict nets_of, __global const int *restrict list,
                       __global const int *restrict preferences, volatile __global uint *state,

@@ -1,12 +1,12 @@
-/* Colourings in which the members of every net differ (nets.h), the same on every device; distance_two.cl has a faster
- * form.
+/* Colourings in which the members of every net differ (nets.h), the same on every device.  distance_two.cl has a faster
+ * form, whose result depends on timing.
  *
- * All vertices of a round choose a colour by the words as they stand (used_colors.h), and claim it in each of their nets.
- * Of several claims to one slot the highest key wins, and vertices of many nets have higher keys.  A vertex that has won
- * all its claims takes the colour; the others try again in the next round.  Keys rise from round to round, so that old
- * claims need not be cleared.  A team takes a vertex.
+ * Each vertex of a round chooses a colour by the current words (used_colors.h), and claims it in each of its nets.  Of
+ * several claims to one slot the highest key wins.  Vertices of many nets have higher keys.  A vertex that wins all its
+ * claims takes the colour; the others try again in the next round.  Keys rise from round to round, so old claims need not
+ * be cleared.  A team takes a vertex.
  *
- * Races: claims to one slot meet in fetch_max, whose result does not depend on their order.
+ * Races: claims to one slot are combined by fetch_max, whose result does not depend on their order.
  *
  * References: see used_colors.h.
  */
@@ -27,10 +27,10 @@ typedef struct {
 typedef struct {
   uint bits;                     /* bits of a vertex's number in a key */
   uint seed;
-  uint slots;                    /* words of claims a net; a power of two */
+  uint slots;                    /* words of claims per net; a power of two */
 } keys_t;
 
-/* A number of `bits` bits for each vertex, all different: odd factors and shifts are invertible. */
+/* Returns a number of `bits` bits, different for each vertex, because odd factors and shifts are invertible. */
 INLINE uint permuted(uint v, uint bits, uint seed) {
   const uint mask = (1u << bits) - 1u;
   uint x = (v ^ hash_murmur3(seed)) & mask;

@@ -1,13 +1,14 @@
-/* Speculative colouring edge by edge: a work-item takes an edge, so that long rows need no care.
+/* Speculative colouring edge by edge: a work-item takes an edge, so long rows need no special treatment.
  *
- * In a round every edge with one coloured end forbids its colour to the other end, every vertex without a colour picks
- * the least that is allowed, and of an edge whose ends picked the same, the later in the order loses its colour.
- * forbidden[v] has bits for the 32 colours from bases[v] on; a vertex that may have none of them moves on to the next 32.
+ * A round has three steps.  Every edge with one coloured end forbids that colour to the other end.  Every vertex without
+ * a colour picks the least allowed colour.  If both ends of an edge picked the same colour, the end that is later in the
+ * order loses it.
+ * forbidden[v] has bits for the 32 colours from bases[v] on.  A vertex that may have none of them moves on to the next 32.
  * picked[v] is the colour that v picked last, colors[v] the colour that it has.  Edges compare picks, which do not
  * change in that step, so the result does not depend on timing.  Only the entry in the row of the lesser end handles an
  * edge.  Rounds end once at most one vertex in FEW_OPEN is left, and speculative.cl colours those.
  *
- * Races: several edges may take the colour from one vertex; all of them write the same.
+ * Races: several edges may take the colour away from one vertex; all of them write the same value.
  *
  * After M. Deveci, E. G. Boman, K. D. Devine, S. Rajamanickam, "Parallel graph coloring for manycore architectures",
  * IPDPS 2016.
@@ -16,7 +17,7 @@
 
 #define FEW_OPEN 16
 
-/* The row of every entry; a sub-group a row. */
+/* Writes the row of every entry; a sub-group takes a row. */
 KERNEL list_sources(int n, __global const offset_t *restrict row_offsets, __global int *restrict sources) {
   for (int v = (int)(get_global_id(0) / SUB_GROUP_SIZE); v < n; v += (int)(get_global_size(0) / SUB_GROUP_SIZE))
     for (offset_t e = row_offsets[v] + (offset_t)sg_lane(); e < row_offsets[v + 1]; e += SUB_GROUP_SIZE) sources[e] = v;

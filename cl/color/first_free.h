@@ -1,10 +1,10 @@
-/* The least colour that no neighbour of a vertex is seen to have.
+/* Find the least colour that no neighbour of a vertex seems to have.
  *
  * A work-item marks the colours in a word, 32 at a time. A team marks them in a bitmap in local memory, a window of
  * BITMAP_WORDS words at a time; all of its lanes call.
  *
- * Race: colours change while they are read, so the answer may be a colour that a neighbour takes at the same time.
- * losers.h finds that.
+ * Race: colours change while they are read, so the result may be a colour that a neighbour takes at the same time.
+ * losers.h detects that later.
  */
 #ifndef CLGRAPH_FIRST_FREE_H
 #define CLGRAPH_FIRST_FREE_H

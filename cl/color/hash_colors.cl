@@ -1,4 +1,4 @@
-/* The colour that a hash gives each vertex, which is its low bits; a work-item takes a vertex. */
+/* Writes the low bits of a vertex's hash as its colour; a work-item takes a vertex. */
 #include "common/hashes.h"
 
 KERNEL hash_vertices(int n, uint mask, __global int *restrict colors) {

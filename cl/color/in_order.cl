@@ -1,8 +1,8 @@
 /* The sequential greedy colouring, for CPUs: one work-item takes the vertices one after the other, and each gets the
- * least colour that its neighbours do not have.  With few cores it is as quick as jones_plassmann.cl, which gives the
- * same result.  An order in which each vertex waits for the one before does not slow it down.
+ * least colour that its neighbours do not have.  With few cores it is as fast as jones_plassmann.cl, which gives the same
+ * result.  It is not slowed down by an order in which each vertex waits for the one before.
  *
- * used: a word for each colour: the turn in which a neighbour last had it.  Turns begin at 1.
+ * used has a word per colour: the number of the last vertex, counted from 1, of which a neighbour had that colour.
  *
  * Races: none.
  */

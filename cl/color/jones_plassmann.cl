@@ -1,18 +1,18 @@
-/* Greedy colouring in a given order, in parallel: a vertex gets the least colour that the neighbours before it leave,
- * as soon as that is known.  The result is the sequential algorithm's, whatever the timing.
+/* Greedy colouring in a given order, in parallel: a vertex gets the least colour not used by the neighbours before it in
+ * the order, as soon as that colour is known.  The result equals the sequential algorithm's, whatever the timing.
  *
- * A vertex publishes which colours it may still get (possible.h).  Its least possible colour is its own once no open
- * neighbour before it may take that one: often long before all of them are coloured.
+ * A vertex publishes the colours that it may still get (possible.h).  It is open while there are several.  It gets its
+ * least possible colour once no open neighbour before it may take that colour.  Often this is long before all of them are
+ * coloured.
  *
- * Here a work-item takes a vertex (small_vertex.h).  A sub-group tries its vertices in the order of their places, as all
- * sub-groups do (vertex_shares.h), so that most neighbours before them are coloured, or it takes a list first
- * (vertex_lists.h).  Vertices that stay open wait in a queue (open_queue.h), and are tried again before new ones if there
- * are many.  Vertices of still more entries are coloured before, by jones_plassmann_large.cl.
+ * Here a work-item takes a vertex (small_vertex.h).  All sub-groups try their vertices in the order of places
+ * (vertex_shares.h), so that most neighbours before a vertex are coloured already; or they take a list of vertices first
+ * (vertex_lists.h).  Vertices that stay open wait in a queue (open_queue.h).  If there are many, they are tried again
+ * before new vertices.  Vertices with more entries are coloured earlier, by jones_plassmann_large.cl.
  *
- * Groups that run together finish whatever other groups do: each tries all of its vertices, again and again, and the
- * first open vertex in the order waits for no other.  Groups that come late leave.  On devices where groups may not
- * wait for each other (PASSES), a launch ends after some passes over its queues, and the host repeats it while vertices
- * are open.
+ * Work-groups that run at the same time always finish: each group tries its vertices again and again, and the first open
+ * vertex in the order waits for no other.  Groups that start late leave.  On devices where groups may not wait for each
+ * other (PASSES), a launch ends after some passes over its queues, and the host repeats it while vertices are open.
  *
  * Races: words are read while their owner narrows them, which possible.h allows.
  *
@@ -23,23 +23,24 @@
 #include "color/open_queue.h"
 #include "color/vertex_lists.h"
 
-#ifndef RETRIES                  /* extra tries of a new vertex at once, where most vertices before it have a colour */
+#ifndef RETRIES                  /* immediate further tries of a new vertex, if most vertices before it have a colour */
 #define RETRIES 0
 #endif
 #ifndef MOST_OPEN                /* a sub-group with more open vertices tries them again before it takes new ones */
 #define MOST_OPEN UINT_MAX
 #endif
-#ifndef MOST_IDLE                /* ... unless this many tries in a row coloured none */
+#ifndef MOST_IDLE                /* ... unless this number of tries in a row coloured no vertex */
 #define MOST_IDLE 16u
 #endif
-#ifndef PREPARE_STEPS            /* vertices of a work-item */
+#ifndef PREPARE_STEPS            /* vertices per work-item of `prepare` */
 #define PREPARE_STEPS 4
 #endif
 
 /* Write priorities, either the given ones or the order's, and words that still allow every colour. */
 KERNEL prepare(int n, int are_given, order_t order, __global const offset_t *restrict row_offsets,
                __global const uint *restrict ranks, __global uint *restrict words, __global uint *restrict controls) {
-  /* States lie by number, so that lanes take neighbours; words by phase, so that a work-item takes several of each. */
+  /* States are in the order of vertex numbers, so neighbouring lanes take neighbouring vertices.  Words are in the order
+   * of phases, so a work-item takes consecutive vertices, several of each phase. */
   const uint id = get_global_id(0), first = RANKED ? id : PREPARE_STEPS * id, stride = RANKED ? get_global_size(0) : 1u;
   const order_t by = known_order(order);
   for (uint i = id; i < CONTROL_WORDS; i += get_global_size(0)) controls[i] = 0u;
@@ -87,7 +88,7 @@ INLINE void read_ahead(ahead_t *ahead, uint t, __global const offset_t *restrict
   ahead->later = vertex_of_step(ahead, t);
 }
 
-/* One vertex a lane; some lanes have none.  Vertices that stay open go to the queue.  Returns whether any was
+/* Try the vertex of each lane; some lanes have none.  Vertices that stay open go to the queue.  Returns whether any was
  * coloured. */
 INLINE int try_all(small_t *x, int open, int is_first, order_t order, ring_t *queue,
                    __global const int *restrict column_indices, volatile __global uint *words,
@@ -102,10 +103,10 @@ INLINE int try_all(small_t *x, int open, int is_first, order_t order, ring_t *qu
   return any_done;
 }
 
-/* round: number of the launch; from 2 on it goes on with the vertices that an earlier one left open.  sizes: for each
- * sub-group, where its queue begins, and how many vertices are in it.  A queue has room for the sub-group's share of
- * the vertices.  If MARKED, more may be open at once: the listed vertices and the vertices of the steps.  The listed
- * ones all fit, and they wait for none of the others, so the queue does not stay full. */
+/* round: number of the launch.  From 2 on, a launch continues with the vertices that an earlier one left open.  sizes: for
+ * each sub-group, the beginning of its queue and the number of vertices in it.  A queue has room for the sub-group's
+ * share of the vertices.  If MARKED, more vertices may be open at once: the listed ones and the vertices of the steps.
+ * All listed ones fit, and they wait for none of the others, so the queue does not stay full. */
 KERNEL color_small(int n, uint round, order_t order, __global const uint *restrict blocks,
                    __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
                    volatile __global uint *words, __global uint4 *queues, __global uint *lists, __global uint2 *sizes,

@@ -1,15 +1,15 @@
-/* Colours the vertices of many entries, as jones_plassmann.cl explains, in three kernels.
+/* Colours the vertices with many entries by the method of jones_plassmann.cl, in three kernels.
  *
- * sort_keys: a vertex writes its key of the order.
- * list_hubs: a work-group takes a vertex of very many entries, and gathers the neighbours before it.
- * color_large: a sub-group takes a vertex, in order of priority, so that most neighbours before it are coloured when
- * its turn comes.  The open neighbours before it stay in a list at the place of its row, its possible colours in a
- * bitmap (possible_bitmap.h).  The sub-group waits for one of them, which may take the vertex's least colour and has
- * most possible colours.  It looks at nothing else until that one cannot take the colour any more.
+ * sort_keys: writes the sort key of each vertex.
+ * list_hubs: a work-group takes a vertex with very many entries and gathers the neighbours before it in the order.
+ * color_large: a sub-group takes a vertex, in order of priority, so that most neighbours before it are coloured already.
+ * The open neighbours before it are kept in a list that has the position of its row, its possible colours in a bitmap
+ * (possible_bitmap.h).  Among the neighbours that may take the vertex's least colour, the sub-group waits for the one with
+ * most possible colours.  It polls only that one until it cannot take the colour any more.
  *
- * Groups that run together finish whatever other groups do: some sub-group always works on the first open vertex in the
- * order, which waits for no other.  Groups that come late leave.  On devices where groups may not wait for each other,
- * one sub-group runs alone.
+ * Work-groups that run at the same time always finish: some sub-group works on the first open vertex in the order, which
+ * waits for no other.  Groups that start late leave.  On devices where groups may not wait for each other, one sub-group
+ * runs alone.
  *
  * Races: words are read while their owner narrows them, which possible.h allows.
  *
@@ -20,7 +20,7 @@
 #include "color/possible_bitmap.h"
 #include "color/states.h"
 
-#ifndef STEPS                    /* entries of a lane in flight */
+#ifndef STEPS                    /* entries that a lane has in flight */
 #define STEPS 4
 #endif
 
@@ -30,7 +30,7 @@ KERNEL sort_keys(int n_large, __global const int *restrict listed, __global cons
   if (i < n_large) keys[i] = ~load_rank(words, listed[i]);
 }
 
-/* The first n_hubs vertices of the order: gather the neighbours before each at the place of its row. */
+/* For the first n_hubs vertices of the order: gather the neighbours before each, at the position of its row. */
 KERNEL list_hubs(int n_hubs, __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
                  __global const int *restrict vertices, __global const uint *restrict words,
                  __global int *restrict before, __global uint *restrict n_before) {
@@ -78,19 +78,19 @@ typedef struct {
   int v;
   offset_t first;
   uint degree, rank;
-  uint size;                     /* length of the list; if from_row, of the row from which it is still to be made */
+  uint size;                     /* length of the list; if from_row, of the row from which the list will be made */
   int from_row;
   __global int *listed;
 } large_t;
 
-/* The neighbour with most possible colours beside c that this lane has found; range 0: none. */
+/* The rival that this lane has found: the neighbour with most possible colours of all that may take c; range 0: none. */
 typedef struct {
   uint range;
   int u;
 } rival_t;
 
-/* Looks at the listed neighbours: forbids the colours of coloured ones, and keeps on the list the ones that may still
- * take c or a greater colour.  All lanes together write the list where it has been read. */
+/* Reads the listed neighbours.  Forbids the colours of coloured ones, and keeps a neighbour on the list if it may still
+ * take c or a greater colour.  All lanes together write the new list over the part that has been read. */
 INLINE rival_t look_through(large_t *x, uint c, const bitmap_t *bitmap, __global const int *restrict column_indices,
                             volatile __global uint *words) {
   const uint lane = sg_lane();

@@ -1,7 +1,8 @@
-/* Whether a vertex must try again, because a neighbour tries the same colour and goes before it in the order.  A
- * work-item looks alone, or all lanes of a team look together; `lost` is a word of local memory.
+/* Check whether a vertex must try again because a neighbour before it in the order tries the same colour.  A work-item
+ * checks alone, or all lanes of a team together; `lost` is a word of local memory.
  *
- * Race: a loser gives up its colour while others compare with it.  It will take another one, so both answers are right.
+ * Race: a loser gives up its colour while others compare with it.  It will take another colour, so either result of the
+ * comparison is right.
  */
 #ifndef CLGRAPH_LOSERS_H
 #define CLGRAPH_LOSERS_H

@@ -1,15 +1,15 @@
 /* Gives each net a bitmap of a size of its own, for colourings at distance 2 of vertices whose nets are too large for
  * windows of colours.
  *
- * Windows have the same number of colours for every net.  A net of d members then takes d / colours windows, and in
- * each of them all remaining members look for a free colour: d^2 steps for a star.  With room for all members, each
- * vertex looks at a few words only, and begins at its own share of its largest net.
+ * Windows have the same number of colours for every net.  So a net of d members takes d / colours windows, and in each
+ * window all remaining members search for a free colour: about d^2 steps for a star.  With room for all members, each
+ * vertex reads only a few words, beginning at its own share of its largest net's bitmap.
  *
  * A work-item takes a net.
  */
 #include "color/used_colors.h"
 
-#ifndef MEMBERS_PER_WORD         /* 1 … 8: with fewer members, two different colours share a bit less often */
+#ifndef MEMBERS_PER_WORD         /* members per word, 1 … 8.  The fewer, the less often do two different colours share a bit. */
 #define MEMBERS_PER_WORD 4u
 #endif
 

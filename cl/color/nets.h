@@ -1,6 +1,6 @@
-/* Nets are rows whose members must all differ in colour.  In a graph at distance 2 they are the closed rows, a vertex and
- * its neighbours (CLOSED 1), and the nets of a vertex are again its closed row.  In a matrix they are the rows, and the
- * nets of a column are the rows that have it.
+/* A net is a set of vertices that must all differ in colour.  In a graph at distance 2, net v is the closed row of v: v and
+ * its neighbours (CLOSED 1).  The nets of a vertex are the nets of all members of its closed row.  In a matrix, net r is
+ * the set of columns with an entry in row r, and the nets of a column are the rows in which it has an entry.
  *
  * A team of lanes takes a vertex: TEAM lanes of a sub-group, or a work-group (GROUP_TEAM 1).  A place is a position in
  * the vertex's row.  Rows are sorted, so a repeat equals the entry before it.  A closed row has one place more, for the
@@ -19,7 +19,7 @@
 #ifndef GROUP_TEAM
 #define GROUP_TEAM 0
 #endif
-#ifndef TEAM                     /* a power of two, at most the sub-group */
+#ifndef TEAM                     /* lanes of a team: a power of two, at most the sub-group size */
 #define TEAM 1
 #endif
 #ifndef BATCH                    /* places that a lane reads before its team exchanges results */
@@ -77,8 +77,8 @@ INLINE uint team_greatest(uint x, __local uint *room) {
 #define team_number() ((uint)get_group_id(0) * TEAMS_PER_GROUP + (uint)get_local_id(0) / LANES)
 #define team_total() ((uint)get_num_groups(0) * TEAMS_PER_GROUP)
 
-/* The net at a place of v's row.  It is -1 behind the last place, for a repeat, and for v itself before the last
- * place. */
+/* Returns the net at a place of v's row; -1 after the last place, for a repeat, and for an entry v, since v itself is at
+ * the last place. */
 INLINE int net_at(int v, offset_t begin, uint place, uint places, __global const int *restrict nets_of) {
   if (place >= places) return -1;
 #if CLOSED
@@ -92,8 +92,7 @@ INLINE int net_at(int v, offset_t begin, uint place, uint places, __global const
   return repeated ? -1 : net;
 }
 
-/* The nets at BATCH places, each LANES after the one before.  On GPUs without branches, so that all loads are in
- * flight. */
+/* Writes the nets at BATCH places, LANES apart.  On GPUs without branches, so that all loads are in flight together. */
 INLINE void nets_at(int v, offset_t begin, uint place, uint places, __global const int *restrict nets_of, int *nets) {
 #if DEV_IS_CPU
   for (uint j = 0u; j < BATCH; j++) nets[j] = net_at(v, begin, place + j * LANES, places, nets_of);

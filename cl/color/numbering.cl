@@ -1,4 +1,4 @@
-/* Which colours are used.  A work-group takes a chunk of vertices.
+/* Find the colours that are used.  A work-group takes a chunk of vertices.
  *
  * used[c] becomes 1 if a vertex has colour c < limit, used[limit] if one has another colour or none.  Race: several
  * work-items may store to one word, but all store the same.

@@ -9,7 +9,7 @@
 typedef struct {
   __global uint4 *entries;
   uint room, head, size;
-  uint known;                    /* this many lanes have loaded their next entry */
+  uint known;                    /* number of lanes that have loaded their next entry */
   uint4 next;
 } ring_t;
 
@@ -32,7 +32,7 @@ INLINE small_t unpacked(uint4 entry, int wanted, __global const offset_t *restri
   return x;
 }
 
-/* Takes one entry a lane out; returns how many lanes got one. */
+/* Takes out one entry per lane; returns the number of lanes that got one. */
 INLINE uint take_entries(ring_t *queue, uint4 *entry) {
   const uint lane = sg_lane(), count = min(queue->size, (uint)SUB_GROUP_SIZE);
   uint at = queue->head + lane;

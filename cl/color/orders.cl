@@ -6,8 +6,8 @@
  * threshold to the smallest degree that is left.  So no vertex has more neighbours in its own and in later waves than the
  * graph's degeneracy, and a greedy colouring takes at most one colour more than that.
  *
- * `remove_neighbors` makes one wave if it has several work-groups.  One group alone goes on with the next waves while
- * they are small, since on a path or a grid the number of waves is the length of a side.
+ * `remove_neighbors` makes one wave if it has several work-groups.  A single group continues with the next waves while
+ * they are small.  On a path or a grid the number of waves is the length of a side, so launches for each would be slow.
  *
  * ranks[v] is 0 until v is removed.  Then it has the number of its wave, which `finish_ranks` shifts above a hash.
  *
@@ -22,8 +22,8 @@
 #include "common/worklist.h"
 #include "color/orders.h"
 
-#define STATE_LISTED 0           /* vertices that a wave has removed; two words take turns */
-#define STATE_LEAST 2            /* the smallest degree that is left */
+#define STATE_LISTED 0           /* number of vertices that a wave has removed; two words, used alternately */
+#define STATE_LEAST 2            /* the smallest degree in the rest of the graph */
 #define STATE_WAVES 3            /* waves of a launch of one group, */
 #define STATE_REMOVED 4          /* and the vertices that they have removed */
 #define STATE_WORDS 5
@@ -100,13 +100,13 @@ KERNEL remove_neighbors(int n, uint size, uint turn, uint wave, uint threshold, 
   }
 }
 
-/* A hash decides between the vertices of a wave; it gets the bits that the number of waves leaves free. */
+/* A hash orders the vertices of a wave; it gets the bits that the number of waves leaves free. */
 KERNEL finish_ranks(int n, uint shift, uint key, __global uint *restrict ranks) {
   const int v = get_global_id(0);
   if (v < n) ranks[v] = ranks[v] << shift | (hash_murmur3((uint)v ^ key) & low_bits(shift));
 }
 
-/* Keys that rise in the order: the greatest rank comes first. */
+/* Turn ranks into keys that ascend in the order: the greatest rank gets the least key. */
 KERNEL invert_ranks(int n, __global uint *restrict ranks) {
   const int i = get_global_id(0);
   if (i < n) ranks[i] = ~ranks[i];

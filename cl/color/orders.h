@@ -1,22 +1,22 @@
 /* The order in which a greedy colouring takes the vertices, as 32-bit priorities.  The vertex of the higher priority
  * goes first; if priorities are equal, the vertex of the lower number does.
  *
- *   natural        Vertices go by number.
- *   random         They go by a hash of the number.  The hash is a bijection, so there are no equals.
- *   interleaved    They go by place, which is explained below.
- *   many_first     Vertices of FEW_COLORS entries and more go first, by place, then the others, by place.
- *   largest_first  They go by degree, which is in the high bits.  Degrees below FEW_COLORS count as equal, since such
- *                  vertices need no more colours in any order.  Equal degrees go by place, as far as there are bits.
+ *   natural        By number.
+ *   random         By a hash of the number.  The hash is a bijection, so no two are equal.
+ *   interleaved    By place, see below.
+ *   many_first     Vertices with FEW_COLORS entries or more go first, by place, then the others, by place.
+ *   largest_first  By degree, in the high bits.  Degrees below FEW_COLORS count as equal, because such vertices never need
+ *                  more colours.  Equal degrees go by place, as far as there are bits.
  *
- * Places have two aims.  Vertices that are processed at the same time have few edges between them, and vertices that
- * are processed before also go before in the order.  The vertices are cut into blocks of 2 ** tile_bits tiles.  A turn
- * takes a tile of each block, and of it each second vertex (many_first: each fourth): turns go through the phases of a
- * tile, then to the next tile of the block, cyclically.  Neighbouring blocks differ most in the tile with which they
- * begin and in their position in a turn.  Both are multiples of the golden ratio, so that no long row of neighbours
- * waits one for the other.
+ * Places have two aims.  Vertices that are processed at the same time should have few edges between them, and vertices
+ * that are processed earlier should also be earlier in the order.  The vertices are cut into blocks of 2 ** tile_bits
+ * tiles.  A turn takes a tile of each block, and every second vertex of it (many_first: every fourth), which is a phase
+ * of the tile.  The next turns take the other phases of the tile, then the next tile of the block, cyclically.
+ * Neighbouring blocks begin with very different tiles and have very different positions in a turn.  Both are multiples
+ * of the golden ratio, so that there is no long chain of neighbours in which each waits for the next.
  *
- * A place holds the number of the turn, the block's position in it (block_bits), and the number in the phase.  It is
- * below 2 ** 31.
+ * A place consists of the number of the turn, the block's position in it (block_bits), and the number in the phase.  It
+ * is below 2 ** 31.
  */
 #ifndef CLGRAPH_ORDERS_H
 #define CLGRAPH_ORDERS_H
@@ -42,10 +42,10 @@ typedef struct {
   uint phase_bits;               /* a tile has 2 ** phase_bits phases */
   uint tile_bits;                /* a block has 2 ** tile_bits tiles */
   uint block_bits;               /* there are at most 2 ** block_bits blocks, some of which may have no vertices */
-  uint key;                      /* made of the seed */
+  uint key;                      /* computed from the seed */
 } order_t;
 
-/* The order.  Its number is a constant for the compiler if the program defines ORDER. */
+/* Returns the order, with a number that the compiler knows if the program defines ORDER. */
 INLINE order_t known_order(order_t order) {
 #ifdef ORDER
   order.number = ORDER;
@@ -57,7 +57,7 @@ INLINE uint low_bits(uint count) { return count < 32u ? (1u << count) - 1u : UIN
 
 INLINE int is_by_place(order_t order) { return order.number >= ORDER_INTERLEAVED && order.number <= ORDER_MANY_FIRST; }
 
-/* The position of a block in a turn; and the tile with which the block begins. */
+/* arrival_of returns the position of a block in a turn, begin_of the tile with which the block begins. */
 INLINE uint arrival_of(order_t order, uint block) {
   const uint step = (GOLDEN >> 1 >> (31u - order.block_bits)) | 1u;
   return (block * step + order.key) & low_bits(order.block_bits);
@@ -70,7 +70,7 @@ INLINE uint place_of(order_t order, uint v) {
   const uint phase = (v + order.key) & low_bits(order.phase_bits), in_phase = (v >> order.phase_bits) & (PHASE_SIZE - 1u);
   return ((turn << order.phase_bits | phase) << order.block_bits | arrival) << PHASE_BITS | in_phase;
 }
-/* The vertex of a turn and a block that is number i of its phase. */
+/* Returns vertex number i of the phase that a turn takes of a block. */
 INLINE uint vertex_at(order_t order, uint turn, uint block, uint i) {
   const uint k = (turn >> order.phase_bits) + begin_of(order, arrival_of(order, block));
   const uint tile = block << order.tile_bits | (k & low_bits(order.tile_bits));
@@ -86,6 +86,6 @@ INLINE uint priority_of(order_t order, int v, uint degree) {
   const uint bits = order.tile_bits + order.phase_bits + order.block_bits + PHASE_BITS;
   return (degree < FEW_COLORS ? 0u : degree) << order.shift | ~(place << (32u - bits)) >> (32u - order.shift);
 }
-/* Whether u, which has priority p, goes before v, which has priority q. */
+/* Returns 1 if u, of priority p, goes before v, of priority q. */
 INLINE int goes_before(uint p, int u, uint q, int v) { return p > q || (p == q && u < v); }
 #endif

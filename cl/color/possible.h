@@ -1,12 +1,12 @@
 /* The colours that a vertex may still get, in one word that others read while its owner narrows it.
  *
- * If the top bit is 0, the word is a set of colours 0 … 30, one bit each.  If it is 1, the word is an interval: the low 16
- * bits are the least colour, and the 15 above them the range, of which the largest means no bound.  If MARKED, there are
- * sets only, of colours 0 … 29, and bit 30 is free for a mark of the vertex.
+ * If the top bit is 0, the word is a set of colours 0 … 30, one bit each.  If it is 1, the word is an interval: the low
+ * 16 bits are the least colour, and the next 15 bits are the range, whose largest value means no bound.  If MARKED, words
+ * are sets only, of colours 0 … 29, and bit 30 is free for a mark of the vertex.
  *
- * A vertex with one possible colour has that colour.  The set of a word only ever shrinks, and it contains the colour
- * that the greedy algorithm gives the vertex: so any value read, however old, is true.  No colour of a greedy colouring is above the
- * square root of the entries, which is why 16 bits do.
+ * A vertex with one possible colour has that colour.  The set of possible colours only ever shrinks, and it always
+ * contains the colour that the greedy algorithm gives the vertex.  So conclusions from an old value are still right.  No
+ * colour of a greedy colouring exceeds the square root of the number of entries, so 16 bits are enough.
  */
 #ifndef CLGRAPH_POSSIBLE_H
 #define CLGRAPH_POSSIBLE_H
@@ -15,7 +15,7 @@
 #ifndef MARKED
 #define MARKED 0
 #endif
-#ifndef INTERVALS                /* 0: there are sets only */
+#ifndef INTERVALS                /* 0: words are sets only */
 #define INTERVALS 1
 #endif
 #define MARK (MARKED ? 0x40000000u : 0u)
@@ -41,7 +41,7 @@ INLINE int may_take(uint word, uint c) {
 INLINE uint interval(uint least, uint most) {
   return 0x80000000u | min(most - least, MOST_RANGE) << 16 | least;
 }
-/* The possible colours among base … base + 30, as a set. */
+/* Returns the possible colours among base … base + 30 as a set. */
 INLINE uint as_set(uint word, uint base) {
   if (!is_interval(word)) return base ? 0u : word & ~MARK;
   const uint least = word & 0xffffu, most = most_color(word);

@@ -1,7 +1,7 @@
-/* The possible colours of a vertex of many entries, as bits; a sub-group's lanes call together.
+/* The possible colours of a vertex with many entries, as bits; the lanes of a sub-group call together.
  *
- * Bitmaps lie one after the other in global memory, by row.  The head of the bitmap that a sub-group works on, its
- * first BITMAP_WORDS words, is in local memory instead.  Bits are only ever cleared, by atomics of several lanes.
+ * Bitmaps follow each other in global memory, by row.  The head of the bitmap that a sub-group works on, its first
+ * BITMAP_WORDS words, is in local memory instead.  Bits are only ever cleared; several lanes do so, by atomics.
  */
 #ifndef CLGRAPH_POSSIBLE_BITMAP_H
 #define CLGRAPH_POSSIBLE_BITMAP_H
@@ -18,7 +18,7 @@ typedef struct {
   volatile __global uint *rest;  /* word w of the bitmap is rest[w], unless it is in the head */
 } bitmap_t;
 
-/* A bitmap for one colour more than there are entries; all colours are possible. */
+/* Returns a bitmap of degree + 1 colours, all of which are possible. */
 INLINE bitmap_t full_bitmap(uint degree, __local uint *head, volatile __global uint *rest) {
   bitmap_t colors = {(degree >> 5) + 1u, head, rest};
   sg_sync();
@@ -35,7 +35,7 @@ INLINE void forbid(uint c, const bitmap_t *colors) {
   else if (c >> 5 < colors->n_words) fetch_and(colors->rest + (c >> 5), ~(1u << (c & 31u)));
 }
 
-/* The possible colour of this rank, counted from 0; UINT_MAX if it is not in the head and *all* is 0. */
+/* Returns the possible colour of this rank, counted from 0; UINT_MAX if it is not in the head and *all* is 0. */
 INLINE uint possible_color(uint wanted, int all, const bitmap_t *colors) {
   const uint lane = sg_lane(), end = all ? colors->n_words : min(colors->n_words, (uint)BITMAP_WORDS);
   uint passed = 0u;

@@ -1,8 +1,8 @@
 /* A vertex that a work-item colours, by narrowing its possible colours until one is certain.
  *
- * One word of bits tells which entries of the row still matter, another one which colours are possible.  With WIDE the
- * row may have more than 30 entries: a bit stands for each 32nd entry, and the possible colours are looked at 31 at a
- * time, from base on.
+ * One word has a bit for each entry of the row that still matters, another a bit for each possible colour.  With WIDE the
+ * row may have more than 30 entries.  Then bit i stands for the entries i, i + 32, …, and 31 possible colours are
+ * processed at a time, from base on.
  */
 #ifndef CLGRAPH_SMALL_VERTEX_H
 #define CLGRAPH_SMALL_VERTEX_H
@@ -30,8 +30,8 @@ INLINE small_t new_small(uint v, offset_t first, uint degree) {
   return x;
 }
 
-/* The result of reading the neighbours that matter: the colours that are left, the colours that open neighbours may
- * take too, and the neighbours that still matter. */
+/* The result of reading the neighbours that matter: the colours still possible, the colours that open neighbours may take
+ * too, and the neighbours that still matter. */
 typedef struct {
   uint set, rivals, kept, n_kept;
 } look_t;
@@ -68,7 +68,7 @@ INLINE look_t look_before(const small_t *x, int is_first, order_t order, __globa
   return seen;
 }
 
-/* Narrow the possible colours of *x and publish them; 1 if it is coloured.  is_first: this is the first try. */
+/* Narrow the possible colours of *x and publish them.  Returns 1 if it is coloured.  is_first: this is the first try. */
 INLINE int try_small(small_t *x, int is_first, order_t order, __global const int *restrict column_indices,
                      volatile __global uint *words, __global int *restrict colors) {
   const look_t seen = look_before(x, is_first, order, column_indices, words);

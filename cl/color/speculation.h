@@ -1,9 +1,9 @@
 /* Rows and run state of speculative colouring; speculative.cl explains the method.
  *
- * tentative[v] is the colour that v tries, colors[v] the colour that other vertices avoid.  If both are one buffer,
- * vertices avoid colours that are taken at the same time, as far as they see them, and few of them conflict.  If they
- * are two, no vertex sees the colours of its round, and a check copies the ones that stay: more rounds, but the same
- * result in every run.
+ * tentative[v] is the colour that v tries, colors[v] the colour that other vertices avoid.  If both are the same buffer,
+ * vertices avoid colours that others take at the same time, as far as they see them, so few vertices conflict.  If they
+ * are two buffers, no vertex sees the colours of its round, and the check copies the colours that stay.  This takes more
+ * rounds, but gives the same result in every run.
  *
  * A team takes a row that is too long for a work-item: a sub-group, or a work-group if GROUP_TEAM is 1.
  */
@@ -19,11 +19,11 @@
 
 #define NO_COLOR -1
 #define STATE_WORDS 64
-#define STATE_SIZES 0            /* sizes of the lists: N_SIZES words that take turns */
+#define STATE_SIZES 0            /* sizes of the lists: N_SIZES words, used in turn */
 #define N_SIZES 3u
 #define STATE_CONFLICTS 4        /* vertices that lost in the first check */
 #define STATE_ROUNDS 5           /* rounds that followed that check */
-#define STATE_EDGE_ROUNDS 6      /* rounds over the edges that came first */
+#define STATE_EDGE_ROUNDS 6      /* number of rounds over the edges (edge_rounds.cl) before the first check */
 #define STATE_ALIVE 7            /* the last round that left losers, if the host drives the rounds */
 #define STATE_CONTROL 32         /* words of the grid barrier */
 #define STATE_STATUS (STATE_CONTROL + GRID_STATUS)
@@ -40,7 +40,7 @@
 
 /* Rows, and the order that compares their vertices. */
 typedef struct {
-  order_t order;                 /* ranks has the priorities that cannot be computed from it */
+  order_t order;                 /* if it does not determine the priorities, they are in ranks */
   __global const offset_t *row_offsets;
   __global const int *column_indices;
   __global const uint *ranks;

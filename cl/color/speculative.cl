@@ -1,9 +1,9 @@
-/* Speculative colouring: all vertices at once take the least colour that they see free.  Then neighbours that took the
- * same colour are found, and all but the first in the order try again, until no vertex has lost.
+/* Speculative colouring: all vertices at once take the least colour that looks free.  Then neighbours with the same
+ * colour are found.  All but the first in the order lose their colour and try again, until no vertex has lost.
  *
  * A work-item takes a vertex of at most SMALL_DEGREE entries.  Its sub-group then takes the longer rows of its vertices
- * one after the other; speculative_hubs.cl has taken rows of more than HUB_DEGREE before.  Losers go to a list.
- * `rounds` goes on from it in one launch whose groups wait for each other.  On other devices the host launches
+ * one after the other; speculative_hubs.cl has processed rows of more than HUB_DEGREE entries before.  Losers go to a
+ * list.  `rounds` continues from that list in one launch with grid barriers.  On devices without them the host launches
  * `assign_round` and `check_round` while there are losers.
  *
  * Races: `assign_*` reads colours while others take them, and may see the old or the new ones (first_free.h); `check_*`
@@ -22,7 +22,7 @@
 #ifndef HUB_DEGREE
 #define HUB_DEGREE INT_MAX
 #endif
-#ifndef MAX_IDLE_ROUNDS          /* Every round colours a vertex.  After 64 that coloured none, the launch ends. */
+#ifndef MAX_IDLE_ROUNDS          /* Every round should colour a vertex.  After this number without one the launch ends. */
 #define MAX_IDLE_ROUNDS 64u
 #endif
 
@@ -34,7 +34,7 @@ KERNEL start(int n, __global int *restrict tentative, __global int *restrict col
   tentative[v] = NO_COLOR;
 }
 
-/* Keys that rise in the order. */
+/* Writes keys that ascend in the order. */
 KERNEL order_keys(int n, order_t order, __global const offset_t *restrict row_offsets,
                   __global const int *restrict column_indices, __global const uint *restrict ranks,
                   __global uint *restrict keys) {
@@ -76,9 +76,9 @@ INLINE int check_tile(const rows_t *rows, int v, uint most_degree, volatile __gl
 
 /* ---- first colours */
 
-/* stride: the distance between the tiles of consecutive sub-groups.  Sub-groups that run together do not see each
- * other's colours, and neighbours often have near numbers, so their tiles lie apart.  It has no factor in common with
- * the number of tiles. */
+/* stride: the distance between the tiles of consecutive sub-groups.  Sub-groups that run at the same time do not see each
+ * other's colours, and neighbours often have near numbers, so their tiles should be far apart.  stride has no common
+ * factor with the number of tiles. */
 KERNEL assign_all(int n, uint stride, order_t order, __global const offset_t *restrict row_offsets,
                   __global const int *restrict column_indices, __global const uint *restrict ranks,
                   volatile __global int *tentative, volatile __global int *colors) {
@@ -119,7 +119,7 @@ INLINE volatile __global uint *size_of(uint round, volatile __global uint *state
   return state + STATE_SIZES + round % N_SIZES;
 }
 
-/* The losers at begin, begin + stride, ... of the round's list; whole sub-groups call. */
+/* Give new colours to the losers at begin, begin + stride, ... of the round's list; whole sub-groups call. */
 INLINE void assign_losers(const rows_t *rows, uint begin, uint stride, uint size, const volatile __global int *list,
                           volatile __global int *tentative, volatile __global int *colors, __local uint *bitmap) {
   for (uint i = begin; i - sg_lane() < size; i += stride)

@@ -1,11 +1,12 @@
-/* Which colours of a window the members of each net have, as bits.
+/* Bitmaps of the colours that the members of each net have, for one window of colours.
  *
- * Each net has `words` words.  A bit says that a member has that colour of the window, which goes from base to base +
- * 32 * words - 1.  Word w of net r stands at r * net_stride + w * word_stride.  A vertex reads the words of its nets,
- * which takes O(entries) and not O(two-hop neighbours), and wants a colour that is free in all of them.
+ * Each net has `words` words.  A set bit means that a member has that colour.  The window is the colours from base to
+ * base + 32 * words - 1.  Word w of net r is at r * net_stride + w * word_stride.  A vertex reads the words of its nets
+ * and takes a colour that is free in all of them.  This reads O(entries) words, not O(two-hop neighbours).
  *
- * If SIZED is 1, a net has enough words for its members without a colour (net_bitmaps.cl).  Their number is a power of
- * two, and words with equal numbers modulo it share one: a bit then says that a member may have the colour.
+ * If SIZED is 1, a net has enough words for its members without a colour (net_bitmaps.cl).  The number of words is a power
+ * of two, and all words whose numbers are equal modulo it are the same word.  So a set bit means that a member may have
+ * the colour.
  *
  * The bits and their window come from Deveci et al. in Kokkos Kernels (NB_BIT), and from M. K. Tas, K. Kaya, E. Saule,
  * "Greed is good: parallel algorithms for bipartite-graph partial coloring on multicore architectures", ICPP 2017.
@@ -19,10 +20,10 @@
 #endif
 #define NO_COLOR (-1)
 #define FULL 0xffffffffu
-#define TAIL_TOP 0               /* words that nets have been given */
+#define TAIL_TOP 0               /* number of words assigned to nets so far */
 #define TAIL_WORDS 1             /* words of colours of the largest net */
 #define TAIL_STATE 2
-#define N_LISTS 3                /* sizes of lists take turns: a step reads one, fills the next, clears the one after */
+#define N_LISTS 3                /* sizes of lists, used in turn: a step reads one, fills the next, clears the one after */
 
 typedef struct {
   uint words;
@@ -35,7 +36,7 @@ typedef struct {
   volatile __global uint *used;  /* the word of net 0; or, if SIZED, the words of all nets */
   uint stride;
   uint number;
-  __global const uint2 *bitmaps;  /* for each net, if SIZED: where its words begin, and the number of the last one */
+  __global const uint2 *bitmaps;  /* if SIZED: the first word of each net, and the number of its last word */
 } words_t;
 
 INLINE volatile __global uint *word_of(words_t words, uint net) {
@@ -66,7 +67,7 @@ INLINE member_t member_of(int v, int is_item, __global const offset_t *restrict 
   return x;
 }
 
-/* The bits that are set in any word of x's nets, for the whole team.  places: 0 if this team does not take part. */
+/* Returns the bits that are set in any word of x's nets, to the whole team.  places: 0 if this team does not take part. */
 INLINE uint gather_used(const member_t *x, uint places, __global const int *restrict nets_of, words_t words,
                         __local uint *room) {
   uint mask = 0u;
@@ -87,7 +88,7 @@ INLINE uint gather_used(const member_t *x, uint places, __global const int *rest
   return team_or(mask, room);
 }
 
-/* The position of one of the first `spread` ones of x, by chance. */
+/* Returns the position of a random one among the first `spread` one-bits of x. */
 INLINE uint one_of(uint x, uint random, uint spread) {
   for (uint skip = (random & 0xffffu) * min(spread, (uint)popcount(x)) >> 16; skip; skip--) x &= x - 1u;
   return x ? lowest_lane(x) : 0u;

@@ -1,6 +1,6 @@
-/* The vertices that a sub-group lists before it takes any.  If SORTED, these are all vertices of its share by falling
- * degree; it takes them instead of the steps.  If MARKED, these are its vertices of many neighbours, by number because
- * neighbouring lanes look for them; it takes them before the steps.
+/* The list of vertices that a sub-group makes before it colours any.  If SORTED, the list has all vertices of its share by
+ * descending degree and replaces the steps.  If MARKED, it has the vertices with many neighbours, and is processed before
+ * the steps.  They are listed by number, because neighbouring lanes find them.
  */
 #ifndef CLGRAPH_VERTEX_LISTS_H
 #define CLGRAPH_VERTEX_LISTS_H
@@ -12,7 +12,7 @@
 #define SORTED 0
 #endif
 #ifndef SMALL_DEGREE
-#define SMALL_DEGREE 30          /* 30 at most, unless WIDE, since a set has one colour more */
+#define SMALL_DEGREE 30          /* at most 30 unless WIDE, because a set has only one colour more */
 #endif
 #ifndef SORT_STEPS               /* vertices of a work-item in flight while they are sorted */
 #define SORT_STEPS 4u
@@ -22,7 +22,7 @@
 
 INLINE uint class_of(uint degree) { return MARKED ? 0u : SMALL_DEGREE - max(degree, FEW_COLORS - 1u); }
 
-/* Lists them, and returns how many; ends: room for N_CLASSES words. */
+/* Makes the list and returns its length; ends: room for N_CLASSES words. */
 INLINE uint list_first(const share_t *own, __global const offset_t *restrict row_offsets, __local uint *ends,
                        __global uint *listed) {
   const uint lane = sg_lane();

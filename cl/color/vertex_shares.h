@@ -1,5 +1,5 @@
-/* The vertices that a sub-group takes: SUB_GROUP_SIZE a step, some of them none, in the order of their places
- * (orders.h), turn after turn.  If PASSES, sub-groups do not go in step anyway, and a share is a range of numbers.  In
+/* The vertices that a sub-group takes: SUB_GROUP_SIZE per step, in the order of their places (orders.h), turn after turn.
+ * Some places have no vertex.  If PASSES, sub-groups do not run in step anyway, and a share is a range of numbers.  In
  * arrays a share has room for all of its vertices.
  */
 #ifndef CLGRAPH_VERTEX_SHARES_H
@@ -7,7 +7,7 @@
 #include "common/subgroup.h"
 #include "color/orders.h"
 
-#ifndef PASSES                   /* how often a launch goes over its queues; 0: until they are empty, all groups at once */
+#ifndef PASSES                   /* passes of a launch over its queues; 0: until they are empty, all groups at once */
 #define PASSES 0u
 #endif
 

@@ -1,4 +1,4 @@
-/* Where the word of a vertex (possible.h) lies, and the words of the neighbours that go before it in the order.
+/* The position of a vertex's word (possible.h), and the words of the neighbours before it in the order.
  *
  *   RANKED 1   Words are halves of states (states.h), whose other halves are the priorities.
  *   RANKED 0   The number of a vertex gives its priority; in the order many_first, its word's MARK gives it. If the
@@ -37,8 +37,8 @@ INLINE uint own_rank(order_t order, int v, uint degree, volatile __global uint *
   return RANKED ? load_rank(words, v) : priority_of(order, v, degree);
 }
 
-/* Both put the words of those u[] that go before v into word[], and 0 for the others; they read only where bit[] is
- * set. */
+/* Both functions write into word[] the word of each u[] that goes before v, and 0 for the others.  They read only those
+ * whose bit[] is set. */
 INLINE void load_states_before(const int *u, const uint *bit, uint rank, int v, volatile __global uint *words, uint *word) {
   ulong state[BATCH];
   for (int k = 0; k < BATCH; k++) state[k] = load_state(bit[k] != 0u, words, u[k]);

@@ -1,7 +1,7 @@
 /* Atomic updates of single words, in each dialect of atomics: the first part of the vocabulary that atomics.h lists.
  *
- * The macros at the head choose the dialect.  The host gives DEV_ATOMICS, DEV_LOADS and DEV_FLOAT_ADD for its device.
- * The seeded scheduler of the tests defines SCHEDULE_POINT and the macros below it; elsewhere they are empty.
+ * The first macros choose the dialect.  The host defines DEV_ATOMICS, DEV_LOADS and DEV_FLOAT_ADD for its device.  The
+ * seeded scheduler of the tests defines SCHEDULE_POINT and the macros below it; otherwise they are empty.
  */
 #ifndef CLGRAPH_ATOMIC_UPDATES_H
 #define CLGRAPH_ATOMIC_UPDATES_H
@@ -13,7 +13,7 @@
 #define LOADS_VOLATILE 1
 #define LOADS_C11 2
 #define LOADS_PTX 3              /* scoped loads of sm_70 and later */
-#define LOADS_ATOMIC 4           /* an atomic or with 0: for race detectors that know no relaxed load */
+#define LOADS_ATOMIC 4           /* an atomic OR with 0, for race detectors without relaxed loads */
 #define LOADS_HOST 5
 #define FLOAT_ADD_CAS 1
 #define FLOAT_ADD_PTX 2
@@ -28,7 +28,7 @@
 #ifndef DEV_FLOAT_ADD
 #define DEV_FLOAT_ADD FLOAT_ADD_CAS
 #endif
-#ifndef SCHEDULE_POINT           /* the seeded scheduler: it may switch work-items before an access, ... */
+#ifndef SCHEDULE_POINT           /* hooks of the seeded scheduler: it may switch work-items before an access, ... */
 #define SCHEDULE_POINT(p)
 #define UPDATE_(p) SCHEDULE_POINT(p)  /* ... keeps what a word held before it is read and written in one step, */
 #define STORE_(p) SCHEDULE_POINT(p)   /* ... or written, */

@@ -1,30 +1,30 @@
-/* Device-scope atomics, racy loads and stores, and fences: one vocabulary over every vendor.
+/* Device-scope atomics, racy loads and stores, and fences: the same functions for every vendor.
  *
  *   fetch_{add,min,max,and,or}(p, v)   relaxed read-modify-write, returns the old value
  *   exchange(p, v)  compare_exchange(p, expected, desired)  return the old value
  *       int, uint in __global and __local memory; long, ulong in __global memory where
  *       DEV_HAS_INT64_ATOMICS; the order is relaxed, the scope the device (work-group for __local)
  *   load_relaxed(p), store_relaxed(p, v)
- *       coherent over the device: a value is never older than one this work-item has seen, and the
- *       compiler neither drops, repeats nor hoists the access
+ *       coherent over the device: a load never returns an older value than this work-item has seen before, and the
+ *       compiler neither removes, repeats nor hoists the access
  *   load_relaxed_if(wanted, p), fetch_min_if(wanted, p, v), exchange_if(wanted, p, v),
  *   compare_exchange_if(wanted, p, expected, desired)
- *       do nothing and give 0 unless wanted; for words in __global memory, the minimum of unsigned ones only.  On
- *       NVIDIA they have no branch, since behind branches each of several accesses ends before the next begins
+ *       do nothing and return 0 unless wanted; for words in __global memory, the minimum only of unsigned ones.  On
+ *       NVIDIA they have no branch, because with branches each of several accesses ends before the next begins
  *   load_stale(p)
- *       may come from a cache that other compute units do not update, but is still performed where it
- *       stands: for monotone data (union-find parents) for which any earlier value will do.
- *       Never wait for a change with it.
+ *       may come from a cache that other compute units do not update, but is neither removed nor moved by the compiler.
+ *       For monotone data (union-find parents), for which any earlier value is good enough.  Never use it to wait for a
+ *       change.
  *   load_stale4(p), store_relaxed4(p, v)
- *       four consecutive ints at once, 16-byte aligned; each of them as load_stale and store_relaxed
- *   load_once(p)        a plain load of data that lanes side by side read once: it leaves the caches to other data
- *   lower_to(p, v)      min that looks first; 1 if this call lowered *p (up to 100x on a hot word)
+ *       four consecutive ints at once, 16-byte aligned; each like load_stale and store_relaxed
+ *   load_once(p)        a plain load of data that neighbouring lanes read once, and that caches need not keep
+ *   lower_to(p, v)      a minimum that loads first; 1 if this call lowered *p (up to 100 times as fast on a hot word)
  *   fence_device()      acquire-release, device scope, __global memory
- *   spin_pause()        between two looks at a word: a CPU's core may run another work-item meanwhile
+ *   spin_pause()        between two polls of a word: a CPU's core may run another work-item meanwhile
  *   float_add(p, v)  relaxed, result unused
  *   try_lock(p), unlock(p)  on a uint that is 0 when free; a critical section is ordered by them.
  *       Loop as  while (sg_any(!done)) if (!done && try_lock(l)) { ...; unlock(l); done = 1; }
- *       with a bound on the turns: a lane that spins alone waits for its lockstep neighbour for ever.
+ *       with a bound on the number of turns: a lane that spins alone may wait for ever for a lane in lockstep with it.
  */
 #ifndef CLGRAPH_ATOMICS_H
 #define CLGRAPH_ATOMICS_H
@@ -44,7 +44,7 @@ DEFINE_LOWER_(ulong)
 INLINE void fence_device(void) {
 #if DEV_ATOMICS == ATOMICS_HOST
   FENCE_
-  static uint all_fences;        /* ThreadSanitizer does not follow fences: all meet on a word, which is a little stronger */
+  static uint all_fences;        /* ThreadSanitizer ignores fences, so all access one word, which is a little stronger */
   __atomic_fetch_add(&all_fences, 1u, __ATOMIC_ACQ_REL);
 #elif DEV_NVIDIA_SM >= 70
   __asm__ volatile("fence.acq_rel.gpu;" ::: "memory");

@@ -1,10 +1,10 @@
-/* Bitwise words that compilers do not find by themselves. */
+/* Bitwise functions that compilers do not generate by themselves. */
 #ifndef CLGRAPH_BITS_H
 #define CLGRAPH_BITS_H
 #include "common/types.h"
 
-/* Keeps the bits of x at which a and b agree.  On NVIDIA this is one instruction; compilers use more, since they share
- * a ^ b between several of these. */
+/* Keeps the bits of x at which a and b agree.  On NVIDIA this is one instruction; compilers would use more, because they
+ * share a ^ b between several calls. */
 INLINE uint and_equal(uint x, uint a, uint b) {
 #if DEV_NVIDIA_SM
   uint found;

@@ -1,10 +1,10 @@
-/* A device-wide barrier for persistent kernels.
+/* A grid barrier: a device-wide barrier for persistent kernels.
  *
- * No OpenCL version promises that unfinished work-groups make progress together.  In practice the
- * occupancy-bound model holds: a group that has started keeps running (T. Sorensen et al., "Portable
- * Inter-workgroup Barrier Synchronisation for GPUs", OOPSLA 2016).  So groups that have started join, the
- * door closes, late groups leave, and only the participants synchronise.  Not for CPUs: two runtimes made
- * no progress (runtime/driver/quirks.py: has_grid_barrier).
+ * No OpenCL version promises that all unfinished work-groups make progress.  In practice the occupancy-bound model
+ * holds: a group that has started keeps running (T. Sorensen et al., "Portable Inter-workgroup Barrier Synchronisation for
+ * GPUs", OOPSLA 2016).  So groups that start early join as members.  After some time no more groups are admitted; later
+ * groups leave, and only the members synchronise.  Not for CPUs: under two runtimes it made no progress
+ * (runtime/driver/quirks.py: has_grid_barrier).
  *
  * control: GRID_CONTROL_WORDS uints, zeroed before the launch.
  */
@@ -13,8 +13,8 @@
 #include "common/status.h"
 
 #define GRID_CONTROL_WORDS 8
-#define GRID_DOOR 0              /* groups that have come; the top bit closes the door */
-#define GRID_MEMBERS 2           /* groups that came in time; set once the door is closed */
+#define GRID_DOOR 0              /* number of groups that have started; the top bit ends admission */
+#define GRID_MEMBERS 2           /* number of members; set when admission has ended */
 #define GRID_TICKET 3
 #define GRID_STATUS 4
 #define GRID_OUTSIDE 0xffffffffu
@@ -22,12 +22,12 @@
 #ifndef LINGER                   /* turns for which the first group waits for the others to start */
 #define LINGER 5000u
 #endif
-#ifndef SPIN_LIMIT               /* no wait is unbounded */
+#ifndef SPIN_LIMIT               /* turns after which any wait times out */
 #define SPIN_LIMIT 100000000u
 #endif
 
-/* Wait for a word that only grows; 0 on a time-out.  A fence must follow before any data that the word guards is
- * read. */
+/* Wait until a word that only grows is at least `least`.  Returns 0 on a time-out.  A fence must follow before data that
+ * the word guards is read. */
 INLINE int wait_until_at_least(volatile __global uint *word, uint least, volatile __global uint *status) {
   for (uint turn = 0u; load_relaxed(word) < least; turn++)
     if (turn >= SPIN_LIMIT || ((turn & 1023u) == 1023u && load_relaxed(status))) {
@@ -38,8 +38,8 @@ INLINE int wait_until_at_least(volatile __global uint *word, uint least, volatil
 }
 
 /* One work-item of a group calls this.  It returns the number of the group as a member, or GRID_OUTSIDE if the group
- * must leave.  linger: turns to wait for other groups to start before the door closes; it closes at once when all have.
- * One word counts the groups and holds the door, so that the group that closes it knows how many came before. */
+ * must leave.  linger: turns to wait for other groups to start; admission ends at once when all have started.  One word
+ * has the count of groups and the end of admission, so the group that ends it knows the number of members. */
 INLINE uint grid_join(volatile __global uint *control, uint linger) {
   uint member = fetch_add(control + GRID_DOOR, 1u), came = member;
   if (member & GRID_CLOSED) return GRID_OUTSIDE;
@@ -49,10 +49,11 @@ INLINE uint grid_join(volatile __global uint *control, uint linger) {
   if (!(came & GRID_CLOSED)) store_relaxed(control + GRID_MEMBERS, came);
   return wait_until_at_least(control + GRID_MEMBERS, 1u, control + GRID_STATUS) ? member : GRID_OUTSIDE;
 }
-/* Only the work-item that has called grid_join may call this, since it has seen the number; it tells the others. */
+/* Returns the number of members.  Only the work-item that called grid_join may call this, because it has seen that the
+ * number is set; it must pass the number to the others. */
 INLINE uint grid_members(volatile __global uint *control) { return load_relaxed(control + GRID_MEMBERS); }
-/* This stands at the head of a persistent kernel.  It declares uint member and members; groups that come too late
- * return here. */
+/* The first statement of a persistent kernel.  It declares uint member and members; groups that start too late return
+ * here. */
 #define GRID_ENTER(control)                                                                           \
   LOCAL_ARRAY uint joined_[2];                                                                        \
   if (get_local_id(0) == 0) {                                                                         \

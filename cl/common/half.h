@@ -1,7 +1,7 @@
 /* Loads and stores four numbers of half precision as floats.  In memory they are 8 aligned bytes.
  *
- * vloada_half4 would do, but without cl_khr_fp16 NVIDIA's compiler makes four accesses of 2 bytes of it; so there the
- * words are converted by PTX.
+ * vloada_half4 would be enough, but without cl_khr_fp16 NVIDIA's compiler turns it into four accesses of 2 bytes.  So on
+ * NVIDIA the words are converted by PTX.
  */
 #ifndef CLGRAPH_HALF_H
 #define CLGRAPH_HALF_H

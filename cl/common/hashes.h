@@ -1,6 +1,6 @@
 /* Hash functions of vertices, the same as in clgraph/data/graphs/vertex_hashes.py, which names their origins.
  *
- * The program's HASH_LIST(X) is X(k, name) for each of its N_HASHES functions; hash_all fills an array with their
+ * The program defines HASH_LIST(X) as X(k, name) for each of its N_HASHES functions.  hash_all fills an array with their
  * values, hash_one evaluates one of them.
  */
 #ifndef CLGRAPH_HASHES_H

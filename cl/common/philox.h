@@ -4,7 +4,7 @@
 #define CLGRAPH_PHILOX_H
 #include "common/types.h"
 
-/* the four words of block b of a stream */
+/* Returns the four words of block b of a stream. */
 INLINE ulong4 philox(ulong b, ulong stream, ulong key0, ulong key1) {
   ulong4 x = (ulong4)(b, stream, 0ul, 0ul);
   #pragma unroll 5  /* the keys of all ten rounds take more scalar registers than AMD's GPUs have */
@@ -17,6 +17,6 @@ INLINE ulong4 philox(ulong b, ulong stream, ulong key0, ulong key1) {
   }
   return x;
 }
-/* 16 bits of a word, the lowest first */
+/* Returns the k-th 16 bits of a word, counted from the lowest. */
 INLINE uint short_of(ulong word, int k) { return (uint)(word >> (16 * k)) & 0xffffu; }
 #endif

@@ -1,7 +1,7 @@
 /* Loads and stores of words that other work-items may write: the second part of the vocabulary that atomics.h lists.
  *
- * Each word is defined once for every dialect of DEV_LOADS.  The words with a condition (load_relaxed_if and the like)
- * include updates, because their PTX is a predicated instruction, too.
+ * Each function is defined once for every dialect of DEV_LOADS.  The conditional functions (load_relaxed_if and the like)
+ * include updates, because these too are predicated instructions in PTX.
  */
 #ifndef CLGRAPH_RACY_LOADS_H
 #define CLGRAPH_RACY_LOADS_H
@@ -22,7 +22,7 @@
     atomic_store_explicit((volatile __global A *)p, v, memory_order_relaxed, memory_scope_device); }
 #elif DEV_LOADS == LOADS_PTX
 /* A relaxed load of cta scope is a strong operation, so ptxas neither hoists nor merges it, yet L1 may
- * serve it.  The asm is volatile so that the front end keeps it where it stands, too. */
+ * serve it.  The asm is volatile so that the front end does not move it either. */
 #ifndef STALE_PTX_
 #define STALE_PTX_ "ld.relaxed.cta.global."
 #endif

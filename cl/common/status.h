@@ -1,4 +1,5 @@
-/* The status word: a kernel that cannot go on writes why; the host raises it (runtime/driver/failure.py). */
+/* The status word: a kernel that cannot continue writes the reason, and the host raises an error
+ * (runtime/driver/failure.py). */
 #ifndef CLGRAPH_STATUS_H
 #define CLGRAPH_STATUS_H
 #include "common/atomics.h"

@@ -1,5 +1,5 @@
-/* Sub-groups of SUB_GROUP_SIZE lanes: NVIDIA warps (PTX), AMD waves (amdgcn builtins), cl_khr_subgroups,
- * and the width 1 of CPUs, under one set of words:
+/* Sub-groups of SUB_GROUP_SIZE lanes: NVIDIA warps (PTX), AMD waves (amdgcn builtins), cl_khr_subgroups, and sub-groups of
+ * one lane on CPUs, with the same functions:
  *
  *   sg_lane()  sg_in_group()                sg_sync()  orders memory accesses of the lanes
  *   sg_ballot(predicate) -> lane_mask_t      sg_any(p)  sg_all(p)
@@ -8,9 +8,9 @@
  *       for int, uint, long, ulong, float; any bits of a predicate count
  *   lanes_below_mask()  lowest_lane(mask)  highest_lane(mask)  lane_count(mask)
  *
- * Contract: every lane of the sub-group arrives (uniform control flow inside it) and no lane has returned.  Loops
- * around them run while sg_any(cond).  A work-group is a multiple of the width; any other size does not compile.
- * A group of one work-item is the exception: its sub-groups have one lane on every device.
+ * Contract: every lane of the sub-group must call (uniform control flow inside it), and no lane has returned.  Loops around
+ * the calls run while sg_any(cond).  The size of a work-group is a multiple of the width; any other size does not compile.
+ * The exception is a group of one work-item: its sub-group has one lane on every device.
  */
 #ifndef CLGRAPH_SUBGROUP_H
 #define CLGRAPH_SUBGROUP_H

@@ -1,5 +1,5 @@
-/* Names every kernel uses.  The host puts the DEV_* facts and the tunables in front of this text;
- * the defaults here let a kernel be read, compiled offline and run under other tools. */
+/* Names that every kernel uses.  The host prepends definitions of the DEV_* facts and the tunables.  With the defaults here
+ * a kernel can also be compiled offline and run under other tools. */
 #ifndef CLGRAPH_TYPES_H
 #define CLGRAPH_TYPES_H
 
@@ -31,7 +31,7 @@
 #ifdef HOST_BUILD                /* the kernels as C++ under a sanitizer or a seeded scheduler */
 #define INLINE static inline
 #define KERNEL extern "C" void
-#if WG_SIZE == 1                 /* groups of one item run interleaved: each has its own arrays on its stack */
+#if WG_SIZE == 1                 /* groups of one work-item run interleaved, so each has its own arrays on its stack */
 #define LOCAL_ARRAY
 #else
 #define LOCAL_ARRAY static __attribute__((section("local_memory")))
@@ -42,7 +42,7 @@
 #define LOCAL_ARRAY __local      /* declares local memory at the head of a kernel */
 #endif
 
-/* Ask for the line at p, which is wanted soon. */
+/* Prefetch the cache line at p. */
 #ifdef HOST_BUILD
 #define FETCH_AHEAD(p)
 #elif DEV_IS_CPU && !defined(__SPIR__)  /* PoCL, where prefetch does nothing */

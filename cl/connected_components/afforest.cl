@@ -1,11 +1,11 @@
-/* Afforest: hook along a sample of the edges, find the giant component, and look at the remaining entries only
- * of vertices outside it.
+/* Afforest: hook along a sample of the edges, find the giant component, and read the remaining entries only of
+ * vertices outside it.
  *
  * After M. Sutton, T. Ben-Nun, A. Barak, "Optimizing Parallel Graph Connectivity Computation via Subgraph
- * Sampling", IPDPS 2018.  Here sampling never waits: `initialize` and `hook_sample` hook with plain stores, from
- * fewer vertices each round, since a round leaves fewer trees; a compare-exchange per sampled edge would queue
- * up at the roots of the large trees.  The giant's label stays on the device.  Where no giant is found,
- * skipping would not pay, and `link_rest` links each edge once, from its larger end.
+ * Sampling", IPDPS 2018.  Here sampling never waits: `initialize` and `hook_sample` hook with plain stores.  A
+ * compare-exchange per sampled edge would serialise at the roots of the large trees.  Each round samples fewer
+ * vertices, because fewer trees are left.  The giant's label stays on the device.  If no giant is found, skipping
+ * does not pay, and `link_rest` links each edge once, from its larger end.
  *
  * Races: see union_find.h.
  */
@@ -16,9 +16,8 @@
 #define SKIP_SHARE 40
 #endif
 
-/* Hook the trees labelled a and b.  `parent` is flat when the kernel starts; the last store to a root wins and
- * unions get lost, but only smaller labels are stored, so there are no cycles, and what is lost is found again
- * by link_rest. */
+/* Hook the trees labelled a and b.  `parent` is flat when the kernel starts.  The last store to a root wins, so unions
+ * may get lost; link_rest finds them again.  Only smaller labels are stored, so there are no cycles. */
 INLINE void hook_labels(int a, int b, volatile __global int *parent) {
   if (a != b) store_relaxed(parent + max(a, b), min(a, b));
 }
@@ -44,8 +43,9 @@ KERNEL hook_second(int n, __global const int *restrict second, volatile __global
   hook_labels(a.w, b.w, parent);
 }
 
-/* Join v, outside the giant, to its neighbours until one of them is in the giant: from then on v is, too, and
- * an edge to another vertex outside is seen from there.  Returns 1 once v is in. */
+/* Join v, which is outside the giant, to its neighbours until one of them is in the giant.  Then v is in the giant too,
+ * and its other edges are skipped: an edge to another vertex outside is in that vertex's row as well.  Returns 1 once v
+ * is in the giant. */
 INLINE int link_outsider(int v, int root, int giant, offset_t e, offset_t end, offset_t stride,
                          __global const int *restrict column_indices, volatile __global int *parent) {
   int4 u;
@@ -79,8 +79,9 @@ INLINE void link_outsiders(int v, int root, int giant, offset_t begin, offset_t 
 #endif
 }
 
-/* A work-group lists which of its 4 * WG_SIZE vertices have edges and are outside the giant (if there is none, all that
- * have edges), then takes them densely: there are few, and a lane that works alone keeps its sub-group waiting. */
+/* A work-group has 4 * WG_SIZE vertices.  It lists all that have edges and are outside the giant (without a giant, all that
+ * have edges).  Then its lanes process the list densely, because there are few such vertices, and a lane that works alone
+ * keeps its sub-group waiting. */
 KERNEL link_rest(int n, __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
                  __global int *restrict state, volatile __global int *parent) {
   LOCAL_ARRAY int outside[4 * WG_SIZE];

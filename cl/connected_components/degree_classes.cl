@@ -10,7 +10,7 @@
 #include "connected_components/edges.h"
 #include "common/worklist.h"
 
-#ifndef SHORT_ROW                /* rows of at most this many entries are short, longer ones up to MEDIUM_ROW medium */
+#ifndef SHORT_ROW                /* entries: rows up to SHORT_ROW are short, longer rows up to MEDIUM_ROW medium */
 #define SHORT_ROW 16
 #endif
 #ifndef MEDIUM_ROW

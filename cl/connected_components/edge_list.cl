@@ -1,4 +1,4 @@
-/* Components of edges that come as pairs, list after list, so that no rows are ever made.
+/* Components of edges that come as lists of pairs.  No rows are ever made.
  *
  * The forest outlives the launches, and each list of edges is linked to it; merge.cl joins it with other forests, and
  * `compress` in phases.cl makes it flat.  A work-item takes an edge, or a vertex.

@@ -1,7 +1,7 @@
 /* Walking the entries of a row: a work-item takes short rows alone, a sub-group takes long rows together.
- * Four entries are loaded before any of them is looked at, so that their latencies overlap.
+ * Four entries are loaded before any of them is used, so that their latencies overlap.
  *
- * SYMMETRIC    1: every undirected edge stands in both rows
+ * SYMMETRIC    1: every undirected edge is in both rows
  * SORTED_ROWS  1: the entries smaller than v are a prefix of row v
  * FIRST_IS_LINKED  1: `initialize` linked the first entry of every row
  */
@@ -23,7 +23,7 @@
 #define LONG_ROW 64
 #endif
 
-/* Returns neighbour number `at` of v. It returns v itself past the end, and if the row of the other end handles the
+/* Returns the neighbour at entry `at`.  It returns v itself past the end, and if the row of the other end handles the
  * edge. */
 INLINE int neighbor_or_self(int v, offset_t at, offset_t end, int smaller_only, __global const int *restrict column_indices) {
   int u = at < end ? column_indices[at] : v;

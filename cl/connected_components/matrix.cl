@@ -6,9 +6,9 @@
  */
 #include "connected_components/rem.h"
 
-#define MATRIX_WRONG 0           /* 1: the arrays describe no graph */
+#define MATRIX_WRONG 0           /* 1: the arrays are not a valid graph */
 #define MATRIX_BLOCKS 1          /* the number of roots of each block */
-#ifndef CROSSING_ROWS            /* rows for which a word of `crossing` has a bit; block sizes are multiples */
+#ifndef CROSSING_ROWS            /* rows per word of `crossing`, a bit each; block sizes are multiples of this */
 #define CROSSING_ROWS 32
 #endif
 
@@ -16,7 +16,7 @@ typedef struct {
   int first, end;
 } block_t;
 
-/* The block of vertices of this group. It is empty behind the last block. */
+/* Returns this group's block of vertices. It is empty after the last block. */
 INLINE block_t own_block(int n, int block_size) {
   const long first = min((long)n, (long)block_size * (long)get_global_id(0));
   return (block_t){(int)first, (int)min((long)n, first + block_size)};
@@ -26,7 +26,7 @@ INLINE int is_outside(int u, block_t block) {
   return (uint)(u - block.first) >= (uint)(block.end - block.first);
 }
 
-/* As rem_unite, but no other work-item touches the trees. */
+/* Like rem_unite, but without atomics, because no other work-item touches the trees. */
 INLINE void unite_alone(int u, int v, __global int *parent) {
   int p = parent[u], q = parent[v];
   while (p != q) {

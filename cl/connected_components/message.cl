@@ -1,7 +1,8 @@
-/* A flat forest as a message for another device.  It is short if neighbours have one label, or none but their own.
+/* Pack a flat forest into a message for another device.  It is short if neighbouring vertices have the same label, or no
+ * label but their own number.
  *
- * Vertices are in words of 32, and words in blocks.  The message has an offset for each block and their end, and then
- * the blocks, each in the shortest of these forms; the size of a block tells its form:
+ * Vertices are grouped into words of 32, and words into blocks.  The message has the offset of each block and the end,
+ * then the blocks.  A block has the shortest of these forms; its size tells the form:
  *   0 words              no vertex of the block has a parent
  *   1 + words            a label, and a bit for each vertex that has it
  *   1 + 2 words + k      the same, then a bit for each of the k vertices with other labels, then these labels
@@ -17,13 +18,13 @@ INLINE int label_below(int n, int v, __global const int *parent) {
   return v < n ? parent[v] : v;
 }
 
-/* The labels of v ... v + 3, in one load where there are four; v is a multiple of 4. */
+/* Returns the labels of v ... v + 3, by one load if there are four; v is a multiple of 4. */
 INLINE int4 labels_from(int n, int v, __global const int *parent) {
   if (v + 4 <= n) return *(__global const int4 *)(parent + v);
   return (int4)(label_below(n, v, parent), label_below(n, v + 1, parent), label_below(n, v + 2, parent), v + 3);
 }
 
-/* chosen[b] = the commonest label among sampled vertices of block b that have a parent. */
+/* chosen[b] = the most frequent label among sampled vertices of block b that have a parent. */
 KERNEL choose_labels(int n, int n_blocks, int words, __global const int *restrict parent, __global int *restrict chosen) {
   int b = get_global_id(0);
   if (b >= n_blocks) return;
@@ -78,7 +79,7 @@ KERNEL size_blocks(int n_words, int n_blocks, int words, __global const uint *re
   sizes[b] = min(size, 32u * (uint)words);
 }
 
-/* The number of vertices before v in its block that have other labels; v is in word k of the block. */
+/* Returns the number of vertices before v in its block that have other labels; v is in word k of the block. */
 INLINE uint others_before(int v, int k, __global const uint *others) {
   uint before = popcount(others[k] & ((1u << (v & 31)) - 1u));
   for (int i = 0; i < k; i++) before += popcount(others[i]);

@@ -12,7 +12,7 @@
 #ifndef HOOK_FIRST               /* 1: parent[v] = the first neighbour of v, if smaller; 0: single vertices */
 #define HOOK_FIRST 1
 #endif
-#ifndef HOOK_STEPS               /* follow first neighbours this many steps: shortens the chains of well ordered graphs */
+#ifndef HOOK_STEPS               /* steps along first neighbours.  More steps shorten the chains of well ordered graphs. */
 #define HOOK_STEPS 1
 #endif
 
@@ -20,8 +20,9 @@
 #define KEEP_SECOND 0
 #endif
 
-/* With sorted rows the first neighbour is the smallest, so this is a round of hooking without atomics.  Loads
- * are clamped, not guarded, so that all of them are in flight together; m > 0 if HOOK_FIRST. */
+/* Make every vertex a root, or hook it to its first neighbour.  With sorted rows that is the smallest neighbour, so this
+ * is a round of hooking without atomics.  Indices of loads are clamped instead of guarded by branches, so that all loads
+ * are in flight together; m > 0 if HOOK_FIRST. */
 KERNEL initialize(int n, offset_t m, __global const offset_t *restrict row_offsets,
                   __global const int *restrict column_indices, __global int *restrict parent,
                   __global int *restrict second) {
@@ -62,7 +63,7 @@ KERNEL initialize(int n, offset_t m, __global const offset_t *restrict row_offse
   store_relaxed4(parent + v, (int4)(root[0], root[1], root[2], root[3]));
 }
 
-/* Four vertices climb together.  Stale loads: many vertices share a root, which L1 then serves. */
+/* Four vertices climb together.  Loads may be stale, so that L1 can serve roots that many vertices share. */
 INLINE void climb_four(int v, volatile __global int *parent) {
   int4 start = load_stale4(parent + v), p = start, g = parents_of(parent, p);
   while (any(g != p)) {
@@ -78,14 +79,14 @@ KERNEL compress(int n, volatile __global int *parent) {
   if (v < n) climb_four(v, parent);
 }
 
-/* As compress, but only if something was linked since the giant was found. */
+/* Like compress, but only if something was linked since the giant was found. */
 KERNEL compress_if_linked(int n, __global const int *restrict state, volatile __global int *parent) {
   if (!state[STATE_LINKED]) return;
   for (long v = 4 * (long)get_global_id(0); v < n; v += 4 * (long)get_global_size(0)) climb_four((int)v, parent);
 }
 
-/* As compress.  The work-group that ends last also finds the commonest label among WG_SIZE sampled vertices, since a
- * launch for that alone takes longer.  Roots do not count: most of them are vertices without an edge. */
+/* Like compress.  The work-group that ends last also finds the most frequent label among WG_SIZE sampled vertices,
+ * because a launch for that alone would take longer.  Roots do not count: most of them are isolated vertices. */
 KERNEL compress_and_find_giant(int n, volatile __global int *parent, volatile __global int *state) {
   LOCAL_ARRAY int label[WG_SIZE];
   LOCAL_ARRAY uint best, n_valid;
@@ -119,15 +120,15 @@ KERNEL compress_and_find_giant(int n, volatile __global int *parent, volatile __
   }
 }
 
-/* is_root[v] = 1 for the smallest vertex of each component, and 0 behind the last vertex. */
+/* is_root[v] = 1 for the smallest vertex of each component, else 0; also 0 after the last vertex. */
 KERNEL mark_roots(int n, __global const int *restrict parent, __global int *restrict is_root) {
   int v = get_global_id(0);
   if (v < n) is_root[v] = parent[v] == v;
   if (v == 0) is_root[n] = 0;
 }
 
-/* labels[v] = rank of v's root among the roots: components are numbered by their smallest vertex.  The number of
- * components stands behind the labels, so that one copy has both. */
+/* labels[v] = rank of v's root among the roots, so components are numbered by their smallest vertex.  The number of
+ * components follows the labels, so that one copy transfers both. */
 KERNEL number_components(int n, __global const int *restrict parent, __global const int *restrict rank,
                          __global int *restrict labels) {
   int v = get_global_id(0);

@@ -32,8 +32,8 @@ INLINE int4 parents_of(volatile __global int *parent, int4 p) {
   return g;
 }
 
-/* Join the trees of a and b; returns the smaller root seen last.  A stale root fails the compare-exchange,
- * which returns the truth to go on with. */
+/* Join the trees of a and b; returns the smaller root seen last.  If a root is stale, the compare-exchange fails and
+ * returns the current value, with which the loop continues. */
 INLINE int link_roots(volatile __global int *parent, int a, int b) {
   while (a != b) {
     int high = max(a, b), low = min(a, b);
@@ -49,8 +49,8 @@ INLINE int link(volatile __global int *parent, int u, int v) {
   return link_roots(parent, find_root(parent, u), find_root(parent, v));
 }
 
-/* Link root to each of four labels that differs from it.  Rolled up: unions are rare, and four copies of two
- * climbs and a retry loop make some compilers take a minute. */
+/* Link root to each of four labels that differs from it.  The loop is not unrolled: unions are rare, and four copies of
+ * two climbs and a retry loop take some compilers a minute. */
 INLINE int link_four(volatile __global int *parent, int root, int4 labels) {
 #pragma unroll 1
   for (int k = 0; k < 4; k++) {

@@ -1,14 +1,14 @@
-/* Check CSR arrays that other kernels or the user have written, before any other kernel reads them.
+/* Validate CSR arrays of the user or of other kernels before any other kernel reads them.
  *
- * A work-group takes every n-th block of 1,024 offsets and of 1,024 entries.  A launch checks entries begin:end, where
- * begin is the end of the launch before, so entries are checked while later ones are still copied to the device; the
- * first launch checks all offsets.  The first wrong block is reported; the host reads that block alone and names the
- * value.  Nothing is read beyond the n + 1 offsets and the room of the other arrays, whatever they hold.  The facts
- * about order, repeats and symmetry are valid only if nothing is wrong.
+ * Each work-group takes a strided set of blocks of 1,024 offsets and of 1,024 entries.  A launch checks entries begin:end,
+ * where begin is the end of the launch before.  So entries are checked while later ones are still being copied to the
+ * device.  The first launch checks all offsets.  The first wrong block is reported; the host reads that block alone and
+ * names the value.  Nothing beyond the n + 1 offsets and the size of the other arrays is read, whatever they contain.  The
+ * facts about order, repeats and symmetry are valid only if nothing is wrong.
  *
- * The matrix is symmetric if a sum ends as 0: an entry above the diagonal adds a hash of its ends and its weight, and
- * an entry below subtracts the hash of its reverse.  A matrix that is not symmetric leaves 0 with a probability near
- * 2^-60.  This needs no transposing or sorting.
+ * Symmetry is tested by a sum: an entry above the diagonal adds a hash of its ends and its weight, and an entry below
+ * subtracts the hash of its reverse.  The sum of a symmetric matrix is 0; the sum of another matrix is 0 with a
+ * probability near 2^-60.  This needs no transposing or sorting.
  */
 #include "data/rows.h"
 
@@ -16,15 +16,15 @@
 #define BLOCK 1024               /* positions of a block, which is reported as a whole */
 #endif
 #define STATE_OFFSET 0           /* first block with an offset below the one before, or ~0 */
-#define STATE_COLUMN 1           /* first block with a column that is no vertex, or ~0 */
+#define STATE_COLUMN 1           /* first block with a column that is not a vertex, or ~0 */
 #define STATE_WEIGHT 2           /* first block with a weight that is NaN, or ~0 */
 #define STATE_DESCENTS 3         /* entries that are less than the one before in their row */
 #define STATE_REPEATS 4          /* entries that equal the one before in their row */
 #define STATE_LAST 5             /* the last offset, in two words */
 #define STATE_SUM 7              /* in two words: 0 if the matrix is symmetric */
 #define STATE_WORDS 9
-#define WANTS_ORDER 1            /* find order and repeats, too */
-#define WANTS_SYMMETRY 2         /* find symmetry as well */
+#define WANTS_ORDER 1            /* also find order and repeats */
+#define WANTS_SYMMETRY 2         /* also find symmetry */
 #define WEIGHTS_NONE 0
 #define WEIGHTS_INT 1
 #define WEIGHTS_FLOAT 2
@@ -38,7 +38,7 @@
 #define SIGN ((WEIGHT_T)(1ul << SIGN_BIT))
 #define INFINITE_BITS (sizeof(WEIGHT_T) == 8 ? (WEIGHT_T)0x7ff0000000000000ul : (WEIGHT_T)0x7f800000ul)
 
-/* A work-item that is alone in its group reads eight entries at a time, others read one. */
+/* A work-item alone in its group reads eight entries at a time; others read one. */
 #if WG_SIZE == 1 && !defined(HOST_BUILD)
 #define LANES 8
 #define LANE_NUMBERS ((int8)(0, 1, 2, 3, 4, 5, 6, 7))
@@ -67,7 +67,7 @@ typedef VECTOR(int) ints_t;
 typedef VECTOR(ulong) ulongs_t;
 typedef VECTOR(WEIGHT_T) weights_t;
 
-/* Numbers whose order is the order of the weights, -0.0 before 0.0. */
+/* Returns integers in the order of the weights; -0.0 comes before 0.0. */
 INLINE weights_t ordered(weights_t bits) {
 #if WEIGHTS == WEIGHTS_FLOAT
   return bits ^ ((weights_t)0 - (bits >> (WEIGHT_T)SIGN_BIT) | SIGN);
@@ -77,7 +77,7 @@ INLINE weights_t ordered(weights_t bits) {
 }
 
 #if LANES > 1
-/* For each lane, the sum of the lanes up to it. */
+/* Returns, for each component, the sum of the components up to it. */
 INLINE int8 running_sum(int8 x) {
   x += (int8)(0, x.s0, x.s1, x.s2, x.s3, x.s4, x.s5, x.s6);
   x += (int8)(0, 0, x.s0, x.s1, x.s2, x.s3, x.s4, x.s5);
@@ -85,9 +85,9 @@ INLINE int8 running_sum(int8 x) {
 }
 #endif
 
-/* wants: the facts to find; begin, end: multiples of BLOCK, but end may also be the room of the other arrays; state: ~0
- * in its first three words and 0 in the others; ranges: the least and the greatest weight of each work-group, as
- * ordered() gives them */
+/* wants: the facts to find; begin, end: multiples of BLOCK, but end may also be the size of the other arrays; state: ~0 in
+ * its first three words and 0 in the others; ranges: the least and the greatest weight of each work-group, as integers of
+ * the same order */
 KERNEL check_csr(int n, int wants, long begin, long end, const __global offset_t *restrict row_offsets,
                  const __global int *restrict column_indices, const __global WEIGHT_T *restrict edge_weights,
                  __global WEIGHT_T *restrict ranges, volatile __global uint *state) {
@@ -118,7 +118,7 @@ KERNEL check_csr(int n, int wants, long begin, long end, const __global offset_t
     ints_t strays = 0;
     weights_t magnitude = (WEIGHT_T)0;
 #if LANES > 1
-    int starts[BLOCK + LANES], columns[1 + BLOCK + LANES];  /* how many rows after u start at each entry */
+    int starts[BLOCK + LANES], columns[1 + BLOCK + LANES];  /* number of rows after u that start at each entry */
     int is_first = 0;
     if (wants) {
       for (int i = 0; i < BLOCK + LANES; i++) starts[i] = 0;
@@ -174,7 +174,7 @@ KERNEL check_csr(int n, int wants, long begin, long end, const __global offset_t
       if (wants == WANTS_SYMMETRY) {
         const ulongs_t key = (WIDE(UNSIGNED(min(row, v))) << 32 | WIDE(UNSIGNED(max(row, v)))) * 0x9e3779b97f4a7c15ul;
         x ^= key;
-        x ^= x >> 32;              /* weights of floating point differ in high bits only */
+        x ^= x >> 32;              /* floating-point weights may differ in high bits only */
         x *= 0xbf58476d1ce4e5b9ul;
         x ^= x >> 29;
         const ulongs_t sign = WIDE_MASK(MASK(row > v)), proper = WIDE_MASK(is_there & MASK(row != v));

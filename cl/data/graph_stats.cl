@@ -1,26 +1,26 @@
 /* Statistics of a graph for the cost model, as clgraph/data/graphs/stats.py defines them, measured where the graph is.
  *
  * measure_rows   A work-group takes a chunk of consecutive vertices, a work-item every WG_SIZE-th of them.  Degrees are
- *                exact; distances of neighbours and roots of first hooks come from samples (of all entries and
- *                vertices, if there are few).  A work-item takes consecutive parts and samples one place in each, so it
- *                moves on through the rows.  Then it climbs the trees of first hooks from sampled vertices.
- * measure_reach  The first work-group searches breadth-first from the middle one of the vertices that have entries,
- *                until it has seen NEIGHBORHOOD others.  Work-items of the second one search from one of N_STARTS
- *                vertices each, until they have seen SHORT_SEEN vertices or looked at SHORT_LOOKS entries: these
- *                searches find small components and long paths.
+ *                exact.  Distances of neighbours and roots of first hooks come from samples, or from all entries and
+ *                vertices if there are few.  A work-item takes consecutive parts and samples one position in each, so it
+ *                goes through the rows in order.  Then it climbs the trees of first hooks from sampled vertices.
+ * measure_reach  The first work-group searches breadth-first from the middle of the vertices that have entries, until it
+ *                has seen NEIGHBORHOOD others.  Each of N_STARTS work-items of the second group searches from another
+ *                vertex, until it has seen SHORT_SEEN vertices or read SHORT_LOOKS entries.  These searches find small
+ *                components and long paths.
  *
- * Counters are pairs of words (data/rows.h) and begin as 0.
- * In the search a vertex is listed by the work-item that first sets its bit, so the list has it once; a stale look at
- * the bits only costs an atomic.
+ * Counters are pairs of words (data/rows.h) and start as 0.
+ * In the search a vertex is listed by the work-item that first sets its bit, so it is listed once.  A stale load of the
+ * bits only costs an atomic.
  */
 #include "common/random.h"
 #include "common/subgroup.h"
 #include "data/rows.h"
 
-#ifndef N_SAMPLES                /* sampled vertices; all entries are read if there are no more than this */
+#ifndef N_SAMPLES                /* number of sampled vertices; all entries are read if there are no more than this */
 #define N_SAMPLES 16384
 #endif
-#define N_ENTRIES (N_SAMPLES / 4)  /* sampled entries otherwise, since finding the row of an entry takes long */
+#define N_ENTRIES (N_SAMPLES / 4)  /* sampled entries otherwise; few, because finding the row of an entry takes long */
 #ifndef FAR_DISTANCE             /* a neighbour at a greater distance is far */
 #define FAR_DISTANCE 32768
 #endif
@@ -45,7 +45,7 @@
 #ifndef ROW_PARTS
 #define ROW_PARTS 8              /* the long search reads rows in at most this many parts, until one has a new vertex */
 #endif
-#define TURNS 4                  /* counters of a bin, used in turn, since an addition waits for the one before */
+#define TURNS 4                  /* counters per bin, used in turn, because additions to one counter wait for each other */
 #define N_BINS 33                /* bins by degree: 0, 1, 2 to 3, 4 to 7 … */
 #define PAIR_VERTICES 0
 #define PAIR_ENTRIES N_BINS
@@ -58,7 +58,7 @@
 #ifndef SCALE
 #define SCALE 65536
 #endif
-/* These words begin as ~0 and are lowered. */
+/* These words start as ~0 and are lowered. */
 #define STATE_LEAST (2 * N_PAIRS)         /* least degree */
 #define STATE_GREATEST (STATE_LEAST + 1)  /* ~ of the greatest degree */
 #define SEARCH_LEVELS 0          /* results of a search: levels, */
@@ -71,21 +71,22 @@
 #define STATE_DEPTHS (STATE_ROOTS + N_CLIMBS)
 #define STATE_WORDS (STATE_DEPTHS + N_CLIMBS)
 
-#ifndef CLIMBS_AT_ONCE           /* climbs of a work-item: while one waits for memory, the others go on */
+#ifndef CLIMBS_AT_ONCE           /* climbs per work-item at the same time, so that their memory latencies overlap */
 #define CLIMBS_AT_ONCE (DEV_IS_CPU ? 8 : 1)
 #endif
 
-/* The number of vertices, of n, that a work-group takes. */
+/* Returns the number of the n vertices that a work-group takes. */
 INLINE long chunk_of(int n, long n_chunks) { return (n + n_chunks - 1) / n_chunks; }
 
-/* A place in the i-th of n_parts equal parts of *count* places; the i-th place, if there are no more than N_SAMPLES. */
+/* Returns a random position in the i-th of n_parts equal parts of *count* positions; position i if there are no more than
+ * N_SAMPLES. */
 INLINE long place_of(ulong key, ulong i, ulong n_parts, long count) {
   if (count <= N_SAMPLES) return (long)i;
   const ulong begin = i * (ulong)count / n_parts, end = (i + 1) * (ulong)count / n_parts;
   return (long)(begin + random_below(key, i, (uint)(end - begin)));
 }
 
-/* The first neighbour of v, if that is smaller, else v. */
+/* Returns the first neighbour of v if that is smaller than v, else v. */
 INLINE int first_hook(int v, const __global offset_t *row_offsets, const __global int *column_indices) {
   const long first = row_offsets[v];
   return first < row_offsets[v + 1] ? min(v, column_indices[first]) : v;
@@ -103,7 +104,7 @@ KERNEL measure_rows(int n, long m, const __global uint *restrict checked, const 
   const long chunk = chunk_of(n, (long)get_num_groups(0));
   const long begin = (long)get_group_id(0) * chunk, end = min((long)n, begin + chunk);
   ulong squares = 0ul;
-#if WG_SIZE == 1                 /* a work-item that is alone counts in private numbers */
+#if WG_SIZE == 1                 /* a work-item alone in its group counts in private memory */
   ulong vertices[TURNS * N_BINS], entries[TURNS * N_BINS];
   for (int bin = 0; bin < TURNS * N_BINS; bin++) vertices[bin] = entries[bin] = 0ul;
 #endif
@@ -187,7 +188,7 @@ KERNEL measure_rows(int n, long m, const __global uint *restrict checked, const 
     add_pair(state + 2 * k, (ulong)pairs[2 * k + 1] << 32 | pairs[2 * k]);
 }
 
-/* The sizes after certain levels, which tell how fast a search grows. */
+/* The numbers of seen vertices after certain levels, from which the growth of a search is computed. */
 typedef struct { uint levels, earlier, later; } growth_t;
 INLINE growth_t grown(growth_t growth, uint n_seen) {
   growth.levels++;
@@ -203,7 +204,7 @@ INLINE void write_search(__global uint *words, growth_t growth, uint n_seen, uin
   words[SEARCH_EARLIER] = growth.earlier;
 }
 
-/* Search from v with a list of room for SHORT_SEEN, and leave out the level that would exceed a limit. */
+/* Search from v with a list of SHORT_SEEN vertices.  A level that would exceed a limit is left out. */
 INLINE void search_shortly(int v, const __global offset_t *row_offsets, const __global int *column_indices,
                            __local int *list, __global uint *words) {
   uint begin = 0u, end = 1u, looks = 0u, is_full = 0u;

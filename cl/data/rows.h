@@ -3,7 +3,8 @@
 #define CLGRAPH_DATA_ROWS_H
 #include "common/atomics.h"
 
-/* The row of entry k of a graph of n rows, which is row u or a later one: steps that double, then halves. */
+/* Returns the row of entry k of a graph of n rows, which is row u or a later one: by steps of doubling length, then by
+ * bisection. */
 INLINE int row_after(int u, long k, int n, const __global offset_t *row_offsets) {
   uint step = 1u;
   for (; step < (uint)(n - u) && row_offsets[u + (int)step] <= k; step *= 2u) u += (int)step;
@@ -12,8 +13,8 @@ INLINE int row_after(int u, long k, int n, const __global offset_t *row_offsets)
   return u;
 }
 
-/* Pairs of words, low and high, because not every device has 64-bit atomics: the work-item whose addition makes the low
- * word wrap adds one to the high word, so a pair is right when all have ended. */
+/* 64-bit sums as pairs of words, low and high, because not every device has 64-bit atomics.  The work-item whose addition
+ * makes the low word wrap adds one to the high word, so a pair is right when all work-items have ended. */
 INLINE uint high_word(ulong x, uint old) { return (uint)(x >> 32) + (uint)(old + (uint)x < old); }
 INLINE void add_pair(volatile __global uint *pair, ulong x) {
   const uint old = (uint)x ? fetch_add(pair, (uint)x) : 0u, high = high_word(x, old);

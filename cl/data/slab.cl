@@ -1,7 +1,7 @@
-/* The row offsets of a graph that has all vertices and some consecutive entries of another one.
+/* Writes the row offsets of a slab: a graph with all vertices and some consecutive entries of another graph.
  *
- * A work-item takes a vertex.  The graph has entries first_entry … stop_entry - 1, which begin in row first_row and end
- * before row stop_row; rows holds the offsets of rows first_row … stop_row of the whole graph.
+ * A work-item takes a vertex.  The slab has entries first_entry … stop_entry - 1 of the whole graph, which begin in row
+ * first_row and end before row stop_row.  rows has the offsets of rows first_row … stop_row of the whole graph.
  */
 #include "common/types.h"
 

@@ -1,4 +1,4 @@
-/* The least and the greatest weight that each work-item sees, as numbers whose order is the order of the weights.
+/* Find the least and the greatest weight that each work-item reads, as integers in the order of the weights.
  *
  * A work-group takes a chunk of weights.  Only their bits are read.
  */

@@ -1,12 +1,12 @@
-/* Blocks of N_ROWS users by N_COLUMNS items.  The blocks of one block-diagonal share no vertex; together they are a
- * superstep.
+/* SGD on blocks of N_ROWS users by N_COLUMNS items.  The blocks of one block-diagonal share no vertex; together they are
+ * a superstep.
  *
- * A group, one sub-group, takes a block.  It copies the rows that the block's ratings need to local memory, makes
- * the steps there, wave by wave, and writes the rows back.  The ratings of a wave lie on one diagonal of the block
- * (item - user, wrapped at the larger side), so they share no vertex; a slot takes a rating.  The end of a kernel
+ * A work-group of one sub-group takes a block.  It copies the rows that the block's ratings need to local memory, makes
+ * the steps there, wave by wave, and writes the rows back.  The ratings of a wave are on one diagonal of the block
+ * (item - user, wrapped at the larger side), so they share no vertex.  A slot takes a rating.  The end of a kernel
  * separates supersteps.
  *
- * There are no races: of the ratings that need a row, the first to set its flag copies it, in either direction.
+ * There are no races: several ratings may need a row; the first that sets its flag copies it, in either direction.
  *
  * Reference: R. Kaleem et al., "Synchronization Trade-offs in GPU Implementations of Graph Algorithms", IPDPS 2016
  * (BlkDiag).
@@ -41,14 +41,14 @@ INLINE void set_block_row(__local vector_t *rows, int index, row_t row) {
   for (int k = 0; k < VECTORS; k++) rows[index * ROW_VECTORS + k * LANES + (int)slot_lane()] = row.v[k];
 }
 
-/* Whether this slot is the first to come with *flag* as it was. */
+/* Returns 1 if this slot is the first to find *flag at the value `was`. */
 INLINE int claim(int active, volatile __local int *flag, int was) {
   int won = 0;
   if (active && slot_lane() == 0) won = compare_exchange(flag, was, !was) == was;
   return LANES == 1 ? won : sg_broadcast(won, sg_lane() & ~(LANES - 1u));
 }
 
-/* This slot's rating, counted from base on; 0 if there is none. */
+/* Returns this slot's rating, counted from base on; 0 if there is none. */
 INLINE int4 rating_at(const __global int4 *restrict ratings, offset_t base, offset_t end) {
   const offset_t k = base + (offset_t)slot_in_group();
   return k < end ? ratings[k] : (int4)(0, 0, 0, 0);
@@ -85,7 +85,7 @@ INLINE void step_in_block(model_t m, int active, int4 r, __local block_t *b) {
 #endif
   }
   const float step = m.rate * (as_float(r.z) - known - slot_sum(active ? lane_dot(p, q) : 0.0f));
-  sg_sync();                                      /* all lanes have read the biases */
+  sg_sync();                                      /* all lanes have read the biases before they change */
   if (!active) return;
   set_block_row(b->p, user, moved(p, m.decay, step, q));
   set_block_row(b->q, item, moved(q, m.decay, step, p));

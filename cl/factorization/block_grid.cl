@@ -1,32 +1,34 @@
-/* A grid of blocks: users and items are each cut into one part for each work-group.
+/* SGD on a grid of blocks: users and items are each cut into one part per work-group.
  *
  * In step T, group g takes the ratings of its users with the items of group g + T (modulo the number of groups), so
- * groups that work at the same time share no vertex.  The end of a kernel separates steps, or a group waits for the
- * group that had its items before; users never change their group.  A group is one sub-group.  There are no races.
+ * groups that run at the same time share no vertex.  Steps are separated by the end of a kernel, or a group waits for the
+ * group that had its items in the step before; users never change their group.  A group is one sub-group.  There are no
+ * races.
  *
  * A block is sorted by item and cut into tiles of at most TILE ratings of different users; a slot takes a rating of
- * the tile.  Ratings of one item form a run, whose steps depend on each other.  They are made one after the other,
- * but only a short chain of operations is: with the old rows, D[b] = p[b] . q and the step sizes s[a], step a of the
- * run changes q to decay q + s[a] p[a], hence D[b] to decay D[b] + s[a] (p[a] . p[b]) for every later b.  All
- * later slots follow these changes at once, so the next step size is there after one multiplication, not after a
- * load, a dot product and a store.  This chain limits the items with the most ratings.
+ * the tile.  Ratings of one item form a run, whose steps depend on each other.  They are made one after the other, but
+ * only a short chain of operations is sequential.  With the old rows, D[b] = p[b] . q and the step sizes s[a], step a of
+ * the run changes q to decay q + s[a] p[a], and hence D[b] to decay D[b] + s[a] (p[a] . p[b]) for every later b.  All
+ * later slots apply these changes at once, so the next step size is known after one multiplication, not after a load, a
+ * dot product and a store.  This chain limits the speed for items with the most ratings.
  *
- * ratings[k]: user, item, bits of the value, and the results of cut_tiles: in the first rating of a tile its number of
- * ratings and the length of its longest run less one; the rating's index in its run and whether it is the run's last;
- * whether the user was in the tile before, and in which slot.  So all other rows are read one tile ahead.
+ * ratings[k]: user, item, bits of the value, and a word of fields that cut_tiles writes.  The fields are: in the first
+ * rating of a tile, the tile's number of ratings and the length of its longest run less one; the rating's index in its
+ * run, and whether it is the run's last; whether the user was in the tile before, and in which slot.  Rows of users that
+ * were not in the tile before can be read one tile ahead.
  *
  * Reference for the grid: Y. Zhuang et al., "A Fast Parallel SGD for Matrix Factorization in Shared Memory Systems",
- * RecSys 2013 (LIBMF).  The runs are ours.
+ * RecSys 2013 (LIBMF).  The method for runs is new.
  */
 #include "common/grid_barrier.h"
 #include "factorization/tiles.h"
 
-#define DONE_STRIDE 32           /* words: each flag has a cache line to itself, as it is read while it is written */
-#ifndef CHAIN                    /* steps of a run whose products are made together */
+#define DONE_STRIDE 32           /* words between flags, so that each has its own cache line */
+#ifndef CHAIN                    /* steps of a run whose products are computed together */
 #define CHAIN 2
 #endif
 
-/* Work-item c cuts block c into tiles, one after the other: once for all sweeps, and there are many blocks. */
+/* Work-item c cuts block c into tiles, sequentially.  This is done once for all sweeps, and there are many blocks. */
 KERNEL cut_tiles(const offset_t n_blocks, const __global offset_t *restrict offsets, __global int4 *restrict ratings) {
   const offset_t c = (offset_t)get_global_id(0);
   if (c >= n_blocks || offsets[c] == offsets[c + 1]) return;
@@ -61,14 +63,14 @@ INLINE void visit_block(model_t m, const __global int4 *restrict ratings, offset
   s->at = end;
 }
 #else
-/* The first lane of slot `index` of the run that begins at lane `first`; also in range where the run is shorter. */
+/* Returns the first lane of slot `index` of the run that begins at lane `first`; in range even if the run is shorter. */
 INLINE uint lane_in_run(uint first, int index) { return (first + index * LANES) & (SUB_GROUP_SIZE - 1); }
 
-/* By how much a step of size 1 on the rating of `earlier` reduces the step on the rating of p. */
+/* Returns the amount by which a step of size 1 on the rating of `earlier` reduces the step on the rating of p. */
 INLINE float gain_from(model_t m, row_t earlier, row_t p) { return m.rate * (slot_sum(lane_dot(earlier, p)) + BIASES); }
 
-/* Go through the runs of a tile, whose old p are in local memory.  Returns the size of this slot's step, and leaves in
- * *v the item as it is before that step: decay^index q + sum of decay^(index - 1 - a) s[a] p[a]. */
+/* Go through the runs of a tile, whose old p are in local memory.  Returns the size of this slot's step, and sets the item
+ * in *v to its row before that step: decay^index q + sum of decay^(index - 1 - a) s[a] p[a]. */
 INLINE float follow_run(model_t m, float log_decay, float undecay, tile_t tile, vertices_t *v,
                         const __local shared_t *shared) {
   const int index = RUN_INDEX(tile.fields);
@@ -103,7 +105,7 @@ INLINE float follow_run(model_t m, float log_decay, float undecay, tile_t tile, 
   return step;
 }
 
-/* Store the tile's new rows in memory.  Keep in local memory all p, and the q of the last run, which may go on. */
+/* Store the tile's new rows.  Keep all p in local memory, and the q of the last run, which may continue in the next tile. */
 INLINE void leave_tile(model_t m, tile_t tile, vertices_t v, __local shared_t *shared) {
   const uint lane = sg_lane();
   share_row(shared->p, SUB_GROUP_SIZE, lane, v.p);
@@ -119,7 +121,7 @@ INLINE void leave_tile(model_t m, tile_t tile, vertices_t v, __local shared_t *s
 #endif
 }
 
-/* The vertices of the next tile: as they were read ahead, except for rows that the tile before has changed since. */
+/* Returns the vertices of the next tile: as read ahead, except for rows that the current tile has changed since. */
 INLINE vertices_t take_tile(tile_t next, vertices_t ahead, int last_item, const __local shared_t *shared) {
   vertices_t v = ahead;
   if (next.fields & WAS_IN_TILE_BEFORE) {
@@ -138,7 +140,7 @@ INLINE vertices_t take_tile(tile_t next, vertices_t ahead, int last_item, const 
   return v;
 }
 
-/* The block that ends at `end`; n is the number of all ratings. */
+/* Make the steps of the block that ends at `end`; n is the number of all ratings. */
 INLINE void visit_block(model_t m, const __global int4 *restrict ratings, offset_t end, offset_t n, stream_t *s,
                         __local shared_t *shared) {
   const float log_decay = log2(m.decay), undecay = 1.0f / m.decay;
@@ -150,7 +152,7 @@ INLINE void visit_block(model_t m, const __global int4 *restrict ratings, offset
     tile_t next = as_tile(s->next);
     s->next = load_rating(ratings, s->at + next.count, n);
     s->now = next;
-    if (s->at >= end) next.item = -1;              /* its rows are not ours yet */
+    if (s->at >= end) next.item = -1;              /* its rows may belong to another group */
     const vertices_t ahead = load_vertices(m, next);
     share_row(shared->p, SUB_GROUP_SIZE, sg_lane(), v.p);
     check_begin_tile(m, tile);
@@ -183,10 +185,10 @@ KERNEL block_step(const uint n_groups, const uint step, const uint first_group,
   visit_block(m, ratings, offsets[block + 1], n, &stream, &shared);
 }
 
-/* A sub-group makes all steps.  The items of a step were the next group's in the step before, so a group waits for that
- * one only, and late groups do not hold up all others.  done[group] counts the steps that the group has finished; the
- * host clears it.  Resident groups also make the blocks of groups that are not.  Each makes all its blocks of a step
- * before the next step, so any step that a group waits for is being worked on. */
+/* A sub-group makes all steps.  The next group had the items in the step before, so a group waits only for that one, and a
+ * late group does not delay all others.  done[group] counts the steps that the group has finished; the host clears it.
+ * Resident groups also process the blocks of groups that are not resident.  Each group processes all its blocks of a step
+ * before the next step, so every step that a group waits for is in progress. */
 KERNEL block_sweep(const uint n_groups, const __global offset_t *restrict offsets,
                    const __global int4 *restrict ratings, MODEL_PARAMS, volatile __global uint *control,
                    volatile __global uint *done) {

@@ -1,7 +1,7 @@
-/* Put ratings into the order of their blocks: a work-item takes a rating. There are no races. */
+/* Keys that sort ratings by block, and reordering: a work-item takes a rating. There are no races. */
 #include "common/types.h"
 
-/* The block of the grid of cl/factorization/block_grid.cl, then the item. */
+/* Keys by block of the grid of cl/factorization/block_grid.cl, then item. */
 KERNEL grid_keys(const offset_t n, const ulong n_items, const uint n_groups, const __global int *restrict users,
                  const __global int *restrict items, const __global int *restrict user_part,
                  const __global int *restrict item_part, __global ulong *restrict keys) {
@@ -11,7 +11,7 @@ KERNEL grid_keys(const offset_t n, const ulong n_items, const uint n_groups, con
   keys[k] = ((ulong)group * n_groups + step) * n_items + (ulong)items[k];
 }
 
-/* Block-diagonal, block and wave of cl/factorization/block_diagonal.cl. */
+/* Keys by block-diagonal, block and wave of cl/factorization/block_diagonal.cl. */
 KERNEL diagonal_keys(const offset_t n, const uint n_rows, const uint n_columns, const uint n_user_blocks,
                      const uint n_diagonals, const __global int *restrict users, const __global int *restrict items,
                      __global ulong *restrict keys) {
@@ -23,7 +23,7 @@ KERNEL diagonal_keys(const offset_t n, const uint n_rows, const uint n_columns, 
   keys[k] = ((ulong)diagonal * n_user_blocks + block) * n_waves + wave;
 }
 
-/* Take the ratings of each block, sorted by keys / width, in turn from n_streams parts of nearly one length. */
+/* Interleave the ratings of each block (the key divided by width) from n_streams parts of nearly equal length. */
 KERNEL interleave(const offset_t n, const ulong width, const uint n_streams, const __global ulong *restrict keys,
                   const __global offset_t *restrict offsets, const __global offset_t *restrict order,
                   __global offset_t *restrict interleaved) {

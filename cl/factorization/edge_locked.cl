@@ -1,12 +1,12 @@
 /* SGD with a lock on each vertex: a slot locks the user and the item of a rating, steps, and unlocks.
  *
- * A sub-group takes a chunk of consecutive ratings, and each of its slots takes the next one as soon as it is free.  A
- * slot that does not get both locks tries again in the next turn, and after some turns defers its rating to the next
- * pass.  Late passes hold only the ratings of few vertices.  There, chunks stay long, so that few slots look at these
- * vertices' locks, and a slot tries for more turns.
+ * A sub-group takes a chunk of consecutive ratings, and each of its slots takes the next rating as soon as it is free.  A
+ * slot that does not get both locks tries again in the next turn.  After some turns it defers its rating to the next pass.
+ * Late passes have only ratings of few vertices.  There, chunks stay long, so that few slots compete for the locks of
+ * these vertices, and a slot tries for more turns.
  *
- * sizes: lengths of N_LISTS lists; pass k reads list k % N_LISTS, fills k + 1, clears the length of k + 2.  Pass 0
- * takes the ratings themselves.  Lock words are read while others change them; rows are touched under locks only.
+ * sizes: lengths of N_LISTS lists.  Pass k reads list k % N_LISTS, fills list k + 1, and clears the length of list k + 2.
+ * Pass 0 takes the ratings themselves.  Lock words are read while others change them; rows are accessed under locks only.
  * Reference: R. Kaleem et al., "Synchronization Trade-offs in GPU Implementations of Graph Algorithms", IPDPS 2016
  * (EL).
  */
@@ -14,7 +14,7 @@
 #include "factorization/locks.h"
 #include "factorization/model.h"
 
-#ifndef RATINGS_PER_SLOT         /* a slot gets at least this many ratings; short passes use fewer slots */
+#ifndef RATINGS_PER_SLOT         /* least number of ratings per slot; short passes use fewer slots */
 #define RATINGS_PER_SLOT 32
 #endif
 #ifndef FIRST_TURNS              /* turns in pass 0; they double with every later pass, up to MOST_TURNS */
@@ -24,7 +24,7 @@
 #define MOST_TURNS 256
 #endif
 
-/* Step on ratings begin … end - 1, or on the ratings whose numbers stand there in `list`. */
+/* Step on ratings begin … end - 1, or if is_list on the ratings whose numbers `list` has there. */
 INLINE void step_on_each(model_t m, const uint pass, const ulong begin, const ulong end, const int is_list,
                          const __global offset_t *list, const __global int *users, const __global int *items,
                          const __global float *values, volatile __global uint *user_locks,

@@ -1,15 +1,15 @@
-/* Supersteps inside blocks of items: a slot owns an item of the block and holds its row while the block lasts.
+/* Supersteps inside blocks of items: a slot owns an item of the block and keeps its row during the block.
  *
- * Items are numbered by rank; block b is the ranks from b * n_groups * SLOTS_PER_GROUP on, one for each slot.  Its
- * steps are the matchings that have ratings of the block, numbered on from block to block, with a barrier between.  A
- * slot takes part in a step if its item's next rating belongs to it.  Ratings are sorted by the rank of the item, then
- * by step; rank r has ratings offsets[r] … offsets[r + 1] - 1.
- * A segment is one step, or several in a row in which only slots of the first group have ratings: that group does them
- * with barriers of its own while the others wait.  With n_groups = 1 all segments are of this kind.
- * Users' rows are read and written by one slot a step, items' rows by one slot a block.  There are no races.
+ * Items are numbered by rank.  Block b has the ranks from b * n_groups * SLOTS_PER_GROUP on, one per slot.  The steps of
+ * a block are the matchings that have ratings of the block, with a barrier between steps.  Steps are numbered
+ * consecutively over all blocks.  A slot takes part in a step if its item's next rating belongs to the step.  Ratings are
+ * sorted by the rank of the item, then by step; rank r has the ratings offsets[r] … offsets[r + 1] - 1.
+ * A segment is one step, or several consecutive steps in which only slots of the first group have ratings.  That group
+ * makes these with barriers of its own while the others wait.  With n_groups = 1 all segments are of this kind.
+ * A user's row is accessed by one slot per step, an item's row by one slot per block.  There are no races.
  *
  * Reference: R. Kaleem et al., "Synchronization Trade-offs in GPU Implementations of Graph Algorithms", IPDPS 2016
- * (AGM-N, SGM).  The study passes a barrier for every matching; steps without ratings are left out here.
+ * (AGM-N, SGM).  The study has a barrier for every matching; here matchings without ratings in the block are skipped.
  */
 #include "common/grid_barrier.h"
 #include "factorization/model.h"
@@ -19,7 +19,7 @@
 
 typedef struct { int user; uint step; float value; } rating_t;
 
-/* The item that a slot holds; item is NO_ITEM if it has no ratings left in the block. */
+/* The item that a slot keeps; item is NO_ITEM if the slot has no item with ratings left in the block. */
 typedef struct {
   int item;
   float bias;
@@ -81,7 +81,7 @@ KERNEL item_blocks(const uint first, const uint last, const uint n_groups, const
                    MODEL_PARAMS, volatile __global uint *control, volatile __global uint *status) {
   LOCAL_ARRAY int passed;
   GRID_ENTER(control)
-  const int stays = members >= n_groups;     /* else a group stands in for others, and takes its items anew each time */
+  const int stays = members >= n_groups;     /* if not, a group also replaces others, and loads its items each time */
   model_t m = MODEL;
   held_t held;
   uint step = segments[first], block = blocks[first], is_first = 1u;

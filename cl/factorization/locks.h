@@ -1,11 +1,12 @@
 /* Locks on vertices: one word each, 0 when free.  They are like try_lock and unlock of atomics.h, but several locks
  * share one fence, because a fence costs the same as reading a row from memory.
  *
- *   take_lock(p)     1 if this call took it; looks first, since a failing atomic holds up the holder's unlock
- *   drop_lock(p)     frees it
- *   fence_locks()    between taking locks and reading what they guard, and between writing that and dropping them
- *   lock_both(u, i)  both or none, the user first, with the fence.  The holder of an item has its user, too, and will
- *                    finish.  So of all slots that try at a time one succeeds, and none waits for ever.
+ *   take_lock(p)     returns 1 if this call took the lock; loads it first, because a failing atomic delays the unlock
+ *   drop_lock(p)     frees the lock
+ *   fence_locks()    must be between taking locks and reading guarded data, and between writing such data and unlocking
+ *   lock_both(u, i)  takes both locks or none, the user's first, with the fence.  A slot that has an item's lock also has a
+ *                    user's lock and will finish.  So among slots that try at the same time one succeeds, and none waits
+ *                    for ever.
  *   unlock_both(u, i)
  */
 #ifndef CLGRAPH_FACTORIZATION_LOCKS_H

@@ -1,22 +1,22 @@
-/* The edges of a bipartite graph as maximal matchings M(0), M(1), …: M(t) is maximal among the edges that are in no
- * earlier one.
+/* Partition the edges of a bipartite graph into maximal matchings M(0), M(1), …: M(t) is maximal among the edges that are
+ * in no earlier matching.
  *
- * Rows (the side with the larger degrees) choose columns.  They are ranked by degree, the largest first; each has a
- * list of its edges left, and a cursor into it that starts at random.  M(t) is the result of this loop:
+ * Rows (the side with the largest degree) choose columns.  Rows are ranked by degree, the largest first.  Each has a list
+ * of its remaining edges, and a cursor into it that starts at a random position.  M(t) is the result of this loop:
  *   for row in order of rank: from its cursor on, once around its list, take the first column not taken in round t;
  *   the last edge of the list replaces the taken one.
  * It is found in parallel by deferred acceptance (D. Gale, L. Shapley, "College Admissions and the Stability of
- * Marriage", 1962): a row proposes to the column at its cursor; a column holds the best proposal, by an atomic
- * minimum of ranks; a row that is refused or displaced moves on.  Since all columns rank the rows alike, there is one
- * stable matching, the loop's, whatever the order of execution: every device and both ways below give the same.
- * It is maximal: every column that a row's cursor has passed is held by a better row.
+ * Marriage", 1962): a row proposes to the column at its cursor; a column keeps the best proposal, by an atomic minimum of
+ * ranks; a row that is refused or displaced moves on to its next column.  All columns rank the rows in the same way, so
+ * there is only one stable matching, the loop's result, whatever the order of execution.  Every device and both ways below
+ * find the same one.  It is maximal: every column that a row's cursor has passed is taken by a better row.
  *
- * words[2 u], words[2 u + 1]: the rank that column u holds, NOBODY between rounds; the last round in which an earlier
- * chunk of rows took it (match_group).
- * edge_columns, edges: the columns of the rows' lists, and the edges' places in `colours`; only the work-item that has
- * a row changes its list.
+ * words[2 u]: the rank of the row that column u has accepted, NOBODY between rounds.  words[2 u + 1]: the last round in
+ * which a row of an earlier chunk took the column (match_group).
+ * edge_columns, edges: the columns of the rows' lists, and the edges' positions in `colours`.  Only the work-item that
+ * processes a row changes its list.
  *
- * Intended race: proposals to one column; the atomic minimum decides, and the loser moves on.
+ * Intended race: several proposals to one column; the atomic minimum decides, and the losers move on.
  */
 #include "common/atomics.h"
 #include "common/random.h"
@@ -26,12 +26,12 @@
 #define SEEK_LIMIT 64
 #endif
 #define NOBODY 0xffffffffu
-#define STATE_ROUND 0            /* the round; match_group goes on from these words */
+#define STATE_ROUND 0            /* the round; match_group continues from these words */
 #define STATE_ALIVE 1            /* rows with edges left */
 #define STATE_BASE 2             /* rows of this round that are done */
 #define STATE_KEPT 3             /* done rows of this round that have edges left */
-#define STATE_DISPLACED 4        /* a word for each proposal of a turn */
-#define PROPOSALS 3              /* in a turn */
+#define STATE_DISPLACED 4        /* per proposal of a turn: whether it displaced a row */
+#define PROPOSALS 3              /* proposals per turn */
 #define STATE_WORDS (STATE_DISPLACED + PROPOSALS)
 
 /* degrees must be zero. */
@@ -63,7 +63,7 @@ KERNEL list_columns(const offset_t n, const __global offset_t *restrict edges, c
   if (k < n) edge_columns[k] = columns[edges[k]];
 }
 
-/* The state of a row in a round.  The columns tried so far are all in front of its cursor. */
+/* The state of a row in a round.  The columns tried so far are directly before its cursor. */
 typedef struct { uint rank, left, cursor, tried; offset_t begin; } row_state_t;
 
 INLINE row_state_t load_state(int rank, const __global offset_t *begin, const __global uint *left,
@@ -82,7 +82,7 @@ INLINE volatile __global uint *column_words(row_state_t row, const __global int 
   return words + 2ul * (ulong)edge_columns[row.begin + row.cursor];
 }
 
-/* Move on to a column that holds this row, trying at most `limit`; returns 1 if another row was displaced. */
+/* Propose to the row's next columns until one accepts, at most `limit`; returns 1 if another row was displaced. */
 INLINE int seek(row_state_t *row, uint round, uint limit, const __global int *edge_columns,
                 volatile __global uint *words) {
   for (uint turn = 0; row->tried < row->left && turn < limit; turn++) {
@@ -101,7 +101,7 @@ INLINE int seek(row_state_t *row, uint round, uint limit, const __global int *ed
   return 0;
 }
 
-/* The round is over for this row: take the edge at its cursor out of its list, if there is one. */
+/* End the round of this row: remove the edge at its cursor, if it has one, from its list. */
 INLINE void settle_row(row_state_t *row, uint round, __global int *edge_columns, __global offset_t *edges,
                        volatile __global uint *words, __global uint *colours) {
   if (row->tried < row->left) {
@@ -119,8 +119,8 @@ INLINE void settle_row(row_state_t *row, uint round, __global int *edge_columns,
 
 /* ---- many rows: a work-item takes a row, and there is a launch for every step.
  *
- * A turn is propose with first = 0 … PROPOSALS - 1, then settle, then next_round.  state[STATE_DISPLACED + first] says
- * whether the propose before displaced a row; if it did not, there is nothing left to do until the round ends. */
+ * A turn is propose with first = 0 … PROPOSALS - 1, then settle, then next_round.  state[STATE_DISPLACED + first] tells
+ * whether the propose before displaced a row.  If not, nothing is left to do in this round. */
 KERNEL propose(const int n_alive, const uint first, const __global int *restrict alive,
                const __global offset_t *restrict begin, const __global uint *restrict left,
                const __global int *restrict edge_columns, __global uint *restrict cursor, __global uint *restrict tried,
@@ -157,8 +157,8 @@ KERNEL next_round(__global uint *restrict state) {
  *
  * Columns that earlier chunks have taken stay taken, so the result is the same. */
 
-/* Bring each row of the chunk to the column that it holds in the end; returns the number of the next turn.
- * again[turn & 1]: whether a row was left without its column in that turn; 0 in the first. */
+/* Find the final column of each row of the chunk; returns the number of the next turn.  again[turn & 1]: whether a row was
+ * left without a column in that turn; 0 in the first. */
 INLINE uint seek_together(row_state_t *row, uint round, uint turn, __local uint *again,
                           const __global int *edge_columns, volatile __global uint *words) {
   for (int more = 1; more; turn++) {
@@ -174,7 +174,7 @@ INLINE uint seek_together(row_state_t *row, uint round, uint turn, __local uint 
   return turn;
 }
 
-/* A work-item takes a row of the chunk.  Returns after about `budget` turns; the next call goes on from there. */
+/* A work-item takes a row of the chunk.  Ends after about `budget` turns; the next launch continues from there. */
 KERNEL match_group(const uint budget, const __global offset_t *restrict begin, __global int *alive,
                    __global uint *restrict left, __global uint *restrict cursor, __global uint *restrict tried,
                    __global int *restrict edge_columns, __global offset_t *restrict edges, volatile __global uint *words,

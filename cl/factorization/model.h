@@ -1,11 +1,11 @@
 /* Factor rows, and one SGD step on one rating.
  *
- * A rating is handled by a slot of LANES neighbouring work-items of a sub-group.  Rows are RANK_PADDED numbers
- * (components beyond the rank are 0 and stay 0); lane l of a slot holds the vectors l, l + LANES, … of VECTOR_WIDTH
- * numbers.  With LANES > 1 the words below exchange values between lanes: the whole sub-group calls them together,
- * slots without a rating with active = 0.
+ * A rating is processed by a slot of LANES neighbouring work-items of a sub-group.  Rows have RANK_PADDED numbers;
+ * components beyond the rank are 0 and stay 0.  Lane l of a slot has the vectors l, l + LANES, … of VECTOR_WIDTH numbers.
+ * With LANES > 1 the functions below exchange values between lanes: the whole sub-group calls them together, slots without
+ * a rating with active = 0.
  *
- * The step on rating (user, item, value), with p and q the rows and every old value on the right-hand side:
+ * The step on rating (user, item, value), where p and q are the rows and all right-hand sides use the old values:
  *   error = value - mean - user_bias - item_bias - p . q
  *   p = decay p + rate error q      q = decay q + rate error p      decay = 1 - rate * regularization
  * (S. Funk 2006; Y. Koren, R. Bell, C. Volinsky, "Matrix Factorization Techniques for Recommender Systems", 2009.)
@@ -92,7 +92,7 @@ INLINE void store_vector_(vector_t x, __global number_t *numbers) {
 }
 #define LOAD_VECTOR_(p) load_vector_(p)
 #define STORE_VECTOR_(x, p) store_vector_(x, p)
-#elif RACY_ROWS                  /* a vector travels as 4, 8 or 16 words */
+#elif RACY_ROWS                  /* a vector is loaded and stored as 4, 8 or 16 words */
 #define VECTOR_WORDS_ (VECTOR_WIDTH / (1 + HALF_STORAGE))
 #if HALF_STORAGE
 #define FROM_WORDS_(p) PASTE(vload_half, VECTOR_WIDTH)(0, (const __private half *)(p))
@@ -136,7 +136,7 @@ INLINE void store_vector_(vector_t x, __global number_t *numbers) {
 typedef struct {
   float rate, decay, mean;
   __global number_t *user_rows, *item_rows;
-  __global float *user_biases, *item_biases;  /* one unused number each without BIASES */
+  __global float *user_biases, *item_biases;  /* without BIASES, arrays of one unused number */
 #if CHECK_UPDATES
   int n_items;
   volatile __global uint *updates, *user_marks, *item_marks, *violations;
@@ -175,14 +175,14 @@ INLINE void store_row(__global number_t *rows, int vertex, row_t row) {
 #pragma unroll
   for (int k = 0; k < VECTORS; k++) STORE_VECTOR_(row.v[k], p + k * LANES * VECTOR_WIDTH);
 }
-/* This lane's part of p . q; slot_sum makes it whole. */
+/* Returns this lane's part of p . q; slot_sum adds up the parts of a slot. */
 INLINE float lane_dot(row_t p, row_t q) {
   vector_t sum = p.v[0] * q.v[0];
 #pragma unroll
   for (int k = 1; k < VECTORS; k++) sum = mad(p.v[k], q.v[k], sum);
   return components_sum(sum);
 }
-/* decay row + step other */
+/* Returns decay row + step other. */
 INLINE row_t moved(row_t row, float decay, float step, row_t other) {
 #pragma unroll
   for (int k = 0; k < VECTORS; k++) row.v[k] = mad(row.v[k], (vector_t)(decay), other.v[k] * step);
@@ -212,7 +212,7 @@ INLINE void check_end(model_t m, int user, int item) {
 #define check_end(m, user, item)
 #endif
 
-/* One step on a rating whose item's row and bias the caller holds; the user's are in memory. */
+/* One step on a rating.  The caller has the item's row and bias in registers; the user's are in memory. */
 INLINE void update_user(model_t m, int active, int user, float value, row_t *q, float *item_bias) {
   row_t p;
   float known = m.mean;

@@ -1,20 +1,20 @@
 /* SGD with a lock on each user: a team of TEAM neighbouring work-items (a slot, or a sub-group) owns an item for one
- * pass and keeps its row, while it visits the item's ratings.
+ * pass and keeps its row while it processes the item's ratings.
  *
- * A turn: each lane tries the lock of another rating's user, once; the team steps on the ratings whose users it got,
- * one after the other; each lane unlocks.  Ratings of one item have different users, so a team never meets itself,
- * and it never waits while it holds locks.  So one fence and one wait for memory serve up to TEAM steps, and the
- * chain of steps of a popular item is as short as can be.  The slots of a team load the rows of different users at
- * once; the item's row is the same in each of them, and the user's row that moves it comes by shuffles.
+ * In a turn each lane tries once to lock the user of a different rating.  The team steps on the ratings whose users are
+ * locked, one after the other.  Then each lane unlocks.  Ratings of one item have different users, so lanes of a team
+ * never conflict, and a team never waits while it has locks.  So one fence and one wait for memory serve up to TEAM steps,
+ * and the chain of steps of a popular item is as short as possible.  The slots of a team load the rows of different users
+ * at the same time.  Each slot has a copy of the item's row, and receives by shuffles the user's row that changes it.
  *
- * Ratings whose locks a turn did not get are kept in `pending`, at the item's own places (or, with DEFER_TO_LIST, in a
- * list for edge_locked.cl).  They are tried again in the next round, of at most ROUNDS, or in the next pass.
+ * Ratings whose users were not locked are kept in `pending`, in the item's own range (or, with DEFER_TO_LIST, in a list
+ * for edge_locked.cl).  They are tried again in the next of at most ROUNDS rounds, or in the next pass.
  *
  * Ratings are sorted by item; item i has ratings offsets[i] … offsets[i + 1] - 1.  sizes: as in edge_locked.cl, for
- * lists of items (with DEFER_TO_LIST, of ratings).  Lock words are read while others change them; users' rows are
- * touched under locks only, all else by its team only.
+ * lists of items (with DEFER_TO_LIST, of ratings).  Lock words are read while others change them.  Users' rows are
+ * accessed under locks only, everything else by its team only.
  * Reference: R. Kaleem et al., "Synchronization Trade-offs in GPU Implementations of Graph Algorithms", IPDPS 2016
- * (NL).  That a team takes many locks at once is ours.
+ * (NL).  Taking many locks at once is new here.
  */
 #include "common/worklist.h"
 #include "factorization/locks.h"
@@ -34,7 +34,7 @@
 #else
 #define TEAM LANES
 #endif
-#ifndef MOST_LOCKS               /* the most locks that a team holds at a time */
+#ifndef MOST_LOCKS               /* greatest number of locks that a team has at a time */
 #define MOST_LOCKS TEAM
 #endif
 #define TEAM_SLOTS (TEAM / LANES)
@@ -42,7 +42,7 @@
 INLINE uint team_lane(void) { return sg_lane() & (TEAM - 1u); }
 INLINE uint team_first(void) { return sg_lane() - team_lane(); }
 INLINE uint team_slot(void) { return team_lane() / LANES; }
-/* Bit l: lane l of this team */
+/* Returns a ballot of this team: bit l is lane l's. */
 INLINE lane_mask_t team_ballot(int wanted) {
   return sg_ballot(wanted) >> team_first() & ~(lane_mask_t)0 >> (8u * (uint)sizeof(lane_mask_t) - TEAM);
 }
@@ -61,7 +61,7 @@ INLINE float4 vector_of(float4 v, uint lane) {
 INLINE float8 vector_of(float8 v, uint lane) { return (float8)(vector_of(v.lo, lane), vector_of(v.hi, lane)); }
 INLINE float16 vector_of(float16 v, uint lane) { return (float16)(vector_of(v.lo, lane), vector_of(v.hi, lane)); }
 #endif
-/* The row that slot s of this team holds */
+/* Returns the row of slot s of this team. */
 INLINE row_t row_of_slot(row_t row, uint s) {
   for (int k = 0; k < VECTORS; k++) row.v[k] = vector_of(row.v[k], team_first() + s * LANES + slot_lane());
   return row;
@@ -145,7 +145,7 @@ INLINE vertex_t step_on_locked(model_t m, vertex_t q, lane_mask_t todo, int user
   return q;
 }
 
-/* The place of a team in its item's ratings: `at` of `count` places, which hold ratings or (is_list) their numbers. */
+/* The position of a team in its item's ratings: `at` of `count` items, which are ratings or (is_list) their numbers. */
 typedef struct {
   int item, is_list;
   uint round;
@@ -183,8 +183,7 @@ INLINE void defer(walk_t *w, trial_t trial, int failed, __global offset_t *pendi
 #endif
 }
 
-/* Go on to the next ratings; after the last one of a round, to the ratings that it kept.  Each team decides for
- * itself. */
+/* Go on to the next ratings; after the last rating of a round, to the pending ones.  Each team decides for itself. */
 INLINE void go_on(walk_t *w) {
   if (w->at < w->count) w->at += MOST_LOCKS;
   if (w->at >= w->count && w->kept && w->round < ROUNDS) {

@@ -1,5 +1,5 @@
-/* Ratings in another order: random keys to sort by, then arrays gathered in that order, and where its ranges begin.  A
- * work-item takes a rating.  There are no races. */
+/* Reorder ratings: random sort keys, arrays gathered in sorted order, and the offsets of ranges of keys.  A work-item takes
+ * a rating.  There are no races. */
 #include "common/random.h"
 
 #ifndef KEY_T
@@ -29,8 +29,8 @@ KERNEL gather_ratings(const offset_t n, const __global offset_t *restrict order,
   out_values[k] = values[from];
 }
 
-/* The sorted keys c * width … (c + 1) * width - 1 stand from offsets[c] to before offsets[c + 1], for every c below
- * n_ranges. */
+/* Writes offsets: for every c below n_ranges, the sorted keys c * width … (c + 1) * width - 1 are at offsets[c] …
+ * offsets[c + 1] - 1. */
 KERNEL find_offsets(const offset_t n, const KEY_T width, const KEY_T n_ranges, const __global KEY_T *restrict keys,
                     __global offset_t *restrict offsets) {
   const offset_t k = (offset_t)get_global_id(0);

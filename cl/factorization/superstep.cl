@@ -1,8 +1,8 @@
-/* Supersteps of ratings of which no two share a vertex: a slot takes a rating (model.h).
+/* SGD in supersteps.  The ratings of a superstep share no vertex.  A slot takes a rating (model.h).
  *
- * Superstep s has the ratings from offsets[s] to before offsets[s + 1].  Supersteps are separated by a kernel boundary
- * (superstep), a barrier of the one work-group that does them all (superstep_tail), or a device-wide barrier
- * (superstep_grid).  Ratings do not depend on earlier steps, so a slot reads its next one before it makes a step.
+ * Superstep s has the ratings offsets[s] … offsets[s + 1] - 1.  Supersteps are separated by a kernel boundary (superstep),
+ * by a barrier of a single work-group that makes them all (superstep_tail), or by a grid barrier (superstep_grid).  The
+ * list of ratings does not change, so a slot reads its next rating before it makes a step.
  * There are no races.
  *
  * Reference: R. Kaleem et al., "Synchronization Trade-offs in GPU Implementations of Graph Algorithms", IPDPS 2016
@@ -57,8 +57,8 @@ KERNEL superstep_tail(const uint first, const uint last, const __global offset_t
   tail(m, first, last, r, offsets, users, items, values);
 }
 
-/* Segments first … last - 1 by all resident work-groups: a segment is one superstep, or several small ones in a row,
- * which one group does while the others wait.  Segment g has supersteps segments[g] … segments[g + 1] - 1.  status is
+/* Segments first … last - 1 by all resident work-groups.  A segment is one superstep, or several consecutive small ones,
+ * which one group makes while the others wait.  Segment g has supersteps segments[g] … segments[g + 1] - 1.  status is
  * set when a wait times out. */
 KERNEL superstep_grid(const uint first, const uint last, const __global uint *restrict segments,
                       const __global offset_t *restrict offsets, RATING_PARAMS, MODEL_PARAMS,

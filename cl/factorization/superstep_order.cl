@@ -1,11 +1,10 @@
-/* The keys that put ratings in the order of their supersteps, and arrays that follow from that order: a work-item takes
- * a rating.
+/* Keys that sort ratings by superstep, and arrays computed from that order: a work-item takes a rating.
  *
  * Intended race: mark_wide stores one value to a word from many work-items.
  */
 #include "common/atomics.h"
 
-/* The diagonal of each rating, wrapped: two that are `modulus` apart share no user and no item. */
+/* Writes the diagonal of each rating, modulo `modulus`: diagonals that are `modulus` apart share no user and no item. */
 KERNEL diagonals(const offset_t n, const int modulus, const __global int *restrict users,
                  const __global int *restrict items, __global uint *restrict keys) {
   const offset_t k = (offset_t)get_global_id(0);
@@ -14,7 +13,7 @@ KERNEL diagonals(const offset_t n, const int modulus, const __global int *restri
   keys[k] = (uint)(d < 0 ? d + modulus : d);
 }
 
-/* The rank of each rating's item, and the block it falls into. */
+/* Writes the rank of each rating's item, and its block. */
 KERNEL rank_items(const offset_t n, const uint block_size, const __global int *restrict items,
                   const __global uint *restrict item_ranks, __global uint *restrict ranks, __global uint *restrict blocks) {
   const offset_t k = (offset_t)get_global_id(0);

@@ -1,7 +1,7 @@
-/* Tiles of a block of the grid: how their fields are packed, and how a sub-group reads and keeps one.
+/* Tiles of a block of the grid: the packing of their fields, and how a sub-group reads and keeps a tile.
  *
- * A tile has at most TILE ratings of different users; block_grid.cl tells why.  A slot is LANES lanes and takes one rating.
- * The slots of a sub-group share rows through local memory, so sg_sync stands between a store and a load there.
+ * A tile has at most TILE ratings of different users; block_grid.cl explains why.  A slot has LANES lanes and takes one
+ * rating.  The slots of a sub-group share rows through local memory, so sg_sync must separate stores and loads there.
  */
 #ifndef CLGRAPH_TILES_H
 #define CLGRAPH_TILES_H
@@ -30,7 +30,7 @@ INLINE void finish_tile(__global int4 *restrict ratings, offset_t start, offset_
   ratings[start].w |= FIELDS((int)(end - start), longest);
 }
 
-/* Whether and where `user` was in the tile start … end - 1, as a field of a rating of the next one. */
+/* Returns whether and where `user` was in the tile start … end - 1, as a field for a rating of the next tile. */
 INLINE int source_field(const __global int4 *restrict ratings, offset_t start, offset_t end, int user) {
   for (offset_t k = start; k < end; k++)
     if (ratings[k].x == user) return WAS_IN_TILE_BEFORE | (int)(k - start) << 7;
@@ -87,7 +87,7 @@ INLINE row_t shared_row(const __local vector_t *from, uint stride, uint lane) {
   return row;
 }
 
-/* The place of a group in its ratings, which lie in the order of its steps: the tile at `at` and the one after. */
+/* The position of a group in its ratings, which are in the order of its steps: the tile at `at` and the next one. */
 typedef struct { offset_t at; tile_t now; int4 next; } stream_t;
 INLINE stream_t open_stream(const __global int4 *restrict ratings, offset_t at, offset_t n) {
   stream_t s;
@@ -97,7 +97,7 @@ INLINE stream_t open_stream(const __global int4 *restrict ratings, offset_t at, 
   return s;
 }
 
-/* Instruments of the tests: a tile's users are its own, and so is the item of a run. */
+/* Checks for tests: while a tile runs, its users belong to it alone, and so does the item of a run. */
 INLINE void check_begin_tile(model_t m, tile_t tile) {
   if (tile.item < 0 || slot_lane() != 0) return;
   check_mark(m, m.user_marks + tile.user);

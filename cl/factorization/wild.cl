@@ -1,5 +1,5 @@
-/* Look for numbers of a model that a step has driven away: infinite ones, NaNs, and those so large that a squared error
- * may have no float32.
+/* Search a model for numbers that have diverged: infinities, NaNs, and numbers so large that a squared error may overflow
+ * float32.
  */
 #include "common/atomics.h"
 

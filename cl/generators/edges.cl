@@ -1,8 +1,9 @@
 /* Draw the ends of edges, and write both entries of each as keys: row above column, each of *bits* bits.
  *
- * A work-item draws the edges of one block of random words at a time: two of a uniform random graph, sixteen of R-MAT,
- * where stream l has the blocks of level l.  The keys will be sorted, so their places are free; lanes write side by
- * side on GPUs.  A self-loop, or an edge beyond the last, is written as the largest key, which is itself a self-loop.
+ * A work-item draws the edges of one block of random words at a time: two edges of a uniform random graph, sixteen of
+ * R-MAT, where stream l has the blocks of level l.  The keys will be sorted, so they may be written in any order; on GPUs
+ * lanes write consecutive keys.  A self-loop, or an edge beyond the last, is written as the largest key, which is itself a
+ * self-loop.
  */
 #include "common/philox.h"
 #include "generators/chunk.h"
@@ -14,8 +15,8 @@ INLINE void write_edge(__global ulong *keys, long place, long step, ulong u, ulo
   keys[place] = is_proper ? u << bits | v : NO_EDGE(bits);
   keys[place + step] = is_proper ? v << bits | u : NO_EDGE(bits);
 }
-/* the place of the first entry of edge k of block b, with *size* edges in a block, and the distance to the second
- * one */
+/* The position of the first entry of edge k of block b, with *size* edges in a block, and the distance to the second
+ * entry. */
 #if DEV_IS_CPU
 #define PLACE(b, k, size, n_blocks) (2 * ((b) * (size) + (k)))
 #define STEP(n_blocks) 1l
@@ -34,7 +35,7 @@ KERNEL uniform(long n_blocks, long n_edges, uint n, int bits, ulong key0, ulong 
   }
 }
 
-/* at_a, at_ab, at_abc: where three of the quadrants end; scramble: factor and summand of each of n_rounds rounds */
+/* at_a, at_ab, at_abc: the ends of the first three quadrants; scramble: factor and summand of each of n_rounds rounds */
 KERNEL rmat(long n_blocks, long n_edges, int scale, int at_a, int at_ab, int at_abc, int n_rounds, ulong key0,
             ulong key1, const __global uint *restrict scramble, __global ulong *restrict keys) {
   const uint mask = (1u << scale) - 1u, half_bits = (uint)(scale + 1) / 2u;
@@ -47,7 +48,7 @@ KERNEL rmat(long n_blocks, long n_edges, int scale, int at_a, int at_ab, int at_
       const int8 draws[2] = {convert_int8(as_ushort8(words.lo)), convert_int8(as_ushort8(words.hi))};
       #pragma unroll
       for (int k = 0; k < 2; k++) {
-        /* -1 where the draw is at or beyond a threshold: arithmetic takes fewer registers than masks */
+        /* -1 where the draw is at or above a threshold: this arithmetic takes fewer registers than masks */
         const int8 down = (at_ab - 1 - draws[k]) >> 31;
         const int8 right = ((at_a - 1 - draws[k]) >> 31) ^ down ^ ((at_abc - 1 - draws[k]) >> 31);
         u[k] = u[k] + u[k] - as_uint8(down);

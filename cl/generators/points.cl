@@ -1,7 +1,7 @@
-/* Random points in a square of SIDE steps, ordered by cells along Morton's curve, and the pairs of them that are near.
+/* Random points in a square of SIDE steps, ordered by cells along Morton's curve, and the pairs of near points.
  *
- * A point is x above y, of 32 bits each.  A cell is at least as wide as the radius, so all points near a point are in
- * the nine cells around it; cell_begin[c] is where the points of cell c begin in the order.
+ * A point has x in the high and y in the low 32 bits.  A cell is at least as wide as the radius, so all points near a
+ * point are in the nine cells around it; cell_begin[c] is the position of the first point of cell c in the order.
  */
 #include "common/philox.h"
 #include "generators/chunk.h"
@@ -16,7 +16,7 @@
 #define ID(i) ((ulong)ids[i])
 #endif
 
-/* the low 16 bits with a zero bit before each */
+/* Returns the low 16 bits of x with a zero bit before each. */
 INLINE uint spread(uint x) {
   x = (x | x << 8) & 0x00ff00ffu;
   x = (x | x << 4) & 0x0f0f0f0fu;
@@ -44,7 +44,7 @@ KERNEL order_points(long n, const __global uint *restrict ids, const __global ul
   FOR_CHUNK(i, n) ordered[i] = points[ids[i]];
 }
 
-/* Count the points near point i of the order, and write the key of each pair, its row above *bits* bits, if *keys*. */
+/* Count the points near point i of the order.  If *keys* is not 0, write the key of each pair: its row above *bits* bits. */
 INLINE uint near_to(long i, uint cell, uint n_cells, ulong limit, int bits, const __global ulong *points,
                     const __global int *cell_begin, const __global uint *ids, __global ulong *keys) {
   const uint x = (uint)(points[i] >> 32), y = (uint)points[i], column = x / cell, row = y / cell;

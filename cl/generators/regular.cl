@@ -1,7 +1,7 @@
 /* Graphs whose offsets and entries have formulas. */
 #include "generators/chunk.h"
 
-/* The offset of v is four entries for each vertex before it, less the entries that border rows and columns lack. */
+/* The offset of v is four entries for each vertex before it, minus the entries that rows and columns at the border lack. */
 KERNEL grid(int rows, int cols, __global offset_t *restrict row_offsets, __global int *restrict column_indices) {
   const long n = (long)rows * cols;
   FOR_CHUNK(v, n + 1) {
@@ -19,7 +19,7 @@ KERNEL grid(int rows, int cols, __global offset_t *restrict row_offsets, __globa
 /* Before vertex v come the entries of earlier vertices to their parents and to their children. */
 INLINE long tree_offset(long v, long n, long arity) { return max(v - 1, 0l) + min(arity * v, max(n - 1, 0l)); }
 
-/* A vertex writes its own entry to its parent, and its parent's to it: no row is too long for one work-item. */
+/* A vertex writes its own entry to its parent, and its parent's entry to it, so no row is too long for one work-item. */
 KERNEL tree(int n, int arity, __global offset_t *restrict row_offsets, __global int *restrict column_indices) {
   FOR_CHUNK(v, n + 1l) {
     const long at = tree_offset(v, n, arity);

@@ -1,5 +1,5 @@
-/* Copies of a graph, one behind the other.  Copy c adds c times the number of entries to the graph's offsets, and c
- * times the number of vertices to its columns.  Columns also count the *first* copies that come before these. */
+/* Consecutive copies of a graph.  Copy c adds c times the number of entries to the graph's offsets, and c times the number
+ * of vertices to its columns.  Columns also count the *first* copies that come before these. */
 #include "generators/chunk.h"
 
 #ifndef OUT_OFFSET_T             /* the type of offsets of all copies */
@@ -9,8 +9,8 @@
 #define WEIGHT_T uint
 #endif
 
-/* FOR_CHUNK over *k* copies of *size* items.  Item i is at place *at* of copy *copy*.  It takes one division a
- * work-item instead of one an item. */
+/* FOR_CHUNK over *k* copies of *size* items.  Item i is item *at* of copy *copy*.  It takes one division per work-item
+ * instead of one per item. */
 #define FOR_COPIES(i, at, copy, k, size) \
   const long i##_turns = WG_SIZE / max(1l, size), i##_rest = WG_SIZE - i##_turns * (size); \
   long copy = (chunk_begin((k) * (size)) + (long)get_local_id(0)) / max(1l, size); \

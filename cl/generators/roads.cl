@@ -1,4 +1,4 @@
-/* A graph like roads; clgraph/generators/roads.py explains how it is drawn.
+/* A random graph that resembles a road network; clgraph/generators/roads.py explains how it is drawn.
  *
  * Roads are numbered by their nearer crossing, the one to the left first; first_road[i] is the first road of crossing
  * i.  bends_before[r] is the number of bends on the roads before r.  The bends on a crossing's roads have the numbers
@@ -55,7 +55,7 @@ KERNEL count_neighbors(int n_crossings, int width, const __global uchar *restric
   }
 }
 
-/* Put *neighbor* where it belongs in a row that begins at *begin* and has room at *end*. */
+/* Insert *neighbor* into a sorted row that begins at *begin* and has a free place at *end*. */
 INLINE void insert(__global int *column_indices, long begin, long end, int neighbor) {
   for (; end > begin && column_indices[end - 1] > neighbor; end--) column_indices[end] = column_indices[end - 1];
   column_indices[end] = neighbor;

@@ -1,4 +1,4 @@
-/* Makes CSR arrays from sorted keys: a row above the lower *shift* bits.  The rows may also be rows of a table. */
+/* Makes CSR arrays from sorted keys, which have the row above the lower *shift* bits.  Rows may also be rows of a table. */
 #include "generators/chunk.h"
 #include "generators/search.h"
 

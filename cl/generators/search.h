@@ -1,4 +1,4 @@
-/* Search in an array that never decreases, from a place that is known to be early enough. */
+/* Search in a sorted array, from a position that is known to be early enough. */
 #ifndef CLGRAPH_SEARCH_H
 #define CLGRAPH_SEARCH_H
 #include "common/types.h"
@@ -7,8 +7,8 @@
 #define KEY_T ulong
 #endif
 
-/* The first place from *from* on, or *count*, where keys is at least *key*: first in steps that double, then between
- * the last two of them, so that it is quick where the place is near. */
+/* Returns the first position from *from* on at which keys is at least *key*, or *count*: by steps of doubling length, then
+ * by bisection, so that it is fast if the position is near. */
 INLINE long first_at_least(const __global KEY_T *keys, long from, long count, ulong key) {
   long step = 1;
   while (from + step <= count && (ulong)keys[from + step - 1] < key) {

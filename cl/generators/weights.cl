@@ -1,7 +1,7 @@
 /* Random weights of edges: the finaliser of SplitMix64 of both ends, scaled; clgraph/generators/weights.py has the same.
  *
- * A work-item takes every WG_SIZE-th entry of its group's chunk, and searches for its row from the row of the one
- * before.
+ * A work-item takes every WG_SIZE-th entry of its group's chunk, and searches for the entry's row from the row of its
+ * entry before.
  */
 #include "generators/chunk.h"
 
@@ -21,7 +21,7 @@
 #if DEV_HAS_FP64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
-#pragma OPENCL FP_CONTRACT OFF   /* the sum is rounded after the product is, as on the host */
+#pragma OPENCL FP_CONTRACT OFF   /* product and sum are rounded separately, as on the host */
 #define SPAN_T WEIGHT_T
 #define FRACTION(hash) \
   (sizeof(WEIGHT_T) == 4 ? (WEIGHT_T)((hash) >> 40) * (WEIGHT_T)0x1p-24f \

@@ -1,8 +1,8 @@
-/* Pairs of colours by how many low bits they agree in: two vertices collide at all widths up to that number, so the
- * bins, summed from above, give the collisions at every width.
+/* A histogram of pairs of colours by the number of low bits in which they agree.  Two vertices collide at all widths up to
+ * that number, so the bins, summed from the top, give the collisions at every width.
  *
- * bins[b * WG_SIZE] is a work-item's number of pairs that agree in b bits, MAX_BITS at most.  If METHOD is SORTED, the
- * bits of colours stand in reversed order.
+ * bins[b * WG_SIZE] is a work-item's number of pairs that agree in exactly b bits (at most MAX_BITS).  If METHOD is SORTED,
+ * the bits of colours are reversed.
  */
 #ifndef CLGRAPH_BINS_H
 #define CLGRAPH_BINS_H
@@ -19,7 +19,7 @@ INLINE void mark(uint differ, __local uint *bins) {
   bins[agreeing * WG_SIZE] += 1u;
 }
 
-/* Keep the pairs of a row, less the `excess` pairs that are no collisions, and clear the bins. */
+/* Add the pairs of a row to the sums, except `excess` pairs that are not collisions, and clear the bins. */
 INLINE void keep_bins(uint excess, __local uint *bins, sums_t *sums) {
   uint sum = 0u;
   #pragma unroll

@@ -1,7 +1,7 @@
 /* The colours of a closed row as a bitmap of 2^MAX_BITS bits: a set bit is a colour of the widest width.  Folded in
  * half, the bitmap has the colours of one bit less.
  *
- * Word w of all work-items of a group stand side by side in local memory, at bins[w * WG_SIZE] of each.
+ * Word w of a work-item is bins[w * WG_SIZE], so word w of all work-items of a group are adjacent in local memory.
  */
 #ifndef CLGRAPH_BITMAP_H
 #define CLGRAPH_BITMAP_H
@@ -10,7 +10,7 @@
 
 INLINE void mark(uint color, __local uint *words) { words[(color >> 5) * WG_SIZE] |= 1u << (color & 31u); }
 
-/* Keep the collisions at each width, for a set of this many vertices, and clear the bitmap. */
+/* Add the collisions of a set of `members` vertices to the sums, for each width, and clear the bitmap. */
 INLINE void keep_bitmap(uint members, __local uint *words, sums_t *sums) {
   for (int bits = MAX_BITS; bits > 5; bits--) {
     uint n_colors = 0u;

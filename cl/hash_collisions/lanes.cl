@@ -1,21 +1,21 @@
-/* Collisions at distance 1 or 2, a work-item one hash of a row at a time.
+/* Collisions at distance 1 or 2; a work-item counts one hash of a row at a time.
  *
- * HASH_LANES work-items share a row, each with another hash: 1, or at least N_HASHES, so that a sub-group takes one row
- * or a few and reads their neighbours' colours side by side.  A work-group takes consecutive tiles of rows
- * (prepare.h), WG_SIZE / HASH_LANES rows at a time.  All widths are counted at once, as METHOD says:
+ * HASH_LANES work-items share a row, each with a different hash.  HASH_LANES is 1, or at least N_HASHES; then a sub-group
+ * takes one row or a few and reads adjacent colours of their neighbours.  A work-group takes consecutive tiles of rows
+ * (prepare.h), WG_SIZE / HASH_LANES rows at a time.  All widths are counted at once, by one of three METHODs:
  *
  * PAIRS    distance 1, by a histogram of the low bits in which two colours agree (bins.h)
  * SORTED   distance 2, by the same histogram of neighbours in sorted order (network.h); rows of more than LONG_ROW
  *          neighbours are left to sorted.cl
  * BITMAP   distance 2, by a bitmap of the colours of a row (bitmap.h)
  *
- * A closed row, which distance 2 looks at, is a set of vertices: in sorted rows, parallel entries follow each other.
+ * At distance 2 a closed row is a set of vertices.  Rows are sorted, so parallel entries follow each other and are skipped.
  *
- * count_split_rows: a work-group a row of more than LONG_ROW neighbours (PAIRS and BITMAP): its slots take every
- * WG_SIZE / HASH_LANES-th entry, and the first of them adds up.
+ * count_split_rows (PAIRS and BITMAP): a work-group takes a row of more than LONG_ROW neighbours.  Its slots take every
+ * WG_SIZE / HASH_LANES-th entry, and the first slot adds up the results.
  *
- * Races: the sums of a work-group are added by atomics, and barriers stand before and after; bins, bitmaps and keys
- * belong to one work-item, and a barrier stands before another reads them.
+ * Races: the sums of a work-group are added by atomics, with barriers before and after.  Bins, bitmaps and keys belong to
+ * one work-item; a barrier comes before another work-item reads them.
  */
 #include "common/subgroup.h"
 #include "hash_collisions/counters.h"
@@ -29,7 +29,7 @@
 #ifndef HASH_LANES
 #define HASH_LANES 16
 #endif
-#ifndef HASH_STRIDE              /* colours of a vertex in the table */
+#ifndef HASH_STRIDE              /* number of colours per vertex in the table */
 #define HASH_STRIDE 16
 #endif
 #ifndef COLOR_T
@@ -100,7 +100,7 @@ INLINE void flush(uint k, sums_t *sums, __local uint *totals, __local uint *maxi
   }
 }
 
-/* Mark the entries begin, begin + stride, ... of row v for hash k; returns how many of them join a closed row. */
+/* Mark the entries begin, begin + stride, ... of row v for hash k; returns the number of them that join the closed row. */
 INLINE uint count_part(int v, uint k, offset_t begin, offset_t end, int stride, offset_t row_begin,
                        __global const int *restrict column_indices, __global const COLOR_T *restrict colors,
                        __local uint *bins) {

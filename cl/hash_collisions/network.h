@@ -1,9 +1,9 @@
-/* The colours of a closed row in sorted order, bits reversed, so that colours with most low bits in common are
- * neighbours: at width b, a row has one colour more than it has pairs of neighbours that agree in fewer than b bits.
+/* Sort the colours of a closed row by reversed bits.  Then colours with most low bits in common are adjacent, and at width
+ * b the number of distinct colours is one more than the number of adjacent pairs that agree in fewer than b bits.
  *
- * A work-item sorts in a part of local memory of its own, by Batcher's odd-even merge network, cut to the row's length.
- * LAYOUT PADDED gives each work-item a multiple of the bank count and one more, so that the lanes of a sub-group meet in
- * no bank; COMPACT lays rows one behind the other, which takes less room and lets banks conflict.
+ * A work-item sorts in its own part of local memory, by Batcher's odd-even merge network, cut to the row's length.  LAYOUT
+ * PADDED gives each work-item a multiple of the bank count plus one word, so that lanes of a sub-group never use the same
+ * bank.  COMPACT stores rows without gaps.  This needs less memory, but banks may conflict.
  *
  * After K. E. Batcher, "Sorting networks and their applications", AFIPS 1968.
  */
@@ -23,8 +23,8 @@
 #define WORKSPACE (STRIDE * WG_SIZE)
 #endif
 
-/* The place where this work-item sorts a row of `size` colours. place: the colours of the rows before it in the
- * tile. */
+/* Returns the position at which this work-item sorts a row of `size` colours. place: the number of colours of the rows
+ * before it in the tile. */
 INLINE __local uint *keys_at(__local uint *workspace, int place, int lane, int size) {
 #if LAYOUT == PADDED
   return workspace + get_local_id(0) * STRIDE;
@@ -45,7 +45,8 @@ INLINE void sort_network(__local uint *keys, int n) {
           }
 }
 
-/* Keep the closed row of v. size counts v and all entries, members the vertices beside v. */
+/* Add the collisions of v's closed row to the sums. size counts v and all entries, members the other vertices of the
+ * set. */
 INLINE void keep_sorted(int v, uint k, int size, uint members, offset_t begin,
                         __global const int *restrict column_indices, __global const COLOR_T *restrict colors,
                         __local uint *keys, __local uint *bins, sums_t *sums) {

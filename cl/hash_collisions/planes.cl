@@ -1,16 +1,16 @@
-/* Collisions at distance 1 of up to 16 hashes and 31 widths at once, by bit planes: a work-item a row.
+/* Collisions at distance 1 of up to 16 hashes and 31 widths at once, by bit planes; a work-item takes a row.
  *
- * A work-group takes consecutive tiles of rows (prepare.h), loads the neighbours of each into local memory, and each
- * of its work-items takes every WG_SIZE-th row.  Two vertices collide at a width where all its planes agree.  So an
- * exclusive or of each word, and an and with the agreement at the width before, test 2 x 16 pairs of hash and width at
- * once; the self-loops of a row begin with no agreement.  Counting is bitwise, too (slices.h): full adders of three
- * words each count BATCH neighbours before a carry moves through the other slices.
+ * A work-group takes consecutive tiles of rows (prepare.h).  It loads the neighbours of a tile into local memory, and each
+ * of its work-items takes every WG_SIZE-th row.  Two vertices collide at a width if all bit planes of that width agree.
+ * So an exclusive or per word, and an AND with the agreement at the width before, test 2 x 16 pairs of hash and width at
+ * once.  Self-loops start with no agreement, so they do not count.  Counting is bitwise too (slices.h): full adders of
+ * three words each count BATCH neighbours before a carry moves to the higher slices.
  *
- * count_long_rows: a work-group a row of more than LONG_ROW neighbours, which it loads piece by piece; work-items take
- * every WG_SIZE-th of them.
+ * count_long_rows: a work-group takes a row of more than LONG_ROW neighbours and loads it piece by piece; work-items take
+ * every WG_SIZE-th neighbour.
  *
- * Races: the counters of a work-group and of the device (counters.h) are changed by atomics only.  All else has one
- * writer, and barriers stand between loading a tile, reading it, and loading the next.
+ * Races: the counters of a work-group and of the device (counters.h) are changed by atomics only.  Everything else has one
+ * writer, and barriers separate loading a tile, reading it, and loading the next.
  *
  * STAGES 1 only loads the neighbours, STAGES 2 also counts but keeps nothing: for benchmarks, with wrong results.
  */
@@ -23,7 +23,7 @@
 #ifndef LONG_ROW
 #define LONG_ROW 63
 #endif
-#ifndef BATCH                    /* 4 or 8 */
+#ifndef BATCH                    /* neighbours counted before a carry moves on: 4 or 8 */
 #define BATCH 8
 #endif
 #ifndef STAGES
@@ -44,7 +44,7 @@ INLINE int load_tile(offset_t begin, int size, __global const int *restrict colu
   return shift;
 }
 
-/* The agreement of v, whose words are own, with the vertex of this entry; no bits if the entry does not exist. */
+/* Finds the agreement of v, whose words are own, with the vertex of this entry; no bits if the entry does not exist. */
 INLINE void agreement(int exists, __local const int *entry, int n, int v, __global const uint *restrict planes,
                       const uint *own, uint *agree) {
   #pragma unroll
@@ -110,7 +110,7 @@ INLINE void count_row(int count, __local const int *entries, int n, int v, __glo
   count_entries(count, entries, 1, n, v, planes, own, counts);
 }
 
-/* A value that depends on all counts, so that compilers do not drop them. */
+/* Returns a value that depends on all counts, so that compilers do not remove them. */
 INLINE uint mixed(uint (*counts)[WORDS]) {
   uint all = 0u;
   #pragma unroll

@@ -1,12 +1,12 @@
-/* Colours of a vertex as bit planes: TABLE_WORDS words, each half of which holds one bit of each of up to 16 hashes.
+/* The colours of a vertex as bit planes: TABLE_WORDS words, each half of which has one bit of each of up to 16 hashes.
  *
- * WORDS = N_WIDTHS / 2, rounded up.  Width i has some bits more than the width before it: the low half of word i and
- * layer l is bit l of these, the high half is the same for width i + WORDS.  Where a width has fewer bits, both
- * vertices of a pair have zeros.  PLANE_LIST(X) is X(word, low, high): the bits of the colours that the halves hold, or
- * -1.
- * In memory the words come four by four, then the rest, so that a vertex takes few vector loads.  SIDE_BY_SIDE 1: a
- * vertex has all its words in a record of its own, which fits a sector of the cache, for neighbours that lie anywhere.
- * SIDE_BY_SIDE 0: the words of all vertices come one after the other, which takes less room.
+ * WORDS = N_WIDTHS / 2, rounded up.  Width i has some more bits than the width before it.  The low half of word i in layer
+ * l is bit l of these additional bits; the high half is the same for width i + WORDS.  If a width has fewer bits than
+ * layers, the words of all vertices have zeros there.  PLANE_LIST(X) is X(word, low, high) for each word: the bits of the
+ * colours in its halves, or -1.
+ * In memory the words are grouped by four, then the rest, so that a vertex takes few vector loads.  SIDE_BY_SIDE 1: a
+ * vertex has all its words in a record of its own, which fits a cache sector; this suits neighbours with far numbers.
+ * SIDE_BY_SIDE 0: each group of words is an array over all vertices, which needs less memory.
  */
 #ifndef CLGRAPH_PLANES_H
 #define CLGRAPH_PLANES_H

@@ -1,8 +1,8 @@
-/* The beginning of every run, beside the table of hashes: counters are cleared, and rows are cut into tiles; a
- * work-item takes a row.
+/* The preparation of every run except the table of hashes: clear the counters and cut the rows into tiles.  A work-item
+ * takes a row.
  *
- * Row r lies at position row_offsets[r] + r, and tile t holds the rows from position t * TILE_STEP to
- * (t + 1) * TILE_STEP - 1: tile_rows[t] is the first of them, tile_rows[n_tiles] = n.
+ * Row r is at position row_offsets[r] + r.  Tile t has the rows at positions t * TILE_STEP to (t + 1) * TILE_STEP - 1;
+ * tile_rows[t] is the first of them, and tile_rows[n_tiles] = n.
  */
 #ifndef CLGRAPH_PREPARE_H
 #define CLGRAPH_PREPARE_H

@@ -1,10 +1,10 @@
-/* Numbers by slices: slice s is a word that holds bit s of 32 counters, one for each pair of hash and width in a word
- * of planes (planes.h).
+/* Bit-sliced counters: slice s is a word with bit s of 32 counters, one for each pair of hash and width in a word of
+ * planes (planes.h).
  *
- * A row's counts have SLICES slices.  They are compared with the greatest so far, by a subtraction's borrow and a
- * selection, and added to the sums of a work-item, which have TOTAL_SLICES slices, enough for 2^FLUSH_LOG rows.  Only
- * when sums are flushed do 32 counters become 32 numbers: the lanes of a sub-group exchange slices and add them up, and
- * each lane then adds some counters to the work-group's.
+ * A row's counts have SLICES slices.  They are compared with the greatest counts so far, by the borrow of a subtraction
+ * and a selection.  They are added to the sums of a work-item, whose TOTAL_SLICES slices suffice for 2^FLUSH_LOG rows.
+ * Only a flush converts 32 counters into 32 numbers: the lanes of a sub-group exchange slices and add them up, and each
+ * lane then adds some counters to the work-group's.
  *
  * After R. Harley's and H. S. Warren's carry-save counting: "Hacker's Delight", section 5-1.
  */
@@ -19,7 +19,7 @@
 #ifndef FLUSH_LOG
 #define FLUSH_LOG 3
 #endif
-#ifndef LOCAL_SUMS               /* 1: sums stand in local memory, which saves registers */
+#ifndef LOCAL_SUMS               /* 1: sums are in local memory, which saves registers */
 #define LOCAL_SUMS 1
 #endif
 #define TOTAL_SLICES (SLICES + FLUSH_LOG)
@@ -105,7 +105,7 @@ INLINE void clear_totals(SUMS_SPACE uint *sums) {
   for (int at = 0; at < TOTAL_SLICES * WORDS; at++) sums[SLICE_AT(0, at)] = 0u;
 }
 
-/* The counter of bit p of word i, or -1. */
+/* Returns the counter of bit p of word i, or -1. */
 INLINE int counter_of(int i, uint p) {
   int k = (int)(p & 15u), j = i + (int)(p >> 4) * WORDS;
   return k < N_HASHES && j < N_WIDTHS ? k * N_WIDTHS + j : -1;

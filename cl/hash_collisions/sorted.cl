@@ -1,11 +1,10 @@
 /* Collisions at distance 2 in rows that are too long for local memory: their colours are sorted in global memory.
  *
- * A work-group takes a row.  starts[r] ... starts[r + 1] - 1 are the keys of the closed row of long_rows[r]: the vertex,
- * then its neighbours.  write_keys writes their colours by hash k, bits reversed; the host's segmented sort puts each row
- * in order; count_sorted makes a histogram of how many bits neighbours in this order share, as in bins.h.
+ * A work-group takes a row.  starts[r] ... starts[r + 1] - 1 are the positions of the keys of long_rows[r]'s closed row: the
+ * vertex, then its neighbours.  write_keys writes their colours by hash k, bits reversed.  The host enqueues a segmented
+ * sort of each row.  count_sorted makes a histogram of the number of bits that adjacent keys share, as in bins.h.
  *
- * Races: the bins of a work-group are raised by atomics only, and barriers stand between clearing, raising and reading
- * them.
+ * Races: the bins of a work-group are raised by atomics only, and barriers separate clearing, raising and reading them.
  */
 #include "common/subgroup.h"
 #include "hash_collisions/counters.h"

@@ -1,7 +1,7 @@
-/* Evaluates every hash of every vertex once and prepares the run; a work-item a vertex.
+/* Evaluates every hash of every vertex once and prepares the run; a work-item takes a vertex.
  *
- * A vertex has HASH_STRIDE colours of type COLOR_T, with bits reversed if REVERSED: in sorted order, colours then stand
- * beside colours that share most of their low bits.
+ * A vertex has HASH_STRIDE colours of type COLOR_T.  If REVERSED, their bits are reversed: in sorted order, colours with
+ * most low bits in common are then adjacent.
  */
 #include "hash_collisions/prepare.h"
 

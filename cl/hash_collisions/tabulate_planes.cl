@@ -1,4 +1,4 @@
-/* Evaluates every hash of every vertex once, as bit planes (planes.h), and prepares the run; a work-item a vertex.
+/* Evaluates every hash of every vertex once, as bit planes (planes.h), and prepares the run; a work-item takes a vertex.
  *
  * The 16 x 16 bits of the colours are transposed by four rounds of exchanges between words: H. S. Warren, "Hacker's
  * Delight", section 7-3.
@@ -27,7 +27,7 @@ INLINE void transpose(const uint *hashed, uint shift, uint *pairs) {
 #undef EXCHANGE_
 }
 
-/* Bit b of all colours; b is a constant. */
+/* Returns bit b of all colours; b is a constant. */
 INLINE uint plane(const uint *low, const uint *high, int b) {
   if (b < 0) return 0u;
   uint pair = b < 16 ? low[b & 7] : high[b & 7];

@@ -1,4 +1,4 @@
-/* Evaluates an expression for each element of some arrays: a work-item takes one.  The host supplies the parameters,
+/* Evaluates an expression for each element of some arrays; a work-item takes an element.  The host supplies the parameters,
  * the loads of element k of each array, and the expression.  No races. */
 #include "common/types.h"
 
@@ -11,7 +11,7 @@
 
 KERNEL elementwise(long n, long first, PARAMETERS __global T *restrict out) {
   const size_t k = get_global_id(0);
-  const long i = first + (long)k;  /* the element's place in the whole load */
+  const long i = first + (long)k;  /* the element's index in the whole load */
   if ((long)k >= n) return;
   LOAD_ITEM
   out[k] = EXPRESSION;

@@ -1,4 +1,4 @@
-/* Computes a number from each row of a dense matrix: a work-item takes one.  The host supplies the statements that
+/* Computes a number from each row of a dense matrix; a work-item takes a row.  The host supplies the statements that
  * compute it, and the parameters that all rows share.  No races. */
 #include "common/types.h"
 

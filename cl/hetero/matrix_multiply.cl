@@ -1,6 +1,6 @@
 /* The product of dense matrices: a work-group computes a tile of TILE x TILE entries, and goes through the rows of the
- * left and the columns of the right matrix in tiles that it keeps in local memory.  A work-item has the entries of the
- * tile that are WG_SIZE places apart.  No races: barriers separate writing and reading of a tile.
+ * left and the columns of the right matrix in tiles that it keeps in local memory.  A work-item computes every WG_SIZE-th
+ * entry of the tile.  No races: barriers separate writing and reading of a tile.
  */
 #include "common/types.h"
 

@@ -1,8 +1,8 @@
-/* Counts how often each of several patterns stands in a text: a work-item looks at the BLOCK places of one block.  A
- * part of the text is a run of whole blocks, then the characters that a match which begins in the last block may need;
- * n_bytes counts both.  No races.
+/* Counts the occurrences of several patterns in a text; a work-item tests the BLOCK positions of one block.  A part of the
+ * text is a run of whole blocks, followed by the characters that a match beginning in the last block may need; n_bytes
+ * counts both.  No races.
  *
- * patterns has the patterns one behind the other; pattern p begins at pattern_offsets[p].
+ * patterns has the concatenated patterns; pattern p begins at pattern_offsets[p].
  */
 #include "common/types.h"
 

@@ -1,4 +1,4 @@
-/* The forest as the host reads it, from its sorted edges: in_order has n places, and NO_ENTRY behind the last edge.
+/* Convert the forest to the returned form.  in_order has n words: the sorted entries of the edges, then NO_ENTRY.
  *
  * VALUES  the type of the user's weights
  */
@@ -30,8 +30,8 @@ KERNEL list_edges(int n, const __global uint *restrict in_order, __global long *
   if (!is_edge && !i) *n_edges = 0;
 }
 
-/* Sums that are the same on every device: LANES sums for each LANES * ADDENDS edges, each over every LANES-th edge. The
- * halves of longs are summed apart, so that nothing is lost. */
+/* Sums that are the same on every device: each block of LANES * ADDENDS edges has LANES sums, each over every LANES-th
+ * edge. The halves of longs are summed separately, so that no sum overflows. */
 #ifndef LANES
 #define LANES 64
 #endif

@@ -8,9 +8,9 @@
 #define CLIMB_LIMIT 0
 #endif
 
-/* Point v at its root, halving the path on the way, and return it; *at_root = 0 if the limit came first.  Only v's own
- * work-item calls.  A word on the way is changed only if it still holds the value that was read: its own work-item may
- * have pointed it at the root already. */
+/* Point v at its root, halving the path on the way, and return the root; *at_root = 0 if the limit came first.  Only v's
+ * own work-item calls.  The parent of another vertex on the path is changed only if it still has the value that was read,
+ * because its own work-item may have pointed it at the root already. */
 INLINE int climb(volatile __global int *parent, int v, int *at_root) {
   int u = v, p = load_stale(parent + v), g = load_stale(parent + p);
   for (int step = 0; g != p; step++) {

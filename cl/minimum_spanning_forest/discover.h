@@ -14,7 +14,7 @@
 /* The lightest entry found so far in a row; entry is NO_ENTRY if there is none. */
 typedef struct { int row; uint weight, entry; } run_t;
 
-/* shared: other tiles may hold entries of the row, too */
+/* Offer a run's entry to its row.  shared: other tiles may have entries of the row too. */
 INLINE void deliver(run_t run, int shared, int n, int pass, __global const offset_t *restrict row_offsets,
                     __global const int *restrict column_indices, __global const uint *restrict edge_weights,
                     __global const int *restrict component, volatile __global best_t *best) {
@@ -30,7 +30,7 @@ INLINE void deliver(run_t run, int shared, int n, int pass, __global const offse
 #endif
 }
 
-/* A sub-group takes the tile of its number. */
+/* Each sub-group processes one tile. */
 INLINE void discover(int n, int n_tiles, int pass, offset_t m, __global const offset_t *restrict row_offsets,
                      __global const int *restrict column_indices, __global const uint *restrict edge_weights,
                      __global const int *restrict tile_rows, __global const int *restrict component,

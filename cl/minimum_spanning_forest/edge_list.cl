@@ -1,9 +1,9 @@
-/* Borůvka on a list of edges: every sub-group keeps a segment of the list and shortens it in place, so appending
- * costs no atomics; a round is `hook`, `settle`, `offer`, with device-wide barriers or launches between them.
+/* Borůvka on a list of edges.  Every sub-group has a segment of the list and shortens it in place, so appending needs no
+ * atomics.  A round is `hook`, `settle`, `offer`, separated by grid barriers or by launches.
  *
- * An entry of the list is (root of one end, root of the other, weight key, entry).  An edge is in it once, as the entry
- * in the row of its lesser end.  Light edges come first: heavy edges between vertices that these have joined are not
- * listed.
+ * An item of the list is (root of one end, root of the other, weight key, entry).  An edge is listed once, as the entry
+ * in the row of its lesser end.  Light edges are listed first.  Heavy edges between vertices that light edges have
+ * already joined are never listed.
  * After A. Fallin, A. Gonzalez, J. Seo, M. Burtscher, "A High-Performance MST Implementation for GPUs", SC 2023.
  *
  * Races: `offer` lowers best by atomics, and while it runs nothing hooks.  In `hook`, only the one entry that is a
@@ -18,14 +18,14 @@
 #define ALL_EDGES 0
 #define LIGHT_EDGES 1
 #define HEAVY_EDGES 2
-#ifndef BATCH                    /* entries of the list a lane has in flight */
+#ifndef BATCH                    /* items of the list that a lane has in flight */
 #define BATCH 4
 #endif
 #ifndef SAMPLES
 #define SAMPLES 512
 #endif
 
-/* One work-group finds the weight up to which edges are light: the sampled edge of this rank has it. */
+/* One work-group finds the greatest weight of light edges: the weight of the sampled edge of this rank. */
 KERNEL choose_threshold(offset_t m, uint rank, __global const uint *restrict edge_weights, __global uint *restrict state) {
   LOCAL_ARRAY uint weight[SAMPLES];
   LOCAL_ARRAY uint entry[SAMPLES];
@@ -46,7 +46,7 @@ KERNEL choose_threshold(offset_t m, uint rank, __global const uint *restrict edg
   }
 }
 
-/* Take the edges of one part that join different trees into the list, and offer them to both. */
+/* List the edges of one part (light or heavy) that join different trees, and offer each to both trees. */
 KERNEL build(int n, int n_tiles, int n_segments, int part, offset_t m, ulong capacity,
              __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
              __global const uint *restrict edge_weights, __global const int *restrict tile_rows,
@@ -96,7 +96,7 @@ KERNEL build(int n, int n_tiles, int n_segments, int part, offset_t m, ulong cap
   if (lane == 0) sizes[segment] = size;
 }
 
-/* Hook the roots for which an edge of this segment is the best; of two roots with the same best the lesser stays. */
+/* Hook each root whose best edge is in this segment.  Of two roots with the same best edge, the lesser stays a root. */
 INLINE void hook(int n, uint size, const __global uint4 *own, volatile __global best_t *best,
                  volatile __global int *parent, __global uint *forest) {
   for (uint i = sg_lane(); i < size; i += BATCH * SUB_GROUP_SIZE) {
@@ -122,8 +122,8 @@ INLINE void hook(int n, uint size, const __global uint4 *own, volatile __global 
   }
 }
 
-/* Point the roots of the last round at the new ones; keep the roots that remain and have edges.  Returns the new size;
- * *at_root = 0 if a climb met its limit: then it takes another turn. */
+/* Point the roots of the last round at the new roots.  Keep the roots that remain and have edges.  Returns the new size;
+ * *at_root = 0 if a climb met its limit, which then takes another turn. */
 INLINE uint settle(int n, uint size, int turn, int *at_root, __global int *own, volatile __global best_t *best,
                    volatile __global int *parent) {
   uint kept = 0u;
@@ -148,7 +148,7 @@ INLINE uint settle(int n, uint size, int turn, int *at_root, __global int *own, 
   return kept;
 }
 
-/* Drop the edges that the last round joined, and offer the others to both ends.  Returns the new size. */
+/* Drop the edges within trees, and offer the others to the trees of both ends.  Returns the new size. */
 INLINE uint offer_list(int n, uint size, __global uint4 *own, volatile __global best_t *best,
                        volatile __global int *parent) {
   uint kept = 0u;
@@ -174,7 +174,7 @@ INLINE uint offer_list(int n, uint size, __global uint4 *own, volatile __global 
   return kept;
 }
 
-/* The second pass of SPLIT_KEYS: offer the entries of the edges whose weight won. */
+/* The second pass of SPLIT_KEYS: offer the entries of edges whose weight is the least of a tree. */
 INLINE void offer_entries(int n, uint size, const __global uint4 *own, volatile __global best_t *best) {
   for (uint i = sg_lane(); i < size; i += SUB_GROUP_SIZE) {
     uint4 edge = own[i];

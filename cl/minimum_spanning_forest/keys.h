@@ -1,5 +1,5 @@
-/* Edges in one order on every device: by weight, then by the position of the entry in the row of the edge's lesser
- * end.  No two edges are equal in it, so the forest is unique.
+/* The order of edges, the same on every device: by weight, then by the position of the entry in the row of the edge's
+ * lesser end.  No two edges are equal in this order, so the forest is unique.
  *
  * WEIGHT_KIND  the kind of edge_weights; all are compared as uints of the same order
  * MAXIMUM      1: the heaviest edges first
@@ -43,7 +43,7 @@ INLINE uint weight_key_once(__global const uint *restrict edge_weights, offset_t
   return WEIGHT_KIND == WEIGHT_NONE ? 0u : key_of(load_once(edge_weights + e));
 }
 
-/* The lightest edge offered to a vertex; every function may race with offers of others. */
+/* The lightest edge offered to a vertex.  Other work-items may make offers during any of these functions. */
 #if SPLIT_KEYS
 #define N_PASSES 2               /* first the weights are offered, then the entries of the edges that won */
 typedef uint best_t;

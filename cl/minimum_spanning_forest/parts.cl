@@ -1,9 +1,9 @@
 /* Forests of parts of a graph as lists of edges, in the order of their entries in the whole graph.
  *
  * A work-item takes an edge, or a vertex.  An edge is its lesser end (its row), its greater end, its weight and its
- * entry.  Two such lists are merged to one, which is a graph whose rows hold each edge once.  Its forest is the forest
- * of both parts, because every edge of that forest is in the forest of one of them.  Edges of the same weight keep the
- * order of the whole graph, since entries do.
+ * entry.  Two such lists are merged into one, which is a graph whose rows have each edge once.  Its forest is the forest
+ * of both parts, because every edge of that forest is in the forest of one part.  Edges of equal weight keep the order
+ * of the whole graph, because their entries do.
  *
  * WEIGHTED  0: edges have no weights
  */
@@ -13,7 +13,7 @@
 #define WEIGHTED 1
 #endif
 
-/* The number of ascending `values` below x. */
+/* Returns the number of ascending `values` that are less than x. */
 INLINE uint count_below(uint n, const __global uint *restrict values, uint x) {
   uint low = 0u, high = n;
   while (low < high) {
@@ -32,8 +32,7 @@ KERNEL count_edges(int n, const __global uint *restrict in_order, __global int *
   if (before && !here) *n_edges = i;
 }
 
-/* Names the edges of a part.  Its entries begin with entry `first` of the whole graph, or part_entries has their
- * numbers there. */
+/* Writes the edges of a part's forest.  Entry i of the part is entry `first` + i of the whole graph, or part_entries[i]. */
 KERNEL take_edges(int n, int n_edges, int is_listed, uint first, const __global uint *restrict in_order,
                   __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
                   __global const uint *restrict edge_weights, __global const uint *restrict part_entries,
@@ -56,7 +55,7 @@ KERNEL take_edges(int n, int n_edges, int is_listed, uint first, const __global 
   entries[i] = is_listed ? part_entries[e] : first + e;
 }
 
-/* Puts the edges of one list at their places in the merged list; each of the two lists does it once. */
+/* Writes the edges of one list to their positions in the merged list.  It is launched once for each of the two lists. */
 KERNEL merge_edges(int n_edges, int n_others, const __global uint *restrict rows, const __global int *restrict columns,
                    const __global uint *restrict weights, const __global uint *restrict entries,
                    const __global uint *restrict other_entries, __global uint *restrict all_rows,
@@ -73,7 +72,7 @@ KERNEL merge_edges(int n_edges, int n_others, const __global uint *restrict rows
   all_entries[at] = entries[i];
 }
 
-/* The row offsets of a list. */
+/* Writes the row offsets of a list. */
 KERNEL find_offsets(int n, int n_edges, const __global uint *restrict rows, __global offset_t *restrict row_offsets) {
   int v = get_global_id(0);
   if (v <= n) row_offsets[v] = (offset_t)count_below((uint)n_edges, rows, (uint)v);

@@ -1,8 +1,9 @@
-/* Replace 64-bit weights by 32 bits in the same order, which give the same forest: by shorter numbers if nothing is
- * lost, else by the ranks of their values. */
+/* Replace 64-bit weights by 32-bit keys of the same order, which give the same forest: by narrower numbers if no value is
+ * lost, else by ranks. */
 #include "common/atomics.h"
 
-/* Doubles that are floats, as integers in the order of the floats; *lost ends as 1 if one is no float, or a denormal. */
+/* Convert doubles to integers in the order of the floats that they equal; *lost becomes 1 if one is no float, or a denormal
+ * float. */
 KERNEL narrow_doubles(long m, __global const ulong *restrict edge_weights, __global uint *restrict keys,
                       volatile __global uint *restrict lost) {
   uint is_lost = 0u;
@@ -18,7 +19,7 @@ KERNEL narrow_doubles(long m, __global const ulong *restrict edge_weights, __glo
   if (is_lost) store_relaxed(lost, 1u);
 }
 
-/* Integers less the least one; 32 bits hold the differences. */
+/* Subtract the least integer from all; the differences fit 32 bits. */
 KERNEL narrow_longs(long m, long least, __global const long *restrict edge_weights, __global uint *restrict keys) {
   for (long k = get_global_id(0); k < m; k += get_global_size(0)) keys[k] = (uint)(edge_weights[k] - least);
 }

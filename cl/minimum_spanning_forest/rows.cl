@@ -1,17 +1,17 @@
-/* The phases with which every strategy of minimum spanning forests begins and ends: they deal the entries out in tiles,
- * make the first round, shorten the trees, and name the edges.
+/* The phases with which every strategy of minimum spanning forests begins and ends: divide the entries into tiles, make
+ * the first round, shorten the trees, and write the forest's edges.
  *
- * parent[v]  the tree that v is in so far; forest[v]  the entry of the edge by which v was hooked, or NO_ENTRY: each
- * vertex is hooked once, so this holds the forest.
- * The first round needs no atomics: every vertex is a component, its row holds all its edges, and with sorted rows
- * the first of the lightest entries is the least edge in the order of keys.h.  Only rows that cross tiles meet on a
+ * parent[v] is v's parent in the tree that it is in so far.  forest[v] is the entry of the edge by which v was hooked, or
+ * NO_ENTRY.  Each vertex is hooked at most once, so `forest` has all edges of the forest.
+ * The first round needs no atomics: every vertex is a component, and its row has all its edges.  With sorted rows, the
+ * first of the lightest entries is the least edge in the order of keys.h.  Only tiles that share a row write the same
  * word of best.
  */
 #include "minimum_spanning_forest/climb.h"
 #include "minimum_spanning_forest/discover.h"
 #include "minimum_spanning_forest/state.h"
 
-/* tile_rows[t] = row of entry t * TILE; nothing has an edge yet. */
+/* tile_rows[t] = row of entry t * TILE.  Every vertex starts as a root without a best edge. */
 KERNEL initialize(int n, __global const offset_t *restrict row_offsets, volatile __global best_t *best,
                   __global int *restrict tile_rows, __global uint *restrict state, __global int *restrict parent,
                   __global uint *restrict forest) {
@@ -32,7 +32,7 @@ KERNEL discover_rows(int n, int n_tiles, int turn, offset_t m, __global const of
   discover(n, n_tiles, turn, m, row_offsets, column_indices, edge_weights, tile_rows, 0, best);
 }
 
-/* Hook every vertex along its lightest edge; of two that chose each other the lesser stays a root. */
+/* Hook every vertex along its lightest edge.  Of two vertices that chose each other, the lesser stays a root. */
 KERNEL hook_rows(int n, __global const int *restrict column_indices, volatile __global best_t *best,
                  __global int *restrict parent, __global uint *restrict forest) {
   int v = get_global_id(0);
@@ -46,8 +46,8 @@ KERNEL hook_rows(int n, __global const int *restrict column_indices, volatile __
 }
 
 /* Point every vertex at its root and list the roots: a sub-group takes blocks of vertices and appends to a segment of
- * its own.  With CLIMB_LIMIT it takes up to three passes; a later pass ends at once if no climb of the pass before met
- * the limit.  Three passes of 1,024 steps shorten any tree. */
+ * its own.  With CLIMB_LIMIT there are up to three passes.  A later pass ends at once if no climb of the pass before met
+ * the limit.  Three passes of 1,024 steps are enough for any tree. */
 #ifndef VERTEX_BLOCK
 #define VERTEX_BLOCK (4 * SUB_GROUP_SIZE)
 #endif

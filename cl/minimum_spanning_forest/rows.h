@@ -1,9 +1,9 @@
-/* The stored entries, dealt out in tiles of equal length whatever the degrees: a sub-group takes TILE consecutive
- * entries, its lanes walk them together, and each lane finds the row of its entry by binary search in the offsets of
+/* The entries in tiles of equal length, whatever the degrees.  A sub-group takes a tile of TILE consecutive entries.  Its
+ * lanes go through them together, and each lane finds the row of its entry by binary search in the offsets of
  * SUB_GROUP_SIZE rows.
  *
  * After the warp segmentation of F. Khorasani, R. Gupta, L. Bhuyan, "Scalable SIMD-efficient graph processing on GPUs",
- * PACT 2015; there a warp takes a vertex for each lane, which leaves hubs to one warp.
+ * PACT 2015.  There a warp takes a vertex per lane, so one warp has to process a whole hub.
  */
 #ifndef CLGRAPH_MST_ROWS_H
 #define CLGRAPH_MST_ROWS_H
@@ -13,7 +13,7 @@
 #ifndef TILE
 #define TILE 512
 #endif
-#ifndef STEPS                    /* entries a lane loads before it looks at one, so that their latencies overlap */
+#ifndef STEPS                    /* entries that a lane loads before it uses the first, so that their latencies overlap */
 #define STEPS 4
 #endif
 #if TILE % STEPS != 0
@@ -30,7 +30,7 @@ INLINE int row_of(rows_t *rows, offset_t e, int n, __global const offset_t *rest
   offset_t end = 0;
   for (int base = rows->row; sg_any(found < 0); base += SUB_GROUP_SIZE) {
     offset_t row_end = row_offsets[min(base + (int)sg_lane() + 1, n)];
-    uint below = 0u;             /* how many of these rows end at or before e, less one if all do */
+    uint below = 0u;             /* number of these rows that end at or before e, less one if all do */
     for (uint step = SUB_GROUP_SIZE / 2; step; step >>= 1)
       if (sg_broadcast(row_end, below + step - 1u) <= e) below += step;
     offset_t own_end = sg_broadcast(row_end, below);
@@ -64,7 +64,7 @@ INLINE int lightest_lane(int valid, uint key, lane_mask_t heads) {
 #endif
 }
 
-/* Returns the row in which entry e stands, without help of other lanes. */
+/* Returns the row of entry e, without other lanes. */
 INLINE int source_of(uint e, int n, int n_tiles, __global const offset_t *restrict row_offsets,
                      __global const int *restrict tile_rows) {
   int tile = (int)(e / TILE), low = tile_rows[tile], high = tile + 1 < n_tiles ? tile_rows[tile + 1] : n - 1;
@@ -76,7 +76,7 @@ INLINE int source_of(uint e, int n, int n_tiles, __global const offset_t *restri
   return low;
 }
 
-/* An edge of this weight was found in row v.  Returns its entry in the row of its other end u. */
+/* Returns the entry in row u of an edge of this weight that was found in row v. */
 INLINE uint twin(int v, int u, uint weight, __global const offset_t *restrict row_offsets,
                  __global const int *restrict column_indices, __global const uint *restrict edge_weights) {
   offset_t low = row_offsets[u], high = row_offsets[u + 1];

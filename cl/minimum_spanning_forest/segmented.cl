@@ -1,19 +1,19 @@
-/* Borůvka over the matrix: in each round all entries are walked, and every component gets its lightest edge to
- * another one; then the components are merged, in one of two ways.
+/* Borůvka over the matrix.  Each round reads all entries and finds for every component its lightest edge to another
+ * component.  Then the components are merged, in one of two ways.
  *
- * merge_min_hook: a work-item for every root hooks it along its best edge; of two with the same best the lesser stays.
- * No other work-item writes the root's parent.
- * merge_transactional: a work-item for every root makes a transaction of the merge.  It reads the roots of both ends
- * and the greater one's version, locks that version if it is still what it read, hooks the greater root under the
- * lesser, and raises the version.  The lesser root may have been hooked meanwhile.  Then the root of its tree is less
- * still, and so it is not the greater one; every transaction along the same edge locks the same root.  Merges into a
- * hub do not disturb each other.  A transaction that fails too often leaves its component for the next round; the
- * forest is the same then.
+ * merge_min_hook: a work-item per root hooks it along its best edge.  Of two roots with the same best edge, the lesser
+ * stays a root.  No other work-item writes the root's parent.
+ * merge_transactional: a work-item per root merges in a transaction.  It reads the roots of both ends and the greater
+ * root's version.  It locks that version if it is unchanged, hooks the greater root under the lesser, and raises the
+ * version.  The lesser root may have been hooked meanwhile.  Then the root of its tree is smaller still, so the greater
+ * root stays the greater one, and every transaction along the same edge locks the same root.  Merges into a hub do not
+ * disturb each other.  A transaction that fails too often leaves its component for the next round; the resulting forest
+ * is the same.
  * After S. Manoochehri, B. Goodarzi, D. Goswami, "An efficient transaction-based GPU implementation of minimum
  * spanning forest algorithm", HPCS 2017.
  *
- * Races: a transaction reads parents and versions that others write; a root stops being one only while its version is
- * locked, so an unchanged version is an unchanged root.
+ * Races: a transaction reads parents and versions that others write.  A root stops being one only while its version is
+ * locked, so if the version is unchanged, the vertex is still a root.
  * component[v], the root of v when the edges were discovered, does not change while they are merged.
  */
 #define COMPONENTS 1
@@ -91,7 +91,7 @@ KERNEL merge_transactional(int n, int n_tiles, uint round, __global const offset
     if (a == b) return;          /* the other end merged along the same edge */
     int low = min(a, b), high = max(a, b);
     uint version = load_relaxed(versions + high);
-    fence_device();              /* whoever sees the raised version sees the hook */
+    fence_device();              /* a work-item that sees the raised version must see the hook */
     if ((version & 1u) || load_relaxed(parent + high) != high) continue;
     if (compare_exchange(versions + high, version, version + 1u) != version) continue;
     store_relaxed(parent + high, low);

@@ -1,21 +1,21 @@
-/* The second step of label propagation: vertices at the border, and in a strong rebalancing all vertices of heavy
- * parts, find the part that pulls most, and ask for it.
+/* The second step of label propagation.  Vertices at the border find the part to which they have the greatest edge weight
+ * (their strongest pull), and ask to move there.  In a strong rebalancing all vertices of heavy parts do so.
  *
- * Weights to parts are counted from the row.  A lane counts a short row in registers.  A sub-group counts a long row,
- * or one with many parts beside it, in local memory, where it has a counter for each part.  If parts pull alike, a hash
+ * Weights to parts are summed over the row.  A lane processes a short row, in registers.  A sub-group processes a long
+ * row, or a vertex adjacent to many parts, in local memory, with a counter for each part.  If parts pull equally, a hash
  * of the vertex decides.
  */
 #ifndef CLGRAPH_ASKING_H
 #define CLGRAPH_ASKING_H
 #include "partition/refinement.h"
 
-#ifndef PARTS_ROOM               /* room for the parts */
+#ifndef PARTS_ROOM               /* counters per sub-group, at least one for each part */
 #define PARTS_ROOM 64
 #endif
-#ifndef SHORT_ROW                /* a lane alone counts rows up to SHORT_ROW entries times its sub-group's rows, ... */
+#ifndef SHORT_ROW                /* a lane alone processes rows up to SHORT_ROW entries times its sub-group's rows, ... */
 #define SHORT_ROW 4
 #endif
-#ifndef SLOTS                    /* ... if the vertex has at most this many other parts beside it */
+#ifndef SLOTS                    /* ... if the vertex is adjacent to at most this number of other parts */
 #define SLOTS 4
 #endif
 #ifndef ROUNDS                   /* rounds of label propagation on a level */
@@ -34,13 +34,13 @@ INLINE ulong pull_key(int weight, int part, int v) { return ((ulong)(uint)weight
 INLINE int part_of(ulong key, int v) { return (int)(((uint)key & 0xffffu) ^ tie_of(v)); }
 INLINE int weight_of(ulong key) { return (int)(key >> 32); }
 
-/* Whether a vertex may move to a part: in a rebalancing only if the part has room for its weight. */
+/* Returns 1 if a vertex may move to a part: in a rebalancing only if the part has room for its weight. */
 INLINE int is_open(const refined_t *r, int part, int weight, uint mode) {
   const int limit = OF_PARTS(r, LIMITS)[part];
   return mode == MODE_SPREAD || OF_PARTS(r, SIZES)[part] + weight <= limit - DEAD_ZONE(limit);
 }
 
-/* A work-item counts in SLOTS registers; *is_full becomes 1 if more parts are beside v, and the result is then void. */
+/* A work-item sums in SLOTS registers; *is_full becomes 1 if v is adjacent to more parts, and the result is then invalid. */
 INLINE pull_t pulls_of_short(const refined_t *r, const level_t *on, int v, int weight, int first, int last, uint mode,
                              int *is_full) {
   __global const int *parts = (__global const int *)ARRAY(r, PART);
@@ -75,8 +75,8 @@ INLINE pull_t pulls_of_short(const refined_t *r, const level_t *on, int v, int w
   return pull;
 }
 
-/* The lanes of a sub-group take the entries of v; counters: an int for each part, all 0 before and after.  A lane alone
- * keeps a list of the parts beside v, whose counters are one more than the weight. */
+/* The lanes of a sub-group take the entries of v; counters: an int for each part, all 0 before and after.  With one lane
+ * per sub-group it keeps a list of the parts adjacent to v, whose counters are one more than the weight. */
 INLINE pull_t pulls_of_long(const refined_t *r, const level_t *on, int v, int weight, int first, int last, uint mode,
                             volatile __local int *counters) {
   __global const int *parts = (__global const int *)ARRAY(r, PART);
@@ -99,7 +99,7 @@ INLINE pull_t pulls_of_long(const refined_t *r, const level_t *on, int v, int we
     else if (is_open(r, part, weight, mode)) pull.best = max(pull.best, pull_key(sum, part, v));
   }
 #else
-  /* A counter is twice the weight, and one more for a part to which edges of no weight lead. */
+  /* A counter is twice the weight plus 1, so that it is not 0 for a part to which only edges of weight 0 lead. */
   for (int e = first + (int)sg_lane(); e < last; e += SUB_GROUP_SIZE) {
     const int u = on->columns[e], of_edge = edge_weight(on, e);
     if (u == v) continue;
@@ -133,7 +133,7 @@ INLINE pull_t pulls_of_long(const refined_t *r, const level_t *on, int v, int we
   return pull;
 }
 
-/* The bucket of a loss per unit of weight: gains first, then by powers of the square root of two. */
+/* Returns the bucket of a loss per unit of weight: gains first, then losses by powers of the square root of two. */
 INLINE int bucket_of(int loss, int weight) {
   if (loss <= 0) return loss < 0 ? 0 : 1;
   const ulong scaled = ((ulong)(uint)loss << 8) / (ulong)(uint)max(1, weight);
@@ -142,7 +142,7 @@ INLINE int bucket_of(int loss, int weight) {
   return min(BUCKETS - 1, 2 + max(0, 2 * top + next - 8));
 }
 
-/* A part with room, drawn with a probability in proportion to its room. */
+/* Returns a random part, with a probability proportional to its room. */
 INLINE int any_open_part(const refined_t *r, int v) {
   __global int *sums = OF_PARTS(r, FREE);
   const uint sum = (uint)sums[r->n_parts];
@@ -164,7 +164,7 @@ INLINE void become_candidate(const refined_t *r, int v, int target, int gain, ui
   push(r, candidates, CANDIDATES, REFINE_CANDIDATES, v);
 }
 
-/* Label propagation: v, whose pulls are known, becomes a candidate if it gains, or loses less than a share of the
+/* Label propagation: v, whose pulls are known, becomes a candidate if a move gains, or loses less than a share of its
  * weight to its own part.  Later rounds allow smaller losses.  The last round, and a mixed turn, require room in the
  * other part. */
 INLINE void consider(const refined_t *r, const level_t *on, int v, uint mode, uint stamp, batch_t *listed,
@@ -183,7 +183,7 @@ INLINE void consider(const refined_t *r, const level_t *on, int v, uint mode, ui
   become_candidate(r, v, part, gain, stamp, candidates);
 }
 
-/* Rebalancing: v asks for the part that costs least, by the pulls of parts with room, or for any part with room. */
+/* Rebalancing: v asks for the part with room to which a move costs least, or for any part with room. */
 INLINE void ask_to_leave(const refined_t *r, int v, int weight, pull_t pull, uint mode, uint stamp,
                          batch_t *candidates) {
   const int part = ARRAY(r, PART)[v];
@@ -196,7 +196,7 @@ INLINE void ask_to_leave(const refined_t *r, int v, int weight, pull_t pull, uin
   become_candidate(r, v, target, bucket, stamp, candidates);
 }
 
-/* Whether v is in a part that is too heavy, and not so heavy itself that the part would be too light without it. */
+/* Returns 1 if v's part is too heavy, and v is not so heavy itself that the part would be too light without it. */
 INLINE int may_leave(const refined_t *r, int v, int weight, uint mode) {
   const int part = ARRAY(r, PART)[v];
   if (part == NOBODY) return 0;
@@ -205,14 +205,14 @@ INLINE int may_leave(const refined_t *r, int v, int weight, uint mode) {
   return size > OF_PARTS(r, LIMITS)[part] && 2l * weight < (mode == MODE_STRONG ? 4l : 3l) * excess;
 }
 
-/* Whether v is rebalanced in this turn; else it spreads. */
+/* Returns 1 if v is rebalanced in this turn, 0 if it takes part in label propagation. */
 INLINE int is_rebalanced(const refined_t *r, int v, uint mode) {
   if (mode != MODE_MIXED) return mode != MODE_SPREAD;
   const int part = ARRAY(r, PART)[v];
   return OF_PARTS(r, SIZES)[part] > OF_PARTS(r, LIMITS)[part];
 }
 
-/* The best partition gets the present parts of the movers in the journal. */
+/* Copy the current parts of the vertices in the journal to the best partition. */
 INLINE void copy_journal(const refined_t *r) {
   const uint n = r->state[REFINE_COPIED];
   const share_t share = SHARE_OF(r, n);
@@ -224,7 +224,7 @@ INLINE void copy_journal(const refined_t *r) {
   }
 }
 
-/* Movers in the journal go back to their parts in the best partition. */
+/* Move the vertices in the journal back to their parts in the best partition. */
 INLINE void take_back(const refined_t *r, const level_t *on) {
   const uint n = r->state[REFINE_BACK];
   const share_t share = SHARE_OF(r, n);

@@ -1,16 +1,16 @@
-/* Refinement by requests in buffers: each part takes the requests that gain most, while it has room.
+/* Refinement by buffered requests: each part accepts the requests with the largest gains that fit.
  *
- *   count_requests   a work-item takes a candidate, and counts its request; rebalancing is as in label propagation
- *   place_requests   a work-item takes a candidate, and puts it in the buffer of its part
- *   accept_requests  a work-group takes a part, and finds the least key for which there is room, bit by bit
+ *   count_requests   a work-item takes a candidate and counts its request; rebalancing is as in label propagation
+ *   place_requests   a work-item takes a candidate and puts it in the buffer of the requested part
+ *   accept_requests  a work-group takes a part and finds, bit by bit, the least key from which on all requests fit
  *
- * The order of a buffer depends on timing, but the requests that are taken from it do not.
+ * The order of requests in a buffer depends on timing, but the set of accepted requests does not.
  *
  * After G. Goodarzi, M. Burtscher, D. Goswami, "Parallel graph partitioning on a CPU-GPU architecture", IPDPSW 2016.
  */
 #include "partition/requests.h"
 
-#ifndef LEAST_GAIN               /* lesser gains are no requests */
+#ifndef LEAST_GAIN               /* least gain of a request */
 #define LEAST_GAIN 1
 #endif
 
@@ -53,7 +53,7 @@ KERNEL place_requests(uint level, REQUEST_PARAMETERS) {
   }
 }
 
-/* The weight of the requests with keys of at least `least`. */
+/* Returns the total weight of the requests with keys of at least `least`. */
 INLINE long weight_from(const refined_t *r, const level_t *on, __global int *items, uint n, ulong least,
                         uint stamp, __local long *scratch) {
   long own = 0, all;
@@ -74,7 +74,7 @@ KERNEL accept_requests(uint level, REQUEST_PARAMETERS) {
     const uint n = (uint)OF_REQUESTS(PLACED)[p];
     const long free = (long)OF_PARTS(&r, LIMITS)[p] - OF_PARTS(&r, SIZES)[p];
     const int is_all = weight_from(&r, &on, items, n, 0ul, stamp, scratch) <= free;
-    ulong refused = 0ul;         /* the greatest key from which on requests weigh too much */
+    ulong refused = 0ul;         /* the greatest key found so far from which on the requests are too heavy */
     for (int bit = is_all ? -1 : 63; bit >= 0; bit--)
       if (weight_from(&r, &on, items, n, refused | 1ul << bit, stamp, scratch) > free) refused |= 1ul << bit;
     for (uint i = get_local_id(0); i < n; i += WG_SIZE)

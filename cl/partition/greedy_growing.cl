@@ -1,19 +1,19 @@
-/* Partitions of the coarsest level by recursive bisection: a work-group makes a whole partition, an individual, and every
- * group begins from other random vertices; the best of all is kept.
+/* Partition the coarsest level by recursive bisection.  Each work-group makes a whole partition, an individual, from
+ * different random vertices.  The best of all is kept.
  *
- * A block is bisected TRIES times (halving.h), and the best bisection stays.  A sub-group makes one, so the blocks of
- * one depth, and the tries of each, run side by side without a barrier.  The vertices of a block stand together in
- * members.  Each try has a key for each of them, by which it finds the next vertex to move.  Of equal gains the greater
- * hash wins, so the result does not depend on the width of a sub-group.
+ * A block is bisected TRIES times (halving.h), and the best bisection is kept.  A sub-group makes a bisection, so all
+ * blocks of one depth and all tries run at the same time without a barrier.  The vertices of a block are consecutive in
+ * members.  Each try has a key per vertex, by which it finds the next vertex to move.  Of equal gains the greater hash
+ * wins, so the result does not depend on the sub-group size.
  */
 #include "partition/halving.h"
 
 #ifndef TRIES
 #define TRIES 4u
 #endif
-#define TRY_WORDS 7u             /* ints of a try for each vertex; a key takes two of them */
-#define VERTEX_WORDS (TRIES * TRY_WORDS + 3u)    /* ints of an individual for each vertex, ... */
-#define PART_WORDS (2u * TRIES + 16u)            /* ... and for each part */
+#define TRY_WORDS 7u             /* ints per vertex of a try; a key takes two of them */
+#define VERTEX_WORDS (TRIES * TRY_WORDS + 3u)    /* ints per vertex of an individual, ... */
+#define PART_WORDS (2u * TRIES + 16u)            /* ... and per part */
 
 #if WG_SIZE == 1
 #define GROUP_BARRIER()
@@ -62,7 +62,7 @@ KERNEL grow_parts(uint level, uint n_parts, uint seed, LEVELS_PARAMETERS, __glob
   GROUP_BARRIER();
   uint n_blocks = 1u;
   for (; n_blocks < n_parts; n_blocks *= 2u) {
-    /* The blocks of a depth stand before the blocks of the next one. */
+    /* The blocks of a depth come before the blocks of the next depth. */
     __global block_t *from = lists + (n_blocks - 1u), *to = lists + (2u * n_blocks - 1u);
     for (uint task = sg_in_group(); task < n_blocks * TRIES; task += SUB_GROUPS_PER_GROUP) {
       const block_t block = from[task / TRIES];

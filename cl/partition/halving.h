@@ -8,19 +8,19 @@
 #define CLGRAPH_HALVING_H
 #include "partition/refinement.h"
 
-#ifndef PASSES                   /* most passes of moves over a bisection */
+#ifndef PASSES                   /* greatest number of passes of moves over a bisection */
 #define PASSES 4u
 #endif
 #define FOR_LANES(i, n) for (uint i = sg_lane(); i < (n); i += SUB_GROUP_SIZE)
 
-/* A block of vertices: the parts that it becomes, and where its vertices stand in members. */
+/* A block of vertices: the parts that it will become, and the range of its vertices in members. */
 typedef struct { int first, n_parts, begin, end; } block_t;
 /* A try to halve it.  sides, moved, own and other are by vertex: own and other are the weights of its edges to its own
  * and to the other side.  keys are by place in the block. */
 typedef struct {
   uint n, seed, mask;
   int block;
-  long twice, slack;             /* twice the weight that side 1 shall have, and twice the allowed difference */
+  long twice, slack;             /* twice the intended weight of side 1, and twice the allowed deviation */
   __global const int *parts, *members, *places;
   __global int *sides, *moved, *order;
   __global ulong *keys;
@@ -37,13 +37,13 @@ INLINE void add(__global int *word, int x) {
 #endif
 }
 
-/* A key that is greater for greater gains; its low bits are random and then name the vertex. */
+/* Returns a key that is greater for greater gains; its low bits are random bits and then the vertex. */
 INLINE ulong gain_key(const halving_t *h, long gain, int v) {
   const uint rank = (uint)(int)max(-(1l << 31) + 1, min(gain, (1l << 31) - 1)) ^ 0x80000000u;
   return ((ulong)rank << 32) | (mixed(h->seed ^ (uint)v) & ~h->mask) | (uint)v;
 }
-/* The key of v; 0 if v must not move.  While side 1 grows, its neighbours come first; chance decides among the
- * others. */
+/* Returns the key of v; 0 if v must not move.  While side 1 grows, neighbours of side 1 come first, and other vertices in
+ * random order. */
 INLINE ulong key_of(const halving_t *h, int v, int grows) {
   const long gain = (long)h->other[v] - h->own[v];
   if (!grows) return h->moved[v] ? 0ul : gain_key(h, gain, v);
@@ -113,7 +113,7 @@ INLINE long grow(const level_t *on, const halving_t *h) {
   return grown;
 }
 
-/* Whether v may move: afterwards the halves are within the slack, or closer to balance than before. */
+/* Returns 1 if v may move: then the halves will be within the slack, or closer to balance than before. */
 INLINE int is_allowed(const level_t *on, const halving_t *h, long grown, int v) {
   const int weight = vertex_weight(on, v);
   const long after = distance_of(2 * (grown + (h->sides[v] ? -weight : weight)), h->twice);

@@ -1,11 +1,11 @@
-/* Contraction: each pair of mates, and each vertex without one, becomes a vertex of the next level.  Its row is gathered
- * in a hash table: a team takes a coarse vertex and inserts the entries of both rows, with the coarse neighbour as the
- * key, and adds weights where the key is there.
+/* Contraction: each pair of mates, and each vertex without a mate, becomes a vertex of the next level.  Its row is
+ * gathered in a hash table.  A team takes a coarse vertex and inserts the entries of both rows, with the coarse neighbour
+ * as the key.  If the key is there already, it adds the weight.
  *
- * The table of a coarse vertex has a slot for each entry of both rows, so it is never full; all tables together have a
- * slot for each entry of the level.  Coarse vertices are numbered in the order of the lesser of the mates.  With TEAM 1
- * the order of entries in rows, too, is the same on all devices.  In a wider team lanes race for slots: the order of
- * entries then varies, but the weights do not.
+ * The table of a coarse vertex has a slot for each entry of both rows, so it is never full.  All tables together have a
+ * slot for each entry of the level.  Coarse vertices are numbered in the order of the lesser mates.  With TEAM 1 the order
+ * of entries in rows is also the same on all devices.  In a wider team lanes race for slots, so the order of entries
+ * varies, but the weights do not.
  *
  * After M. Gilbert, S. Acer, E. Boman, K. Madduri, S. Rajamanickam, "Performance-portable graph coarsening for efficient
  * multilevel graph analysis", IPDPS 2021.
@@ -26,13 +26,14 @@
 #define TEAM_LANE sg_lane()
 #endif
 
-/* A chunk of consecutive items for a group; its work-items take one item each at a time. */
+/* Loop over a group's chunk of consecutive items; its work-items take one item each at a time. */
 #define CHUNK_OF_GROUP(n)                                                                             \
   const uint chunk = ((n + get_num_groups(0) - 1u) / get_num_groups(0) + WG_SIZE - 1u) / WG_SIZE * WG_SIZE; \
   const uint first = min(n, (uint)get_group_id(0) * chunk), end = min(n, first + chunk);
 
 INLINE int leads(__global const int *mates, uint v) { return mates[v] == NOBODY || (int)v < mates[v]; }
-/* The number of coarse vertices (high word), 0 or 1, and of slots (low word) that v stands for. */
+/* Returns the number of coarse vertices of which v is the leader, 0 or 1, in the high word, and the number of their slots
+ * in the low word. */
 INLINE ulong share_of_leader(const level_t *on, __global const int *mates, uint v) {
   if (!leads(mates, v)) return 0ul;
   const int u = mates[v];
@@ -51,7 +52,7 @@ KERNEL count_leaders(uint level, LEVELS_PARAMETERS, __global const int *mates, _
   if (get_local_id(0) == 0) sums[get_group_id(0)] = all;
 }
 
-/* Writes the map, the weights of the coarse vertices, their leaders and where their slots begin, and the words of the
+/* Writes the map, the weights of the coarse vertices, their leaders, the beginnings of their slots, and the words of the
  * next level that do not depend on its number of entries. */
 KERNEL number_leaders(uint level, LEVELS_PARAMETERS, __global const int *mates, __global const ulong *sums,
                       __global int *leaders, __global int *slot_begins) {
@@ -221,7 +222,7 @@ KERNEL write_entries(uint level, LEVELS_PARAMETERS, __global const int *mates, _
   }
 }
 
-/* Carries the parts of a level from array `before` of work to array `after`: to the next level, or to the same one. */
+/* Copies the parts of a level from array `before` of work to array `after`, for the next level or the same one. */
 KERNEL carry_parts(uint level, int is_coarser, uint before, uint after, uint room, __global const long *levels,
                    __global const int *leaders, __global int *work) {
   const uint n = (uint)levels[(level + (is_coarser ? 1u : 0u)) * LEVEL_WORDS + LEVEL_VERTICES];

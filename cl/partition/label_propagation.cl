@@ -1,23 +1,24 @@
-/* Refinement by label propagation without constraints, and rebalancing: an iteration is four steps.
+/* Refinement by unconstrained label propagation and rebalancing.  An iteration (turn) has four steps.
  *
- *   direct   one work-group: looks at sizes and cut, keeps the partition if it is the best, and chooses the next turn:
- *            label propagation while no part is too heavy, else two weak rebalancings and then strong ones
- *   ask      a work-item takes a vertex of the border: finds the part to which most of its edges lead.  It becomes a
- *            candidate if it gains, or loses less than a share of the weight that ties it to its own part.  In a
- *            rebalancing vertices of heavy parts become candidates, and the loss goes to a histogram of their part.  In
- *            a mixed turn vertices of other parts become candidates, too, if they lose no more than in the last round.
- *   confirm  a candidate counts again as if all neighbours with a greater gain had moved before, and moves if it does
- *            not lose.  In a rebalancing the vertices of the least loss move, until the excess is gone: from a bucket
- *            of losses that is taken in part, chance draws them.
- *   apply    movers get their part, and their neighbours come on the list of the border
+ *   direct   One work-group compares sizes and cut, keeps the partition if it is the best so far, and chooses the next
+ *            turn: label propagation while no part is too heavy, else two weak rebalancings and then strong ones.
+ *   ask      A work-item takes a vertex of the border and finds the part to which most of its edges lead.  The vertex
+ *            becomes a candidate if a move gains, or loses less than a share of its weight to its own part.  In a
+ *            rebalancing, vertices of heavy parts become candidates, and their losses go to a histogram of their part.
+ *            In a mixed turn, vertices of other parts also become candidates, if they lose no more than in the last round.
+ *   confirm  A candidate computes its gain again as if all neighbours with a greater gain had moved before, and moves if
+ *            it does not lose.  In a rebalancing, the vertices with the least losses move until the excess is gone; from
+ *            the last bucket of losses, which is needed only in part, they are drawn at random.
+ *   apply    Movers get their new part, and their neighbours are put on the list of the border.
  *
- * A vertex that label propagation has moved stays put in its next iteration.  A partition with less weight beyond the
- * limits is better; if that is equal, one with a smaller cut.
+ * A vertex that label propagation has moved stays in the next iteration of label propagation.  A partition is better if it
+ * has less weight beyond the limits or, if that is equal, a smaller cut.
  *
- * refine_levels does all for several levels in one launch, with a barrier between steps; the other kernels are the steps.
+ * refine_levels runs everything for several levels in one launch, with a barrier between steps; the other kernels are the
+ * single steps.
  *
- * In a step, a word that others read is written by atomics only: the values of neighbours that a step reads were
- * written in an earlier one.  Sums of integers and maxima do not depend on the order, so neither does the result.
+ * In a step, a word that other work-items read is written by atomics only.  The values of neighbours that a step reads
+ * were written in an earlier step.  Integer sums and maxima do not depend on the order, so neither does the result.
  *
  * After M. Gilbert, K. Madduri, E. Boman, S. Rajamanickam, "Jet: multilevel graph partitioning on graphics processing
  * units", SIAM J. Scientific Computing 46, 2024, whose sorted evictions are drawn from histograms here.
@@ -43,7 +44,7 @@ KERNEL begin(int n, int m, __global long *levels, __global uint *state) {
   for (int i = 0; i < REFINE_WORDS; i++) state[i] = 0u;
 }
 
-/* One work-item opens the grid for refine_levels, which may have run before; a time-out stays. */
+/* One work-item opens the grid barrier for refine_levels, which may have run before; a reported time-out stays. */
 KERNEL open_grid(__global uint *state) {
   if (get_global_id(0) == 0) state[GRID_DOOR] = state[GRID_MEMBERS] = state[GRID_TICKET] = 0u;
 }

@@ -1,8 +1,8 @@
-/* The levels of a multilevel partition, and how work-items share the work on one.
+/* The levels of a multilevel partition, and how work-items share the work on a level.
  *
- * levels has LEVEL_WORDS words for each level.  Level 0 is the user's graph, whose arrays are arguments of their own.
- * The arrays of all other levels lie in the arena, one level behind the other; the words tell where.  A finished level
- * does not change any more.
+ * levels has LEVEL_WORDS words for each level.  Level 0 is the user's graph, whose arrays are separate arguments.  The
+ * arrays of all other levels follow each other in one array, the arena; the words have their positions.  A finished level
+ * never changes.
  */
 #ifndef CLGRAPH_LEVEL_H
 #define CLGRAPH_LEVEL_H
@@ -11,12 +11,12 @@
 
 #define LEVEL_VERTICES 0
 #define LEVEL_ENTRIES 1
-#define LEVEL_ROWS 2             /* place in the arena where its row offsets begin, ... */
+#define LEVEL_ROWS 2             /* position in the arena of its row offsets, ... */
 #define LEVEL_COLUMNS 3
 #define LEVEL_EDGE_WEIGHTS 4
 #define LEVEL_VERTEX_WEIGHTS 5
-#define LEVEL_MAP 6              /* ... the vertices of the next level that its own became part of, */
-#define LEVEL_END 7              /* ... and the free space behind it */
+#define LEVEL_MAP 6              /* ... of the map from its vertices to vertices of the next level, */
+#define LEVEL_END 7              /* ... and of the free space after it */
 #define LEVEL_CUT 8              /* the cut after refinement, and the number of its turns */
 #define LEVEL_TURNS 9
 #define LEVEL_WORDS 10
@@ -29,9 +29,9 @@
 #define UNIT_VERTICES 1
 #endif
 #define NOBODY (-1)
-#define LEFT_OUT (-2)            /* the mate of a vertex without edges, which is on no coarser level */
+#define LEFT_OUT (-2)            /* the mate of a vertex without edges, which is not on coarser levels */
 
-/* The parameters of every kernel that reads levels, and how it reads level l. */
+/* LEVELS_PARAMETERS: the parameters of every kernel that reads levels.  LEVEL(l) reads level l from them. */
 #define LEVELS_PARAMETERS                                                                             \
   __global const int *row_offsets, __global const int *column_indices, __global const int *edge_weights, \
   __global const int *vertex_weights, __global long *levels, __global int *arena
@@ -67,9 +67,9 @@ INLINE level_t level_of(uint l, __global const int *row_offsets, __global const 
 INLINE int edge_weight(const level_t *level, int e) { return level->edge_weights ? level->edge_weights[e] : 1; }
 INLINE int vertex_weight(const level_t *level, int v) { return level->vertex_weights ? level->vertex_weights[v] : 1; }
 
-/* The items of 0 ... n - 1 that a sub-group takes, lane by lane: on GPUs with a stride, on CPUs one after the other.  A
- * loop over them runs `for (uint i = share.first; i < share.end; i += share.step)` with item i + sg_lane() if that is
- * less than n, in all lanes of a sub-group together. */
+/* The items of 0 ... n - 1 that a sub-group takes: on GPUs with a stride, on CPUs consecutive ones.  The loop over them is
+ * `for (uint i = share.first; i < share.end; i += share.step)`; a lane takes item i + sg_lane() if that is less than n.
+ * All lanes of a sub-group loop together. */
 typedef struct { uint first, end, step; } share_t;
 INLINE share_t share_of_members(uint n, uint member, uint members) {
   share_t share;
@@ -128,16 +128,17 @@ INLINE uint mixed(uint x) {      /* murmur3's finaliser */
   x = (x ^ (x >> 13)) * 0xc2b2ae35u;
   return x ^ (x >> 16);
 }
-/* A number for the edge of u and v, the same from both ends. */
+/* Returns a hash of the edge between u and v, the same from both ends. */
 INLINE uint edge_hash(uint seed, uint u, uint v) { return mixed(mixed(seed ^ min(u, v)) + max(u, v)); }
 
-/* The key of entry e, which leads from v to u: matchings take the greatest.  Its upper half is the squared weight of the
- * edge over the weights of both ends, so heavy edges go first, and light vertices before vertices that are heavy already:
- * coarse vertices stay of one size and as round as the mesh allows.  Edges of one rating follow their hashes.
+/* Returns the key of entry e, which leads from v to u; matchings take the greatest key.  Its upper half is the edge's
+ * rating: its squared weight divided by the weights of both ends.  So heavy edges are taken first, and light vertices
+ * before vertices that are heavy already.  This keeps coarse vertices of similar size and compact.  Edges of equal rating
+ * are ordered by their hashes.
  *
- * M. Holtgrewe, P. Sanders, C. Schulz, "Engineering a scalable high quality graph partitioner", IPDPS 2010.  The bits of
- * a float grow with its logarithm nearly, so the difference of bits stands for the quotient.  Both products are rounded
- * the same way on every device, which a quotient need not be. */
+ * M. Holtgrewe, P. Sanders, C. Schulz, "Engineering a scalable high quality graph partitioner", IPDPS 2010.  The bits of a
+ * float are nearly linear in its logarithm, so the difference of the bits replaces the quotient.  Both products are
+ * rounded the same way on every device; a quotient might not be. */
 INLINE ulong edge_key(const level_t *on, uint seed, int v, int u, int e) {
   const float weight = (float)edge_weight(on, e);
   const float ends = (float)max(1, vertex_weight(on, v)) * (float)max(1, vertex_weight(on, u));

@@ -1,11 +1,11 @@
-/* Drops the lightest edges of the next level, while it is in the tables of contraction, so that a level has no more
- * entries than *most*.
+/* Drops the lightest edges of the next level, while it is in the tables of contraction, so that the level has no more
+ * entries than allowed.
  *
- *   count_weights  a work-item takes a slot, and counts its weight by powers of two
+ *   count_weights  a work-item takes a slot and counts its weight in a histogram by powers of two (classes)
  *   drop_light     a sub-group takes a coarse vertex: entries of the heaviest classes stay, up to the allowed number.
- *                  One class is kept in part: a hash of the edge, the same from both ends, draws its entries
+ *                  One class stays only in part; a hash of the edge, the same from both ends, selects its entries
  *
- * So the level stays symmetric, and an edge that stays keeps its weight.  The weight of all edges is less than before.
+ * So the level stays symmetric, and an edge that stays keeps its weight.  The total weight of the edges becomes less.
  *
  * After L. Gottesbueren, N. Maas, D. Rosch, P. Sanders, D. Seemaier, "Linear-time multilevel graph partitioning via edge
  * sparsification", ESA 2025.
@@ -41,7 +41,7 @@ KERNEL drop_light(uint level, uint seed, uint n_per_vertex, LEVELS_PARAMETERS, _
   const level_t on = LEVEL(level);
   const uint n = (uint)levels[(level + 1u) * LEVEL_WORDS + LEVEL_VERTICES];
   ulong left = (ulong)n * n_per_vertex;
-  uint partial = CLASSES;        /* the class of which only *left* entries stay; lighter ones go */
+  uint partial = CLASSES;        /* the class of which only *left* entries stay; lighter classes are dropped */
   while (partial && class_counts[partial - 1u] <= left) left -= class_counts[--partial];
   if (!partial) return;
   const uint of_partial = class_counts[--partial];

@@ -1,9 +1,9 @@
-/* Matching by rated edges: a work-item takes a vertex, or its sub-group a long row.  The vertex chooses the best edge to
- * an unmatched neighbour, and matches along it if the neighbour has chosen the same edge.  Rounds repeat this; each needs
- * two launches and no lock.
+/* Matching by rated edges: a work-item takes a vertex, or a sub-group a long row.  The vertex chooses its best edge to an
+ * unmatched neighbour, and is matched along it if the neighbour has chosen the same edge.  This is repeated in rounds.  A
+ * round needs two launches and no lock.
  *
- * Ratings and hashes are the same from both ends.  So the best edge of all is always chosen from both ends, and a round
- * matches edges of one rating as in a random order.
+ * Ratings and hashes are the same from both ends.  So the best edge of all is always chosen from both ends, and edges of
+ * equal rating are matched as in a random order.
  * No word is written while others read it: one launch makes choices, the other changes mates.  The result does not
  * depend on timing.
  *
@@ -21,15 +21,15 @@ KERNEL start_matching(uint level, LEVELS_PARAMETERS, __global int *mates) {
   }
 }
 
-#ifndef LONG_ROW                 /* a sub-group goes through longer rows together */
+#ifndef LONG_ROW                 /* entries.  The lanes of a sub-group share longer rows. */
 #define LONG_ROW 64
 #endif
 
 /* An edge: its key, 0 for none, and its other end. */
 typedef struct { ulong key; int end; } edge_t;
 
-/* The best edge to an unmatched neighbour among every step-th entry of the row of v.  Two vertices heavier than
- * most_weight together stay apart, or no balance could be found. */
+/* Returns the best edge to an unmatched neighbour among every step-th entry of the row of v.  Two vertices that together
+ * are heavier than most_weight are not matched, because balance might become impossible. */
 INLINE edge_t best_edge(const level_t *on, __global const int *mates, __global const int *parts, int v, uint seed,
                         int most_weight, uint first, uint step) {
   const int own = vertex_weight(on, v), part = parts ? parts[v] : 0;

@@ -1,11 +1,11 @@
-/* The third and the fourth step of label propagation: candidates are confirmed, and move.
+/* The third and fourth step of label propagation: candidates are confirmed, and then move.
  */
 #ifndef CLGRAPH_MOVING_H
 #define CLGRAPH_MOVING_H
 #include "partition/asking.h"
 
-/* Whether the lanes of a sub-group share the row of v.  The fewer rows the sub-group has, the shorter rows it shares,
- * since the other lanes would only wait. */
+/* Returns 1 if the lanes of a sub-group share the row of v.  The fewer rows the sub-group has, the shorter are the rows
+ * that it shares, because lanes without a row would only wait. */
 INLINE int is_shared_row(const level_t *on, int v) {
 #if SUB_GROUP_SIZE == 1
   return 0;
@@ -17,7 +17,7 @@ INLINE int is_shared_row(const level_t *on, int v) {
 
 /* ---- confirm */
 
-/* The further gain of candidate v if the candidates before it have moved, along every step-th entry of its row. */
+/* Returns the additional gain of candidate v if the candidates before it have moved, over every step-th entry of its row. */
 INLINE int gain_by_others(const refined_t *r, const level_t *on, int v, int stamp, uint first, uint step) {
   __global const int *parts = (__global const int *)ARRAY(r, PART), *targets = (__global const int *)ARRAY(r, TARGET);
   __global const int *gains = (__global const int *)ARRAY(r, GAIN), *asked = (__global const int *)ARRAY(r, ASKED);
@@ -34,8 +34,9 @@ INLINE int gain_by_others(const refined_t *r, const level_t *on, int v, int stam
   return gain;
 }
 
-/* Whether candidate v is among the least losses that a heavy part gives away.  Every other time the part gives away a
- * few more than needed, since chance would often draw none; where parts have hardly any room, just enough may do. */
+/* Returns 1 if candidate v is among the least losses that a heavy part gives away.  In every other turn the part gives
+ * away a few more vertices than needed, because the random choice would often select none.  In the other turns it gives
+ * away just enough, for the case that parts have hardly any room. */
 INLINE int is_evicted(const refined_t *r, int v, int weight, int stamp) {
   const int part = ARRAY(r, PART)[v], bucket = ARRAY(r, GAIN)[v];
   __global int *weights = r->histogram + (size_t)part * BUCKETS;
@@ -77,7 +78,7 @@ INLINE void confirm(const refined_t *r, const level_t *on) {
 
 /* ---- apply */
 
-/* Touches every step-th neighbour of mover v, and returns twice the change of the cut by the edges there. */
+/* Touches every step-th neighbour of mover v, and returns twice the change of the cut along these edges. */
 INLINE int change_of_cut(const refined_t *r, const level_t *on, int v, int stamp, uint first, uint step) {
   __global const int *moved = (__global const int *)ARRAY(r, MOVED), *targets = (__global const int *)ARRAY(r, TARGET);
   __global const int *froms = (__global const int *)ARRAY(r, FROM);
@@ -86,7 +87,7 @@ INLINE int change_of_cut(const refined_t *r, const level_t *on, int v, int stamp
   for (int e = on->rows[v] + (int)first; e < on->rows[v + 1]; e += (int)step) {
     const int u = on->columns[e];
     if (u == v) continue;
-    /* The part of a neighbour that moves, too, may have changed already, so it is not used. */
+    /* The part of a neighbour that also moves may have changed already, so FROM is used instead. */
     const int moves = moved[u] == stamp, before = moves ? froms[u] : load_relaxed(ARRAY(r, PART) + u);
     const int after = moves ? targets[u] : before;
     change += edge_weight(on, e) * ((to != after) - (from != before)) * (moves ? 1 : 2);
@@ -97,8 +98,8 @@ INLINE int change_of_cut(const refined_t *r, const level_t *on, int v, int stamp
 
 /* Every work-item calls: movers get their parts, and the change of the cut is added up.
  * Races: a neighbour may read PART of a mover meanwhile; change_of_cut then takes FROM and TARGET instead, because MOVED
- * has the stamp.  Each mover has one work-item, and stands in the list once.  Sizes and the change of the cut are sums, so
- * the order of additions does not matter. */
+ * has the stamp.  Each mover has one work-item and is listed once.  Sizes and the change of the cut are sums, so the order
+ * of additions does not matter. */
 INLINE void apply(const refined_t *r, const level_t *on) {
   const uint mode = r->state[REFINE_MODE], stamp = r->state[REFINE_STAMP], n = r->state[REFINE_MOVERS];
   if (mode >= MODE_BACK) return;

@@ -1,11 +1,11 @@
-/* Refinement by sets of moves: the TOP requests of greatest gain in a part's buffer are looked at in all combinations,
- * and the valid set that gains most moves, even if each move alone would lose.
+/* Refinement by sets of moves.  All subsets of the TOP requests with the greatest gains in a part's buffer are compared,
+ * and the valid set with the greatest total gain moves, even if each of its moves alone would lose.
  *
- * A work-group takes a part.  It finds the TOP requests one after the other by a reduction, then the additional gain of
- * each two together, in local memory; then each work-item adds up every WG_SIZE-th set.  All moves of a set lead to one
- * part, whose limit is the only one that they could break, so sets need no sort of parts.
+ * A work-group takes a part.  It finds the TOP requests one after the other by a reduction, and then the additional gain of
+ * each pair, in local memory.  Then each work-item evaluates every WG_SIZE-th set.  All moves of a set lead to the same
+ * part, so only its limit must be checked.
  *
- * After the top-k refinement of GPU partitioners.  There a sub-group checks each of the sets, whose moves lead anywhere.
+ * After the top-k refinement of GPU partitioners, in which a sub-group checks each set and the moves may lead anywhere.
  */
 #include "partition/requests.h"
 

@@ -1,12 +1,12 @@
-/* Many partitions of the coarse levels at once: a work-group has one, an individual, and refines it alone.  Two parents
- * are crossed: where they agree the child has their blocks, and the rest goes to neighbouring blocks.
+/* Many partitions of the coarse levels at once: each work-group has one, an individual, and refines it alone.  Two parents
+ * are combined into a child: it keeps the blocks on which they agree, and other vertices join neighbouring blocks.
  *
- * A child's block is the intersection of a block of the first parent with the block of the second that shares most
- * weight with it.  For a few rounds, a vertex in no such block takes the block of its heaviest edge to a vertex that
- * has one; after that, its block in the first parent.  A child that is better replaces its first parent.
+ * A child's block is the intersection of a block of the first parent with the block of the second that shares most weight
+ * with it.  For a few rounds, a vertex without a block takes the block of its heaviest edge to a vertex with one.  After
+ * that, it takes its block in the first parent.  A child that is better replaces its first parent.
  *
- * population: for each individual VERTEX_ARRAYS arrays of room_each items, then the PART_ARRAYS arrays of the parts,
- * the histogram and the state.  parents: for each individual parts with room_each items, and the weights of the parts.
+ * population has, for each individual, VERTEX_ARRAYS arrays of room_each items, then the PART_ARRAYS arrays of the parts,
+ * the histogram and the state.  parents has, for each individual, its parts (room_each items) and the parts' weights.
  *
  * After P. Sanders, C. Schulz, "Distributed evolutionary graph partitioning", ALENEX 2012, and for the blocks B. Galinier,
  * Z. Boujbel, M. Fernandes, "An efficient memetic algorithm for the graph partitioning problem", Annals of Operations
@@ -21,7 +21,7 @@
 #define POPULATION_PARAMETERS                                                                         \
   uint level, uint last_level, uint n_parts, uint room_each, LEVELS_PARAMETERS, __global const int *parts_work, \
   __global int *population
-/* The individual of this group: its arrays, and a state in which nothing has happened. */
+/* Declares the individual of this group: its arrays, and its initial state. */
 #define INDIVIDUAL                                                                                    \
   LOCAL_ARRAY uint desk[DESK_WORDS];                                                                  \
   LOCAL_ARRAY int counters[SUB_GROUPS_PER_GROUP * PARTS_ROOM];                                        \
@@ -52,7 +52,7 @@ KERNEL refine_individuals(POPULATION_PARAMETERS, __global const int *blocks, uin
   if (get_local_id(0) == 0) scores[individual] = score_of(&r);
 }
 
-/* The block of the second parent that shares most weight with each block of the first; shared: n_parts x n_parts. */
+/* Finds, for each block of the first parent, the block of the second that shares most weight; shared: n_parts x n_parts. */
 INLINE void find_partners(const level_t *on, uint n_parts, __global const int *first, __global const int *second,
                           __global int *shared, __global int *partners) {
   FOR_ITEMS(i, n_parts * n_parts) shared[i] = 0;
@@ -68,8 +68,8 @@ INLINE void find_partners(const level_t *on, uint n_parts, __global const int *f
   GROUP_BARRIER();
 }
 
-/* Makes a child of its own individual and another one, and refines it on one level.  shared: (n_parts + 1) * n_parts words
- * for each individual. */
+/* Makes a child of the group's own individual and another one, and refines it on one level.  shared: (n_parts + 1) *
+ * n_parts words for each individual. */
 KERNEL cross_individuals(POPULATION_PARAMETERS, uint seed, __global const int *parents, __global int *shared_all,
                          __global ulong *scores) {
   INDIVIDUAL
@@ -110,7 +110,7 @@ KERNEL cross_individuals(POPULATION_PARAMETERS, uint seed, __global const int *p
   if (get_local_id(0) == 0) scores[individual] = score_of(&r);
 }
 
-/* Each group keeps its individual as a parent if it is better than the parent; in the first generation always. */
+/* Each group keeps its individual as the parent if it is better than the parent, and always in the first generation. */
 KERNEL keep_children(uint level, uint n_parts, uint room_each, int is_first, __global const long *levels,
                      __global const int *population, __global const ulong *scores, __global int *parents,
                      __global ulong *parent_scores) {
@@ -127,7 +127,7 @@ KERNEL keep_children(uint level, uint n_parts, uint room_each, int is_first, __g
   if (get_local_id(0) == 0) parent_scores[individual] = scores[individual];
 }
 
-/* One work-group makes the best of all the partition that other kernels refine, and writes its cut. */
+/* One work-group copies the best individual to the partition that other kernels refine, and writes its cut. */
 KERNEL keep_best_individual(uint level, uint n_parts, uint n_groups, uint room, uint room_each, __global long *levels,
                             __global const int *parents, __global const ulong *parent_scores, __global int *work,
                             __global int *parts_work, __global uint *state) {

@@ -1,13 +1,13 @@
-/* The state of a refinement: the partition while vertices move, and the best one so far.
+/* The state of a refinement: the current partition, and the best one so far.
  *
- * work has VERTEX_ARRAYS arrays of room items each; parts_work has PART_ARRAYS arrays of n_parts items each.
- * A stamp is the number of an iteration, which only grows, so nothing has to be cleared between iterations.
+ * work has VERTEX_ARRAYS arrays of `room` items each; parts_work has PART_ARRAYS arrays of n_parts items each.
+ * A stamp is the number of an iteration.  It only grows, so nothing has to be cleared between iterations.
  *
  * The best partition is kept as BEST.  Vertices that have moved since are in the journal, once each (IN_JOURNAL).
- * Their parts are copied to BEST when the partition is the best again.
+ * Their parts are copied to BEST when the current partition is the best again.
  *
- * Nothing here is volatile: a step reads values of earlier steps, and behind the barrier between them the caches of a
- * compute unit hold nothing older.  So memory is read once if many work-items read one word of the state.
+ * Nothing here is volatile: a step reads values of earlier steps, and after the barrier between steps the caches of a
+ * compute unit have nothing older.  So if many work-items read the same word of the state, memory is read once.
  */
 #ifndef CLGRAPH_REFINEMENT_H
 #define CLGRAPH_REFINEMENT_H
@@ -16,20 +16,20 @@
 
 #define PART 0                   /* the part of each vertex */
 #define BEST 1
-#define TARGET 2                 /* the part to which a candidate would move, */
-#define GAIN 3                   /* decrease of the cut by that (label propagation), or the bucket of its increase */
-#define ASKED 4                  /* stamp: the vertex is a candidate */
-#define MOVED 5                  /* stamp: it moves in this iteration, ... */
-#define FROM 6                   /* ... out of this part */
+#define TARGET 2                 /* the part to which a candidate would move */
+#define GAIN 3                   /* decrease of the cut by that move (label propagation), or bucket of its increase */
+#define ASKED 4                  /* stamp of the last iteration in which the vertex was a candidate */
+#define MOVED 5                  /* stamp of the last iteration in which it moved, ... */
+#define FROM 6                   /* ... and the part that it left */
 #define LOCKED 7                 /* stamp of the last iteration of label propagation in which it moved */
 #define FLAGS 8                  /* LISTED, IN_JOURNAL */
 #define LIST 9                   /* two lists of vertices that may be at the border of their parts */
 #define CANDIDATES 11
 #define MOVERS 12
 #define JOURNAL 13
-#define PULL_PART 14             /* the other part that pulls most, NOBODY inside a part; */
-#define PULL_GAIN 15             /* the decrease of the cut by a move there, */
-#define PULL_OWN 16              /* and the weight to the own part; all three count while the vertex is FRESH */
+#define PULL_PART 14             /* the other part with the greatest edge weight to the vertex; NOBODY inside a part */
+#define PULL_GAIN 15             /* decrease of the cut by a move there */
+#define PULL_OWN 16              /* edge weight to the own part.  All three are valid while the vertex is FRESH. */
 #define VERTEX_ARRAYS 17
 #define LISTED 1
 #define IN_JOURNAL 2
@@ -40,9 +40,9 @@
 #define LIMITS 2                 /* the greatest weight allowed, */
 #define SHARES 3                 /* and the intended weight */
 #define FINAL_LIMITS 4           /* LIMITS on level 0; coarser levels allow for their heavier vertices */
-#define FREE 5                   /* the room in all parts before each one, n_parts + 1 sums */
+#define FREE 5                   /* sums of the room in all parts before each part, n_parts + 1 items */
 #define PART_ARRAYS 7
-#ifndef RECOUNTS                 /* 1: coarse levels lack edges, so each level counts its cut anew */
+#ifndef RECOUNTS                 /* 1: coarse levels lack edges, so the cut is computed again on each level */
 #define RECOUNTS 0
 #endif
 #ifndef SLACK                    /* quarters of the mean vertex weight by which parts of coarse levels may be heavier */
@@ -52,15 +52,15 @@
 #define ZONE 512
 #endif
 #define DEAD_ZONE(limit) ((limit) / ZONE)
-#define BUCKETS 32               /* buckets of losses, for each part */
+#define BUCKETS 32               /* buckets of losses per part */
 
-#define REFINE_MODE GRID_CONTROL_WORDS  /* words of the state, behind the words of the grid barrier */
+#define REFINE_MODE GRID_CONTROL_WORDS  /* words of the state, after the words of the grid barrier */
 #define REFINE_STAMP (GRID_CONTROL_WORDS + 1)
 #define REFINE_CUT (GRID_CONTROL_WORDS + 2)
 #define REFINE_BEST_CUT (GRID_CONTROL_WORDS + 3)
 #define REFINE_BEST_OVER (GRID_CONTROL_WORDS + 4)  /* weight beyond the limits */
-#define REFINE_CHANGE (GRID_CONTROL_WORDS + 5)     /* twice the change of the cut by the present moves */
-#define REFINE_FRUITLESS (GRID_CONTROL_WORDS + 6)  /* iterations since the best one improved by enough */
+#define REFINE_CHANGE (GRID_CONTROL_WORDS + 5)     /* twice the change of the cut by the current moves */
+#define REFINE_FRUITLESS (GRID_CONTROL_WORDS + 6)  /* iterations since the best partition improved by enough */
 #define REFINE_HEAVY (GRID_CONTROL_WORDS + 7)      /* iterations in a row in which a part was too heavy */
 #define REFINE_SPREAD (GRID_CONTROL_WORDS + 8)     /* stamp of the last iteration of label propagation */
 #define REFINE_READ (GRID_CONTROL_WORDS + 9)       /* the list that is read, and the list that is written */
@@ -74,14 +74,14 @@
 #define REFINE_TURN (GRID_CONTROL_WORDS + 18)      /* iterations on this level */
 #define REFINE_ROUND (GRID_CONTROL_WORDS + 19)     /* round of label propagation; each begins from the best */
 #define REFINE_BACK (GRID_CONTROL_WORDS + 20)      /* journal entries to take back */
-#define REFINE_FULL (GRID_CONTROL_WORDS + 21)      /* a longer list is written anew, without vertices inside parts */
+#define REFINE_FULL (GRID_CONTROL_WORDS + 21)      /* a longer list is written again, without vertices inside parts */
 #define REFINE_WORDS (GRID_CONTROL_WORDS + 22)
 
 #define MODE_SPREAD 0            /* label propagation */
-#define MODE_MIXED 1             /* vertices at the border of heavy parts are rebalanced, others spread */
+#define MODE_MIXED 1             /* rebalancing of heavy parts' vertices at the border, label propagation for others */
 #define MODE_WEAK 2              /* rebalancing of vertices at the border */
 #define MODE_STRONG 3            /* ... and of all vertices */
-#define MODE_BACK 4              /* the best partition is the present one again */
+#define MODE_BACK 4              /* return to the best partition */
 #define MODE_DONE 5
 
 typedef struct {
@@ -98,8 +98,8 @@ typedef struct {
 #define SHARE_OF(r, n) share_of_members(n, (r)->member, (r)->members)
 #define LIST_SHARE_OF(r, n) share_of_list(n, (r)->member, (r)->members)
 
-/* Items that a work-item appends to a list of VERTEX_ARRAYS, whose length is a word of the state.  On CPUs it takes
- * room for many at once, since work-items on other cores would wait for the word. */
+/* Items that a work-item appends to a list of VERTEX_ARRAYS, whose length is a word of the state.  On CPUs it reserves
+ * slots for many items at once, because work-items on other cores compete for that word. */
 #if DEV_IS_CPU
 #define BATCH 64u
 typedef struct { uint n; int items[BATCH]; } batch_t;
@@ -145,7 +145,7 @@ INLINE void touch(const refined_t *r, int u) {
   if (!(flags & LISTED)) list_vertex(r, u);
 }
 
-/* Takes the part of each vertex from its coarse vertex.  Without a coarser level, BEST has the parts already. */
+/* Copies the part of each vertex from its coarse vertex.  Without a coarser level, BEST has the parts already. */
 INLINE void project_parts(const refined_t *r, const level_t *on, int has_coarser) {
   const share_t share = SHARE_OF(r, on->n);
   for (uint i = share.first; i < share.end; i += share.step) {

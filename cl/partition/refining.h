@@ -1,29 +1,29 @@
-/* The first step of label propagation, which chooses the next turn, and the loop over all four.
+/* The first step of label propagation, which chooses the next turn, and the loop over all four steps.
  * docs/protocols/refining.md draws it.
  *
- * Races: none in this file.  One work-group runs `direct` between two meetings of all groups (meet_all), so no other group
- * reads or writes the words of the state, the sizes of parts and the histogram meanwhile.  Within the group, `desk` in
- * local memory has a copy of the words: all work-items read it before the second barrier, one changes it before the
- * third, and all copy it back after that.
+ * Races: none in this file.  One work-group runs `direct` between two grid barriers (meet_all), so no other group reads or
+ * writes the words of the state, the sizes of parts and the histogram meanwhile.  Within the group, `desk` is a copy of
+ * the words in local memory: all work-items read it before the second barrier, one changes it before the third, and all
+ * copy it back after that.
  */
 #ifndef CLGRAPH_REFINING_H
 #define CLGRAPH_REFINING_H
 #include "partition/moving.h"
 
-#ifndef PATIENCE                 /* after this many balanced partitions without a better cut, a round is done, ... */
+#ifndef PATIENCE                 /* balanced partitions without a better cut after which a round ends, ... */
 #define PATIENCE 8u
 #endif
-#ifndef SPARSE_PATIENCE          /* ... where rows have less than FEW_ENTRIES entries in the mean, so that a turn is quick, */
+#ifndef SPARSE_PATIENCE          /* ... if rows have fewer than FEW_ENTRIES entries on average, so that turns are quick, */
 #define SPARSE_PATIENCE 12u
 #endif
 #define FEW_ENTRIES 8u
 #ifndef LAST_PATIENCE            /* ... and in the last round, in which moves may hardly lose */
 #define LAST_PATIENCE 4u
 #endif
-#ifndef TOLERANCE                /* coarse levels accept an excess of total / TOLERANCE, at most a mean vertex a part */
+#ifndef TOLERANCE                /* Coarse levels accept an excess of total weight / TOLERANCE, at most a mean vertex per part. */
 #define TOLERANCE 1024u
 #endif
-#ifndef MOST_HEAVY               /* after this many rebalancings in a row, a round ends without balance */
+#ifndef MOST_HEAVY               /* rebalancings in a row after which a round ends without balance */
 #define MOST_HEAVY 16u
 #endif
 #ifndef MOST_TURNS
@@ -32,7 +32,7 @@
 #ifndef POLISHES                 /* 1: levels of long rows with few vertices at the border get the last round only */
 #define POLISHES 0
 #endif
-#ifndef MIXES                    /* 1: weak rebalancings are mixed if rows are short; else the cut would grow */
+#ifndef MIXES                    /* 1: weak rebalancings are mixed turns if rows are short; otherwise the cut would grow */
 #define MIXES 1
 #endif
 #define LONG_ROWS 16u            /* mean entries of a row */
@@ -49,7 +49,7 @@
 
 /* ---- direct */
 
-/* Whether the first round would take long and win little: it moves vertices that come back, and counts long rows. */
+/* Returns 1 if the first round would take long and gain little: it would move vertices that return, and read long rows. */
 INLINE int only_polishes(const level_t *on, uint n_border) {
   return POLISHES && n_border < on->n / FEW_AT_BORDER && (uint)on->rows[on->n] / LONG_ROWS > on->n;
 }
@@ -72,8 +72,8 @@ INLINE turn_t turn_of(const __local uint *desk) {
   return turn;
 }
 
-/* Every work-item calls: the room that each part has left, in `free`, and the sums of shares and of the weight beyond
- * limits, which other work-items may read behind a barrier.  Sub-groups add to the two sums at the same time, by atomics. */
+/* Every work-item calls: find the room left in each part (`free`), and the sums of shares and of the weight beyond limits.
+ * Other work-items may read them after a barrier.  Sub-groups add to the two sums at the same time, by atomics. */
 INLINE void weigh_parts(const refined_t *r, __local uint *free, __local uint *over, __local uint *total) {
   __global const int *sizes = OF_PARTS(r, SIZES), *limits = OF_PARTS(r, LIMITS);
   uint own_total = 0u, own_over = 0u;
@@ -96,13 +96,13 @@ INLINE void compare_with_best(const refined_t *r, const level_t *on, uint over, 
                     (turn->too_much == turn->best_over && turn->cut < turn->best_cut);
 }
 
-/* Whether this turn has improved the best partition by enough to go on. */
+/* Returns 1 if this turn has improved the best partition by enough to continue. */
 INLINE int is_fruitful(turn_t turn) {
   return turn.is_better && (turn.number == 0u || turn.too_much < turn.best_over ||
                             (long)turn.cut * 1000 < (long)turn.best_cut * 999);
 }
 
-/* The first sub-group calls: the sum of room in the parts before each one, by which evicted vertices are dealt to
+/* The first sub-group calls: compute the sums of room in the parts before each part, by which evicted vertices choose
  * parts. */
 INLINE void sum_room(uint n_parts, __local uint *free) {
   for (uint first = 0u, sum = 0u; first <= n_parts; first += SUB_GROUP_SIZE) {
@@ -123,7 +123,7 @@ INLINE void keep_best(turn_t turn, __local uint *desk) {
   desk[REFINE_JOURNAL] = 0u;
 }
 
-/* One work-item calls: choose what the next turn does, and end the round after too many turns that won little. */
+/* One work-item calls: choose the mode of the next turn, and end the round after too many turns that gained little. */
 INLINE uint next_mode(const level_t *on, turn_t turn, __local uint *desk) {
   uint fruitless = desk[REFINE_FRUITLESS] + !turn.too_much, heavy = turn.too_much ? desk[REFINE_HEAVY] + 1u : 0u;
   uint mode = !turn.too_much ? MODE_SPREAD : heavy > 2u ? MODE_STRONG : MIXES && is_sparse(on) ? MODE_MIXED : MODE_WEAK;
@@ -145,8 +145,8 @@ INLINE void return_to_best(__local uint *desk) {
   desk[REFINE_CUT] = desk[REFINE_BEST_CUT];
 }
 
-/* One work-item calls: the border is now read from the list that was written.  A list that has grown by a quarter is
- * written anew, without the vertices that have left the border. */
+/* One work-item calls: swap the lists, so that the border is read from the list that was written.  A list that has grown
+ * by a quarter is written again, without the vertices that have left the border. */
 INLINE void turn_lists(uint mode, __local uint *desk) {
   const uint write = desk[REFINE_WRITE], length = desk[REFINE_LENGTH + write];
   if (desk[REFINE_READ] != write) desk[REFINE_FULL] = length + length / 4u;
@@ -163,12 +163,13 @@ INLINE void read_state(const refined_t *r, __local uint *desk) {
   for (uint i = GRID_CONTROL_WORDS + get_local_id(0); i < REFINE_WORDS; i += WG_SIZE) desk[i] = r->state[i];
 }
 
-/* Every work-item calls, behind a barrier after the last change of desk.  Groups that read the words wait in meet_all. */
+/* Every work-item calls, after a barrier that follows the last change of desk: copy the words back.  Groups that read the
+ * words wait in meet_all. */
 INLINE void write_state(const refined_t *r, const __local uint *desk) {
   for (uint i = GRID_CONTROL_WORDS + get_local_id(0); i < REFINE_WORDS; i += WG_SIZE) r->state[i] = desk[i];
 }
 
-/* One work-item calls: choose what the next turn does, and change the words of the state accordingly. */
+/* One work-item calls: choose the next turn, and change the words of the state accordingly. */
 INLINE void choose_turn(const refined_t *r, const level_t *on, turn_t turn, __local uint *desk) {
   keep_best(turn, desk);
   const uint mode = next_mode(on, turn, desk);
@@ -184,8 +185,8 @@ INLINE void choose_turn(const refined_t *r, const level_t *on, turn_t turn, __lo
   }
 }
 
-/* Every work-item calls: keep the sizes of parts with the best partition, or go back to them with it.  A work-item has
- * parts of its own. */
+/* Every work-item calls: save the sizes of parts with the best partition, or restore them with it.  Each work-item has its
+ * own parts. */
 INLINE void keep_or_restore_sizes(const refined_t *r, turn_t turn, const __local uint *desk) {
   __global int *sizes = OF_PARTS(r, SIZES), *best_sizes = OF_PARTS(r, BEST_SIZES);
   for (uint p = get_local_id(0); p < r->n_parts; p += WG_SIZE) {
@@ -200,9 +201,9 @@ INLINE void prepare_rebalancing(const refined_t *r, const __local uint *free) {
   for (uint i = get_local_id(0); i < r->n_parts * BUCKETS; i += WG_SIZE) r->histogram[i] = 0;
 }
 
-/* One work-group calls: choose what the next turn does.  Other groups wait, so the state is copied to local memory and
- * back.  desk has room for the words of the state, for the room of each part, and for two sums.
- * The barriers: desk is filled; it has been read and the sums are complete; work-item 0 has changed it. */
+/* One work-group calls: choose the next turn.  Other groups wait, so the state can be copied to local memory and back.
+ * desk has space for the words of the state, for the room of each part, and for two sums.
+ * The three barriers: desk is filled; it has been read, and the sums are complete; work-item 0 has changed it. */
 INLINE void direct(const refined_t *r, const level_t *on, __local uint *desk) {
   __local uint *free = desk + REFINE_WORDS, *over = desk + DESK_OVER, *total = desk + DESK_TOTAL;
   if (r->state[REFINE_MODE] == MODE_DONE) return;
@@ -221,8 +222,9 @@ INLINE void direct(const refined_t *r, const level_t *on, __local uint *desk) {
   if (turn.too_much) prepare_rebalancing(r, free);
 }
 
-/* Every work-item of every group that refines calls; 0 ends the kernel, after a time-out.  A group alone needs no `passed`.
- * The barrier fences on both sides, so a step sees all that earlier steps wrote, by plain loads. */
+/* Every work-item of every group that refines calls: wait for all groups.  A result of 0, after a time-out, ends the
+ * kernel.  A single group needs no `passed`.  The barrier fences on both sides, so plain loads of a step see everything
+ * that earlier steps wrote. */
 INLINE int meet_all(const refined_t *r, __local int *passed) {
   if (r->members > 1u) return grid_barrier(r->state, r->members, passed);
   GROUP_BARRIER();

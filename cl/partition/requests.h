@@ -1,10 +1,12 @@
-/* Requests of vertices for parts, in a buffer for each part.  The refinements `buffered` and `permutations` share them.
+/* Requests of vertices to move to parts, in a buffer for each part.  The refinements `buffered` and `permutations` share
+ * this file.
  *
- * A candidate of label propagation asks for its part, if that lies in the direction of the turn: in odd turns vertices
- * move to parts of greater number, in even turns to parts of lesser number.  So no two vertices change places.
+ * A candidate of label propagation requests its target part if that is in the direction of the turn: in odd turns vertices
+ * move to parts of greater number, in even turns to parts of lesser number.  So no two vertices swap their parts.
  *
- * request_words has COUNTS, PLACED and BEGINS of each part: the number of its requests, the number that stand in its
- * buffer, and where in the array requests the buffer begins.  The first two are 0 before and after a turn.
+ * request_words has COUNTS, PLACED and BEGINS for each part: the number of its requests, the number that are already in
+ * its buffer, and the position in the array `requests` at which the buffer begins.  The first two are 0 before and after
+ * a turn.
  */
 #ifndef CLGRAPH_REQUESTS_H
 #define CLGRAPH_REQUESTS_H
@@ -35,7 +37,7 @@
   group_barrier();                                                                                    \
   if (get_local_id(0) == 0) OF_REQUESTS(COUNTS)[p] = OF_REQUESTS(PLACED)[p] = 0;
 
-/* A key that is greater for greater gains, and different for all vertices. */
+/* Returns a key that is greater for greater gains and different for all vertices. */
 INLINE ulong request_key(const refined_t *r, int v, uint stamp) {
   return ((ulong)((uint)ARRAY(r, GAIN)[v] ^ 0x80000000u) << 32) | mixed((uint)v ^ stamp * 0x9e3779b9u);
 }

@@ -1,28 +1,28 @@
-/* Matching by segments: a sub-group takes an open vertex for each lane, and its lanes go through the entries of all
- * these vertices, one behind the other, so that a long row costs no more than many short ones.
+/* Matching by segments.  A sub-group takes an open vertex per lane, and its lanes go through the entries of all these
+ * vertices, one row after the other.  So a long row costs no more than many short ones.
  *
  *   start_segmented   a work-item takes a vertex, and lists it if it has edges
- *   choose_segmented  local memory holds where the rows of a sub-group's vertices begin.  A lane finds the vertex of an
- *                     entry by bisection, and a segmented reduction finds the best candidate of each vertex.  The
- *                     vertex claims it by an atomic maximum of rating and number, for which 64 bits are one word
- *   break_ties        the lower half of that maximum, for devices without atomics of 64 bits
- *   match_segmented   a work-item takes a vertex.  It is matched with its candidate if that one has no greater claim,
- *                     and if both chose each other, or the vertex proposes and the candidate accepts.  A vertex
- *                     proposes if no vertex claims it, or if a hash says so.  A vertex that has a candidate left is
- *                     listed again
+ *   choose_segmented  Local memory has the beginnings of the rows of a sub-group's vertices.  A lane finds the vertex of an
+ *                     entry by bisection, and a segmented reduction finds the best candidate of each vertex.  The vertex
+ *                     claims its candidate by a 64-bit atomic maximum of rating and vertex number.
+ *   break_ties        the lower half of that maximum, for devices without 64-bit atomics
+ *   match_segmented   A work-item takes a vertex.  The vertex is matched with its candidate if no other vertex has a
+ *                     greater claim on the candidate and either both chose each other, or the vertex proposes and the
+ *                     candidate accepts.  A vertex proposes if no vertex claims it, or if a hash says so.  A vertex that
+ *                     still has a candidate is listed again.
  *
- * A vertex that proposes does not accept, so the pairs have no vertex in common.  If both of a pair chose each other,
- * each writes its own mate; in other pairs the one that proposes writes both.  Claims differ in their numbers.  So the
- * result does not depend on the order of lists, which is random.  offers has two halves: one is cleared while the other
- * is in use.
+ * A vertex that proposes does not accept, so the pairs have no vertex in common.  If both vertices of a pair chose each
+ * other, each writes its own mate; in other pairs the proposing vertex writes both mates.  Claims are distinct, because
+ * they contain vertex numbers.  So the result does not depend on the order of lists, which is random.  offers has two
+ * halves: one is cleared while the other is in use.
  *
- * That some vertices propose and others accept is from B. Fagginger Auer, R. Bisseling, "A GPU algorithm for greedy graph
- * matching", Facing the Multicore-Challenge II, 2012.
+ * The roles of proposing and accepting vertices are from B. Fagginger Auer, R. Bisseling, "A GPU algorithm for greedy
+ * graph matching", Facing the Multicore-Challenge II, 2012.
  */
 #include "partition/level.h"
 #include "common/worklist.h"
 
-#ifndef SPLIT_CLAIMS             /* 1: the greatest claim is found in two steps, without atomics of 64 bits */
+#ifndef SPLIT_CLAIMS             /* 1: the greatest claim is found in two steps, without 64-bit atomics */
 #define SPLIT_CLAIMS (!DEV_HAS_INT64_ATOMICS)
 #endif
 #define OPEN_PARAMETERS                                                                               \
@@ -45,7 +45,7 @@ KERNEL start_segmented(uint level, LEVELS_PARAMETERS, OPEN_PARAMETERS) {
   }
 }
 
-/* The vertex of entry t: the last one whose entries begin at t or before, by `begins`. */
+/* Returns the vertex of entry t: the last one whose entries begin at or before t, by `begins`. */
 INLINE uint source_of(__local const int *begins, int t) {
   uint low = 0u;
   for (uint step = SUB_GROUP_SIZE / 2u; step; step /= 2u) low += begins[low + step] <= t ? step : 0u;

@@ -1,16 +1,15 @@
-/* Contraction by a sort, in place of the tables of hashed.cl: the entries of both mates are written one behind the
- * other, a radix sort puts the entries of each coarse vertex in the order of the coarse neighbours, and runs are added
- * up.
+/* Contraction by a sort instead of the tables of hashed.cl.  The entries of both mates are written consecutively, a radix
+ * sort orders the entries of each coarse vertex by coarse neighbours, and runs of equal neighbours are added up.
  *
- * A key is the coarse vertex above its neighbour, so one sort, whose work does not depend on the lengths of rows,
- * orders all rows.  The result has the form of the tables of hashed.cl: keys where a run begins, and NOBODY elsewhere.
- * So the same kernels number and write the entries.  Rows are the same on all devices.
+ * A key has the coarse vertex in the high bits and its neighbour in the low bits.  So one sort, whose work does not depend
+ * on the lengths of rows, orders all rows.  The result has the form of the tables of hashed.cl: the key at the beginning
+ * of each run, and NOBODY elsewhere.  So the same kernels number and write the entries.  Rows are the same on all devices.
  *
  * Each team writes only the slots of its coarse vertex.
  */
 #include "partition/level.h"
 
-/* The number of slots of leader v's coarse vertex; u is its mate, or NOBODY. */
+/* Returns the number of slots of leader v's coarse vertex; u is v's mate, or NOBODY. */
 INLINE int n_slots(const level_t *on, int v, int u) {
   return on->rows[v + 1] - on->rows[v] + (u == NOBODY ? 0 : on->rows[u + 1] - on->rows[u]);
 }

@@ -1,16 +1,16 @@
-/* Matches vertices that have no unmatched neighbour left with each other, so that stars and power-law graphs shrink,
- * too.  A sub-group takes a vertex, the hub, and matches with each other the neighbours whose heaviest neighbour it is:
- * leaves of one vertex, for example, or twins.  Vertices without any neighbour are matched within blocks of consecutive
+/* Matches vertices without an unmatched neighbour with each other, so that stars and power-law graphs shrink too.  A
+ * sub-group takes a vertex, the hub, and pairs the unmatched neighbours that chose it as their heaviest neighbour: for
+ * example, leaves of one vertex, or twins.  Vertices without any neighbour are paired within blocks of consecutive
  * vertices.
  *
- * Every unmatched vertex has one hub, and only the hub's sub-group reads and writes its mate after the choice.  The
- * pairs depend on the order of the hub's row alone.
+ * Every unmatched vertex chooses one hub.  After that, only the hub's sub-group reads and writes its mate.  The pairs
+ * depend only on the order of the hub's row.
  *
  * After D. LaSalle et al., "Improving graph partitioning for modern graphs and architectures", IA3 2015.
  */
 #include "partition/level.h"
 
-#define BLOCK 256u               /* consecutive vertices; those without neighbours are matched in a block */
+#define BLOCK 256u               /* consecutive vertices; vertices without neighbours are paired within a block */
 
 KERNEL choose_hubs(uint level, uint seed, int within, uint room, LEVELS_PARAMETERS, __global const int *mates,
                    __global const int *work, __global int *choices) {
@@ -34,7 +34,7 @@ KERNEL choose_hubs(uint level, uint seed, int within, uint room, LEVELS_PARAMETE
   }
 }
 
-/* Matches the vertices of the lanes that wait, in order, each with the vertex that waits from before. */
+/* Pairs the waiting vertices of the lanes in order, the first with the vertex that was left waiting before, if any. */
 INLINE int match_waiting(const level_t *on, int u, int waits, int most_weight, int before, __global int *mates) {
   for (lane_mask_t left = sg_ballot(waits); left; left &= left - 1) {
     const int next = sg_broadcast(u, lowest_lane(left));
@@ -65,8 +65,8 @@ KERNEL match_at_hubs(uint level, int most_weight, LEVELS_PARAMETERS,
     const int last = on.rows[hub + 1];
     for (int e = on.rows[hub]; e < last; e += SUB_GROUP_SIZE) {
       const int own = e + (int)sg_lane(), u = own < last ? on.columns[own] : (int)hub;
-      /* The mate of a vertex with another hub may be written now, so the choice is read first.  The mate of a vertex
-       * that matched before is of no use. */
+      /* The mate of a vertex with another hub may be written at this time, so the choice is checked first.  A vertex that
+       * was matched before does not wait. */
       const int waits = u != (int)hub && choices[u] == (int)hub && load_relaxed(mates + u) == NOBODY;
       before = match_waiting(&on, u, waits, most_weight, before, mates);
     }

@@ -1,11 +1,11 @@
-/* Stable compaction: the items that PREDICATE chooses, in order, and how many there are.
+/* Stable compaction: writes the items that PREDICATE chooses, in order, and their number.
  *
- * PREDICATE and ITEM are expressions in the index i (long) and the arrays of PARAMETERS.  A tile is WG_SIZE *
- * ITEMS_PER_ITEM indices; a sub-group owns a run of them, and a work-item takes every SUB_GROUP_SIZE-th index of
- * the run, so a ballot tells where each chosen item goes.
+ * PREDICATE and ITEM are expressions in the index i (long) and the arrays of PARAMETERS.  A tile has WG_SIZE *
+ * ITEMS_PER_ITEM indices.  A sub-group owns a run of them, and a work-item takes every SUB_GROUP_SIZE-th index of the run,
+ * so a ballot gives the position of each chosen item.
  *
- *   compact_look_back                  one pass, one tile a work-group (look_back.h explains the races)
- *   count_chunks, compact_chunks       two passes, a chunk of indices a work-group; no group waits for another
+ *   compact_look_back                  one pass, one tile per work-group (look_back.h explains the races)
+ *   count_chunks, compact_chunks       two passes, a chunk of indices per work-group; no group waits for another
  */
 #ifndef PREDICATE
 #define PREDICATE flags[i]
@@ -68,7 +68,7 @@ KERNEL compact_look_back(long n, uint nothing PARAMETERS, volatile __global uint
 #endif
 #endif
 
-/* chunk: indices of a work-group, a multiple of TILE */
+/* chunk: number of indices of a work-group, a multiple of TILE */
 KERNEL count_chunks(long n, long chunk PARAMETERS, __global uint *restrict counts) {
   LOCAL_ARRAY uint scratch[GROUP_SCRATCH];
   long first = get_group_id(0) * chunk, end = min(n, first + chunk);
@@ -87,8 +87,8 @@ KERNEL compact_chunks(long n, long chunk PARAMETERS, const __global uint *restri
   group_exclusive_sum(earlier, scratch, &prefix);
   if (group + 1u == get_num_groups(0) && get_local_id(0) == 0) size[0] = prefix + counts[group];
 #if WG_SIZE == 1
-  /* Every item is written and the position moves on only past chosen ones: no branch to mispredict.  The
-   * loop ends at the last chosen item, before the position could enter the next chunk's part. */
+  /* Every item is written, but the position advances only past chosen ones, so there is no branch to mispredict.  The loop
+   * ends at the last chosen item, before the position could enter the next chunk's part. */
   uint last = prefix + counts[group];
   for (long i = first; prefix < last; i++) {
     out[prefix] = ITEM;

@@ -1,11 +1,11 @@
-/* Sums over a work-group: a shuffle scan in each sub-group, then one over the sub-groups in local memory.
+/* Sums over a work-group: a shuffle scan in each sub-group, then a scan over the sub-groups in local memory.
  *
  *   offset_of_sub_group(total, scratch, &all)   total: the same in every lane of a sub-group; returns the sum
  *                                               of the earlier sub-groups' totals
  *   group_exclusive_sum(x, scratch, &all)       the same for a value of each work-item
  *
  * Every work-item calls.  scratch: GROUP_SCRATCH items of local memory; it may be used again at once.
- * With one work-item a group (CPUs) nothing is left of all this.
+ * With one work-item per group (CPUs) these functions are trivial.
  */
 #ifndef CLGRAPH_GROUP_SCAN_H
 #define CLGRAPH_GROUP_SCAN_H

@@ -1,14 +1,14 @@
-/* Decoupled look-back: a tile learns the sum of all earlier tiles while they are still at work.
+/* Decoupled look-back: a tile gets the sum of all earlier tiles while those are still being processed.
  *
  * Work-groups draw their tile from a counter, so every earlier tile belongs to a group that has started.  The only
- * assumption is that started groups keep running.  Spins are bounded all the same.
+ * assumption is that started groups keep running.  Nevertheless spins are bounded.
  *
- * A state word is a value and a stage in its two lowest flag bits: nothing -> sum of the tile -> sum of all tiles up to
- * it.  The stages of run r are counted from `nothing` = 2 * (r % 2), modulo 4: the final stage of the last run is this
- * run's "nothing", so the words need clearing only after a run that failed.
+ * A state word has a value and a two-bit stage: nothing -> sum of the tile -> sum of all tiles up to it.  The stages of
+ * run r are counted from `nothing` = 2 * (r % 2), modulo 4.  So the final stage of the last run is this run's "nothing",
+ * and the words must be cleared only after a failed run.
  *
- * Intended races: state words are polled while they are written.  One word holds value and stage, so
- * no order between words is needed; a 64-bit sum takes two words, read again until their stages agree.
+ * Intended races: state words are polled while they are written.  One word has both value and stage, so no order between
+ * words is needed.  A 64-bit sum takes two words, which are read again until their stages agree.
  *
  * Reference: D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVIDIA
  * technical report NVR-2016-002.
@@ -18,7 +18,7 @@
 #include "common/subgroup.h"
 #include "common/status.h"
 
-#define CONTROL_TICKET 0         /* words of the control array, zero at first */
+#define CONTROL_TICKET 0         /* words of the control array, which starts zeroed */
 #define CONTROL_STATUS 1
 #define CONTROL_WORDS 2
 #ifndef SPIN_LIMIT
@@ -28,14 +28,14 @@
 #define STAGE_TILE 1u
 #define STAGE_PREFIX 2u
 
-/* One work-item a group calls; the last ticket clears the counter for the next launch. */
+/* One work-item per group calls; the last ticket clears the counter for the next launch. */
 INLINE uint draw_tile(volatile __global uint *control) {
   uint tile = fetch_add(control + CONTROL_TICKET, 1u);
   if (tile + 1u == get_num_groups(0)) store_relaxed(control + CONTROL_TICKET, 0u);
   return tile;
 }
 
-/* Tells whether a spin that has taken *turn* turns must give up. */
+/* Returns 1 if a spin that has taken *turn* turns must give up. */
 INLINE int gave_up(volatile __global uint *control, uint turn) {
   if (turn < SPIN_LIMIT && ((turn & 1023u) != 1023u || !load_relaxed(control + CONTROL_STATUS))) return 0;
   report_status(control + CONTROL_STATUS, STATUS_TIMEOUT);

@@ -1,6 +1,6 @@
-/* Sum, least and greatest of an array, in two launches (one when the array is small).
+/* Sum, minimum or maximum of an array, in two launches (one if the array is small).
  *
- * A work-group reduces a chunk of consecutive items; a work-item takes every WG_SIZE-th vector of VEC items, in
+ * A work-group reduces a chunk of consecutive items.  A work-item takes every WG_SIZE-th vector of VEC items, with
  * UNROLL accumulators, so that loads overlap and a float sum is spread over many partial sums.
  *   reduce_items      IN_T items -> a T per work-group
  *   reduce_partials   the partial results, in one work-group -> one T
@@ -48,7 +48,7 @@ INLINE T across_group(T x, __local T *scratch) {
 #define SCRATCH 1
 #endif
 
-/* chunk: items of a work-group, a multiple of VEC */
+/* chunk: number of items of a work-group, a multiple of VEC */
 KERNEL reduce_items(long n, long chunk, const __global IN_T *restrict items, __global T *restrict partials) {
   LOCAL_ARRAY T scratch[SCRATCH];
   long first = get_group_id(0) * chunk, end = min(n, first + chunk);

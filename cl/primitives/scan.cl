@@ -4,8 +4,8 @@
  * SUB_GROUP_SIZE * ITEMS_PER_ITEM items, and a work-item takes every SUB_GROUP_SIZE-th vector of VEC items of
  * that run: all loads and stores are whole vectors side by side, and no transposition is needed.
  *
- *   scan_look_back               one pass, one tile a work-group (look_back.h explains the races)
- *   sum_chunks, scan_chunks      two passes, a chunk of consecutive tiles a work-group; no group waits for another.
+ *   scan_look_back               one pass, one tile per work-group (look_back.h explains the races)
+ *   sum_chunks, scan_chunks      two passes, a chunk of consecutive tiles per work-group; no group waits for another.
  *                                On CPUs WG_SIZE, ITEMS_PER_ITEM and VEC are 1: plain loops.
  *
  * Sums are modulo 2^32 or 2^64.  out has n items, or n + 1 (EXTRA_TOTAL): the last one is then the total.
@@ -136,7 +136,7 @@ KERNEL scan_look_back(long n, uint nothing, const __global IN_T *restrict items,
 }
 #endif
 
-/* chunk: items of a work-group, a multiple of TILE */
+/* chunk: number of items of a work-group, a multiple of TILE */
 KERNEL sum_chunks(long n, long chunk, const __global IN_T *restrict items, __global SUM_T *restrict sums) {
   LOCAL_ARRAY SUM_T scratch[GROUP_SCRATCH];
   long first = get_group_id(0) * chunk, end = min(n, first + chunk);

@@ -1,15 +1,15 @@
 /* Sum, least or greatest of each segment of CSR offsets, balanced whatever the lengths of the segments.
  *
  * Items and ends of segments are merged into one path of n_rows + n items: the end of row r comes before item i if
- * row_offsets[r + 1] <= i.  Every work-group (on CPUs: work-item) takes a piece of the path; all pieces have one
- * length.  A search on the first diagonal of a piece finds the row and item where it starts.  If a piece ends inside a
+ * row_offsets[r + 1] <= i.  Every work-group (on CPUs: work-item) takes a piece of the path; all pieces have the same
+ * length.  A search on the first diagonal of a piece finds the row and item at which it starts.  If a piece ends inside a
  * row, the sum of that row so far is a carry (row, value).
  *
- *   reduce_tiles      TILE steps a work-group, ITEMS_PER_ITEM a work-item, the tile staged in local memory; the
- *                     carries of work-items meet in a segmented scan
- *   reduce_pieces     the same for CPUs: plain loops
- *   merge_carries     WG_SIZE carries to one, by the same segmented scan
- *   add_carries       the first carry of a row adds all of that row; carries are sorted by row
+ *   reduce_tiles      TILE steps per work-group, ITEMS_PER_ITEM per work-item, with the tile in local memory; the carries
+ *                     of work-items are combined by a segmented scan
+ *   reduce_pieces     the same for CPUs, with plain loops
+ *   merge_carries     combines WG_SIZE carries into one, by the same segmented scan
+ *   add_carries       adds the carries of each row; they are sorted by row, and the first one adds all
  *
  * The order depends only on n and the device, so float sums are the same in every run.
  * Reference: D. Merrill, M. Garland, "Merge-based Parallel Sparse Matrix-Vector Multiplication", SC 2016.
@@ -22,7 +22,7 @@
 
 #define TILE (WG_SIZE * ITEMS_PER_ITEM)
 
-/* Returns how many ends of rows stand on the path before step *step*. */
+/* Returns the number of ends of rows on the path before step *step*. */
 INLINE long rows_before(long step, long n_rows, long n, const __global offset_t *restrict row_offsets) {
   long low = max(0l, step - n), high = min(step, n_rows);
   while (low < high) {

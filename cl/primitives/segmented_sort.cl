@@ -1,8 +1,8 @@
-/* Packs the row above the key into one number, so that one radix sort puts the keys of all segments in order.
+/* Packs row (high bits) and key (low bits) into one number, so that one radix sort sorts the keys of all segments.
  *
- * pack_rows: a work-group takes a chunk of consecutive items, a work-item every WG_SIZE-th of them; it finds its item's
- * row by doubling steps from the last one's row, then by halving.  unpack_rows takes the same chunks and needs no
- * search.
+ * pack_rows: a work-group takes a chunk of consecutive items, a work-item every WG_SIZE-th of them.  It finds its item's
+ * row by steps of doubling length from the row of its previous item, then by bisection.  unpack_rows takes the same chunks
+ * and needs no search.
  */
 #include "common/types.h"
 #include "primitives/sort_keys.h"

@@ -1,13 +1,13 @@
 /* Stable least-significant-digit radix sort for GPUs; one launch of a scatter kernel per digit.
  *
- * A tile is WG_SIZE * ITEMS_PER_ITEM keys.  A sub-group owns a run of consecutive keys of it; a work-item takes
- * every SUB_GROUP_SIZE-th key of that run, so loads are side by side and "item by item, lane by lane" is the
- * order of the input.  A ballot per bit finds the lanes with an equal digit; the lowest of them adds the count to the
- * sub-group's counter of that digit.  Keys are put in the tile's order in local memory before they are written,
- * so that the writes of a digit are consecutive.
+ * A tile is WG_SIZE * ITEMS_PER_ITEM keys.  A sub-group owns a run of consecutive keys of it.  A work-item takes every
+ * SUB_GROUP_SIZE-th key of that run, so loads are consecutive, and the order of the input is item by item, lane by lane.
+ * A ballot per bit finds the lanes with an equal digit; the lowest of them adds their number to the sub-group's counter of
+ * that digit.  Keys are sorted within the tile in local memory before they are written, so that the writes of a digit are
+ * consecutive.
  *
- *   histogram, scan_histograms, scatter_look_back    "onesweep": the counts of all passes in one read of the keys,
- *                        then one kernel a pass, in which a tile learns the counts of earlier tiles by look-back
+ *   histogram, scan_histograms, scatter_look_back    "onesweep": one read of the keys counts the digits of all passes.
+ *                        Then there is one kernel per pass, in which a tile gets the counts of earlier tiles by look-back.
  *   count_tiles, (a scan), scatter_tiles             the classic three steps; no group waits for another
  *
  * counts of scatter_tiles are digit-major: counts[digit * tiles + tile].  State words of the look-back hold a
@@ -21,7 +21,7 @@
 #ifndef N_PASSES
 #define N_PASSES 4
 #endif
-#ifndef HISTOGRAM_COPIES         /* copies of each counter: lanes of a sub-group seldom add to the same copy */
+#ifndef HISTOGRAM_COPIES         /* copies of each counter, so that lanes of a sub-group seldom add to the same copy */
 #define HISTOGRAM_COPIES 2
 #endif
 #ifndef STATE_T
@@ -57,8 +57,8 @@ INLINE lane_mask_t lanes_with_digit(uint digit) {
   return same;
 }
 
-/* Counts the digits of all passes and adds them to totals[pass * RADIX + digit], which are zero before. end_mask has
- * the bits that are sorted by. */
+/* Counts the digits of all passes and adds them to totals[pass * RADIX + digit], which start as zero. end_mask: the bits to
+ * sort by. */
 KERNEL histogram(long n, uint begin_bit, ulong end_mask, const __global key_bits_t *restrict keys,
                  volatile __global uint *totals) {
   LOCAL_ARRAY uint counts[HISTOGRAM_COPIES * N_PASSES * RADIX];
@@ -86,7 +86,7 @@ KERNEL histogram(long n, uint begin_bit, ulong end_mask, const __global key_bits
   }
 }
 
-/* One work-group a pass writes where each digit begins, and clears the totals for the next run. */
+/* One work-group per pass writes the beginning of each digit's keys, and clears the totals for the next run. */
 KERNEL scan_histograms(__global uint *restrict totals, __global uint *restrict starts) {
   LOCAL_ARRAY uint scratch[GROUP_SCRATCH];
   uint d = get_local_id(0), at = get_group_id(0) * RADIX + d, all;
@@ -133,8 +133,8 @@ typedef struct {
  * memory. */
 #define ALWAYS_INLINE INLINE __attribute__((always_inline))
 
-/* Loads a tile and ranks its keys; at the end the keys stand sorted in the pool, and starts[] is filled.
- * Keys past the end count as the highest digit: they come last, and only the last tile has any. */
+/* Loads a tile and ranks its keys.  At the end the pool has the sorted keys, and starts[] is filled.  Keys past the end
+ * count as the highest digit, so they come last; only the last tile has any. */
 ALWAYS_INLINE void rank_keys(tile_t *t, long n, uint bit, uint mask, const __global key_bits_t *restrict keys,
                              __local ulong *pool) {
   uint lid = get_local_id(0);
@@ -186,7 +186,7 @@ ALWAYS_INLINE void place_keys(tile_t *t, uint bit, uint mask, __local ulong *poo
   for (int i = 0; i < ITEMS_PER_ITEM; i++) exchanged[t->position[i]] = t->key[i];
 }
 
-/* begin: where this tile's keys of digit get_local_id(0) go. */
+/* begin: the position of this tile's keys of digit get_local_id(0) in the output. */
 ALWAYS_INLINE void write_keys(const tile_t *t, uint bit, uint mask, uint begin, __local ulong *pool,
                               __local uint *starts, __global key_bits_t *restrict out_keys VALUES_IN VALUES_OUT) {
   uint lid = get_local_id(0), to[ITEMS_PER_ITEM];

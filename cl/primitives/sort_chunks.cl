@@ -1,10 +1,10 @@
-/* Stable least-significant-digit radix sort for CPUs; two launches per digit, one work-item a work-group.
+/* Stable least-significant-digit radix sort for CPUs; two launches per digit, one work-item per work-group.
  *
  *   count_chunks     digits of a chunk of consecutive keys -> counts[digit * chunks + chunk]
  *   scatter_chunks   sums the counts of lower digits, and of earlier chunks, then moves the keys of its chunk in order
  *
- * With LINE > 1, LINE items of a digit are collected before they are written as one aligned cache line past the
- * caches, which then need not read the line first: 1.7 times as fast for arrays larger than the caches, slower for others.
+ * With LINE > 1, LINE items of a digit are collected and then written as one aligned cache line that bypasses the caches,
+ * so the line need not be read first.  This is 1.7 times as fast for arrays larger than the caches, but slower for others.
  * Lines that another digit or chunk shares are written item by item.
  *
  * Reference: N. Satish et al., "Fast Sort on CPUs and GPUs: A Case for Bandwidth Oblivious SIMD Sort", SIGMOD 2010.
@@ -15,7 +15,7 @@
 #ifndef VALUE_T
 #define VALUE_T uint
 #endif
-#ifndef LINE                     /* items; 64 bytes of the wider of keys and values */
+#ifndef LINE                     /* items per line: 64 bytes of keys or values, whichever are wider */
 #define LINE 1
 #endif
 #include "common/types.h"
@@ -33,7 +33,7 @@
 
 KERNEL count_chunks(long n, long chunk, uint bit, uint mask, const __global key_bits_t *restrict keys,
                     __global uint *restrict counts) {
-  LOCAL_ARRAY uint own[2][RADIX];  /* two, so that equal digits in a row do not wait for each other */
+  LOCAL_ARRAY uint own[2][RADIX];  /* two counters per digit, so that consecutive equal digits do not wait */
   for (uint d = 0; d < RADIX; d++) own[0][d] = own[1][d] = 0u;
   long i = get_group_id(0) * chunk, end = min(n, i + chunk);
   for (; i + 1 < end; i += 2) {

@@ -1,4 +1,4 @@
-/* Keys of a radix sort: bits whose unsigned order is the order of the values.
+/* Keys of a radix sort, as bits whose unsigned order is the order of the values.
  *   KEY_T             int, uint, long, ulong or float as stored; KEY_BITS_T uint or ulong of the same size
  *   ordered_bits(k)   for the stored bits k of a key; -0.0f comes before 0.0f, a NaN after the infinity of its sign */
 #ifndef CLGRAPH_SORT_KEYS_H

@@ -1,17 +1,17 @@
-/* Atomic throughput in global memory: one kernel per operation, one address rule for all.
+/* Atomic throughput in global memory: one kernel per operation, with the same address rule for all.
  *
- * Each of the first n_items work-items makes `turns` operations.  A turn goes to word
+ * Each of the first n_items work-items makes `turns` operations.  A turn accesses word
  *     group * group_stride + random(0 ... n_words - 1)
- * so n_words = 1 is the same word for all (group_stride = 0) or one word a work-group
- * (group_stride = a cache line or more), and n_words = 2^k spreads them at random.
+ * so with n_words = 1 all access the same word (group_stride = 0) or one word per work-group
+ * (group_stride = a cache line or more), and n_words = 2^k spreads accesses at random.
  *
  * Operations are measured as an algorithm sees them:
- *  - the address comes out of a random number, also where it is always word 0.  A compiler that knew it
- *    to be the same in all lanes would add up the lanes of a warp first and send one atomic (ptxas does)
+ *  - the address is computed from a random number even if it is always word 0.  If a compiler knew that it
+ *    is the same in all lanes, it would add up the lanes of a warp first and send one atomic (ptxas does)
  *  - the old value decides a branch, as after every hook, push or relaxation: a GPU work-item waits for
  *    it, a CPU speculates on.  `float` adds have no result and are not waited for
  *  - min: load, then min with one less, as lower_to() does: it lowers the word unless another was faster.
- *    Without the load, on a CPU most values would come too late and the read-modify-write be skipped
+ *    Without the load, on a CPU most values would be too late to lower the word, and would skip the update
  *  - cmpxchg: load, then compare-and-swap with that value
  *  - min and cmpxchg: an *attempt* counts as one operation; done[] tells how many changed the word
  *  - float_add_cas: an operation is a finished addition, however many attempts it took

@@ -1,7 +1,7 @@
-/* The cost of a device-wide barrier: all resident work-groups pass `rounds` of them.
+/* The cost of a grid barrier: all resident work-groups pass `rounds` of them.
  *
- * passed[member]: rounds that member group got through; control as in common/grid_barrier.h, zeroed.
- * A wait ends after SPIN_LIMIT turns; then the status word says so and every group leaves. */
+ * passed[member]: number of rounds that the group has passed; control: as in common/grid_barrier.h, zeroed.
+ * A wait ends after SPIN_LIMIT turns; then the status word reports it and every group leaves. */
 #include "common/grid_barrier.h"
 
 KERNEL grid_barriers(uint rounds, uint linger, volatile __global uint *control, __global uint *passed) {

@@ -7,8 +7,8 @@ KERNEL touch(uint value, __global uint *out) {
   if (get_global_id(0) == 0) out[0] = value;
 }
 
-/* One work-item takes and frees `turns` locks, at random among n_locks.  No other work-item wants them, so one try each
- * is enough and nothing spins.  out[0]: the number of locks it got, which is `turns`. */
+/* One work-item takes and frees `turns` locks, at random among n_locks.  No other work-item uses them, so one try each is
+ * enough and nothing spins.  out[0]: the number of locks that it got, which is `turns`. */
 KERNEL lock(uint turns, uint n_locks, uint seed, volatile __global uint *locks, __global uint *out) {
   if (get_global_id(0)) return;
   uint x = random_uint(random_key(seed), 0), acquired = 0u;

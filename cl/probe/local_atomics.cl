@@ -1,6 +1,6 @@
 /* Atomic throughput in local memory: every work-item of a group on one word (n_words = 1), or at random.
  *
- * The same rules as in atomics.cl.  words[item]: at the end, the group's local words (WG_SIZE a group);
+ * The same rules as in atomics.cl.  words[item]: at the end, the group's local words (WG_SIZE per group);
  * done[item]: operations that took effect.  n_words <= WG_SIZE. */
 #include "common/atomics.h"
 #include "common/random.h"

@@ -1,7 +1,7 @@
 /* Memory: streaming, independent random loads, and a chain of dependent loads.  Plain loads, no races. */
 #include "common/random.h"
 
-/* A work-item reads 64 bytes and writes 4; its group reads 64 * WG_SIZE consecutive ones.  Exact size. */
+/* A work-item reads 64 bytes and writes 4; its group reads 64 * WG_SIZE consecutive bytes.  The launch has exact size. */
 KERNEL stream(const __global uint4 *restrict items, __global uint *restrict out) {
   size_t first = (size_t)get_group_id(0) * 4 * WG_SIZE + get_local_id(0);
   uint4 s = items[first] + items[first + WG_SIZE] + items[first + 2 * WG_SIZE] + items[first + 3 * WG_SIZE];

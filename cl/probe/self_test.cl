@@ -1,6 +1,7 @@
 /* Tests that a device must pass before it may be used: the built-ins that kernels call with vectors, at every width;
- * atomics; local memory and barriers.  A work-item takes one item, or one vector of items.  The work-items meet on a
- * few words on purpose.  clgraph/runtime/discovery/self_test.py has the expected results.  The last kernel is timed.
+ * atomics; local memory and barriers.  A work-item takes one item, or one vector of items.  The work-items access few
+ * words on purpose, so that they conflict.  clgraph/runtime/discovery/self_test.py has the expected results.  The last
+ * kernel is timed.
  */
 #include "common/atomics.h"
 
@@ -45,7 +46,7 @@ KERNEL atomics64(__global ulong *words) {
 }
 #endif
 
-/* every item gets the sum over its group, and its mirror image in it */
+/* Every work-item gets the sum over its group, and the value of its mirror image in the group. */
 KERNEL local_memory(__global uint *sums, __global uint *mirrored) {
   LOCAL_ARRAY uint tree[WG_SIZE], copy[WG_SIZE], count[1];
   int l = (int)get_local_id(0);
@@ -62,8 +63,8 @@ KERNEL local_memory(__global uint *sums, __global uint *mirrored) {
   mirrored[get_global_id(0)] = copy[WG_SIZE - 1 - l];
 }
 
-/* `turns` attempts of a work-item to exchange the word of its group, as `cmpxchg_int32` of atomics.cl makes them.
- * done: the number that changed it. */
+/* Each work-item makes `turns` attempts to exchange the word of its group, like `cmpxchg_int32` of atomics.cl.
+ * done: the number of successful attempts. */
 KERNEL exchanges(uint turns, uint stride, volatile __global int *words, __global uint *done) {
   volatile __global int *p = words + (size_t)get_group_id(0) * stride;
   uint count = 0u;

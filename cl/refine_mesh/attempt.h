@@ -1,14 +1,14 @@
-/* An attempt to improve a triangle: the point to put in for it, and the cavity of that point. */
+/* An attempt to improve a triangle: find the point to insert for it, and the cavity of that point. */
 #ifndef CLGRAPH_ATTEMPT_H
 #define CLGRAPH_ATTEMPT_H
 #include "refine_mesh/cavity.h"
 #include "refine_mesh/split_points.h"
 
-#define MOST_STEPS 5             /* two for each coordinate, as rounding moves a point by less, and a last test */
-#define NOWHERE 0                /* the last aim of an attempt: none yet, the centre, the middle of the longest edge, */
+#define MOST_STEPS 5             /* two steps per coordinate, because rounding moves a point by less, and a last test */
+#define NOWHERE 0                /* the aim of an attempt: none yet, the centre, the middle of the longest edge, */
 #define AT_CENTER 1
 #define AT_MIDDLE 2
-#define AT_SEGMENT 3             /* a point on a segment, with the triangles before it, then the ones behind it */
+#define AT_SEGMENT 3             /* a point on a segment: first the triangles on this side, then those on the other */
 #define BEHIND_SEGMENT 4
 
 typedef struct {                 /* the result of an attempt */
@@ -19,8 +19,8 @@ typedef struct {                 /* the result of an attempt */
   int segment, end;              /* the segment that is split, and the corner where the rim ends */
 } found_t;
 
-/* Moves p, the rounded point on the boundary from a to b, by a few units in the last place until it is not outside,
- * where it could be in another part of the domain.  Returns WALK_DONE if it is not outside and between a and b. */
+/* Moves p, the rounded point on the boundary from a to b, by a few units in the last place until it is not outside the
+ * mesh; outside it might be in another part of the domain.  Returns WALK_DONE if p is not outside and between a and b. */
 INLINE int bring_inside(field_t f, double2 a, double2 b, double2 *p) {
   if (a.x == b.x || a.y == b.y) return WALK_DONE;     /* p is on the line */
   double to_x = a.y > b.y ? INFINITY : -INFINITY, to_y = b.x > a.x ? INFINITY : -INFINITY;
@@ -53,7 +53,7 @@ INLINE int aim_at_segment(field_t f, int link, int across, found_t *found) {
   return across == OUTSIDE ? bring_inside(f, a, b, &found->spot) : WALK_DONE;
 }
 
-/* The segment that triangle t encroaches on, by its link in t; WALK_FLAT if there is none. */
+/* Returns the segment that triangle t encroaches on, as its link in t; WALK_FLAT if there is none. */
 INLINE int encroached_by(field_t f, int t, demands_t ask) {
   int4 corner = f.corners[t], link = f.links[t];
   double2 a = f.points[corner.x], b = f.points[corner.y], c = f.points[corner.z];
@@ -63,9 +63,9 @@ INLINE int encroached_by(field_t f, int t, demands_t ask) {
   return WALK_FLAT;
 }
 
-/* Returns how the last walk ended.  If the centre is flat, the middle of the longest edge is tried.  A point that would
- * encroach on a segment gives way to one on the segment, with a walk on each side.  The loop holds the only copy of the
- * walk: with four copies, waves of 64 spill scalar registers. */
+/* Returns the result of the last walk.  If the walk for the centre is flat, the middle of the longest edge is tried.  A
+ * point that would encroach on a segment is replaced by a point on the segment, with a walk on each side.  The loop
+ * contains the only copy of the walk: with four copies, waves of 64 spill scalar registers. */
 INLINE int attempt(field_t f, int i, ulong key, int t, int urgency, demands_t ask, found_t *found) {
   if (!claim(f, t, key)) return WALK_LOST;
   found->n_cavity = found->n_rim = 0;

@@ -1,19 +1,19 @@
-/* The cavity of a new point, and its rim in counter-clockwise order.  The cavity is the triangles whose circumcircle
- * holds the point, found from one of them over edges that are no segments.
+/* Find the cavity of a new point, and its rim in counter-clockwise order.  The cavity is the set of triangles whose
+ * circumcircle contains the point.  It is found from one of them by crossing edges that are not segments.
  *
  * A cavity has no points of the mesh inside, so its triangles form a tree: a walk over their edges in counter-clockwise
- * order meets each once and needs no marks.  The results of candidate i are in column i of arrays that have n_rows
+ * order reaches each triangle once and needs no marks.  The results of candidate i are in column i of arrays with n_rows
  * columns:
  *
- *   rim[k]      the corner where edge k of the rim begins, the link across it, its segment, the input's triangle
- *   cavity[k]   a triangle that goes; from MOST_RIM on, edges that the walk has put off
+ *   rim[k]      the corner at which edge k of the rim begins, the link across it, its segment, the input's triangle
+ *   cavity[k]   a triangle that is removed; from MOST_RIM on, a stack of edges that the walk has yet to cross
  */
 #ifndef CLGRAPH_CAVITY_H
 #define CLGRAPH_CAVITY_H
 #include "refine_mesh/mesh.h"
 #include "refine_mesh/exact.h"
 
-#ifndef EXACT                    /* 1: exact arithmetic decides where the filter is unsure; 0: the walk ends there */
+#ifndef EXACT                    /* 1: if the filter is unsure, exact arithmetic decides; 0: the walk ends */
 #define EXACT 0
 #endif
 #ifndef MOST_RIM                 /* rows of `rim`, and half the rows of `cavity` */
@@ -30,8 +30,9 @@
 #define IN_GROUP 0
 #endif
 
-/* Least distance of a new point from the edges around it, by its largest coordinate: 64 units in the last place.
- * Rounding moves a point by one unit at most, so an angle of a triangle that is 64 units high changes by one degree. */
+/* Least distance of a new point from the edges around it, relative to its largest coordinate: 64 units in the last place.
+ * Rounding moves a point by at most one unit, so it changes an angle of a triangle that is 64 units high by about one
+ * degree. */
 #define CLEARANCE (64.0 * 2.220446049250313e-16)
 
 /* How a walk ends.  Any other result is the link of a segment that must be split first; it is not negative. */
@@ -78,7 +79,7 @@ INLINE int claim(field_t f, int t, ulong key) {
   return 1;
 }
 
-/* 1 if p is inside of the circle of a, b, c; -1 if not; 0 if that needs exact arithmetic, which this build lacks */
+/* Returns 1 if p is inside the circle of a, b, c; -1 if not; 0 if that needs exact arithmetic, which this build lacks. */
 INLINE int in_circle(field_t f, double2 a, double2 b, double2 c, double2 p) {
   int side = incircle_filter(a, b, c, p);
 #if EXACT
@@ -87,7 +88,7 @@ INLINE int in_circle(field_t f, double2 a, double2 b, double2 c, double2 p) {
   return side;
 }
 
-/* Whether p is to the left of the line from a to b, and so far from it that rounding p hardly changes their triangle.
+/* Returns 1 if p is to the left of the line from a to b and so far from it that rounding p hardly changes their triangle.
  * This is stricter than the exact test, so it needs no exact arithmetic. */
 INLINE int clears(double2 p, double2 a, double2 b) {
   double left = (a.x - p.x) * (b.y - p.y), right = (a.y - p.y) * (b.x - p.x);
@@ -95,9 +96,9 @@ INLINE int clears(double2 p, double2 a, double2 b) {
   return left - right > CLEARANCE * size * length + ORIENT_ERROR * (fabs(left) + fabs(right)) + UNDERFLOW_ERROR;
 }
 
-/* Walks into the triangle behind link `into`, whose circle must hold p, and from there over its other two edges.
- * split: the point is on the segment there, and may encroach on others; else the walk ends at a segment on which it
- * encroaches. */
+/* Walks into the triangle across link `into`, whose circle must contain p, and from there across its other two edges.
+ * split: the point is on the segment of `into`, and may encroach on other segments.  Without split, the walk ends at a
+ * segment on which the point encroaches. */
 INLINE int walk(field_t f, int i, ulong key, double2 p, int into, int split, int *n_cavity, int *n_rim) {
   int t = into >> 2, e = into & 3, across = into, is_in = 0, top = 0;
   int4 corner = f.corners[t], link = (int4)(0, 0, 0, 0);

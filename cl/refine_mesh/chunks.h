@@ -8,7 +8,7 @@ INLINE int chunk_of(int n) {
   return (share + WG_SIZE - 1) / WG_SIZE * WG_SIZE;
 }
 
-/* the sum of counts[0 … end), the same in all work-items of the group */
+/* Returns the sum of counts[0 … end), to all work-items of the group. */
 INLINE uint sum_before(__global const uint *counts, int end, __local uint *scratch) {
   uint sum = 0u, all;
   for (int k = get_local_id(0); k < end; k += WG_SIZE) sum += counts[k];
@@ -16,7 +16,7 @@ INLINE uint sum_before(__global const uint *counts, int end, __local uint *scrat
   return all;
 }
 
-/* keeps the sum of x over the work-group as the group's item of `sums` */
+/* Writes the sum of x over the work-group to the group's item of `sums`. */
 INLINE void keep_sum(uint x, __global uint *sums, __local uint *scratch) {
   uint all;
   group_exclusive_sum(x, scratch, &all);

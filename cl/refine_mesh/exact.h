@@ -1,11 +1,11 @@
-/* The signs of orient2d and incircle for any finite points below 2^1000, without error.
+/* The exact signs of orient2d and incircle for any finite points below 2^1000.
  *
- * A difference of two doubles is the exact sum of two doubles.  So both determinants are sums of products of such
- * numbers, each an integer below 2^212 times a power of two.  The products are added to one integer, which has the
- * words that their exponents need.  Unlike sums of doubles, this neither underflows nor depends on how products are
- * rounded.
+ * A difference of two doubles can be written exactly as the sum of two doubles.  So both determinants are sums of products
+ * of doubles.  Each product is an integer below 2^212 times a power of two.  The products are added to one wide integer,
+ * which has the words that their exponents need.  Unlike sums of doubles, this neither underflows nor depends on how
+ * products are rounded.
  *
- * words: WIDE_WORDS ulongs for this work-item, each `stride` behind the one before; their contents are overwritten.
+ * words: WIDE_WORDS ulongs for this work-item, `stride` apart; their contents are overwritten.
  */
 #ifndef CLGRAPH_EXACT_H
 #define CLGRAPH_EXACT_H
@@ -48,7 +48,7 @@ INLINE wide_t wide_zero(__global ulong *words, size_t stride, int least, int mos
   for (int k = 0; k < sum.size; k++) words[k * stride] = 0ul;
   return sum;
 }
-/* adds word << 64 * at, or takes it away, with the carry; returns the carry */
+/* Adds word << 64 * at, or subtracts it, with the carry; returns the new carry. */
 INLINE ulong wide_add(wide_t sum, int at, ulong word, ulong carry, int negative) {
   ulong old = sum.words[at * sum.stride], now;
   if (negative) {

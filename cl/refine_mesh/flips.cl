@@ -1,11 +1,11 @@
-/* Makes a mesh Delaunay, but for its segments, by C. Lawson's flips: an edge whose two triangles have each other's far
- * corner inside of their circles gives way to the other diagonal of the two.
+/* Makes a mesh Delaunay, except for its segments, by C. Lawson's flips: if the far corner of one triangle of an edge is
+ * inside the circle of the other, the edge is replaced by the other diagonal of the two triangles.
  *
- *   propose   every stride-th triangle: finds an edge to flip, and claims the two triangles and the ones around them
- *   flip      every stride-th triangle: flips its edge if it has won all of them
+ *   propose   every stride-th triangle: finds an edge to flip, and claims its two triangles and those around them
+ *   flip      every stride-th triangle: flips its edge if it has won all claims
  *
- * Flips in one round share no triangle.  Lift the points to a paraboloid: by exact arithmetic, each flip lowers the
- * surface that the triangles make there, so the flips come to an end.
+ * Flips in one round share no triangle.  The flips terminate: lift the points to a paraboloid; in exact arithmetic each
+ * flip lowers the surface of the lifted triangles.
  *
  * Race: claims arrive in any order, but the highest key does not depend on it.
  */
@@ -13,13 +13,13 @@
 #include "refine_mesh/exact.h"
 #include "common/hashes.h"
 
-#define N_FLIPS 0                /* edges to flip: the word of `found` */
+#define N_FLIPS 0                /* word of `found`: the number of edges to flip */
 #define FOUND_WORDS 1
 
 INLINE ulong flip_key(int t, uint round) { return ((ulong)round << 32) | hash_murmur3((uint)t ^ round * 0x9e3779b9u); }
 
-/* Triangle k of the six that a flip of edge e of t changes; -1 outside.  While others flip, only a work-item that has
- * won the first two may ask for the next: then no other one changes their links. */
+/* Returns triangle k of the six that a flip of edge e of t changes; -1 outside.  While others flip, only a work-item that
+ * has won the first two may ask for the others, because then no other work-item changes the links of the first two. */
 INLINE int changed(int t, int e, int k, __global const int4 *restrict links) {
   if (k == 0) return t;
   int4 own = links[t];

@@ -1,14 +1,14 @@
 /* Delaunay refinement by work-groups.  Each takes a patch of the mesh and refines it in rounds of its own, with
  * barriers of the group between them.  Local memory holds the claims of triangles and the lists of bad ones.
  *
- *   key_places     a triangle: its place on a Hilbert curve.  Triangles are sorted by it, and cut into patches of PATCH
- *   own_patches    a triangle of this order: the number of its patch, and its number there
- *   refine_groups  a patch: puts in all points whose cavity and the triangles around it are in the patch
+ *   key_places     per triangle: its position on a Hilbert curve.  Triangles are sorted by it and cut into patches of PATCH
+ *   own_patches    per triangle in this order: the number of its patch, and its number there
+ *   refine_groups  per patch: inserts all points whose cavity and the triangles around it are in the patch
  *
- * A round of a patch: bad triangles that come before their bad neighbours are candidates, at most one for each
- * work-item.  Each candidate walks round its cavity and claims triangles with its key.  The highest key stays, and
- * candidates that own their cavity put their points in.  A candidate that needs a triangle of another patch, or exact
- * arithmetic, is left for later: the next patches are others, and rounds of the whole mesh do the rest.
+ * In a round of a patch, bad triangles that come before their bad neighbours are candidates, at most one per work-item.
+ * Each candidate walks through its cavity and claims triangles with its key.  The highest key stays, and candidates that
+ * own their cavity insert their points.  A candidate that needs a triangle of another patch, or exact arithmetic, is left
+ * for later: the next passes have other patches, and rounds over the whole mesh do the rest.
  *
  * Groups do not race.  A link that crosses a patch border is never changed: that would need triangles of both patches,
  * and a group changes only its own.  So a group reads only what existed when the launch began, or what it wrote.
@@ -17,10 +17,10 @@
 #ifndef PATCH                    /* triangles of a patch when the launch begins */
 #define PATCH 512
 #endif
-#ifndef PATCH_ROOM               /* the most triangles of a patch when it ends */
+#ifndef PATCH_ROOM               /* greatest number of triangles of a patch when the launch ends */
 #define PATCH_ROOM 2048
 #endif
-#define LIST_BITS 10             /* 2^10 bad triangles are remembered: no fewer than PATCH */
+#define LIST_BITS 10             /* A list has room for 2^10 bad triangles: no fewer than PATCH. */
 #define MOST_LISTED (1 << LIST_BITS)
 
 #define IN_GROUP 1
@@ -30,11 +30,11 @@
 
 #define N_LISTED 0               /* words of `counts`: the lengths of two lists, */
 #define N_CHOSEN 2               /* the number of triangles that are tried, */
-#define POINT_BASE 3             /* the first point and slot that this round gives out */
+#define POINT_BASE 3             /* the first new point and slot of this round */
 #define SLOT_BASE 4
 #define COUNTS 5
 
-/* The place on D. Hilbert's curve of a point with 16 bits in each coordinate. */
+/* Returns the position on D. Hilbert's curve of a point with 16 bits in each coordinate. */
 INLINE uint hilbert(uint x, uint y) {
   uint place = 0u;
   for (uint bit = 1u << 15; bit; bit >>= 1) {
@@ -73,7 +73,7 @@ INLINE uint patch_key(int t, int urgency, uint turn, int place) {
   return ((uint)urgency << 24) | (hash_murmur3((uint)t ^ turn * 0x9e3779b9u) >> 8 << LIST_BITS & 0xffffffu) | (uint)place;
 }
 
-/* whether the triangle with this key comes before its neighbours in the patch */
+/* Returns 1 if the triangle with this key comes before its neighbours in the patch. */
 INLINE int leads_in_patch(field_t f, int t, uint key, __local const uint *keys) {
   int4 link = f.links[t];
   for (int e = 0; e < 3; e++) {

@@ -1,17 +1,17 @@
-/* Puts in the points of the candidates that have won (rounds.cl), and finds which of the new triangles are bad.
+/* Inserts the points of the candidates that have won (rounds.cl), and finds which of the new triangles are bad.
  *
- *   insert         a winner: makes the triangles around its point (insertion.h)
- *   check_shares   equal shares of all new triangles: their urgencies
- *   check_groups   the new triangles of a work-group of `insert`, with the same number of groups: the same
+ *   insert         per winner: makes the triangles around its point (insertion.h)
+ *   check_shares   finds the urgencies of all new triangles, in equal shares
+ *   check_groups   finds them too: each group takes the new triangles of the same group of `insert`
  *
- * CHECKS tells where urgencies are found:
+ * CHECKS selects where urgencies are found:
  *   AT_ONCE       by the work-item that makes the triangles
  *   LISTED        in a launch that follows; `made` lists all new triangles, -1 if there was no room for the point
- *   BY_CHILDREN   in a grid that each work-group launches once it has ended; by the group if the device's queue is full
+ *   BY_CHILDREN   in a grid that each work-group launches when it ends; by the group itself if the device's queue is full
  *
- * Winners share no triangle, so there is no race.  The numbers of points and slots, and the places in `made`, depend on
- * the order of the candidates alone, and so does all else.  If the claims are the same in every run, the mesh is, too,
- * on every device.
+ * Winners share no triangle, so there is no race.  The numbers of points and slots, the positions in `made`, and all other
+ * results depend only on the order of the candidates.  If the claims are the same in every run, so is the mesh, on every
+ * device.
  */
 #include "refine_mesh/chunks.h"
 

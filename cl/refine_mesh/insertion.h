@@ -1,4 +1,4 @@
-/* Puts a point in: a triangle for it and each edge of the rim, in the slots of the cavity and in one or two new ones.
+/* Inserts a point: makes a triangle of it and each edge of the rim, in the slots of the cavity and in one or two new ones.
  *
  * v is the number of the point, base the first of the new slots.
  */

@@ -1,14 +1,14 @@
-/* Finds for each candidate the point to put in and its cavity, and claims the triangles that would change: the
- * triangles of the cavity, and the ones around it, whose links change.
+/* Finds for each candidate the point to insert and its cavity, and claims the triangles that would change: the triangles
+ * of the cavity, and those around it, whose links change.
  *
- * heads[i] has the sizes of cavity and rim, the edge where the second side of the rim begins, and the segment that is
- * split, as in attempt.h; without a cavity the sizes are 0.
+ * heads[i] has the sizes of cavity and rim, the edge at which the second side of the rim begins, and the segment that is
+ * split, as in attempt.h.  Without a cavity the sizes are 0.
  *
  * A work-item takes a candidate.  The mesh does not change meanwhile.  owners[t] only grows; keys grow with the round,
  * so marks of earlier rounds need not be cleared.  A candidate has won if all its triangles have its key at the end
- * (rounds.cl).  Candidates for which a filter was unsure are listed, and `mark_exact` takes them.
+ * (rounds.cl).  Candidates for which a filter was unsure are listed for a second launch, built with exact arithmetic.
  *
- * No result depends on the order of the claims, since the highest key does not.
+ * The highest key does not depend on the order of the claims, so the result does not either.
  */
 #include "refine_mesh/attempt.h"
 

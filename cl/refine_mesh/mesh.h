@@ -1,13 +1,13 @@
 /* A triangulation in arrays, and the test for bad triangles.
  *
- *   corners[t]     three points, counter-clockwise, and the triangle of the input in whose place t is
- *   links[t]       the link across the edge opposite each corner: link_to(n, j) to triangle n, whose corner j looks
- *                  back; ~link_to(n, j) if the edge is a part of a segment; OUTSIDE at the boundary
+ *   corners[t]     three points, counter-clockwise, and the triangle of the input from which t has its attributes
+ *   links[t]       the link across the edge opposite each corner: link_to(n, j) to triangle n, whose corner j is opposite
+ *                  the same edge; ~link_to(n, j) if the edge is a part of a segment; OUTSIDE at the boundary
  *   sides[t]       the input's segment that an edge with a negative link is a part of; undefined for other edges
- *   urgencies[t]   0: t may stay; ENCROACHED: a segment of t must be split; else t is bad, and its urgency is the
+ *   urgencies[t]   0: t may stay; ENCROACHED: a segment of t must be split; otherwise t is bad, and its urgency is the
  *                  greater, the shorter its shortest edge is
- *   point_segments[v]   the segment of the input that v was put on; FREE_POINT, INPUT_POINT; SHARP_POINT, where
- *                  segments of the input meet under a small angle
+ *   point_segments[v]   the segment of the input that v was inserted on; or FREE_POINT, INPUT_POINT, or SHARP_POINT, where
+ *                  segments of the input meet at a small angle
  *
  * Angles and encroachment are computed with rounding: they decide which triangles are good enough, not whether the mesh
  * is valid.
@@ -23,20 +23,20 @@
 #define FREE_POINT -1
 #define INPUT_POINT -2
 #define SHARP_POINT -3
-#define ROUND_BIT 40             /* keys in `owners` have the round from this bit on, and so grow with it */
+#define ROUND_BIT 40             /* keys in `owners` have the round from this bit on, so they grow from round to round */
 
-/* words of the state block */
+/* Words of the state. */
 #define N_POINTS 0
 #define N_TRIANGLES 1
-#define N_BAD 2                  /* bad triangles when the round began, */
-#define N_CANDIDATES 3           /* the candidates of the round, */
-#define N_STUCK 4                /* a fault: rounds of a patch, the last of which made no progress */
+#define N_BAD 2                  /* bad triangles when the round began */
+#define N_CANDIDATES 3           /* candidates of the round */
+#define N_STUCK 4                /* 0, or after a fault the round of a patch that made no progress */
 #define N_UNSURE 5               /* candidates that need exact arithmetic */
 #define N_GIVEN_UP 6             /* triangles that no point could improve, in all rounds */
 #define N_TOO_LARGE 7            /* candidates whose cavity had no room */
 #define STATE_WORDS 8
 
-typedef struct {                 /* the user's demands */
+typedef struct {                 /* the bounds that the user asked for */
   double cos_squared;            /* cos² of the least angle allowed */
   double off_center;             /* greatest distance of a new point from a shortest edge of length 1 */
   double lens;                   /* an obtuse angle encroaches if its cos² is at least this; 0: the diametral circle */
@@ -54,12 +54,12 @@ INLINE int last3(int i) { return i == 0 ? 2 : i - 1; }
 INLINE int link_to(int t, int j) { return 4 * t + j; }
 INLINE int unmarked(int link) { return link < 0 ? ~link : link; }
 
-/* four classes for each power of two */
+/* Returns the size class of x; there are four classes per power of two. */
 INLINE int size_class(double x) { return (int)(as_ulong(x) >> 50); }
 INLINE double dot2(double2 a, double2 b) { return a.x * b.x + a.y * b.y; }
 INLINE double cross2(double2 a, double2 b) { return a.x * b.y - a.y * b.x; }
 
-/* whether p sees the segment from a to b under an angle that is too large */
+/* Returns 1 if p sees the segment from a to b under an angle that is too large. */
 INLINE int encroaches(double2 p, double2 a, double2 b, double lens) {
   a -= p;
   b -= p;
@@ -67,8 +67,8 @@ INLINE int encroaches(double2 p, double2 a, double2 b, double lens) {
   return between < 0.0 && between * between >= lens * dot2(a, a) * dot2(b, b);
 }
 
-/* Two points on segments that meet under less than 60 degrees, at one distance from the common end: the angle there
- * makes the edge between them short, and no point could improve it. */
+/* Returns 1 if p and q are on segments that meet at less than 60 degrees, at equal distance from the common end.  Then the
+ * small angle there makes the edge between them short, and no point could improve the triangle. */
 INLINE int on_one_shell(int p, int q, double2 at_p, double2 at_q, __global const int *restrict point_segments,
                         __global const int2 *restrict segment_ends, __global const double2 *restrict points) {
   int one = point_segments[p], other = point_segments[q];
@@ -82,7 +82,7 @@ INLINE int on_one_shell(int p, int q, double2 at_p, double2 at_q, __global const
   return near < 1.002 * far && far < most && 2.0 * dot2(to_p, to_q) > most;
 }
 
-/* The urgency of a triangle by its angles and its area. The ends of the shortest edge are looked up last. */
+/* Returns the urgency of a triangle by its angles and area. The ends of the shortest edge are looked up last. */
 INLINE int badness(double2 a, double2 b, double2 c, int va, int vb, int vc, double cap, demands_t ask,
                    __global const int *restrict point_segments, __global const int2 *restrict segment_ends,
                    __global const double2 *restrict points) {
@@ -100,12 +100,12 @@ INLINE int badness(double2 a, double2 b, double2 c, int va, int vb, int vc, doub
   return clamp(ask.longest - size_class(least), 1, MOST_URGENT);
 }
 
-/* whether the edge with this link is a part of a segment that may be split */
+/* Returns 1 if the edge with this link is a part of a segment that may be split. */
 INLINE int may_split(int link, int whole) {
   return link < 0 && whole != WHOLE_SEGMENTS && !(whole == WHOLE_BOUNDARY && link == OUTSIDE);
 }
 
-/* whether a segment of the triangle must be split, since the corner opposite it encroaches on it */
+/* Returns 1 if a segment of the triangle must be split because the opposite corner encroaches on it. */
 INLINE int has_encroached(double2 a, double2 b, double2 c, int4 link, demands_t ask) {
   return (may_split(link.x, ask.whole) && encroaches(a, b, c, ask.lens)) ||
          (may_split(link.y, ask.whole) && encroaches(b, c, a, ask.lens)) ||

@@ -1,18 +1,19 @@
-/* Delaunay refinement by workers.  Each keeps the triangles that it has claimed until the launch ends, and improves the
- * bad triangles of its share one after the other, with the new bad ones, as a sequential program would.
+/* Delaunay refinement by workers.  A worker is a work-item.  It keeps the triangles that it has claimed until the launch
+ * ends, and improves the bad triangles of its share, and new bad ones, one after the other like a sequential program.
  *
- * A work-item is a worker.  Its share is consecutive slots, and slots that are close are close in the plane, so the
- * triangles that it claims make a patch, and only at the patch's border does it meet others.  If a triangle that it
- * needs belongs to another worker, it leaves the bad triangle to a later launch.
+ * A worker's share is a range of consecutive slots.  Near slots are near in the plane, so the triangles that it claims
+ * form a patch, and conflicts with other workers occur only at the patch's border.  If a worker needs a triangle that
+ * belongs to another worker, it leaves the bad triangle to a later launch.
  *
- * Races: the worker that claims a triangle first has it.  Only its owner reads or writes a triangle, so memory order
- * does not matter: a worker reads only values that were there when the launch began, or its own.  New points and slots
- * are counted by atomics; so their numbers, and with the shares of later launches the mesh, differ from run to run.
+ * Races: a triangle belongs to the worker that claims it first.  Only the owner reads or writes a triangle, so memory
+ * order does not matter: a worker reads only values that existed when the launch began, or its own.  New points and slots
+ * are counted by atomics, so their numbers differ from run to run.  Hence the shares of later launches differ, and so does
+ * the mesh.
  */
 #define FIRST_COME 1
 #include "refine_mesh/insertion.h"
 
-#ifndef MOST_WAITING             /* new bad triangles that a worker remembers; the next launch finds others */
+#ifndef MOST_WAITING             /* new bad triangles that a worker remembers.  The next launch finds any others. */
 #define MOST_WAITING 32
 #endif
 
@@ -55,7 +56,7 @@ KERNEL refine_patches(uint round, int n_workers, int least_urgency, uint most_po
     insert_one(m, worker, found, (int)v, base, ask);
     for (int j = 0; j < found.n_rim; j++) {
       int made = slot_of(m, worker, found.n_cavity, j, base);
-      if (j >= found.n_cavity) store_relaxed(owners + made, key);   /* nobody else knows of it */
+      if (j >= found.n_cavity) store_relaxed(owners + made, key);   /* no other worker knows this slot */
       if (urgencies[made] >= least_urgency && n_waiting < MOST_WAITING)
         waiting[n_waiting++ * (size_t)n_workers + worker] = made;
     }

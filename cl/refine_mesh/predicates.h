@@ -1,8 +1,8 @@
-/* On which side of a line, or of a circle, a point lies: fast answers, which may be "unsure".
+/* Fast tests for the side of a line or circle on which a point is.  The result may be "unsure".
  *
  *   orient2d_filter(a, b, c)      1 if a, b, c turn to the left, -1 if they turn to the right
  *   incircle_filter(a, b, c, d)   1 if d is inside the circle through a, b, c, which turn to the left; -1 if outside
- *   both give 0 if rounding may have decided, or if the exact value is 0; exact.h decides then
+ *   Both return 0 (unsure) if rounding may have affected the sign, or if the exact value is 0.  Then exact.h decides.
  *
  * The error bounds are J. R. Shewchuk's, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric
  * Predicates", Discrete & Computational Geometry 18, 1997.  They hold with and without contraction.  The possible loss

@@ -1,14 +1,14 @@
-/* Delaunay refinement in rounds: the bad triangles that lead among their neighbours become candidates; each claims the
- * triangles that its point would change (mark.cl); candidates that own all of these put their points in, all at once
- * (insert.cl).
+/* Delaunay refinement in rounds.  Bad triangles that come before their bad neighbours become candidates.  Each candidate
+ * claims the triangles that its point would change (mark.cl).  Candidates that own all of these insert their points, all
+ * at once (insert.cl).
  *
- *   count_bad, list_bad   candidates in order of their slots: a chunk of slots a work-group
- *   renew                 a candidate that has lost: gets a new key
- *   write_keys            a candidate: writes its key to its triangles, where `mark` has not claimed them
- *   judge                 a candidate: has it won?  A chunk of candidates a work-group, which counts winners
+ *   count_bad, list_bad   list the candidates in the order of their slots; a work-group takes a chunk of slots
+ *   renew                 gives each candidate that has lost a new key
+ *   write_keys            writes each candidate's key to its triangles, if `mark` does not claim them
+ *   judge                 finds whether each candidate has won; a work-group takes a chunk of candidates and counts winners
  *
- * Races: candidates write to one triangle at the same time in `write_keys`.  One key is left there whatever the order,
- * so no two candidates can own it.  The highest key is likely to be left, but nothing depends on that.
+ * Races: in `write_keys` several candidates may write to one triangle at the same time.  One key is left there, whatever
+ * the order, so no two candidates can own the triangle.  Usually the highest key is left, but nothing depends on that.
  */
 #include "refine_mesh/chunks.h"
 #include "refine_mesh/mesh.h"
@@ -18,13 +18,13 @@
 #define SIFTED 1
 #endif
 
-/* The key of a candidate: later rounds come first, then greater urgency, then a hash that is different for each
- * triangle. */
+/* Returns the key of a candidate.  Keys of later rounds are greater, then keys of greater urgency, then a hash that is
+ * different for each triangle. */
 INLINE ulong key_of(int t, int urgency, uint round) {
   return ((ulong)round << ROUND_BIT) | ((ulong)urgency << 32) | hash_murmur3((uint)t ^ round * 0x9e3779b9u);
 }
 
-/* whether t comes before its bad neighbours */
+/* Returns 1 if t comes before its bad neighbours. */
 INLINE int leads(int t, int urgency, uint round, __global const int4 *restrict links,
                  __global const uchar *restrict urgencies) {
 #if !SIFTED
@@ -41,7 +41,7 @@ INLINE int leads(int t, int urgency, uint round, __global const int4 *restrict l
   return 1;
 }
 
-/* how many triangles have each urgency */
+/* Counts the triangles of each urgency. */
 KERNEL count_urgencies(__global const uchar *restrict urgencies, __global const uint *restrict state,
                        volatile __global uint *counts) {
   LOCAL_ARRAY uint here[ENCROACHED + 1];
@@ -105,10 +105,11 @@ KERNEL list_bad(uint round, int most_candidates, int least_urgency, __global con
   }
 }
 
-/* Whether candidate i has won.  If the highest key is left, it is enough to own the cavity: of two candidates whose
- * cavities meet in an edge, the one with the lower key does not, since its triangle at that edge is around the other
- * cavity.  Two cavities that only have a triangle around them in common change different links of it, and the order of
- * their points does not matter.  If any key may be left (`write_keys`), the triangles around the cavity count, too. */
+/* Returns 1 if candidate i has won.  If the highest key is always left, it is enough to own the cavity.  Consider two
+ * candidates whose cavities share an edge: the triangle at that edge in one cavity is around the other cavity, so the
+ * candidate with the lower key does not own its own cavity.  Two cavities that share only a triangle around them change
+ * different links of it, and the order of their points does not matter.  If any key may be left (`write_keys`), a winner
+ * must own the triangles around its cavity too. */
 INLINE int has_won(int i, int n_rows, int ring_counts, int4 head, ulong key, __global const int4 *restrict rim,
                    __global const int *restrict cavity, __global const ulong *restrict owners) {
   for (int k = 0; k < head.x; k++) if (owners[cavity[k * (size_t)n_rows + i]] != key) return 0;
@@ -119,8 +120,8 @@ INLINE int has_won(int i, int n_rows, int ring_counts, int4 head, ulong key, __g
   return head.y > 0;
 }
 
-/* Candidates that have lost try again with new keys.  A candidate is dropped if it has won, or if its triangle is bad
- * no more. */
+/* Candidates that have lost try again with new keys.  A candidate is dropped if it has won, or if its triangle is not bad
+ * any more. */
 KERNEL renew(uint round, __global const int *restrict needs, __global const uchar *restrict urgencies,
              __global uint *restrict state, __global int *restrict candidates, __global ulong *restrict keys,
              __global uint *restrict totals, __global uint *restrict history) {
@@ -141,7 +142,7 @@ INLINE void write_key(volatile __global ulong *owner, ulong key, int only_raise)
   if (!only_raise || load_relaxed(owner) < key) store_relaxed(owner, key);
 }
 
-/* A candidate's key goes to all of its triangles; in a second launch only to triangles with lower keys. */
+/* Writes a candidate's key to all of its triangles; in a second launch only to triangles with lower keys. */
 KERNEL write_keys(int n_rows, int only_raise, __global const uint *restrict state, __global const int4 *restrict heads,
                   __global const ulong *restrict keys, __global const int4 *restrict rim,
                   __global const int *restrict cavity, volatile __global ulong *owners) {
@@ -155,8 +156,8 @@ KERNEL write_keys(int n_rows, int only_raise, __global const uint *restrict stat
   }
 }
 
-/* needs[i]: the slots that a winner needs beside the slots of its cavity; 0 for others.  For each group there are sums:
- * of winners, of these slots, and of the triangles that the winners make. */
+/* needs[i]: the number of slots that a winner needs in addition to the slots of its cavity; 0 for others.  Each group
+ * writes three sums: of winners, of these slots, and of the triangles that the winners make. */
 KERNEL judge(int n_rows, int ring_counts, __global const uint *restrict state, __global const int4 *restrict heads,
              __global const ulong *restrict keys, __global const int4 *restrict rim,
              __global const int *restrict cavity, __global const ulong *restrict owners, __global int *restrict needs,

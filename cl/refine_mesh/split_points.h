@@ -1,10 +1,10 @@
-/* Where new points go: off-centres and circumcentres for bad triangles, shells and midpoints for segments. */
+/* The positions of new points: off-centres and circumcentres for bad triangles, shells and midpoints for segments. */
 #ifndef CLGRAPH_SPLIT_POINTS_H
 #define CLGRAPH_SPLIT_POINTS_H
 #include "refine_mesh/mesh.h"
 
-/* The circumcentre, or the off-centre if that is nearer to the shortest edge: a triangle of it and that edge has an
- * angle a little above the bound.  A. Üngör, "Off-centers: A New Type of Steiner Points", LATIN 2004. */
+/* Returns the circumcentre, or the off-centre if that is nearer to the shortest edge.  The triangle of the off-centre and
+ * that edge has an angle a little above the bound.  A. Üngör, "Off-centers: A New Type of Steiner Points", LATIN 2004. */
 INLINE double2 center_of(double2 a, double2 b, double2 c, demands_t ask) {
   double ab = dot2(b - a, b - a), bc = dot2(c - b, c - b), ca = dot2(a - c, a - c);
   double2 p = a, q = b, r = c;
@@ -20,15 +20,16 @@ INLINE double2 center_of(double2 a, double2 b, double2 c, demands_t ask) {
   return p + center;
 }
 
-/* The middle of the longest edge, which is inside of the circumcircle unless the triangle is as thin as rounding. */
+/* Returns the middle of the longest edge, which is inside the circumcircle unless the triangle is as thin as rounding. */
 INLINE double2 middle_of_longest(double2 a, double2 b, double2 c) {
   double ab = dot2(b - a, b - a), bc = dot2(c - b, c - b), ca = dot2(a - c, a - c);
   return ab >= bc && ab >= ca ? 0.5 * (a + b) : bc >= ca ? 0.5 * (b + c) : 0.5 * (c + a);
 }
 
-/* Where to split the part of a segment from a to b.  At a corner of the input with a small angle the parts get lengths
- * that are powers of two, so that the parts of both segments there end at one distance from it, and do not encroach on
- * one another.  The bits of the exponent give the power: Intel's runtime has no ldexp and ilogb for 32 lanes.
+/* Returns the point at which to split the part of a segment from a to b.  At a corner of the input with a small angle, the
+ * parts get lengths that are powers of two.  Then the parts of both segments there end at equal distance from the corner
+ * and do not encroach on each other.  The power is taken from the exponent's bits, because Intel's runtime has no ldexp
+ * and ilogb for 32 lanes.
  * J. Ruppert, "A Delaunay Refinement Algorithm for Quality 2-Dimensional Mesh Generation", J. Algorithms 18, 1995. */
 INLINE double2 split_of(double2 a, double2 b, int a_is_sharp, int b_is_sharp) {
   double share = 0.5;

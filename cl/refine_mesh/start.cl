@@ -1,9 +1,9 @@
-/* Brings a mesh into the arrays of mesh.h, and takes it out again.
+/* Writes a mesh to the arrays of mesh.h, and reads the refined mesh from them.
  *
- *   key_…, place_…   points along a Z curve, triangles by their least points: near ones get near numbers
- *   start    a triangle: its links, and which of its edges are segments
- *   look     a triangle: its urgency
- *   finish   a triangle: its corners and neighbours in rows of three, and the parts of segments that it has
+ *   key_…, place_…   order points along a Z curve and triangles by their least points, so that near ones get near numbers
+ *   start    per triangle: writes its links, and marks which of its edges are segments
+ *   look     per triangle: finds its urgency
+ *   finish   per triangle: writes its corners and neighbours in rows of three, and appends its parts of segments
  *
  * Race: `finish` appends parts of segments in any order; the host sorts them.
  */
@@ -86,7 +86,7 @@ KERNEL start(int n_triangles, __global const int *restrict triangle_order, __glo
     int a = corner[(e + 1) % 3], b = corner[(e + 2) % 3], n = neighbors[3 * (size_t)t + e];
     side[e] = segment_between(a, b, segment_rows, given_ends);
     link[e] = OUTSIDE;
-    if (n >= 0) {                /* the corner that looks back is the one before its corner b */
+    if (n >= 0) {                /* the opposite corner of n is the one before its corner b */
       int j = triangles[3 * (size_t)n + 1] == b ? 0 : triangles[3 * (size_t)n + 2] == b ? 1 : 2;
       link[e] = side[e] < 0 ? link_to(slots[n], j) : ~link_to(slots[n], j);
     }
@@ -105,7 +105,7 @@ KERNEL look(int n_triangles, demands_t ask, __global const double2 *restrict poi
   urgencies[t] = (uchar)urgency_of(corners[t], links[t], ask, points, point_segments, segment_ends, caps);
 }
 
-/* the user's number of a point */
+/* Returns the user's number of a point. */
 INLINE int known(int v, int n_given, __global const int *restrict point_order) {
   return v < n_given ? point_order[v] : v;
 }

@@ -1,5 +1,5 @@
-/* Distances as the user gets them. Integers become longs, with -1 for unreached vertices; 64-bit integer distances have
- * this form already: FAR_AWAY as a long is -1. Floats stay in place, with infinity for unreached vertices. */
+/* Convert distances to the returned form. Integers become longs, with -1 for unreached vertices. 64-bit integer distances
+ * have this form already, because FAR_AWAY as a long is -1. Floats keep their bits, with infinity for unreached vertices. */
 #include "traversal/distances.h"
 
 #if REAL

@@ -2,13 +2,13 @@
  *
  * Bucket b has the entries with distances from b * delta up to (b + 1) * delta; slot b modulo the number of buckets holds
  * it. A bucket is a queue of chunks. A work-item takes the first chunk of its least bucket, and expands each entry whose
- * distance is still that of its vertex. A vertex whose distance falls gets another entry. So a vertex may be expanded
- * several times, and the answer does not depend on the order.
- * A work-item without chunks waits; another one that sees it shares a chunk. The search is over when no work-item has
- * chunks and none is shared. A launch ends early if a work-item has used up its budget or waited too long. The next
- * launch goes on from the chunks that are left, so work-items may also run one after the other.
- * If chunks run short, all own entries that are out of date are dropped: a vertex has one entry then.
- * Races: distances only fall, by atomic minima, and an entry is made by the work-item that lowered the distance.
+ * distance still equals its vertex's distance. A vertex whose distance falls gets another entry. So a vertex may be
+ * expanded several times, and the result does not depend on the order.
+ * A work-item without chunks waits until another one notices this and shares a chunk. The search is over when no
+ * work-item has chunks and none is shared. A launch ends early if a work-item has used up its budget or waited too long.
+ * The next launch continues with the remaining chunks, so work-items may also run one after the other.
+ * If a worker's chunks run short, it drops all its outdated entries. Then a vertex has at most one entry there.
+ * Races: distances only fall, by atomic minima, and the work-item that lowered a distance makes the entry.
  *
  * After R. Dial, "Algorithm 360", Comm. ACM 12, 1969; U. Meyer, P. Sanders, "Delta-stepping", J. Algorithms 49, 2003; and
  * M. D'Antonio et al., "Wasp", 2024, for chunks that are shared without a barrier.
@@ -18,7 +18,7 @@
 #ifndef SKIP_LEAVES              /* 1: the only edge of a vertex of degree 1 leads back (undirected), so it need not wait */
 #define SKIP_LEAVES 0
 #endif
-/* Lower the distance of u; return whether this was less than any before. */
+/* Lower the distance of u. Return 1 if the new distance was less than the old one. */
 INLINE int lower(volatile __global dist_t *distances, int u, dist_t distance) {
 #if WORKERS == 1
   if (distance >= distances[u]) return 0;
@@ -49,7 +49,7 @@ KERNEL start(int n, int n_sources, uint n_buckets, __global const int *restrict 
   state[STATE_OWN + OWN_MADE] = worker.n_made;
 }
 
-/* Launch number `round`: expand vertices until none waits, or until a work-item has looked at about `budget` edges and
+/* Launch number `round`: expand vertices until none waits, or until a work-item has read about `budget` edges and
  * entries. */
 KERNEL search(uint round, dist_t limit, long budget, scale_t scale, uint n_buckets, uint pool,
               __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,

@@ -10,14 +10,14 @@
 #ifndef WORKERS
 #define WORKERS 2
 #endif
-#ifndef CHUNK                    /* entries */
+#ifndef CHUNK                    /* entries per chunk */
 #define CHUNK 64u
 #endif
-#ifndef LATE                     /* looks at a word after which a work-item that waits leaves */
+#ifndef LATE                     /* reads of a word after which a waiting work-item gives up */
 #define LATE (1u << 16)
 #endif
 #define NONE 0xffffffffu
-#define FEW_SHARED 2u            /* chunks that wait for a taker, for each work-item, at most */
+#define FEW_SHARED 2u            /* shared chunks that are not taken yet, per work-item, at most */
 /* Words of the state. */
 #define STATE_OVERFLOW 0
 #define STATE_ALIVE 1            /* the number of the last launch that left chunks */
@@ -29,7 +29,7 @@
 #define STATE_N_SHARED 98
 #define STATE_BUSY 99            /* work-items with chunks, whether they have started or not */
 #define STATE_WAITING 100
-#define STATE_RETURNED 101       /* a word for each work-item: the first chunk of its pool that another one has emptied */
+#define STATE_RETURNED 101       /* per work-item: the first chunk of its pool that another work-item has emptied */
 #define STATE_OWN (STATE_RETURNED + WORKERS)  /* words for each work-item, from the launch before: */
 #define OWN_LEAST 0              /* its least bucket, two words */
 #define OWN_CHUNKS 2             /* its chunks */
@@ -96,7 +96,7 @@ INLINE void put(worker_t *worker, dist_t distance, int vertex, ulong number) {
   worker->entries[(ulong)chunk * CHUNK + place].vertex = vertex;
 }
 
-/* Take the first chunk of the least bucket; the work-item has one. */
+/* Take the first chunk of the least bucket.  The work-item must have a chunk. */
 INLINE uint take(worker_t *worker) {
   while (worker->buckets[worker->least & worker->mask].first == NONE) worker->least++;
   __global bucket_t *bucket = worker->buckets + (worker->least & worker->mask);
@@ -106,7 +106,7 @@ INLINE uint take(worker_t *worker) {
   return chunk;
 }
 
-/* Drop the entries that are out of date. */
+/* Drop all outdated entries: those with another distance than their vertex. */
 INLINE void collect(worker_t *worker, volatile __global dist_t *distances) {
   for (uint slot = 0u; slot <= worker->mask; slot++) {
     uint chunk = worker->buckets[slot].first;
@@ -126,7 +126,7 @@ INLINE void collect(worker_t *worker, volatile __global dist_t *distances) {
 
 INLINE uint n_left(const worker_t *worker) { return worker->n_free + worker->pool - worker->n_made; }
 
-/* Whether the lock is taken, after a bounded wait. */
+/* Take the lock, with a bounded wait.  Returns 1 on success. */
 INLINE int take_lock(volatile __global uint *state) {
   for (uint looks = 0u; looks < LATE; looks++) {
     if (try_lock(state + STATE_LOCK)) return 1;
@@ -135,7 +135,7 @@ INLINE int take_lock(volatile __global uint *state) {
   return 0;
 }
 
-/* Have room for the far ends of n_edges edges: at most a chunk for each bucket, and those that fill up. */
+/* Make room for entries of n_edges edges.  They need at most one chunk for each bucket, and the chunks that they fill. */
 INLINE int has_room(worker_t *worker, ulong n_edges, volatile __global dist_t *distances, volatile __global uint *state) {
   const ulong needed = n_edges / CHUNK + worker->mask + 2ul;
   if (n_left(worker) >= needed) return 1;
@@ -165,7 +165,7 @@ INLINE void share(worker_t *worker, volatile __global uint *state) {
   unlock(state + STATE_LOCK);
 }
 
-/* Give an emptied chunk to the worker from whose pool it is; keep it if the lock is not to be had. */
+/* Return an emptied chunk to the worker that owns it; keep the chunk if the lock cannot be taken. */
 INLINE void done_with(worker_t *worker, uint chunk, volatile __global uint *state) {
   const uint owner = chunk / worker->pool;
   if (owner == worker->id || !take_lock(state)) {
@@ -177,7 +177,7 @@ INLINE void done_with(worker_t *worker, uint chunk, volatile __global uint *stat
   unlock(state + STATE_LOCK);
 }
 
-/* Wait for a chunk of another work-item. NONE: the search is over, or this launch is. */
+/* Wait for a chunk of another work-item. Returns NONE if the search or this launch is over. */
 INLINE uint wait_for_chunk(worker_t *worker, uint round, int *is_busy, volatile __global uint *state) {
   uint chunk = NONE;
   int has_waited = 0, is_over = 0;

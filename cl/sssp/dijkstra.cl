@@ -1,13 +1,14 @@
 /* Shortest paths by one work-item: Dijkstra's algorithm, with buckets for the vertices that wait.
  *
- * A vertex waits as an entry with its distance in bucket (level, digit); level is the highest digit in which the
- * distance differs from `last`.  No entry is less than last, so the least ones are in the first digit of the first
- * level.  In a bucket of level 0 all entries are equal.  From a higher level, last rises to the beginning of the bucket
- * and its entries go to lower levels, so each moves at most once a level.  A vertex whose distance falls gets another
- * entry; entries that are out of date are dropped when they are met.
- * A bucket is a stack of chunks.  `top` is the place of its next entry, 0 if the bucket is empty.  link[c] is that
- * place in the chunk before chunk c, or the next free chunk.  If chunks run short, all entries that are out of date are
- * dropped.
+ * A waiting vertex has an entry with its distance in bucket (level, digit).  The level is the highest digit in which the
+ * distance differs from `last`, a lower bound that rises during the search.  No entry is less than last, so the least
+ * entries are in the first nonempty digit of the lowest nonempty level.  In a bucket of level 0 all entries are equal.
+ * If that bucket is on a higher level, last rises to the beginning of the bucket, and its entries move to lower levels.
+ * So an entry moves at most once per level.  A vertex whose distance falls gets another entry; outdated entries are
+ * dropped when they are read.
+ * A bucket is a stack of chunks.  `top` is the position of its next entry, 0 if the bucket is empty.  link[c] is that
+ * position in the chunk below chunk c; for a free chunk, the next free chunk.  If chunks run short, all outdated entries
+ * are dropped.
  *
  * After E. Denardo, B. Fox, "Shortest-route methods: 1. Reaching, pruning, and buckets", Operations Research 27, 1979,
  * and R. Ahuja, K. Mehlhorn, J. Orlin, R. Tarjan, "Faster algorithms for the shortest path problem", J. ACM 37, 1990.
@@ -21,7 +22,7 @@
 #define DIGIT_BITS 4
 #define DIGITS (1 << DIGIT_BITS)
 #define LEVELS ((WIDE ? 64 : 32) / DIGIT_BITS)
-#define CHUNK 64                 /* entries */
+#define CHUNK 64                 /* entries per chunk */
 #define SPARE_CHUNKS (2 * LEVELS * DIGITS)
 /* Words of the state. */
 #define STATE_OVERFLOW 0
@@ -67,7 +68,7 @@ INLINE void mark_empty(heap_t *heap, uint level, uint digit) {
   if (!heap->digits[level]) heap->levels &= ~(1u << level);
 }
 
-/* Give chunk c back; return the top of the rest of its bucket. */
+/* Free a chunk.  Returns the top of the rest of its bucket. */
 INLINE ulong give_back(heap_t *heap, ulong chunk) {
   const ulong before = heap->link[chunk];
   heap->link[chunk] = heap->free;
@@ -76,7 +77,7 @@ INLINE ulong give_back(heap_t *heap, ulong chunk) {
   return before;
 }
 
-/* Put the up-to-date entries of a bucket into their present buckets; return how many entries it had. */
+/* Move the entries of a bucket that are not outdated to their present buckets.  Returns the number of entries it had. */
 INLINE uint deal_out(heap_t *heap, uint level, uint digit, __global const dist_t *restrict distances) {
   ulong top = heap->top[level * DIGITS + digit];
   uint n_moved = 0u;
@@ -131,7 +132,7 @@ KERNEL start(int n, int n_sources, ulong n_chunks, __global const int *restrict 
   keep(&heap, state);
 }
 
-/* Launch number `round`: settle vertices until none waits, or until about `budget` edges and entries were looked at. */
+/* Launch number `round`: settle vertices until none waits, or until about `budget` edges and entries were read. */
 KERNEL search(ulong round, dist_t limit, long budget, __global const offset_t *restrict row_offsets,
               __global const int *restrict column_indices, __global const weight_t *restrict edge_weights,
               __global entry_t *restrict entries, __global ulong *restrict link, __global ulong *restrict state,

@@ -1,20 +1,22 @@
-/* Shortest paths by near and far vertices.  Vertices whose distance dropped below a threshold are near and are expanded
- * turn by turn; the others wait in a pile.  When none is near, the threshold rises by delta.  A vertex leaves the pile
- * once, so it needs no stamp when it does.
+/* Shortest paths by near and far vertices.  Vertices whose distance fell below a threshold are near and are expanded
+ * turn by turn.  The others wait in a list, the pile.  When no vertex is near, the threshold rises by delta.  A vertex
+ * leaves the pile only once, so it needs no stamp then.
  *
  * A work-item takes edges of its sub-group's rows, or vertices of the pile.
- * distances[v] only falls.  A work-item that lowers it below the threshold puts v into the next frontier.  One that
- * lowers it for the first time, but not as far, puts v into the pile, where it stays until the threshold has passed it.
+ * distances[v] only falls.  A work-item that lowers it below the threshold puts v into the next frontier.  A work-item
+ * that lowers it for the first time, but not below the threshold, puts v into the pile.  There v stays until the
+ * threshold has passed its distance.
  * LIGHT_FIRST 1: delta-stepping.  Edges that weigh less than delta are relaxed at once.  The others are relaxed when
  * the bucket is empty, once for each vertex that left it (`settled`).
  * docs/protocols/bfs_queues.md draws the turns, and the modes of shortest paths.
- * Races: a queued vertex is expanded with the distance that it was queued with.  If it has a lesser one by now, it was
- * queued again with that, and this entry is skipped.  A listed vertex is expanded with its distance after the barrier.
+ * Races: a vertex from a queue is expanded with the distance in its entry.  If its distance has fallen since, it was
+ * queued again with the smaller one, and this entry is skipped.  A vertex from a list is expanded with its distance
+ * after the barrier.
  *
  * After A. Davidson, S. Baxter, M. Garland, J. Owens, "Work-efficient parallel GPU methods for single-source
  * shortest paths", IPDPS 2014, and U. Meyer, P. Sanders, "Delta-stepping: a parallelizable shortest path algorithm",
- * J. Algorithms 49, 2003; the width of buckets is adapted as K. Wang, D. Fussell, C. Lin, "A fast work-efficient SSSP
- * algorithm for GPUs", PPoPP 2021, do.
+ * J. Algorithms 49, 2003.  The width of buckets is adapted as in K. Wang, D. Fussell, C. Lin, "A fast work-efficient SSSP
+ * algorithm for GPUs", PPoPP 2021.
  */
 #include "sssp/piles.h"
 
@@ -71,7 +73,7 @@ INLINE frontier_t settled_of(uint pile, const storage_t *in) {
   return settled;
 }
 
-/* The frontier that this turn writes.  A vertex leaves the pile once, so it needs no stamp then. */
+/* Returns the frontier that this turn writes.  A vertex leaves the pile only once, so it needs no stamp then. */
 INLINE frontier_t next_frontier(uint turn, uint mode, const storage_t *in) {
   frontier_t next = frontier_of(turn + 1u, QUEUE_ROWS, &in->frontiers);
   next.listed_in = mode == PILE ? 0 : in->listed_in;
@@ -105,7 +107,7 @@ INLINE phase_t phase_of(const place_t *at, int settles) {
 }
 
 /* Every lane calls between arriving and waiting: look up the edges of its first own row.  No other group writes that
- * queue; the distance may still fall, which costs work only (distance_of). */
+ * queue.  The distance may still fall; this only costs extra work (distance_of). */
 INLINE void look_ahead(relaxed_t *ahead, const turn_t *turn, frontier_t next, const search_t *on) {
   entry_t own;
   first_own_row(&ahead->lanes.row, &own, turn, next, on->row_offsets);

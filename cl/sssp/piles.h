@@ -1,7 +1,7 @@
-/* Piles of far vertices, the words of the state, and the place where a stopped search goes on.
+/* Piles of far vertices, the words of the state, and the words from which a stopped search continues.
  *
- * A pile holds the vertices whose distance is not below the threshold.  When no vertex is near, open_bucket raises the
- * threshold and look_through moves the vertices below it to the frontier, and the others to the next pile.
+ * A pile is a list of the vertices whose distance is not below the threshold.  When no vertex is near, open_bucket raises
+ * the threshold.  Then look_through moves the vertices below it to the frontier, and the others to the next pile.
  */
 #ifndef CLGRAPH_SSSP_PILES_H
 #define CLGRAPH_SSSP_PILES_H
@@ -14,19 +14,19 @@
 #define LARGE_PILE 4u
 #endif
 /* Words of the state after the words of levels.h. */
-#define STATE_PILES 320          /* size of the pile: four words in turn by its number, 32 apart */
-#define STATE_WORKED 448         /* rows expanded since the pile was last looked through; four words likewise */
+#define STATE_PILES 320          /* size of pile k in word k mod 4, 32 words apart */
+#define STATE_WORKED 448         /* rows expanded since pile k was read through; four words likewise */
 #define STATE_SETTLED 576        /* sizes of the list of settled vertices */
 #define STATE_OVERFLOW 608
 #define STATE_ALIVE 609          /* the last launch of a work-group alone that left work */
 #define PATH_STATE_WORDS 640
-/* Words of `progress`: the least distance left in each of four piles, then the place where a stopped search goes on. */
+/* Words of `progress`: the least distance left in each of four piles, then the state of a stopped search. */
 #define PROGRESS_MODE 4
 #define PROGRESS_PILE 5
 #define PROGRESS_THRESHOLD 6
 #define PROGRESS_DELTA 7
 #define PROGRESS_TURN 8
-#define PROGRESS_NEAR_TURNS 9    /* turns that expanded near vertices since the pile was last looked through */
+#define PROGRESS_NEAR_TURNS 9    /* turns that expanded near vertices since the pile was last read through */
 #define PROGRESS_LAST_SIZE 10    /* size of the pile at that time */
 #define PROGRESS_WORDS 11
 /* The modes of a turn. */
@@ -35,7 +35,7 @@
 #define SETTLED 2                /* relax the heavy edges of the settled */
 #define PILE 3                   /* look through the pile */
 
-/* The arrays of the piles, and the items that a sub-group holds back from the one in use. */
+/* The arrays of the piles, and the items that a sub-group buffers for the current one. */
 typedef struct { __global int *items; __local int *held; } piles_t;
 
 INLINE list_t pile_of(uint number, int n, piles_t piles, volatile __global uint *state) {

@@ -29,7 +29,7 @@ INLINE void weigh(weight_t *weights, const edges_t *edges, const search_t *on) {
     weights[k] = WEIGHT_KIND == WEIGHT_NONE ? (weight_t)1 : edges->u[k] >= 0 ? load_once(on->edge_weights + edges->e[k]) : (weight_t)0;
 }
 
-/* Put those vertices k into the next frontier for which bit k of near is set. */
+/* Put each vertex k for which bit k of near is set into the next frontier. */
 INLINE void push_near(const entry_t *found, uint near, frontier_t next, const search_t *on) {
   uint length[STEPS];
 #pragma unroll
@@ -47,8 +47,8 @@ INLINE void push_near(const entry_t *found, uint near, frontier_t next, const se
 
 /* Every lane calls: relax the edges.  d is the distance of the vertex of this lane's row.
  * Race: many work-items lower distances[u] at once.  fetch_min keeps the least, and returns the distance before it: a
- * work-item that has lowered it queues u with its own distance.  Only the first to reach u sees FAR_AWAY, so u comes on
- * the pile once.  The load before fetch_min may return an older, greater distance; then fetch_min changes nothing. */
+ * work-item that has lowered it queues u with its own distance.  Only the first to reach u sees FAR_AWAY, so u joins the
+ * pile once.  The load before fetch_min may return an older, greater distance; then fetch_min changes nothing. */
 INLINE void relax(const edges_t *edges, const weight_t *weights, dist_t d, phase_t phase, int look, const search_t *on,
                   frontier_t next, list_t pile, int *overflow) {
   entry_t found[STEPS];
@@ -86,8 +86,8 @@ INLINE void relax(const edges_t *edges, const weight_t *weights, dist_t d, phase
 }
 
 /* Every lane calls with its row and, if that comes from the queue, its entry there.  Returns the distance to expand
- * from; the row's length becomes 0 if it is not to be expanded.
- * Race: others may lower the distance meanwhile.  Each of them queues the vertex again, so an older value costs work only. */
+ * from; the row's length becomes 0 if it must not be expanded.
+ * Race: others may lower the distance meanwhile.  They queue the vertex again, so an older value only costs extra work. */
 INLINE dist_t distance_of(row_t *row, entry_t own, const search_t *on) {
   dist_t d = row->length ? load_relaxed(on->distances + row->vertex) : FAR_AWAY;
   if (own.vertex >= 0 && d < own.d) row->length = 0u;

@@ -1,11 +1,12 @@
-/* A round over all vertices, in which a work-item relaxes the edges of one vertex but hands a row longer than a
- * threshold over to a grid of its own.  rounds.h explains why the rounds end with the right distances: every edge is
- * relaxed within the round, with a distance that the vertex had in it.
+/* A round over all vertices.  A work-item relaxes the edges of one vertex, but a row longer than a threshold is relaxed
+ * by a grid of its own.  rounds.h explains why the rounds end with the right distances: every edge is relaxed within the
+ * round, with a distance that its vertex had during the round.
  *
- * FROM_DEVICE 1: the work-item enqueues a child grid, one work-item an edge.  If the device's queue is full, it relaxes
- * the edges itself.  A launch has ended when its children have.
- * FROM_DEVICE 0: it lists pieces of PIECE edges, with one atomic a sub-group, for a second launch, relax_pieces, in which
- * sub-groups take them.  Round r counts them in word r mod 4 of STATE_PIECES and clears the next word.
+ * FROM_DEVICE 1: the work-item enqueues a child grid with one work-item per edge.  If the device's queue is full, it
+ * relaxes the edges itself.  A launch ends only when its child grids have ended.
+ * FROM_DEVICE 0: the work-item lists the row in pieces of PIECE edges, with one atomic per sub-group.  A second launch,
+ * relax_pieces, gives each piece to a sub-group.  Round r counts the pieces in word r mod 4 of STATE_PIECES and clears
+ * the next word.
  *
  * After J. Wang, S. Yalamanchili, "Characterization and analysis of dynamic parallelism in unstructured GPU applications",
  * IISWC 2014.

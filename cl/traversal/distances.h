@@ -59,7 +59,7 @@ INLINE weight_t weight_of(__global const weight_t *restrict edge_weights, offset
 #endif
 }
 
-/* d + w.  If the sum overflows it is FAR_AWAY, and for integers *overflow becomes 1. */
+/* Returns d + w.  If the sum overflows it returns FAR_AWAY, and for integers sets *overflow to 1. */
 INLINE dist_t extend(dist_t d, weight_t w, int *overflow) {
 #if REAL
   const sum_t sum = AS_SUM(d) + (sum_t)w;
@@ -73,7 +73,7 @@ INLINE dist_t extend(dist_t d, weight_t w, int *overflow) {
 #endif
 }
 
-/* The threshold one bucket above d, at most FAR_AWAY. */
+/* Returns d + delta, the end of a bucket that begins at d; at most FAR_AWAY. */
 INLINE dist_t bucket_end(dist_t d, float delta) {
 #if REAL
   const sum_t end = AS_SUM(d) + (sum_t)delta;

@@ -1,5 +1,5 @@
-/* The barrier between the levels of a persistent kernel.  It also carries the flags that say if the next level has
- * work, so that a small frontier costs one atomic and one word to poll.
+/* The barrier between the levels of a persistent kernel.  It also sums flags that tell whether the next level has work.
+ * So a small frontier costs one atomic, and polling one word.
  *
  * A group arrives by adding 1 and its flags to one of four words, which take turns.  The word is complete when its
  * count equals the number of members.  Member 0 clears the word and the sizes of lists that come into use two turns
@@ -17,12 +17,12 @@
 #define SIZES 32
 #define STATE_WORDS 288
 #define ARRIVED_MASK 0x3ffu
-#define HAS_OWN (1u << 10)       /* how many groups have rows of their own; ten bits */
+#define HAS_OWN (1u << 10)       /* flag: the group has rows of its own.  Ten bits count these groups. */
 #define LISTED (1u << 20)
 #define MAX_MEMBERS 1000u
 #define NO_PREDECESSOR -9999
 
-#ifndef MAX_TURNS                /* A path of 10^7 vertices takes a few times 10^7 turns, which are minutes. */
+#ifndef MAX_TURNS                /* a bound: a path of 10^7 vertices takes a few times 10^7 turns, several minutes */
 #define MAX_TURNS (1u << 28)
 #endif
 
@@ -48,9 +48,9 @@ INLINE uint clear_turn(volatile __global uint *state, uint turn) {
   return was;
 }
 
-/* One work-item of a group calls, behind a barrier of the group.  Arriving and waiting are separate functions, so that a
- * group can do work in between on which no other group depends.
- * Race: all groups add to one word.  The sum of the counts tells that all have come; the order does not matter. */
+/* One work-item of a group calls, after a barrier of the group.  Arriving and waiting are separate functions, so that a
+ * group can do other work in between, on which no other group depends.
+ * Race: all groups add to one word.  The sum shows that all have arrived; the order of additions does not matter. */
 INLINE void turn_arrive(volatile __global uint *state, uint turn, uint cleared, uint flags, __local uint *sum) {
 #if ALONE
   *sum = flags;

@@ -37,8 +37,8 @@ INLINE uint release(list_t to, uint more) {
   return base + count;
 }
 
-/* Every lane calls: append those items k for which bit k of wanted is set.  They go to the buffer while it has room.
- * Lane 0 writes held[0], which all lanes read before: sg_sync stands between, and before the next reading. */
+/* Every lane calls: append each item k for which bit k of wanted is set.  Items go to the buffer while it has room.
+ * Lane 0 writes held[0] after all lanes have read it: sg_sync separates the two, and the write from the next reads. */
 INLINE void append(const int *item, uint wanted, list_t to) {
   const uint count = popcount(wanted), before = sg_exclusive_sum(count);
   const uint all = sg_broadcast(before + count, SUB_GROUP_SIZE - 1);

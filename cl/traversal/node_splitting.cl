@@ -3,8 +3,8 @@
  *
  * Part i has the entries [part_begin[i], part_end[i]) and belongs to vertex part_parent[i].  A vertex of degree d has
  * ceil(d / MDA) parts, whose sizes differ by at most one; the first of them is the vertex itself, the others are children.
- * Parts are in the order of their vertices.  If all children stood at the end, a few work-groups would have far more
- * work than the others.  Edges lead to parents only.
+ * Parts are in the order of their vertices.  If all children were at the end, a few work-groups would have far more
+ * work than the others.  Edges always lead to first parts, not to children.
  * ATOMIC 0: a child has a distance of its own, distances[word_of(i)], after the n distances of vertices.  child_update
  * copies it from the parent before each round.  In a round that lowers nothing the copies equal the parents' distances,
  * so the fixed point is the same.
@@ -22,8 +22,8 @@ KERNEL count_children(int n, int mda, __global const offset_t *restrict row_offs
   counts[v] = degree ? (int)((degree - 1) / mda) : 0;
 }
 
-/* first_child: sums of the counts before each vertex, and of all.  Work-items i < n write the first part of a vertex,
- * the others a child. */
+/* first_child: exclusive prefix sums of the numbers of children, with the total at the end.  Work-items i < n write the
+ * first part of a vertex, the others a child. */
 KERNEL fill_parts(int n, int n_parts, __global const offset_t *restrict row_offsets, __global const int *restrict first_child,
                   __global offset_t *restrict part_begin, __global offset_t *restrict part_end,
                   __global int *restrict part_parent) {

@@ -1,18 +1,18 @@
-/* Predecessors on shortest paths, from the distances: the predecessor of v is the least vertex that may come before it.
+/* Find predecessors on shortest paths from the distances: the predecessor of v is the least vertex that may precede it.
  *
- * An edge that makes the distance grow cannot close a loop, so `find` takes any of them.  An edge that adds nothing
- * (its weight is zero, or too small for a float) could close one.  Such edges are followed in rounds, which begin at
- * sources and at vertices that have a predecessor; a vertex without one takes the least vertex of the round before
- * that has such an edge to it.
+ * An edge that increases the distance cannot be part of a cycle of predecessors, so `find` may take any such edge.  An
+ * edge that adds nothing (its weight is zero, or lost when rounding) could close a cycle.  Such edges are followed in
+ * rounds, which begin at sources and at vertices that have a predecessor.  A vertex without a predecessor takes the
+ * least vertex of the round before that has such an edge to it.
  * rounds[v] is the round in which v got its predecessor; it is 1 for sources and for vertices that `find` reached.
- * Round 2 looks at all vertices, a later round at the list that the round before has made.
- * Races: the work-item that sets rounds[u] lists u; then all work-items of that round lower predecessors[u].
+ * Round 2 reads all vertices; a later round reads the list that the round before has made.
+ * Races: exactly one work-item sets rounds[u], and it lists u.  All work-items of that round may lower predecessors[u].
  */
 #include "traversal/distances.h"
 #include "traversal/queues.h"
 #include "common/worklist.h"
 
-#define STATE_LISTED 0           /* sizes of the lists: four in turn by the number of the round */
+#define STATE_LISTED 0           /* four sizes of lists; round r uses word r mod 4 */
 #define STATE_ROUND 4            /* the next round */
 #define FOLLOW_STATE_WORDS 5
 #define NOBODY 0x7fffffff

@@ -1,11 +1,12 @@
 /* Frontiers of breadth-first searches and of shortest paths.  docs/protocols/bfs_queues.md draws them.
  *
- * A frontier is stored in three places.  `own`: a queue of each work-group in local memory, so that a small frontier
- * takes only a device-wide barrier and three dependent accesses a level: the neighbour, its distance, its row.
- * `light`: a list of vertices in global memory, which takes the overflow and is dealt out evenly.  `heavy`: a list of
- * pieces of long rows.
- * A turn reads one frontier and writes the next one.  All races are between work-items that write: they take slots by
- * additions.  The barrier of the turn stands between writing and reading.
+ * A frontier is stored in three places:
+ *   own    a queue in local memory for each work-group.  With it, a level of a small frontier takes only a grid barrier
+ *          and three dependent accesses: the neighbour, its distance, its row.
+ *   light  a list of vertices in global memory.  It takes the queues' overflow, and is divided evenly among sub-groups.
+ *   heavy  a list of pieces of long rows.
+ * A turn reads one frontier and writes the next one.  Races are only between writers, which take slots by atomic
+ * additions.  The barrier of the turn separates writing from reading.
  */
 #ifndef CLGRAPH_TRAVERSAL_QUEUES_H
 #define CLGRAPH_TRAVERSAL_QUEUES_H
@@ -38,8 +39,8 @@ typedef struct {
 
 /* The next frontier.  rows and size are the work-group's own queue, of which `room` may be used.  sizes[0] counts the
  * vertices in light, sizes[1] the pieces in heavy, sizes[2] the edges of both.
- * With distances a vertex may stand in queues several times, each time with a lesser one, but only once in the lists:
- * listed_in[v] is the stamp with which it was listed.  listed_in is 0 if no vertex is found twice. */
+ * With distances, a vertex may be in queues several times, each time with a smaller distance, but only once in the
+ * lists: listed_in[v] is the stamp of the turn in which it was listed.  listed_in is 0 if no vertex is found twice. */
 typedef struct {
   __local entry_t *rows;
   volatile __local uint *size, *flags;
@@ -54,7 +55,7 @@ typedef struct {
 #endif
 } frontier_t;
 
-/* The storage of all turns' frontiers: two lists of each kind, and two queues of the work-group. */
+/* The storage of all frontiers: two lists of each kind and two queues of the work-group, used alternately. */
 typedef struct {
   __local entry_t *queues;
   volatile __local uint *queue_sizes, *flags;
@@ -64,7 +65,7 @@ typedef struct {
   volatile __global uint *state;
 } frontiers_t;
 
-/* The frontier of a turn; it is written in the turn before. */
+/* Returns the frontier that this turn reads and the turn before writes. */
 INLINE frontier_t frontier_of(uint turn, uint room, const frontiers_t *all) {
   frontier_t frontier = {all->queues + QUEUE_ROWS * (turn & 1u), all->queue_sizes + (turn & 1u), all->flags, room,
                          all->light + all->light_capacity * (turn & 1u), all->heavy + all->heavy_capacity * (turn & 1u),
@@ -92,7 +93,7 @@ INLINE int next_batch(batch_t *at, row_t *row, entry_t *own, frontier_t now, sha
   const uint lane = sg_lane();
   row->length = 0u;
   own->vertex = -1;
-  if (at->own < of.own) {        /* the sub-groups take turns at the rows */
+  if (at->own < of.own) {        /* the sub-groups alternate in batches of rows */
     uint i = at->own + lane * SUB_GROUPS_PER_GROUP + sg_in_group();
     if (i < of.own) {
       *own = now.rows[i];
@@ -167,7 +168,8 @@ INLINE void write_pieces(int vertex, uint n_pieces, uint slot, frontier_t next) 
   }
 }
 
-/* Every lane calls: put those vertices k into `heavy` for which bit k of heavy is set, `pieces` in all for this lane.
+/* Every lane calls: put the rows of each vertex k for which bit k of heavy is set into `heavy`, `pieces` pieces in all
+ * for this lane.
  * Race: as in release, one addition gives the sub-group slots of its own. */
 INLINE void list_pieces(const entry_t *found, const uint *length, uint heavy, uint pieces, frontier_t next) {
   const uint pieces_before = sg_exclusive_sum(pieces), all_pieces = sg_broadcast(pieces_before + pieces, SUB_GROUP_SIZE - 1);
@@ -183,9 +185,9 @@ INLINE void list_pieces(const entry_t *found, const uint *length, uint heavy, ui
 }
 #endif
 
-/* Every lane calls: put those vertices k into the lists for which bit k of wanted is set: vertices with long rows into
- * `heavy`, the others into `light`.  LISTED tells the group's last work-item to fence before it arrives; the flag is in
- * local memory, where several sub-groups may set it. */
+/* Every lane calls: put each vertex k for which bit k of wanted is set into a list: vertices with long rows into `heavy`,
+ * the others into `light`.  The flag LISTED makes the work-item that arrives for the group fence first; it is in local
+ * memory, where several sub-groups may set it. */
 INLINE void list_rows(const entry_t *found, const uint *length, uint wanted, frontier_t next) {
   wanted = not_yet_listed(found, wanted, next);
   uint light = wanted;
@@ -222,8 +224,8 @@ INLINE void list_row(row_t row, int wanted, frontier_t lists) {
   list_rows(found, length, wanted ? 1u : 0u, lists);
 }
 
-/* Every lane calls: put those vertices k, with rows of this length, into the next frontier for which bit k of wanted is
- * set.  Vertices with short rows go to the own queue while it has room, and to the lists once it is full.  With
+/* Every lane calls: put each vertex k for which bit k of wanted is set into the next frontier; length[k] is its degree.
+ * Vertices with short rows go to the own queue while it has room, and to the lists once it is full.  With
  * ONLY_SHORT_ROWS no length is read.
  * Race: the sub-groups of the group add to the queue's size at the same time.  The addition gives each slots of its own.
  * The size may come to exceed `room`; close_queue cuts it. */
@@ -250,9 +252,9 @@ INLINE void push(const entry_t *found, const uint *length, uint wanted, frontier
   if (sg_any(wanted)) list_rows(found, length, wanted, next);
 }
 
-/* Every work-item calls, once its group has no more to push in this turn.  Returns how many rows the group keeps.  A
- * group with more than `most` rows keeps most / 2 and lists the others, so that its queue has room for many turns:
- * turns without lists are cheap.  With 0 it lists all.
+/* Every work-item calls, once its group has no more to push in this turn.  Returns the number of rows that the group
+ * keeps.  A group with more than `most` rows keeps most / 2 and lists the others.  Then its queue has room for many
+ * turns, and turns without lists are cheap.  With most = 0 it lists all.
  * The first barrier lets the group see all rows and the size; the second completes the flags and lists of the group before
  * one work-item arrives for it. */
 INLINE uint close_queue(frontier_t next, uint most, __global const offset_t *restrict row_offsets) {

@@ -2,18 +2,19 @@
  * distance.
  *
  * ATOMIC 1: a distance is lowered by an atomic min.
- * ATOMIC 0: it is lowered by a load and a store.  Race: if two work-items saw the same distance, the one with the
- * longer way may store last, and the store of the other is lost.  The fixed point is right all the same:
- *   - Every distance stored is the length of a path that exists, so none is too short.
- *   - A work-item stores less than it loaded, and the loaded value stood there when the round began or was stored
- *     since.  By induction every value that a round stores is less than the value that it found.  So distances only
+ * ATOMIC 0: it is lowered by a load and a store.  Race: if two work-items loaded the same distance, the one with the
+ * longer path may store last, and the other's store is lost.  The fixed point is right all the same:
+ *   - Every stored distance is the length of an existing path, so none is too short.
+ *   - A work-item stores less than it loaded, and the loaded value was there when the round began or was stored since.
+ *     By induction, every value that a round stores is less than the value at the round's beginning.  So distances only
  *     fall from one round to the next, the rounds end, and a distance that is right when a round begins stays.
- *   - A work-item that stores sets STATE_CHANGED.  In a round in which none does, every edge was compared with
- *     distances that stood still, and no edge could lower any: they are right.  A lost lowering is tried again before
- *     that, because rounds look at all vertices, not only at changed ones.
+ *   - A work-item that stores sets STATE_CHANGED.  In a round without a store, every edge was compared with constant
+ *     distances, and no edge could lower any, so they are right.  A lost update is repeated before that, because rounds
+ *     read all vertices, not only changed ones.
  * Loads and stores of whole words are enough: CPUs and GPUs do not tear them.  Loads may come from a cache that does
- * not see stores of the same round; its value stood there when the round began, or later.  A vertex may relax its edges
- * with a distance that is overwritten meanwhile; the work-item that lowered it then asks for another round.
+ * not see stores of the same round; its value was there when the round began, or later.  A vertex may relax its edges
+ * with a distance that is overwritten meanwhile; the work-item that lowered it has then set STATE_CHANGED, so there is
+ * another round.
  */
 #ifndef CLGRAPH_TRAVERSAL_ROUNDS_H
 #define CLGRAPH_TRAVERSAL_ROUNDS_H
@@ -22,16 +23,16 @@
 #ifndef ATOMIC
 #define ATOMIC 0
 #endif
-#ifndef BALANCE                  /* 1: count in `work` how many edges each work-group looks at */
+#ifndef BALANCE                  /* 1: count in `work` the edges that each work-group reads */
 #define BALANCE 0
 #endif
 #define STATE_CHANGED 0          /* the last round that lowered a distance; rounds count from 1 */
 #define STATE_OVERFLOW 1
-#define STATE_PIECES 2           /* four counts in turn: pieces of long rows that a round left to a second launch */
-#define STATE_CHILD_GROUPS 6     /* four counts likewise: work-groups that a round launched from the device */
+#define STATE_PIECES 2           /* pieces of long rows that a round left to a second launch: word r mod 4 for round r */
+#define STATE_CHILD_GROUPS 6     /* work-groups that a round launched from the device: word r mod 4 for round r */
 #define STATE_WORDS 10
 
-/* 1 if the rounds had ended before this one.  The host enqueues rounds without knowing. */
+/* Returns 1 if the search had ended before this round.  The host enqueues further rounds without knowing that. */
 INLINE int is_over(uint round, volatile __global uint *state) { return load_relaxed(state + STATE_CHANGED) + 1u < round; }
 
 /* Relax every stride-th of the edges [e, end) from a vertex at distance d. */

@@ -43,11 +43,11 @@ INLINE row_t piece_of_row(int2 piece, __global const offset_t *restrict row_offs
   return row;
 }
 
-/* The edges that a lane looks at next: entry e, from vertex v of the lane `slot` to u.  u is -1 if there is none. */
+/* The edges that a lane processes next: entry e leads from v, the vertex of lane `slot`, to u.  u is -1 if there is none. */
 typedef struct { int v[STEPS], u[STEPS]; uint slot[STEPS]; offset_t e[STEPS]; } edges_t;
 
-/* The rows of a sub-group's lanes: each lane has its own row, the sum of the lengths before it, and the sum of all; and
- * the edges that it looks at next. */
+/* The rows of a sub-group's lanes: each lane has its own row, the sum of the lengths before it, the sum of all, and the
+ * edges that it processes next. */
 typedef struct { row_t row; uint before, total; edges_t edges; } lanes_t;
 
 /* Every lane calls, once it has its row. */

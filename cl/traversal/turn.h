@@ -16,7 +16,7 @@ typedef struct {
   uint first_own;                /* this lane's first row in the own queue; sub-groups take turns at its rows */
   int clears;                    /* 1 if this work-item clears the words that come into use two turns later */
   uint number, cleared;
-  uint told;                     /* sum of all groups' flags at the end of the turn before */
+  uint told;                     /* sum of all groups' flags, from the barrier of the turn before */
   uint n_own;                    /* rows that the group has kept for this turn */
 } turn_t;
 
@@ -53,7 +53,7 @@ INLINE void close_and_arrive(turn_t *turn, uint most, uint flags, frontier_t now
   }
 }
 
-/* The row of its group's queue that a lane expands first, and its entry there; a row of length 0 if there is none. */
+/* Finds the row of the group's queue that a lane expands first, and its entry there; a row of length 0 if none is left. */
 INLINE void first_own_row(row_t *row, entry_t *own, const turn_t *turn, frontier_t next,
                           __global const offset_t *restrict row_offsets) {
   row->length = 0u;

@@ -1,1 +1,1 @@
-"""The algorithms: one package each, all with the same layout."""
+"""The graph algorithms, one package each. All packages have the same layout."""

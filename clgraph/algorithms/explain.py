@@ -1,4 +1,4 @@
-"""Show what the cost model would choose and why, and what its kernels take."""
+"""Explain the cost model's choice for an input: each strategy's predicted time, and optionally measured kernels."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _STRATEGIES = "", "strategy", "predicted ms", "of which ms", "against the pick"
 
 
 class KernelTime(NamedTuple):
-    """The time of one kernel in all launches of a run.
+    """The total time of one kernel over all its launches in a run.
 
     Attributes
     ----------
     kernel : str
     launches : int
     seconds : float
-        The sum of its times on the device.
+        Sum of the launches' device times.
     """
 
     kernel: str
@@ -44,7 +44,7 @@ class KernelTime(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Explanation(Choice):
-    """What :func:`explain` returns; ``print`` shows it as the tables of ``clgraph explain``.
+    """The result of :func:`explain`. ``print`` shows it as the tables of ``clgraph explain``.
 
     Attributes
     ----------
@@ -55,11 +55,11 @@ class Explanation(Choice):
     unsupported : dict of str to str
         The other strategies, with the reason why each cannot run.
     contenders : tuple of str
-        The strategies that a call weighs; the others run if they are named.
+        The strategies that ``"auto"`` compares. The others run only if they are named.
     kernels : tuple of KernelTime
-        The kernels of the strategy chosen, in the order of their first launches.
+        The kernels of the chosen strategy, in the order of their first launches; empty unless measured.
     algorithm, device, rates : str
-        The names of the algorithm, of the device with its platform, and of the source of the rates.
+        The name of the algorithm, the names of the device and its platform, and where the device's rates come from.
     """
 
     contenders: tuple[str, ...] = ()
@@ -101,7 +101,7 @@ class Explanation(Choice):
 
 
 def _parts(estimate: Estimate) -> str:
-    """List the parts that take more than a twentieth of the whole time, the largest first."""
+    """List the parts of the estimate that exceed 5 % of its total time, largest first."""
     large = sorted(estimate.parts.items(), key=lambda item: -item[1])
     return ", ".join(f"{name} {milliseconds(s)}" for name, s in large if s > 0.05 * estimate.seconds)
 
@@ -115,7 +115,7 @@ def _why(estimate: Estimate, best: Estimate) -> str:
 
 
 class Options(TypedDict, total=False):
-    """Options of :func:`explain`: the settings of all algorithms, by which problems differ."""
+    """The keyword options of :func:`explain`: the problem settings of all algorithms together."""
 
     source: Any
     max_depth: int | None
@@ -156,7 +156,7 @@ def explain(
     session: SessionLike = None,
     **options: Unpack[Options],
 ) -> Explanation:
-    """Return the candidates for *algorithm* on *data*, their predicted seconds, and why others are out.
+    """Return the predicted time of each strategy for *algorithm* on *data*, and why others cannot run.
 
     Parameters
     ----------
@@ -166,16 +166,16 @@ def explain(
         "factorization" takes Ratings, a scipy sparse array or a tuple.
         "color" with ``bipartite=True`` also takes a matrix that is not square, as :func:`color_columns` does.
     strategy : str
-        The strategy whose kernels are listed; ``"auto"`` is the model's choice.
+        The strategy whose kernels are measured. ``"auto"`` is the model's choice.
     measure : bool
-        Run that strategy twice, and tell the times of the kernels in the second run.
+        Run that strategy twice and report the kernel times of the second run.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
-        The device; ``None`` takes the best one.
+        Where to run; a string names a device, ``None`` takes the best one.
     **options
-        What the prediction depends on. "factorization" has ``rank`` (16), ``n_sweeps`` (20), ``storage`` and
+        Settings that the prediction depends on. "factorization" has ``rank`` (16), ``n_sweeps`` (20), ``storage`` and
         ``biases``; "hash_collisions" has ``distance``, ``hashes`` and ``bit_widths``; "color" has ``distance``,
-        ``bipartite``, ``order`` and ``deterministic``; searches have ``source``, which by default is the vertex of
-        the largest degree.
+        ``bipartite``, ``order`` and ``deterministic``; "bfs" and "sssp" have ``source``, by default a vertex of the
+        largest degree.
 
     Returns
     -------
@@ -184,7 +184,7 @@ def explain(
     Raises
     ------
     InputError
-        The algorithm or an option is unknown, or *data* is not what it takes.
+        The algorithm or an option is unknown, or *data* has a type that the algorithm does not accept.
     UnsupportedStrategyError
         The strategy is unknown, or the device cannot run it.
 
@@ -223,7 +223,7 @@ def explain(
 
 
 def _kernels(entry: Algorithm, session: Session, problem: Any, strategy: str) -> tuple[KernelTime, ...]:
-    """Run *strategy* twice and return the kernel times of the second run; the first one also compiles."""
+    """Run *strategy* twice and return the kernel times of the second run. The first run also compiles."""
     for _ in range(2):
         measured = entry.solve(problem, strategy=strategy, session=session).info.kernels
     return tuple(KernelTime(name, *times) for name, times in measured.items())

@@ -1,4 +1,4 @@
-"""The table of all algorithms, by the names that users give them."""
+"""Look up an algorithm by its public name."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ MODULES = {
     "partition": "clgraph.algorithms.partition",
     "sssp": "clgraph.algorithms.sssp",
 }
-"""The module that holds the ``ALGORITHM`` of each name; it is imported on first use."""
+"""Algorithm name → module that defines its ``ALGORITHM``. A module is imported on first use."""
 
 ON_MESHES = {"refine_mesh": "clgraph.algorithms.refine_mesh"}
-"""The same for algorithms on meshes, which ``explain`` and the options of graphs do not know."""
+"""The same for algorithms on meshes, which ``explain`` and the graph options do not support."""
 
 
 def find_algorithm(name: str) -> Algorithm:
@@ -37,6 +37,6 @@ def find_algorithm(name: str) -> Algorithm:
 
 
 def find_function(name: str) -> Callable[..., Any]:
-    """Return the public function of the algorithm of this name; it has the same name."""
+    """Return the public function of an algorithm, for example ``cg.bfs`` for ``"bfs"``."""
     found: Callable[..., Any] = getattr(importlib.import_module(MODULES[name]), name)
     return found

@@ -3,22 +3,22 @@
 Strategies
 ----------
 ``topology_driven``
-    It goes over all vertices in rounds until nothing changes; a work-item takes each vertex and lowers distances by
-    loads and stores or, with ``atomic``, by atomics [3]_. This is the baseline of studies of load imbalance.
+    Rounds over all vertices until nothing changes, a work-item per vertex. Distances are lowered by loads and stores
+    or, with ``atomic``, by atomics [3]_. This is the baseline of studies of load imbalance.
 ``node_splitting``
-    It does the same after it has split vertices with more than ``mda`` edges into several [4]_.
+    ``topology_driven`` after vertices with more than ``mda`` edges were split into several [4]_.
 ``child_launch``
-    It does the same but gives rows longer than ``threshold`` a grid of their own, which the kernel launches if the
-    device can (dynamic parallelism [5]_) and the host launches otherwise.
+    ``topology_driven``, but rows longer than ``threshold`` are processed by a grid of their own. The kernel launches it
+    if the device can (dynamic parallelism [5]_), else the host does.
 ``frontier``
-    It goes top-down, level by level, from the vertices that were reached last [1]_. On GPUs one launch does it all:
-    small frontiers stay in the local memory of work-groups, and a device-wide barrier parts the levels. On CPUs
-    vertices wait in queues: up to four cores have a queue each; of more cores, one expands narrow levels alone.
+    Top-down search, level by level, from the vertices that were reached last [1]_. On GPUs one launch runs the whole
+    search: small frontiers stay in the local memory of work-groups, and a grid barrier separates the levels. CPUs
+    keep the frontier in queues. Up to four cores have a queue each; with more cores, one expands narrow levels alone.
 ``direction_optimizing``
-    It does the same, but where the frontier has many edges the unreached vertices look for a neighbour in it [2]_.
-    On CPUs the frontier is then a bitmap.
+    ``frontier``, but bottom-up while the frontier has many edges: then each unreached vertex searches its neighbours
+    for one in the frontier [2]_. On CPUs the frontier is then a bitmap.
 ``host``
-    scipy's search, on one core of the host; small graphs are done before a kernel would have begun.
+    scipy's search on one core of the host. It finishes small graphs before a kernel would have started.
 
 References
 ----------
@@ -62,12 +62,12 @@ class BFS(Result, _BFS):
     Attributes
     ----------
     distances : int32 array, shape (n_vertices,)
-        How many edges a shortest path from the nearest source has; unreached vertices have -1.
+        The number of edges on a shortest path from the nearest source; -1 for unreached vertices.
     predecessors : int32 array, shape (n_vertices,)
-        The vertex before this one on such a path; sources and unreached vertices have -9999. Where several qualify,
-        runs may differ in which one they give.
+        The vertex before this one on such a path; -9999 for sources and unreached vertices. If several vertices
+        qualify, different runs may return different ones.
     graph : Graph
-        The input. A pickle has its vertices and their ids only, which :meth:`path_to` needs.
+        The input. A pickle keeps only its vertices and their ids, which :meth:`path_to` needs.
     sources : int32 array
         Vertex numbers of the sources.
     info : RunInfo
@@ -79,16 +79,16 @@ class BFS(Result, _BFS):
     info: RunInfo
 
     def path_to(self, vertex: Any) -> list[Any]:
-        """Return the ids on a shortest path from a source to *vertex*; empty if it is unreached."""
+        """Return the ids on a shortest path from a source to *vertex*; an empty list if it is unreached."""
         return path_to(self.graph, self.predecessors, self.sources, vertex)
 
     def nearest_sources(self) -> NDArray[np.int32]:
-        """Return the number of the source at which the path to each vertex begins, int32; unreached have -9999."""
+        """Return the vertex number of each vertex's nearest source, int32; -9999 for unreached vertices."""
         return nearest_sources(self.predecessors, self.sources)
 
 
 class Options(TypedDict, total=False):
-    """Options of all strategies of :func:`bfs`, which tells what each does."""
+    """Keyword options of :func:`bfs`, whose docstring describes them."""
 
     atomic: bool
     balance: bool
@@ -108,14 +108,14 @@ def bfs(
     verify: bool = False,
     **options: Unpack[Options],
 ) -> BFS:
-    """Search *graph* breadth-first: how many edges lead from *source* to each vertex, and on which way.
+    """Search *graph* breadth-first: find each vertex's distance from *source* in edges, and its predecessor.
 
     Parameters
     ----------
     graph : Graph, DeviceGraph, scipy sparse array or networkx graph
-        Directed or undirected; weights are not looked at.
-    source : vertex id or sequence of them
-        With several, distances are those from the nearest.
+        Directed or undirected. Weights are ignored.
+    source : vertex id or sequence of vertex ids
+        With several sources, distances are measured from the nearest.
     strategy : str
         A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
     max_depth : int, optional
@@ -125,11 +125,12 @@ def bfs(
     verify : bool
         Check the result against the definition, sequentially on the host.
     **options
-        Options of the strategy: ``atomic`` and ``balance`` (of the first three: lower distances by atomics, and count
-        the edges of each work-group into ``info.balance``), ``mda`` (``node_splitting``: a number, ``"histogram"`` or
-        ``"model"``), ``threshold`` (``child_launch``), ``alpha`` and ``beta`` (``direction_optimizing``: bottom-up
-        once the frontier has more than 1/alpha of the unexplored edges, top-down again once it has less than 1/beta of
-        the vertices).
+        Options of the strategy. The first three strategies have ``atomic`` (lower distances by atomics) and ``balance``
+        (count the edges of each work-group into ``info.balance``). ``node_splitting`` has ``mda``, the greatest number
+        of edges per vertex: a number, ``"histogram"`` or ``"model"``. ``child_launch`` has ``threshold``, the length
+        of the longest row without a grid of its own. ``direction_optimizing`` has ``alpha`` and ``beta``: it goes
+        bottom-up once the frontier has more than 1/alpha of the unexplored edges, and top-down again once it has at
+        most 1/beta of the vertices.
 
     Returns
     -------
@@ -139,9 +140,9 @@ def bfs(
     Raises
     ------
     SourceError
-        *source* is no vertex; it is an :class:`IndexError`, too.
+        *source* is not a vertex. This error is also an :class:`IndexError`.
     InputError
-        *graph* is no graph, or an option is out of range.
+        *graph* is not a graph, or an option is out of range.
     UnsupportedStrategyError
         The strategy is unknown, or the device cannot run it.
     DeviceMemoryError

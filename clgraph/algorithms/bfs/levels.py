@@ -1,4 +1,4 @@
-"""Breadth-first search that the host drives level by level, for GPUs without a device-wide barrier."""
+"""Breadth-first search that the host drives level by level, for GPUs without a grid barrier."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ SOURCE = "bfs/frontier.cl"
 
 
 class Levels:
-    """Searches top-down, or bottom-up where the frontier is large.
+    """A search that goes top-down, or bottom-up while the frontier is large.
 
-    It drives its launches itself: which kernel comes next depends on how many vertices and edges the last one found.
+    The host chooses each next kernel by the number of vertices and edges that the last one found.
 
     Parameters
     ----------
     plan : Plan
-        Its lists hold the frontier of turn 0 when this runs.
+        A plan whose lists hold the frontier of turn 0 when the search runs.
     alpha, beta : int
-        As in :func:`bfs`; with an alpha of 0 the search is never bottom-up.
+        As in :func:`bfs`. With an alpha of 0 the search never goes bottom-up.
     """
 
     def __init__(self, plan: Plan, *, alpha: int, beta: int) -> None:
@@ -48,13 +48,13 @@ class Levels:
             explored += edges
 
     def _sizes(self, turn: int) -> list[int]:
-        """Return the numbers of listed vertices, pieces of long rows, edges and found vertices of a turn."""
+        """Return a turn's numbers of listed vertices, listed pieces of long rows, edges, and found vertices."""
         size = self._program.constant("SIZES")
         first = self._program.constant("STATE_SIZES") + size * (turn & 3)
         return [int(word) for word in self._state.get(first, first + 4)]
 
     def _step_bottom_up(self, turn: int, depth: int) -> tuple[int, int]:
-        """Search bottom-up until few vertices are found, and list these; return the next turn and depth."""
+        """Search bottom-up until a level finds few vertices, and list these. Return the next turn and depth."""
         while depth <= self._max_depth:
             self._launch(self._mark, depth=depth)
             self._launch(self._pull, turn=turn, depth=depth)

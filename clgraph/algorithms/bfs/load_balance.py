@@ -1,4 +1,4 @@
-"""How evenly the edges of a search spread over work-groups, before and after vertices are split."""
+"""Measure and plot how evenly a search's edges spread over work-groups, before and after vertices are split."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ from clgraph.figure import figure_file
 from clgraph.runtime.driver.timing import RoundBalance
 from clgraph.runtime.session import Session
 
-_MOST_BARS = 128
+_MAX_BARS = 128
 
 
 @dataclass(frozen=True)
 class BalanceProfile:
-    """Work of plain rounds, and of rounds over split vertices.
+    """The edges per work-group in plain rounds (before) and in rounds over split vertices (after).
 
     Attributes
     ----------
     before, after : tuple of RoundBalance
+        Statistics of the edges per work-group, one for each round.
     groups_before, groups_after : int array
         Edges of each work-group in the round with the most edges.
     degrees, parts : int array
-        Lengths of the rows, and of the parts that they were split into.
+        Number of edges of each vertex, and of each part after splitting.
     mda : int
-        The most edges that a part may have.
+        Greatest number of edges per part.
     """
 
     before: tuple[RoundBalance, ...]
@@ -43,7 +44,7 @@ class BalanceProfile:
 
 
 def profile_balance(session: Session, problem: SearchProblem, *, mda: int | str = "histogram") -> BalanceProfile:
-    """Search breadth-first by ``topology_driven`` and ``node_splitting``; count the edges of every work-group."""
+    """Run ``topology_driven`` and ``node_splitting``, and return the edges that each work-group processed."""
     plain, split = (
         STRATEGIES[name].plan(session, problem, balance=True, **options)
         for name, options in (("topology_driven", {}), ("node_splitting", {"mda": mda}))
@@ -61,7 +62,7 @@ def profile_balance(session: Session, problem: SearchProblem, *, mda: int | str 
 
 
 def plot_balance(profile: BalanceProfile, path: str | Path, name: str) -> None:
-    """Write a picture of *profile*: the edges of work-groups, and the degrees, before and after splitting.
+    """Plot *profile* to a file: edges per work-group and degrees, before and after splitting.
 
     Parameters
     ----------
@@ -69,7 +70,7 @@ def plot_balance(profile: BalanceProfile, path: str | Path, name: str) -> None:
     path : str or Path
         Its suffix gives the format: ``.png``, ``.svg``, ``.pdf``.
     name : str
-        The graph's name, for the title.
+        Name of the graph, for the title.
 
     Raises
     ------
@@ -114,14 +115,14 @@ def plot_balance(profile: BalanceProfile, path: str | Path, name: str) -> None:
 
 
 def _bin_label(k: int) -> str:
-    """Name the numbers of *k* binary digits."""
+    """Return the label of bin *k*: the range of numbers with *k* binary digits."""
     first, last = (1 << k) >> 1, (1 << k) - 1
     return f"{first:,}" if first == last else f"{first:,} to {last:,}"
 
 
 def _bars(edges: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """Return the largest of each *n_each* consecutive work-groups, and *n_each*: a chart can show 128 bars at most."""
-    n_each = max(1, -(-edges.size // _MOST_BARS))
+    """Return the largest of each *n_each* consecutive work-groups, and *n_each*, for a chart of at most 128 bars."""
+    n_each = max(1, -(-edges.size // _MAX_BARS))
     padded = np.zeros(-(-edges.size // n_each) * n_each, edges.dtype)
     padded[: edges.size] = edges
     return padded.reshape(-1, n_each).max(axis=1), n_each

@@ -1,4 +1,4 @@
-"""Breadth-first searches on one device, and the levels and predecessors that they found."""
+"""Plans of breadth-first searches on one device."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KERNEL = "search_matrix"
 
 
 class LevelsPlan(SearchPlan):
-    """Finds levels and predecessors."""
+    """A plan that finds levels and predecessors."""
 
     def result(self) -> tuple[NDArray[Any], NDArray[np.int32]]:
         """Return distances and predecessors after ``run()``."""
@@ -28,7 +28,7 @@ class LevelsPlan(SearchPlan):
 
 
 class MatrixSearch(UncheckedPlan):
-    """A search for one call, on a CPU, of a matrix that is not checked yet. Its single launch checks what it reads."""
+    """A one-time search on a CPU whose single launch also validates the rows of the matrix that it reads."""
 
     reads = ("sources",)
 
@@ -45,7 +45,7 @@ class MatrixSearch(UncheckedPlan):
         ))  # fmt: skip
 
     def result(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return distances and predecessors after ``run()``; a damaged matrix raises a :class:`GraphError`."""
+        """Return distances and predecessors after ``run()``, or raise a :class:`GraphError` for an invalid matrix."""
         words, distances, predecessors = self.finish()
         check_status(int(words[self._status]), _KERNEL)
         if words[self._is_wrong]:

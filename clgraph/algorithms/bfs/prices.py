@@ -1,7 +1,8 @@
 """Predicted work of each strategy of breadth-first search, from graph statistics.
 
 The constants are fitted to calls on graphs of 131,072 and 524,288 vertices, on two CPUs and two GPUs
-(``benchmarks/results/cost_model-*.json``), so that picks lose the least; kernels are not predicted one by one.
+(``benchmarks/results/cost_model-*.json``). The fit minimises the time lost by picking a slower strategy, not the error
+of each kernel's prediction.
 """
 
 from __future__ import annotations
@@ -15,30 +16,30 @@ from clgraph.data.graphs.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Gathers, Work
 
-DEEP_LEVELS = 40.0  # Searches with more levels have few frontiers that are large enough to go bottom-up.
-TURNED_SHARE = 0.25  # A search that reaches a smaller share of the graph has no large frontier.
-# On CPUs the time of one core is counted in dependent loads from its second-level cache.
-VERTEX_LOADS, ENTRY_LOADS = 0.5, 0.25
-GUESS_LOADS, GUESSES_PER_VERTEX = 2.0, 4.0  # per mispredicted branch at a far neighbour; at most 4 of them a vertex
-PULL_LOADS = 2.5  # per vertex, in all levels that go bottom-up
+DEEP_LEVELS = 40.0  # levels. Searches with more have few frontiers that are large enough to go bottom-up.
+TURNED_SHARE = 0.25  # share of vertices reached. A search that reaches fewer has no large frontier.
+# On CPUs the time of one core is expressed in dependent loads from its second-level cache.
+VERTEX_LOADS, ENTRY_LOADS = 0.5, 0.25  # per reached vertex and per entry, top-down
+GUESS_LOADS, GUESSES_PER_VERTEX = 2.0, 4.0  # per mispredicted branch at a far neighbour; at most 4 branches per vertex
+PULL_LOADS = 2.5  # per vertex, all bottom-up levels together
 PUSHED_SHARE = (
     0.2  # The levels before a search goes bottom-up take a fifth of the time of a search that stays top-down.
 )
-SHARED_LEVEL_VERTICES = 64.0  # Cores share only levels of at least 64 vertices, as in cl/bfs/meeting.h.
+SHARED_LEVEL_VERTICES = 64.0  # vertices. Cores share only levels of at least this size, as in cl/bfs/meeting.h.
 SHARING_FACTOR = 1.25  # k cores take 1.25 / k of the time of one, because one core expands the narrow levels alone.
-ATOMIC_UNITS = 5.0  # This number of cores with atomics is as fast as one core without them.
-CPU_VERTEX_BYTES = 16.0
-CHECKED_VERTEX_BYTES = 112.0  # per row of a matrix: new memory for the answer, and checks of unreached rows
+ATOMIC_UNITS = 5.0  # cores. Five cores with atomics are as fast as one core without.
+CPU_VERTEX_BYTES = 16.0  # memory traffic per vertex
+CHECKED_VERTEX_BYTES = 112.0  # memory traffic per row of a matrix: new memory for the answer, checks of unreached rows
 # On GPUs.
-VERTEX_BYTES, PULL_VERTEX_BYTES = 16.0, 60.0
-LEVEL_BARRIERS = 1.1  # barriers per level, with the time of its three dependent accesses
-PULL_BARRIERS = 6.0  # barriers per search that goes bottom-up
-PULL_ENTRIES = 6.0  # entries that an unreached vertex reads
-HUB_STEP_ENTRIES, HUB_STEP_LOADS = 2048.0, 4.0  # per step of a work-group that reads a hub's row bottom-up
+VERTEX_BYTES, PULL_VERTEX_BYTES = 16.0, 60.0  # memory traffic per vertex of a top-down and of a bottom-up search
+LEVEL_BARRIERS = 1.1  # grid barriers per level, including the time of three dependent accesses
+PULL_BARRIERS = 6.0  # grid barriers per search that goes bottom-up
+PULL_ENTRIES = 6.0  # entries that a vertex reads bottom-up, on average
+HUB_STEP_ENTRIES, HUB_STEP_LOADS = 2048.0, 4.0  # per step in which a work-group reads part of a hub's row bottom-up
 
 
 def frontier(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Return the work of a search that is always top-down."""
+    """Return the work of ``frontier``, which is always top-down."""
     stats = problem.stats
     met, entries = reached(stats)
     n, far = float(stats.n_vertices), stats.far_neighbor_share
@@ -62,7 +63,7 @@ def frontier(problem: SearchProblem, facts: DeviceFacts) -> Work:
 
 
 def _time_share(stats: GraphStats, facts: DeviceFacts) -> float:
-    """Return the time on all cores of a CPU over the time on one core."""
+    """Return the time on all cores of a CPU, relative to the time on one core."""
     members = queue_members(facts)
     if members == 1:
         return min(1.0, ATOMIC_UNITS / facts.compute_units)
@@ -71,11 +72,11 @@ def _time_share(stats: GraphStats, facts: DeviceFacts) -> float:
 
 
 def direction_optimizing(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Return the work of a search that goes bottom-up where the frontier is large."""
+    """Return the work of ``direction_optimizing``, which goes bottom-up while the frontier is large."""
     stats, pushed = problem.stats, frontier(problem, facts)
     n = float(stats.n_vertices)
     if not turns_round(stats):
-        return pushed.times(1.0, 1.2)  # its kernel is larger
+        return pushed.times(1.0, 1.2)  # The search stays top-down, but its kernel is larger.
     if facts.is_cpu:
         return pushed.times(1.0, PUSHED_SHARE) + Work(chains=(Chain(PULL_LOADS * n / facts.compute_units, NEAR_BYTES),))
     entries = min(float(stats.n_edges), PULL_ENTRIES * n)
@@ -90,21 +91,21 @@ def direction_optimizing(problem: SearchProblem, facts: DeviceFacts) -> Work:
 
 
 def turns_round(stats: GraphStats) -> bool:
-    """Return whether a search may have a frontier for which it pays to go bottom-up."""
+    """Return whether a search may have a frontier so large that going bottom-up pays."""
     return stats.estimated_depth <= DEEP_LEVELS and stats.reached_share >= TURNED_SHARE
 
 
 def _hub_entries(stats: GraphStats, share: float) -> float:
-    """Return the entries of rows that are longer than a work-group's *share*, without the longest row.
+    """Return the number of entries in rows longer than *share*, a work-group's part of all entries.
 
-    A bottom-up step reads the whole row of a hub in vain if the hub is no neighbour of the first vertices. Hubs often
-    have consecutive numbers, so one work-group may get them all.
+    A bottom-up step reads a hub's whole row in vain if no neighbour of the hub is in the frontier. Hubs often have
+    consecutive numbers, so one work-group may get them all. The longest row is left out.
     """
     rows = zip(stats.degree_vertex_counts, stats.degree_edge_counts, strict=True)
     return max(0.0, sum(float(entries) for n, entries in rows if entries > share * n) - stats.max_degree)
 
 
 def matrix_search(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Return the work of a top-down search that checks the rows it reads; on CPUs of many cores only one searches."""
+    """Return the work of :class:`MatrixSearch`: top-down, checking rows; by one core if the CPU has more than four."""
     searching = facts if has_few_units(facts) else replace(facts, compute_units=1)
     return frontier(problem, searching) + Work(streamed_bytes=CHECKED_VERTEX_BYTES * problem.graph.n_vertices)

@@ -10,7 +10,7 @@ from clgraph.data.graphs.wrapped import wrap_graph
 
 
 def as_problem(graph: Any, *, source: Any = LARGEST_DEGREE, max_depth: int | None = None) -> SearchProblem:
-    """Check the arguments of :func:`bfs`; a depth of 2**31 - 2 or more is no limit."""
+    """Return the problem of these arguments of :func:`bfs`, or raise an error. Depths are capped at 2**31 - 2."""
     graph = wrap_graph(graph, merged=False, along_rows=True)
     sources = source_numbers(graph, source)
     if max_depth is not None:

@@ -1,4 +1,4 @@
-"""Breadth-first search on a CPU: queues top-down, bitmaps bottom-up, and a host that decides between two levels."""
+"""Breadth-first search on a CPU: queues top-down and bitmaps bottom-up. The host decides which, between levels."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch
 
 SOURCE, _BITMAPS = "bfs/queue.cl", "bfs/bitmaps.cl"
-_GROUPS_PER_UNIT = 16  # work-groups of kernels over all vertices: the last one ends soon after the first
-_BUDGET = 2**23  # edges per launch of search_queue, which then takes a fraction of a second
-_MOST_ALONE = 4096  # vertices of a frontier that one core of many expands faster than all do with atomics
+_GROUPS_PER_UNIT = 16  # work-groups per core of kernels over all vertices, so that cores finish at about the same time
+_BUDGET = 2**23  # edges per launch of search_queue, so that a launch takes only a fraction of a second
+_MAX_ALONE = 4096  # frontier vertices. Up to here one core without atomics is faster than many cores with them.
 _ANY = 2**62  # rows: no limit
-_PARTS = 64  # A frontier of less than 1/64 of the vertices does not make the search turn bottom-up
+_PARTS = 64  # A frontier of less than 1/64 of the vertices does not make the search turn bottom-up.
 _DEPTH, _EDGES, _NEXT, _EXPANDED, _LEFT, _STATUS, _REACHED, _SEGMENTS = range(8)  # words of cl/bfs/place.h
 
 
 def recipe(problem: SearchProblem, facts: DeviceFacts, *, alpha: int, beta: int) -> Recipe:
-    """Return the recipe of a search, which with an *alpha* of 0 is never bottom-up."""
+    """Return the recipe of a search on a CPU. With an *alpha* of 0 the search never goes bottom-up."""
     n, groups = problem.graph.n_vertices, _GROUPS_PER_UNIT * facts.compute_units
     members, n_words = queue_members(facts), -(-n // 64) if alpha else 0
     steps = (
@@ -37,7 +37,8 @@ def recipe(problem: SearchProblem, facts: DeviceFacts, *, alpha: int, beta: int)
         arrays={
             "distances": Array(n, np.int32), "predecessors": Array(n, np.int32), "queue": Array(members * n, np.int32),
             "place": Array("PLACE_WORDS", np.uint64), "meeting": Array("MEETING_WORDS", np.uint32, zeroed=True),
-            "found": Array(2 * groups, np.uint64), "held": Array(f"{groups} * HELD", np.int32), "tail": Array(1, np.uint32),
+            "found": Array(2 * groups, np.uint64), "held": Array(f"{groups} * HELD", np.int32),
+            "tail": Array(1, np.uint32),
             **{name: Array(n_words, np.uint64) for name in ("frontier", "next", "unreached")},
         },
         values={
@@ -52,23 +53,23 @@ def recipe(problem: SearchProblem, facts: DeviceFacts, *, alpha: int, beta: int)
 
 
 def rows_into(plan: Plan, *, bottom_up: bool) -> dict[str, DeviceArray]:
-    """Return the rows of the edges into each vertex; a top-down search does not need them and gets the graph's rows."""
+    """Return the rows of the reversed graph for a *bottom_up* search, else the graph's own rows as a placeholder."""
     graph = plan.problem.graph
     rows = device_graph(plan.session, graph.reverse if bottom_up else graph)
     return {"in_offsets": rows.row_offsets, "in_neighbors": rows.column_indices}
 
 
 class QueuedSearch:
-    """Searches from the vertices in the queues, level by level; which kernel comes next depends on what the last found.
+    """A search, level by level, whose next kernel the host chooses by the results of the last one.
 
     Parameters
     ----------
     plan : Plan
-        Its queues hold the sources when this runs.
+        A plan whose queues hold the sources when the search runs.
     groups : int
-        Work-groups of the kernels that all cores run.
+        Number of work-groups of kernels that run on all cores.
     alpha, beta : int
-        As in :func:`bfs`; with an alpha of 0 the search is never bottom-up.
+        As in :func:`bfs`. With an alpha of 0 the search never goes bottom-up.
     """
 
     def __init__(self, plan: Plan, *, groups: int, alpha: int, beta: int) -> None:
@@ -79,7 +80,7 @@ class QueuedSearch:
         self._alpha, self._beta = alpha, beta
         self._push_cost = plan.program(SOURCE).constant("PUSH_COST")
         self._place, self._found, self._tail = (plan.scope[name] for name in ("place", "found", "tail"))
-        self._most_alone = _ANY if has_few_units(facts) else _MOST_ALONE
+        self._most_alone = _ANY if has_few_units(facts) else _MAX_ALONE
         limits = {
             "m": self._n_edges, "most_rows": self._most_alone, "least_rows": self._n // _PARTS if alpha else _ANY,
             "alpha": alpha, "budget": _BUDGET,
@@ -96,7 +97,7 @@ class QueuedSearch:
         """Search from the vertices in the queues."""
         place = self._search_alone((0, 0))
         while place[_LEFT] and place[_DEPTH] <= self._max_depth:
-            if place[_EXPANDED]:  # the budget ended within a level
+            if place[_EXPANDED]:  # The budget was used up within a level.
                 place = self._search_alone((place[_DEPTH], place[_EXPANDED]))
             elif place[_NEXT] and self._is_bottom_up(place):
                 if not (depth := self._search_bottom_up(place)):
@@ -117,7 +118,10 @@ class QueuedSearch:
         return self._alpha * following > left and self._push_cost * following > looks
 
     def _search_alone(self, before: tuple[int, int]) -> list[int]:
-        """Search with queues until a level is wide; return where the search is then. *before* is where it was."""
+        """Search with queues until a level is wide or the budget is used up. Return the state, the words of ``place``.
+
+        *before* is the earlier (depth, number of expanded vertices). A search that is not ahead of it is stuck.
+        """
         self._search()
         place: list[int] = self._place.get().tolist()
         is_ahead = not place[_LEFT] or (place[_DEPTH], place[_EXPANDED]) > before
@@ -125,7 +129,7 @@ class QueuedSearch:
         return place
 
     def _expand_together(self, place: list[int]) -> list[int]:
-        """Expand a level on all cores, into the queue that it is in; return where the search is then."""
+        """Expand a level on all cores, appending to its own queue. Return the state, the words of ``place``."""
         first, end, _ = place[_SEGMENTS:]
         self._tail.fill(end)
         self._expand.set(depth=place[_DEPTH], first=first, end=end)
@@ -165,7 +169,7 @@ class QueuedSearch:
         return 0
 
     def _bind_bitmaps(self) -> None:
-        """Bind the kernels of bitmaps, which are compiled when a search first goes bottom-up."""
+        """Bind the bitmap kernels. They are compiled only when a search first goes bottom-up."""
         maps = "frontier", "next"
         self._mark = self._bind(f"{_BITMAPS}:mark_bits", depth=1)
         for now, then in (maps, maps[::-1]):

@@ -1,4 +1,4 @@
-"""The strategies of breadth-first search; strategies that work in rounds are shared with shortest paths."""
+"""The strategies of breadth-first search. Those in rounds over all vertices come from ``traversal.strategies``."""
 
 from __future__ import annotations
 
@@ -24,25 +24,29 @@ _LEVEL_GROUP = 64  # work-group size where each level is a launch
 
 
 def frontier(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
-    """Return the recipe of a search that is always top-down."""
+    """Return the recipe of a search that always goes top-down."""
     return _recipe(problem, facts)
 
 
 def direction_optimizing(problem: SearchProblem, facts: DeviceFacts, *, alpha: int = 14, beta: int = 24) -> Recipe:
-    """Bottom-up from 1/*alpha* of the unexplored edges to 1/*beta* of the vertices, 14 and 24 as in Beamer et al."""
+    """Return the recipe of a search that goes bottom-up while the frontier is large.
+
+    It turns bottom-up at 1/*alpha* of the unexplored edges and top-down at 1/*beta* of the vertices. Beamer et al. use
+    the same defaults.
+    """
     alpha, beta = checked_count("alpha", alpha, 2**20), checked_count("beta", beta, 2**20)
     return _recipe(problem, facts, alpha=alpha, beta=beta)
 
 
 def has_queues(facts: DeviceFacts) -> bool:
-    """Return whether a device searches with queues and bitmaps of whole levels, which few work-items read in order."""
+    """Return whether the device is a CPU. CPUs search with queues and bitmaps, which few work-items read in order."""
     return facts.is_cpu
 
 
 def _recipe(problem: SearchProblem, facts: DeviceFacts, *, alpha: int = 0, beta: int = 1) -> Recipe:
-    """Return the recipe of a search, which with an *alpha* of 0 is never bottom-up.
+    """Return the recipe of a search. With an *alpha* of 0 it never goes bottom-up.
 
-    The host drives the levels on GPUs without a device-wide barrier.
+    On GPUs without a grid barrier the host launches each level.
     """
     if has_queues(facts):
         return queued.recipe(problem, facts, alpha=alpha, beta=beta)
@@ -91,10 +95,11 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def contenders(problem: SearchProblem, facts: DeviceFacts) -> tuple[str, ...]:
-    """Return the strategies that auto weighs.
+    """Return the strategies that ``"auto"`` compares.
 
-    A deep or narrow search never goes bottom-up, so only ``frontier`` is weighed there. The same holds for a matrix
-    that was not read yet: to find the reverse of each entry, as bottom-up needs, takes longer than the search.
+    ``direction_optimizing`` is left out for deep or narrow searches, which never go bottom-up. It is also left out for
+    a matrix that was not read yet, because finding the reversed graph, which bottom-up needs, takes longer than the
+    search.
     """
     if is_unread(problem) or not prices.turns_round(problem.stats):
         return "frontier", "host"

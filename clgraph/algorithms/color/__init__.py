@@ -1,20 +1,23 @@
-"""Proper colourings: no two vertices of one colour are neighbours, or at distance 2 have a common neighbour.
+"""Proper colourings: vertices of one colour are never neighbours, and at distance 2 have no common neighbour.
 
 Strategies
 ----------
 ``best_of_orders``
-    The fewest colours of: the greedy algorithm in the orders ``largest_first`` and ``smallest_last``, the fastest of
-    the other strategies (at distance 2 both others), and the greedy algorithm that takes the classes of the best of
-    these one after the other, the last first, as long as that saves a colour.
+    Run several colourings and keep the one with the fewest colours: the greedy algorithm in the orders
+    ``largest_first`` and ``smallest_last``, and the fastest of the other strategies (at distance 2 both). Then recolour
+    the best one by iterated greedy, class by class, last class first, until that saves no colour.
+``best_of_two``
+    Run two colourings and keep the one with the fewest colours: the fastest strategy and the greedy algorithm in the
+    order ``largest_first``; at distance 2 ``speculative`` and ``hash_repair``.
 ``jones_plassmann``
-    Each vertex takes the least colour that its neighbours of higher priority leave, as soon as it is known. The result
-    equals the sequential greedy algorithm's in the same order [1]_ [2]_. At distance 2 it colours the square of the
-    graph, which the host makes.
+    Each vertex takes the least colour not used by its neighbours of higher priority, as soon as that is known. The
+    result equals the sequential greedy algorithm's in the same order [1]_ [2]_. At distance 2 it colours the square of
+    the graph, which the host computes.
 ``speculative``
-    All vertices at once take the least colour that they see free; then the losers of conflicts try again [3]_.
+    All vertices at once take the least colour that looks free. Then the losers of conflicts try again [3]_.
 ``hash_repair``
-    A hash of the vertex is its first colour. Colours that do not collide stay, and ``speculative`` colours the others.
-    ``hash=`` names the hash; the default is the one with the fewest collisions in a sample of the entries.
+    A vertex's first colour is a hash of its number. Colours without conflict stay, and ``speculative`` recolours the
+    other vertices. ``hash=`` names the hash; the default has the fewest collisions in a sample of the entries.
 
 References
 ----------
@@ -55,10 +58,10 @@ class Coloring(Result, _Coloring):
     ----------
     n_colors : int
     colors : int32 array, shape (n_vertices,)
-        Colour of each vertex, 0 … n_colors - 1; every colour is used.
+        Colour of each vertex, 0 … n_colors - 1. Every colour is used.
     distance : int
     graph : Graph
-        The input. A pickle has its vertices and their ids only.
+        The input. A pickle keeps only its vertices and their ids.
     info : RunInfo
         What ran, where, and how long it took.
     """
@@ -74,7 +77,7 @@ class Coloring(Result, _Coloring):
 
 
 class Options(TypedDict, total=False):
-    """Options of all strategies of :func:`color`, which tells what each does."""
+    """Keyword options of :func:`color`, whose docstring describes them."""
 
     by: str
     long_row: int | None
@@ -97,37 +100,41 @@ def color(
     verify: bool = False,
     **options: Unpack[Options],
 ) -> Coloring:
-    """Colour the vertices of *graph* with few colours, so that neighbours differ.
+    """Colour the vertices of *graph* with few colours such that neighbours differ.
 
     Parameters
     ----------
     graph : Graph, DeviceGraph, scipy sparse array or networkx graph
-        It is undirected, or directed with the reverse of each entry. Self-loops and repeats do not matter.
+        Undirected, or directed with the reverse of each entry. Self-loops and parallel edges are ignored.
     distance : {1, 2}
-        At 2 vertices that have a common neighbour differ, too.
+        With distance 2, vertices that have a common neighbour get different colours too.
     strategy : str
-        A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice, as *prefer* says.
+        A key of :data:`STRATEGIES`, or ``"auto"`` for a choice that follows *prefer*.
     order : str, optional
         Order in which vertices are coloured, or win conflicts: ``"natural"``, ``"random"``, ``"interleaved"``,
-        ``"largest_first"`` or ``"smallest_last"``. With an order, ``"auto"`` gives the colours of the greedy algorithm
-        in this order, unless it prefers time. The default suits the strategy: ``jones_plassmann``, and on CPUs
-        ``speculative``, take ``"largest_first"``, or ``"interleaved"``, which is faster, where degrees are alike.
-        ``jones_plassmann`` at distance 2 orders by the degree in the square, the others by that in the graph.
+        ``"largest_first"`` or ``"smallest_last"``. With an order, ``"auto"`` returns the greedy algorithm's colours
+        in this order, unless *prefer* is ``"time"``. By default ``jones_plassmann``, and on CPUs ``speculative``, use
+        ``"largest_first"``; if degrees hardly differ, they use ``"interleaved"``, which is faster. At distance 2
+        ``jones_plassmann`` orders by the degrees of the square graph, other strategies by the degrees of the graph.
     balanced : bool
-        Make the colour classes more alike in size, with no more colours.
+        Make the sizes of the colour classes more equal, without additional colours.
     deterministic : bool
-        Give the same colours in every run and on every device. ``jones_plassmann`` does so in any case. Other
-        strategies then take more rounds, and balancing takes one vertex after the other, which is slow on GPUs.
+        Return the same colours in every run and on every device. ``jones_plassmann`` does so in any case. Other
+        strategies then take more rounds, and balancing moves one vertex after the other, which is slow on GPUs.
     bipartite : bool
         Colour the columns of a square matrix; :func:`color_columns` takes a matrix of any shape.
     prefer : {"both", "colors", "time"}
-        ``"time"``: ``"auto"`` takes the fastest strategy. ``"both"``: ``best_of_two``, so no more colours than that
-        strategy, nor, at distance 1, than the greedy algorithm in the order ``largest_first``; on GPUs
-        ``jones_plassmann`` alone does so where degrees differ. ``"colors"``: ``best_of_orders``, so no more colours
-        than the greedy algorithm in the orders ``largest_first`` and ``smallest_last``; it takes 5 to 11 times as long
-        as ``"time"`` on a CPU and 10 to 1,800 times on a GPU. At distance 2 it does so if the members of all rows make
-        at most 2**26 pairs; else it leaves out the strategy that often takes more colours.
-    seed : int, or what else numpy.random.default_rng takes
+        Sets the strategy of ``"auto"``. ``"time"`` takes the fastest strategy.
+
+        ``"both"`` takes ``best_of_two``. It needs no more colours than the fastest strategy and, at distance 1, than
+        the greedy algorithm in the order ``largest_first``. On GPUs, if degrees differ, ``jones_plassmann`` alone
+        fulfils this and is taken.
+
+        ``"colors"`` takes ``best_of_orders``, which needs no more colours than the greedy algorithm in the orders
+        ``largest_first`` and ``smallest_last``. It takes 5 to 11 times the time of ``"time"`` on a CPU and 10 to 1,800
+        times on a GPU. At distance 2 this holds if the closed rows have at most 2**26 pairs of members. For larger
+        graphs one of the fast strategies is taken.
+    seed : int, or another argument of numpy.random.default_rng
         Seed of the hash that orders vertices, modulo 2**32.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one.
@@ -136,11 +143,11 @@ def color(
     **options
         Options of the strategy. ``hash_repair`` has ``hash``, a name of
         :data:`clgraph.data.graphs.vertex_hashes.HASHES`, and ``bits``, the width of a colour, 1 … 16, or 1 … 10 at
-        distance 2. By default a sample of the entries decides between hashes. The default number of bits gives fewer
-        hash colours than greedy ones at distance 1, and enough for the longest row at distance 2.
-        :func:`hash_collisions` looks at all entries, and at any number of bits. ``speculative`` has two options: at
-        distance 1 a work-item looks for the conflicts of a vertex or of an edge (``by="vertex"``, ``by="edge"``), and
-        at distance 2 a work-group takes each vertex of more entries than ``long_row``.
+        distance 2. By default the hash is chosen from a sample of the entries. The default ``bits`` give fewer colours
+        than a greedy colouring at distance 1, and enough for the longest row at distance 2. :func:`hash_collisions`
+        counts collisions of all entries for any number of bits. ``speculative`` has ``by`` at distance 1: a work-item
+        checks a vertex (``"vertex"``) or an edge (``"edge"``); at distance 2 it has ``long_row``: a work-group
+        processes each vertex with more entries.
 
     Returns
     -------
@@ -150,9 +157,9 @@ def color(
     Raises
     ------
     InputError
-        *graph* is no graph or not symmetric, or an argument is out of range.
+        *graph* is not a graph or not symmetric, or an argument is out of range.
     UnsupportedStrategyError
-        The strategy is unknown, does not colour at this distance, or the device cannot run it.
+        The strategy is unknown, does not support this distance, or cannot run on the device.
     DeviceMemoryError
         The graph does not fit on the device.
 
@@ -163,7 +170,7 @@ def color(
     >>> n_colors, colors.tolist()
     (2, [0, 1, 1, 1, 1])
 
-    Repair the collisions of the best of a table's hash colourings with at most 4 colours:
+    Find the best hash colouring with at most 4 colours, and repair its collisions:
 
     >>> grid = cg.generators.grid(30, 30)
     >>> table = cg.hash_collisions(grid, distance=2, hashes=["murmur3", "identity"], bit_widths=[1, 2, 3])

@@ -1,7 +1,8 @@
-"""The best of several colourings: greedy ones in two orders, fast ones, and the best of these coloured again.
+"""The best of several colourings: greedy ones in two orders, fast ones, and recolourings of the best.
 
-A greedy colouring that takes whole colour classes one after the other never needs more colours than there are classes
-[1]_. At distance 2, and for columns, the square of the graph is coloured: it joins vertices that must differ.
+A greedy colouring that takes the vertices class by class, by the classes of an earlier colouring, never needs more
+colours than that one [1]_. At distance 2, and for columns of a matrix, the greedy algorithm colours the square of the
+graph, whose edges join vertices that must differ.
 
 References
 ----------
@@ -30,7 +31,7 @@ from clgraph.primitives.fill import Iota
 from clgraph.primitives.types import Tuning
 
 ORDERS = ("largest_first", "smallest_last")
-MAX_REPEATS = 4  # colourings of the best one's classes. Each costs one greedy colouring; a fruitless one ends them.
+MAX_REPEATS = 4  # recolourings of the best colouring. Each costs one greedy colouring; the first without gain is last.
 _AGAIN = "again"
 _SOURCE, _ORDERS = "color/in_order.cl", "color/orders.cl"
 
@@ -44,7 +45,8 @@ class _Found(NamedTuple):
 def in_turn(problem: ColoringProblem, facts: DeviceFacts, *, ranks_given: bool = False) -> Recipe:
     """Return the recipe that colours the vertices one after the other, on one core of a CPU.
 
-    The order is the problem's, unless priorities are written to the array ``ranks`` before a run.
+    The order is the problem's. With *ranks_given* it comes from the priorities in the array ``ranks``, which the caller
+    fills before a run.
     """
     stats, n = problem.stats, problem.stats.n_vertices
     n_words = stats.max_degree + 2
@@ -73,21 +75,21 @@ def tries(
     others: tuple[Callable[..., Recipe], ...] = (),
     repeats: int = 0,
 ) -> Recipe:
-    """Return the recipe that takes the best of *others*, of greedy colourings in *orders*, and of *repeats* of it."""
+    """Return the recipe that tries *others*, greedy colourings in *orders*, and then up to *repeats* recolourings."""
     n = problem.stats.n_vertices
     steps = (Use(lambda plan: Tries(plan, tuning, orders, others, repeats)),) if n else ()
     return Recipe(steps, lambda: Setting(arrays={"colors": Array(n, np.int32)}, values={"n": n}))
 
 
 class Tries:
-    """Colours in several ways, one after the other, and leaves the colours of the first with the fewest.
+    """A step that colours in several ways, one after the other, and keeps the colouring with the fewest colours.
 
-    The plan of each way is kept for the next run, unless memory runs out.
+    On ties the earlier way wins. The plan of each way is kept for the next run, unless memory runs out.
 
     Attributes
     ----------
     details : dict
-        ``best``, the name of that try, and ``n_colors_of``, the number of colours of each try by its name.
+        ``best``, the name of the way that won, and ``n_colors_of``, the number of colours of each way.
     """
 
     def __init__(
@@ -113,7 +115,7 @@ class Tries:
             if found and _fewest(found).n_colors <= least:
                 break
             found.append(self._colored(order, order))
-            least = max(least, 2)  # greedy colours are more than one only if there is an edge
+            least = max(least, 2)  # If greedy needs more than one colour, there is an edge.
         for _ in range(self._repeats):
             best = _fewest(found)
             if best.n_colors <= least:
@@ -126,7 +128,7 @@ class Tries:
         plan.arrays["colors"].set(best.colors)
 
     def _colored(self, way: str, name: str, ranks: NDArray[np.int32] | None = None) -> _Found:
-        """Colour in one *way*: another strategy, an order, or :data:`_AGAIN`, where the highest *ranks* go first."""
+        """Colour in one *way*: another strategy, an order, or ``_AGAIN``, which takes the highest *ranks* first."""
         plan = self._plans.get(way)
         if plan is None:
             try:

@@ -1,4 +1,4 @@
-"""Colours at distance 2 by claims, the same on every device; ``cl/color/distance_two_claims.cl`` tells how."""
+"""Deterministic colouring at distance 2 by claims; ``cl/color/distance_two_claims.cl`` explains the algorithm."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ from clgraph.primitives.types import power_of_two_at_most
 from clgraph.runtime.driver.failure import STATUS_STUCK, check_status
 
 _SOURCE = "color/distance_two_claims.cl"
-_MOST_AT_ONCE = 32  # rounds enqueued between two looks at how many lost
-_SLICES_AT_ONCE = 8  # likewise, while new vertices come in every round
-_MOST_SLICES, _LEAST_SLICE = 512, 64
-_LEAST_SLOTS, _LONG_NET = 8, 256
-_CLAIM_BYTES = 1 << 27  # claims of all nets take at most this, if each net keeps its least slots
-_OFFERED = 4  # shares of what is left that are offered a window, if it has colours for one
+_MAX_AT_ONCE = 32  # rounds enqueued before the host reads the number of losers
+_SLICES_AT_ONCE = 8  # the same while each round adds new vertices
+_MAX_SLICES, _MIN_SLICE = 512, 64  # greatest number of slices of the vertices, and least vertices per slice
+_MIN_SLOTS, _LONG_NET = 8, 256  # claim slots per net, at least; members of a net above which it gets more slots
+_CLAIM_BYTES = 1 << 27  # greatest memory of all claim slots, unless every net has only the least number
+_OFFERED = 4  # A later window is offered to up to 4 times the share of the vertices for which it has colours.
 _WHAT = "colouring at distance 2"
 
 
 class Claims:
-    """In each round some vertices claim colours, and the winners take them.
+    """A step that colours in rounds: some vertices claim colours, and the winners keep them.
 
     Attributes
     ----------
     details : dict
+        ``rounds``, ``windows``, and ``window_colors``, the number of colours per window.
     """
 
     def __init__(self, plan: Plan, *, words: int, team: int, most_groups: int, prefers: bool) -> None:
@@ -37,11 +38,12 @@ class Claims:
         key_bits = (n - 1).bit_length()
         self._epoch_shift = key_bits + program.constant("CLASS_BITS")
         self._n_epochs = 1 << max(0, 32 - self._epoch_shift)
-        # The vertices come in so many rounds of the first window: few of a round have a net in common.
-        self._slices = max(1, min(_MOST_SLICES, 8 * self._members, n // _LEAST_SLICE))
-        # Long nets have many members in a round.
+        # The first window takes the vertices in this many slices, one per round, so that few vertices of a round share
+        # a net.
+        self._slices = max(1, min(_MAX_SLICES, 8 * self._members, n // _MIN_SLICE))
+        # A long net has many members in each round, so it needs more slots.
         slots = min(32 * words, _CLAIM_BYTES // (4 * n)) if self._members > _LONG_NET else 0
-        slots = power_of_two_at_most(max(_LEAST_SLOTS, slots))
+        slots = power_of_two_at_most(max(_MIN_SLOTS, slots))
         self._claims, self._state = session.empty(n * slots, np.uint32), session.empty(self._n_lists, np.uint32)
         losers, left = ([session.empty(n, np.int32) for _ in range(2)] for _ in range(2))
         self._orders = plan.scope["vertices"], *left
@@ -69,7 +71,7 @@ class Claims:
         self._rounds, self._spread = 0, 1
         if self._prefers:
             self._claim(0, 0, (0, 1, left), prefer=True)
-            self._state.fill(0)  # the losers are what is left
+            self._state.fill(0)  # Losers stay uncoloured and come again below.
             order, left = self._uncolored(0, left)
         while left:
             if window:
@@ -77,13 +79,13 @@ class Claims:
             self._window(order, left, window)
             before = left
             order, left = self._uncolored(order, left)
-            if left == before and window:  # hash colours may fill the first one
+            if left == before and window:  # In window 0, hash colours may have taken all colours.
                 check_status(STATUS_STUCK, _WHAT)
             window += 1
         self.details = {"rounds": self._rounds, "windows": window, "window_colors": 32 * self._words}
 
     def _uncolored(self, order: int, n: int) -> tuple[int, int]:
-        """Make an order of the uncoloured vertices among the first *n* of an order; return its number and size."""
+        """List the uncoloured vertices among the first *n* of an order. Return the new order's number and its size."""
         plan, following = self._plan, 1 + order % 2
         arrays = {"items": self._orders[order], "colors": plan.arrays["colors"]}
         predicate, target = f"colors[items[i]] == {self._no_color}", self._orders[following]
@@ -92,12 +94,13 @@ class Claims:
         return following, compact.size.item()
 
     def _window(self, order: int, n: int, window: int) -> None:
-        """Colour the vertices, among the order's *n*, that find a colour in the window."""
+        """Colour each of the order's *n* vertices that finds a free colour in this window."""
         colors = 32 * self._words
         base = colors * window
-        needed = -(-(self._members - base) // colors)  # windows, by the longest net
+        needed = -(-(self._members - base) // colors)  # windows that the longest net still needs
         slices = min(n, max(self._slices >> window, needed)) or 1
-        # Of the many that a window has no room for, some wait: they would look at all of its words in vain.
+        # A later window has colours for only a part of the vertices. Some of the others are not offered this window,
+        # because they would search all of its words in vain.
         for i in range(-(-slices * _OFFERED // max(needed, _OFFERED)) if window else slices):
             if self._plan.problem.order in (None, "natural"):
                 items = i, slices, -(-(n - i) // slices)
@@ -109,16 +112,16 @@ class Claims:
         self._repeat(order, base, 0)
 
     def _repeat(self, order: int, base: int, most: int) -> None:
-        """Let losers claim again until at most *most* are left."""
+        """Let losers claim again until at most *most* of them are left."""
         losers, at_once = self._state.item(self._rounds % self._n_lists), 1
         while losers > most:
             for _ in range(at_once):
                 self._claim(order, base, (0, 1, 0))
             before, losers = losers, self._state.item(self._rounds % self._n_lists)
-            if losers >= before:  # the highest key wins in every round
+            if losers >= before:  # In every round at least the highest key wins.
                 check_status(STATUS_STUCK, _WHAT)
             is_slow = 2 * losers > before
-            at_once = 1 if is_slow else min(2 * at_once, _MOST_AT_ONCE)
+            at_once = 1 if is_slow else min(2 * at_once, _MAX_AT_ONCE)
             self._spread = min(2 * self._spread, 32 * self._words) if is_slow else max(1, self._spread // 2)
 
     def _claim(self, order: int, base: int, items: tuple[int, int, int], prefer: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Make the classes of a colouring more alike in size; ``cl/color/balance.cl`` tells how."""
+"""Balance the sizes of a colouring's classes; ``cl/color/balance.cl`` explains the algorithm."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ from clgraph.primitives.sort import Sort
 from clgraph.runtime.graphs.device_graph import device_graph
 from clgraph.runtime.session import Session
 
-_ALONE_VERTICES = 1 << 14  # in one launch of a sub-group alone: none may take long
-_GROUPS_PER_UNIT = 32
+_ALONE_VERTICES = 1 << 14  # vertices per launch of a single sub-group, so that no launch takes long
+_GROUPS_PER_UNIT = 32  # work-groups per compute unit, at most
 
 
 def balance_classes(
     session: Session, graph: Graph, colors: NDArray[np.int32], *, distance: int, deterministic: bool
 ) -> NDArray[np.int32]:
-    """Return a proper colouring with as many colours, whose largest classes have given to the smaller ones.
+    """Return a proper colouring with the same number of colours and more equal class sizes.
+
+    Vertices of classes above the mean size move to smaller classes, as far as their neighbours allow.
 
     Parameters
     ----------
     colors : int32 array, shape (n_vertices,)
         A proper colouring at *distance*.
     deterministic : bool
-        Let one sub-group move all vertices, one after the other.
+        Move the vertices one after the other, by a single sub-group.
     """
     n, class_sizes = graph.n_vertices, np.bincount(colors).astype(np.uint32)
     n_colors = class_sizes.size

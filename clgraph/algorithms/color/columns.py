@@ -1,4 +1,4 @@
-"""Colourings of a matrix's columns, in which no row has two columns of one colour."""
+"""Colour the columns of a matrix such that no row has entries in two columns of one colour."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ def color_columns(
     verify: bool = False,
     **options: Unpack[Options],
 ) -> Coloring:
-    """Colour the columns of *matrix* with few colours, so that no row has two columns of one colour.
+    """Colour the columns of *matrix* with few colours such that no row has entries in two columns of one colour.
 
-    Columns of one colour are structurally orthogonal: a sparse Jacobian of this pattern is known from its products with
-    one vector for each colour, instead of one for each column (a partial colouring at distance 2 of a bipartite graph
-    [1]_). They are coloured by the strategies of :func:`color` at distance 2 [2]_.
+    Columns of one colour are structurally orthogonal. A sparse Jacobian of this pattern can therefore be computed from
+    one product with a vector per colour, instead of one per column. This is a partial colouring at distance 2 of a
+    bipartite graph [1]_, with the same strategies as :func:`color` at distance 2 [2]_.
 
     Parameters
     ----------
     matrix : Graph, DeviceGraph, scipy sparse array or networkx graph
-        A sparse array may have any shape (m, n), type and format; the rows of a graph are the rows of the matrix. Every
-        stored entry counts, explicit zeros too; values do not matter.
+        A sparse array may have any shape (m, n), type and format. A graph is taken as its adjacency matrix. Every
+        stored entry counts, including explicit zeros; values are ignored.
     strategy, order, deterministic, prefer, seed, session, **options
         As for :func:`color` at distance 2. The degree of a column is the number of other columns with which it shares a
-        row; for ``speculative`` it is the number of its entries. ``jones_plassmann`` alone takes columns in the order
+        row; for ``speculative`` it is the number of its entries. Only ``jones_plassmann`` supports the order
         ``"smallest_last"``.
     verify : bool
         Check the result against the definition, on the host.
@@ -43,17 +43,17 @@ def color_columns(
     Returns
     -------
     Coloring
-        It has ``n_colors``, int32 ``colors`` of shape (n,), 0 … n_colors - 1, ``class_sizes`` and ``info``. Its
-        ``graph`` is the pattern as a square directed graph, filled up with empty rows or columns.
+        ``n_colors``, int32 ``colors`` of shape (n,), 0 … n_colors - 1, ``class_sizes`` and ``info``. Its ``graph`` is
+        the pattern as a directed graph, padded with empty rows or columns to a square.
 
     Raises
     ------
     InputError
-        *matrix* is no matrix or graph, or an argument is out of range.
+        *matrix* is not a matrix or graph, or an argument is out of range.
     GraphError
-        *matrix* is damaged, or has more than 2**31 - 1 rows or columns.
+        *matrix* is invalid, or has more than 2**31 - 1 rows or columns.
     UnsupportedStrategyError
-        The strategy is unknown, or does not colour at distance 2.
+        The strategy is unknown, or does not support distance 2.
     DeviceMemoryError
         The matrix does not fit on the device.
 
@@ -66,13 +66,13 @@ def color_columns(
 
     Examples
     --------
-    A Jacobian from one product for each colour:
+    Compute a Jacobian from one product per colour:
 
     >>> import numpy as np, scipy.sparse as sp, clgraph as cg
     >>> jacobian = sp.diags_array([[1.0] * 5, [2.0] * 6, [3.0] * 5], offsets=[-1, 0, 1]).tocsr()
     >>> n_colors, colors = cg.color_columns(jacobian)
-    >>> seeds = np.eye(n_colors)[colors]  # (n, n_colors): row j has a one in the column of j's colour
-    >>> products = jacobian @ seeds  # n_colors of them, for instance by finite differences
+    >>> seeds = np.eye(n_colors)[colors]  # shape (n, n_colors): row j has a 1 in the column of its colour
+    >>> products = jacobian @ seeds  # n_colors products, for instance by finite differences
     >>> rows, columns = jacobian.nonzero()
     >>> bool((products[rows, colors[columns]] == jacobian[rows, columns]).all())
     True

@@ -1,4 +1,4 @@
-"""How many conflicts a colouring has; cl/color/conflicts.cl."""
+"""Count the conflicts of a colouring (``cl/color/conflicts.cl``)."""
 
 from __future__ import annotations
 
@@ -17,44 +17,44 @@ from clgraph.runtime.graphs.device_graph import device_graph
 from clgraph.runtime.session import Session, SessionLike, as_session
 
 _SOURCE = "color/conflicts.cl"
-_MOST_COLORS = 1 << 22  # above, colours are numbered anew
+_MAX_COLORS = 1 << 22  # Colours from this number on are renumbered without gaps first.
 
 
 def count_conflicts(
     graph: Any, colors: ArrayLike, *, distance: int = 1, bipartite: bool = False, session: SessionLike = None
 ) -> int:
-    """Count the conflicts of a colouring: 0 exactly if it is proper.
+    """Return the number of conflicts of a colouring. It is 0 if and only if the colouring is proper.
 
-    At distance 1 the conflicts are the edges whose ends have one colour. Each parallel edge counts, self-loops do not.
-    At distance 2 conflicts are counted row by row. The closed row of a vertex is the *set* of the vertex and its
-    neighbours, and its conflicts are its members less the distinct colours among them, the number of members that would
-    have to change. A pair with several common neighbours counts in each of their rows. :func:`hash_collisions` counts
-    its totals in the same way, but at distance 1 it counts both directions of an edge.
+    At distance 1 the conflicts are the edges whose ends have the same colour. Every parallel edge counts, self-loops do
+    not. At distance 2 conflicts are counted row by row. The closed row of a vertex is the *set* of the vertex and its
+    neighbours. Its conflicts are its size minus its number of distinct colours: the number of members that would have
+    to change. A pair of vertices with several common neighbours counts in each of their rows. :func:`hash_collisions`
+    counts its totals in the same way, except that at distance 1 it counts both directions of an edge.
 
     Parameters
     ----------
     graph : Graph, DeviceGraph, scipy sparse array or networkx graph
-        It is undirected, or directed with the reverse of each entry; with *bipartite* it is any matrix or graph.
+        Undirected, or directed with the reverse of each entry. With *bipartite*, any matrix or graph.
     colors : array_like of any integer type, shape (n_vertices,)
-        The colours may be any numbers of at least 0, not only 0 … n_colors - 1.
+        Colours may be any nonnegative numbers, not only 0 … n_colors - 1.
     distance : {1, 2}
     bipartite : bool
-        *graph* is a matrix, of any shape (m, n), and *colors*, shape (n,), are colours of its columns, as
-        :func:`color_columns` finds them: members of a row are the columns that it has. *distance* is 2.
+        Take *graph* as a matrix of any shape (m, n), and *colors*, shape (n,), as colours of its columns, as in
+        :func:`color_columns`. A row's members are the columns in which it has entries. *distance* must be 2.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one.
 
     Returns
     -------
     int
-        The sum over all edges or rows.
+        The sum over all edges (distance 1) or rows (distance 2).
 
     Raises
     ------
     InputError
-        *graph* is no graph or not symmetric, or *colors* has another size than the vertices or columns, or no colours.
+        *graph* is not a graph or not symmetric, or *colors* has a wrong length or type, or negative values.
     GraphError
-        A scipy sparse array is damaged.
+        A scipy sparse array is invalid.
     DeviceMemoryError
         The graph does not fit on the device.
 
@@ -79,7 +79,7 @@ def count_conflicts(
         data.require_reverses()
     if not data.n_edges:
         return 0
-    if given.max() >= _MOST_COLORS:
+    if given.max() >= _MAX_COLORS:
         given = np.unique(given, return_inverse=True)[1]
     padded = np.zeros(data.n_vertices, np.int32)
     padded[:n] = given
@@ -99,7 +99,7 @@ def _count(session: Session, graph: Graph, colors: NDArray[np.int32], distance: 
     }
     sizes = tuned(session, _SOURCE, defaults)
     most_groups = sizes.pop("GROUPS_PER_UNIT") * facts.compute_units
-    if not cpu:  # local memory of work-groups that run together
+    if not cpu:  # Two work-groups must fit the local memory to run together.
         sizes["LONG_NET"] = min(sizes["LONG_NET"], facts.local_mem_bytes * sizes["TEAM"] // (8 * sizes["WG_SIZE"]))
     on_device = device_graph(session, graph)
     defines = {**on_device.defines(), "CLOSED": int(closed), "BITMAP_WORDS": min(8192, facts.local_mem_bytes // 8)}

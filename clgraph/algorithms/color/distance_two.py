@@ -1,8 +1,8 @@
-"""Recipes of colourings at distance 2, and of a matrix's columns: no net has two members of one colour.
+"""Recipes of colourings at distance 2 and of a matrix's columns.
 
-A net (``cl/color/nets.h``) has bits for the colours of its members, a window of colours at a time. Vertices take
-colours that are free in all their nets, so that a pass looks at each entry once, not at two-hop neighbours
-[1]_ [2]_.
+A net (``cl/color/nets.h``) is a set of vertices whose colours must differ: a vertex with its neighbours, or the columns
+of a matrix's row. It has a bitmap of the colours of its members, for one window of colours at a time. A vertex takes a
+colour that is free in all its nets. So a pass reads each entry once, and no two-hop neighbours [1]_ [2]_.
 
 References
 ----------
@@ -37,19 +37,19 @@ _ORDERS, _HASHES = "color/orders.cl", "color/hash_colors.cl"
 _MAX_DEGREE = 2**31 - 1
 _SIZED, _SIZED_LONG = (f"color/distance_two_sized{part}.cl" for part in ("", "_long"))
 _BITMAPS = "color/net_bitmaps.cl"
-_MOST_WORDS = 32
-_LARGE_NET = 2  # windows: the vertices that the first one leaves of larger nets get bitmaps of another size
-_MEMBERS_PER_WORD = (1, 2, 4, 8)  # the fewest for which there is room
-_LONG_GROUP = 256
-_USED_BYTES = 1 << 28  # words of all nets take at most this, if each net keeps one
+_MAX_WORDS = 32  # greatest number of 32-bit words of a net's bitmap
+_LARGE_NET = 2  # windows. If a net has more members, the vertices left by the first window get bitmaps sized by net.
+_MEMBERS_PER_WORD = (1, 2, 4, 8)  # candidates for the members of a net per word of its bitmap; the first that fits wins
+_LONG_GROUP = 256  # work-group size for long rows
+_USED_BYTES = 1 << 28  # greatest memory of all nets' bitmaps, unless each has a single word
 
 
 def from_hash(
     problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning, name: str | None, bits: int | None
 ) -> Recipe:
-    """Return the recipe in which vertices try the colour of a hash first.
+    """Return the recipe in which vertices first try the low *bits* of the hash *name* as their colour.
 
-    The default has the fewest collisions in a sample of the rows, with the bits that the longest row needs.
+    By default the hash has the fewest collisions in a sample of the rows, and the bits suffice for the longest row.
     """
     if name is None and bits is None:
         name, bits = problem.hash_start[:2]
@@ -67,19 +67,20 @@ def recipe(
     long_row: int | None = None,
     hash_bits: tuple[str, int] | None = None,
 ) -> Recipe:
-    """Return the recipe of windows of colours, which try the colours *hash_bits* of a hash first if given.
+    """Return the recipe of a colouring by windows of colours, or by claims if it must be deterministic.
 
-    A work-group takes each vertex of more than *long_row* entries.
+    With *hash_bits*, a hash and a number of bits, vertices first try the hash as their colour. A work-group processes
+    each vertex of more than *long_row* entries.
 
-    Windows drive their launches themselves, since the host looks less and less often whether vertices are left, and so
-    do claims, whose next round depends on how many lost.
+    :class:`Windows` and :class:`Claims` enqueue their kernels themselves. The former reads less and less often whether
+    vertices are left. The latter chooses the next round by the number of losers.
     """
     stats, closed, order = problem.stats, not problem.bipartite, problem.order or "natural"
     n, cpu, width = stats.n_vertices, facts.is_cpu, facts.sub_group_size
-    # Words for all preferences, and for thrice the colours that the longest row needs.
+    # Words for all hash colours, and for at least three times the colours that the longest row needs.
     least, room = 1 << max(0, (hash_bits[1] if hash_bits else 0) - 5), max(1, _USED_BYTES // (4 * max(1, n)))
-    words = max(least, power_of_two_at_most(min(3 * problem.members // 16 + 1, _MOST_WORDS, room)))
-    # A lane for a batch of places; words of one number side by side where rows have neighbouring columns.
+    words = max(least, power_of_two_at_most(min(3 * problem.members // 16 + 1, _MAX_WORDS, room)))
+    # TEAM: a lane per batch of a row's places. PLANES: word i of all nets is contiguous if rows have near columns.
     batches = -(-(stats.n_edges + closed * n) // (4 * max(1, n)))
     defaults = {
         "WG_SIZE": width if cpu else 256,
@@ -124,17 +125,17 @@ def recipe(
 
 
 def _sized(problem: ColoringProblem) -> tuple[int, int]:
-    """Return how many members of a net have a word of its bitmap, and the most words that all bitmaps have."""
+    """Return the number of members of a net per word of its bitmap, and a bound on the words of all bitmaps."""
     n, entries = problem.stats.n_vertices, problem.stats.n_edges + problem.stats.n_vertices
     for members in _MEMBERS_PER_WORD:
-        n_words = n + 2 * -(-entries // members)  # at least one, and a power of two that is not twice too large
+        n_words = n + 2 * -(-entries // members)  # A bitmap has at least 1 word, rounded up to a power of two.
         if 4 * n_words <= _USED_BYTES:
             break
     return members, n_words
 
 
 def _prepared(plan: Plan, order: str, hash_bits: tuple[str, int] | None) -> dict[str, Any]:
-    """Return the vertices in their order, and their hash colours."""
+    """Return the kernels' arrays of vertices in their order and of hash colours (``preferences``)."""
     session, n = plan.session, plan.setting.values["n"]
     vertices, preferences = session.empty(n, np.int32), session.empty(n if hash_bits else 1, np.int32)
     Iota(session, vertices).run()

@@ -1,4 +1,4 @@
-"""Which hash first colours are of, by a sample of the entries or nets."""
+"""Choose the hash for first colours from a sample of the entries or nets."""
 
 from __future__ import annotations
 
@@ -11,37 +11,38 @@ from clgraph.data.graphs.vertex_hashes import HASHES
 
 MOST_BITS, MOST_BITS_AT_DISTANCE_TWO = 16, 10
 _CANDIDATES = ("murmur3", "fibonacci", "xorshift", "identity", "gray")
-_N_SAMPLES = 1 << 14
-_SAMPLED_ROWS, _SAMPLED_ENTRIES = 64, 1024
-_MOST_COLORS, _FEW_COLLISIONS = 1.1, 0.01  # colours over what a net needs; share of the members of nets
+_N_SAMPLES = 1 << 14  # sampled entries at distance 1
+_SAMPLED_ROWS, _SAMPLED_ENTRIES = 64, 1024  # sampled rows at distance 2, and entries that are read of each
+# Colours are few up to 1.1 per member of the largest net; collisions are few below 1 % of the members of nets.
+_MAX_COLORS, _FEW_COLLISIONS = 1.1, 0.01
 
 
 class HashStart(NamedTuple):
-    """A hash and what the sample says of it."""
+    """A hash for first colours at distance 2, and its collisions in the sample."""
 
     hash: str
     bits: int
-    collisions: float  # share of the members of nets
-    members: int  # distinct members of the largest net, which need a colour each
+    collisions: float  # share of the members of sampled nets whose colour another member of the net has
+    members: int  # distinct members of the largest sampled net, which all need different colours
 
     @property
     def suffices(self) -> bool:
-        """Whether hash colours are few and hardly collide: on some stencils."""
+        """Whether hash colours are few and hardly collide, as on some stencils."""
         return is_few(self.bits, self.members) and self.collisions < _FEW_COLLISIONS
 
 
 def least_bits(members: int) -> int:
-    """Return the bits of the colours that a net of that many members needs."""
+    """Return the number of bits of a colour that suffices for a net of *members* (at most 10)."""
     return min(MOST_BITS_AT_DISTANCE_TWO, max(1, (members - 1).bit_length()))
 
 
 def is_few(bits: int, members: int) -> bool:
-    """Return whether colours of *bits* are hardly more than a net of *members* needs."""
-    return 1 << bits <= _MOST_COLORS * members
+    """Return whether ``2**bits`` colours are at most 10 % more than a net of *members* needs."""
+    return 1 << bits <= _MAX_COLORS * members
 
 
 def hash_start(graph: Graph, *, closed: bool, bits: int) -> HashStart:
-    """Return the hash with the fewest collisions at so many bits."""
+    """Return the hash with the fewest collisions in sampled nets, for colours of *bits*."""
     m, offsets = graph.n_edges, graph.row_offsets
     if not m:
         return HashStart(next(iter(HASHES)), bits, 0.0, int(closed))
@@ -59,16 +60,16 @@ def hash_start(graph: Graph, *, closed: bool, bits: int) -> HashStart:
 
 
 def default_bits(graph: Graph) -> int:
-    """Return the bits of at most 2/5 of the mean degree in colours, as greedy colourings take."""
+    """Return the default number of bits at distance 1: about 2/5 of the mean degree in colours, like greedy ones."""
     mean_degree = graph.n_edges / max(1, graph.n_vertices)
     return min(MOST_BITS, max(min(1, graph.n_edges), int(np.log2(1.0 + 0.4 * mean_degree))))
 
 
 def best_hash(graph: Graph, bits: int) -> str:
-    """Return the hash with which the fewest entries of a sample have ends of one colour, at this many bits."""
+    """Return the hash with the fewest sampled entries whose ends have the same colour, for colours of *bits*."""
     m = graph.n_edges
     drawn = np.random.default_rng(0).integers(m, size=_N_SAMPLES) if m > _N_SAMPLES else np.arange(m)
-    entries = np.sort(drawn)  # a search for numbers in no order misses caches at every step
+    entries = np.sort(drawn)  # Binary searches in random order would miss caches at every step.
     rows = np.searchsorted(graph.row_offsets, entries, "right") - 1
     ends = rows.astype(np.uint32), graph.column_indices[entries].astype(np.uint32)
     mask, collisions = np.uint32((1 << bits) - 1), dict[str, int]()

@@ -1,4 +1,4 @@
-"""Greedy colouring in a given order, in parallel; ``cl/color/jones_plassmann.cl`` tells how."""
+"""Greedy colouring in a given order, in parallel; ``cl/color/jones_plassmann.cl`` explains the algorithm."""
 
 from __future__ import annotations
 
@@ -28,29 +28,30 @@ _SOURCE, _LARGE = "color/jones_plassmann.cl", "color/jones_plassmann_large.cl"
 _SIZES = {"WG_SIZE": 256, "SMALL_DEGREE": 30, "WIDE_DEGREE": SHORT_ROW, "GROUPS_PER_UNIT": 4, "LINGER": 100}
 _SIZES_ALONE = {**_SIZES, "GROUPS_PER_UNIT": 1, "WIDE_DEGREE": 40}
 _SIZES_LARGE = {"WG_SIZE": 256, "HUB_DEGREE": 1024, "GROUPS_PER_UNIT": 4, "LINGER": 100}
-_BY_ORDER = {  # for devices whose groups run together
+_BY_ORDER = {  # additional sizes on devices with a grid barrier, whose work-groups may wait for each other
     "marked": {"MARKED": 1, "MOST_OPEN": 24, "BATCH": 3},
     "largest_first": {"SORTED": 1, "MOST_OPEN": 16, "GROUPS_PER_UNIT": 2, "BATCH": 8},
     "interleaved": {"RETRIES": 8},
 }
-_WIDE_RETRIES = 100
-_PASSES = 4  # passes of a launch, where groups may not wait for each other
-_MOST_LAUNCHES = 1 << 20
-_PREPARE_STEPS = 4  # vertices of a work-item
+_WIDE_RETRIES = 100  # RETRIES of kernels whose work-items take rows of up to WIDE_DEGREE entries
+_PASSES = 4  # passes over the queues per launch, on devices where work-groups may not wait for each other
+_MAX_LAUNCHES = 1 << 20
+_PREPARE_STEPS = 4  # vertices per work-item of the kernel ``prepare``
 
 
 def jones_plassmann(
     problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning = NOT_TUNED, *, ranks_given: bool = False
 ) -> Recipe:
-    """Short rows are of a work-item each, longer ones of a sub-group each, which come first.
+    """Return the recipe of a greedy colouring at distance 1.
 
-    With *ranks_given*, priorities are written to the array ``ranks`` before a run, in place of the order's.
+    A first kernel gives each long row to a sub-group, and a second each short row to a work-item. With *ranks_given*
+    the caller writes priorities to the array ``ranks`` before a run, and they replace the problem's order.
     """
     graph, stats, together, width = problem.graph, problem.stats, facts.dialect.has_grid_barrier, facts.sub_group_size
     n, longest, name = stats.n_vertices, stats.max_degree, problem.order or problem.suitable_order
     if not n:
         return Recipe((), lambda: Setting(arrays={"colors": Array(0, np.int32)}, details={"order": name}))
-    name = "smallest_last" if ranks_given else name  # for which kernels take given priorities
+    name = "smallest_last" if ranks_given else name  # Kernels read this order from ``ranks``.
     is_given, order = name == "smallest_last", vertex_order(graph, name, problem.seed)
     sizes, least = _small_sizes(facts, tuning, name, name == "largest_first" and most_need_few(graph), longest)
     n_groups = sizes.pop("GROUPS_PER_UNIT") * facts.compute_units
@@ -92,7 +93,7 @@ def jones_plassmann(
 
 
 def _large_arrays(stats: GraphStats, n_large: int, n_hubs: int) -> dict[str, Array]:
-    """Return the arrays of the rows that a sub-group takes each, and of the hubs among them."""
+    """Return the arrays for long rows, which sub-groups process, and for the hubs among them."""
     return {
         "listed": Array(n_large, np.int32),
         "vertices": Array(n_large, np.int32),
@@ -107,12 +108,16 @@ def _large_arrays(stats: GraphStats, n_large: int, n_hubs: int) -> dict[str, Arr
 def _color_small(
     order: VertexOrder, n: int, facts: DeviceFacts, sizes: Mapping[str, int], n_groups: int
 ) -> tuple[Step, dict[str, Array], int]:
-    """Return the step that colours short rows, its arrays, and the number of blocks of *n* vertices in a turn."""
+    """Return the step that colours short rows, its arrays, and the number of blocks per turn of the order.
+
+    ``cl/color/orders.h`` explains turns and blocks.
+    """
     together, width = facts.dialect.has_grid_barrier, facts.sub_group_size
     block, most_items = order_constant("PHASE_SIZE"), n_groups * sizes["WG_SIZE"]
-    pieces = -(-order.n_blocks(n) * block // width)  # of a turn; a sub-group takes one at a time
-    n_blocks = -(-pieces * width // block)  # so that pieces are whole
-    n_items = -(-pieces // -(-pieces * width // most_items)) * width  # numbers of pieces differ by one at most
+    pieces = -(-order.n_blocks(n) * block // width)  # pieces per turn. A sub-group takes one at a time.
+    n_blocks = -(-pieces * width // block)  # rounded up, because all pieces have full width
+    # The number of sub-groups makes their numbers of pieces differ by at most one.
+    n_items = -(-pieces // -(-pieces * width // most_items)) * width
     phase = Phase(
         f"{_SOURCE}:color_small",
         n_items,
@@ -126,14 +131,15 @@ def _color_small(
         "lists": Array(room if sizes.get("SORTED") or sizes.get("MARKED") else 1, np.uint32),
         "sizes": Array(2 * most_items // width, np.uint32),
     }
-    step = phase if together else Loop((phase,), "round", "controls[CONTROL_ALIVE]", _MOST_LAUNCHES)
+    step = phase if together else Loop((phase,), "round", "controls[CONTROL_ALIVE]", _MAX_LAUNCHES)
     return step, arrays, n_blocks
 
 
 def _small_sizes(facts: DeviceFacts, tuning: Tuning, name: str, few: bool, longest: int) -> tuple[dict[str, int], int]:
-    """Return the sizes for short rows, and from how many entries on a row is not short.
+    """Return the sizes for short rows, and the number of entries from which on a row is long (0: all are long).
 
-    *few* tells that the order is ``largest_first`` where that tells only vertices of few neighbours from others.
+    *few*: the order is ``largest_first`` on a graph in which it only separates vertices with few neighbours from
+    the others, see :func:`most_need_few`.
     """
     if facts.dialect.has_grid_barrier:
         sizes = tuned_sizes(facts, tuning, _SOURCE, {**_SIZES, **_BY_ORDER.get("marked" if few else name, {})})
@@ -141,20 +147,21 @@ def _small_sizes(facts: DeviceFacts, tuning: Tuning, name: str, few: bool, longe
         alone = {"WG_SIZE": facts.sub_group_size}
         sizes = tuned_sizes(facts, tuning, _SOURCE, _SIZES_ALONE, alone) | {"PASSES": _PASSES}
     wide_degree = sizes.pop("WIDE_DEGREE")
-    if few:  # vertices of more entries would be coloured before all others, against the order
+    if few:  # Long rows are coloured first, which would violate the order. So none is long.
         sizes["SMALL_DEGREE"] = max(longest, sizes["SMALL_DEGREE"])
     least = sizes["SMALL_DEGREE"] + 1
-    if name != "largest_first" and longest >= least:  # nor is it here
+    if name != "largest_first" and longest >= least:  # Here too, colouring long rows first would violate it.
         least = 0
         if longest <= wide_degree:
             sizes |= {"WIDE": 1, "SMALL_DEGREE": wide_degree, "RETRIES": _WIDE_RETRIES}
             least = wide_degree + 1
-    # In the natural order neighbours wait for each other in long rows, which end soon only if taken in that very order.
+    # In the natural order, chains of neighbours wait for each other. They are fast only if taken exactly in this order,
+    # as sub-groups do with long rows.
     return sizes, 0 if name == "natural" else least
 
 
 def _upload_blocks(session: Session, order: VertexOrder, n: int, n_blocks: int) -> DeviceArray:
-    """Return the blocks in the order of a turn, filled up to *n_blocks* by empty ones."""
+    """Return the blocks in the order in which a turn visits them, padded to *n_blocks* with empty blocks."""
     blocks = np.full(n_blocks, order.n_blocks(n), np.uint32)
     if n_blocks:
         blocks[: order.n_blocks(n)] = np.argsort(order.arrivals(n))

@@ -1,4 +1,4 @@
-"""A run of a colouring on one device, and the colours that it found."""
+"""The plan of a colouring on one device."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch
 from clgraph.runtime.session import Session
 
-_MOST_MARKED = 1 << 16  # colours; the host numbers more, which only colourings at distance 2 have
-_LEAST_CHUNK, _GROUPS_PER_UNIT = 4096, 8
+_MAX_MARKED = 1 << 16  # colours that the device counts. Only colourings at distance 2 have more; the host counts them.
+_MIN_CHUNK, _GROUPS_PER_UNIT = 4096, 8  # least vertices per work-group that marks colours; work-groups per unit
 
 
 class ColoringPlan(Plan):
-    """Colours the vertices of a graph, or the columns of a matrix."""
+    """A plan that colours the vertices of a graph or the columns of a matrix."""
 
     def _given(self) -> tuple[Mapping[str, int | str], Mapping[str, Any]]:
         rows = device_graph(self.session, self.problem.rows)
@@ -38,19 +38,19 @@ class ColoringPlan(Plan):
         n: int = problem.graph.n_vertices if problem.n_columns is None else problem.n_columns
         group = session.facts.group_size(256)
         program = session.program("color/numbering.cl", work_group_size=group)
-        chunk = max(_LEAST_CHUNK, -(-n // (_GROUPS_PER_UNIT * session.facts.compute_units)))
-        limit = min(n, _MOST_MARKED)
+        chunk = max(_MIN_CHUNK, -(-n // (_GROUPS_PER_UNIT * session.facts.compute_units)))
+        limit = min(n, _MAX_MARKED)
         used = session.empty(limit + 1, np.uint32)
         scope = {"n": n, "chunk": chunk, "limit": limit, "colors": self.arrays["colors"], "used": used}
         return program.bind("mark_colors", -(-n // chunk) * program.work_group_size, scope), used, n
 
     def result(self) -> tuple[int, NDArray[np.int32]]:
-        """Return how many colours there are and the colours, numbered without gaps, after ``run()``.
+        """Return the number of colours and the colours, numbered without gaps, after ``run()``.
 
         Raises
         ------
         DeviceTimeoutError
-            A wait on the device ran out.
+            A wait on the device timed out.
         VerificationError
             A vertex has no colour.
         """
@@ -63,8 +63,8 @@ class ColoringPlan(Plan):
 
 
 def _numbered(colors: NDArray[np.int32]) -> tuple[int, NDArray[np.int32]]:
-    """Return how many colours there are, and *colors* with no number left out."""
-    if (none := colors < 0).any():  # numbering the others without gaps would make it a colour
+    """Return the number of colours, and *colors* renumbered without gaps."""
+    if (none := colors < 0).any():
         raise VerificationError(f"vertex {none.argmax()} has no colour")
     used = np.bincount(colors) > 0
     numbers = np.cumsum(used, dtype=np.int32) - 1
@@ -72,7 +72,7 @@ def _numbered(colors: NDArray[np.int32]) -> tuple[int, NDArray[np.int32]]:
 
 
 def ranks(session: Session, graph: Graph, order: str, seed: int) -> DeviceArray:
-    """Return the priorities of :func:`rank_steps`, uint32."""
+    """Return an array with the priorities that :func:`rank_steps` computes, uint32."""
     n = graph.n_vertices
     recipe = Recipe(rank_steps(graph, order, seed) if n else (), lambda: Setting(
         arrays={"ranks": Array(n, np.uint32)}, values={"n": n},

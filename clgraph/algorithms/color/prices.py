@@ -1,8 +1,8 @@
 """Predicted work of each strategy of colouring, from graph statistics.
 
-One strategy is the fastest on nearly all graphs for each distance and kind of device, so these tell no more than the
-order of magnitude. They are fitted to calls on 100 graphs of 131,072 vertices on two CPUs
-(``benchmarks/results/cost_model-*.json``), and on 67 of 200,000 on an H100.
+For each distance and kind of device, one strategy is the fastest on nearly all graphs. So these predictions only give
+the order of magnitude. They are fitted to calls on 100 graphs of 131,072 vertices on two CPUs
+(``benchmarks/results/cost_model-*.json``), and on 67 graphs of 200,000 vertices on an H100.
 """
 
 from __future__ import annotations
@@ -11,19 +11,20 @@ from clgraph.algorithms.color.problem import ColoringProblem
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Chain, Gathers, Work
 
-GREEDY_TRIES = 4.0  # colourings that best_of_orders makes
-PAIR_SECONDS = 4e-8  # host time per pair of members of a net, to make the square and to colour it
-CPU_VERTEX_BYTES = 230.0
-CPU_ENTRY_BYTES = {  # per entry, by distance; arithmetic is given as the bytes that are streamed meanwhile
+GREEDY_TRIES = 4.0  # greedy colourings made by best_of_orders at distance 1
+PAIR_SECONDS = 4e-8  # host seconds per pair of members of a net, to compute the square and colour it
+CPU_VERTEX_BYTES = 230.0  # streamed bytes per vertex
+# Streamed bytes per entry, at distance 1 and 2. They include arithmetic, converted to the bytes streamed in its time.
+CPU_ENTRY_BYTES = {
     "jones_plassmann": (140.0, 140.0), "speculative": (82.0, 118.0), "hash_repair": (217.0, 217.0),
 }  # fmt: skip
-CPU_FAR_LOADS = 3.0  # per entry with a far end
+CPU_FAR_LOADS = 3.0  # gathers per entry with a far end
 GPU_ENTRY_BYTES = {"jones_plassmann": (80.0, 80.0), "speculative": (130.0, 200.0), "hash_repair": (90.0, 120.0)}
 GPU_ROW_LOADS = 1 / 128, 1 / 16  # dependent loads per entry of the longest row, by distance
 
 
 def work(problem: ColoringProblem, facts: DeviceFacts, *, strategy: str) -> Work:
-    """Return the work of one colouring; for a greedy one at distance 2 the host makes the square of the graph."""
+    """Return the work of one colouring. A greedy one at distance 2 includes the square graph, made by the host."""
     stats, at = problem.stats, problem.distance - 1
     if strategy == "jones_plassmann" and problem.distance == 2:
         return Work(host_seconds=PAIR_SECONDS * problem.n_pairs)
@@ -37,12 +38,12 @@ def work(problem: ColoringProblem, facts: DeviceFacts, *, strategy: str) -> Work
 
 
 def best_of_two(problem: ColoringProblem, facts: DeviceFacts) -> Work:
-    """Return the work of a fast colouring and a greedy one, or of two fast ones."""
+    """Return the work of ``best_of_two``: a fast colouring and a greedy one, or at distance 2 two fast ones."""
     other = "hash_repair" if problem.distance == 2 else "jones_plassmann"
     return work(problem, facts, strategy="speculative") + work(problem, facts, strategy=other)
 
 
 def best_of_orders(problem: ColoringProblem, facts: DeviceFacts) -> Work:
-    """Return the work of several greedy colourings."""
+    """Return the work of ``best_of_orders``, as several greedy colourings."""
     tries = GREEDY_TRIES if problem.distance == 1 else 2.0
     return work(problem, facts, strategy="jones_plassmann").times(tries)

@@ -21,24 +21,24 @@ from clgraph.engine.problem import GraphProblem
 from clgraph.errors import GraphError, InputError
 from clgraph.host_memory import check_host_memory
 
-_MAX_ENTRIES = 2**32 - 2**12  # greedy colours are at most the square root, and must fit 16 bits
+_MAX_ENTRIES = 2**32 - 2**12  # The greedy algorithm needs at most √entries colours, and these must fit 16 bits.
 PREFERENCES = ("both", "colors", "time")
-MAX_PAIRS = 1 << 26  # members of nets; the square of a graph may have as many entries, which take 0.8 GB on the host
-_MAX_DEGREE = 2**31 - 1  # priorities have a bit more
+MAX_PAIRS = 1 << 26  # pairs of members of nets: a bound on the square graph's entries, which take 0.8 GB on the host
+_MAX_DEGREE = 2**31 - 1  # Priorities hold degrees of up to 31 bits.
 
 
 @dataclass(frozen=True)
 class ColoringProblem(GraphProblem):
-    """A graph and how it is to be coloured; it is symmetric, unless *bipartite*: then columns are coloured.
+    """A graph to colour, and settings. The graph is symmetric, or *bipartite*: then its columns are coloured.
 
     Attributes
     ----------
     order : str or None
-        One of :data:`clgraph.algorithms.color.vertex_orders.ORDERS`; ``None`` is what suits the strategy.
+        One of :data:`clgraph.algorithms.color.vertex_orders.ORDERS`, or ``None`` for the strategy's default.
     n_columns : int or None
-        How many of the vertices are columns of a matrix that is not square; ``None`` is all of them.
+        The number of columns of a matrix; the graph may have more vertices. ``None`` means all vertices.
     prefer : str
-        What ``"auto"`` looks for: one of :data:`PREFERENCES`.
+        The aim of ``"auto"``: one of :data:`PREFERENCES`.
     """
 
     distance: int = 1
@@ -60,23 +60,23 @@ class ColoringProblem(GraphProblem):
 
     @cached_property
     def suitable_order(self) -> str:
-        """The order to take where none is asked for and the strategy has none of its own."""
+        """The default order of strategies that do not have one of their own."""
         return suitable_order(self.graph)
 
     @cached_property
     def hash_start(self) -> HashStart:
-        """The hash to begin with at distance 2."""
+        """The default hash for first colours at distance 2."""
         return hash_start(self.graph, closed=not self.bipartite, bits=least_bits(self.members))
 
     @property
     def hash_suffices(self) -> bool:
-        """Whether that hash hardly collides, at distance 2, though it has few colours, but enough for any net."""
+        """Whether, at distance 2, the default hash hardly collides and needs few colours, yet enough for each net."""
         bits = least_bits(self.members)
         return is_few(bits, self.members) and self.members <= 1 << bits and self.hash_start.suffices
 
     @cached_property
     def rows(self) -> Graph:
-        """The rows that kernels get; at distance 2 they are sorted, and row v has the nets of v."""
+        """The rows that kernels read. At distance 2 they are sorted, and row v lists the nets of vertex v."""
         graph = self.graph
         if self.distance == 2 and not graph.has_sorted_rows:
             graph = graph.sorted_pattern()
@@ -84,13 +84,13 @@ class ColoringProblem(GraphProblem):
 
     @property
     def n_pairs(self) -> float:
-        """Ordered pairs of members of all nets, at distance 2; the square has no more entries."""
+        """The number of ordered pairs of members of nets at distance 2: a bound on the square graph's entries."""
         mean = 0.0 if self.bipartite else 2 * self.stats.mean_degree + 1
         return self.stats.n_vertices * (self.stats.degree_second_moment + mean)
 
     @cached_property
     def nets(self) -> csr_array:
-        """The members of each net once, as True; at distance 2 of a graph a vertex is a member of its own net."""
+        """A matrix whose row i has a True for each member of net i. In a graph, net i includes vertex i."""
         graph = self.graph
         pattern = as_csr_array(graph.row_offsets, graph.column_indices, np.ones(graph.n_edges, bool))
         if not self.bipartite:
@@ -101,12 +101,12 @@ class ColoringProblem(GraphProblem):
 
     @property
     def least_colors(self) -> int:
-        """Colours that any colouring has: at distance 2 the members of the largest net."""
+        """A lower bound on the number of colours: at distance 2 the size of the largest net, else 1."""
         return int(np.diff(self.nets.indptr).max(initial=0)) if self.distance == 2 else 1
 
     @property
     def on_square(self) -> ColoringProblem:
-        """The same colouring at distance 1; for distance 2, of the square, which joins the members of each net."""
+        """The equivalent problem at distance 1. At distance 2 its graph is the square, which joins members of nets."""
         return self if self.distance == 1 else self._on_square
 
     @cached_property
@@ -125,7 +125,7 @@ class ColoringProblem(GraphProblem):
 
     @property
     def members(self) -> int:
-        """Members of the largest net, repeats included."""
+        """The number of members of the largest net, with parallel entries counted each."""
         return self.graph.stats.max_degree + (not self.bipartite)
 
 
@@ -140,7 +140,10 @@ def as_problem(
     balanced: bool = False,
     prefer: str = "both",
 ) -> ColoringProblem:
-    """Check the arguments of :func:`color`; if *bipartite*, *graph* may be a sparse matrix of any shape."""
+    """Return the problem of these arguments of :func:`color`, or raise an error.
+
+    If *bipartite*, *graph* may be a sparse matrix of any shape.
+    """
     distance = checked_count("distance", distance, 2)
     deterministic, bipartite = checked_flag("deterministic", deterministic), checked_flag("bipartite", bipartite)
     balanced = checked_flag("balanced", balanced)
@@ -165,7 +168,7 @@ def as_problem(
 def columns_graph(matrix: Any) -> tuple[Graph, int]:
     """Return *matrix*, a graph or a sparse matrix of any shape, as a graph, and its number of columns.
 
-    Of a sparse matrix it is the pattern, filled up with empty rows or columns to a square.
+    The graph of a sparse matrix is its pattern, padded with empty rows or columns to a square.
     """
     if not issparse(matrix):
         graph = as_graph(matrix)

@@ -1,4 +1,4 @@
-"""Recipes of colourings at distance 1 that take colours by speculation; ``cl/color/speculative.cl`` tells how."""
+"""Recipes of speculative colourings at distance 1; ``cl/color/speculative.cl`` explains the algorithm."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from clgraph.primitives.types import Tuning, tuned_sizes
 _SOURCE, _HUBS, _EDGES = (f"color/{name}.cl" for name in ("speculative", "speculative_hubs", "edge_rounds"))
 _HASHES = "color/hash_colors.cl"
 _SIZES = {"WG_SIZE": 256, "SMALL_DEGREE": 64, "HUB_DEGREE": 4096, "GROUPS_PER_UNIT": 4, "LINGER": 100}
-_CPU_GROUP, _HUB_GROUP = 64, 256
-_FEW_NEIGHBORS = 4.0  # mean degree of roads and grids
+_CPU_GROUP, _HUB_GROUP = 64, 256  # work-group sizes: on CPUs at least, and for hubs at most
+_FEW_NEIGHBORS = 4.0  # mean degree below which a graph counts as a road network or grid
 
 
 def tile_stride(facts: DeviceFacts, n: int) -> int:
-    """Return a step through the tiles of *n* vertices that meets every one, on GPUs none near those just before."""
+    """Return a stride that visits each tile of *n* vertices once. On GPUs successive tiles are far apart."""
     n_tiles = -(-n // facts.sub_group_size)
     step = 1 if facts.is_cpu else max(1, round(n_tiles * order_constant("GOLDEN") / 2**32))
     while math.gcd(step, n_tiles) > 1:
@@ -32,11 +32,12 @@ def tile_stride(facts: DeviceFacts, n: int) -> int:
 
 
 def by_vertex(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning) -> Recipe:
-    """Return the recipe in which first colours are the least that vertices see free: hubs first, or in an order.
+    """Return the recipe in which each vertex first takes the least colour that looks free.
 
-    The default is an order for few colours on CPUs, where few vertices are coloured at a time, so that it matters, but
-    not on grids and roads, where colours taken by number are no more. A GPU colours so many at once that roads take a
-    colour more. There is none if colours are to be the same on every device.
+    Vertices are taken in an order, or without one, hubs first. By default CPUs use the order that suits the graph: few
+    vertices are coloured at a time, so the order saves colours, except on grids and roads. GPUs use none by default,
+    because they colour most vertices at the same time; this costs roads one more colour. A deterministic colouring uses
+    none by default either.
     """
     stats, n = problem.stats, problem.stats.n_vertices
     order = problem.order
@@ -56,7 +57,7 @@ def by_vertex(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning) -> R
 
 
 def by_edge(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning) -> Recipe:
-    """Return the recipe in which first colours are found in rounds over all edges, which check them, too."""
+    """Return the recipe in which rounds over all edges find and check the first colours."""
     stats, order = problem.stats, problem.order or "largest_first"
     n, m, limit = stats.n_vertices, stats.n_edges, 32 * facts.compute_units
     colored = {"picked": "tentative"}
@@ -83,9 +84,9 @@ def by_edge(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning) -> Rec
 def from_hash(
     problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning, name: str | None, bits: int | None
 ) -> Recipe:
-    """Return the recipe in which first colours are the low *bits* of a hash.
+    """Return the recipe in which first colours are the low *bits* of the hash *name*.
 
-    The default is the hash of few that has the fewest collisions in a sample of the entries.
+    By default it is the candidate with the fewest collisions in a sample of the entries.
     """
     graph = problem.graph
     bits = default_bits(graph) if bits is None else checked_count("bits", bits, MOST_BITS)
@@ -112,10 +113,10 @@ def _recipe(
     assigns_hubs: bool = False,
     checks: bool = True,
 ) -> Recipe:
-    """Return the recipe that goes on after *first* colours with a check of them and the rounds.
+    """Return the recipe that finds *first* colours, checks them, and recolours the losers in rounds.
 
-    With *two_buffers* no vertex sees colours that others take in the same round; deterministic colours need that. Hubs
-    have steps of their own, whose entries the other steps count, too.
+    With *two_buffers* no vertex sees the colours that others take in the same round, which deterministic colours need.
+    Hubs have first steps of their own.
     """
     stats, n = problem.stats, problem.stats.n_vertices
     order = order or problem.order or "largest_first"
@@ -126,7 +127,7 @@ def _recipe(
     has_hubs = stats.max_degree > hub_degree
     n_hubs = int(np.count_nonzero(problem.graph.degrees > hub_degree)) if has_hubs else 0
     steps: list[Step] = [Phase(f"{_SOURCE}:start", n)]
-    if order == "smallest_last" and not two_buffers:  # else the first steps have ranked the vertices
+    if order == "smallest_last" and not two_buffers:  # With two buffers, *first* ranks the vertices.
         steps += rank_steps(problem.graph, order, problem.seed)
     if has_hubs:
         steps.append(listing_rows(n, "hubs", f"> {hub_degree}"))
@@ -156,7 +157,7 @@ def _recipe(
 
 
 def _rounds(n: int, facts: DeviceFacts, limit: int) -> Step:
-    """Return the rounds in which vertices of a colliding colour get another one."""
+    """Return the step of all rounds that recolour vertices whose colour collides."""
     if facts.dialect.has_grid_barrier:
         return Phase(f"{_SOURCE}:rounds", n, max_groups=limit, status="state[STATE_STATUS]")
     assign, check = (Phase(f"{_SOURCE}:{name}", n, max_groups=limit) for name in ("assign_round", "check_round"))

@@ -22,7 +22,7 @@ from clgraph.primitives.types import NOT_TUNED, Tuning
 
 
 def jones_plassmann(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning = NOT_TUNED) -> Recipe:
-    """At distance 2 the square of the graph is coloured."""
+    """Return the recipe of a greedy colouring. At distance 2 it colours the square of the graph."""
     if problem.distance == 2:
         return tries(problem, tuning, (problem.order or "largest_first",))
     return at_distance_one.jones_plassmann(problem, facts, tuning)
@@ -36,7 +36,11 @@ def speculative(
     by: str = "vertex",
     long_row: int | None = None,
 ) -> Recipe:
-    """*by*: what a work-item checks at distance 1; *long_row*: a work-group takes longer rows at distance 2."""
+    """Return the recipe of a speculative colouring.
+
+    *by* is ``"vertex"`` or ``"edge"``: what a work-item checks at distance 1. At distance 2 a work-group processes each
+    row with more than *long_row* entries.
+    """
     check_choice("by", by, ("vertex", "edge"))
     if problem.distance == 2:
         if by == "edge":
@@ -55,7 +59,7 @@ def hash_repair(
     hash: str | None = None,
     bits: int | None = None,
 ) -> Recipe:
-    """*hash* and its *bits* give the first colours; the defaults come from a sample of the entries."""
+    """Return the recipe whose first colours are the low *bits* of *hash*; a sample of the entries sets the defaults."""
     if hash is not None:
         check_choice("hash", hash, HASHES)
     from_hash = distance_two.from_hash if problem.distance == 2 else speculation.from_hash
@@ -63,19 +67,20 @@ def hash_repair(
 
 
 def best_of_orders(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning = NOT_TUNED) -> Recipe:
-    """It also runs the fastest strategy at distance 1, and both others at distance 2."""
+    """Return the recipe that tries two greedy orders, other strategies, and recolourings of the best result."""
     return tries(problem, tuning, ORDERS, _others(problem, facts), MAX_REPEATS)
 
 
 def best_of_two(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning = NOT_TUNED) -> Recipe:
-    """At distance 1 it runs the fastest strategy and a greedy one by degree, at distance 2 both fast strategies."""
+    """Return the recipe that tries the fastest strategy and greedy by degree; at distance 2 both fast strategies."""
     return tries(problem, tuning, ORDERS[:1] if problem.distance == 1 else (), _others(problem, facts))
 
 
 def _others(problem: ColoringProblem, facts: DeviceFacts) -> tuple[Callable[..., Recipe], ...]:
-    """Return the recipes whose colours may be fewer than greedy ones.
+    """Return the recipes to try besides greedy colourings.
 
-    At distance 1 the fastest depends on the device, so it is left out if colours are to be the same on every one.
+    At distance 1 it is the fastest strategy of the device. A deterministic colouring tries none, because the strategy
+    would depend on the device.
     """
     if problem.distance == 2:
         return speculative, hash_repair
@@ -117,20 +122,21 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def contenders(problem: ColoringProblem, facts: DeviceFacts) -> tuple[str, ...]:
-    """Return the strategy that suits what the caller prefers."""
+    """Return the one strategy that suits the problem's ``prefer``."""
     if problem.prefer == "colors" and _tries_orders(problem) is None:
         return ("best_of_orders",)
     if problem.prefer == "both" and problem.order is None:
         by_degree = problem.distance == 1 and not facts.is_cpu and problem.suitable_order == "largest_first"
-        return ("jones_plassmann" if by_degree else "best_of_two",)  # on GPUs the former would run twice
+        return ("jones_plassmann" if by_degree else "best_of_two",)  # the latter would run it twice
     if problem.prefer != "time":
         if _has_square(problem) is None and (problem.distance == 1 or problem.prefer == "colors"):
             return ("jones_plassmann",)
         return ("hash_repair" if problem.hash_suffices else "speculative",)
-    if problem.deterministic:  # the colours are the same on every device
+    if problem.deterministic:  # The choice must not depend on the device.
         return ("jones_plassmann" if problem.distance == 1 else "speculative",)
-    # On GPUs the other two are up to 1.4 times as fast in later calls. But their plans read rows on the host first,
-    # for 1 to 11 ms (H100's host, 262,144 vertices), and a matrix has a new plan in each call.
+    # On GPUs the other two strategies are up to 1.4 times as fast as speculative in later calls. But their plans first
+    # read rows on the host, which takes 1 to 11 ms (262,144 vertices, host of an H100), and an unread matrix needs a
+    # new plan in each call.
     if facts.is_cpu or is_unread(problem):
         return ("speculative",)
     return ("jones_plassmann" if problem.distance == 1 else "hash_repair",)

@@ -1,22 +1,23 @@
 """Orders in which greedy colourings take the vertices.
 
 ``natural``
-    Vertices go by number.
+    By vertex number.
 ``random``
-    They go by a hash of number and seed.
+    By a hash of vertex number and seed.
 ``interleaved``
-    They go by number, but parts of the range take turns, and in a turn each second vertex of a part goes. GPUs process
-    them so, and most neighbours that go before a vertex have a colour when its turn comes. ``cl/color/orders.h``
-    tells exactly.
+    By vertex number, but blocks of the range take turns, and a turn takes every second vertex of a part of each block.
+    GPUs process vertices in this order, so most earlier neighbours have a colour when a vertex is processed.
+    ``cl/color/orders.h`` defines the order.
 ``largest_first``
-    They go by falling degree, which takes few colours for little work [1]_. Degrees below four are equal, since such
-    vertices need no more than four colours anyway. Where most are below four and none is 30 or more, as on roads, the
-    other degrees are equal, too. Equal ones are interleaved.
+    By descending degree, which needs few colours for little work [1]_. Degrees below four count as equal, because such
+    vertices need no more than four colours anyway. If most degrees are below four and none is 30 or more, as on roads,
+    the other degrees count as equal too. Vertices of equal degree are interleaved.
 ``smallest_last``
-    The vertex of smallest degree goes last, then the vertex of smallest degree among the rest, and so on. There are
-    fewer colours, for more work [2]_. All vertices of at most k entries in what is left are removed at once, wave after
-    wave until none is; then k rises to the smallest degree that is left [3]_. So a greedy colouring takes at
-    most one colour more than the degeneracy of the graph. A hash decides between the vertices of a wave.
+    The vertex of smallest degree goes last; it is removed, the vertex of smallest degree in the rest goes before it,
+    and so on. This needs fewer colours, for more work [2]_. Here all vertices of degree at most k in the rest are
+    removed at once, in waves, until none is left; then k rises to the smallest degree in the rest [3]_. A greedy
+    colouring in this order needs at most one colour more than the degeneracy of the graph. A hash orders the vertices
+    of a wave.
 
 References
 ----------
@@ -45,45 +46,49 @@ from clgraph.runtime.programs.declarations import read_declarations
 from clgraph.runtime.programs.source import build_input
 
 ORDERS = ("natural", "random", "interleaved", "largest_first", "smallest_last")
-SHORT_ROW = 128  # the longest row that a work-item looks at in orders that are not by degree
-_N_BLOCKS = 4096  # least blocks, equal on every device, so that results are the same
-_MANY_ENTRIES, _ALIKE = 30, 4  # mean entries of a row; bound of the longest row over the mean
-_MOST, _N_SAMPLES = 0.75, 1 << 12  # share of all; vertices
+SHORT_ROW = 128  # entries. In orders that are not by degree, a work-item takes rows of up to this length.
+_N_BLOCKS = 4096  # least number of blocks in a large graph. It is fixed so that all devices return the same colours.
+_MANY_ENTRIES, _ALIKE = 30, 4  # Degrees are alike if their mean is at least 30 and the largest below 4 times the mean.
+_MOST, _N_SAMPLES = 0.75, 1 << 12  # share of the vertices that counts as most; vertices in a sample
 _MANY_FIRST = "ORDER_MANY_FIRST"
 _SOURCE = "color/orders.cl"
 _NO_DEGREE = 0xFFFFFFFF
-MAX_CPU_WAVE = 4096  # vertices. One work-group makes smaller waves, in less time than a launch takes.
-MAX_WAVE_PER_SUB_GROUP = 16  # vertices. On GPUs a launch and its read take the time that a sub-group needs for them.
+MAX_CPU_WAVE = 4096  # vertices. A single work-group removes smaller waves faster than a launch takes.
+MAX_WAVE_PER_SUB_GROUP = 16  # vertices. A GPU's sub-group removes them in the time of a launch and a read.
 
 
 @lru_cache
 def order_constant(expression: str) -> int:
-    """Return what *expression* stands for in the kernels that know orders; words are ``MARKED``."""
+    """Return the value of *expression* in ``cl/color/orders.h`` and ``cl/color/possible.h`` (with ``MARKED``)."""
     text = build_input("color/orders.h", {}) + build_input("color/possible.h", {"MARKED": 1})
     return read_declarations(text).constant(expression)
 
 
 def suitable_order(graph: Graph) -> str:
-    """Return ``"interleaved"`` where degrees differ so little that their order saves few colours."""
+    """Return ``"interleaved"`` if degrees hardly differ, so that ordering by degree saves few colours.
+
+    Otherwise return ``"largest_first"``.
+    """
     highest, mean = graph.stats.max_degree, graph.stats.mean_degree
     alike = mean >= _MANY_ENTRIES and highest < _ALIKE * mean and highest <= SHORT_ROW
     return "interleaved" if alike or _most_have(graph, highest) else "largest_first"
 
 
 def most_need_few(graph: Graph) -> bool:
-    """Return whether ``largest_first`` tells only vertices of few neighbours from others: on roads."""
+    """Return whether ``largest_first`` only separates vertices with fewer than four neighbours, as on roads."""
     fit, few = graph.stats.max_degree <= order_constant("SET_COLORS - 1"), order_constant("FEW_COLORS - 1")
     return fit and sum(graph.stats.degree_vertex_counts[: 1 + few.bit_length()]) > _MOST * graph.n_vertices
 
 
 def _most_have(graph: Graph, degree: int) -> bool:
-    """Return whether most have that degree, the largest; where statistics do not tell, by a sample of the vertices.
+    """Return whether most vertices have the largest degree, *degree*.
 
-    The sample is in no step with rows of a grid.
+    If the statistics do not decide it, a sample of vertices does. The stride of the sample is irregular, so that it
+    does not follow the rows of a grid.
     """
     stats, n, at = graph.stats, graph.n_vertices, degree.bit_length()
     count, entries = sum(stats.degree_vertex_counts[at : at + 1]), sum(stats.degree_edge_counts[at : at + 1])
-    missing = degree * count - entries  # entries that shorter rows of the bin lack, at least one each
+    missing = degree * count - entries  # entries by which the bin's shorter rows fall short, at least one per row
     if count - missing > _MOST * n:
         return True
     if count - missing / max(1, degree - (1 << at >> 1)) <= _MOST * n:
@@ -97,7 +102,7 @@ def _most_have(graph: Graph, degree: int) -> bool:
 
 
 class VertexOrder(NamedTuple):
-    """``order_t`` of ``cl/color/orders.h``."""
+    """An order as kernels get it: ``order_t`` of ``cl/color/orders.h``, which explains places, turns and blocks."""
 
     number: int
     shift: int
@@ -108,20 +113,20 @@ class VertexOrder(NamedTuple):
 
     @property
     def n_turns(self) -> int:
-        """How many turns places make."""
+        """The number of turns."""
         return 1 << self.tile_bits + self.phase_bits
 
     @property
     def n_places(self) -> int:
-        """How many places there are; at some there is no vertex."""
+        """The number of places. Some have no vertex."""
         return self.n_turns * order_constant("PHASE_SIZE") << self.block_bits
 
     def n_blocks(self, n: int) -> int:
-        """Return how many blocks *n* vertices make in a turn."""
+        """Return the number of blocks of *n* vertices."""
         return -(-n // (order_constant("PHASE_SIZE") * self.n_turns))
 
     def arrivals(self, n: int) -> NDArray[np.uint32]:
-        """Return when each block of *n* vertices comes in a turn; it takes 32 places of it."""
+        """Return the position of each block of *n* vertices in a turn. A block has 32 places there."""
         bits = self.block_bits
         blocks = np.arange(self.n_blocks(n), dtype=np.uint32)
         step = np.uint32(order_constant("GOLDEN") >> (32 - bits) | 1)
@@ -129,7 +134,7 @@ class VertexOrder(NamedTuple):
 
 
 def vertex_order(graph: Graph, order: str, seed: int) -> VertexOrder:
-    """Return what kernels have to know of *order*, which is one of :data:`ORDERS`."""
+    """Return the kernels' form of *order*, one of :data:`ORDERS`."""
     n, shift = graph.n_vertices, 32 - max(1, graph.stats.max_degree.bit_length())
     number = f"ORDER_{order.upper()}"
     if order == "largest_first" and most_need_few(graph):
@@ -143,14 +148,14 @@ def vertex_order(graph: Graph, order: str, seed: int) -> VertexOrder:
 
 
 def _hash_key(seed: int) -> int:
-    """Return the 32 bits that *seed* mixes into orders; 9 because with that seed 0 takes few colours on meshes."""
+    """Return the 32 bits that *seed* mixes into orders. The offset 9 makes seed 0 need few colours on meshes."""
     return (seed + 9) * order_constant("GOLDEN") & 0xFFFFFFFF
 
 
 def rank_steps(graph: Graph, order: str, seed: int) -> tuple[Step, ...]:
     """Return the steps that write the priority of each vertex of a symmetric graph to the array ``ranks``, uint32.
 
-    Higher ones go first, of equals the vertex of the lower number.
+    Vertices of higher priority go first. Among equal priorities the lower vertex number goes first.
     """
     n = graph.n_vertices
     if order == "smallest_last":
@@ -160,12 +165,12 @@ def rank_steps(graph: Graph, order: str, seed: int) -> tuple[Step, ...]:
 
 
 def sorting(*arrays: str) -> Use:
-    """Return the step that sorts these arrays of the plan: keys, sorted keys, and values before and after."""
+    """Return the step that sorts arrays of the plan, given by name: keys, sorted keys, values, sorted values."""
     return Use(lambda plan: Sort(plan.session, *(plan.arrays[name] for name in arrays)))
 
 
 def listing_rows(n: int, target: str, comparison: str) -> Use:
-    """Return the step that writes the vertices whose number of entries fits *comparison* (``"> 9"``) to an array."""
+    """Return the step that lists in *target* the vertices whose degree fulfils *comparison*, such as ``"> 9"``."""
 
     def compact(plan: Plan) -> Compact:
         rows = {"row_offsets": plan.scope["row_offsets"]}
@@ -176,7 +181,10 @@ def listing_rows(n: int, target: str, comparison: str) -> Use:
 
 
 class SmallestLast:
-    """Removes the vertices wave after wave, few entries first; the host decides by the result of each wave."""
+    """A step that computes the order ``smallest_last``: it removes vertices wave by wave, low degrees first.
+
+    The host chooses the next kernel by the size of each wave.
+    """
 
     def __init__(self, plan: Plan, n: int, seed: int) -> None:
         program, session, facts = plan.program(_SOURCE), plan.session, plan.session.facts
@@ -231,7 +239,10 @@ class SmallestLast:
         self._finish()
 
     def _wave(self, n_listed: int, turn: int, wave: int, threshold: int) -> tuple[int, int, int]:
-        """Remove neighbours of the listed; return the number of waves, the vertices of the last one, and its turn."""
+        """Remove neighbours of the listed vertices whose degree is low now, in one wave or several small ones.
+
+        Return the number of waves, the number of vertices in the last one, and the index of its list.
+        """
         is_small = n_listed <= self._widest
         launch = (self._alone if is_small else self._spread)[turn]
         launch.set(size=n_listed, wave=wave, threshold=threshold)
@@ -248,7 +259,7 @@ class SmallestLast:
         return n_waves, found[self._word["LISTED"] + turn], turn
 
     def _count(self, n_removed: int, kernel: str) -> None:
-        """Subtract removed vertices from the rest; more than the rest is a fault of the kernel."""
+        """Subtract the removed vertices from those left. More removed than left means a faulty kernel."""
         if n_removed > self._left:
             check_status(STATUS_STUCK, f"{kernel}, with {self._left} vertices left")
         self._left -= n_removed

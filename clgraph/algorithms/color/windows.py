@@ -1,6 +1,7 @@
-"""Colours at distance 2 as they are found free, a window at a time; ``cl/color/distance_two.cl`` tells how.
+"""Colouring at distance 2 by windows of colours; ``cl/color/distance_two.cl`` explains the algorithm.
 
-Where nets are much larger than windows, vertices that the first window leaves get bitmaps with room for all of them.
+If nets are much larger than a window, the vertices that the first window leaves get bitmaps that are large enough for
+each net.
 """
 
 from __future__ import annotations
@@ -18,26 +19,27 @@ from clgraph.runtime.programs.program import Launch
 _SOURCE, _LONG = "color/distance_two.cl", "color/distance_two_long.cl"
 _SIZED = {_SOURCE: "color/distance_two_sized.cl", _LONG: "color/distance_two_sized_long.cl"}
 _BITMAPS = "color/net_bitmaps.cl"
-_MOST_AT_ONCE = 32  # steps enqueued between two looks at whether they have ended
-_PATIENCE = 1000  # looks at windows in which nothing was coloured
+_MAX_AT_ONCE = 32  # steps enqueued before the host reads whether vertices are left
+_PATIENCE = 1000  # reads in a row without progress, after which the colouring is reported as stuck
 
 
 class _Part(NamedTuple):
-    """Vertices that are taken by teams of one kind."""
+    """The vertices that one kind of team processes (lanes of a sub-group, or work-groups), and their launches."""
 
     prefer: Launch | None
-    launches: list[Launch]  # of the first step, and of the other steps in turn
+    launches: list[Launch]  # the first step's launch, then two that later steps use alternately
     state: DeviceArray
     size: int
-    sized: list[tuple[Launch, ...]]  # launches that count, find places, and colour, for either list
+    sized: list[tuple[Launch, ...]]  # launches that count, find places, and colour, per list
 
 
 class Windows:
-    """Each step colours what it can in a window of colours, and lists the others for the next.
+    """A step loop: each step colours the vertices it can in one window of colours, and lists the others.
 
     Attributes
     ----------
     details : dict
+        ``windows``, the number of windows, and ``window_colors``, the number of colours per window.
     """
 
     def __init__(
@@ -51,7 +53,7 @@ class Windows:
         self._parts = self._all_parts(long_row)
 
     def _bitmaps_of_nets(self) -> tuple[Launch, dict[str, DeviceArray]]:
-        """Return what gives nets their bitmaps, and its arrays."""
+        """Return the launch that assigns a bitmap to each net, and its arrays."""
         plan, session, n = self._plan, self._plan.session, self._n
         program = plan.program(_BITMAPS)
         sizes = {"counts": n, "ranks": n, "tail": program.constant("TAIL_STATE"), "places": 2 * n, "bitmaps": 2 * n}
@@ -112,7 +114,7 @@ class Windows:
             step = 1
         left, base = self._n, 0
         while left:
-            for _ in range(1 if self._bitmaps else min(1 + window // 2, _MOST_AT_ONCE)):
+            for _ in range(1 if self._bitmaps else min(1 + window // 2, _MAX_AT_ONCE)):
                 if window:
                     plan.arrays["used"].fill(0)
                 base += self._sized_step(step, base) if window and self._bitmaps else self._step(step, base)
@@ -124,7 +126,7 @@ class Windows:
         self.details = {"windows": window, "window_colors": self._colors}
 
     def _step(self, step: int, base: int) -> int:
-        """Colour in a window from *base* on; return how many colours it has."""
+        """Colour in the window that begins at colour *base*. Return its number of colours."""
         for part in self._parts:
             launch = part.launches[0 if not step else 2 - step % 2]
             launch.set(step=step, base=base)
@@ -132,7 +134,10 @@ class Windows:
         return self._colors
 
     def _sized_step(self, step: int, base: int) -> int:
-        """Colour with room for all that are left from *base* on; return how many colours may have been taken."""
+        """Colour with bitmaps from colour *base* on that have room for all remaining members of each net.
+
+        Return the number of colours of the largest bitmap.
+        """
         assert self._bitmaps is not None
         size, arrays = self._bitmaps
         for name in ("counts", "ranks", "tail"):

@@ -5,14 +5,15 @@ Strategies
 ``hook_compress``
     Rounds of hooking without atomics, then one with compare-exchange [1]_.
 ``rem``
-    Rem's union-find with splicing, lock-free [2]_. On a CPU a matrix that is searched once is checked on the way.
+    Rem's union-find with splicing, lock-free [2]_. On a CPU, a matrix that is passed for one call is validated by the
+    same kernels that unite its edges.
 ``afforest``
-    Hook along a sample of the edges, find the giant component on the device, then look only at
-    what is outside it [3]_.
+    Hook along a sample of the edges, find the giant component on the device, then process only the
+    vertices outside it [3]_.
 ``degree_classes``
-    One union-find per degree class: work-items, sub-groups and work-groups [4]_.
+    Three kernels by degree: a row is processed by a work-item, a sub-group or a work-group [4]_.
 ``host``
-    scipy's search, on one core of the host; small graphs are done before a kernel would have begun.
+    scipy's search on one core of the host. It finishes small graphs before a kernel would have started.
 
 References
 ----------
@@ -59,7 +60,7 @@ class Components(Result, _Components):
     ----------
     n_components : int
     labels : int32 array, shape (n_vertices,)
-        The number of each vertex's component; components are numbered by their smallest vertex.
+        The component number of each vertex. Components are numbered in the order of their smallest vertices.
     info : RunInfo
         What ran, where, and how long it took.
     """
@@ -68,7 +69,7 @@ class Components(Result, _Components):
 
 
 class Options(TypedDict, total=False):
-    """Options of all strategies of :func:`connected_components`, which tells what each does."""
+    """Keyword options of :func:`connected_components`, whose docstring describes them."""
 
     strides: Sequence[int] | None
     hook_steps: int | None
@@ -103,22 +104,22 @@ def connected_components(
     verify : bool
         Check the result against the definition, sequentially on the host.
     **options
-        Options of the strategy: ``hook_rounds`` (``hook_compress``: 0 … 2; ``rem`` and
-        ``degree_classes``: 0 or 1), ``strides`` and ``hook_steps`` (``afforest``). With *devices*: ``shares``, the
-        entries that each gets, by the ``"speed"`` of its memory (the default) or ``"equal"``; and
-        ``segment_entries``, the entries that go to a device at once. Strategies of several devices are ``rem``,
-        ``hook_compress`` and ``afforest``.
+        Options of the strategy: ``hook_rounds`` (``hook_compress``: 0 … 2; ``rem`` and ``degree_classes``: 0 or 1),
+        the rounds of hooking without atomics; ``strides`` and ``hook_steps`` (``afforest``): round k hooks every
+        ``strides[k]``-th vertex to its second neighbour. With *devices*: ``shares``, whether each device gets entries
+        in proportion to the ``"speed"`` of its memory (the default) or an ``"equal"`` number; and ``segment_entries``,
+        the number of entries uploaded at once. Several devices support ``rem``, ``hook_compress`` and ``afforest``.
 
     Returns
     -------
     Components
-        ``n_components`` and int32 ``labels`` of shape (n_vertices,), numbered by smallest vertex as
-        scipy's are, equal on every device and under every strategy; and ``info``.
+        ``n_components``, int32 ``labels`` of shape (n_vertices,), and ``info``. Components are numbered by their
+        smallest vertex, as in scipy. Every device and strategy returns the same labels.
 
     Raises
     ------
     InputError
-        *graph* is no graph, or an option is out of range.
+        *graph* is not a graph, or an option is out of range.
     UnsupportedStrategyError
         The strategy is unknown, or the device cannot run it.
     DeviceMemoryError

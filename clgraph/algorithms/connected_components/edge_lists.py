@@ -1,4 +1,4 @@
-"""Components of edges that arrive in lists. The forest stays on the device; edges are never sorted into rows."""
+"""Connected components of edges that arrive as lists. The forest stays on the device; no CSR rows are built."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from clgraph.runtime.session import Session
 
 
 class EdgeComponents:
-    """A union-find forest on a device, to which edges and other forests are linked.
+    """A union-find forest on a device. Edges and other forests can be joined to it.
 
     Parameters
     ----------
     session : Session
     n_vertices : int
     parents : int32 array, optional
-        A forest to begin with, as :meth:`parents` returns it; it may have fewer vertices.
+        The initial forest, as returned by :meth:`parents`. It may cover only the first vertices.
     """
 
     def __init__(self, session: Session, n_vertices: int, parents: NDArray[np.int32] | None = None) -> None:
@@ -32,14 +32,14 @@ class EdgeComponents:
                 self._parent.set(parents)
 
     def link(self, sources: NDArray[np.int32], targets: NDArray[np.int32]) -> None:
-        """Join the ends of these edges, which must be vertices; return when the caller may change the arrays."""
+        """Join the ends of these edges. The ends are not range-checked. On return the caller may change the arrays."""
         if sources.size:
             with self.session.driver:
                 ends = {"sources": self._upload(sources), "targets": self._upload(targets)}
                 self._launch("edge_list.cl:link_edges", sources.size, m=sources.size, **ends)
 
     def link_forest(self, parents: NDArray[np.int32]) -> None:
-        """Join the vertices that are joined in another forest, which may have only the first of the vertices."""
+        """Join vertices that are connected in another forest, which may cover only the first vertices."""
         if parents.size:
             with self.session.driver:
                 other = self._upload(parents)
@@ -63,7 +63,7 @@ class EdgeComponents:
 
 
 def numbered(parents: NDArray[np.int32]) -> tuple[int, NDArray[np.int32]]:
-    """Return the number of components, and each vertex's component; these are numbered by smallest vertex."""
+    """Return the number of components and each vertex's component number, in the order of smallest vertices."""
     is_root = parents == np.arange(parents.size, dtype=np.int32)
     ranks = np.cumsum(is_root, dtype=np.int32)
     labels: NDArray[np.int32] = ranks[parents] - 1

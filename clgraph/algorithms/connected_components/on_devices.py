@@ -1,4 +1,4 @@
-"""Connected components on several devices: a forest on each, merged along a tree.
+"""Connected components on several devices: each builds a forest, and the forests are merged pairwise.
 
 After the multi-GPU components of T. Ben-Nun, M. Sutton, S. Pai, K. Pingali, "Groute: An Asynchronous Multi-GPU
 Programming Model for Irregular Computations", PPoPP 2017.
@@ -30,14 +30,14 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
 _MESSAGE = "connected_components/message.cl"
-_WORD = 32  # vertices per word, a bit each
+_WORD = 32  # vertices per 32-bit word of a bitmap
 _WORDS, _SMALL = 32, 1 << 17  # words per block. Forests of fewer than 2^17 vertices have blocks of one word.
 LOCAL = "rem", "hook_compress", "afforest"
 
 
 @dataclass
 class Forest:
-    """The result of one device: the plan that holds its forest of all vertices, and counts of its work."""
+    """The result of one device: the plan whose arrays hold its forest of all vertices, and counts of its work."""
 
     plan: ComponentsPlan
     n_entries: int = 0
@@ -49,13 +49,13 @@ class Forest:
         return self.plan.session
 
     def merge(self, other: DeviceArray, *, is_packed: bool = False) -> None:
-        """Enqueue kernels that join this forest with *other*, on the same device, and flatten it."""
+        """Enqueue kernels that join *other*, a forest on the same device, to this one and flatten the result."""
         scope = self.plan.scope
         join_forest(self.session, scope["n"], other, self.plan.labels, is_packed=is_packed)
         self.plan.program("connected_components/phases.cl").bind("compress", -(-scope["n"] // 4), scope)()
 
     def take(self, team: Team, other: Forest) -> int:
-        """Join this forest with one of another device, and wait for the end; return how many bytes were sent."""
+        """Join the forest of another device to this one and wait for completion. Return the number of bytes sent."""
         message, is_packed = forest_message(other.session, self.plan.scope["n"], other.plan.labels)
         sent = team.send(message, self.session)
         with self.session.driver:
@@ -64,7 +64,7 @@ class Forest:
         return message.nbytes
 
     def skips(self) -> list[int | None]:
-        """Return for each slab a vertex of the giant component whose rows were skipped; ``None`` if none were."""
+        """Return, for each slab, a vertex of the giant component whose rows were skipped, or ``None`` if none were."""
         if not self.states:
             return [None]
         at = self.session.program("connected_components/afforest.cl").constant
@@ -76,7 +76,7 @@ class Forest:
 def solve(
     graph: SplitGraph | StreamedGraph, strategy: str, options: Mapping[str, Any]
 ) -> tuple[int, NDArray[np.int32], RunInfo]:
-    """Return how many components there are, the numbers of the vertices' components, and what ran."""
+    """Return the number of components, each vertex's component number, and the info of the run."""
     if not is_among(strategy, ("auto", *LOCAL)):
         raise UnsupportedStrategyError(f"strategy = {shown(strategy)}; on several devices: 'auto', {', '.join(LOCAL)}")
     started, team, n = time.perf_counter(), graph.team, graph.n_vertices
@@ -106,25 +106,29 @@ def solve(
 
 
 def all_seen(skips: Sequence[int | None], numbers: NDArray[np.int32]) -> bool:
-    """Return whether parts that skipped the rows of their giant components have missed no edge.
+    """Return whether the labels are right although some parts skipped the rows of their giant components.
 
-    An edge is missed if both of its rows are skipped, in two different parts. Then both ends are in the giants of these
-    parts, and the edge joins nothing new if the giants are one component in the end. But a part that has no giant
-    leaves half of its edges to the rows at their other ends, so there must be no such part.
+    An edge is missed if both of its rows are skipped, in two different parts. Then its ends are in the giants of these
+    parts. The edge is not needed if all giants belong to one component in the end. A part that skipped nothing reads
+    each edge in only one of its two rows, and the other part may have skipped that row. So either all parts skip
+    rows, or none.
 
     Parameters
     ----------
     skips : sequence of int or None
-        A vertex of the giant of each part; ``None`` for a part that has read all its rows.
+        A vertex of each part's giant component, or ``None`` for a part that has read all its rows.
     numbers : int32 array
-        The numbers of the vertices' components, as found.
+        The component number of each vertex, as found.
     """
     giants = [vertex for vertex in skips if vertex is not None]
     return not giants or (len(giants) == len(skips) and np.unique(numbers[giants]).size == 1)
 
 
 def picked(graph: SplitGraph | StreamedGraph, strategy: str) -> str:
-    """Return *strategy*, or the choice for ``"auto"``. The bus limits a streamed graph, so for that any will do."""
+    """Return *strategy*, or for ``"auto"`` the cost model's choice on the first slab.
+
+    A streamed graph is limited by the bus, whatever the strategy. So it takes the first of ``LOCAL``.
+    """
     if strategy != "auto":
         return strategy
     if isinstance(graph, SplitGraph):
@@ -152,7 +156,9 @@ def local_forest(
         session = slab.graph.session
         with session.driver:
             plan: ComponentsPlan = STRATEGIES[strategy].plan(session, ComponentsProblem(slab.graph.as_graph()), **given)
-            plan.predicted_seconds = 0.0  # else the plan may wait while it holds the driver, which others need
+            # A plan with a long predicted time waits after each launch. Here that would hold the driver lock, which the
+            # threads of the other devices need.
+            plan.predicted_seconds = 0.0
             plan.run()
             if forest is None:
                 forest = Forest(plan)
@@ -176,7 +182,7 @@ def bare_forest(session: Session, n: int) -> Forest:
 
 
 def _merge(team: Team, forests: Mapping[int, Forest]) -> tuple[int, int, int]:
-    """Merge all forests into one; return its place, the rounds of merges, and the most bytes that one device moved."""
+    """Merge all forests into one. Return its place, the number of rounds, and the most bytes that one device moved."""
     rounds, moved = team.merge_rounds([*forests]), dict.fromkeys(forests, 0)
     for pairs in rounds:
         gives = dict(pairs)
@@ -192,9 +198,9 @@ def _merge(team: Team, forests: Mapping[int, Forest]) -> tuple[int, int, int]:
 
 
 def forest_message(session: Session, n: int, parent: DeviceArray) -> tuple[DeviceArray, bool]:
-    """Return the flat forest of *parent* in the form for sending to another device, and whether it is packed.
+    """Return the flat forest *parent* as an array to send to another device, and whether that array is packed.
 
-    It is packed if that is shorter than a label for each of the *n* vertices.
+    It is packed only if that makes it shorter than one label for each of the *n* vertices.
     """
     shape = _shape(n)
     n_words, n_blocks = shape["n_words"], shape["n_blocks"]
@@ -225,7 +231,7 @@ def forest_message(session: Session, n: int, parent: DeviceArray) -> tuple[Devic
 
 
 def join_forest(session: Session, n: int, message: DeviceArray, parent: DeviceArray, *, is_packed: bool) -> None:
-    """Enqueue kernels that join *message*, a forest that may be packed, with the forest *parent* on the same device."""
+    """Enqueue kernels that join *message*, a forest from :func:`forest_message`, to *parent* on the same device."""
     scope, n_items = {**_shape(n), "parent": parent}, -(-n // 4)
     if is_packed:
         session.program(_MESSAGE).bind("merge_message", n_items, scope, message=message)()

@@ -1,4 +1,4 @@
-"""Plans of connected components on one device, and the numbering of the components that they find."""
+"""Plans that find and number the connected components on one device."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BLOCKS = 2  # blocks of rows per compute unit, so that unequal rows spread more
 
 
 class ComponentsPlan(Plan):
-    """Finds the smallest vertex of every vertex's component."""
+    """A plan that labels every vertex with the smallest vertex of its component."""
 
     @property
     def labels(self) -> DeviceArray:
@@ -38,7 +38,7 @@ class ComponentsPlan(Plan):
         return mark, Scan(self.session, labels, ranks), look_up, labels, ranks
 
     def result(self) -> tuple[int, NDArray[np.int32]]:
-        """Return the number of components, and each vertex's component; these are numbered by smallest vertex."""
+        """Return the number of components and each vertex's component number, in the order of smallest vertices."""
         n = self.setting.values["n"]
         if not n:
             return 0, np.zeros(0, np.int32)
@@ -72,7 +72,7 @@ class ComponentsPlan(Plan):
 
 
 class MatrixComponents(UncheckedPlan):
-    """A run for one call, on a CPU, on a matrix that is not checked yet.
+    """A one-time run on a CPU that validates a matrix while it finds the components.
 
     It unites the ends of edges within blocks of vertices, then of edges between blocks, and numbers the trees.
     """
@@ -93,7 +93,7 @@ class MatrixComponents(UncheckedPlan):
         self.launches += [program.bind(kernel, n_blocks, scope) for kernel in kernels]
 
     def result(self) -> tuple[int, NDArray[np.int32]]:
-        """Return the same as :meth:`ComponentsPlan.result`; a damaged matrix raises a :class:`GraphError`."""
+        """Return the same as :meth:`ComponentsPlan.result`, or raise a :class:`GraphError` if the matrix is invalid."""
         words, labels = self.finish()
         if words[self._is_wrong]:
             self.refuse()

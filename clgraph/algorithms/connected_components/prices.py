@@ -1,7 +1,8 @@
 """Predicted work of each strategy of connected components, and defaults of options, from graph statistics.
 
 The constants are fitted to calls on graphs of 131,072 and 524,288 vertices, on two CPUs and two GPUs
-(``benchmarks/results/cost_model-*.json``), so that picks lose the least; kernels are not predicted one by one.
+(``benchmarks/results/cost_model-*.json``). The fit minimises the time lost by picking a slower strategy, not the error
+of each kernel's prediction.
 """
 
 from __future__ import annotations
@@ -14,28 +15,28 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.engine.host import scanned, walked
 from clgraph.model.cost import Atomics, Chain, Gathers, Part, Work
 
-NEAR_BYTES = 2.0**18  # working set of near neighbours: a core's second-level cache
+NEAR_BYTES = 2.0**18  # working set of accesses to near neighbours: about a core's second-level cache
 SECTOR_BYTES = 64.0  # bytes that are moved to read one entry of a row
-VERTEX_BYTES = 24.0  # per vertex, for the passes that start and flatten the trees
-ENTRY_BYTES = 24.0  # per entry that is united, with finding its row
-GUESS_SECONDS = 3e-8  # a core's time per entry whose union was guessed wrong. A random numbering has two a vertex.
+VERTEX_BYTES = 24.0  # memory traffic per vertex of the passes that initialise and flatten the trees
+ENTRY_BYTES = 24.0  # memory traffic per united entry, including the search for its row
+GUESS_SECONDS = 3e-8  # a CPU core's time per mispredicted branch of a union; up to 2 per vertex if numbered at random
 OUTSIDE_PER_TREE = 8.0  # vertices outside the giant component after the sample, per tree of first hooks
-MIN_OUTSIDE_SHARE = 0.02
-HUB_ROW_LOADS = 16.0  # dependent loads per entry that a lane of a GPU's sub-group takes from the longest row
-CHECKED_ENTRY_BYTES, CHECKED_VERTEX_BYTES = 22.0, 62.0  # memory traffic of checks and unions; cores compute meanwhile
-FLAT_HOOK_DEPTH = 32.0  # If first hooks are deeper, hubs come after their neighbours.
-_SCANS = 0.5  # passes of scipy over vertices and entries
-_CALL = Work(host_seconds=5e-5)
+MIN_OUTSIDE_SHARE = 0.02  # least share of the vertices that is assumed to stay outside the giant component
+HUB_ROW_LOADS = 16.0  # dependent loads per entry of the longest row, whose entries a GPU's sub-group divides
+CHECKED_ENTRY_BYTES, CHECKED_VERTEX_BYTES = 22.0, 62.0  # memory traffic of validation and unions, per entry and vertex
+FLAT_HOOK_DEPTH = 32.0  # first-hook depth at which the longest row counts in full: hubs come after their neighbours
+_SCANS = 0.5  # scipy's cost, in passes over vertices and entries
+_CALL = Work(host_seconds=5e-5)  # fixed cost of a call to scipy
 
-ONE_TREE_SHARE = 0.5  # if one tree has a greater share of the sampled vertices, first hooks leave (nearly) one tree
-HUB_TREE_SHARE = 0.1  # if one tree has a greater share of the sampled vertices, hubs collect the others
+ONE_TREE_SHARE = 0.5  # largest tree's share of sampled vertices. Above this, first hooks leave (nearly) one tree.
+HUB_TREE_SHARE = 0.1  # largest tree's share of sampled vertices. Above this, hubs have joined many trees.
 FEW_TREES_SHARE = 2e-3  # trees per vertex. Below this, a round of stride 4 hooks about 100 vertices of each tree.
-SMALL_COMPONENTS_REACH = 0.4  # reached share of a search. Below this, no component is worth skipping.
-RANDOM_FAR_SHARE, RANDOM_TREES_SHARE = 0.5, 0.05  # a random numbering: far neighbours, and few trees
+SMALL_COMPONENTS_REACH = 0.4  # share of vertices that a search reaches. Below this, no component is worth skipping.
+RANDOM_FAR_SHARE, RANDOM_TREES_SHARE = 0.5, 0.05  # numbering is random if > 0.5 are far and < 0.05 trees
 
 
 def rem(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
-    """Return the work of uniting the ends of each edge once."""
+    """Return the work of ``rem``, which unites the ends of each edge once."""
     stats, n, far = problem.stats, float(problem.stats.n_vertices), problem.stats.far_neighbor_share
     entries = stats.n_edges * (1.0 if stats.directed else 0.5)
     guesses = stats.randomness * min(entries, 2.0 * n) / facts.compute_units if facts.is_cpu else 0.0
@@ -52,7 +53,7 @@ def rem(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
 
 
 def afforest(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
-    """Return the work of first hooks, a sample, and the rows of vertices outside the giant component."""
+    """Return the work of ``afforest``: first hooks, a sample, and rows of vertices outside the giant component."""
     stats, n, far = problem.stats, float(problem.stats.n_vertices), problem.stats.far_neighbor_share
     first_entries = min(4.0 * stats.n_edges, SECTOR_BYTES * (n - stats.n_isolated))
     outside = outside_share(stats) * n
@@ -69,7 +70,8 @@ def afforest(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
 def outside_share(stats: GraphStats) -> float:
     """Return the share of the vertices that the sample leaves outside the giant component.
 
-    The share is 1 if there is no such component, or if each edge is in one row only, so that no row can be skipped.
+    The share is 1 if there is no giant component. It is also 1 for a directed graph, where each edge is in one row
+    only, so no row can be skipped.
     """
     if stats.directed or stats.reached_share < SMALL_COMPONENTS_REACH:
         return 1.0
@@ -77,22 +79,22 @@ def outside_share(stats: GraphStats) -> float:
 
 
 def hook_compress(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
-    """Return the work of uniting each edge by walks to the roots, between passes that flatten the trees."""
+    """Return the work of ``hook_compress``: unions by walks to the roots, between passes that flatten the trees."""
     n = float(problem.stats.n_vertices)
     return rem(problem, facts).times(1.5) + Work(launches=1.0, streamed_bytes=VERTEX_BYTES * n)
 
 
 def degree_classes(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
-    """Return the work of ``hook_compress`` with rows sorted by length first; no sub-group waits for a long row."""
+    """Return the work of ``hook_compress`` after binning rows by length, so that no sub-group waits for a long row."""
     united = hook_compress(problem, facts)
     again = Work(launches=3.0, streamed_bytes=8.0 * problem.stats.n_edges)
     return replace(united, chains=()) + again
 
 
 def matrix_rows(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
-    """Return the work of uniting all entries of a matrix on a CPU and checking them on the way.
+    """Return the work of :class:`MatrixComponents`, which validates and unites all entries on a CPU.
 
-    An entry with a far end is read twice: within its block of vertices, and between blocks.
+    An entry with a far end is read twice: by the pass within blocks of vertices, and by the pass between blocks.
     """
     stats = problem.stats
     n, m, far = float(stats.n_vertices), float(stats.n_edges), stats.randomness
@@ -104,13 +106,13 @@ def matrix_rows(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
 
 
 def host(problem: ComponentsProblem) -> list[Part]:
-    """Return the work of scipy, which transposes the matrix and follows the edges of both."""
+    """Return the work of scipy, which follows the edges of the matrix and of its transpose."""
     asked = walked(problem.graph, "union"), scanned(problem.graph, _SCANS), _CALL
     return [(each, 1.0, 1.0) for each in asked]
 
 
 def hooks_deeply(stats: GraphStats) -> bool:
-    """Return whether the trees of first neighbours are deeper than the climbs that measured them."""
+    """Return whether first-hook trees are deep. Sampled climbs in deep trees stop before they reach the root."""
     return stats.first_hook_depth > DEEP_HOOKS
 
 
@@ -121,10 +123,10 @@ def starts_as_one_tree(stats: GraphStats) -> bool:
 
 
 def sample_strides(stats: GraphStats) -> tuple[int, ...]:
-    """Return the strides of the rounds of ``afforest``. Each round leaves about a tenth of the trees.
+    """Return the default strides of the sampling rounds of ``afforest``. Each round leaves about a tenth of the trees.
 
-    No round is of use in a graph of small components, or if first hooks leave one tree. If climbs were cut off, they
-    do not show whether the trees are one.
+    A graph of small components needs no round, nor does a graph whose first hooks leave one tree. Climbs that
+    stopped before the root do not show whether there is one tree.
     """
     n_trees = stats.first_hook_tree_share * (stats.n_vertices - stats.n_isolated)
     is_giant = stats.first_hook_giant_share > ONE_TREE_SHARE
@@ -136,15 +138,15 @@ def sample_strides(stats: GraphStats) -> tuple[int, ...]:
         return (4,)
     if stats.far_neighbor_share > RANDOM_FAR_SHARE and stats.first_hook_tree_share < RANDOM_TREES_SHARE:
         return (4, 32)
-    # Neighbours are near or few: two of them cost no more than one, so all vertices are sampled.
+    # Neighbours are near or few. A second neighbour then costs little more than the first, so all vertices are sampled.
     return (1, 1) if stats.mean_degree >= 3 else (1,)
 
 
 def rem_hooks_first(stats: GraphStats, facts: DeviceFacts) -> bool:
-    """Return whether ``rem`` begins with a round without atomics, which pays if the round leaves few trees.
+    """Return whether ``rem`` should begin with a round of hooking without atomics.
 
-    On a CPU it pays only if one tree is giant, since climbs in several deep trees are long. On a GPU it also pays if
-    rows are short, since few entries are then left.
+    On a CPU the round pays only if it leaves one giant tree, because climbs in several deep trees are long. On a GPU it
+    pays if it leaves few trees, or if rows are short, because few entries are then left.
     """
     if facts.is_cpu:
         return stats.first_hook_giant_share > ONE_TREE_SHARE

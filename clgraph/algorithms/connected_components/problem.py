@@ -11,11 +11,11 @@ from clgraph.engine.problem import GraphProblem
 
 @dataclass(frozen=True)
 class ComponentsProblem(GraphProblem):
-    """A graph; if it is directed, its weak components are wanted."""
+    """A graph whose components are wanted; the weak ones if it is directed."""
 
 
 def as_problem(graph: Any) -> ComponentsProblem:
-    """Check the arguments of :func:`connected_components`."""
+    """Return the problem of these arguments of :func:`connected_components`, or raise an :class:`InputError`."""
     graph = wrap_graph(graph, merged=False)
     graph._require_fits("connected components take")
     return ComponentsProblem(graph)

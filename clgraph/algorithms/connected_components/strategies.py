@@ -20,7 +20,7 @@ from clgraph.model.recipe import Array, Phase, Recipe, Setting, Step, Use
 from clgraph.model.strategy import Strategy, Unchecked
 from clgraph.primitives.fill import Fill
 
-_MOST_STRIDES = 1 << 8
+_MAX_STRIDES = 1 << 8
 _PHASES = "connected_components/phases.cl"
 
 
@@ -31,7 +31,10 @@ def _recipe(
     arrays: Callable[[], Mapping[str, Array]] = dict,
     **defines: int,
 ) -> Recipe:
-    """Return the recipe of *steps* after the start, which hooks every vertex to its first neighbour if *hook_first*."""
+    """Return the recipe that initialises the forest and then runs *steps*.
+
+    With *hook_first* each vertex starts hooked to its first neighbour, else as its own root.
+    """
     graph = problem.graph
     n, hook_first = graph.n_vertices, hook_first and graph.n_edges > 0
     start = Phase(f"{_PHASES}:initialize", -(-n // 4))
@@ -50,12 +53,12 @@ def _recipe(
 
 
 def _compress(problem: ComponentsProblem, kernel: str = "compress", max_groups: int | None = None) -> Phase:
-    """Point every vertex at its root."""
+    """Return the phase that points every vertex at its root."""
     return Phase(f"{_PHASES}:{kernel}", -(-problem.graph.n_vertices // 4), max_groups=max_groups)
 
 
 def hook_compress(problem: ComponentsProblem, _facts: DeviceFacts, *, hook_rounds: int = 1) -> Recipe:
-    """*hook_rounds* rounds without atomics, each followed by compressing, before the atomic one."""
+    """Return the recipe of *hook_rounds* rounds without atomics and one with them, each followed by compression."""
     hook_rounds = checked_count("hook_rounds", hook_rounds, 2, least=0)
     n = problem.graph.n_vertices
     steps = [_compress(problem)] if hook_rounds else []
@@ -66,7 +69,10 @@ def hook_compress(problem: ComponentsProblem, _facts: DeviceFacts, *, hook_round
 
 
 def rem(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds: int | None = None) -> Recipe:
-    """*hook_rounds*: 0 or 1 rounds of hooking without atomics first; by default the device and graph decide."""
+    """Return the recipe of Rem's union-find, after *hook_rounds* (0 or 1) rounds of hooking without atomics.
+
+    By default the number of rounds depends on the device and the graph.
+    """
     if hook_rounds is None:
         hook_rounds = int(prices.rem_hooks_first(problem.stats, facts))
     hook_first = checked_count("hook_rounds", hook_rounds, 1, least=0) > 0
@@ -82,12 +88,15 @@ def afforest(
     strides: Sequence[int] | None = None,
     hook_steps: int | None = None,
 ) -> Recipe:
-    """Round k hooks every *strides*[k]-th vertex to its second neighbour; defaults from the statistics."""
+    """Return the recipe of Afforest. Its round k hooks every *strides*[k]-th vertex to its second neighbour.
+
+    First hooks follow first neighbours for *hook_steps* steps. The defaults depend on the graph and the device.
+    """
     stats, n, file = problem.stats, problem.stats.n_vertices, "connected_components/afforest.cl"
     if strides is None:
         strides = prices.sample_strides(stats)
-    elif not isinstance(strides, Sequence) or isinstance(strides, (str, bytes)) or len(strides) > _MOST_STRIDES:
-        raise InputError(f"strides = {shown(strides)}; allowed: a sequence of at most {_MOST_STRIDES} integers")
+    elif not isinstance(strides, Sequence) or isinstance(strides, (str, bytes)) or len(strides) > _MAX_STRIDES:
+        raise InputError(f"strides = {shown(strides)}; allowed: a sequence of at most {_MAX_STRIDES} integers")
     else:
         strides = [checked_count("strides", stride, 2**20) for stride in strides]
     if hook_steps is None:
@@ -113,7 +122,7 @@ def afforest(
 
 
 def degree_classes(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds: int = 1) -> Recipe:
-    """*hook_rounds*: 0 or 1 rounds of hooking without atomics first."""
+    """Return the recipe of one kernel per degree class, after *hook_rounds* (0 or 1) rounds without atomics."""
     hook_first = checked_count("hook_rounds", hook_rounds, 1, least=0) > 0
     file, groups = "connected_components/degree_classes.cl", 8 * facts.compute_units
 
@@ -134,7 +143,7 @@ def degree_classes(problem: ComponentsProblem, facts: DeviceFacts, *, hook_round
 
 
 def _solve_on_host(problem: ComponentsProblem) -> tuple[int, NDArray[np.int32]]:
-    from scipy.sparse.csgraph import connected_components  # loading it takes 0.07 s, so only this strategy does it
+    from scipy.sparse.csgraph import connected_components  # The import takes 0.07 s.
 
     found: tuple[int, NDArray[np.int32]] = connected_components(pattern(problem.graph), directed=False)
     return found
@@ -152,5 +161,5 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def contenders(_problem: ComponentsProblem, _facts: DeviceFacts) -> tuple[str, ...]:
-    """Return the strategies that auto weighs; the others belong to studies."""
+    """Return the strategies that ``"auto"`` compares. The others are there for studies and run only by name."""
     return "afforest", "rem", "host"

@@ -1,28 +1,31 @@
-"""Matrix factorisation by stochastic gradient descent, under every way to keep two steps off one vertex.
+"""Matrix factorisation by stochastic gradient descent, with ten ways to run steps in parallel.
+
+A rating is an edge between a user and an item. A step on a rating changes the factor rows of both, so two steps that
+share a vertex must not run at the same time. The strategies differ in how they prevent that.
 
 Strategies
 ----------
 ``edge_locked``
-    Work-items take ratings and lock both vertices; what is locked is put off to the next pass [1]_.
+    Work-items process ratings and lock both vertices. A rating with a locked vertex is deferred to the next pass [1]_.
 ``node_locked``
     A team of work-items owns an item and locks only the users [1]_.
 ``hybrid_locked``
-    One pass of ``node_locked`` runs first, then ``edge_locked`` takes what is left [1]_.
+    One pass of ``node_locked``, then ``edge_locked`` on the deferred ratings [1]_.
 ``hogwild``
-    There are no locks, and races are accepted: this baseline does not keep the serial semantics [2]_.
+    No locks: races are accepted. This baseline does not keep the serial semantics [2]_.
 ``matching_edge``
-    Maximal matchings are taken one after the other; each rating has a slot (AGM-E [1]_).
+    Maximal matchings, one after the other. A group of lanes processes each rating (AGM-E [1]_).
 ``matching_node``
-    Matchings are taken inside blocks of items, whose rows stay with their slots (AGM-N [1]_).
+    Matchings inside blocks of items. The lanes of an item keep its row during a block (AGM-N [1]_).
 ``subgraph_matching``
-    It works as ``matching_node``, but items are sorted by degree, and each block has matchings of its own (SGM [1]_).
+    ``matching_node``, but items are sorted by degree, and each block has matchings of its own (SGM [1]_).
 ``diagonal``
-    The diagonals of the matrix are taken one after the other (Diag [1]_).
+    The diagonals of the matrix, one after the other (Diag [1]_).
 ``block_diagonal``
-    Block-diagonals are taken one after the other; a work-group has the rows of its block in local memory
+    The block-diagonals of the matrix, one after the other. A work-group keeps the rows of its block in local memory
     (BlkDiag [1]_).
 ``block_grid``
-    The matrix is a grid of p × p blocks, of which p run at a time, each on a sub-group [3]_.
+    A grid of p × p blocks, of which p run at a time, each on a sub-group [3]_.
 
 References
 ----------
@@ -47,7 +50,7 @@ __all__ = ["ALGORITHM", "STRATEGIES", "FactorizationProblem", "Trained", "as_pro
 
 
 class Trained(Factors):
-    """The factors after the last sweep, and what ran: ``info``, a :class:`RunInfo`."""
+    """The factors after the last sweep, and ``info``, a :class:`RunInfo`."""
 
     info: RunInfo
 
@@ -63,5 +66,5 @@ def _check(problem: FactorizationProblem, result: Trained) -> None:
 
 
 ALGORITHM = Algorithm("factorization", STRATEGIES, contenders, as_problem, _answer, _check, "ratings")
-"""``solve`` trains at one rate from start to end. The estimator drives the plan itself, sweep by sweep, since between
-two of them it looks at the errors, sets the rate and keeps what Ctrl-C must not lose."""
+"""``solve`` trains at a constant learning rate. The estimator runs the plan itself, sweep by sweep: between sweeps it
+reads the errors, sets the rate, and saves the factors, so that Ctrl-C does not lose them."""

@@ -1,4 +1,4 @@
-"""The model on a device: factor rows, biases, and what a step needs to know."""
+"""The model in device memory: factor rows, biases and hyperparameters."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from clgraph.runtime.driver.failure import typed_errors
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
-_MAX_PADDING = 1.25
-MOST_SHRINKING = 0.5
+_MAX_PADDING = 1.25  # padded length of a row over its rank, at most
+MOST_SHRINKING = 0.5  # greatest share by which the regularisation of a step shrinks a row
 
 
 @dataclass(frozen=True)
 class RowLayout:
-    """How a row of factors lies in memory and over the lanes that share it (cl/factorization/model.h)."""
+    """The layout of a row of factors in memory and over the lanes that share it (cl/factorization/model.h)."""
 
     rank: int
     vector_width: int
@@ -43,13 +43,13 @@ class RowLayout:
 
 
 def row_layout(rank: int, facts: DeviceFacts) -> RowLayout:
-    """Choose the widest vectors (CPUs) or the most lanes (GPUs) that pad a row by at most a quarter."""
+    """Return the layout with the widest vectors (CPUs) or most lanes (GPUs) that pads a row by at most a quarter."""
     if not 1 <= rank <= MAX_RANK:
         raise InputError(f"rank {rank}; allowed are 1 … {MAX_RANK}")
     return _row_layout(rank, facts.sub_group_size, (16, 8, 4) if facts.is_cpu or facts.sub_group_size == 1 else (4,))
 
 
-@lru_cache  # a choice asks for it dozens of times
+@lru_cache  # The choice of a strategy calls this dozens of times.
 def _row_layout(rank: int, most_lanes: int, widths: tuple[int, ...]) -> RowLayout:
     layouts = []
     for width in widths:
@@ -74,9 +74,9 @@ class Factors(NamedTuple):
 def initial_factors(
     n_users: int, n_items: int, rank: int, *, scale: float, biases: bool, rng: np.random.Generator
 ) -> Factors:
-    """Draw factors from a normal distribution of standard deviation ``scale / sqrt(rank)``; biases are 0.
+    """Return random factors from a normal distribution of standard deviation ``scale / sqrt(rank)``, and biases of 0.
 
-    A small *scale* makes every first prediction nearly the mean of the ratings.
+    With a small *scale*, all first predictions are near the mean of the ratings.
     """
     scale, biases = checked_number("init_scale", scale), checked_flag("biases", biases)
     deviation = np.float32(scale / math.sqrt(rank))
@@ -91,11 +91,11 @@ class DeviceModel:
     Attributes
     ----------
     mean : float
-        It is added to every prediction.
+        Constant that is added to every prediction.
     arrays : dict of str to DeviceArray
-        The rows and biases, which sweeps change, by their names in the kernels.
+        The rows and biases, by their names in the kernels. Sweeps change them.
     scope : dict of str to Any
-        The arguments that MODEL_PARAMS of cl/factorization/model.h stands for.
+        The arguments for the parameters MODEL_PARAMS of cl/factorization/model.h.
     """
 
     def __init__(self, session: Session, problem: FactorizationProblem) -> None:
@@ -118,7 +118,7 @@ class DeviceModel:
         self.set_hyper(0.0, 0.0)
 
     def defines(self) -> dict[str, int | str]:
-        """Definitions of every program that works on this model."""
+        """Return the definitions with which all programs for this model are built."""
         return {
             **self.layout.defines(),
             "HALF_STORAGE": int(self._type.itemsize == 2),
@@ -127,12 +127,12 @@ class DeviceModel:
         }
 
     def set_hyper(self, learning_rate: float, regularization: float) -> None:
-        """Set what the next sweeps use.
+        """Set the learning rate and regularization of the next sweeps.
 
         Raises
         ------
         InputError
-            Either is negative or not finite, or their product, by which a step shrinks the rows, is above 1/2.
+            Either is negative or not finite, or their product is above 1/2. A step shrinks rows by this product.
         """
         shrinking = learning_rate * regularization
         if not (0 <= learning_rate < math.inf and 0 <= regularization < math.inf and shrinking <= MOST_SHRINKING):
@@ -156,13 +156,13 @@ class DeviceModel:
                 array.set(np.zeros(array.size, np.float32) if biases is None else biases)
 
     def get(self) -> Factors:
-        """Return the factors and biases as they are now."""
+        """Return host copies of the current factors and biases."""
         rank, padded = self.layout.rank, self.layout.padded
         rows = (array.get().reshape(-1, padded)[:, :rank].astype(np.float32) for array in self._rows)
         return Factors(*rows, *((array.get() for array in self._biases) if self.biases else (None, None)))
 
     def take_checks(self) -> tuple[NDArray[np.uint32], int]:
-        """Return and reset how often each (user, item) was stepped on, and the number of conflicts."""
+        """Return and reset the number of steps on each (user, item) pair and the number of conflicts."""
         counts = self._checks["updates"].get().reshape(self.n_users, self.n_items)
         conflicts = self._checks["violations"].item()
         for array in self._checks.values():
@@ -171,10 +171,11 @@ class DeviceModel:
 
 
 class Backup:
-    """A copy of a model in device memory, and the epochs that led to it.
+    """A copy of a model in device memory, and the list of epochs that trained it.
 
-    Where the whole factors are and which epochs led to them is one reference: an interrupt finds it as it was
-    before :meth:`save` or as it is after. While the copy is made, no sweep runs, so the model itself is whole.
+    One reference names both the arrays that hold consistent factors and their epochs. An interrupt during :meth:`save`
+    therefore finds either the old pair or the new one. While the copy is being made no sweep runs, so the model's own
+    arrays are consistent and the reference names them.
     """
 
     def __init__(self, model: DeviceModel) -> None:
@@ -184,13 +185,13 @@ class Backup:
         self._whole: tuple[list[Any], list[Any]] = self._live, []
 
     def save(self, epochs: list[Any]) -> None:
-        """Keep the model as it is now, after *epochs*."""
+        """Save the current model, which *epochs* have trained."""
         self._whole = self._live, epochs
         self._copy(self._live, self._copies)
         self._whole = self._copies, epochs
 
     def restore(self) -> list[Any]:
-        """Set the model back to what was saved last; return the epochs."""
+        """Restore the last saved model and return its epochs."""
         arrays, epochs = self._whole
         if arrays is not self._live:
             self._copy(arrays, self._live)
@@ -206,9 +207,9 @@ class Backup:
 
 
 RatingArrays: TypeAlias = dict[str, DeviceArray]
-"""``users``, ``items`` and ``values`` of ratings in device memory, in the order in which they are visited."""
+"""``users``, ``items`` and ``values`` of ratings in device memory, in the order in which a sweep visits them."""
 
 
 def upload_ratings(session: Session, ratings: Ratings) -> RatingArrays:
-    """Copy *ratings* as they are: by user, then item."""
+    """Copy *ratings* to the device in their own order: by user, then item."""
     return {name: session.upload(getattr(ratings, name)) for name in ("users", "items", "values")}

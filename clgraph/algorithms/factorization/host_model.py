@@ -1,4 +1,4 @@
-"""What a fitted model predicts, computed on the host."""
+"""Predictions of a fitted model, computed on the host."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clgraph.data.ratings.stats import chunks
 
 
 def item_means(factors: Factors, mean: float) -> NDArray[np.float64]:
-    """Return what is predicted of each item for a user of whom nothing is known, shape (n_items,)."""
+    """Return the predicted rating of each item by an unknown user, shape (n_items,)."""
     means = np.full(len(factors.item_factors), mean)
     return means if factors.item_biases is None else means + factors.item_biases
 
@@ -22,9 +22,9 @@ def item_means(factors: Factors, mean: float) -> NDArray[np.float64]:
 def predict_pairs(
     factors: Factors, mean: float, users: NDArray[np.int32], items: NDArray[np.int32]
 ) -> NDArray[np.float32]:
-    """Predict the ratings of pairs; float32, shape (n,).
+    """Return the predicted ratings of pairs; float32, shape (n,).
 
-    The numbers are in range, or -1 for a user or an item that is unknown: what is known of the other counts.
+    A number of -1 stands for an unknown user or item. Such a pair is predicted by the mean and the known one's bias.
     """
     predictions, means = np.empty(users.size, np.float32), item_means(factors, mean)
     for chunk in chunks(users.size):
@@ -41,10 +41,10 @@ def predict_pairs(
 def fold_in(
     factors: Factors, mean: float, ratings: Ratings, regularization: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Find the rows and biases of users by regularised least squares, the items being as they are.
+    """Return the rows and biases of users by regularised least squares, with fixed item factors.
 
-    A user's row and bias minimise the squared errors of the user's ratings plus *regularization* times
-    their number times the squared norm: the loss of the training, which is exact for one user alone.
+    A user's row and bias minimise the squared errors of the user's ratings plus *regularization* times the number of
+    ratings times the squared norm. This is the training loss of one user, minimised exactly.
 
     Returns
     -------
@@ -68,9 +68,9 @@ def fold_in(
 
 
 def _least_squares(a: NDArray[Any], b: NDArray[Any], weight: float) -> NDArray[Any]:
-    """Return the x that minimises |a x - b|² + weight |x|²; the shortest if there are several."""
+    """Return the x that minimises |a x - b|² + weight |x|²; the shortest x if there are several."""
     if weight > 0:
-        with contextlib.suppress(np.linalg.LinAlgError):  # factors are so large that adding the weight changes nothing
+        with contextlib.suppress(np.linalg.LinAlgError):  # Singular if factors are so large that the weight is lost.
             return np.linalg.solve(a.T @ a + weight * np.eye(a.shape[1]), a.T @ b)
     shortest: NDArray[Any] = np.linalg.lstsq(a, b, rcond=None)[0]
     return shortest

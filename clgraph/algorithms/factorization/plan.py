@@ -1,4 +1,4 @@
-"""A factorisation on one device: preprocessed once, swept as often as wanted."""
+"""The plan of a factorisation on one device: ratings are preprocessed once, for any number of sweeps."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from clgraph.runtime.driver.failure import check_status, typed_errors
 from clgraph.runtime.programs.program import Program
 from clgraph.runtime.session import Session
 
-_CPU_SLICE, _GPU_SLICE = 1 << 20, 1 << 28  # ratings of a launch; a popular item must not hold up the next one
-_SHORT_ROW = 64  # numbers of a row with which a launch of a slice takes at most 0.2 s
+_CPU_SLICE, _GPU_SLICE = 1 << 20, 1 << 28  # ratings per launch, many since each waits for its most popular item
+_SHORT_ROW = 64  # numbers per row. With rows up to this length, a launch of a slice takes at most 0.2 s.
 
 
 class FactorizationPlan(Plan):
-    """A strategy on some ratings: making the plan is the preprocessing, and its recipe is one sweep.
+    """A strategy applied to ratings. Creating the plan preprocesses them, and its recipe is one sweep.
 
     Attributes
     ----------
     model : DeviceModel
-        Zero until it is set.
+        All zeros until it is set.
     """
 
     problem: FactorizationProblem
@@ -44,24 +44,24 @@ class FactorizationPlan(Plan):
 
     @property
     def offset_name(self) -> str:
-        """Name of the type of positions of ratings in kernels."""
+        """The kernels' type for positions of ratings."""
         return c_type(self.problem.offset_type)
 
     @property
     def lanes(self) -> int:
-        """Work-items of a slot, which takes a rating."""
+        """The number of work-items of a slot. A slot processes one rating at a time."""
         return self.model.layout.lanes
 
     def build(self, source: str, work_group_size: int | None = None, **defines: int | str) -> Program:
-        """Return kernel file *source* built for this model, in place of what the recipe says."""
+        """Return kernel file *source* built for this model, with definitions and size other than the recipe's."""
         return self.session.program(source, {**self._defines, **defines}, work_group_size=work_group_size)
 
     def sweep(self) -> None:
-        """Step once on each rating; long sweeps are waited for, so that Ctrl-C is heard."""
+        """Enqueue one step on each rating. Long sweeps wait in between, so that Ctrl-C interrupts them."""
         super().run()
 
     def run(self) -> None:
-        """Train from new factors, at one rate, for the number of sweeps that the problem has."""
+        """Train fresh factors for ``problem.n_sweeps`` sweeps at a constant learning rate."""
         problem, rng = self.problem, np.random.default_rng(self.problem.seed)
         self.model.set(initial_factors(*problem.ratings.shape, problem.rank, scale=0.2, biases=problem.biases, rng=rng))
         self.model.set_hyper(problem.learning_rate, problem.regularization)
@@ -75,7 +75,7 @@ class FactorizationPlan(Plan):
         Raises
         ------
         DeviceTimeoutError
-            Work-groups waited too long for each other: the sweep is not whole.
+            Work-groups waited too long for each other, so the sweep is incomplete.
         """
         super().check()
         if "status" in self.arrays:
@@ -83,20 +83,20 @@ class FactorizationPlan(Plan):
 
 
 def clear(array: str) -> Use:
-    """Return the step that sets *array* of the scope to zeros."""
+    """Return the step that fills the array named *array* with zeros."""
     return Use(lambda plan: Fill(plan.session, plan.scope[array], 0))
 
 
 def slice_size(problem: FactorizationProblem, facts: DeviceFacts) -> int:
-    """Return how many ratings a launch takes, about; longer rows take longer."""
+    """Return the approximate number of ratings per launch. It is smaller for long rows, whose steps take longer."""
     most = _CPU_SLICE if facts.is_cpu else _GPU_SLICE
     return most * _SHORT_ROW // max(_SHORT_ROW, row_layout(problem.rank, facts).padded)
 
 
 def wait_by_slices(plan: FactorizationPlan, enqueued: Iterable[tuple[cl.Event, int]]) -> None:
-    """Take from *enqueued* the events of launches, made as they are asked for, and how many ratings each takes.
+    """Enqueue launches and wait after about every slice of ratings.
 
-    Launches stay in flight together until they take a slice; then the last one is waited for.
+    *enqueued* is a lazy iterable. It enqueues a launch for each item, and yields its event and number of ratings.
     """
     in_flight = 0
     with typed_errors("enqueueing a sweep"):

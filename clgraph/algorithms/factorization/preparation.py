@@ -11,26 +11,26 @@ from clgraph.data.ratings.stats import RatingsStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Chain, Gathers, Work
 
-RATING_BYTES = 12.0
-CACHED_BYTES = 2.0**20  # a second-level cache holds this working set
+RATING_BYTES = 12.0  # user, item and value
+CACHED_BYTES = 2.0**20  # a working set that a second-level cache holds
 
 # CPUs.
-CPU_SORT_BYTES, CPU_SORT_SECONDS = 705.0, 2.43e-3  # a sort moves 705 bytes for each rating, and takes 2.43 ms at least
-CPU_KEYED_SORT = 1.44  # a sort by block or by matching over one by user and item, in time
-CPU_MATCH_LOADS, CPU_REPEATED_LOADS = 18.2, 0.428  # matching a rating, and asking a busy vertex once more
+CPU_SORT_BYTES, CPU_SORT_SECONDS = 705.0, 2.43e-3  # bytes per rating, and fixed time, of a sort
+CPU_KEYED_SORT = 1.44  # time of a sort by block or by matching, relative to a sort by user and item
+CPU_MATCH_LOADS, CPU_REPEATED_LOADS = 18.2, 0.428  # dependent loads per matched rating, and per repeated proposal
 
 # GPUs.
 SORT_BYTES, SORT_SECONDS, UPLOAD_BYTES_PER_SECOND = 200.0, 2e-3, 8e9
-ROUND_LOADS = 500.0  # a round that finds matchings
+ROUND_LOADS = 500.0  # dependent loads per round that finds matchings
 
 # The host.
-ITEM_SECONDS = 2e-8  # sorting an item by its degree
+ITEM_SECONDS = 2e-8  # per item sorted by degree
 
 Bins = tuple[int, ...]
 
 
 def sorted_ratings(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
-    """Return the work of copying the ratings to the device and putting them in order."""
+    """Return the work of copying the ratings to the device and sorting them."""
     if facts.is_cpu:
         moved, seconds = CPU_SORT_BYTES, CPU_SORT_SECONDS
     else:
@@ -39,15 +39,15 @@ def sorted_ratings(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
 
 
 def sorted_items(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
-    """Return the work of the same, and of the host that sorts the items by degree."""
+    """Return the work of copying and sorting the ratings, and of sorting the items by degree on the host."""
     return sorted_ratings(problem, facts).times(1.0, 1.3) + Work(host_seconds=ITEM_SECONDS * problem.stats.n_items)
 
 
 def matched(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
-    """Return the work of finding maximal matchings, in a round for each rating of the busiest vertex.
+    """Return the work of finding maximal matchings. There is a round for each rating of the busiest vertex.
 
-    On a GPU one work-group goes on alone when few vertices have ratings left. A CPU takes rating by rating, and
-    vertices with few ratings left ask a busy one on the other side again in every round.
+    On a GPU a single work-group continues when few vertices have ratings left. A CPU processes rating by rating, and
+    in every round vertices with few ratings left propose to a busy vertex of the other side again.
     """
     (counts, ratings), (other_counts, other_ratings) = degrees(problem.stats)
     if facts.is_cpu:
@@ -65,19 +65,19 @@ def matched(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
 
 
 def sides(stats: RatingsStats) -> tuple[tuple[Bins, Bins], tuple[Bins, Bins]]:
-    """Return the vertices of each degree, and their ratings: of users, then of items."""
+    """Return the numbers of vertices and of their ratings, in bins by degree: for users, then for items."""
     users = stats.user_degree_counts, stats.user_degree_rating_counts
     return users, (stats.item_degree_counts, stats.item_degree_rating_counts)
 
 
 def degrees(stats: RatingsStats) -> tuple[tuple[Bins, Bins], tuple[Bins, Bins]]:
-    """Return the same of the side with the busiest vertex, then of the other."""
+    """Return the same as :func:`sides`, but first for the side with the busiest vertex."""
     users, items = sides(stats)
     return (items, users) if stats.max_item_degree >= stats.max_user_degree else (users, items)
 
 
 def degree_exceeded_by(counts: Bins, n: float) -> float:
-    """Return the degree that *n* vertices reach, by the bins of RatingsStats."""
+    """Return the degree that *n* vertices reach or exceed, interpolated in the bins of RatingsStats."""
     above = 0.0
     for k in range(len(counts) - 1, 0, -1):
         if above + counts[k] >= n:

@@ -1,12 +1,12 @@
 """Predicted work of each strategy of factorization, from statistics of the ratings: the preparation, and a sweep.
 
-Steps on the ratings of one vertex cannot overlap, so the busiest vertex, with d ratings, sets a limit that no device
-can hide (R. Kaleem et al., IPDPS 2016): d steps with a barrier each offline, d steps with a lock each online. The other
-limit is the throughput: the rows, ratings and locks of all steps together. The larger one counts.
+Steps on the ratings of one vertex cannot overlap. So the busiest vertex, with d ratings, sets a lower bound on every
+device (R. Kaleem et al., IPDPS 2016): d steps with a barrier each (offline strategies) or with a lock each (online).
+The other bound is the throughput: the rows, ratings and locks of all steps together. The larger bound counts.
 
 The constants are fitted to sweeps on two GPUs and two CPUs (``benchmarks/results/factorization-*.json`` and
-``cost_model-*.json``), so that picks lose the least. Those of GPUs also rank the strategies as the study measured them
-on a Tesla K40 and a Radeon R9-290X.
+``cost_model-*.json``). The fit minimises the time lost by picking a slower strategy. The GPU constants also rank the
+strategies as the study measured them on a Tesla K40 and a Radeon R9-290X.
 """
 
 from __future__ import annotations
@@ -42,33 +42,35 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Part, Work
 
 # CPUs.
-CPU_GRID_STEP_LOADS = 2.08  # a block's rows stay in a core's cache, so its steps take fewer than CPU_STEP_LOADS
-CPU_STEP_LOCKS = 3.47  # both locks of a step take the time of 3.47 measured critical sections
-CPU_GRID_MISSES = 0.506  # a block loads about half of its vertices' rows from memory
-CPU_MATCHING_MISSES = 0.363  # a step in matchings loads 0.363 rows of each side from memory
-CPU_NEAR_RATINGS = 20.0  # a diagonal with a rating for 1 vertex in 20 of the shorter side has its rows in order
-CPU_DIAGONAL_LOADS = 9.6
-CPU_GROUP_SECONDS = 1.77e-4  # in each step of a grid, cores wait this long for the slowest block
-CPU_BLOCK_LOADS = 3.0  # a step in block_diagonal
+CPU_GRID_STEP_LOADS = 2.08  # loads per step of block_grid; below CPU_STEP_LOADS, as a block's rows stay in cache
+CPU_STEP_LOCKS = 3.47  # time of a step's two locks, in measured critical sections
+CPU_GRID_MISSES = 0.506  # rows that a block loads from memory, per vertex with ratings in it
+CPU_MATCHING_MISSES = 0.363  # rows of each side that a step in matchings loads from memory
+CPU_NEAR_RATINGS = 20.0  # Rows are accessed in order if a diagonal has a rating per 20 vertices of the shorter side.
+CPU_DIAGONAL_LOADS = 9.6  # loads per diagonal
+CPU_GROUP_SECONDS = 1.77e-4  # wait for the slowest block, per step of a grid
+CPU_BLOCK_LOADS = 3.0  # loads per step of block_diagonal
 
 # GPUs.
-LOCKED_STEP_LOADS = 2.0  # a step in a critical section loads its rows, and stores them before the lock is free
-HAND_OVER_ATTEMPTS = 16.0  # at each hand-over of the busiest lock, each compute unit tries to take it 16 times
-EDGE_WEIGHT, MATCHING_WEIGHT, DIAGONAL_WEIGHT, GRID_WEIGHT = 1.0, 1.0, 0.46, 0.2  # measured over computed time
-SLOTS_PER_UNIT = 128.0  # a compute unit has 128 ratings under way
-LATER_PASS_LOCKS = 200.0  # a pass over what was put off takes the time of 200 critical sections
-WALK_SHARE = 0.9  # a walk that leaves what it puts off to edge locks takes 0.9 of the time of whole walks
-TEAM_SHARE = 0.25  # a team of work-items locks four users at a time, so it hands an item's lock over a quarter as often
-WIDE_LOADS, TAIL_LOADS = 3.0, 6.0  # a superstep of all work-groups, and one of a single work-group with its barriers
-GRID_LOADS, GRID_BYTES_PER_LOAD, GRID_STEP_LOADS, GRID_BARRIERS = 0.6, 400.0, 20.0, 5.0  # block_grid; a step of it
-BLOCK_LOADS, BLOCK_STEP_LOADS, BLOCKS_PER_UNIT = 7.0, 20.0, 12.0  # block_diagonal; a unit has 12 blocks at a time
+LOCKED_STEP_LOADS = 2.0  # loads per step in a critical section: it loads rows, and stores them before it unlocks
+HAND_OVER_ATTEMPTS = 16.0  # attempts to lock, per compute unit, at each hand-over of the busiest lock
+EDGE_WEIGHT, MATCHING_WEIGHT, DIAGONAL_WEIGHT, GRID_WEIGHT = 1.0, 1.0, 0.46, 0.2  # measured time over computed time
+SLOTS_PER_UNIT = 128.0  # ratings in flight per compute unit
+LATER_PASS_LOCKS = 200.0  # time of a pass over deferred ratings, in critical sections
+WALK_SHARE = 0.9  # time of a walk that leaves deferred ratings to edge locks, relative to whole walks
+TEAM_SHARE = 0.25  # hand-overs of an item's lock per rating, by teams that lock four users at a time
+WIDE_LOADS, TAIL_LOADS = 3.0, 6.0  # loads per superstep of all work-groups, and of a single one with its barriers
+# block_grid: loads per rating, and bytes of a row per further load; loads and barriers per step.
+GRID_LOADS, GRID_BYTES_PER_LOAD, GRID_STEP_LOADS, GRID_BARRIERS = 0.6, 400.0, 20.0, 5.0
+# block_diagonal: loads per rating and per superstep; blocks that a compute unit runs at the same time.
+BLOCK_LOADS, BLOCK_STEP_LOADS, BLOCKS_PER_UNIT = 7.0, 20.0, 12.0
 
 # The host.
-DEAL_SECONDS, DIAGONAL_SECONDS = 5e-8, 1.2e-8  # dealing a vertex, and sorting a diagonal
+DEAL_SECONDS, DIAGONAL_SECONDS = 5e-8, 1.2e-8  # per vertex dealt to a part, and per diagonal sorted
 
 
 class Price(NamedTuple):
-    """What a strategy asks of a device: once, and in each sweep."""
+    """The work of a strategy: the preparation, done once, and one sweep."""
 
     preparation: Work
     sweep: Work
@@ -89,12 +91,12 @@ def _slices(problem: FactorizationProblem, facts: DeviceFacts) -> float:
 
 
 def _locks(problem: FactorizationProblem, *sizes: int) -> Work:
-    """Return the work of taking and releasing a lock of each of *sizes* words at every rating, on a GPU."""
+    """Return the work of one lock and unlock per rating, for each array of *sizes* locks, on a GPU."""
     return Work(atomics=tuple(Atomics(2 * problem.n, max(2.0, size)) for size in sizes))
 
 
 def _hand_overs(problem: FactorizationProblem, facts: DeviceFacts, count: float) -> Work:
-    """Return the work of *count* steps on one vertex, each after its lock has been handed over, on a GPU."""
+    """Return the work of *count* steps on one vertex, whose lock is handed over before each, on a GPU."""
     return Work(
         locks=count,
         contended_attempts=HAND_OVER_ATTEMPTS * facts.compute_units * count,
@@ -103,19 +105,19 @@ def _hand_overs(problem: FactorizationProblem, facts: DeviceFacts, count: float)
 
 
 def _put_off(problem: FactorizationProblem, facts: DeviceFacts, passes: float) -> Work:
-    """Return the work of *passes* over what was put off; it is much if a vertex has several ratings under way."""
+    """Return the work of *passes* over deferred ratings. They are many if a vertex has several ratings in flight."""
     share = min(1.0, SLOTS_PER_UNIT * facts.compute_units / max(1, min(problem.ratings.shape)))
     return Work(locks=share * passes * LATER_PASS_LOCKS)
 
 
 def hogwild(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Return the work of steps on all ratings at once."""
+    """Return the work of ``hogwild``: steps on all ratings at once."""
     steps = cpu_steps(problem, facts, problem.n, problem.n) if facts.is_cpu else gpu_steps(problem, facts)
     return Price(sorted_ratings(problem, facts), steps + Work(launches=_slices(problem, facts)))
 
 
 def edge_locked(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Return the work of locking both ends of each rating, and of passes over what was put off."""
+    """Return the work of ``edge_locked``: locking both ends of each rating, and passes over deferred ratings."""
     later = Work(launches=7.0, read_backs=2.0)
     if facts.is_cpu:
         locks = Work(locks=CPU_STEP_LOCKS * problem.n / facts.compute_units + problem.busiest)
@@ -128,12 +130,12 @@ def edge_locked(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
 
 
 def node_locked(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Return the work of walks over the items' ratings, and of walks over what was put off."""
+    """Return the work of ``node_locked``: walks over the items' ratings, and over deferred ratings."""
     return _walked(problem, facts, 1.0, 1.6, Work(launches=4.0, read_backs=1.0))
 
 
 def hybrid_locked(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Return the work of one walk over the items' ratings, and of edge locks on what it put off."""
+    """Return the work of ``hybrid_locked``: a walk over the items' ratings, then edge locks on deferred ones."""
     later = Work(launches=7.0, read_backs=1.0)
     if not facts.is_cpu:
         later += _put_off(problem, facts, 6.0)
@@ -143,8 +145,9 @@ def hybrid_locked(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
 def _walked(problem: FactorizationProblem, facts: DeviceFacts, walk: float, lone: float, later: Work) -> Price:
     """Return the work of strategies that walk over items.
 
-    Near users are met in a cache only on NVIDIA's GPUs before Volta: on later ones and AMD's the fence of a lock
-    empties the first-level cache. A lone work-item hands an item's lock over *lone* times as often as a rating's.
+    *walk* is the relative time of the walks, *later* the work on deferred ratings. Without sub-groups, an item's lock
+    is handed over *lone* times per rating. Rows of near users are cached only on NVIDIA's GPUs before Volta: on later
+    ones and AMD's the fence of a lock empties the first-level cache.
     """
     stats, launches = problem.stats, Work(launches=_slices(problem, facts))
     if facts.is_cpu:
@@ -162,7 +165,7 @@ def _walked(problem: FactorizationProblem, facts: DeviceFacts, walk: float, lone
 
 
 def _supersteps(problem: FactorizationProblem, facts: DeviceFacts, wide: float, tail: float, *, is_one: bool) -> Work:
-    """Return the work of *wide* supersteps with a barrier of the device, and *tail* ones that one work-group does."""
+    """Return the work of *wide* supersteps with a grid barrier and *tail* supersteps of a single work-group."""
     return Work(
         grid_barriers=wide if is_one else 0.0,
         launches=3.0 if is_one else 1 + max(2.0, wide),
@@ -171,7 +174,10 @@ def _supersteps(problem: FactorizationProblem, facts: DeviceFacts, wide: float, 
 
 
 def matching_edge(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Return the work of matchings, one for each rating of the busiest vertex. Many vertices are in the wide ones."""
+    """Return the work of ``matching_edge``: a matching for each rating of the busiest vertex.
+
+    A wide matching has ratings for more than one work-group.
+    """
     (counts, _), _ = degrees(problem.stats)
     wide = min(problem.busiest, degree_exceeded_by(counts, slots(problem, facts)))
     if facts.is_cpu:
@@ -184,7 +190,7 @@ def matching_edge(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
 
 
 def diagonal(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Return the work of a superstep for each diagonal with ratings. Rows come in order along a full one."""
+    """Return the work of ``diagonal``: a superstep per diagonal with ratings. Along a full one, rows are in order."""
     longer, shorter = max(problem.ratings.shape), min(problem.ratings.shape)
     diagonals = float(max(1, min(problem.stats.n_diagonals, longer)))
     is_wide = problem.n > diagonals * slots(problem, facts)
@@ -201,18 +207,18 @@ def diagonal(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
 
 
 def matching_node(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Return the work of matchings in blocks of items, whose rows slots hold meanwhile."""
+    """Return the work of ``matching_node``: matchings in blocks of items, whose rows the slots keep."""
     return _by_items(problem, facts, problem.busiest * max(1.0, 0.6 * _item_blocks(problem, facts)))
 
 
 def subgraph_matching(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Return the work of matchings of each block of items alone: rare items take few supersteps."""
+    """Return the work of ``subgraph_matching``: matchings of each block of items, few in blocks of rare items."""
     later = 2 * problem.n / max(1, problem.stats.n_items) * _item_blocks(problem, facts)
     return _by_items(problem, facts, 1.3 * problem.busiest + later)
 
 
 def _item_blocks(problem: FactorizationProblem, facts: DeviceFacts) -> int:
-    """Return how many blocks of items follow each other. Without a barrier of the device, one work-group runs."""
+    """Return the number of blocks of items. Without a grid barrier they are smaller: one work-group runs alone."""
     groups = facts.compute_units if has_grid_barrier(facts) else 1
     return max(1, -(-problem.n_rated_items // (groups * slots(problem, facts))))
 
@@ -233,7 +239,7 @@ def _by_items(problem: FactorizationProblem, facts: DeviceFacts, n_supersteps: f
 
 
 def block_diagonal(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Return the work of waves of ratings in the blocks of a block-diagonal; rows are copied in and out."""
+    """Return the work of ``block_diagonal``: waves of ratings in each block, whose rows are copied in and out."""
     shape = block_shape(problem, facts)
     n_blocks = [-(-n // side) for n, side in zip(problem.ratings.shape, shape, strict=True)]
     supersteps = min(float(max(n_blocks)), 1 + 0.2 * problem.stats.n_diagonals)
@@ -249,7 +255,7 @@ def block_diagonal(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
 
 
 def block_grid(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Return the work of a grid of blocks. A row is moved in each block in which its vertex has ratings."""
+    """Return the work of ``block_grid``. A row is moved for each block in which its vertex has ratings."""
     stats, groups = problem.stats, grid_groups(problem.stats, facts)
     launches = 3.0 if has_grid_barrier(facts) else float(groups)
     if facts.is_cpu:

@@ -13,14 +13,14 @@ from clgraph.data.ratings.ratings import Ratings, as_ratings
 from clgraph.data.ratings.stats import RatingsStats
 from clgraph.primitives.types import MAX_ITEMS
 
-MAX_RANK = 128
-_INT32_RATINGS = 2**31 - 2**24  # the room that is left is more than any kernel's stride
+MAX_RANK = 128  # greatest number of factors
+_INT32_RATINGS = 2**31 - 2**24  # ratings. Below this, positions plus any kernel's stride fit int32.
 Storage = Literal["float32", "float16"]
 
 
 @dataclass(frozen=True, eq=False)
 class FactorizationProblem:
-    """Ratings, and the model that is trained on them.
+    """Ratings, and the settings of the model that is trained on them.
 
     Attributes
     ----------
@@ -28,19 +28,19 @@ class FactorizationProblem:
     rank : int
         Number of factors.
     n_sweeps : int
-        Sweeps that a run makes, and over which the preprocessing pays off.
+        Number of sweeps of a run. The cost model spreads the preprocessing over them.
     storage : {"float32", "float16"}
         Type of the factors in device memory; arithmetic is float32.
     biases : bool
         Whether users and items have a bias each.
     mean : float, optional
-        It is added to every prediction; by default it is the mean of the ratings.
+        Constant that is added to every prediction; by default the mean of the ratings.
     learning_rate, regularization : float
-        Used by a run; single sweeps take them from the model.
+        Settings of a run. Single sweeps use the model's settings.
     seed : int
-        A run starts from factors that this seed draws.
+        Seed of a run's initial factors.
     checked : bool
-        Kernels count the steps on every (user, item) pair, and the conflicts: for tests, on small inputs.
+        Let kernels count the steps on each (user, item) pair and the conflicts. For tests on small inputs.
     """
 
     ratings: Ratings
@@ -65,7 +65,7 @@ class FactorizationProblem:
 
     @cached_property
     def busiest(self) -> float:
-        """The most ratings of one vertex."""
+        """The largest number of ratings of a vertex."""
         return float(max(self.stats.max_user_degree, self.stats.max_item_degree))
 
     @property
@@ -79,21 +79,21 @@ class FactorizationProblem:
 
     @property
     def offset_type(self) -> np.dtype[Any]:
-        """Type of positions of ratings on the device."""
+        """The type of positions of ratings on the device."""
         return offset_type(self.n)
 
 
 def offset_type(n_ratings: int) -> np.dtype[Any]:
-    """Return the type of positions on the device, if there are *n_ratings*."""
+    """Return the type of positions on the device for *n_ratings* ratings."""
     return np.dtype(np.int32 if n_ratings < _INT32_RATINGS else np.int64)
 
 
 def as_problem(
     ratings: Any, *, rank: int = 16, n_sweeps: int = 20, storage: Storage = "float32", biases: bool = False
 ) -> FactorizationProblem:
-    """Check the arguments of a factorisation.
+    """Return the problem of these arguments, or raise an :class:`InputError`.
 
-    The primitives that sort and count ratings take less than 2**31 of them, and so does a factorisation.
+    There must be less than 2**31 ratings, because the primitives that sort and count them support no more.
     """
     ratings = as_ratings(ratings)
     checked_count("n_ratings", ratings.n_ratings, MAX_ITEMS, least=0)

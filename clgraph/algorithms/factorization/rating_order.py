@@ -1,4 +1,4 @@
-"""Ratings on the device in another order: random, by item, by a key that kernels compute."""
+"""Sort ratings on the device: at random, by item, or by a key that a kernel computes."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def enqueue_order(
     defines: Mapping[str, str] | None = None,
     **arguments: Any,
 ) -> None:
-    """Enqueue a kernel of cl/factorization/*source*.cl that takes the ratings of *plan*, or one more."""
+    """Enqueue a kernel of cl/factorization/*source*.cl with a work-item per rating of *plan*, and one more."""
     n = plan.problem.n
     program = plan.session.program(f"factorization/{source}.cl", {"OFFSET_T": plan.offset_name, **(defines or {})})
     program.bind(kernel, n + 1, scope, n=n, **arguments)()
 
 
 def find_offsets(plan: FactorizationPlan, sorted_keys: DeviceArray, n_ranges: int, width: int = 1) -> DeviceArray:
-    """Return where in *sorted_keys* each of *n_ranges* ranges of *width* keys begins, and the end."""
+    """Return the positions in *sorted_keys* at which each of *n_ranges* ranges of *width* keys begins, and the end."""
     offsets = plan.session.empty(n_ranges + 1, plan.problem.offset_type)
     scope = {"width": width, "n_ranges": n_ranges, "keys": sorted_keys, "offsets": offsets}
     enqueue_order(plan, "order", "find_offsets", scope, defines={"KEY_T": c_type(sorted_keys.dtype)})
@@ -45,7 +45,7 @@ def find_offsets(plan: FactorizationPlan, sorted_keys: DeviceArray, n_ranges: in
 def sort_positions(
     plan: FactorizationPlan, keys: DeviceArray, n_keys: int, positions: DeviceArray | None = None
 ) -> tuple[DeviceArray, DeviceArray]:
-    """Return *keys*, which are below *n_keys*, in order, and *positions*, by default all, sorted along with them."""
+    """Return sorted *keys*, which are below *n_keys*, and *positions* (by default all) sorted by them."""
     if positions is None:
         positions = plan.session.empty(keys.size, plan.problem.offset_type)
         iota(plan.session, positions)
@@ -55,7 +55,7 @@ def sort_positions(
 
 
 def gather_keys(plan: FactorizationPlan, keys: DeviceArray, order: DeviceArray) -> DeviceArray:
-    """Return 32-bit *keys* in *order*."""
+    """Return the 32-bit *keys* at the positions *order*."""
     gathered = plan.session.empty(keys.size, np.uint32)
     enqueue_order(plan, "order", "gather_keys", order=order, items=keys, keys=gathered)
     return gathered
@@ -64,14 +64,14 @@ def gather_keys(plan: FactorizationPlan, keys: DeviceArray, order: DeviceArray) 
 def stable_order(
     plan: FactorizationPlan, keys: DeviceArray, n_keys: int, positions: DeviceArray | None = None
 ) -> tuple[DeviceArray, DeviceArray]:
-    """Sort *positions*, by default all in ascending order, by their 32-bit *keys* below *n_keys*.
+    """Sort *positions* (by default all, ascending) stably by their 32-bit *keys*, which are below *n_keys*.
 
     Returns
     -------
     order : DeviceArray
-        Positions; equal keys stay in their order.
+        The sorted positions. Positions with equal keys keep their order.
     offsets : DeviceArray
-        Those with key ``c`` are ``order[offsets[c]:offsets[c + 1]]``.
+        The positions with key ``c`` are ``order[offsets[c]:offsets[c + 1]]``.
     """
     if positions is not None:
         keys = gather_keys(plan, keys, positions)
@@ -82,14 +82,14 @@ def stable_order(
 def number_runs(
     plan: FactorizationPlan, order: DeviceArray, a: DeviceArray, b: DeviceArray
 ) -> tuple[DeviceArray, DeviceArray]:
-    """Number the pairs (a, b) of ratings, equal ones neighbours in *order*, as they come.
+    """Number the distinct pairs (a, b) of ratings in the order of their appearance; *order* groups equal pairs.
 
     Returns
     -------
     numbers : DeviceArray
-        Number of each rating's pair, uint32.
+        The number of each rating's pair, uint32.
     offsets : DeviceArray
-        Pair ``p`` is ``order[offsets[p]:offsets[p + 1]]``.
+        The ratings of pair ``p`` are ``order[offsets[p]:offsets[p + 1]]``.
     """
     session, n = plan.session, order.size
     begins, ascending, numbers = (session.empty(n, np.uint32) for _ in range(3))
@@ -100,7 +100,7 @@ def number_runs(
 
 
 def gather_ratings(plan: FactorizationPlan, given: RatingArrays, order: DeviceArray) -> RatingArrays:
-    """Return the ratings in *order* (positions)."""
+    """Return the ratings at the positions *order*."""
     gathered = {name: plan.session.empty(array.size, array.dtype) for name, array in given.items()}
     scope = given | {f"out_{name}": array for name, array in gathered.items()}
     enqueue_order(plan, "order", "gather_ratings", scope, order=order)
@@ -114,11 +114,11 @@ def ordered_ratings(plan: FactorizationPlan, *, shuffle: bool, seed: Seed, by_it
     ----------
     plan : FactorizationPlan
     shuffle : bool
-        Permute them at random.
+        Permute the ratings at random.
     seed : int
         Seed of the permutation, which is the same on every device.
     by_item : bool
-        Sort them by item; equal items keep their order.
+        Sort the ratings by item. Ratings of one item keep their order.
     """
     shuffle, seed = checked_flag("shuffle", shuffle), checked_seed(seed)
     given, order = upload_ratings(plan.session, plan.problem.ratings), None
@@ -137,21 +137,21 @@ def ordered_ratings(plan: FactorizationPlan, *, shuffle: bool, seed: Seed, by_it
 def sort_by_block(
     plan: FactorizationPlan, given: RatingArrays, kernel: str, n_keys: int, **arguments: Any
 ) -> tuple[DeviceArray, DeviceArray]:
-    """Sort the ratings by the keys below *n_keys* that *kernel* gives them; return the sorted keys and the order."""
+    """Sort the ratings by the keys that *kernel* computes (below *n_keys*). Return the sorted keys and the order."""
     keys = plan.session.empty(plan.problem.n, np.uint64)
     enqueue_order(plan, "block_order", kernel, {**given, **arguments}, keys=keys)
     return sort_positions(plan, keys, n_keys)
 
 
 def pack(plan: FactorizationPlan, given: RatingArrays, order: DeviceArray) -> DeviceArray:
-    """Return user, item, bits of the value, and 0, four int32 for each rating in *order*."""
+    """Return the ratings at the positions *order*, packed as four int32 each: user, item, bits of the value, 0."""
     ratings = plan.session.empty(4 * plan.problem.n, np.int32)
     enqueue_order(plan, "block_order", "pack_ratings", given, order=order, ratings=ratings)
     return ratings
 
 
 def by_descending_degree(degrees: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the vertices that have ratings, by falling number of ratings; equal ones stay in their order."""
+    """Return the vertices that have ratings, sorted stably by descending number of ratings."""
     rated = np.flatnonzero(degrees)
     keys = -degrees[rated]
     if degrees.max(initial=0) < 2**15:

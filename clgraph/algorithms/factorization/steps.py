@@ -13,16 +13,16 @@ from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Chain, Gathers, Work
 
-L1_BYTES = 4096.0
+L1_BYTES = 4096.0  # a working set that the first-level cache holds
 
-# CPUs. A step's arithmetic is a chain of loads from the first-level cache, for 64 bytes of both rows. A row outside the
-# caches is a load from memory, and a core has several of these under way.
+# CPUs. A step's arithmetic is expressed as a chain of loads from the first-level cache, per 64 bytes of both rows. A
+# row outside the caches is a load from memory, and a core has several such loads in flight.
 CPU_STEP_LOADS = 3.69
 CPU_LOADS_UNDER_WAY = 9.59
 
 # GPUs.
-SECTOR_BYTES = 32.0
-NEAR_ROWS = 2.0**12  # RatingsStats.far_item_share counts items that are farther apart as far
+SECTOR_BYTES = 32.0  # bytes per memory transaction
+NEAR_ROWS = 2.0**12  # rows. RatingsStats.far_item_share counts items that are farther apart as far.
 
 
 def row_bytes(problem: FactorizationProblem, facts: DeviceFacts) -> int:
@@ -44,7 +44,7 @@ def cpu_steps(
     *,
     loads: float = CPU_STEP_LOADS,
 ) -> Work:
-    """Return the work of all steps on a CPU, for which *user_rows* and *item_rows* come from outside its caches."""
+    """Return the work of all steps on a CPU that load *user_rows* and *item_rows* rows from memory."""
     lines, cores = math.ceil(row_bytes(problem, facts) / 64), facts.compute_units
     users_bytes, items_bytes = side_bytes(problem, facts)
     moved = lines / (CPU_LOADS_UNDER_WAY * cores)
@@ -57,9 +57,9 @@ def cpu_steps(
 def gpu_steps(
     problem: FactorizationProblem, facts: DeviceFacts, *, near: bool = False, item_share: float = 1.0
 ) -> Work:
-    """Return the work of all steps on a GPU, of which *item_share* move the item's row, too.
+    """Return the work of all steps on a GPU, a share *item_share* of which also move the item's row.
 
-    If *near*, rows of neighbours are met while they are in a cache.
+    With *near*, rows of vertices with near numbers are found in a cache.
     """
     each = row_bytes(problem, facts)
     lines = 2 * math.ceil(each / SECTOR_BYTES) * problem.n
@@ -75,5 +75,5 @@ def gpu_steps(
 
 
 def item_share_of(problem: FactorizationProblem) -> float:
-    """Return the share of the steps that move an item's row, if each item's is moved once."""
+    """Return the share of the steps that move an item's row if each row is moved only once."""
     return min(1.0, problem.n_rated_items / max(1, problem.n))

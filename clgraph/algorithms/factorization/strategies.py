@@ -1,4 +1,4 @@
-"""The strategies of factorization: the recipe of each prepares the ratings once, and is run for each sweep."""
+"""The strategies of factorization. A strategy's recipe prepares the ratings once and runs once per sweep."""
 
 from __future__ import annotations
 
@@ -42,5 +42,5 @@ STRATEGIES = {
 
 
 def contenders(_problem: FactorizationProblem, _facts: DeviceFacts) -> tuple[str, ...]:
-    """Locks against three ways to prepare sets without conflicts; atomic throughput decides between them."""
+    """Return the strategies that ``"auto"`` compares: locks, and three ways to prepare conflict-free sets."""
     return "block_grid", "matching_edge", "diagonal", "edge_locked"

@@ -1,22 +1,23 @@
-"""Collisions of hash colourings: how many vertices meet their own colour when colours are hashes of vertex numbers.
+"""Count the collisions of hash colourings, in which a vertex's colour is a hash of its number.
 
-A hash colouring gives vertex v the colour h(v) mod 2**b. It costs nothing, and some neighbours collide; the table says
-how many, for every hash function h of :mod:`clgraph.data.graphs.vertex_hashes` and every number of bits b.
+A hash colouring gives vertex v the colour h(v) mod 2**b. It costs nothing, but some neighbours get the same colour. The
+table has the number of these collisions for each hash function h of :mod:`clgraph.data.graphs.vertex_hashes` and each
+number of bits b.
 
 Strategies
 ----------
 ``row_per_item``
-    A work-item takes a row. A work-group takes a tile of rows, which it reduces to one struct of counters. At distance
-    1 the neighbours are loaded into local memory, and all hashes and widths are compared and counted at once, as bit
-    planes.
+    A work-item processes a row. A work-group processes a tile of rows and reduces its counts once. At distance 1 the
+    neighbours are loaded into local memory, and all hashes and widths are compared and counted at once, as bit planes.
 ``row_per_sub_group``
-    A sub-group takes a row, and each lane another hash. A histogram of how many low bits agree counts all widths at
-    once.
+    A sub-group processes a row, and each of its lanes a hash. A histogram of the number of equal low bits counts all
+    widths at once.
 ``persistent``
-    It works as ``row_per_item``, but a work-group keeps consecutive tiles and reduces once.
+    ``row_per_item``, but a work-group processes consecutive tiles and reduces only at the end.
 
-At distance 2 the colours of a row are marked in bitmaps that are folded in half from width to width, or sorted by a
-network so that those with most low bits in common stand side by side.
+At distance 2 the distinct colours of a row are counted in one of two ways. Either they are marked in a bitmap, which
+is folded in half from width to width. Or a sorting network sorts them by reversed bits, so that colours with equal low
+bits become neighbours.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from clgraph.runtime.session import SessionLike
 
 
 class Options(TypedDict, total=False):
-    """Options of all strategies of :func:`hash_collisions`, which tells what each does."""
+    """Keyword options of :func:`hash_collisions`, whose docstring describes them."""
 
     tile: int | None
     distinct: str | None
@@ -55,19 +56,19 @@ def hash_collisions(
     """Count the collisions of hash colourings of *graph*, for each hash function and each number of bits.
 
     The colour of vertex v is the low bits of its hash. At distance 1 the collisions of row v are its entries that have
-    v's colour, without v itself; parallel edges count as often as they are stored. At distance 2 the closed row is the
-    *set* of v and its neighbours, any two of which are at most two steps apart. The collisions of the row are the
-    members of this set less the distinct colours among them. Parallel edges and self-loops add nothing to the set.
+    v's colour; self-loops do not count, and each parallel edge does. At distance 2 the closed row of v is the *set* of
+    v and its neighbours. Its collisions are its size minus its number of distinct colours. Parallel edges and
+    self-loops add nothing to the set.
 
     Parameters
     ----------
     graph : Graph, DeviceGraph, scipy sparse array or networkx graph
-        It is undirected, or directed with the reverse of each entry.
+        Undirected, or directed with the reverse of each entry.
     distance : {1, 2}
     hashes : int or iterable of str
-        Names of :data:`clgraph.data.graphs.vertex_hashes.HASHES`, or how many of them to take from the first on.
+        Names of :data:`clgraph.data.graphs.vertex_hashes.HASHES`, or a number k for the first k of them.
     bit_widths : iterable of int
-        Bits of a colour, rising, 1 … 31.
+        Numbers of bits of a colour, ascending, 1 … 31.
     strategy : str
         A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
@@ -76,20 +77,21 @@ def hash_collisions(
         Check the result against the definition, on the host.
     **options
         Options of the strategy. ``tile`` is the number of words of local memory for the rows of a work-group. Bitmaps,
-        and ``row_per_sub_group`` at distance 1, keep no rows there; for them it is the number of entries and rows that
-        a work-group takes at a time. At distance 2 ``distinct`` is ``"bitmap"`` or ``"sort"``, and ``layout``, how
-        the sorted colours lie in memory, is ``"padded"`` or ``"compact"``.
+        and ``row_per_sub_group`` at distance 1, keep no rows in local memory; for them ``tile`` is the number of
+        entries and rows that a work-group processes at a time. At distance 2, ``distinct`` is the way of counting
+        distinct colours, ``"bitmap"`` or ``"sort"``, and ``layout`` is the memory layout of sorted colours,
+        ``"padded"`` or ``"compact"``.
 
     Returns
     -------
     CollisionTable
-        int64 ``total`` and ``maximum`` over the rows, equal on every device and under every strategy, the names
-        ``hashes``, ``bit_widths``, and ``info``.
+        int64 ``total`` and ``maximum`` over the rows, the names ``hashes``, ``bit_widths``, and ``info``. Every device
+        and strategy returns the same counts.
 
     Raises
     ------
     InputError
-        *graph* is no graph or not symmetric, or an argument is out of range.
+        *graph* is not a graph or not symmetric, or an argument is out of range.
     UnsupportedStrategyError
         The strategy is unknown, or the device cannot run it.
     DeviceMemoryError

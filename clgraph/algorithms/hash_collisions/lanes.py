@@ -1,4 +1,4 @@
-"""Counting by work-items that each take one hash of a row at a time: ``cl/hash_collisions/lanes.cl``."""
+"""Count collisions by work-items that process one hash of one row at a time (``cl/hash_collisions/lanes.cl``)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from clgraph.primitives.types import Tuning, tuned_sizes
 SOURCE = "hash_collisions/lanes.cl"
 _SORTED = "hash_collisions/sorted.cl"
 _BANKS = 32  # banks of local memory
-BITMAP_BITS = 12  # bits of a colour. For wider ones a sort is faster than a bitmap.
+BITMAP_BITS = 12  # bits of a colour. For wider colours, sorting is faster than a bitmap.
 
 
 def lanes(
@@ -31,7 +31,10 @@ def lanes(
     layout: str | None,
     tuning: Tuning,
 ) -> Recipe:
-    """Return the recipe: a work-item counts one hash of a row. *side_by_side* gives one row's hashes to lanes."""
+    """Return the recipe in which a work-item counts one hash of a row.
+
+    With *side_by_side*, the lanes of a sub-group take the hashes of one row.
+    """
     problem, facts, bits = part.problem, part.facts, max(part.widths)
     n_hashes = len(part.hashes)
     stride = 1 << (n_hashes - 1).bit_length()
@@ -82,7 +85,7 @@ def lanes(
 
 
 class _SortedRows:
-    """Counts rows that are too long for a work-item's workspace, by sorting their colours in global memory."""
+    """A step that counts rows too long for a work-item's workspace, by sorting their colours in global memory."""
 
     def __init__(self, plan: Plan, rows: NDArray[np.int32], groups: int) -> None:
         session, graph = plan.session, plan.problem.graph
@@ -120,7 +123,7 @@ def _workspace(
     layout: str,
     step: int,
 ) -> tuple[int, int, int, dict[str, int | str]]:
-    """Return work-group size, tile step, longest row and definitions by which work-items sort in local memory."""
+    """Return the work-group size, tile step, longest row, and kernel definitions for sorting in local memory."""
     if layout == "compact":
         while group > least and own_words * group > room // 4:
             group //= 2

@@ -1,4 +1,4 @@
-"""Code that all recipes of hash collisions share: the table is counted in parts, each of some hashes and widths."""
+"""Shared code of the recipes: the table is counted in parts, each of which has some hashes and some widths."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from clgraph.model.recipe import Array, Phase, Recipe, Setting, Step
 from clgraph.model.record import record
 
 _Item = TypeVar("_Item")
-_CPU_LOCAL_BYTES = 48 << 10
-MAX_HASHES, MAX_WIDTHS = 16, 12  # counted by one launch, at most
-_GROUP_ENTRIES = 1 << 30  # a work-group's sums must fit 32 bits
+_CPU_LOCAL_BYTES = 48 << 10  # greatest use of local memory on a CPU
+MAX_HASHES, MAX_WIDTHS = 16, 12  # greatest numbers of hashes and widths per launch
+_GROUP_ENTRIES = 1 << 30  # entries per work-group, so that its sums fit 32 bits
 
 
 @record
 class Part:
-    """Hashes and widths that are counted together, and the steps that do not depend on the way of counting."""
+    """The hashes and widths that one launch counts, and the steps that all ways of counting share."""
 
     problem: CollisionProblem
     facts: DeviceFacts
@@ -30,13 +30,16 @@ class Part:
 
     @property
     def local_words(self) -> int:
-        """Words of local memory that rows may take."""
+        """The number of words of local memory that rows may use."""
         room = self.facts.local_mem_bytes
         room = min(room, _CPU_LOCAL_BYTES) if self.facts.is_cpu else room
         return room // 4 - 2 * len(self.hashes) * len(self.widths) - 64
 
     def tiles(self, kernel: str, step: int, n_groups: int | None, defines: Mapping[str, Any]) -> Phase:
-        """Return the launch over all tiles of *step*: one tile per work-group, or consecutive ones for *n_groups*."""
+        """Return the phase over all tiles of *step* entries.
+
+        A work-group takes one tile, or with *n_groups* several consecutive tiles.
+        """
         n_tiles, m = self._n_tiles(step), self.problem.stats.n_edges
         each = 1 if n_groups is None else -(-n_tiles // max(n_groups, m // _GROUP_ENTRIES))
         groups = -(-n_tiles // each)
@@ -49,7 +52,7 @@ class Part:
         return np.flatnonzero(self.problem.graph.degrees > limit).astype(np.int32)
 
     def row_groups(self, n_rows: int) -> int:
-        """Return the number of work-groups for *n_rows* long rows, which each group takes one at a time."""
+        """Return the number of work-groups for *n_rows* long rows. A group takes one row at a time."""
         return min(n_rows, 8 * self.facts.compute_units)
 
     def recipe(
@@ -61,7 +64,7 @@ class Part:
         long_rows: NDArray[np.int32],
         defines: Mapping[str, int | str],
     ) -> Recipe:
-        """Return the recipe that fills *table*, cuts rows into tiles of *step*, and takes the *steps* that count."""
+        """Return the recipe that fills *table* with colours, cuts rows into tiles of *step*, and runs the *steps*."""
         bits, n, n_tiles = self.widths, self.problem.stats.n_vertices, self._n_tiles(step)
         first = Phase(tabulate, n + 1, defines={"TILE_STEP": step})
         return Recipe((first, *steps), lambda: Setting(
@@ -84,7 +87,7 @@ class Part:
 
 
 def parts(problem: CollisionProblem, facts: DeviceFacts, most_widths: int) -> list[Part]:
-    """Cut the table of *problem* into parts for one launch each; a graph without entries has none."""
+    """Return the parts of the table of *problem*, one per launch. A graph without entries has none."""
     if not problem.stats.n_edges:
         return []
     all_widths = _cut(problem.bit_widths, most_widths)
@@ -92,11 +95,11 @@ def parts(problem: CollisionProblem, facts: DeviceFacts, most_widths: int) -> li
 
 
 def longest_row(problem: CollisionProblem) -> int:
-    """Return the longest row's length, rounded up to 7, 15, 31, …, so that graphs of similar rows share programs."""
+    """Return the longest row's length, rounded up to 7, 15, 31, …, so that similar graphs share compiled programs."""
     return max(7, (1 << problem.stats.max_degree.bit_length()) - 1)
 
 
 def _cut(items: tuple[_Item, ...], most: int) -> list[tuple[_Item, ...]]:
-    """Cut *items* into the fewest parts of at most *most*, of similar size."""
+    """Split *items* into the fewest tuples of at most *most* items, of similar size."""
     n, n_parts = len(items), -(-len(items) // most)
     return [items[k * n // n_parts : (k + 1) * n // n_parts] for k in range(n_parts)]

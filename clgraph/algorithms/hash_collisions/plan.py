@@ -1,4 +1,4 @@
-"""A run of hash collisions on one device, and the table that it counted."""
+"""The plan that counts hash collisions on one device."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from clgraph.engine.plan import Plan
 
 
 class CollisionPlan(Plan):
-    """Counts the collisions of one graph; each of its parts counts some hashes and widths."""
+    """A plan that counts the collisions of one graph. Each of its parts counts some hashes and widths."""
 
     def table(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return totals and maxima, after ``run()``.
@@ -17,7 +17,7 @@ class CollisionPlan(Plan):
         Raises
         ------
         DeviceTimeoutError
-            A wait on the device ran out.
+            A wait on the device timed out.
         """
         shape = len(self.problem.hashes), len(self.problem.bit_widths)
         total, maximum = np.zeros((2, *shape), np.int64)

@@ -1,4 +1,4 @@
-"""Counting at distance 1 by bit planes, a row per work-item: ``cl/hash_collisions/planes.cl``."""
+"""Count collisions at distance 1 by bit planes, a row per work-item (``cl/hash_collisions/planes.cl``)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from clgraph.model.recipe import Array, Phase, Recipe
 from clgraph.primitives.types import Tuning, tuned_sizes
 
 SOURCE = "hash_collisions/planes.cl"
-_LONG_ROW = 255  # entries. A work-group takes each longer row.
+_LONG_ROW = 255  # entries. A longer row is processed by a work-group.
 
 
 def planes(part: Part, *, persistent: bool, tile: int | None, tuning: Tuning) -> Recipe:
@@ -25,10 +25,10 @@ def planes(part: Part, *, persistent: bool, tile: int | None, tuning: Tuning) ->
     size = min(tuned["TILE_ENTRIES"], room) if tile is None else checked_count("tile", tile, room, least=2)
     longest = longest_row(problem)
     if facts.is_cpu:
-        longest = max(63, longest)  # registers do not limit CPUs
+        longest = max(63, longest)  # CPUs are not limited by registers.
     long_row = max(1, min(tuned["LONG_ROW"], longest, size // 2))
     step = size - long_row
-    if tile is None and group > 1:  # a row for each work-item, or several
+    if tile is None and group > 1:  # Every work-item gets the same number of rows, on average.
         row = stats.mean_degree + 1
         step = min(step, max(1, int((max(1, step // int(row * group)) * group - 1) * row)))
     counting = {
@@ -55,7 +55,7 @@ def planes(part: Part, *, persistent: bool, tile: int | None, tuning: Tuning) ->
 
 
 def _tuned(part: Part, tuning: Tuning) -> dict[str, int]:
-    """Return the sizes that suit the graph and the device, where *tuning* has no others."""
+    """Return the kernels' sizes from *tuning*, with defaults for the graph and device."""
     facts, stats = part.facts, part.problem.stats
     sizes = {
         "WG_SIZE": 64,
@@ -65,7 +65,7 @@ def _tuned(part: Part, tuning: Tuning) -> dict[str, int]:
         "TILE_ENTRIES": 4093,
         "GROUPS_PER_UNIT": 48,
         "LOCAL_SUMS": 1,
-        # The words of far neighbours come from DRAM, except where a few vertices have the long rows.
+        # The words of far neighbours come from DRAM, unless a few vertices of high degree are in most rows.
         "SIDE_BY_SIDE": int(stats.far_neighbor_share >= 0.5 and stats.max_degree <= _LONG_ROW),
     }
     if facts.is_cpu:
@@ -77,7 +77,7 @@ def _tuned(part: Part, tuning: Tuning) -> dict[str, int]:
 
 
 def _plane_list(bits: tuple[int, ...], words: int, layers: int) -> str:
-    """Return which bits of the colours the halves of each word hold: PLANE_LIST of cl/hash_collisions/planes.h."""
+    """Return ``PLANE_LIST`` of cl/hash_collisions/planes.h: the colour bits that the halves of each word hold."""
     planes = [[-1] * layers for _ in range(2 * words)]
     for j, (below, width) in enumerate(zip((0, *bits), bits, strict=False)):
         planes[j][: width - below] = range(below, width)

@@ -15,12 +15,12 @@ from clgraph.engine.problem import GraphProblem
 from clgraph.errors import InputError
 from clgraph.runtime.graphs.device_graph import beside
 
-MOST_BITS = 31  # a colour is an int32
+MOST_BITS = 31  # Colours are nonnegative int32.
 
 
 @dataclass(frozen=True)
 class CollisionProblem(GraphProblem):
-    """A symmetric graph, and the table that is wanted; at distance 2 the rows of the graph are sorted."""
+    """A symmetric graph, and the hashes and widths of its table. At distance 2 the graph's rows are sorted."""
 
     distance: int
     hashes: tuple[str, ...]
@@ -37,7 +37,7 @@ class CollisionProblem(GraphProblem):
 def as_problem(
     graph: Any, *, distance: int = 1, hashes: int | Iterable[str] = 15, bit_widths: Iterable[int] = range(1, 11)
 ) -> CollisionProblem:
-    """Check the arguments of :func:`hash_collisions`."""
+    """Return the problem of these arguments of :func:`hash_collisions`, or raise an error."""
     graph, distance = wrap_graph(graph), checked_count("distance", distance, 2)
     names = _as_hashes(hashes)
     with refusing("bit_widths", bit_widths, f"rising integers from 1 to {MOST_BITS}"):

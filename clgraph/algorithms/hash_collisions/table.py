@@ -1,4 +1,4 @@
-"""The table that hash collisions are counted into."""
+"""The result of :func:`hash_collisions`: a table of collisions."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class CollisionTable(Result, _CollisionTable):
     Attributes
     ----------
     total, maximum : int64 array, shape (n_hashes, n_bit_widths)
-        Collisions of all rows together, and of the row that has most.
+        Collisions summed over all rows, and the largest number of collisions of a row.
     hashes : tuple of str
-        The hash function of each line.
+        The hash function of each table row.
     bit_widths : tuple of int
-        The bits of a colour in each column.
+        The number of bits of a colour, for each column.
     n_vertices : int
     distance : int
     info : RunInfo
@@ -54,17 +54,17 @@ class CollisionTable(Result, _CollisionTable):
     info: RunInfo
 
     def best(self, *, max_colors: int | None = None) -> BestHash:
-        """Return the colouring with the fewest collisions; among equals the fewest bits win, then the first hash.
+        """Return the hash colouring with the fewest collisions. On ties the fewest bits win, then the first hash.
 
         Parameters
         ----------
         max_colors : int, optional
-            Only colourings with at most this number of colours count; b bits give ``2**b`` colours.
+            Consider only colourings with at most this number of colours. b bits give ``2**b`` colours.
 
         Raises
         ------
         InputError
-            No width of the table has so few colours.
+            Every width of the table has more colours.
         """
         widths = np.array(self.bit_widths)
         if max_colors is not None:
@@ -78,7 +78,7 @@ class CollisionTable(Result, _CollisionTable):
         return BestHash(self.hashes[k], bits, int(self.total[k, j]), int(self.maximum[k, j]))
 
     def colors(self, hash: str, bits: int) -> NDArray[np.int32]:
-        """Return the colour of each vertex, int32, under hash function *hash* at this many *bits*."""
+        """Return the colour of each vertex, int32: the low *bits* of the hash function *hash*."""
         check_choice("hash", hash, HASHES)
         return hash_colors(hash, self.n_vertices, checked_count("bits", bits, MOST_BITS))
 
@@ -100,7 +100,7 @@ class CollisionTable(Result, _CollisionTable):
 
 
 def as_table(counts: Iterable[NDArray[np.int64]], problem: CollisionProblem) -> CollisionTable:
-    """Return sums and maxima of *problem* as a table with the names of its lines and columns."""
+    """Return the counts, sums and maxima, as a :class:`CollisionTable` of *problem*."""
     table = CollisionTable(*counts)
     table.hashes, table.bit_widths = problem.hashes, problem.bit_widths
     table.n_vertices, table.distance = problem.graph.n_vertices, problem.distance

@@ -3,15 +3,15 @@
 Strategies
 ----------
 ``edge_list``
-    The first round reads the rows, without atomics. The others read a list of edges, light edges first, of which each
-    sub-group shortens its segment in place [1]_.
+    The first round reads the rows, without atomics. Later rounds read a list of edges, light edges first. Each
+    sub-group removes edges within components from its segment of the list, in place [1]_.
 ``two_pass``
-    The same for devices without 64-bit atomics: first the weights compete, then the edges of equal weight.
+    ``edge_list`` for devices without 64-bit atomics. One pass finds each component's least weight, another the edge.
 ``segmented``
-    Every round walks the matrix, in tiles of entries whose lanes find their rows by binary search [2]_; merges by
-    hooking, or by transactions [3]_.
+    Every round reads all entries in tiles. Lanes find the rows of their entries by binary search [2]_. Components
+    merge by hooking or by transactions [3]_.
 ``host``
-    scipy's Kruskal, on one core of the host; small graphs are done before a kernel would have begun.
+    scipy's Kruskal on one core of the host. It finishes small graphs before a kernel would have started.
 
 References
 ----------
@@ -52,7 +52,7 @@ from clgraph.runtime.session import Session, SessionLike
 if TYPE_CHECKING:
     import networkx as nx
 
-_ENTRIES_OF_ONE = 8  # entries per forest edge. From 8 on, searching for an edge's row is faster than listing all rows.
+_ENTRIES_OF_ONE = 8  # entries per forest edge. From 8 on, binary searches for the edges' rows beat listing all rows.
 
 
 class _SpanningForest(NamedTuple):
@@ -66,14 +66,14 @@ class SpanningForest(Result, _SpanningForest):
     Attributes
     ----------
     weight : int or float
-        Total weight: exact for integers; floats are summed in float64, in the same order everywhere. An edge of an
-        unweighted graph weighs 1.
+        Total weight: exact for integers. Floats are summed in float64, in an order that does not depend on the device.
+        An edge of an unweighted graph weighs 1.
     edges : int64 array, shape (n_vertices - n_trees,)
-        Positions in ``graph.column_indices`` and ``graph.edge_weights``, rising; an edge stands in the row of its
-        lesser end.
+        Positions in ``graph.column_indices`` and ``graph.edge_weights``, ascending. Each edge is the entry in the row
+        of its lesser end.
     graph : Graph
-        Undirected, with sorted rows; the input itself if it is so. A pickle of the forest keeps only the vertices,
-        their ids, and the ends and weights of the forest's edges; all methods work on it.
+        An undirected graph with sorted rows, to which *edges* refers. It is the input itself if that has this form. A
+        pickled forest keeps only the vertices, their ids, and the forest's edges; all methods still work.
     info : RunInfo
         What ran, where, and how long it took.
     """
@@ -110,16 +110,16 @@ class SpanningForest(Result, _SpanningForest):
         return as_csr_array(offsets, self.targets, data)
 
     def to_graph(self) -> Graph:
-        """Return the forest as an undirected graph of all vertices, with their ids."""
+        """Return the forest as an undirected graph with all vertices and ids of the input."""
         return undirected(self.graph, self.sources, self.targets, self.weights)
 
     def to_networkx(self) -> nx.Graph:
-        """Return the forest with the ids as nodes and the edge attribute ``weight``."""
+        """Return the forest as a networkx graph whose nodes are the ids; edges have the attribute ``weight``."""
         return self.to_graph().to_networkx()
 
 
 class Options(TypedDict, total=False):
-    """Options of all strategies of :func:`minimum_spanning_forest`, which tells what each does."""
+    """Keyword options of :func:`minimum_spanning_forest`, whose docstring describes them."""
 
     light_edges: float | None
     merge: str
@@ -143,8 +143,8 @@ def minimum_spanning_forest(
     Parameters
     ----------
     graph : Graph, DeviceGraph, SplitGraph, scipy sparse array or networkx graph
-        Weights of any of the four types. Of a directed graph every entry is an edge without direction, so of two
-        opposite ones the lesser counts. Without weights every edge weighs 1.
+        Weights may be int32, int64, float32 or float64. Without weights every edge weighs 1. Directions are ignored:
+        two opposite entries of a directed graph are two parallel edges.
     strategy : str
         A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
     maximum : bool
@@ -155,26 +155,27 @@ def minimum_spanning_forest(
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one.
     devices : "all", or sequence of str, Session or pyopencl.Device, optional
-        Several devices instead, which get ranges of the entries, in segments, and merge their forests. A
-        :class:`SplitGraph` of an undirected graph with sorted rows has its devices already.
+        Run on several devices. Each reads a range of the entries, segment by segment, and builds a forest; then the
+        forests are merged. A :class:`SplitGraph` (undirected, with sorted rows) brings its own devices.
     verify : bool
         Check the result against the definition, sequentially on the host.
     **options
-        Options of the strategy: ``light_edges`` (``edge_list``, ``two_pass``: edges per vertex that are joined
-        first; 0 joins all at once) and ``merge`` (``segmented``: ``"min_hook"`` or ``"transactional"``). With
-        *devices*: ``shares``, the entries that each gets, by the ``"speed"`` of its memory (the default) or
-        ``"equal"``; and ``segment_entries``, the entries that go to a device at once. The strategy is ``edge_list``.
+        Options of the strategy: ``light_edges`` (``edge_list``, ``two_pass``), the number of light edges per vertex
+        that are processed before the others (0: no such phase); ``merge`` (``segmented``), ``"min_hook"`` or
+        ``"transactional"``. With *devices*: ``shares``, whether each device gets entries in proportion to the
+        ``"speed"`` of its memory (the default) or an ``"equal"`` number; and ``segment_entries``, the number of entries
+        uploaded at once. Several devices support only ``edge_list``.
 
     Returns
     -------
     SpanningForest
-        ``weight`` and int64 ``edges``, ``info`` and ``graph``. Of edges that weigh the same the first entry wins,
-        so the forest is unique: equal on every device and under every strategy.
+        ``weight`` and int64 ``edges``, ``info`` and ``graph``. Among edges of equal weight the first entry wins, so
+        the forest is unique: every device and strategy returns the same one.
 
     Raises
     ------
     InputError
-        *graph* is no graph, or an option is out of range.
+        *graph* is not a graph, or an option is out of range.
     UnsupportedStrategyError
         The strategy is unknown, or the device cannot run it.
     DeviceMemoryError

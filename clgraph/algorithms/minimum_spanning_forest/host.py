@@ -14,19 +14,20 @@ from clgraph.algorithms.minimum_spanning_forest.problem import ForestProblem
 from clgraph.data.graphs.graph import Graph
 from clgraph.data.graphs.wrapped import WrappedGraph
 
-_LEAST_DOUBLE = 1 << 52  # the bits of the least normal double
+_MIN_DOUBLE = 1 << 52  # the bits of the least normal double
 _KEY_BITS = 62
-_EXACT = 2.0**53  # Every integer below it is a double.
+_EXACT = 2.0**53  # All integers of smaller magnitude are exact as doubles.
 
 
 def solve(problem: ForestProblem) -> Told:
-    """Return the forest's edges in rising order, with their weight and their ends.
+    """Return the forest's edges in ascending order, their total weight, and their ends.
 
-    scipy sorts doubles, drops weights of zero, and does not say which of parallel edges it has taken. So it gets each
-    edge once, and as its weight a double whose bits are the rank of the weight and then the edge's number. Such doubles
-    are distinct, not zero, and in the order in which edges join the forest; the returned ones name its edges.
+    scipy sorts weights as doubles, drops weights of zero, and does not tell which of several parallel edges it took. So
+    each edge is passed once, with a double as its weight whose bits are the rank of the true weight, followed by the
+    edge's number. These doubles are distinct and nonzero, and they sort by weight, then by edge. The weights that scipy
+    returns therefore identify the forest's edges.
     """
-    from scipy.sparse.csgraph import minimum_spanning_tree  # loading it takes 0.07 s, so only this strategy does it
+    from scipy.sparse.csgraph import minimum_spanning_tree  # The import takes 0.07 s, so only this strategy pays it.
 
     graph = problem.graph
     n, rows, columns = graph.n_vertices, graph.sources(), graph.column_indices
@@ -36,14 +37,14 @@ def solve(problem: ForestProblem) -> Told:
     weights = None if graph.edge_weights is None else graph.edge_weights[entries]
     rows, number_bits = rows[entries], entries.size.bit_length()
     ranks = _ranks(weights, problem.maximum, number_bits)
-    keys = np.arange(_LEAST_DOUBLE, _LEAST_DOUBLE + entries.size)
+    keys = np.arange(_MIN_DOUBLE, _MIN_DOUBLE + entries.size)
     if ranks is not None:
         keys += ranks << number_bits
     offsets = np.zeros(n + 1, np.int32)
     np.cumsum(np.bincount(rows, minlength=n), out=offsets[1:])
     matrix = _matrix(graph, keys.view(np.float64), columns[entries], offsets)
     tree: NDArray[np.float64] = minimum_spanning_tree(matrix, overwrite=True).data
-    found = (tree.view(np.int64) - _LEAST_DOUBLE) & ((1 << number_bits) - 1)
+    found = (tree.view(np.int64) - _MIN_DOUBLE) & ((1 << number_bits) - 1)
     is_taken = np.zeros(entries.size, bool)
     is_taken[found] = True
     edges, weights = entries[is_taken], None if weights is None else weights[is_taken]
@@ -56,7 +57,10 @@ def solve(problem: ForestProblem) -> Told:
 
 
 def _matrix(graph: Graph, *arrays: NDArray[Any]) -> Any:
-    """Return the matrix of these values, columns and offsets; a copy of the user's matrix spares 7 us of checks."""
+    """Return the CSR matrix of these values, columns and offsets.
+
+    For a wrapped graph it is a shallow copy of the user's matrix, which saves 7 µs of scipy's checks.
+    """
     if not isinstance(graph, WrappedGraph):
         return csr_array(arrays, shape=2 * (graph.n_vertices,))
     made = copy(graph.matrix)
@@ -66,14 +70,15 @@ def _matrix(graph: Graph, *arrays: NDArray[Any]) -> Any:
 
 
 def _ranks(weights: NDArray[Any] | None, maximum: bool, number_bits: int) -> NDArray[np.int64] | None:
-    """Return integers of few bits that order edges as their *weights* do, from 0 on; ``None`` if all are the same."""
+    """Return integers from 0 on, with few bits, that order the edges like *weights*; ``None`` without weights."""
     if weights is None:
         return None
     least, greatest = weights.min(), weights.max()
     if weights.dtype.kind == "f" and least > -_EXACT and greatest < _EXACT:
         whole = weights.astype(np.int64)
         weights = whole if (whole == weights).all() else weights
-    if weights.dtype.kind == "f":  # as integers, the doubles from 0 on rise and those below fall
+    if weights.dtype.kind == "f":
+        # Read as integers, the bits of floats from 0 on rise with the value, but the bits of negative floats fall.
         bits = (weights + weights.dtype.type(0)).view(f"i{weights.itemsize}")  # -0.0 is 0.0
         weights = np.where(bits < 0, bits ^ np.iinfo(bits.dtype).max, bits)
         least, greatest = weights.min(), weights.max()

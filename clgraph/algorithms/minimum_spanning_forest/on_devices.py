@@ -1,7 +1,7 @@
-"""Minimum spanning forests on several devices: a forest of the edges of each, merged along a tree.
+"""Minimum spanning forests on several devices: each builds the forest of its edges, and forests are merged pairwise.
 
-An edge outside the forest of a set of edges is outside the forest of every larger set. So the union of two devices'
-forests contains the forest of all their edges, and that is found in the union as in any graph.
+An edge that is not in the forest of some set of edges is not in the forest of any larger set either. So the union of
+two devices' forests contains the forest of all their edges, and a merge computes the forest of that union.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Edges = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any] | None]
 
 @dataclass(frozen=True)
 class Solver:
-    """Finds and merges forests of parts, with weights of one *kind*; with *maximum* the heaviest edges are wanted."""
+    """Computes and merges forests of parts of a graph with weights of this *kind*; *maximum* prefers heavy edges."""
 
     kind: str
     maximum: bool
@@ -49,13 +49,15 @@ class Solver:
         return {name: session.empty(size, kind) for name, size, kind in zip(_NAMES, sizes, kinds, strict=True)}
 
     def entries(self, part: DeviceGraph) -> DeviceArray:
-        """Return the entries of *part* that are in its forest, in order, uint32."""
+        """Return the entries of *part* that are in its forest, ascending, uint32."""
         session, n, m = part.session, part.n_vertices, part.n_edges
         with session.driver:
             weights = session.empty(1, np.uint32) if part.edge_weights is None else part.edge_weights
             problem = ForestProblem(part.as_graph(), self.maximum)
             plan = ForestPlan(session, problem, part_edges(problem, session.facts, weights, self.kind))
-            plan.predicted_seconds = 0.0  # else the plan may wait while it holds the driver, which others need
+            # A plan with a long predicted time waits after each launch. Here that would hold the driver lock, which
+            # the threads of the other devices need.
+            plan.predicted_seconds = 0.0
             plan.run()
             in_order, n_edges = session.empty(n, np.uint32), session.empty(1, np.int32)
             sort = Sort(session, plan.arrays["forest"], in_order, end_bit=m.bit_length())
@@ -68,7 +70,10 @@ class Solver:
         return in_order.view(0, int(count))
 
     def forest(self, part: DeviceGraph, first: int, entries: DeviceArray | None = None) -> dict[str, DeviceArray]:
-        """Return the edges of the forest of *part*, whose entries are numbered from *first* on, or as in *entries*."""
+        """Return the forest edges of *part*.
+
+        Entry i of the part is entry *first* + i of the whole graph, or ``entries[i]`` if *entries* is given.
+        """
         session, in_order = part.session, self.entries(part)
         with session.driver:
             found = self._room(session, in_order.size)
@@ -81,7 +86,7 @@ class Solver:
         return found
 
     def merged(self, session: Session, n: int, *lists: Mapping[str, DeviceArray]) -> dict[str, DeviceArray]:
-        """Return the edges of the forest of the union of two *lists*, which are on this device."""
+        """Return the forest edges of the union of two edge *lists* on this device."""
         counts = [edges["entries"].size for edges in lists]
         if not all(counts):
             return dict(max(lists, key=lambda edges: edges["entries"].size))
@@ -100,7 +105,7 @@ class Solver:
 
 
 def solve(problem: ForestProblem, graph: SplitGraph | StreamedGraph) -> tuple[NDArray[np.int64], RunInfo]:
-    """Return the entries of the forest's edges in rising order, and what ran."""
+    """Return the entries of the forest's edges in ascending order, and the info of the run."""
     started, team, n = time.perf_counter(), graph.team, graph.n_vertices
     weights = problem.graph.edge_weights
     kind = weight_kind(problem.graph)
@@ -152,13 +157,13 @@ def _merged(
 
 
 def _ranked(graph: Graph, weights: NDArray[Any]) -> Graph:
-    """Return the graph with its 64-bit weights replaced by their ranks, which have the same order."""
+    """Return the graph with each 64-bit weight replaced by its 32-bit rank, which keeps the order."""
     ranks = np.unique(weights, return_inverse=True)[1].astype(np.uint32)
     return Graph._trusted(graph.row_offsets, graph.column_indices, ranks, sorted_rows=True)
 
 
 def forest_of_edges(session: Session, n: int, edges: Edges, *, maximum: bool = False) -> Edges:
-    """Return the edges of the minimum spanning forest of a graph that is given by its edges.
+    """Return the edges of the minimum spanning forest of a list of edges.
 
     Parameters
     ----------
@@ -166,15 +171,15 @@ def forest_of_edges(session: Session, n: int, edges: Edges, *, maximum: bool = F
     n : int
         Number of vertices.
     edges : tuple
-        Sources and targets, int32, in any order and from 0 to *n* − 1, and weights or ``None``. Edges may be parallel.
+        Sources and targets (int32, 0 … *n* − 1, in any order), and weights or ``None``. Edges may be parallel.
     maximum : bool
         Find the maximum spanning forest.
 
     Returns
     -------
     tuple
-        The lesser and the greater ends and the weights, in the order of the ends. Of edges that weigh the same the one
-        with the lesser ends wins.
+        The lesser ends, the greater ends, and the weights, sorted by ends. Among edges of equal weight the one with
+        the lesser ends wins.
     """
     sources, targets, weights = edges
     ends = np.minimum(sources, targets).astype(np.int64)
@@ -183,7 +188,7 @@ def forest_of_edges(session: Session, n: int, edges: Edges, *, maximum: bool = F
     in_order = np.argsort(ends)
     ends, weights = ends[in_order], None if weights is None else weights[in_order]
     low, high = (ends >> 32).astype(np.int32), ends.astype(np.int32)
-    del ends, in_order  # frees 16 bytes per edge before the device takes 35
+    del ends, in_order  # frees 16 bytes of host memory per edge before 35 more are allocated for the device
     offsets = np.zeros(n + 1, np.int64)
     np.cumsum(np.bincount(low, minlength=n), out=offsets[1:])
     graph = Graph._trusted(offsets, high, weights, sorted_rows=True)

@@ -15,12 +15,15 @@ from clgraph.primitives.sort import Sort
 from clgraph.runtime.graphs.device_graph import device_graph
 
 LANES, ADDENDS = 64, 128
-"""Each ``LANES * ADDENDS`` edges have ``LANES`` sums of ``ADDENDS`` weights each, as in ``answer.cl``."""
+"""Every block of ``LANES * ADDENDS`` edges is summed into ``LANES`` partial sums of ``ADDENDS`` weights each.
+
+``answer.cl`` does the same, so that host and device add floats in the same order.
+"""
 _VALUES = {"int32": "INT", "int64": "LONG", "float32": "FLOAT", "float64": "DOUBLE"}
 
 
 class Told(NamedTuple):
-    """The edges, their total weight if known, and their ``sources``, ``targets`` and ``weights`` if wanted."""
+    """A plan's answer: edges, total weight or ``None``, and ``sources``, ``targets`` and ``weights`` if listed."""
 
     edges: NDArray[np.int64]
     weight: int | float | None
@@ -28,19 +31,19 @@ class Told(NamedTuple):
 
 
 class ForestPlan(Plan):
-    """Finds the edges by which components are joined, on one undirected graph with sorted rows."""
+    """A plan that finds the forest edges of one undirected graph with sorted rows."""
 
     @cached_property
     def _answer(self) -> _Answer:
         return _Answer(self)
 
     def result(self) -> Told:
-        """Return the entries of the forest's edges after ``run()``, rising, with their weight and ends if known."""
+        """Return the forest's edges after ``run()``: entries, ascending, with total weight and ends if known."""
         return self._answer.told(self) if self.setting.values["m"] else Told(np.zeros(0, np.int64), None, {})
 
 
 class _Answer:
-    """Kernels that sort the edges, sum their weights and, for a graph that lasts for one call, list their ends."""
+    """The kernels that sort the forest's edges, sum their weights and, for a :class:`WrappedGraph`, list their ends."""
 
     def __init__(self, plan: Plan) -> None:
         session, graph, stats = plan.session, plan.problem.graph, plan.problem.stats
@@ -54,7 +57,7 @@ class _Answer:
         )
         named, in_order = session.empty(n, np.uint32), session.empty(n, np.uint32)
         self._sort = Sort(session, named, in_order, end_bit=plan.setting.values["m"].bit_length())
-        # The run is over, so the answer reuses some of its arrays. They may be longer than the answer.
+        # The plan's run is over, so the answer reuses some of its arrays. They may be longer than needed.
         self._arrays = {
             "n_edges": session.empty(1, np.int32), "edges": plan.arrays["best"].view(dtype=np.int64).view(0, most)
         }  # fmt: skip
@@ -102,7 +105,7 @@ class _Answer:
 
 
 def total_weight(weights: NDArray[Any]) -> int | float:
-    """Return the sum of *weights* in the order in which kernels add them: an exact integer, or a float64."""
+    """Return the sum of *weights*: an exact integer, or a float64 added up in the same order as in the kernels."""
     n = weights.size
     if weights.dtype.kind == "f":
         n_addends = min(ADDENDS, -(-n // LANES))  # zeros after the last weight change nothing
@@ -116,7 +119,7 @@ def total_weight(weights: NDArray[Any]) -> int | float:
 
 
 def sum_of_parts(sums: NDArray[Any], n: int, dtype: np.dtype[Any]) -> int | float:
-    """Return the sum of *n* weights of *dtype*, from *sums* of parts; 64-bit integers have two each: high, low."""
+    """Return the sum of *n* weights of *dtype* from partial *sums*. 64-bit integers have pairs of sums: high, low."""
     if dtype.kind == "f":
         with np.errstate(over="ignore", invalid="ignore"):
             return float(sums[: _n_sums(n)].sum())

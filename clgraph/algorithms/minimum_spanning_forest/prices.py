@@ -1,7 +1,8 @@
 """Predicted work of each strategy of minimum spanning forests, from graph statistics.
 
 The constants are fitted to calls on graphs of 131,072 and 524,288 vertices, on two CPUs and two GPUs
-(``benchmarks/results/cost_model-*.json``), so that picks lose the least; kernels are not predicted one by one.
+(``benchmarks/results/cost_model-*.json``). The fit minimises the time lost by picking a slower strategy, not the error
+of each kernel's prediction.
 """
 
 from __future__ import annotations
@@ -13,28 +14,28 @@ from clgraph.data.graphs.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Gathers, HostItems, Part, Work
 
-NEAR_BYTES = 2.0**18  # working set of near neighbours: a core's second-level cache
-ENTRY_BYTES, VERTEX_BYTES = 200.0, 60.0  # memory traffic of all passes over rows and trees
-LISTED_PER_VERTEX = 1.5  # edges per vertex that reach the list of a CPU or GPU, at most half of the entries
-VISIT_BYTES, VISIT_GATHERS = 72.0, 6.0  # per listed edge, in all rounds
-TREES_PER_ROOT = 4.0  # trees left by first hooks, per tree of first neighbours, where all weights are equal
+NEAR_BYTES = 2.0**18  # working set of accesses to near neighbours: about a core's second-level cache
+ENTRY_BYTES, VERTEX_BYTES = 200.0, 60.0  # memory traffic per entry and per vertex of all passes over rows and trees
+LISTED_PER_VERTEX = 1.5  # edges per vertex that are put on the list, which has at most half of the entries
+VISIT_BYTES, VISIT_GATHERS = 72.0, 6.0  # bytes and gathers per listed edge, all rounds together
+TREES_PER_ROOT = 4.0  # trees left by the first round on equal weights, per tree of first-neighbour hooks
 DIGIT_BITS, DIGIT_LAUNCHES, KEY_BYTES = 8, 3.0, 12.0  # per pass of a radix sort: it reads a key twice and writes it
-EDGE_BYTES = 56.0  # per edge of the answer, beside its sort
+EDGE_BYTES = 56.0  # memory traffic per forest edge of the answer, without its sort
 
-HOST_CALL_SECONDS, HOST_VERTEX_SECONDS = 6e-5, 6e-9
-EQUAL_SORT_SHARE = 0.18  # time of scipy's sort on equal weights, which are in order, over that on random ones
+HOST_CALL_SECONDS, HOST_VERTEX_SECONDS = 6e-5, 6e-9  # scipy's fixed cost, and its unions per vertex
+EQUAL_SORT_SHARE = 0.18  # time of scipy's sort of equal weights, which are in order, relative to random weights
 
 
 def rounds(stats: GraphStats) -> float:
-    """Return the rounds until no tree has an edge left. Each leaves about a quarter of the trees."""
+    """Return the number of rounds until no tree has an edge left. Each leaves about a quarter of the trees."""
     return 2.0 + 0.5 * math.log2(1 + stats.n_vertices - stats.n_isolated)
 
 
 def edge_list(problem: ForestProblem, facts: DeviceFacts) -> Work:
     """Return the work of passes over the rows, and of rounds over a list of the edges between trees.
 
-    Where edges weigh the same, a CPU's first hooks leave the same number of trees as in components. A GPU waits for
-    all its work-groups in each round, however few edges are left.
+    On a CPU, equal weights make the first round hook to first neighbours, so few edges may reach the list. A GPU waits
+    for all its work-groups in each round, however few edges are left.
     """
     stats, n, m = problem.stats, float(problem.stats.n_vertices), float(problem.stats.n_edges)
     listed, far = min(0.5 * m, LISTED_PER_VERTEX * n), stats.far_neighbor_share
@@ -54,12 +55,12 @@ def edge_list(problem: ForestProblem, facts: DeviceFacts) -> Work:
 
 
 def two_pass(problem: ForestProblem, facts: DeviceFacts) -> Work:
-    """Return the work of ``edge_list`` with a second pass for entries of equal weight."""
+    """Return the work of ``two_pass``: ``edge_list`` with a second pass for entries of equal weight."""
     return edge_list(problem, facts).times(1.0, 1.2)
 
 
 def segmented(problem: ForestProblem, _facts: DeviceFacts) -> Work:
-    """Return the work of looking at all entries in each round."""
+    """Return the work of ``segmented``, which reads all entries in each round."""
     stats, n, m = problem.stats, float(problem.stats.n_vertices), float(problem.stats.n_edges)
     far = stats.far_neighbor_share
     a_round = Work(
@@ -73,7 +74,7 @@ def segmented(problem: ForestProblem, _facts: DeviceFacts) -> Work:
 
 
 def answer(problem: ForestProblem, _facts: DeviceFacts) -> Work:
-    """Return the work of kernels that sort the edges of the forest and bring them to the host."""
+    """Return the work of the kernels that sort the forest's edges and copy them to the host."""
     n, digits = float(problem.stats.n_vertices), math.ceil(problem.stats.n_edges.bit_length() / DIGIT_BITS)
     return Work(
         launches=3.0 + DIGIT_LAUNCHES * digits,

@@ -12,12 +12,12 @@ from clgraph.data.graphs.wrapped import wrap_graph
 from clgraph.engine.problem import GraphProblem
 from clgraph.runtime.graphs.device_graph import beside
 
-_LIMITS = "a spanning forest takes", 2**32 - 2**12  # positions of entries are uints, and the greatest means none
+_LIMITS = "a spanning forest takes", 2**32 - 2**12  # Entries are uint32 positions; the greatest means none.
 
 
 @dataclass(frozen=True)
 class ForestProblem(GraphProblem):
-    """An undirected graph with sorted rows, and whether its *maximum* spanning forest is wanted."""
+    """An undirected graph with sorted rows whose minimum (or *maximum*) spanning forest is wanted."""
 
     maximum: bool = False
 
@@ -31,14 +31,14 @@ class ForestProblem(GraphProblem):
 
 
 def as_problem(graph: Any, *, maximum: bool = False, weight: Weight = "weight") -> ForestProblem:
-    """Check the arguments of :func:`minimum_spanning_forest`; a directed graph becomes undirected."""
+    """Return the problem of these arguments of :func:`minimum_spanning_forest`; a directed graph becomes undirected."""
     maximum, graph = checked_flag("maximum", maximum), wrap_graph(graph, weight=weight, weighted=True)
     graph._require_fits(*_LIMITS)
     return ForestProblem(graph, maximum).admitted_if_checked()
 
 
 def undirected(graph: Graph, *edges: Any) -> Graph:
-    """Return the graph of these sources, targets and weights on the vertices of *graph*."""
+    """Return the undirected graph of these sources, targets and weights, with the vertices and ids of *graph*."""
     plain = Graph.from_edges(*edges, n=graph.n_vertices)
     arrays = plain.row_offsets, plain.column_indices, plain.edge_weights
     return Graph._trusted(*arrays, ids=graph.ids, sorted_rows=True)

@@ -22,17 +22,17 @@ from clgraph.model.strategy import Strategy
 from clgraph.runtime.memory.arrays import DeviceArray
 
 _ROWS, _SEGMENTED, _EDGE_LIST = (f"minimum_spanning_forest/{name}.cl" for name in ("rows", "segmented", "edge_list"))
-_TILE = 512  # entries
-_SAMPLES = 256  # sampled edges, among which the threshold of light edges is chosen
-_CLIMB_LIMIT = 1024  # steps of a climb, after which the next pass goes on
-_SEGMENT_GROUPS = 16  # work-groups on each compute unit for which the list has segments
-_RESIDENT_GROUPS = 6  # work-groups that may run at once on each compute unit
-_MOST_ROUNDS = "MAX_ROUNDS - 1"
-# Light edges are joined before the others (filter-Borůvka).
-MIN_DEGREE = 8.0  # mean degree. Below it, few edges are left between trees anyway.
-EDGES_PER_VERTEX = 1.25
-RANDOM = 0.5  # randomness of the numbering. Above it, the lightest edges lead anywhere.
-_LINGER = 100  # turns. A work-group that comes later leaves its segments to the others.
+_TILE = 512  # entries per tile
+_SAMPLES = 256  # sampled edges. The weight that separates light edges is one of theirs.
+_CLIMB_LIMIT = 1024  # steps of a climb to the root in one pass. The next pass continues longer climbs.
+_SEGMENT_GROUPS = 16  # work-groups per compute unit of a GPU whose sub-groups get segments of the list
+_RESIDENT_GROUPS = 6  # work-groups per compute unit that are launched between barriers of the device
+_MAX_ROUNDS = "MAX_ROUNDS - 1"
+# Filter-Borůvka: light edges are processed before the others.
+MIN_DEGREE = 8.0  # mean degree. Below it, the first round leaves few edges between trees anyway.
+EDGES_PER_VERTEX = 1.25  # default number of light edges per vertex
+RANDOM = 0.5  # randomness of the numbering. Above it, first hooks along equally light edges leave many trees.
+_LINGER = 100  # turns of waiting for work-groups to start. A later one leaves its segments to the others.
 
 
 def _recipe(
@@ -44,7 +44,7 @@ def _recipe(
     split_keys: bool = False,
     **defines: int,
 ) -> Recipe:
-    """Return the recipe of *steps* after the start; a graph without edges needs only the start."""
+    """Return the recipe that initialises the forest and then runs *steps* (none if the graph has no edges)."""
     graph, stats = problem.graph, problem.stats
     n, m = stats.n_vertices, stats.n_edges
     start = Phase(f"{_ROWS}:initialize", n)
@@ -73,7 +73,7 @@ def _group(facts: DeviceFacts) -> int:
 
 
 def segmented(problem: ForestProblem, facts: DeviceFacts, *, merge: str = "min_hook") -> Recipe:
-    """*merge*: ``"min_hook"`` or ``"transactional"``."""
+    """Return the recipe of rounds over all entries; *merge* is ``"min_hook"`` or ``"transactional"``."""
     check_choice("merge", merge, ("min_hook", "transactional"))
     stats, n = problem.stats, problem.stats.n_vertices
     a_round = (
@@ -90,9 +90,10 @@ def segmented(problem: ForestProblem, facts: DeviceFacts, *, merge: str = "min_h
 
 
 def part_edges(problem: ForestProblem, facts: DeviceFacts, weights: DeviceArray, kind: str) -> Recipe:
-    """Return the recipe of the forest of a part of a graph, whose rows may lack edges of their vertices.
+    """Return the recipe that finds the forest of a part of a graph.
 
-    The edges are the entries whose column is above their row. *weights* are of the *kind* that kernels know.
+    The edges are the entries above the diagonal. A row need not have all edges of its vertex, so no round reads rows.
+    *weights* are keys of this *kind*, see :func:`weight_kind`.
     """
     recipe = _edge_list(problem, facts, split_keys=not facts.has_int64_atomics, whole=False)
     setting = recipe.setting()
@@ -110,10 +111,11 @@ def _edge_list(
     split_keys: bool,
     whole: bool = True,
 ) -> Recipe:
-    """Return the recipe that joins *light_edges* per vertex first; 0 joins all at once, and ``None`` picks.
+    """Return the recipe of rounds over a list of edges.
 
-    With *split_keys* the best edges are found in two passes of 32-bit atomics, by weight and then by entry. If the
-    graph is *whole*, the first round reads its rows.
+    The list first has *light_edges* per vertex, then the others; 0 lists all edges at once, ``None`` takes the default.
+    With *split_keys* each component's best edge is found in two passes of 32-bit atomics, by weight and then by entry.
+    If the graph is *whole*, the first round reads its rows.
     """
     if light_edges is None:
         light_edges = default_light_edges(problem, facts, whole=whole)
@@ -156,12 +158,12 @@ def _edge_list(
 
 
 def _flatten(n_items: int, word: int, *, goes_on: bool) -> Phase:
-    """Point every vertex at its root; one that *goes_on* continues climbs that met their limit."""
+    """Return the phase that points every vertex at its root; *goes_on* continues climbs that met their limit."""
     return Phase(f"{_ROWS}:flatten", n_items, values={"turn": word, "earlier": word - 1 if goes_on else 0})
 
 
 def _all_rounds(n_items: int, number: int, facts: DeviceFacts) -> Phase:
-    """Return the launch that makes all rounds of the list of this *number*, between barriers of the device."""
+    """Return the phase that runs all rounds over list *number* in one launch, separated by grid barriers."""
     control = f"STATE_CONTROLS + {number} * STATE_CONTROL_WORDS"
     return Phase(
         f"{_EDGE_LIST}:rounds",
@@ -173,10 +175,11 @@ def _all_rounds(n_items: int, number: int, facts: DeviceFacts) -> Phase:
 
 
 def default_light_edges(problem: ForestProblem, facts: DeviceFacts, *, whole: bool) -> float:
-    """Return the edges per vertex to join first, or 0 if most edges would be among them or few are left.
+    """Return the default number of light edges per vertex; 0 if a separate phase for light edges does not pay.
 
-    Where many edges are the lightest, the vertices of a *whole* graph first take the edge to their least neighbour,
-    which leaves few trees unless the numbering is random. CPUs then read all edges once instead of twice.
+    It does not pay in a sparse graph. On a CPU it does not pay either if many edges of a *whole* graph have the least
+    weight and the numbering is not random: the first round then hooks vertices to their least neighbours, which leaves
+    few trees, and reading all edges once is cheaper than reading them twice.
     """
     stats = problem.stats
     if stats.mean_degree < MIN_DEGREE:
@@ -187,7 +190,7 @@ def default_light_edges(problem: ForestProblem, facts: DeviceFacts, *, whole: bo
 
 
 def _rounds(body: tuple[Phase, ...]) -> Loop:
-    return Loop(body, "round", "state[STATE_ALIVE]", _MOST_ROUNDS)
+    return Loop(body, "round", "state[STATE_ALIVE]", _MAX_ROUNDS)
 
 
 def _needs_int64_atomics(facts: DeviceFacts) -> str | None:
@@ -218,5 +221,5 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def contenders(_problem: ForestProblem, _facts: DeviceFacts) -> tuple[str, ...]:
-    """Return the strategies that auto weighs; if neither can run, every strategy that can is weighed."""
+    """Return the strategies that ``"auto"`` compares. If none of them can run, it compares all that can."""
     return "edge_list", "host"

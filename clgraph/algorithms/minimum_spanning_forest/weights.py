@@ -1,4 +1,4 @@
-"""32-bit keys, one per entry, that order the edges as their weights of any type do."""
+"""Make a 32-bit key for every entry; keys have the order of the weights, whatever the weights' type."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from clgraph.runtime.session import Session
 
 
 def weight_kind(graph: Graph) -> str:
-    """Return the kernels' name for the kind of keys that :func:`upload_weights` makes."""
+    """Return the value of the kernels' ``WEIGHT_KIND`` that fits the keys of :func:`upload_weights`."""
     if graph.weight_dtype is None:
         return "WEIGHT_NONE"
     if graph.weight_dtype.itemsize == 8:
@@ -24,7 +24,7 @@ def weight_kind(graph: Graph) -> str:
 
 
 def upload_weights(session: Session, graph: Graph) -> DeviceArray:
-    """Return the keys on the device, 4 bytes per entry: 32-bit weights as they are, or keys ordered as 64-bit ones."""
+    """Return the keys on the device, 4 bytes per entry: 32-bit weights unchanged, 64-bit weights mapped to uint32."""
     if graph.weight_dtype is None:
         return session.empty(1, np.uint32)
     on_device = device_graph(session, graph, weights=True).edge_weights

@@ -1,20 +1,25 @@
-"""Partitions of the vertices into parts of like weight, with few edges between parts.
+"""Partition the vertices into parts of nearly equal weight, with few edges between parts.
 
 Strategies
 ----------
 ``gpu``
-    Multilevel, on one device from end to end. Levels are matched and contracted until few vertices are left; those are
-    divided by recursive bisection, several times at once, and every level is refined on the way back [1]_.
-    ``matching`` is ``"lock_free"``, heavy edges that both ends choose; ``"two_hop"``, which then matches the rest if
-    they have a common neighbour [2]_, as the others do once a level hardly shrinks; or ``"segmented"``, where the
-    lanes of a sub-group share its rows, and vertices propose and accept until none has a free neighbour.
-    ``contraction`` is ``"hashed"``, with a table for each coarse vertex, or ``"sorted"``, by one sort of all entries;
-    both make the same levels.
-    ``refinement`` is ``"label_propagation"`` [3]_; ``"buffered"``, in which parts take the requests that gain
-    most and for which they have room [4]_; ``"permutations"``, in which each part takes the best set of some requests;
-    or ``"noop"``, which projects only.
+    Multilevel partitioning, on one device from end to end. Levels are matched and contracted until few vertices are
+    left. These are divided by recursive bisection, in several attempts at once, and every level is refined on the way
+    back [1]_.
+
+    ``matching`` selects how vertices are paired. ``"lock_free"`` takes heavy edges that both ends choose.
+    ``"two_hop"`` then also pairs remaining vertices with a common neighbour [2]_; the other matchings do so once a
+    level hardly shrinks. In ``"segmented"`` the lanes of a sub-group share its rows, and vertices propose and accept
+    until none has a free neighbour.
+
+    ``contraction`` selects how parallel edges of a coarse level are merged: ``"hashed"``, by a hash table for each
+    coarse vertex, or ``"sorted"``, by one sort of all entries. Both produce the same levels.
+
+    ``refinement`` selects how vertices move between parts: ``"label_propagation"`` [3]_; ``"buffered"``, in which a
+    part accepts the requests with the largest gains that fit [4]_; ``"permutations"``, in which a part accepts the
+    best subset of some requests; or ``"noop"``, which only projects the coarser partition.
 ``hybrid``
-    The same, but the CPU divides a coarse level: METIS if pymetis is installed, or the OpenCL runtime of the CPU. All
+    ``gpu``, but the CPU divides a coarse level, by METIS if pymetis is installed, else by the CPU's OpenCL runtime. All
     levels are refined on the device [4]_.
 
 References
@@ -55,18 +60,18 @@ class Partition(Result, _Partition):
     Attributes
     ----------
     edge_cut : int
-        The weight of the edges between parts; each edge counts once.
+        The weight of the edges between parts. Each edge counts once.
     parts : int32 array, shape (n_vertices,)
         The part of each vertex, 0 … n_parts - 1.
     part_weights : int64 array, shape (n_parts,)
     imbalance : float
-        The greatest excess of a part's weight over its share, as a fraction of the share.
+        The largest excess of a part's weight over its share, as a fraction of the share.
     levels : list of dict
-        ``vertices`` and ``edges`` of each level, the finest first; ``coarsening_seconds``, the time to make
-        the next level from it; and as far as the host knows them, the ``cut`` that refinement left, its ``turns`` and
-        its ``refinement_seconds``.
+        For each level, the finest first: the number of ``vertices`` and ``edges``; ``coarsening_seconds``, the time to
+        make the next level; and if the host knows them, the ``cut`` after refinement, its ``turns`` and its
+        ``refinement_seconds``.
     info : RunInfo
-        What ran, where, and how long it took; ``info.details`` has the seconds of each phase.
+        What ran, where, and how long it took. ``info.details`` has the seconds of each phase.
     """
 
     part_weights: NDArray[np.int64]
@@ -76,7 +81,7 @@ class Partition(Result, _Partition):
 
 
 class Options(TypedDict, total=False):
-    """Options of all strategies of :func:`partition`, which tells what each does."""
+    """Keyword options of :func:`partition`, whose docstring describes them."""
 
     coarsest: int | None
     individuals: int | None
@@ -104,45 +109,47 @@ def partition(
     verify: bool = False,
     **options: Unpack[Options],
 ) -> Partition:
-    """Divide the vertices of *graph* into *n_parts* parts of like weight, with few edges between parts.
+    """Divide the vertices of *graph* into *n_parts* parts of nearly equal weight, with few edges between parts.
 
     Parameters
     ----------
     graph : Graph, DeviceGraph, scipy sparse array or networkx graph
-        It is undirected, or directed with the reverse of each entry. Weights of edges are integers of at least 0;
-        without any, each is 1. Self-loops do not matter, and repeats add up.
+        Undirected, or directed with the reverse of each entry. Edge weights are nonnegative integers; without weights
+        every edge weighs 1. Self-loops are ignored, and the weights of parallel edges add up.
     n_parts : int
         1 … 1024.
     imbalance : float
-        How much more a part may weigh than its share, as a fraction of the share. No part weighs more if vertices
-        weigh 1 each, or if the heaviest is light enough (see Notes).
+        Allowed excess of a part's weight over its share, as a fraction of the share. It is kept if vertices weigh 1
+        each, or if the heaviest vertex is light enough (see Notes).
     vertex_weights : int array, shape (n_vertices,), optional
-        At least 0, and at most 2**31 - 1 together.
+        Nonnegative, with a sum of at most 2**31 - 1.
     target_weights : float array, shape (n_parts,), optional
-        The share of each part of the whole weight; it is scaled to a sum of 1.
+        The share of each part in the total weight. The shares are scaled to a sum of 1.
     strategy : str
         A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
     matching : {"two_hop", "lock_free", "segmented"}
     contraction : {"hashed", "sorted"}
     refinement : {"label_propagation", "buffered", "permutations", "noop"}
     effort : {"normal", "max"}
-        With ``"max"`` more partitions of the coarse levels are tried, and crossed for some generations, and levels are
-        made anew within the parts more often.
-    seed : int, or what else numpy.random.default_rng takes
+        ``"max"`` lowers the cut for more time. It tries more partitions of the coarse levels and combines them in
+        several generations, as a genetic algorithm does. It also coarsens and refines again within the parts, more
+        often.
+    seed : int, or another argument of numpy.random.default_rng
         The seed of all random choices, modulo 2**32.
     deterministic : bool
-        Give the same parts in every run and on every device.
+        Return the same parts in every run and on every device.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one.
     verify : bool
         Check the result against the definition, on the host.
     **options
-        Options of the strategy. ``gpu`` has ``coarsest``, the vertices for each part at which coarsening ends,
-        ``individuals``, how many partitions of the coarsest level are tried, and ``top_k``, 1 … 16, how many moves to a
-        part the refinement ``"permutations"`` combines (11). With ``drop_light_edges=True`` coarse levels keep only
-        their heaviest entries, per vertex at most twice the mean degree of the graph; this is for irregular graphs.
-        ``hybrid`` has the same without ``individuals``, and ``move_at``, the most vertices of the level that the CPU
-        divides, and ``host``, ``"metis"`` or ``"cpu"``.
+        Options of the strategy. ``gpu`` has ``coarsest``, the number of vertices per part at which coarsening ends;
+        ``individuals``, the number of partitions of the coarsest level that are tried; and ``top_k`` (1 … 16, default
+        11), the number of moves to a part that the refinement ``"permutations"`` combines. With
+        ``drop_light_edges=True`` coarse levels keep only their heaviest entries, at most twice the graph's mean degree
+        per vertex; this suits irregular graphs. ``hybrid`` has the same options except ``individuals``. It also has
+        ``move_at``, the largest number of vertices of the level that the CPU divides, and ``host``, ``"metis"`` or
+        ``"cpu"``.
 
     Returns
     -------
@@ -152,7 +159,7 @@ def partition(
     Raises
     ------
     InputError
-        *graph* is no graph or not symmetric, or an argument is out of range.
+        *graph* is not a graph or not symmetric, or an argument is out of range.
     UnsupportedStrategyError
         The strategy is unknown, or the device cannot run it.
     DeviceMemoryError
@@ -161,15 +168,17 @@ def partition(
     Warns
     -----
     RuntimeWarning
-        A part weighs more than *imbalance* allows, since a vertex is heavier than that or the weights do not fit.
+        A part weighs more than *imbalance* allows, because a vertex alone is heavier or the weights do not fit.
 
     Notes
     -----
     The limit of a part is its share times 1 + *imbalance*, or the share rounded up if that is more. All parts keep
-    their limits if vertices weigh 1 each; if the heaviest weighs at most the free weight of all limits over
-    ``n_parts - 1``; or if the vertices fit when each, the heaviest first, goes to the part with the most room. A vertex
-    heavier than every limit has a part alone, and the other parts share the rest of the weight. A part is empty only if
-    its share of the vertices is below half a vertex, or if no other part has a second vertex that fits.
+    their limits in three cases: if vertices weigh 1 each; if the heaviest vertex weighs at most ``f / (n_parts - 1)``,
+    where f is the sum of all limits minus the total weight; or if the vertices fit when each, the heaviest first, is
+    put into the part with the most room.
+
+    A vertex heavier than every limit gets a part of its own, and the other parts share the rest of the weight. A part
+    is empty only if its share is below half a vertex, or if no other part has a second vertex that fits.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Moves vertices on the host until the parts keep their limits: the last step of every partition.
+"""Move vertices on the host until all parts keep their limits. This is the last step of every partition.
 
-A part over its limit gives vertices away, first those whose move costs the cut least. If all parts keep their limits
-and none is empty, nothing is done and no entry is read.
+A part over its limit gives vertices away; those whose move increases the cut least go first. If all parts keep their
+limits and none is empty, no entry is read.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from scipy.sparse import coo_array
 
 from clgraph.algorithms.partition.problem import PartitionProblem
 
-MAX_ROUNDS = 16  # rounds of moves along edges. Then vertices in excess go to any part with room.
+MAX_ROUNDS = 16  # rounds of moves along edges. After them, excess vertices go to any part with room.
 
 Parts = NDArray[np.int32]
 Sums = NDArray[np.int64]
 
 
 def place(problem: PartitionProblem, parts: Parts, weights: Sums) -> None:
-    """Put vertices without a part into parts with room, the heaviest first; *weights* of the parts grow accordingly."""
+    """Assign vertices without a part to parts with room, the heaviest first. *parts* and *weights* change in place."""
     left_out = np.flatnonzero(parts < 0)
     if not left_out.size:
         return
@@ -46,13 +46,13 @@ def place(problem: PartitionProblem, parts: Parts, weights: Sums) -> None:
 
 
 def keep_limits(problem: PartitionProblem, parts: Parts, weights: Sums) -> int:
-    """Move vertices until no part is over its limit and none is empty; return by how much the cut grows.
+    """Move vertices until no part is over its limit and none is empty. Return the increase of the cut.
 
-    Vertices of weight 1 always fit. Other vertices fit if the heaviest weighs at most the free weight of all limits
-    over n_parts - 1, or if they fit when each, the heaviest first, goes to the part with the most room. Where neither
-    holds, moves reduce the weight over the limits as far as they can. An empty part gets a vertex if any part can
-    spare one, unless its share of the vertices is below half a vertex. The part of each vertex and the weight of each
-    part change in place.
+    Vertices of weight 1 always fit. Other vertices fit if the heaviest weighs at most f / (n_parts - 1), where f is the
+    sum of all limits minus the total weight. They also fit if they do when each, the heaviest first, is put into the
+    part with the most room. In other cases moves reduce the weight over the limits as far as possible. An empty part
+    gets a vertex if another part can spare one, unless its share is below half a vertex. *parts* and *weights* change
+    in place.
     """
     is_over = bool((weights > problem.limits).any())
     if not is_over and not _hollow(problem, weights).any():
@@ -66,9 +66,9 @@ def keep_limits(problem: PartitionProblem, parts: Parts, weights: Sums) -> int:
 
 
 def _hollow(problem: PartitionProblem, weights: Sums) -> NDArray[np.bool_]:
-    """Return which parts have no weight, although their share of the vertices is half a vertex or more.
+    """Return a mask of the parts without weight whose share is at least half a vertex.
 
-    A part with a smaller share is closer to it without a vertex than with one.
+    A part with a smaller share is closer to that share if it is empty.
     """
     share = 1 / problem.n_parts if problem.target_weights is None else problem.target_weights
     hollow: NDArray[np.bool_] = (weights == 0) & (share * problem.graph.n_vertices >= 0.5)
@@ -87,7 +87,7 @@ def _weights_of(problem: PartitionProblem, vertices: NDArray[Any]) -> Sums:
 
 
 def _entries_of(problem: PartitionProblem, vertices: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], Sums]:
-    """Return the places in *vertices*, the other ends and the weights of the entries of *vertices*, without loops."""
+    """Return the entries of *vertices* without self-loops: indices into *vertices*, other ends, and weights."""
     graph = problem.graph
     begins = graph.row_offsets[vertices].astype(np.int64)
     degrees = graph.row_offsets[vertices + 1] - begins
@@ -99,7 +99,7 @@ def _entries_of(problem: PartitionProblem, vertices: NDArray[Any]) -> tuple[NDAr
 
 
 def _sums_before(groups: NDArray[Any], values: Sums) -> Sums:
-    """Return for each item the sum of *values* of the items before it in its group."""
+    """Return for each item the sum of *values* of all earlier items of its group."""
     order = np.argsort(groups, kind="stable")
     sums, sorted_groups = np.cumsum(values[order]) - values[order], groups[order]
     first = np.searchsorted(sorted_groups, sorted_groups)
@@ -111,7 +111,7 @@ def _sums_before(groups: NDArray[Any], values: Sums) -> Sums:
 def _pulls(
     problem: PartitionProblem, parts: Parts, vertices: NDArray[Any], room: Sums
 ) -> tuple[Sums, Sums, NDArray[Any]]:
-    """Return each vertex's edge weight to its own part and to the strongest part with room, and that part or -1."""
+    """Return for each vertex its edge weight to its own part, the largest to a part with room, and that part or -1."""
     places, columns, weights = _entries_of(problem, vertices)
     sums = coo_array((weights, (places, parts[columns])), shape=(vertices.size, problem.n_parts)).tocsr().tocoo()
     at, part, pull = sums.row, sums.col, sums.data
@@ -121,19 +121,19 @@ def _pulls(
     own[at[is_own]] = pull[is_own]
     is_open = ~is_own & (room[part] >= _weights_of(problem, vertices)[at])
     at, part, pull = at[is_open], part[is_open], pull[is_open]
-    order = np.lexsort((-part, pull, at))  # if a place occurs more than once, its last item stays
+    order = np.lexsort((-part, pull, at))  # numpy assigns in order, so the last value of an index stays
     best[at[order]], target[at[order]] = pull[order], part[order]
     return own, best, target
 
 
 def _heavy(problem: PartitionProblem, parts: Parts, weights: Sums) -> NDArray[Any]:
-    """Return the vertices of weight above 0 in parts that are over their limits."""
+    """Return the vertices of nonzero weight in parts over their limits."""
     is_movable = (weights > problem.limits)[parts]
     return np.flatnonzero(is_movable if problem.vertex_weights is None else is_movable & (problem.vertex_weights > 0))
 
 
 def _move_along_edges(problem: PartitionProblem, parts: Parts, weights: Sums) -> None:
-    """Move vertices of parts that are over their limits to parts beside them that have room."""
+    """Move vertices of parts over their limits to adjacent parts that have room."""
     for _ in range(MAX_ROUNDS):
         vertices, room = _heavy(problem, parts, weights), np.maximum(problem.limits - weights, 0)
         if not vertices.size:
@@ -155,10 +155,11 @@ def _move_along_edges(problem: PartitionProblem, parts: Parts, weights: Sums) ->
 
 
 def _make_fit(problem: PartitionProblem, parts: Parts, weights: Sums) -> None:
-    """Take vertices out of parts that are over their limits and place them anew, until that helps no more.
+    """Remove vertices from parts over their limits and assign them to other parts, until that stops helping.
 
-    The first way keeps the vertices with the strongest edges to their own part, for their weight. The second keeps the
-    heaviest vertices. The third places all vertices anew; the cut is lost, so it counts only if it keeps all limits.
+    Three ways are tried. The first keeps vertices with the largest edge weight to their own part per vertex weight. The
+    second keeps the heaviest vertices. The third assigns all vertices anew. This ignores the cut, so its result is used
+    only if it keeps all limits.
     """
     for way in ("pull", "weight", "all"):
         for _ in range(MAX_ROUNDS):
@@ -187,7 +188,7 @@ def _make_fit(problem: PartitionProblem, parts: Parts, weights: Sums) -> None:
 
 
 def _fill_empty(problem: PartitionProblem, parts: Parts, weights: Sums) -> None:
-    """Give each empty part a vertex of a part that has several, first the vertices that cost the cut least."""
+    """Give each empty part a vertex of a part with several; vertices whose move increases the cut least go first."""
     if not _hollow(problem, weights).any():
         return
     counts = np.bincount(parts, minlength=problem.n_parts)
@@ -215,5 +216,5 @@ def _growth_of_cut(problem: PartitionProblem, before: Parts, after: Parts) -> in
     places, columns, weights = _entries_of(problem, moved)
     sources = moved[places]
     changes = (after[sources] != after[columns]).astype(np.int64) - (before[sources] != before[columns])
-    ends = np.where(before[columns] != after[columns], 1, 2)  # an edge between two moved vertices occurs twice
+    ends = np.where(before[columns] != after[columns], 1, 2)  # Edges between two moved vertices occur twice.
     return int((changes * weights * ends).sum()) // 2

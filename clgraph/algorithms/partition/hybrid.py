@@ -1,4 +1,4 @@
-"""A multilevel partition of which the CPU divides one coarse level, by METIS or by its OpenCL runtime."""
+"""Multilevel partitioning in which the CPU divides one coarse level, by METIS or by its OpenCL runtime."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ HOSTS = ("metis", "cpu")
 
 
 class Hybrid(Multilevel):
-    """Coarsens on the device, partitions a coarse level on the CPU, and refines on the device.
+    """A multilevel run that coarsens on the device, partitions a coarse level on the CPU, and refines on the device.
 
-    ``recipe(problem, facts)`` is for the CPU's runtime. The level that moves has at most *move_at* vertices; with
-    ``None`` the kind of device decides. *host* is one of :data:`HOSTS`; ``None`` is METIS if pymetis is installed.
+    ``recipe(problem, facts)`` returns the recipe for the CPU's runtime. The CPU divides the first level of at most
+    *move_at* vertices; ``None`` takes a default for the kind of device. *host* is one of :data:`HOSTS`; ``None`` takes
+    METIS if pymetis is installed.
 
     Raises
     ------
@@ -63,11 +64,11 @@ class Hybrid(Multilevel):
         return level
 
     def _cycles(self) -> tuple[int, int]:
-        """Return no cycles, so that refinement starts from the partition by the CPU."""
+        """Return 0 cycles, so that refinement starts from the CPU's partition."""
         return 0, 0
 
     def _read(self, level: int, n: int, m: int) -> PartitionProblem:
-        """Return the problem of a level, with copies of the level's arrays."""
+        """Return the partition problem of a coarse level, with copies of its arrays."""
         arena = self.plan.arrays["arena"]
         words = self.plan.arrays["levels"].get(self._words * level, self._words * (level + 1))
 
@@ -104,11 +105,11 @@ def _by_metis(problem: PartitionProblem) -> NDArray[np.int32]:
     graph, shares = problem.graph, None
     parts_used = np.arange(problem.n_parts, dtype=np.int32)
     if problem.target_weights is not None:
-        parts_used = np.flatnonzero(problem.target_weights.astype(np.float32) > 0).astype(np.int32)  # METIS takes no 0
+        parts_used = np.flatnonzero(problem.target_weights.astype(np.float32) > 0).astype(np.int32)  # METIS rejects 0.
         used = problem.target_weights[parts_used]
         shares = (used / used.sum()).tolist()
     rows: dict[str, Any] = {"xadj": graph.row_offsets, "adjncy": graph.column_indices}
-    if hasattr(pymetis, "CSRAdjacency"):  # since 2025; there, xadj and adjncy are deprecated
+    if hasattr(pymetis, "CSRAdjacency"):  # since 2025, when xadj and adjncy were deprecated
         rows = {"adjacency": pymetis.CSRAdjacency(graph.row_offsets, graph.column_indices)}
     _, parts = pymetis.part_graph(
         parts_used.size,

@@ -1,4 +1,4 @@
-"""The run of a multilevel partition: coarsen, partition the coarsest level, and refine on the way back."""
+"""Run a multilevel partition: coarsen, partition the coarsest level, and refine on the way back."""
 
 from __future__ import annotations
 
@@ -19,31 +19,32 @@ LOCK_FREE, TWO_HOP, HASHED, GROWING, REFINING = (
     f"partition/{name}.cl" for name in ("lock_free", "two_hop", "hashed", "greedy_growing", "label_propagation")
 )
 _ROUNDS = 5  # rounds of matching
-_LEAST_SHRINKING = 0.95  # A level with more of the vertices of the one before hardly shrinks.
-_TURNS_A_READ = 4  # iterations of refinement that are enqueued before the host reads whether it has ended
-_MOST_GROWN = 1 << 26  # words of all partitions of the coarsest level
-_GROUPS_A_UNIT = 2
-# For each effort: how often levels are made anew within the parts, and the most vertices of the level that this starts
-# from. With normal effort only CPUs do it, since they refine in fewer turns. Elsewhere more turns gain more.
+_MAX_SHRINKING = 0.95  # vertices of a level relative to the level before. Above this, it hardly shrinks.
+_TURNS_A_READ = 4  # turns of refinement enqueued before the host reads whether it has ended
+_MAX_GROWN = 1 << 26  # greatest number of words of all partitions of the coarsest level
+_GROUPS_A_UNIT = 2  # work-groups per compute unit that refine levels in one launch
+# For each effort: the number of cycles that coarsen and refine again within the parts, and the greatest number of
+# vertices of the level from which a cycle starts. With normal effort only CPUs make cycles, because they refine in
+# fewer turns. On other devices more turns gain more.
 _CYCLES = {"normal": (1, 1 << 16), "max": (16, 1 << 18)}
 
 
 class PartitionPlan(Plan):
-    """Divides the vertices of a graph."""
+    """A plan that divides the vertices of a graph."""
 
     def result(self) -> tuple[NDArray[np.int32], int, NDArray[np.int64]]:
         """Return the part of each vertex, the weight of the edges between parts, and the weight of each part.
 
-        The parts keep their limits wherever they can.
+        All parts keep their limits if possible, see :func:`keep_limits`.
         """
         parts, cut, weights = self.found()
         cut += keep_limits(self.problem, parts, weights)
         return parts, cut, weights
 
     def found(self) -> tuple[NDArray[np.int32], int, NDArray[np.int64]]:
-        """Return the same as :meth:`result`, but with parts that may be over their limits, as the device left them."""
+        """Return the same as :meth:`result`, but as the device left it: parts may be over their limits."""
         n, k = self.problem.graph.n_vertices, self.problem.n_parts
-        if not self.arrays:  # one part, or no vertices: all are in the first part
+        if not self.arrays:  # One part, or no vertices: all vertices are in part 0.
             return np.zeros(n, np.int32), 0, np.array([self.problem.total_weight, *[0] * (k - 1)])
         constant = self.program(REFINING).constant
         first, at = constant("BEST") * self.setting.values["room"], constant("REFINE_BEST_CUT")
@@ -64,9 +65,9 @@ class PartitionPlan(Plan):
 
 
 class Multilevel:
-    """Drives the launches of a multilevel partition; ``run()`` leaves the parts in the plan's array ``work``.
+    """A multilevel run, whose kernels the host launches. ``run()`` leaves the parts in the plan's array ``work``.
 
-    ``sizes`` has the vertices and the entries of each level, the finest first.
+    ``sizes`` has the numbers of vertices and entries of each level, the finest first.
     """
 
     def __init__(self, plan: Any) -> None:
@@ -76,7 +77,7 @@ class Multilevel:
         self._drops = bool(values["drop_light_edges"])
         own = LOCK_FREE, TWO_HOP, HASHED, GROWING, variants.POPULATION, REFINING
         for source in (*own, *variants.sources_of(plan.problem, self._drops)):
-            plan.program(source)  # compiled now, so that no run waits for it
+            plan.program(source)  # Compile now, so that no run waits for it.
         self._turn = variants.turn_of(plan.problem)
         self._launches: dict[str, Launch] = {}
         self._constant = plan.program(REFINING).constant
@@ -96,12 +97,12 @@ class Multilevel:
         launch(groups)
 
     def run(self) -> None:
-        """Make the partition."""
+        """Partition the graph."""
         n, m = self.plan.problem.graph.n_vertices, self.plan.problem.graph.n_edges
         self.sizes = [(n, m)]
         self.levels, self._peak = [], 0
         self._coarsening: dict[int, float] = defaultdict(float)  # seconds by level
-        self._refinement: dict[int, float] = defaultdict(float)  # the same, where the host drives it
+        self._refinement: dict[int, float] = defaultdict(float)  # the same, if the host launches each turn
         started = time.perf_counter()
         if n > self._coarsest:
             self._coarsen()
@@ -123,7 +124,7 @@ class Multilevel:
         }
 
     def _cycles(self) -> tuple[int, int]:
-        """Return how often levels are made anew, and the finest level that stays."""
+        """Return the number of cycles that coarsen and refine again, and the finest level that they keep."""
         problem, coarsest = self.plan.problem, len(self.sizes) - 1
         cycles, most = _CYCLES[problem.effort]
         is_wanted = problem.effort == "max" or variants.is_hasty(problem, self._session.facts)
@@ -133,7 +134,7 @@ class Multilevel:
         return cycles, next(level for level, (n, _) in enumerate(self.sizes) if n <= most or level == coarsest - 1)
 
     def _found(self) -> list[dict[str, Any]]:
-        """Return the size, the times and the cut of each level."""
+        """Return the sizes, times and cut of each level."""
         words, found = self.plan.arrays["levels"].get().reshape(-1, self._words), []
         for level, (n, m) in enumerate(self.sizes):
             cut, turns = (int(words[level, self._constant(name)]) for name in ("LEVEL_CUT", "LEVEL_TURNS"))
@@ -154,7 +155,10 @@ class Multilevel:
         return {"levels": self.levels, "arena_bytes": 4 * self._peak, **seconds}
 
     def _coarsen(self, cycle: int = 0) -> None:
-        """Add coarser levels. In a later *cycle* they are made within the parts of BEST, which are carried along."""
+        """Add coarser levels.
+
+        In a later *cycle* only vertices of the same part of BEST are merged, and BEST is carried to the coarser levels.
+        """
         problem, sizes, constant = self.plan.problem, self.sizes, self._constant
         best, other = constant("BEST"), constant("TARGET")
         most_weight = max(1, 3 * problem.total_weight // (2 * self._coarsest))
@@ -169,7 +173,7 @@ class Multilevel:
             self._contract(level, n, m)
             words = self.plan.arrays["levels"].get(self._words * (level + 1), self._words * (level + 2))
             coarse = int(words[constant("LEVEL_VERTICES")]), int(words[constant("LEVEL_ENTRIES")])
-            if coarse[0] > _LEAST_SHRINKING * n:
+            if coarse[0] > _MAX_SHRINKING * n:
                 if at_hubs:
                     break
                 at_hubs = True
@@ -187,7 +191,7 @@ class Multilevel:
             self.launch(HASHED, "carry_parts", n, level=level, is_coarser=0, before=other, after=best)
 
     def reserve(self, name: str, size: int, *, keeps: bool = False) -> None:
-        """Make array *name* at least *size* long; with *keeps* its contents are kept."""
+        """Replace array *name* by one of at least *size* items if it is shorter. *keeps* preserves its contents."""
         plan, old = self.plan, self.plan.arrays[name]
         if size <= old.size:
             return
@@ -229,11 +233,11 @@ class Multilevel:
             self.launch(HASHED, kernel, n, level=level)
 
     def _partition_coarsest(self) -> int:
-        """Partition the coarsest level; return the level to refine next."""
+        """Partition the coarsest level. Return the level to refine next."""
         level, n = len(self.sizes) - 1, self.sizes[-1][0]
         constant, n_parts = self.plan.program(GROWING).constant, self.plan.problem.n_parts
         each = constant("VERTEX_WORDS") * (n + n % 2) + constant("PART_WORDS") * n_parts
-        individuals = max(1, min(self._individuals, _MOST_GROWN // each))
+        individuals = max(1, min(self._individuals, _MAX_GROWN // each))
         self.reserve("grown", individuals * each)
         self.launch(GROWING, "grow_parts", 0, individuals, level=level)
         last = variants.first_level(self.plan.problem, self.sizes)
@@ -244,7 +248,7 @@ class Multilevel:
         return last - 1
 
     def _uncoarsen(self, level: int, last: int = 0) -> None:
-        """Refine levels from *level* to *last*; the partition is on the level coarser than *level*, if there is one."""
+        """Refine the levels from *level* to *last*, starting from the partition of the next coarser level, if any."""
         facts, coarsest = self._session.facts, len(self.sizes) - 1
         refinement = self.plan.problem.refinement
         if facts.dialect.has_grid_barrier and refinement == "label_propagation" and level >= 0:
@@ -272,5 +276,5 @@ class Multilevel:
         self._refinement[level] += time.perf_counter() - started
 
     def check(self) -> None:
-        """Raise if a wait on the device ran out."""
+        """Raise an error if a wait on the device timed out."""
         check_status(int(self.plan.arrays["state"].item(self._constant("GRID_STATUS"))), "refine_levels")

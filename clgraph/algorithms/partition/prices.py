@@ -1,8 +1,8 @@
 """Predicted work of each strategy of partitions, from graph statistics.
 
 The constants are fitted to partitions into 2, 16 and 64 parts of grids, roads, points in the plane and R-MAT of 2^14 to
-2^18 vertices on two CPUs (PoCL, Intel), and to meshes on an H200 (``benchmarks/results/partition-h200.json``), so that
-picks lose the least; kernels are not predicted one by one.
+2^18 vertices on two CPUs (PoCL, Intel), and to meshes on an H200 (``benchmarks/results/partition-h200.json``). The fit
+minimises the time lost by picking a slower strategy, not the error of each kernel's prediction.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Chain, Gathers, Work
 
 SHRINKING = 0.57  # size of a level relative to the level before, in vertices and in entries, on meshes
-COARSEST = 8.0  # vertices for each part of the last level
-# On CPUs the time of one core is counted in dependent loads from its second-level cache.
+COARSEST = 8.0  # vertices per part on the coarsest level
+# On CPUs the time of one core is expressed in dependent loads from its second-level cache.
 NEAR_BYTES = 2.0**18
-ENTRY_LOADS, VERTEX_LOADS = 8.0, 150.0  # making all levels: loads per entry and per vertex of the graph
-BORDER_LOADS = 40_000.0  # refining all levels: loads per vertex of the graph at the border of a part
-AFTER_METIS = 0.3  # share of BORDER_LOADS after METIS has divided a coarse level, since few turns improve its cut
+ENTRY_LOADS, VERTEX_LOADS = 8.0, 150.0  # loads per entry and per vertex of the graph, to make all levels
+BORDER_LOADS = 40_000.0  # loads per vertex of the graph at the border of a part, to refine all levels
+AFTER_METIS = 0.3  # share of BORDER_LOADS needed after METIS has divided a coarse level: few turns improve its cut
 # METIS on one core.
-METIS_ENTRY_SECONDS, METIS_VERTEX_SECONDS, METIS_BORDER_SECONDS = 6e-8, 5e-7, 1e-6  # the last per entry at the border
-# Vertices of the largest level that moves to the CPU. METIS divides grids, roads and points of 2^14 vertices in less
-# time than two cores take to refine their levels. Of 2^18 vertices, METIS takes longer than the cores take to make a
-# level of an eighth and METIS to divide that one (PoCL and Intel, 2 to 64 parts). A GPU spends coarse levels waiting at
-# barriers, 7 ms on an H200; METIS divides some 2^12 vertices in that time.
+METIS_ENTRY_SECONDS, METIS_VERTEX_SECONDS, METIS_BORDER_SECONDS = 6e-8, 5e-7, 1e-6  # the last per entry at a border
+# Greatest number of vertices of a level that moves to the CPU. METIS divides grids, roads and points of 2^14 vertices
+# in less time than two cores take to refine their levels. For 2^18 vertices it is faster to coarsen to an eighth first
+# (PoCL and Intel, 2 to 64 parts). A GPU spends 7 ms at barriers on the coarse levels (H200); METIS divides some 2^12
+# vertices in that time.
 CPU_MOVED_VERTICES, GPU_MOVED_VERTICES = 1 << 15, 1 << 12
 # On GPUs.
 LOOKS = 42.0  # random reads per entry of the graph, on all levels together
-ENTRY_BYTES, VERTEX_BYTES = 340.0, 230.0  # streamed, on all levels
-LEVEL_LAUNCHES = 20.0  # launches that make a level
-# Refinement of a level: turns; barriers or launches per turn; turns per read by the host.
+ENTRY_BYTES, VERTEX_BYTES = 340.0, 230.0  # streamed bytes per entry and vertex of the graph, on all levels together
+LEVEL_LAUNCHES = 20.0  # launches to make a level
+# Refinement: turns per level; grid barriers per turn, or launches per turn; turns per read by the host.
 TURNS_A_LEVEL, TURN_BARRIERS, TURN_LAUNCHES, TURNS_A_READ = 60.0, 12.0, 4.0, 4.0
 
 
 def moved_vertices(facts: DeviceFacts, host: str = "metis") -> int:
-    """Return the most vertices of a level that *host*, METIS or the CPU's OpenCL runtime, divides.
+    """Return the greatest number of vertices of a level that *host* divides (METIS or the CPU's OpenCL runtime).
 
-    Beside a GPU the runtime divides the coarsest level alone: PoCL on 16 cores took 190 ms for a level of 2^12
-    vertices, for which an H200 needs some 10 ms.
+    With a GPU, the runtime divides only the coarsest level: PoCL on 16 cores took 190 ms for a level of 2^12 vertices,
+    for which an H200 needs some 10 ms.
     """
     if facts.is_cpu:
         return CPU_MOVED_VERTICES
@@ -55,12 +55,12 @@ def has_metis() -> bool:
 
 
 def gpu(problem: PartitionProblem, facts: DeviceFacts) -> Work:
-    """Return the work of a device that divides the last level itself."""
+    """Return the work of ``gpu``, in which the device also divides the coarsest level."""
     return _on_device(problem, facts, COARSEST * problem.n_parts, 1.0)
 
 
 def hybrid(problem: PartitionProblem, facts: DeviceFacts) -> Work:
-    """Return the work of a device that makes and refines levels, and of METIS, which divides one."""
+    """Return the work of ``hybrid``: the device makes and refines levels, and METIS divides one."""
     n, m = float(problem.graph.n_vertices), float(problem.graph.n_edges)
     moved = min(n, float(moved_vertices(facts)))
     own = m * moved / max(1.0, n)
@@ -70,10 +70,10 @@ def hybrid(problem: PartitionProblem, facts: DeviceFacts) -> Work:
 
 
 def border_share(problem: PartitionProblem, n: float) -> float:
-    """Return the estimated share of the vertices with neighbours in other parts, on a level of *n* vertices.
+    """Return the estimated share of vertices with neighbours in other parts, on a level of *n* vertices.
 
-    As in the plane, the depth of a part is the depth of the graph over the root of the number of parts. Its border is
-    one layer of vertices.
+    As in the plane, the depth of a part is estimated as the depth of the graph divided by √n_parts. Its border is one
+    layer of vertices.
     """
     stats = problem.stats
     depth = stats.estimated_depth * math.sqrt(n / max(1, stats.n_vertices))
@@ -81,9 +81,9 @@ def border_share(problem: PartitionProblem, n: float) -> float:
 
 
 def _on_device(problem: PartitionProblem, facts: DeviceFacts, last: float, refined: float) -> Work:
-    """Return the work of levels down to one of *last* vertices; *refined* is the share of BORDER_LOADS on a CPU."""
+    """Return the work of making and refining levels down to *last* vertices; a CPU needs *refined* of BORDER_LOADS."""
     n, m = float(problem.graph.n_vertices), float(problem.graph.n_edges)
-    made = max(0.0, 1.0 - last / max(1.0, n))  # the share of all levels that is made
+    made = max(0.0, 1.0 - last / max(1.0, n))  # share of all levels' work that the device does
     if facts.is_cpu:
         loads = made * (ENTRY_LOADS * m + VERTEX_LOADS * n) + refined * BORDER_LOADS * border_share(problem, n) * n
         return Work(chains=(Chain(loads / facts.compute_units, NEAR_BYTES),))

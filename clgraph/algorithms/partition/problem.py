@@ -30,17 +30,17 @@ MATCHINGS = ("two_hop", "lock_free", "segmented")
 CONTRACTIONS = ("hashed", "sorted")
 REFINEMENTS = ("label_propagation", "buffered", "permutations", "noop")
 EFFORTS = ("normal", "max")
-_MAX_CUT = 2**30  # twice the cut fits 32 bits
+_MAX_CUT = 2**30  # greatest total edge weight, so that twice the cut fits 32 bits
 _MAX_WEIGHT = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False)
 class Apart:
-    """Vertices heavier than any limit, each with a part of its own.
+    """The vertices that are heavier than any limit. Each gets a part of its own.
 
-    The problem without them has the same vertices. These have no entries there, and weigh 0. It numbers the *others*
-    of the parts of the *whole* problem from 0. The edges of the heavy vertices weigh *edge_cut* together, since all of
-    them lead to other parts.
+    The reduced problem keeps these vertices, but without entries and with weight 0. It has only the *others* of the
+    parts of the *whole* problem, numbered from 0. All edges of the heavy vertices are cut; they weigh *edge_cut*
+    together.
     """
 
     whole: PartitionProblem
@@ -52,14 +52,14 @@ class Apart:
 
 @dataclass(frozen=True, eq=False)
 class PartitionProblem(GraphProblem):
-    """A symmetric graph, and the parts that are wanted: the checked arguments of :func:`partition`.
+    """The checked arguments of :func:`partition`: a symmetric graph, and the wanted parts.
 
     Attributes
     ----------
     target_weights : float64 array or None
-        The share of each part of the whole weight; ``None`` means equal shares.
+        The share of each part in the total weight; ``None`` means equal shares.
     apart : Apart or None
-        The vertices that were taken out of the problem, since each has a part of its own.
+        The vertices that were taken out of the problem because each has a part of its own.
     """
 
     n_parts: int
@@ -92,7 +92,7 @@ class PartitionProblem(GraphProblem):
 
     @cached_property
     def limits(self) -> NDArray[np.int64]:
-        """The greatest weight that each part may have, at most the total weight; one heavier vertex may exceed it."""
+        """The weight limit of each part, at most the total weight. A single heavier vertex may exceed it."""
         most = np.minimum(np.floor((1 + self.imbalance) * self.targets), self.total_weight).astype(np.int64)
         return np.maximum(self.shares, most)
 
@@ -106,8 +106,8 @@ class PartitionProblem(GraphProblem):
     def without_heavy(self) -> Self:
         """Return the problem without the vertices that are heavier than any limit.
 
-        Each heavy vertex gets a part alone, and the heaviest gets the part with the greatest share. The other parts
-        share the rest of the weight. Their limits shrink by this, so more vertices may become heavy.
+        Each heavy vertex gets a part of its own; the heaviest gets the part with the greatest share. The other parts
+        share the rest of the weight. This lowers their limits, so more vertices may become heavy.
         """
         if self.vertex_weights is None or self.heaviest <= self.limits.max():
             return self
@@ -126,7 +126,7 @@ class PartitionProblem(GraphProblem):
 
 
 def whole_of(problem: PartitionProblem) -> PartitionProblem:
-    """Return the problem as the user gave it; *problem* itself may lack the heaviest vertices."""
+    """Return the user's problem, from which *problem* may lack the heaviest vertices."""
     return problem if problem.apart is None else problem.apart.whole
 
 
@@ -144,7 +144,7 @@ def as_problem(
     seed: Seed = 0,
     deterministic: bool = False,
 ) -> PartitionProblem:
-    """Check the arguments of :func:`partition`."""
+    """Return the problem of these arguments of :func:`partition`, or raise an :class:`InputError`."""
     n_parts = checked_count("n_parts", n_parts, MAX_PARTS)
     imbalance = checked_number("imbalance", imbalance, most=1e6)
     check_choice("matching", matching, MATCHINGS)
@@ -167,7 +167,7 @@ def as_problem(
 
 
 def _without_entries_of(graph: Graph, vertices: NDArray[Any]) -> tuple[Graph, int]:
-    """Return *graph* without the edges of *vertices*, and the weight of these edges, not counting loops."""
+    """Return *graph* without the edges of *vertices*, and the weight of these edges except self-loops."""
     is_left_out = np.zeros(graph.n_vertices, bool)
     is_left_out[vertices] = True
     rows, columns, weights = graph.sources(), graph.column_indices, graph.edge_weights
@@ -197,7 +197,7 @@ def _check_edge_weights(graph: Graph) -> None:
 
 
 def _weights(name: str, given: Any, size: int) -> NDArray[np.int32]:
-    """Return *given* as int32, if they are *size* integers of at least 0."""
+    """Return *given* as int32, or raise an :class:`InputError` unless it has *size* nonnegative integers."""
     weights = checked_array(name, given)
     if weights.shape != (size,):
         raise InputError(f"{name} have shape {weights.shape}; needed: ({size},)")

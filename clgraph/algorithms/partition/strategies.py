@@ -22,11 +22,11 @@ from clgraph.runtime.graphs.device_graph import device_graph
 from clgraph.runtime.session import Session
 
 _COARSEST = 8  # vertices per part on the coarsest level
-_COARSEST_OF_OTHERS = 16  # the same with refinements other than label propagation, which improve bisections less
-_LEAST_COARSEST = 128
-_ALONE = 1024  # work-items of a group that makes or refines a partition alone; they mostly wait for memory
-_FEW_COUNTERS = 2  # counters of a sub-group that bisects
-_SAME_EVERYWHERE = 8  # individuals of a deterministic partition, whatever the device
+_COARSEST_OF_OTHERS = 16  # the same with other refinements than label propagation, as they improve bisections less
+_MIN_COARSEST = 128  # least number of vertices of the coarsest level
+_ALONE = 1024  # size of a work-group that makes or refines a partition alone; large, as it mostly waits for memory
+_FEW_COUNTERS = 2  # counters of a sub-group that bisects, one per side
+_SAME_EVERYWHERE = 8  # individuals of a deterministic partition, the same on every device
 
 
 def gpu(
@@ -38,14 +38,15 @@ def gpu(
     top_k: int = 11,
     drop_light_edges: bool = False,
 ) -> Recipe:
-    """Return the recipe. Coarsening ends at *coarsest* vertices per part; the best of *individuals* partitions is kept.
+    """Return the recipe of a multilevel partition on one device.
 
-    The refinement ``permutations`` tries all sets of the best *top_k* moves to each part. With *drop_light_edges*
-    coarse levels keep at most twice the mean degree of the graph.
+    Coarsening ends at *coarsest* vertices per part. The best of *individuals* partitions of the coarsest level is kept.
+    The refinement ``permutations`` tries all subsets of the best *top_k* moves to each part. With *drop_light_edges*,
+    coarse levels keep at most twice the graph's mean degree.
     """
     if coarsest is None:
         coarsest = _COARSEST if problem.refinement == "label_propagation" else _COARSEST_OF_OTHERS
-    coarsest = max(_LEAST_COARSEST, checked_count("coarsest", coarsest, 1000) * problem.n_parts)
+    coarsest = max(_MIN_COARSEST, checked_count("coarsest", coarsest, 1000) * problem.n_parts)
     if individuals is None:
         individuals = _SAME_EVERYWHERE if problem.deterministic else facts.compute_units * (2 if facts.is_cpu else 1)
         individuals = max(32, individuals) if problem.effort == "max" else individuals
@@ -115,8 +116,8 @@ def hybrid(
 ) -> Recipe:
     """Return the recipe of ``gpu``, except that the CPU divides the first level of at most *move_at* vertices.
 
-    Without *move_at* the kind of device decides. *host* is ``"metis"``, which needs pymetis, or ``"cpu"``, the best
-    OpenCL runtime of the CPU; without it METIS is taken where it is installed.
+    The default of *move_at* depends on the kind of device. *host* is ``"metis"``, which needs pymetis, or ``"cpu"``,
+    the best OpenCL runtime of the CPU. The default is METIS if pymetis is installed.
     """
     if move_at is not None:
         checked_count("move_at", move_at, 2**31 - 1)
@@ -130,7 +131,7 @@ def hybrid(
 
 
 def _group(facts: DeviceFacts, parts_room: int, most: int = 256) -> int:
-    """Return the work-group size; each sub-group needs a counter for each part in local memory."""
+    """Return the work-group size. Each sub-group needs *parts_room* counters in local memory."""
     width = facts.sub_group_size
     if facts.is_cpu:
         return 1 if width == 1 else 2 * width
@@ -139,7 +140,7 @@ def _group(facts: DeviceFacts, parts_room: int, most: int = 256) -> int:
 
 
 def _prepare(plan: Any) -> dict[str, Any]:
-    """Return the array for values of the parts, with their limits and shares filled in."""
+    """Return the kernels' array of values per part, filled with the limits and shares."""
     problem, session = plan.problem, plan.session
     if not plan.recipe.steps:
         return {}
@@ -178,9 +179,10 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def contenders(problem: PartitionProblem, facts: DeviceFacts) -> tuple[str, ...]:
-    """Return the strategies that auto weighs.
+    """Return the strategies that ``"auto"`` compares.
 
-    METIS is weighed on CPUs where it is installed, but not for the same parts everywhere or for the best cut.
+    ``hybrid`` is among them on CPUs if pymetis is installed, except for deterministic partitions and for maximal
+    effort.
     """
     if facts.is_cpu and not problem.deterministic and problem.effort == "normal" and has_metis():
         return "gpu", "hybrid"

@@ -25,35 +25,35 @@ _ACCEPTING = {
     "noop": (),
 }
 _ANY_GAIN = -(2**30)
-_MOST_ROUNDS = 256  # rounds of matching; some twenty are expected
-_ROUNDS_A_READ = 4
-_DENSER = 2  # Levels without light edges have at most twice the mean degree of the graph.
-_SHORT = 8  # mean entries per row. Longer rows are the work of whole sub-groups, of which a work-group has few.
-# For each effort: the most vertices and entries of a level on which individuals are refined.
+_MAX_ROUNDS = 256  # greatest number of rounds of matching. Some twenty are expected.
+_ROUNDS_A_READ = 4  # rounds of matching enqueued before the host reads whether vertices are left
+_DENSER = 2  # greatest mean degree of levels without light edges, relative to the graph
+_SHORT = 8  # mean entries per row. Above this, individuals are slow: sub-groups process rows, and a group has few.
+# For each effort: the greatest numbers of vertices and entries of a level on which individuals are refined.
 _SMALL = {"normal": (1 << 12, 1 << 15), "max": (1 << 13, 1 << 17)}
 _GENERATIONS = {"normal": 0, "max": 10}
-_MOST_WORDS = 1 << 27  # words of an array for all individuals
+_MAX_WORDS = 1 << 27  # greatest number of words of an array for all individuals
 
 
 def padded(n: int) -> int:
-    """Return *n* rounded up to the length of arrays that follow each other in one buffer."""
+    """Return *n* rounded up to a multiple of 1024, the granularity of arrays that share a buffer."""
     return -(-max(1, n) // 1024) * 1024
 
 
 def turn_of(problem: PartitionProblem) -> tuple[tuple[str, str], ...]:
-    """Return the files and kernels of a turn of refinement, after the kernel that decides what comes next."""
+    """Return (file, kernel) pairs for a turn of refinement, without the kernel ``direct_turn`` that begins it."""
     return (_REFINING, "ask_border"), *_ACCEPTING[problem.refinement], (_REFINING, "apply_moves")
 
 
 def sources_of(problem: PartitionProblem, drops: bool) -> tuple[str, ...]:
-    """Return the kernel files of the variants."""
+    """Return the kernel files of the problem's variants."""
     matching = (SEGMENTED,) * (problem.matching == "segmented")
     contraction = (SORTED,) * (problem.contraction == "sorted") + (LIGHT_EDGES,) * drops
     return tuple({source: None for source, _ in turn_of(problem)}) + matching + contraction
 
 
 def arrays_of(problem: PartitionProblem, drops: bool) -> dict[str, Array]:
-    """Return the arrays of the variants."""
+    """Return the arrays that the problem's variants need."""
     found: dict[str, Array] = {}
     n, m = problem.graph.n_vertices, problem.graph.n_edges
     if problem.matching == "segmented":
@@ -73,14 +73,14 @@ def arrays_of(problem: PartitionProblem, drops: bool) -> dict[str, Array]:
 
 
 def is_hasty(problem: PartitionProblem, facts: DeviceFacts) -> bool:
-    """Return whether to refine in fewer turns, as on CPUs, where the cut becomes little worse by it."""
+    """Return whether to refine in fewer turns, as CPUs do by default. This makes their cut only a little worse."""
     return facts.is_cpu and problem.effort == "normal" and not problem.deterministic
 
 
 def individual_defines(problem: PartitionProblem, facts: DeviceFacts) -> dict[str, int | str]:
     """Return the definitions of the kernels that refine individuals.
 
-    On GPUs individuals wait for the one with the most turns, so with normal effort they give up sooner.
+    On GPUs all individuals wait for the one with the most turns. So with normal effort they give up sooner.
     """
     if is_hasty(problem, facts):
         return {"MIXES": 0}
@@ -90,9 +90,10 @@ def individual_defines(problem: PartitionProblem, facts: DeviceFacts) -> dict[st
 def defines_of(
     problem: PartitionProblem, facts: DeviceFacts, parts_room: int, top_k: int, drops: bool
 ) -> dict[str, dict[str, int | str]]:
-    """Return the definitions of each kernel file of the variants.
+    """Return the definitions of each kernel file of the problem's variants.
 
-    Label propagation has rounds that take a partition back; the other refinements only go on while the cut falls.
+    Label propagation has rounds that may return to an earlier partition. Other refinements continue only while the cut
+    falls.
     """
     room: dict[str, int | str] = {"PARTS_ROOM": parts_room}
     refining = room | {"RECOUNTS": int(drops)}
@@ -102,20 +103,20 @@ def defines_of(
     refining |= {"ROUNDS": "1u", "MIXES": 0}
     if problem.refinement == "buffered":
         return {_REFINING: refining | {"FINE_SHARE": 0, "COARSE_SHARE": 0}, BUFFERED: room}
-    refining |= {"FINE_SHARE": 4, "COARSE_SHARE": 4}  # moves may gain together even if each alone loses
+    refining |= {"FINE_SHARE": 4, "COARSE_SHARE": 4}  # Moves may gain together although each alone loses.
     return {_REFINING: refining, BUFFERED: {**room, "LEAST_GAIN": _ANY_GAIN}, PERMUTATIONS: {**room, "TOP": top_k}}
 
 
 def match_segments(run: Any, level: int, n: int, seed: int, most_weight: int) -> None:
-    """Match until each of the *n* vertices is matched or has no neighbour that could be its mate.
+    """Match until each of the *n* vertices is matched or has no free neighbour that fits.
 
-    A pair weighs at most *most_weight*.
+    A pair may weigh at most *most_weight*.
     """
     given = {"open_room": run.plan.problem.graph.n_vertices}
     lengths, has_atomics = run.plan.arrays["open_lengths"], run.plan.session.facts.has_int64_atomics
     lengths.fill(0)
     run.launch(SEGMENTED, "start_segmented", n, level=level, **given)
-    for number in range(_MOST_ROUNDS):
+    for number in range(_MAX_ROUNDS):
         given |= {"round": number, "seed": (seed + number) % 2**32}
         run.launch(SEGMENTED, "choose_segmented", n, level=level, most_weight=most_weight, **given)
         if not has_atomics:
@@ -126,7 +127,7 @@ def match_segments(run: Any, level: int, n: int, seed: int, most_weight: int) ->
 
 
 def sort_entries(run: Any, level: int, n: int, m: int) -> None:
-    """Fill the slots of coarse vertices with their *m* entries, by a sort; *level* is contracted."""
+    """Contract *level* by a sort: fill the slots of its coarse vertices with the *m* entries, merged."""
     shift, arrays = n.bit_length(), run.plan.arrays
     run.launch(SORTED, "gather_entries", n, level=level, shift=shift)
     names = ("packed", "packed_sorted", "entry_weights", "entry_weights_sorted")
@@ -137,7 +138,7 @@ def sort_entries(run: Any, level: int, n: int, m: int) -> None:
 
 
 def drop_light_edges(run: Any, level: int, n: int, m: int) -> None:
-    """Drop the lightest edges of the next level, which is being made."""
+    """Drop the lightest edges of the level that is being made from *level*."""
     problem = run.plan.problem
     degree = -(-_DENSER * problem.graph.n_edges // max(1, problem.graph.n_vertices))
     run.plan.arrays["class_counts"].fill(0)
@@ -146,7 +147,7 @@ def drop_light_edges(run: Any, level: int, n: int, m: int) -> None:
 
 
 def first_level(problem: PartitionProblem, sizes: list[tuple[int, int]]) -> int | None:
-    """Return the finest level on which individuals are refined, if there is one."""
+    """Return the finest level on which individuals are refined, or ``None``."""
     if problem.refinement != "label_propagation":
         return None
     most_vertices, most_entries = _SMALL[problem.effort]
@@ -155,16 +156,17 @@ def first_level(problem: PartitionProblem, sizes: list[tuple[int, int]]) -> int 
 
 
 def refine_individuals(run: Any, last: int, individuals: int, grown_each: int) -> None:
-    """Refine individuals from the coarsest level to *last*, cross them there, and leave the best as the partition.
+    """Refine individuals from the coarsest level to *last*, combine them there, and keep the best as the partition.
 
-    The array ``grown`` has their partitions of the coarsest level, *grown_each* words each.
+    An individual is one of several candidate partitions. The array ``grown`` has their partitions of the coarsest
+    level, of *grown_each* words each.
     """
     problem, constant = run.plan.problem, run.plan.program(POPULATION).constant
     n_parts, room = problem.n_parts, padded(run.sizes[last][0])
     generations = _GENERATIONS[problem.effort]
     each = constant("VERTEX_ARRAYS") * room + constant("INDIVIDUAL_PART_WORDS") * n_parts + constant("REFINE_WORDS")
     shared = (n_parts + 1) * n_parts if generations else 1
-    individuals = max(1, min(individuals, _MOST_WORDS // max(each, shared)))
+    individuals = max(1, min(individuals, _MAX_WORDS // max(each, shared)))
     run.reserve("population", individuals * each)
     run.reserve("parents", individuals * (room + n_parts))
     run.reserve("shared_all", individuals * shared)

@@ -1,27 +1,27 @@
-"""Delaunay refinement: a triangulation becomes one whose angles and areas are within bounds, by new points.
+"""Delaunay refinement: insert points into a triangulation until its angles and areas are within bounds.
 
 Strategies
 ----------
 ``patches``
-    A work-item takes a share of the bad triangles that lie side by side, claims what it changes, and keeps it until
-    the launch ends, so it improves its patch as a sequential program would. Launches go from short edges to longer
-    ones.
+    A work-item processes neighbouring bad triangles. It claims the triangles that it changes and keeps them until the
+    launch ends, so it refines its patch like a sequential program. Triangles with short edges come first, in earlier
+    launches.
 ``atomic``
-    A work-item takes one bad triangle at a time and claims its cavity and the triangles around it, first come, first
-    served.
+    A work-item processes one bad triangle at a time. It claims the triangle's cavity and the triangles around it; the
+    first claim wins.
 ``priority``
-    Candidates find their cavities in one launch, and claim them with hashed keys of which the highest wins. The next
-    launch inserts the winners. Points, triangles and their order are the same in every run and on every device.
+    Candidates find their cavities in one launch and claim them with hashed keys; the highest key wins. The next launch
+    inserts the winners' points. Points, triangles and their order are the same in every run and on every device.
 ``three_phase``
-    As ``priority``, but without atomics: candidates write their keys, then raise lower ones, then check whether theirs
-    have stayed.
+    ``priority`` without atomics: candidates write their keys, then replace lower keys, then check whether their own
+    keys are still there.
 ``two_stage``
-    A round of ``three_phase``, then two in which the candidates that have lost walk again and claim by atomics.
+    A round of ``three_phase``, then two in which the losing candidates search again and claim by atomics.
 ``two_stage_balanced``
-    The same, but new triangles are listed, and a separate launch checks equal shares of them for bad ones.
+    ``two_stage``, but new triangles are listed, and a separate launch checks equal shares of them.
 ``child_launch``
-    The same, but each work-group launches a grid for its new triangles. Where kernels cannot launch others, the
-    host does it for all of them together.
+    ``two_stage``, but each work-group launches a grid that checks its new triangles. If kernels cannot launch others,
+    the host launches one grid for all of them.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ from clgraph.runtime.session import SessionLike
 
 
 class RefinedMesh(TriangleMesh):
-    """A mesh that :func:`refine_mesh` has made.
+    """The result of :func:`refine_mesh`: a mesh with the history of its refinement.
 
     Attributes
     ----------
     history : int64 array, shape (rounds, 2)
-        How many bad triangles there were when each round began, and how many points it put in.
+        For each round, the number of bad triangles at its beginning and the number of points that it inserted.
     info : RunInfo
-        How the run went.
+        What ran, where, and how long it took.
     """
 
     history: NDArray[np.int64]
@@ -75,46 +75,47 @@ def refine_mesh(
     conforming: bool = False,
     verify: bool = False,
 ) -> RefinedMesh:
-    """Put points into a Delaunay mesh until its angles are large and its triangles small enough.
+    """Insert points into a Delaunay mesh until its angles are large enough and its triangles small enough.
 
-    J. Ruppert's rules are followed: a segment is split if the corner of a triangle encroaches on it, that is, sees it
-    under more than 180 degrees less twice *min_angle*; else a bad triangle gets a point at its circumcentre, or nearer
-    to its shortest edge (A. Üngör's off-centre), unless that would encroach on a segment, which is split instead.
-    Orientation and circles are decided exactly.
+    The rules are J. Ruppert's. A segment is split if the corner of a triangle encroaches on it, that is, sees it under
+    more than 180 degrees minus twice *min_angle*. Otherwise a bad triangle gets a point at its circumcentre, or nearer
+    to its shortest edge (A. Üngör's off-centre). If that point would encroach on a segment, the segment is split
+    instead. Orientation and in-circle tests are exact.
 
     Parameters
     ----------
     mesh : TriangleMesh
-        It is Delaunay, except for its segments. All of its segments stay, in parts.
+        A triangulation that is Delaunay except for its segments. Edges that are not Delaunay are flipped first. All
+        segments stay, possibly split.
     min_angle : float
-        The least angle wanted, in degrees, 0 to 34. On ordinary input the refinement ends up to 30, and beyond that it
-        may not. It is proved to end up to 20.7 with *conforming*, where segments meet at 60 degrees and more. Small
-        angles that small angles between segments cause stay.
+        The smallest angle wanted, in degrees, 0 to 34. On ordinary input the refinement terminates for angles up to 30;
+        for larger ones it may not. With *conforming*, termination is proved up to 20.7 if segments meet at 60 degrees
+        or more. Small angles caused by small angles between segments remain.
     max_area : float, optional
-        The largest area wanted, in addition to the bounds that the mesh has.
+        The largest area wanted, in addition to bounds of the mesh.
     max_points : int, optional
-        The most points that the result may have.
+        The greatest number of points of the result.
     strategy : str
         A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one.
     partial : bool
-        On Ctrl-C, return the mesh as it is then instead of raising an error, once rounds have begun.
+        On Ctrl-C after rounds have begun, return the current mesh instead of raising an error.
     whole : {"none", "boundary", "segments"}
-        What must not be split: nothing, the segments at the boundary, or all. Triangles that would need it stay bad,
-        and are counted in the warning.
+        The segments that must not be split: none, those at the boundary, or all. Triangles that would need a split stay
+        bad and are counted in the warning.
     conforming : bool
-        Split segments that a corner sees under more than 90 degrees, too. Then all triangles are Delaunay without
-        regard to segments, and angles between segments and edges are larger; there are more points.
+        Also split segments that a corner sees under more than 90 degrees. Then all triangles are Delaunay even without
+        regard to segments, and angles between segments and edges are larger, but there are more points.
     verify : bool
         Check the result against the definition, on the host.
 
     Returns
     -------
     RefinedMesh
-        The points of *mesh* come first and new ones behind them. New triangles have the attribute and the bound of the
-        region in which they are, and parts of segments the marker of the whole; new points on them have it, too. It
-        has ``history`` and ``info``.
+        The refined mesh, with ``history`` and ``info``. The points of *mesh* come first, then the new points. New
+        triangles have the attribute and the area bound of their region. Parts of a segment, and new points on it, have
+        the segment's marker.
 
     Raises
     ------
@@ -123,14 +124,14 @@ def refine_mesh(
     MeshError
         The mesh has too many triangles, or its coordinates are too large or too close to each other.
     UnsupportedStrategyError
-        The strategy is unknown, or the device cannot run it: it needs 64-bit floats and atomics.
+        The strategy is unknown, or the device lacks 64-bit floats or 64-bit atomics.
     DeviceMemoryError
         The mesh does not fit on the device.
 
     Warns
     -----
     ConvergenceWarning
-        Bad triangles are left, for the reason that the warning gives. The mesh is valid.
+        Bad triangles are left; the warning gives the reason. The mesh is still valid.
 
     Examples
     --------
@@ -184,14 +185,14 @@ def _answer(problem: RefineProblem, plan: Refinement) -> RefinedMesh:
 
 
 def _interpolated(mesh: TriangleMesh, points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return attributes of new *points*, linear between the points of the mesh."""
+    """Return attributes of new *points*, interpolated linearly between the points of the mesh."""
     if not mesh.point_attributes.shape[1] or not len(points):
         return np.zeros((len(points), mesh.point_attributes.shape[1]))
     from scipy.interpolate import LinearNDInterpolator, NearestNDInterpolator
 
     values: NDArray[np.float64] = LinearNDInterpolator(mesh.points, mesh.point_attributes)(points)
     outside = np.isnan(values).any(axis=1)
-    if outside.any():  # rounding puts points on the boundary beyond it
+    if outside.any():  # Rounding may put points on the boundary outside of it.
         values[outside] = NearestNDInterpolator(mesh.points, mesh.point_attributes)(points[outside])
     return values
 

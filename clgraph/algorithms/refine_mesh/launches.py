@@ -1,4 +1,4 @@
-"""The launches of a refinement: rounds over the whole mesh, and passes over patches, each by a work-group."""
+"""The launches of a refinement: rounds over the whole mesh, and passes in which work-groups refine patches."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from clgraph.runtime.session import Session
 MARK, ROUNDS, INSERT, PATCHES, GROUP_PATCHES = (
     f"refine_mesh/{file}.cl" for file in ("mark", "rounds", "insert", "patches", "group_patches")
 )
-WAITING = 32  # new bad triangles that a worker remembers; the next round finds others
-_CURVE = 49152.0  # steps of the Hilbert curve across the mesh. The rest of 2^16 is room for shifts.
-_SHIFTS = (0.0, 9362.0, 3277.0, 14043.0, 6242.0)  # steps; each pass shifts the curve, and so the borders of patches
+WAITING = 32  # new bad triangles that a worker remembers. The next round finds any others.
+_CURVE = 49152.0  # cells of the Hilbert curve's grid across the mesh. The rest of 2^16 is room for shifts.
+_SHIFTS = (0.0, 9362.0, 3277.0, 14043.0, 6242.0)  # shift of the curve in cells, per pass; it moves the patches' borders
 
 
 class Sizes:
     """The sizes of launches on a device.
 
-    ``group`` and ``exact`` define the size of work-groups, ``exact`` for kernels of exact arithmetic. ``groups``,
-    ``walkers`` and ``exact_groups`` count the work-groups of most kernels, of walks and of exact walks; ``workers``
-    counts the work-items that refine patches.
+    ``group`` and ``exact`` define the work-group size, ``exact`` for kernels with exact arithmetic. ``groups``,
+    ``walkers`` and ``exact_groups`` are the numbers of work-groups of most kernels, of walks, and of exact walks.
+    ``workers`` is the number of work-items that refine patches.
     """
 
     def __init__(self, facts: DeviceFacts) -> None:
@@ -39,9 +39,10 @@ class Sizes:
 
 
 class Launches:
-    """Binds the kernels of rounds to *scope*, which holds the arrays of the mesh and the values that kernels share.
+    """The kernels of rounds, bound to *scope*: the arrays of the mesh and the values that kernels share.
 
-    The rim of a cavity may have *rim* edges. A round has at most *n_rows* candidates, or by claims, *workers*.
+    The rim of a cavity may have at most *rim* edges. A round has at most *n_rows* candidates; if they claim by atomics,
+    at most *workers* at a time.
     """
 
     def __init__(self, session: Session, scope: Mapping[str, Any], *, rim: int, n_rows: int, workers: int) -> None:
@@ -59,11 +60,11 @@ class Launches:
     def sets(
         self, claim: bool = True, again: int = 0, checks: str = "AT_ONCE", from_device: bool = False
     ) -> list[list[Launch]]:
-        """Bind rounds that find the candidates without conflicts before they insert any.
+        """Return the launches of rounds that first find a set of candidates without conflicts and then insert them.
 
-        Candidates *claim* triangles by atomics, or else write keys. Losers try *again* that many times by
-        atomics. *checks* is the way to find bad ones among the new triangles: "AT_ONCE", "LISTED" or "BY_CHILDREN", as
-        in cl/refine_mesh/insert.cl. Kernels launch the children if *from_device*, else the host does.
+        Candidates *claim* triangles by atomics, or else write keys. Losers try *again* this many times by atomics.
+        *checks* is the way of checking new triangles: "AT_ONCE", "LISTED" or "BY_CHILDREN", see
+        cl/refine_mesh/insert.cl. Kernels launch the children if *from_device*, else the host does.
         """
         session, n_rows, sizes = self._session, self._n_rows, self._sizes
         exact_items = sizes.exact["WG_SIZE"] * sizes.exact_groups
@@ -103,9 +104,10 @@ class Launches:
         return [first + walked(claim), *([later] * again)]
 
     def claims(self, keeps: bool) -> tuple[list[list[Launch]], Launch]:
-        """Bind rounds in which points go in as soon as their triangles are claimed, and a count of urgencies.
+        """Return the launches of rounds that insert points as soon as their triangles are claimed.
 
-        With *keeps*, a worker goes on with the bad ones among the triangles that it has made.
+        The second result is the launch that counts urgencies. With *keeps*, a worker continues with bad triangles that
+        it has made.
         """
         session, sizes, workers = self._session, self._sizes, self._workers
         rounds, items = session.program(ROUNDS, {**sizes.group, "SIFTED": 0}), sizes.groups * sizes.group["WG_SIZE"]
@@ -128,9 +130,9 @@ class Launches:
 
 
 class GroupPatches:
-    """Divides a mesh into patches along a Hilbert curve and has a work-group refine each.
+    """Passes that divide a mesh into patches along a Hilbert curve, each refined by a work-group.
 
-    Cavities whose rims have more than *rim* edges are left out.
+    Cavities whose rims have more than *rim* edges are skipped.
     """
 
     def __init__(self, session: Session, problem: RefineProblem, *, group: int, rim: int) -> None:
@@ -148,7 +150,7 @@ class GroupPatches:
         }
 
     def launch(self, number: int, shared: Mapping[str, Any], n_triangles: int) -> None:
-        """Enqueue one pass over all patches of the mesh in *shared*; each *number* gives other borders."""
+        """Enqueue one pass over all patches of the mesh in *shared*. The borders of patches depend on *number*."""
         session, program = self._session, self._program
         n_patches = -(-n_triangles // program.constant("PATCH"))
         keys, sorted_keys = (session.empty(n_triangles, np.uint32) for _ in range(2))

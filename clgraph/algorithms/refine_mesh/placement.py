@@ -1,4 +1,4 @@
-"""A mesh on the device, with points and triangles in spatial order."""
+"""Write a mesh to the device, with points and triangles in spatial order, and read the refined mesh."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ START, FLIPS = "refine_mesh/start.cl", "refine_mesh/flips.cl"
 
 
 class Placement:
-    """Writes the mesh of a problem to the arrays of cl/refine_mesh/mesh.h, and reads the refined mesh.
+    """The transfer of a problem's mesh to and from the arrays of cl/refine_mesh/mesh.h.
 
-    ``given`` has the constant inputs of the kernels, segments and areas. ``flips`` counts the edges that were not
-    Delaunay in each round of flips, all rounds together.
+    ``given`` has the constant inputs of the kernels: segments and areas. ``flips`` is the number of edges found not
+    Delaunay, summed over all rounds of flips.
     """
 
     def __init__(self, session: Session, problem: RefineProblem) -> None:
@@ -48,7 +48,7 @@ class Placement:
         scope: dict[str, Any] = {
             **self.given,
             **arrays,
-            # A CPU reads these in place. They do not change meanwhile, since this function waits for the end.
+            # A CPU reads these without a copy. This function waits for the end, so they do not change meanwhile.
             **{name: session.upload(array.ravel(), in_place=True) for name, array in whole.items()},
             "n_points": n,
             "n_triangles": t,
@@ -75,7 +75,7 @@ class Placement:
         session.finish()
 
     def _flip(self, scope: dict[str, Any]) -> None:
-        """Flip edges until the mesh is Delaunay; the contents of ``owners`` are lost."""
+        """Flip edges until the mesh is Delaunay. The contents of ``owners`` are lost."""
         session, n, t = self._session, self._problem.mesh.n_points, self._problem.mesh.n_triangles
         cpu, units = session.facts.is_cpu, session.facts.compute_units
         program = session.program(FLIPS, {"WG_SIZE": 1 if cpu else 64})
@@ -89,7 +89,7 @@ class Placement:
         }
         scope["owners"].fill(0)
         propose, flip = (program.bind(kernel, items, scope) for kernel in ("propose", "flip"))
-        self.flips, most = 0, n * (n - 1) // 2  # an edge that was flipped does not come back
+        self.flips, most = 0, n * (n - 1) // 2  # A flipped edge never returns, so this bounds the flips.
         for number in count(1):
             propose.set(round=number)
             propose()
@@ -105,7 +105,7 @@ class Placement:
             scope["owners"].fill(0)
 
     def _sorted(self, kernel: str, n: int, scope: dict[str, Any], bits: int) -> DeviceArray:
-        """Return the numbers 0 … *n* − 1 by the keys that *kernel* gives them."""
+        """Return the numbers 0 … *n* − 1, sorted by the keys that *kernel* computes for them."""
         session = self._session
         keys, out_keys = session.empty(n, np.uint32), session.empty(n, np.uint32)
         items, out = session.empty(n, np.int32), session.empty(n, np.int32)
@@ -114,9 +114,10 @@ class Placement:
         return out
 
     def read(self, arrays: dict[str, DeviceArray], n: int, t: int) -> dict[str, NDArray[Any]]:
-        """Return points, triangles, neighbors, origins, segments, and ``wholes``: the segment that each is a part of.
+        """Return points, triangles, neighbors, origins, segments, and ``wholes``.
 
-        The points of the mesh come first, as they were, and new ones behind them.
+        ``wholes`` is the original segment of each segment. The points of the mesh come first, in their order, then
+        new ones.
         """
         session, mesh = self._session, self._problem.mesh
         most_parts = len(self._segment_order) + n - mesh.n_points

@@ -15,16 +15,16 @@ from clgraph.data.meshes.triangle_mesh import TriangleMesh
 from clgraph.errors import InputError, MeshError
 
 WHOLE = ("none", "boundary", "segments")
-MOST_ANGLE = 34.0  # degrees. With a greater *min_angle*, refinement hardly ever ends.
-MOST_COORDINATE, LEAST_EXTENT = 1e75, 1e-70  # fourth powers of lengths must stay within doubles
-MOST_TRIANGLES = 2**28  # links hold the number of an edge in 30 bits
+MOST_ANGLE = 34.0  # degrees. With a larger *min_angle*, refinement hardly ever terminates.
+MOST_COORDINATE, LEAST_EXTENT = 1e75, 1e-70  # Fourth powers of lengths must be in the range of doubles.
+MOST_TRIANGLES = 2**28  # A link holds the number of an edge in 30 bits.
 _SHARP = math.radians(60.0)  # Segments that meet at a smaller angle encroach on each other.
-_LEAST_LENS = 20.0  # degrees. Lenses for a smaller angle bound let points come very close to segments.
+_MIN_LENS = 20.0  # degrees. Lenses for a smaller angle bound let points come very close to segments.
 
 
 @dataclass(frozen=True)
 class RefineProblem:
-    """A mesh, and the bounds for its triangles: the checked arguments of :func:`refine_mesh`."""
+    """The checked arguments of :func:`refine_mesh`: a mesh, and bounds for its triangles."""
 
     mesh: TriangleMesh
     min_angle: float
@@ -40,7 +40,7 @@ class RefineProblem:
         return self.max_area is not None or self.mesh.max_areas is not None
 
     def caps(self) -> NDArray[np.float64]:
-        """Return the bound of the area of each triangle, or a single infinity if no area is bounded."""
+        """Return the area bound of each triangle, or a single infinity if no area is bounded."""
         if not self.has_caps:
             return np.array([np.inf])
         own = self.mesh.max_areas
@@ -49,7 +49,7 @@ class RefineProblem:
 
     @cached_property
     def bounds(self) -> tuple[float, float, float, float]:
-        """The least x and y, and the greatest, found by column: in numpy that is ten times as fast as by row."""
+        """The least x and y, and the greatest x and y. Numpy reduces columns ten times as fast as rows."""
         x, y = self.mesh.points.T
         return float(x.min()), float(y.min()), float(x.max()), float(y.max())
 
@@ -70,19 +70,19 @@ class RefineProblem:
     def _lens(self) -> float:
         """Return the squared cosine of the angle under which a point must see a segment to encroach on it.
 
-        A triangle whose corner sees a segment under more than 180 degrees less twice the bound has an angle below the
-        bound. So a lens is enough. It is narrower than the diametral circle, so points close to segments cause fewer
-        new points. J. R. Shewchuk, "Delaunay Refinement Algorithms for Triangular Mesh Generation",
-        Computational Geometry 22, 2002.
+        If a triangle's corner sees a segment under more than 180 degrees minus twice the bound, the triangle has an
+        angle below the bound. So it is enough to test a lens around the segment instead of the diametral circle. The
+        lens is narrower, so points close to segments cause fewer new points. J. R. Shewchuk, "Delaunay Refinement
+        Algorithms for Triangular Mesh Generation", Computational Geometry 22, 2002.
         """
         if self.conforming:
             return 0.0
         if self.min_angle == 0 and not self.has_caps:
             return math.inf
-        return math.cos(math.radians(2.0 * max(self.min_angle, _LEAST_LENS))) ** 2
+        return math.cos(math.radians(2.0 * max(self.min_angle, _MIN_LENS))) ** 2
 
     def segments_by_row(self) -> tuple[NDArray[np.intp], NDArray[np.int32], NDArray[np.int32]]:
-        """Return the order of segments by their lower ends, where the segments of each point begin, and the ends."""
+        """Return the segments in rows by their lower ends: the order, the offset of each point's row, and the ends."""
         ends = np.sort(self.mesh.segments, axis=1)
         order = np.lexsort((ends[:, 1], ends[:, 0]))
         ends = np.ascontiguousarray(ends[order], np.int32)
@@ -91,7 +91,7 @@ class RefineProblem:
         return order, rows, ends
 
     def sharp_points(self) -> NDArray[np.intp]:
-        """Return the points at which two segments meet under a small angle."""
+        """Return the points at which two segments meet at less than 60 degrees."""
         segments, points = self.mesh.segments, self.mesh.points
         if len(segments) < 2:
             return np.zeros(0, np.intp)
@@ -103,7 +103,7 @@ class RefineProblem:
         first = np.flatnonzero(np.r_[True, at[1:] != at[:-1]])
         last = np.r_[first[1:], at.size] - 1
         between = np.diff(angle, append=0.0)
-        between[last] = angle[first] + 2 * np.pi - angle[last]  # at a point with one segment this is the whole turn
+        between[last] = angle[first] + 2 * np.pi - angle[last]  # 360 degrees at a point with one segment
         sharp: NDArray[np.intp] = np.unique(at[between < _SHARP]).astype(np.intp)
         return sharp
 
@@ -118,7 +118,7 @@ def as_problem(
     whole: str = "none",
     conforming: bool = False,
 ) -> RefineProblem:
-    """Check the arguments of :func:`refine_mesh`."""
+    """Return the problem of these arguments of :func:`refine_mesh`, or raise an error."""
     if not isinstance(mesh, TriangleMesh):
         raise InputError(f"mesh = {shown(mesh)}; allowed: a TriangleMesh, as TriangleMesh.from_arrays makes it")
     angle = checked_number("min_angle", min_angle, 0.0, MOST_ANGLE)

@@ -15,31 +15,31 @@ from clgraph.runtime.driver.failure import STATUS_STUCK, check_status
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
-MOST_ROUNDS = 1 << 14
+MOST_ROUNDS = 1 << 14  # greatest number of rounds, for which the history has room
 _BY_CLAIMS = {"patches", "atomic"}
-# How the new triangles of a round are checked.
+# The way of checking the new triangles of a round, if it is not "AT_ONCE".
 _CHECKS = {"two_stage_balanced": "LISTED", "child_launch": "BY_CHILDREN"}
-_UNREAD_ROUNDS = 8  # rounds that are launched before the host reads their progress
-_SUMS = ("leaders", "bads", "winners", "slots", "rims")  # a number for each work-group
-_FIRST_SHARE = 0.05  # share of the bad triangles that the first rounds process, at least
-# Passes over patches in groups: at most 8, until one puts in less than a sixteenth of the points of the first.
-_MOST_PASSES, _LEAST_GAIN = 8, 16
-MOST_RIM = 1 << 15  # edges of a cavity's rim, at most
+_UNREAD_ROUNDS = 8  # rounds enqueued before the host reads their progress
+_SUMS = ("leaders", "bads", "winners", "slots", "rims")  # arrays with a number per work-group
+_FIRST_SHARE = 0.05  # least share of the bad triangles that the first rounds process
+# Passes over patches in groups: at most 8. They end if one inserts less than 1/16 of the points of the first.
+_MAX_PASSES, _MIN_GAIN = 8, 16
+MOST_RIM = 1 << 15  # greatest number of edges of a cavity's rim
 
 
 class Refinement:
-    """One refinement of one mesh, ready to run; each ``run()`` begins with the mesh that was given.
+    """The refinement of a mesh, ready to run. Every ``run()`` starts from the given mesh.
 
     Parameters
     ----------
     method : str
-        A strategy.
+        The name of a strategy.
     workers : int
-        Work-items of "patches" and "atomic"; 0 leaves it to the device.
+        Number of work-items of "patches" and "atomic"; 0 takes a default for the device.
     from_device : bool
-        Whether kernels of "child_launch" launch others; else the host does.
+        Whether kernels of "child_launch" launch others. If not, the host does.
     group_size : int, optional
-        Work-items of the work-groups that refine "patches", rounded up to whole sub-groups unless it is 1. With 0 one
+        Size of the work-groups that refine "patches", rounded up to whole sub-groups unless it is 1. With 0 a single
         work-item refines a patch, as on CPUs.
 
     Attributes
@@ -47,9 +47,9 @@ class Refinement:
     arrays : dict of str to DeviceArray
         The arrays of cl/refine_mesh/mesh.h.
     stopped : str
-        Why the last run ended while it could still have improved triangles; empty if it did not.
+        The reason why the last run ended before it had improved all triangles that it could; else empty.
     history : int64 array, shape (rounds, 2)
-        The bad triangles and the points of the last run when each round began.
+        The numbers of bad triangles and of points at the beginning of each round of the last run.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Refinement:
         if group_size > 1:
             group_size = -(-group_size // width) * width
         in_groups = bool(group_size) and method == "patches"
-        self._method = "priority" if in_groups else method  # the method of rounds of the whole mesh
+        self._method = "priority" if in_groups else method  # the method of rounds over the whole mesh
         self._rim = 32
         self._n_rows = min(max(1024, mesh.n_triangles // 4), 1 << (15 if cpu else 20))
         self._placement = Placement(session, problem)
@@ -100,7 +100,7 @@ class Refinement:
     # ---- memory
 
     def _make_room(self, most_points: int) -> None:
-        """Give the mesh room for *most_points*, and for the triangles that these can make; its contents are kept."""
+        """Enlarge the mesh's arrays for *most_points* points and the triangles they can make. Contents are kept."""
         mesh, session = self.problem.mesh, self.session
         slots = mesh.n_triangles + 2 * (most_points - mesh.n_points) + 1
         sizes = {
@@ -126,7 +126,7 @@ class Refinement:
         return {**self._shared, **self.arrays, "most_points": self._most_points}
 
     def _bind(self) -> None:
-        """Bind the launches of rounds. All methods fall back on "priority", since each of its rounds has a winner."""
+        """Bind the launches of rounds. All methods fall back on "priority", because each of its rounds has a winner."""
         launches = Launches(self.session, self._scope(), rim=self._rim, n_rows=self._n_rows, workers=self._workers)
         self._launches, method = {"priority": launches.sets()}, self._method
         if method in _BY_CLAIMS:
@@ -138,7 +138,7 @@ class Refinement:
     # ---- runs
 
     def run(self) -> None:
-        """Refine until no triangle can be improved, or there are *max_points* points."""
+        """Refine until no triangle can be improved or *max_points* is reached."""
         mesh = self.problem.mesh
         state = np.zeros(self._state.size, np.uint32)
         state[self._word["N_POINTS"]], state[self._word["N_TRIANGLES"]] = mesh.n_points, mesh.n_triangles
@@ -155,11 +155,11 @@ class Refinement:
             self.stopped = "it was interrupted"
 
     def _refine_patches(self) -> None:
-        """Refine the inside of patches, with other borders in each pass, while passes add many points."""
+        """Refine the inside of patches while passes add many points. Each pass has other borders."""
         if self._patches is None:
             return
         tell, state, gains = begin("refining", unit="bad triangles"), self._read(), list[int]()
-        while not self.stopped and len(gains) < _MOST_PASSES and (not gains or _LEAST_GAIN * gains[-1] > gains[0]):
+        while not self.stopped and len(gains) < _MAX_PASSES and (not gains or _MIN_GAIN * gains[-1] > gains[0]):
             self._number += 1
             for launch in self._launches["priority"][0][:2]:
                 launch.set(round=self._number)
@@ -194,14 +194,14 @@ class Refinement:
                 self.stopped = f"{self._number} rounds did not end it"
 
     def _first_level(self) -> int:
-        """Return the urgency to start with: the highest with at least 5 % of the bad triangles at it or above.
+        """Return the urgency to start with: the highest that at least 5 % of the bad triangles reach or exceed.
 
-        A mesh gets the fewest points if the shortest edges come first. But the most urgent triangles are few, and need
-        no rounds of their own.
+        A mesh gets the fewest points if triangles with the shortest edges come first. These have the highest urgency.
+        But they are few, so they need no rounds of their own.
         """
         self._urgency_counts.fill(0)
         self._count_urgencies()
-        counts = self._urgency_counts.get()[:-1]  # encroached segments are split on any level
+        counts = self._urgency_counts.get()[:-1]  # Encroached segments are split at any level.
         above = counts[::-1].cumsum()[::-1]
         return int(np.flatnonzero(above >= _FIRST_SHARE * above[0]).max(initial=1)) if above[0] else 1
 
@@ -216,7 +216,7 @@ class Refinement:
                 launch()
 
     def _read(self) -> dict[str, int]:
-        """Return the words of the state; if points found no room, their number is set back to the room there is."""
+        """Return the words of the state. If there were more points than room, their number is reset to the room."""
         state = self._state.get()
         place = self._word["N_POINTS"]
         if turns := state[self._word["N_STUCK"]]:
@@ -256,7 +256,7 @@ class Refinement:
 
     @property
     def details(self) -> dict[str, Any]:
-        """Details of the last run."""
+        """The details of the last run, for ``info.details``."""
         told: dict[str, Any] = {
             "rounds": self._number,
             "flips": self._placement.flips,
@@ -268,5 +268,5 @@ class Refinement:
         return told
 
     def release(self) -> None:
-        """Let go of all arrays."""
+        """Release all arrays."""
         self.arrays, self._launches, self._shared = {}, {}, {}

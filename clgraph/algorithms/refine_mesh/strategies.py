@@ -1,7 +1,7 @@
-"""Strategies of Delaunay refinement.
+"""The strategies of Delaunay refinement.
 
-They differ in the way that conflicting triangles are kept apart, and so in which go first. Each ends when it can
-improve no triangle that is left.
+They differ in how they resolve conflicts between candidates whose cavities overlap, and so in the order of insertion.
+Each ends when it cannot improve any remaining triangle.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from clgraph.runtime.session import Session
 
 
 def unsupported(facts: DeviceFacts) -> str | None:
-    """Return the reason why a device cannot refine meshes, or ``None``."""
+    """Return the reason why the device cannot refine meshes, or ``None`` if it can."""
     if not facts.has_fp64:
         return "it has no 64-bit floats"
     return None if facts.has_int64_atomics else "it has no 64-bit atomics"
@@ -47,5 +47,5 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def contenders(_problem: RefineProblem, _facts: DeviceFacts) -> tuple[str, ...]:
-    """Return the strategies that auto weighs, claims and independent sets: the rate of failed claims decides."""
+    """Return the strategies that ``"auto"`` compares: one by claims and one by independent sets."""
     return "patches", "priority"

@@ -1,30 +1,30 @@
-"""Shortest paths from one source or several, along edges of weights that are not negative.
+"""Shortest paths from one source or several, with nonnegative edge weights.
 
 Strategies
 ----------
 ``topology_driven``
-    It goes over all vertices in rounds until nothing changes; a work-item takes each vertex and lowers distances by
-    loads and stores or, with ``atomic``, by atomics [4]_. This is the baseline of studies of load imbalance.
+    Rounds over all vertices until nothing changes, a work-item per vertex. Distances are lowered by loads and stores
+    or, with ``atomic``, by atomics [4]_. This is the baseline of studies of load imbalance.
 ``node_splitting``
-    It does the same after it has split vertices with more than ``mda`` edges into several [5]_.
+    ``topology_driven`` after vertices with more than ``mda`` edges were split into several [5]_.
 ``child_launch``
-    It does the same but gives rows longer than ``threshold`` a grid of their own, which the kernel launches if the
-    device can (dynamic parallelism [6]_) and the host launches otherwise.
+    ``topology_driven``, but rows longer than ``threshold`` are processed by a grid of their own. The kernel launches it
+    if the device can (dynamic parallelism [6]_), else the host does.
 ``frontier``
-    It expands the vertices whose distances are below a rising threshold, turn by turn; others wait in a pile [1]_.
+    Expand the vertices whose distances are below a rising threshold, turn by turn. Others are kept for later [1]_.
 ``delta_stepping``
-    It relaxes light edges, which weigh less than the width of a bucket, at once, and the others when the bucket is
-    empty [2]_.
+    Relax light edges, which weigh less than the width of a bucket, at once, and the other edges of a bucket's vertices
+    when the bucket is empty [2]_.
 ``dijkstra``
     One work-item of a CPU settles the vertices in the order of their distances [7]_.
 ``circular_buckets``
-    Up to four cores of a CPU each have buckets of a fixed width in a circle [8]_ and share chunks of vertices with
-    cores that wait. There is no barrier, so a vertex may be expanded several times.
+    Up to four cores of a CPU have a circular array of buckets of fixed width each [8]_, and give chunks of vertices to
+    idle cores. There is no barrier, so a vertex may be expanded several times.
 ``host``
-    scipy's Dijkstra, on one core of the host; small graphs are done before a kernel would have begun. It adds up
-    weights as float64, so it does not find float32 distances, nor integers where a path may be longer than 2**53.
+    scipy's Dijkstra on one core of the host. It finishes small graphs before a kernel would have started. scipy adds
+    weights as float64, so it cannot find float32 distances, nor integer distances if a path may be longer than 2**53.
 
-``frontier`` and ``delta_stepping`` adapt the width of buckets [3]_, and make one launch on GPUs.
+``frontier`` and ``delta_stepping`` adapt the width of buckets during the search [3]_. On GPUs they are one launch.
 
 References
 ----------
@@ -75,17 +75,16 @@ class ShortestPaths(Result, _ShortestPaths):
     Attributes
     ----------
     distances : array, shape (n_vertices,)
-        The weight of a shortest path from the nearest source. With integer weights it is int64 and exact, and
-        unreached vertices have -1. With float weights it is float64, a sum from the source on that is rounded after
-        each edge, or float32 on request; unreached vertices have inf.
+        The weight of a shortest path from the nearest source. With integer weights it is int64 and exact, and -1
+        means unreached. With float weights it is float64 (float32 on request), summed from the source on and rounded
+        after each edge, and inf means unreached.
     predecessors : int32 array, shape (n_vertices,), or None
-        The vertex before this one on a shortest path; ``None`` unless asked for. Sources and unreached
-        vertices have -9999. Any other vertex has the least of the vertices that are nearer and lead to it on a
-        shortest path. If it has none, because only edges that weigh nothing lead to it, it has the least neighbour
-        from which the fewest such edges lead back to a source or to a vertex that has a nearer one. So predecessors
-        always lead to a source.
+        The vertex before this one on a shortest path; ``None`` unless *predecessors* was set. Sources and unreached
+        vertices have -9999. If several vertices qualify, the least of those strictly nearer to the source is returned.
+        If none is nearer, because only edges of weight 0 end a shortest path there, the predecessor comes from a
+        breadth-first search along such edges, so predecessors always lead to a source; on ties the least vertex wins.
     graph : Graph
-        The input. A pickle has its vertices and their ids only, which :meth:`path_to` needs.
+        The input. A pickle keeps only its vertices and their ids, which :meth:`path_to` needs.
     sources : int32 array
         Vertex numbers of the sources.
     info : RunInfo
@@ -97,7 +96,7 @@ class ShortestPaths(Result, _ShortestPaths):
     info: RunInfo
 
     def path_to(self, vertex: Any) -> list[Any]:
-        """Return the ids on a shortest path from a source to *vertex*; empty if it is unreached.
+        """Return the ids on a shortest path from a source to *vertex*; an empty list if it is unreached.
 
         Raises
         ------
@@ -109,7 +108,7 @@ class ShortestPaths(Result, _ShortestPaths):
         return path_to(self.graph, self.predecessors, self.sources, vertex)
 
     def nearest_sources(self) -> NDArray[np.int32]:
-        """Return the number of the source at which the path to each vertex begins, int32; unreached have -9999.
+        """Return the vertex number of each vertex's nearest source, int32; -9999 for unreached vertices.
 
         Raises
         ------
@@ -122,7 +121,7 @@ class ShortestPaths(Result, _ShortestPaths):
 
 
 class Options(TypedDict, total=False):
-    """Options of all strategies of :func:`sssp`, which tells what each does."""
+    """Keyword options of :func:`sssp`, whose docstring describes them."""
 
     atomic: bool
     balance: bool
@@ -149,51 +148,52 @@ def sssp(
     Parameters
     ----------
     graph : Graph, DeviceGraph, scipy sparse array or networkx graph
-        Directed or undirected, with weights of at least 0; without weights every edge weighs 1.
-    source : vertex id or sequence of them
-        With several, distances are those from the nearest.
+        Directed or undirected, with nonnegative weights. Without weights every edge weighs 1.
+    source : vertex id or sequence of vertex ids
+        With several sources, distances are measured from the nearest.
     strategy : str
         A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
     limit : number, optional
         Vertices farther than this stay unreached. A limit above the greatest possible distance, which is 2**63 - 1 for
         integer weights, has no effect.
     predecessors : bool
-        Find predecessors, too.
+        Find predecessors too.
     weight : str, function or None
         Edge attribute of a networkx graph to use; edges without it weigh 1. A function ``weight(u, v, attributes)``
         returns the weight of an edge, or ``None`` to hide it; see :meth:`clgraph.Graph.from_networkx`.
     dtype : dtype or str, optional
         Type of the distances. By default integer weights give int64 and float weights float64, as in scipy. With
-        float32 weights ``"float32"`` is allowed, too: distances take half the memory, and have a relative error of up
+        float32 weights ``"float32"`` is allowed too: distances take half the memory, but have a relative error of up
         to 6e-8 for each edge of the path.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one.
     verify : bool
         Check the result against the definition, sequentially on the host.
     **options
-        Options of the strategy: ``atomic`` and ``balance`` (of the first three: lower distances by atomics, and count
-        the edges of each work-group into ``info.balance``), ``mda`` (``node_splitting``: a number, ``"histogram"`` or
-        ``"model"``), ``threshold`` (``child_launch``), ``delta`` (``frontier``, ``delta_stepping``: the width of the
-        first bucket, later ones are adapted; ``circular_buckets``: the width of all).
+        Options of the strategy. The first three strategies have ``atomic`` (lower distances by atomics) and ``balance``
+        (count the edges of each work-group into ``info.balance``). ``node_splitting`` has ``mda``, the greatest number
+        of edges per vertex: a number, ``"histogram"`` or ``"model"``. ``child_launch`` has ``threshold``, the length
+        of the longest row without a grid of its own. ``delta`` is the width of buckets: of the first bucket, from which
+        later widths are adapted (``frontier``, ``delta_stepping``), or of all (``circular_buckets``).
 
     Returns
     -------
     ShortestPaths
-        ``distances`` and ``predecessors`` of shape (n_vertices,), and ``info``; equal on every device and under every
-        strategy.
+        ``distances`` and ``predecessors`` of shape (n_vertices,), and ``info``. Every device and strategy returns the
+        same distances and predecessors.
 
     Raises
     ------
     SourceError
-        *source* is no vertex; it is an :class:`IndexError`, too.
+        *source* is not a vertex. This error is also an :class:`IndexError`.
     GraphError
         An edge has a negative weight.
     DistanceOverflowError
         A distance has more than 63 bits.
     InputError
-        *graph* is no graph, an option is out of range, or distances by such weights cannot be of *dtype*.
+        *graph* is not a graph, an option is out of range, or *dtype* does not fit the weights.
     UnsupportedStrategyError
-        The strategy is unknown, or the device cannot run it or hold such distances.
+        The strategy is unknown, or the device lacks the strategy or the type of the distances.
     DeviceMemoryError
         The graph does not fit on the device.
 

@@ -16,16 +16,17 @@ from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.engine.host import given_matrix, met, pattern, scanned
 from clgraph.model.cost import Part, Work
 
-_EXACT = 2**53  # integers below it are doubles
-# Passes over vertices and entries; passes over vertices, for the heap's nodes; passes that find predecessors.
+_EXACT = 2**53  # Smaller nonnegative integers are exact as doubles.
+# A search's cost in passes over all data, in passes over the vertices (for the heap's nodes), and the passes that find
+# predecessors.
 _SCANS, _SCANS_OF_VERTICES, _LOOKS = 1.0, 12.0, 40.0
-_THIN_SHARE = 0.36  # A search whose heap holds at most two vertices takes 0.36 of the usual time.
-_FRONT_SECONDS = 1.8e-9  # per vertex whose distance may fall, and per log2(heap size) squared
-_CALL, _LOOK = Work(host_seconds=3.5e-5), Work(host_seconds=2e-5)
+_THIN_SHARE = 0.36  # relative time of a search whose heap holds at most two vertices
+_FRONT_SECONDS = 1.8e-9  # seconds per vertex whose distance may fall, times log2(heap size) squared
+_CALL, _LOOK = Work(host_seconds=3.5e-5), Work(host_seconds=2e-5)  # fixed costs of a search, and of predecessors
 
 
 def unfit(problem: SearchProblem) -> str | None:
-    """Return why scipy, which adds up doubles, cannot find the distances that are wanted, or ``None``."""
+    """Return why scipy, which adds weights as doubles, cannot find these distances, or ``None`` if it can."""
     dtype = problem.weight_dtype
     if dtype == np.float32 and not problem.wide:
         return "scipy adds up weights as float64, and distances of float32 are sums of that type"
@@ -36,7 +37,7 @@ def unfit(problem: SearchProblem) -> str | None:
 
 
 def solve(problem: SearchProblem) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
-    """Return the distances, and the predecessors if they are asked for."""
+    """Return the distances, and the predecessors or ``None``."""
     lengths = _lengths(problem)
     predecessors = _predecessors(problem, lengths) if problem.predecessors else None
     if problem.held.is_float:
@@ -46,8 +47,8 @@ def solve(problem: SearchProblem) -> tuple[NDArray[Any], NDArray[np.int32] | Non
 
 
 def _lengths(problem: SearchProblem) -> NDArray[np.float64]:
-    """Return the distances as doubles; unreached vertices have inf."""
-    from scipy.sparse.csgraph import dijkstra  # loading it takes 0.07 s, so only this strategy does it
+    """Return the distances as doubles; inf for unreached vertices."""
+    from scipy.sparse.csgraph import dijkstra  # The import takes 0.07 s, so only this strategy pays it.
 
     graph, weights, limit = problem.graph, problem.edge_weights, problem.limit
     n = graph.n_vertices
@@ -64,7 +65,10 @@ def _lengths(problem: SearchProblem) -> NDArray[np.float64]:
 
 
 def _predecessors(problem: SearchProblem, lengths: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Return the least nearer predecessor of each vertex; without one, a predecessor by an edge that adds nothing."""
+    """Return the least nearer predecessor of each vertex.
+
+    A vertex without one gets a predecessor from a breadth-first search along edges that add nothing to a distance.
+    """
     graph, weights = problem.graph, problem.edge_weights
     rows, columns = graph.sources(), graph.column_indices
     near, far = lengths[rows], lengths[columns]
@@ -89,13 +93,16 @@ def _predecessors(problem: SearchProblem, lengths: NDArray[np.float64]) -> NDArr
 def _take_least(
     predecessors: NDArray[np.int32], rows: NDArray[np.int32], columns: NDArray[np.int32], leads: NDArray[np.bool_]
 ) -> None:
-    """Give each vertex the least row of its marked entries: it is written last, and so it stays."""
+    """Set each vertex's predecessor to the least row of its entries marked in *leads*.
+
+    numpy assigns in order, so the entries are reversed and the least row is written last.
+    """
     entries = np.flatnonzero(leads)[::-1]
     predecessors[columns[entries]] = rows[entries]
 
 
 def work(problem: SearchProblem) -> list[Part]:
-    """Return the work of Dijkstra's search, or of a breadth-first one if all edges weigh 1, and of predecessors."""
+    """Return the work of scipy's Dijkstra, or breadth-first search if all edges weigh 1, and of predecessors."""
     graph = problem.graph
     looks = (scanned(graph, _LOOKS), _LOOK) if problem.predecessors else ()
     rest = [(each, 1.0, 1.0) for each in looks]
@@ -109,7 +116,7 @@ def work(problem: SearchProblem) -> list[Part]:
 
 
 def _falls(problem: SearchProblem) -> Work:
-    """Return the time of heap updates for distances that fall; where weights are equal, no distance falls."""
+    """Return the time of heap updates for distances that fall. With equal weights no distance falls."""
     stats = problem.stats
     met_vertices, _ = reached(stats)
     waiting = math.log2(1.0 + met_vertices / max(1.0, stats.estimated_depth))

@@ -1,4 +1,4 @@
-"""Shortest paths on one device: their distances, with more bits if need be, and predecessors."""
+"""The plan of shortest paths on one device."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from clgraph.runtime.session import Session
 
 
 class PathsPlan(SearchPlan):
-    """Finds the weights of shortest paths. If 32 bits are too few for a distance, it searches again with 64.
+    """A plan that finds the weights of shortest paths. If a distance exceeds 32 bits, it searches again with 64.
 
     Raises
     ------
     UnsupportedStrategyError
-        The device cannot hold such distances.
+        The device lacks the type of the distances.
     """
 
     _is_wide: bool
@@ -65,13 +65,13 @@ class PathsPlan(SearchPlan):
             self._check_reached()
 
     def _overflowed(self) -> bool:
-        """Return whether a path was longer than the greatest distance that the kernels can hold."""
+        """Return whether a path was longer than the greatest distance of the kernels' type."""
         problem = self.problem
         longest = problem.graph.n_vertices * float(problem.weight_range[1])
         return longest >= 2**32 - 1 and not problem.held.is_float and self.word("state[STATE_OVERFLOW]") != 0
 
     def _check_reached(self) -> None:
-        """Raise if a vertex has been left unreached because every path to it was too long."""
+        """Raise an error if a vertex is unreached only because every path to it is too long."""
         graph, distances = self.problem.graph, self.result()[0]
         rows, columns = graph.sources(), graph.column_indices
         bad = (distances[rows] >= 0) & (distances[columns] < 0)

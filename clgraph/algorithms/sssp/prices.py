@@ -2,7 +2,7 @@
 
 The constants are fitted to calls on graphs of 131,072 and 524,288 vertices, on two CPUs and two GPUs
 (``benchmarks/results/cost_model-*.json``). On CPUs ``circular_buckets`` is the fastest strategy for deep graphs and
-``dijkstra`` for others, and on GPUs ``frontier``, so the prices need only tell whether the host is faster.
+``dijkstra`` for others, and on GPUs ``frontier``. So the prices only need to show whether the host is faster.
 """
 
 from __future__ import annotations
@@ -12,16 +12,18 @@ from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Gathers, Work
 
-# Dependent loads from a core's second-level cache: per vertex, more per vertex where weights differ, and per entry.
+# Dependent loads from a core's second-level cache: per vertex, more per vertex if weights differ, and per entry.
 VERTEX_LOADS, UNEVEN_VERTEX_LOADS, ENTRY_LOADS = 7.5, 9.0, 0.36
-BY_BUCKETS, LIGHT_FIRST = 2.5, 1.3  # time of buckets relative to a heap on one core, and of two visits of rows to one
+# Time of frontier's buckets on a CPU relative to a heap on one core, and of delta_stepping relative to frontier: it
+# visits rows twice.
+BY_BUCKETS, LIGHT_FIRST = 2.5, 1.3
 IN_CIRCLE = 0.5  # time of circular buckets on two cores, relative to a heap on one, on roads and grids
-LEVEL_TURNS, TURNS, UNEVEN_TURNS = 1.3, 25.0, 105.0  # turns per level, per search, and more where weights differ
-TURN_BARRIERS = 2.3  # barriers per turn
+LEVEL_TURNS, TURNS, UNEVEN_TURNS = 1.3, 25.0, 105.0  # turns per level, per search, and additionally if weights differ
+TURN_BARRIERS = 2.3  # grid barriers per turn
 
 
 def dijkstra(problem: SearchProblem, _facts: DeviceFacts) -> Work:
-    """Return the work of Dijkstra's search by one core."""
+    """Return the work of ``dijkstra``, by one core."""
     stats, size = problem.stats, problem.held.dtype.itemsize
     met, entries = reached(stats)
     loads = met * (VERTEX_LOADS + UNEVEN_VERTEX_LOADS * (1.0 - problem.light_share)) + ENTRY_LOADS * entries
@@ -31,12 +33,12 @@ def dijkstra(problem: SearchProblem, _facts: DeviceFacts) -> Work:
 
 
 def circular_buckets(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Return the work of a few cores with buckets of their own."""
+    """Return the work of ``circular_buckets``: a few cores with buckets of their own."""
     return dijkstra(problem, facts).times(1.0, IN_CIRCLE)
 
 
 def frontier(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Return the work of a search by buckets of distances."""
+    """Return the work of ``frontier``, a search by buckets of distances."""
     if facts.is_cpu:
         return dijkstra(problem, facts).times(1.0, BY_BUCKETS)
     stats, size, uneven = problem.stats, problem.held.dtype.itemsize, 1.0 - problem.light_share
@@ -53,7 +55,7 @@ def frontier(problem: SearchProblem, facts: DeviceFacts) -> Work:
 
 
 def delta_stepping(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Return the work of a search by buckets in which light edges come first."""
+    """Return the work of ``delta_stepping``, a search by buckets that relaxes light edges first."""
     return frontier(problem, facts).times(LIGHT_FIRST)
 
 

@@ -20,7 +20,7 @@ from clgraph.runtime.session import Session
 
 
 class PathsProblem(SearchProblem):
-    """A search for the lightest paths; no weight is negative."""
+    """A search for the lightest paths with nonnegative weights."""
 
     def admitted(self) -> Self:
         if self.weight_range[0] < 0:
@@ -45,7 +45,10 @@ def as_problem(
     weight: Weight = "weight",
     dtype: DTypeLike | None = None,
 ) -> PathsProblem:
-    """Check the arguments of :func:`sssp`; a limit above the greatest distance becomes ``None``."""
+    """Return the problem of these arguments of :func:`sssp`, or raise an error.
+
+    A limit above the greatest possible distance becomes ``None``.
+    """
     predecessors = checked_flag("predecessors", predecessors)
     graph = wrap_graph(graph, weight=weight, weighted=True, along_rows=True)
     sources = source_numbers(graph, source)
@@ -57,7 +60,7 @@ def as_problem(
 
 
 def _is_wide(dtype: DTypeLike | None, weights: np.dtype[Any] | None) -> bool:
-    """Check *dtype*; return whether it asks for 64-bit distances by 32-bit *weights*: float64 by float32."""
+    """Check *dtype* and return whether it asks for float64 distances with float32 *weights*."""
     if weights is None or weights.kind != "f":
         allowed = ["int64"]
     else:
@@ -71,7 +74,7 @@ def _is_wide(dtype: DTypeLike | None, weights: np.dtype[Any] | None) -> bool:
 
 
 def _negative_weight(graph: Graph) -> GraphError:
-    """Return the error that names an edge of negative weight."""
+    """Return an error that names the first edge of negative weight."""
     weights = graph.edge_weights
     assert weights is not None
     at = int(np.argmax(weights < 0))
@@ -83,11 +86,11 @@ def _negative_weight(graph: Graph) -> GraphError:
 
 
 def _checked_limit(limit: Any, greatest: float) -> Any:
-    """Return *limit* as a Python number, as exact as it was given; ``None`` if it is above the *greatest* distance."""
+    """Return *limit* as a Python number of full precision, or ``None`` if it exceeds the *greatest* distance."""
     if isinstance(limit, np.generic):
         limit = limit.item()
     is_number = isinstance(limit, Real)
     if limit is None or (is_number and limit > greatest):
         return None
     checked_number("limit", limit)
-    return abs(limit)  # kernels compare bits as unsigned words, of which -0.0 would be a large one
+    return abs(limit)  # Kernels compare bits as unsigned words, and the bits of -0.0 would be large.

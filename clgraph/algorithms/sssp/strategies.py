@@ -1,4 +1,4 @@
-"""The strategies of shortest paths; strategies that work in rounds are shared with breadth-first search."""
+"""The strategies of shortest paths. Those in rounds over all vertices come from ``traversal.strategies``."""
 
 from __future__ import annotations
 
@@ -22,24 +22,26 @@ from clgraph.model.strategy import Strategy
 
 _FRONTIER, _DIJKSTRA, _BUCKETS = "sssp/frontier.cl", "sssp/dijkstra.cl", "sssp/buckets.cl"
 _DEEP = 40  # levels. A search with more is deep.
-_DEEP_HOPS, _SHALLOW_HOPS, _HUB_HOPS = 64.0, 4.0, 0.5  # first bucket, in mean weight / degree; Davidson et al.: 32
-_HUB = 32.0  # A hub has more than 32 times the mean degree.
-_MOST_BUCKETS = 4096.0  # buckets that one edge may span
-_FEW_WEIGHTS = 256  # weights whose mean tells whether the greatest is far above
-_WIDTH_HOPS = 1.0  # width of a circular bucket, in mean weight / degree
-_NARROWEST, _NARROWEST_FLOAT32 = 1e-300, 1e-36  # widths whose inverse is finite
-_MOST_LAUNCHES = 2**31  # each of _BUDGET edges; a vertex may be expanded several times
+# Width of the first bucket, in units of mean weight / mean degree. Davidson et al. use 32.
+_DEEP_HOPS, _SHALLOW_HOPS, _HUB_HOPS = 64.0, 4.0, 0.5
+_HUB = 32.0  # mean degrees. A hub has more edges.
+_MAX_BUCKETS = 4096.0  # greatest number of circular buckets that one edge may span
+_FEW_WEIGHTS = 256  # sampled weights, whose mean shows whether the greatest weight is far above
+_WIDTH_HOPS = 1.0  # width of a circular bucket, in units of mean weight / mean degree
+_NARROWEST, _NARROWEST_FLOAT32 = 1e-300, 1e-36  # least widths of a bucket; their inverses are finite
+_MAX_LAUNCHES = 2**31  # no real limit: a vertex may be expanded several times, and a launch takes _BUDGET edges
 _WIDEST = 1e30  # greatest width of a bucket
-MANY_LEAVES = 0.25  # share of the vertices; with fewer leaves, telling them apart takes longer than queueing them
-_HELD = 128  # vertices that a sub-group holds back if turns are few and long; 32, 64, 96 and 128 were tried on an H200
-_TURNS = 4096  # turns of a lone work-group in one launch
-_BUDGET = 2**22  # edges per launch of the one work-item, which then takes a fraction of a second
+MANY_LEAVES = 0.25  # share of the vertices. With fewer leaves, recognising them takes longer than queueing them.
+_HELD = 128  # vertices buffered by a sub-group if turns are few and long. 32, 64 and 96 were tried too, on an H200.
+_TURNS = 4096  # turns per launch of a single work-group
+_BUDGET = 2**22  # edges per launch of the one work-item, so that a launch takes only a fraction of a second
 
 
 def _bucketed(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None = None, light_first: bool) -> Recipe:
-    """Return the recipe of a search by buckets. *delta* is the width of the first bucket; later ones are adapted.
+    """Return the recipe of a search by buckets. *delta* is the width of the first; later widths are adapted.
 
-    One launch does it all on devices with a device-wide barrier. On others, one work-group makes many turns a launch.
+    On devices with a grid barrier one launch runs the whole search. On others a single work-group makes many turns per
+    launch. *light_first* selects ``delta_stepping``.
     """
     stats, held = problem.stats, problem.held
     n = stats.n_vertices
@@ -84,13 +86,13 @@ def _bucketed(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None
         setting,
         Phase(f"{_FRONTIER}:initialize", n),
         Phase(f"{_FRONTIER}:start", 1, values={"delta": partial(_default_delta, problem) if delta is None else delta}),
-        # A bucket takes at most six turns, and one more for each vertex that it settles.
+        # Bound on the turns: a bucket takes at most six, and one more for each vertex that it settles.
         Loop((search,), "round", "state[STATE_ALIVE]", 16 * n // _TURNS + 16) if alone else search,
     )
 
 
 def has_many_leaves(problem: SearchProblem) -> bool:
-    """Return whether many vertices are leaves, whose only edge leads back, so that it pays not to queue them."""
+    """Return whether it pays not to queue leaves, because many vertices have a single edge, which leads back."""
     stats = problem.stats
     return problem.graph.is_known_symmetric and sum(stats.degree_vertex_counts[1:2]) > MANY_LEAVES * stats.n_vertices
 
@@ -116,13 +118,14 @@ def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
         problem,
         setting,
         Phase(f"{_DIJKSTRA}:start", 1, values={"n_chunks": n_chunks}),
-        # The heap gets at most one entry per edge, and an entry moves at most once per level, of which there are 16.
+        # Bound on the launches: the queue gets at most one entry per edge, and an entry moves at most once in each of
+        # 16 levels.
         Loop((search,), "round", "state[STATE_ALIVE]", 32 * (n + stats.n_edges) // _BUDGET + 2),
     )
 
 
 def circular_buckets(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None = None) -> Recipe:
-    """Return the recipe of a few work-items that each have buckets of width *delta*, in a circle."""
+    """Return the recipe of a few work-items, each with a circular array of buckets of width *delta*."""
     stats, held = problem.stats, problem.held
     n, (scale, n_buckets) = stats.n_vertices, _circle(problem, delta)
     workers = queues.queue_members(facts) if facts.has_int64_atomics or not held.wide else 1
@@ -147,22 +150,22 @@ def circular_buckets(problem: SearchProblem, facts: DeviceFacts, *, delta: float
         problem,
         setting,
         Phase(f"{_BUCKETS}:start", 1, values={"n_buckets": n_buckets, "pool": pool}),
-        Loop((search,), "round", "state[STATE_ALIVE]", _MOST_LAUNCHES),
+        Loop((search,), "round", "state[STATE_ALIVE]", _MAX_LAUNCHES),
     )
 
 
 def _circle(problem: SearchProblem, delta: float | None) -> tuple[float, int]:
-    """Return the scale by which kernels tell the bucket of a distance, and the number of buckets.
+    """Return the scale that maps a distance to its bucket (a factor, or a shift for integers), and the bucket count.
 
-    By default a bucket is as wide as the mean weight over the mean degree. No edge may lead around the circle, so the
-    buckets are wider if one weight is far above the mean. With integers the width is a power of two.
+    By default a bucket is as wide as the mean weight divided by the mean degree. An edge must not span the whole
+    circle, so buckets are wider if one weight is far above the mean. With integers the width is a power of two.
     """
     held, greatest = problem.held, float(problem.weight_range[1])
     if not math.isfinite(greatest):
         weights = problem.edge_weights
         greatest = 0.0 if weights is None else float(weights[np.isfinite(weights)].max(initial=0.0))
     width = _default_delta(problem, _WIDTH_HOPS) if delta is None else checked_number("delta", delta)
-    width = max(width, greatest / _MOST_BUCKETS)
+    width = max(width, greatest / _MAX_BUCKETS)
     if held.is_float:
         width = max(width, _NARROWEST if held.wide else _NARROWEST_FLOAT32)
         return 1.0 / width, 1 << (int(greatest / width) + 2).bit_length()
@@ -171,10 +174,9 @@ def _circle(problem: SearchProblem, delta: float | None) -> tuple[float, int]:
 
 
 def _default_delta(problem: SearchProblem, hops: float | None = None) -> float:
-    """Return a multiple of the mean weight over the mean degree.
+    """Return the default width of a bucket: *hops* times the mean weight divided by the mean degree.
 
-    By default the multiple is large for deep searches, small for shallow ones, and least where hubs reach many vertices
-    at once.
+    By default *hops* is large for deep searches, small for shallow ones, and least if hubs reach many vertices at once.
     """
     graph, stats = problem.graph, problem.stats
     if not graph.n_edges:
@@ -184,7 +186,7 @@ def _default_delta(problem: SearchProblem, hops: float | None = None) -> float:
         hops = _DEEP_HOPS if stats.estimated_depth > _DEEP else shallow
     weights = np.ones(1) if graph.edge_weights is None else graph.edge_weights[:: max(1, graph.n_edges >> 16)]
     finite = weights[np.isfinite(weights)]
-    with np.errstate(over="ignore"):  # an infinite mean is limited below
+    with np.errstate(over="ignore"):  # An infinite mean is capped two lines below.
         mean = float(finite.mean(dtype=np.float64)) if finite.size else 1.0
     delta = min(hops * mean * graph.n_vertices / graph.n_edges, _WIDEST)
     return max(1.0, delta) if weights.dtype.kind != "f" or graph.edge_weights is None else delta
@@ -207,7 +209,10 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def contenders(problem: SearchProblem, facts: DeviceFacts) -> tuple[str, ...]:
-    """Return one strategy per kind of device and graph, or the host alone if the device lacks the distances' type."""
+    """Return the strategies that ``"auto"`` compares: the best for the device and graph, and the host.
+
+    The host is alone if the device lacks the distances' type.
+    """
     if problem.held.unsupported(facts) is not None and host.unfit(problem) is None:
         return ("host",)
     if not facts.is_cpu:
@@ -217,10 +222,10 @@ def contenders(problem: SearchProblem, facts: DeviceFacts) -> tuple[str, ...]:
 
 
 def _has_even_weights(problem: SearchProblem) -> bool:
-    """Return whether the greatest weight fits a circle of buckets that are no wider than by default."""
+    """Return whether circular buckets of the default width can span the greatest weight."""
     weights = problem.edge_weights
     if weights is None:
         return True
     few, greatest = weights[:: 1 + weights.size // _FEW_WEIGHTS], float(problem.weight_range[1])
     mean_degree = weights.size / problem.graph.n_vertices
-    return math.isfinite(greatest) and greatest * mean_degree <= _MOST_BUCKETS * _WIDTH_HOPS * float(few.mean())
+    return math.isfinite(greatest) and greatest * mean_degree <= _MAX_BUCKETS * _WIDTH_HOPS * float(few.mean())

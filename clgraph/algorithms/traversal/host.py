@@ -17,11 +17,11 @@ from clgraph.engine.host import met, pattern, scanned, too_many_entries
 from clgraph.model.cost import Part, Work
 
 NONE_BEFORE = -9999  # as in scipy.sparse.csgraph
-_AT_ONCE = 1 << 14  # vertices per call, so that their levels and predecessors stay in a cache
+_AT_ONCE = 1 << 14  # vertices per call of scipy's product. Their levels and predecessors then stay in a cache.
 _ONES = np.ones(_AT_ONCE, np.int32)
-_SCANS, _SCANS_OF_VERTICES = 0.1, 1.0  # passes over vertices and entries, and passes over vertices only
-_CALL = Work(host_seconds=2e-5)
-_GUESS_SECONDS = 1.5e-8  # per vertex of an irregular graph, for mispredicted branches
+_SCANS, _SCANS_OF_VERTICES = 0.1, 1.0  # a search's cost in passes over all data, and in passes over the vertices alone
+_CALL = Work(host_seconds=2e-5)  # fixed cost of a call to scipy
+_GUESS_SECONDS = 1.5e-8  # mispredicted branches, per vertex of a graph of irregularity 1
 
 
 def unfit(problem: Any) -> str | None:
@@ -30,7 +30,7 @@ def unfit(problem: Any) -> str | None:
 
 
 def search(problem: SearchProblem) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the levels of the vertices and their predecessors."""
+    """Return the level of each vertex (-1 if unreached or beyond the limit) and its predecessor."""
     distances, predecessors = levels(pattern(problem.graph), problem.sources)
     if problem.limit is not None:
         beyond = distances > problem.limit
@@ -39,12 +39,12 @@ def search(problem: SearchProblem) -> tuple[NDArray[np.int32], NDArray[np.int32]
 
 
 def levels(matrix: csr_array, sources: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return how many edges of *matrix* lead from the nearest source to each vertex, and the predecessors.
+    """Return the number of edges from the nearest source to each vertex of *matrix*, and the predecessors.
 
-    scipy returns the order of the search but not its levels. So each vertex, in this order, adds the level of its
-    predecessor to its own. For several sources, an extra vertex is added to the graph as their predecessor.
+    scipy returns the order of the search but not its levels. So each vertex starts with a level of 1 and, in this
+    order, adds the level of its predecessor. Several sources get an extra vertex as their common predecessor.
     """
-    from scipy.sparse.csgraph import breadth_first_order  # loading it takes 0.07 s, so only this strategy does it
+    from scipy.sparse.csgraph import breadth_first_order  # The import takes 0.07 s, so only this strategy pays it.
 
     n, first = matrix.shape[0], sources[0]
     if sources.size > 1:
@@ -70,10 +70,11 @@ def levels(matrix: csr_array, sources: NDArray[np.int32]) -> tuple[NDArray[np.in
 
 @cache
 def _product() -> Callable[..., None] | None:
-    """Return scipy's ``coo_matvec``, which adds matrix times input to an output, if both vectors may be one array.
+    """Return scipy's ``coo_matvec``, or ``None`` if its input and output vectors cannot be the same array.
 
-    With one entry per row, each row then reads the sums of the rows before it. scipy does not promise this, so it is
-    tried out: if a path of 64 vertices does not get its levels, ``None`` is returned.
+    The function adds matrix times input to the output, entry by entry. If both are the same array, and each row has one
+    entry, each row reads the sums of the rows before it. scipy does not guarantee this, so it is tested on a path of 64
+    vertices.
     """
     levels, path = np.ones(64, np.int32), np.arange(64, dtype=np.int32)
     levels[0] = 0
@@ -94,6 +95,9 @@ def levels_work(problem: Any) -> list[Part]:
 
 
 def _guesses(stats: GraphStats) -> Work:
-    """Return the time of mispredicted branches at row ends and met vertices; rates of far vertices include it."""
+    """Return the time of mispredicted branches, which depends on irregular degrees.
+
+    The measured rates of far accesses include mispredictions, so only near neighbours are counted.
+    """
     met_vertices, _ = reached(stats)
     return Work(host_seconds=_GUESS_SECONDS * (1.0 - stats.far_neighbor_share) * stats.irregularity * met_vertices)

@@ -1,4 +1,4 @@
-"""A search on one device, and rounds over all vertices until no distance falls; see cl/traversal/rounds.h."""
+"""Plans of searches on one device, and the loop of rounds over all vertices (cl/traversal/rounds.h)."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from clgraph.runtime.driver.failure import STATUS_STUCK, check_status
 from clgraph.runtime.driver.timing import RoundBalance
 from clgraph.runtime.memory.arrays import DeviceArray
 
-_MOST_AT_ONCE = 32  # rounds enqueued before the host reads whether the search has ended
+_MAX_AT_ONCE = 32  # greatest number of rounds enqueued before the host reads whether the search has ended
 
 
 class SearchPlan(Plan):
-    """Finds distances from the nearest source."""
+    """A plan that finds each vertex's distance from the nearest source."""
 
     problem: SearchProblem
-    _sources: NDArray[np.int32]  # the sources in the device's memory
+    _sources: NDArray[np.int32]  # a copy of the sources that the device holds
 
     def attach(self, problem: SearchProblem) -> None:
         super().attach(problem)
@@ -35,7 +35,7 @@ class SearchPlan(Plan):
 
     @property
     def distances(self) -> DeviceArray:
-        """The first ``n_vertices`` items after ``run()``, in the form ``problem.held``; levels are int32."""
+        """The distances after ``run()``: the first ``n_vertices`` items, int32 levels or words of ``problem.held``."""
         return self.arrays["distances"]
 
     @property
@@ -44,40 +44,41 @@ class SearchPlan(Plan):
 
     @property
     def balance(self) -> tuple[RoundBalance, ...] | None:
-        """The work of each work-group in each round of the last run, if a strategy by rounds was asked to count it."""
+        """Statistics of the edges per work-group in each round of the last run; ``None`` unless *balance* was set."""
         return None if self._rounds is None else self._rounds.balance
 
     @property
     def group_edges(self) -> NDArray[Any]:
-        """The edges of each work-group in the round with the most edges."""
+        """The number of edges of each work-group in the round with the most edges."""
         assert self._rounds is not None
         return self._rounds.group_edges
 
 
 class Rounds:
-    """Enqueues several rounds at a time; rounds that follow the last fall of a distance do nothing.
+    """The loop of rounds over all vertices until no distance falls.
 
-    It drives its launches itself, because a read from the device after each round would take longer than most rounds,
-    and because it can count the edges of each work-group, round by round.
+    A read from the device after each round would take longer than most rounds. So several rounds are enqueued at a
+    time; rounds after the search has ended change nothing. The loop can also count the edges of each work-group.
 
     Parameters
     ----------
     plan : Plan
-        Its kernels have a parameter ``round`` and count edges in ``work``.
+        A plan whose kernels have a parameter ``round`` and count edges in ``work``.
     body : sequence of Phase
         The launches of a round.
     counts : bool
-        Count the edges that each work-group looks at; rounds take longer.
+        Count the edges that each work-group reads. This makes rounds slower.
     threshold : int, optional
-        If given, the first kernel itself launches the work-groups for rows with more edges than this.
+        If given, the first kernel launches work-groups from the device for rows with more edges than this.
 
     Attributes
     ----------
     details : dict
-        ``rounds``: the rounds of the last run up to the first that changed nothing, which is included.
+        ``rounds``: the number of rounds of the last run, including the first round that changed nothing.
     balance : tuple of RoundBalance or None
+        If *counts*, statistics of the edges per work-group, one for each round.
     group_edges : int array
-        If *counts*, the edges of each work-group in the round with the most edges.
+        If *counts*, the number of edges of each work-group in the round with the most edges.
     """
 
     def __init__(self, plan: Plan, *, body: Sequence[Phase], counts: bool, threshold: int | None = None) -> None:
@@ -102,9 +103,9 @@ class Rounds:
         done = changed = 0
         rows: list[RoundBalance] = []
         while changed == done:
-            if done > self._plan.problem.graph.n_vertices:  # each round reaches an edge farther on every path
+            if done > self._plan.problem.graph.n_vertices:  # Every round extends shortest paths by an edge.
                 check_status(STATUS_STUCK, f"{done} rounds of {self._launches[-1].kernel}")
-            at_once = 1 if self._counts else min(1 + done // 4, _MOST_AT_ONCE)
+            at_once = 1 if self._counts else min(1 + done // 4, _MAX_AT_ONCE)
             for number in range(done + 1, done + at_once + 1):
                 if self._counts:
                     self._work.fill(0)
@@ -121,7 +122,7 @@ class Rounds:
 
     def _count(self, number: int, before: Sequence[RoundBalance]) -> RoundBalance:
         n_groups = self._work.size
-        if self._threshold is not None:  # the number of groups that kernels launch differs from round to round
+        if self._threshold is not None:  # The device launches a different number of groups in each round.
             n_groups = self._launches[0].n_groups + self._plan.word(f"state[STATE_CHILD_GROUPS + {number % 4}]")
         edges = self._work.get(0, n_groups)
         if edges.sum() > max((row.edges for row in before), default=-1):

@@ -9,16 +9,17 @@ from clgraph.runtime.driver.failure import STATUS_STUCK, check_status
 from clgraph.runtime.graphs.device_graph import device_graph
 
 _SOURCE = "traversal/predecessors.cl"
-_SHORT = 1024  # vertices. For shorter lists, one work-group alone is faster than one launch per round.
-_ROUNDS_ALONE = 4096  # rounds per launch of one work-group alone
+_SHORT = 1024  # vertices. Rounds over shorter lists are faster by one work-group than by one launch per round.
+_ROUNDS_ALONE = 4096  # rounds per launch of a single work-group
 _AT_ONCE = 8  # launches enqueued before the host reads the sizes of the lists
 
 
 class Predecessors:
-    """Finds the least predecessor of every vertex; sources and unreached vertices have none.
+    """A step that finds the least predecessor of every vertex; sources and unreached vertices have none.
 
-    It drives its launches itself. While the lists are long, it enqueues several launches and then reads the sizes of
-    the lists. While they are short, one work-group alone makes many rounds.
+    Edges that add nothing to a distance are followed in rounds over lists of vertices. While the lists are long, the
+    host enqueues several launches and then reads the sizes of the lists. While they are short, a launch of a single
+    work-group makes many rounds.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -29,7 +30,7 @@ class Predecessors:
             _SOURCE, defines, work_group_size=max(64, session.facts.sub_group_size)
         )
         self._state = session.empty(program.constant("FOLLOW_STATE_WORDS"), np.uint32)
-        self._most_rounds = n + _ROUNDS_ALONE  # each round reaches an edge farther on a path
+        self._most_rounds = n + _ROUNDS_ALONE  # Every round extends paths by an edge.
         scope = {
             **plan.scope, "n": n, "n_sources": sources.size, "rounds": session.empty(n, np.int32), "state": self._state,
         }  # fmt: skip
@@ -39,7 +40,7 @@ class Predecessors:
         ]
         self._finish = program.bind("finish", n, scope)
         self._is_flat = problem.held.is_float or bool(problem.weight_range[0] == 0)
-        if self._is_flat:  # there may be edges that add nothing to a distance
+        if self._is_flat:  # Some edges may add nothing to a distance: weight 0, or rounding.
             scope["lists"] = session.empty(2 * n, np.int32)
             self._find.append(program.bind("follow_all", n, scope))
             self._follow = program.bind(

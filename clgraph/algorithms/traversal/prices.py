@@ -15,36 +15,36 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.device.profile import DeviceRates
 from clgraph.model.cost import Chain, Gathers, Work, estimate
 
-NEAR_BYTES = 2.0**18  # working set of near vertices: a core's second-level cache
+NEAR_BYTES = 2.0**18  # working set of accesses to near vertices: about a core's second-level cache
 CHILD_MEAN_DEGREES = 32  # default threshold of child launches, in mean degrees
-PART_BYTES = 12.0  # per part of a split vertex: its begin, its end and its parent
-PARENT_GATHERS = 20.0  # per part and round, since a part reads the distance of its parent
-HOPS_PER_LOG = 1.8  # edges of a shortest path per ln(reached vertices), where weights are random
-RISING_SHARE = 0.7  # rounds on a CPU per edge of the longest path: one round follows a path while its numbers rise
-CPU_ENTRY_BYTES, CPU_ENTRY_LOADS = 18.0, 0.36  # per entry of all rows, and per entry of the longest row
+PART_BYTES = 12.0  # bytes per part of a split vertex: its begin, its end and its parent
+PARENT_GATHERS = 20.0  # gathers per part and round, fitted; a part reads its parent's distance
+HOPS_PER_LOG = 1.8  # edges of the longest shortest path per ln(reached vertices), for random weights
+RISING_SHARE = 0.7  # rounds per edge of the longest path on a CPU: one round follows a path while its numbers rise
+CPU_ENTRY_BYTES, CPU_ENTRY_LOADS = 18.0, 0.36  # bytes per entry, and dependent loads per entry of the longest row
 CPU_FAR_LOADS = 0.5  # loads that a core waits for, per entry with a far end
-IRREGULAR_SECONDS = 6.8e-9  # a core's time per vertex of an irregular graph, for mispredicted row ends
+IRREGULAR_SECONDS = 6.8e-9  # mispredicted branches at row ends, per vertex of a graph of irregularity 1
 
 
 def reached(stats: GraphStats) -> tuple[float, float]:
-    """Return the number of vertices with an edge, and of entries, that a search meets."""
+    """Return the predicted numbers of vertices and entries that a search reaches, without isolated vertices."""
     return stats.reached_share * (stats.n_vertices - stats.n_isolated), stats.reached_share * stats.n_edges
 
 
 def topology_driven(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Return the work of rounds over whole rows."""
+    """Return the work of ``topology_driven``: rounds over whole rows."""
     return _all_rounds(problem, facts, math.inf)
 
 
 def node_splitting(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Return the work of splitting vertices with many edges, and of rounds over the parts."""
+    """Return the work of ``node_splitting``: splitting vertices with many edges, and rounds over the parts."""
     stats, mda = problem.stats, likely_mda(problem.stats)
     made = Work(launches=4.0, streamed_bytes=20.0 * stats.n_vertices + part_bytes(stats, mda))
     return _all_rounds(problem, facts, mda) + made
 
 
 def child_launch(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Return the work of rounds in which long rows are cut into pieces for a second launch."""
+    """Return the work of ``child_launch``: rounds in which a second launch processes long rows in pieces."""
     return _all_rounds(problem, facts, CHILD_MEAN_DEGREES * max(1.0, problem.stats.mean_degree))
 
 
@@ -57,10 +57,10 @@ def _all_rounds(problem: SearchProblem, facts: DeviceFacts, mda: float) -> Work:
 
 
 def n_rounds(stats: GraphStats, facts: DeviceFacts, light_share: float = 1.0) -> float:
-    """Return the number of rounds: one per edge of the longest shortest path, and two more.
+    """Return the number of rounds: about one per edge of the longest shortest path, and two more.
 
-    Where weights differ, shortest paths go around heavy edges. Their number of edges is then a multiple of the
-    logarithm of the vertices, or the levels of a search along light edges if these are fewer.
+    If weights differ, shortest paths go around heavy edges and have more edges. The longest then has a fixed multiple
+    of ln(reached vertices), or the depth of a search along light edges if that is less.
     """
     longest = stats.estimated_depth
     if light_share < 1.0:
@@ -71,10 +71,11 @@ def n_rounds(stats: GraphStats, facts: DeviceFacts, light_share: float = 1.0) ->
 
 
 def round_work(stats: GraphStats, facts: DeviceFacts, distance_bytes: float, mda: float = math.inf) -> Work:
-    """Return the work of a round without its launches, where no part has more than *mda* edges.
+    """Return the work of a round without its launches, if no part of a vertex has more than *mda* edges.
 
-    A round takes at least the time of its longest part, because one work-item loads its entries one after the other.
-    On a GPU a vertex also waits for the longest row of its sub-group; parts of one vertex stand beside each other.
+    A round takes at least the time of its longest part, because one work-item loads the part's entries one after the
+    other. On a GPU a vertex also waits for the longest row of its sub-group. Extra parts of a vertex are neighbours in
+    a sub-group and have equal lengths, so they do not wait.
     """
     n, n_parts = float(stats.n_vertices), n_extra_parts(stats, mda)
     longest, parts = min(mda, float(stats.max_degree)), 4.0 + distance_bytes + (PART_BYTES if n_parts else 4.0)
@@ -96,7 +97,7 @@ def round_work(stats: GraphStats, facts: DeviceFacts, distance_bytes: float, mda
 
 
 def _cut(stats: GraphStats, mda: float) -> tuple[list[tuple[float, float]], float]:
-    """Return the edges that a vertex keeps, with the share of these vertices, and the edges of all other parts."""
+    """Return pairs (edges that a vertex keeps, share of these vertices), sorted, and the edges of all other parts."""
     kept, moved = [], 0.0
     for degree, share in stats.degrees_and_shares:
         size = degree / _parts(degree, mda)
@@ -106,7 +107,7 @@ def _cut(stats: GraphStats, mda: float) -> tuple[list[tuple[float, float]], floa
 
 
 def _longest_of(width: int, sizes: Sequence[tuple[float, float]]) -> float:
-    """Return the expected largest of *width* sizes that are drawn at random, with their shares as probabilities."""
+    """Return the expected maximum of *width* sizes drawn at random, each with its share as probability."""
     expected = below = reached = 0.0
     for size, share in sizes:
         below = min(1.0, below + share)
@@ -130,12 +131,15 @@ def _parts(degree: float, mda: float) -> int:
 
 
 def likely_mda(stats: GraphStats) -> int:
-    """Return a maximum degree that is good on most devices."""
+    """Return a maximum number of edges per part that is good on most devices."""
     return max(4, round(4.0 * stats.mean_degree))
 
 
 def model_mda(stats: GraphStats, facts: DeviceFacts, rates: DeviceRates, distance_bytes: float) -> int:
-    """Return the maximum degree predicted to be fastest, a power of two or the largest degree; the larger on ties."""
+    """Return the maximum number of edges per part that is predicted to be fastest.
+
+    Candidates are powers of two and the largest degree. On ties the larger one wins.
+    """
     largest = max(1, stats.max_degree)
     powers = (1 << k for k in range(largest.bit_length(), 1, -1))
 

@@ -23,24 +23,24 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
 LARGEST_DEGREE = object()
-"""As a source it means the vertex of the largest degree."""
+"""A placeholder for *source*: search from the vertex of the largest degree."""
 _BOOL = bool | np.bool_
 MAX_DEPTH = 2**31 - 2
-_MOST_MET, _FRAGMENTS = 64, 0.9  # Up to 64 reached vertices are counted, if searches reach at most 0.9 of the graph.
-GREATEST = 2**63 - 1  # the greatest integer distance
+_MOST_MET, _FRAGMENTS = 64, 0.9  # Reached vertices are counted up to 64, in graphs whose searches reach at most 90 %.
+GREATEST = 2**63 - 1  # greatest distance with integer weights
 _KINDS = {"int32": "WEIGHT_INT", "int64": "WEIGHT_LONG", "float32": "WEIGHT_FLOAT", "float64": "WEIGHT_DOUBLE"}
 
 
 @dataclass(frozen=True)
 class DistanceType:
-    """How kernels hold weights and distances.
+    """The types of weights and distances in kernels.
 
     Attributes
     ----------
     kind : str
-        The kernels' name for the type of the weights.
+        The type of the weights, as a value of the kernels' ``WEIGHT_KIND``.
     wide : bool
-        Whether distances have 64 bits; with float32 weights they are then float64.
+        Whether distances have 64 bits. With float32 weights they are then float64.
     """
 
     kind: str
@@ -52,7 +52,7 @@ class DistanceType:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The unsigned type of a distance."""
+        """The unsigned type that holds the bits of a distance."""
         return np.dtype(np.uint64 if self.wide else np.uint32)
 
     @property
@@ -60,7 +60,7 @@ class DistanceType:
         return {"WEIGHT_KIND": self.kind, "WIDE": int(self.wide)}
 
     def limit(self, limit: float | None) -> Any:
-        """Return *limit* as kernels hold it; without a limit, the greatest distance that they can hold."""
+        """Return *limit* in the kernels' type; without a limit, the greatest value of that type less 1."""
         most = np.iinfo(self.dtype).max - 1
         if limit is None or limit == np.inf:
             return self.dtype.type(most)
@@ -74,7 +74,7 @@ class DistanceType:
 
     @property
     def answer_dtype(self) -> np.dtype[Any]:
-        """The type of a distance as the user gets it: int64, with -1 for the unreached, or a float, with inf."""
+        """The type of returned distances: int64, where -1 means unreached, or a float, where inf does."""
         if not self.is_float:
             return np.dtype(np.int64)
         return np.dtype(np.float64 if self.wide else np.float32)
@@ -94,15 +94,15 @@ class SearchProblem(GraphProblem):
     ----------
     graph : Graph
     sources : int32 array
-        Vertex numbers; the search finds distances from the nearest.
+        Vertex numbers. Distances are from the nearest source.
     limit : int, float or None
         Vertices farther than this stay unreached.
     weighted : bool
-        Whether a distance is a sum of weights; else it is a number of edges.
+        Whether a distance is a sum of weights. If not, it is a number of edges.
     predecessors : bool
-        Whether predecessors are wanted.
+        Whether to find predecessors too.
     wide : bool
-        Whether distances have 64 bits even if their type needs only 32.
+        Whether distances have 64 bits even if the type of the weights needs only 32.
     """
 
     sources: NDArray[np.int32]
@@ -113,16 +113,19 @@ class SearchProblem(GraphProblem):
 
     @property
     def settings(self) -> Hashable:
-        """A plan also serves other sources of the same number, if both searches reach few vertices or neither does."""
+        """The key of problems that can reuse a plan. Sources may differ, but not their number.
+
+        A search that reaches few vertices does not share a plan with one that reaches many.
+        """
         ends_soon = self.n_met is not None
         return type(self), self.sources.size, ends_soon, self.limit, self.weighted, self.predecessors, self.wide
 
     @property
     def n_met(self) -> int | None:
-        """The number of vertices that the search reaches if they are few; ``None`` if many, or if not counted.
+        """The number of vertices that the search reaches; ``None`` if it is above 64 or was not counted.
 
-        Counting takes the host up to 70 us. So it is done only if the graph is in fragments, and its rows are not on a
-        device.
+        Counting takes the host up to 70 µs. So it is done only if the graph consists of fragments and its rows are in
+        host memory.
         """
         graph = self.graph
         if not graph.is_measured or isinstance(graph, GraphOnDevice) or graph.stats.reached_share > _FRAGMENTS:
@@ -143,7 +146,7 @@ class SearchProblem(GraphProblem):
 
     @cached_property
     def stats(self) -> GraphStats:
-        """The statistics of the graph. If the search reaches few vertices, its own reach and depth replace theirs."""
+        """The graph's statistics, but with the reach and depth of this search if it reaches few vertices."""
         stats, n_met = self.graph.stats, self.n_met
         if n_met is None:
             return stats
@@ -162,7 +165,7 @@ class SearchProblem(GraphProblem):
 
     @cached_property
     def light_share(self) -> float:
-        """The share of a few edges that weigh at most twice the least of them."""
+        """The share of sampled edges whose weight is at most twice the least weight of the sample."""
         return self.graph.light_share if self.weighted else 1.0
 
     @property
@@ -172,14 +175,14 @@ class SearchProblem(GraphProblem):
 
     @cached_property
     def held(self) -> DistanceType:
-        """The type of distances in kernels. The int64 weights of an unchecked matrix count as large."""
+        """The types in kernels. Small int64 weights become int32, except in a matrix that was not read yet."""
         kind = "WEIGHT_NONE" if self.weight_dtype is None else _KINDS[self.weight_dtype.name]
-        if kind == "WEIGHT_LONG" and not is_unread(self):  # a choice must not wait for a pass over all weights
+        if kind == "WEIGHT_LONG" and not is_unread(self):  # A strategy's choice must not wait for a pass over weights.
             kind = "WEIGHT_INT" if self.weight_range[1] < 2**31 else kind
         return DistanceType(kind, self.wide or kind in ("WEIGHT_LONG", "WEIGHT_DOUBLE"))
 
     def upload_weights(self, session: Session) -> DeviceArray:
-        """Return the weights of all entries on the device; a placeholder if every edge weighs 1."""
+        """Return the weights of all entries on the device, or an array of one item if every edge weighs 1."""
         if self.weight_dtype is None:
             return session.empty(1, np.int32)
         if self.weight_dtype == np.int64 and self.held.kind == "WEIGHT_INT":
@@ -190,7 +193,7 @@ class SearchProblem(GraphProblem):
         return on_device
 
     def upload_sources(self, session: Session) -> DeviceArray:
-        """Return the sources in new memory, since a plan overwrites them with the sources of its next problem."""
+        """Return the sources in an array of their own, because a plan later overwrites it with other sources."""
         array = session.empty(self.sources.size, np.int32)
         if self.sources.size == 1:
             array.fill(self.sources[0])  # unlike set(), fill() does not make the host wait
@@ -205,14 +208,14 @@ def source_numbers(graph: Graph, source: Any) -> NDArray[np.int32]:
     Raises
     ------
     SourceError
-        An id is no vertex.
+        The graph has no vertex of a given id.
     InputError
-        There is no source, or the graph is too large for a search.
+        *source* is empty, or the graph is too large for a search.
     """
     graph._require_fits("searches take")
     if source is LARGEST_DEGREE:
         return np.array([graph.degrees.argmax()] if graph.n_vertices else [], np.int32)
-    if is_array(source) and _find(graph, source) < 0:  # an id may have methods of an array, as pandas' Timestamp has
+    if is_array(source) and _find(graph, source) < 0:  # An id may look like an array, as pandas' Timestamp does.
         array = checked_array("source", source)
         check_length("source", np.atleast_1d(array))
         source = array.tolist()
@@ -226,7 +229,7 @@ def source_numbers(graph: Graph, source: Any) -> NDArray[np.int32]:
 
 
 def vertex_number(graph: Graph, given: Any, what: str = "vertex") -> int:
-    """Return the number of the vertex of this id, or raise a :class:`SourceError` that says *what* it is."""
+    """Return the number of the vertex with this id. A :class:`SourceError` calls the id *what*."""
     number = _find(graph, given)
     if number >= 0:
         return number
@@ -249,9 +252,9 @@ def path_to(graph: Graph, predecessors: NDArray[np.int32], sources: NDArray[np.i
 
 
 def nearest_sources(predecessors: NDArray[np.int32], sources: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the source at which the path of each vertex begins, int32; -9999 where *predecessors* lead to no source.
+    """Return the source at which the path to each vertex begins, int32; -9999 for unreached vertices.
 
-    Each round doubles the length of the path that a vertex has followed back.
+    This is pointer jumping: each round doubles the length of the path that every vertex has followed back.
     """
     first = predecessors.copy()
     first[sources] = sources
@@ -264,14 +267,14 @@ def nearest_sources(predecessors: NDArray[np.int32], sources: NDArray[np.int32])
 
 
 def _find(graph: Graph, given: Any) -> int:
-    """Return the number of the vertex of this id, or -1. A bool does not match an integer id, though it equals one."""
+    """Return the number of the vertex with this id, or -1. ``True`` does not match the id 1, although it equals it."""
     is_number = isinstance(given, int | np.integer) and not isinstance(given, bool)
     if graph.ids is None:
         return int(given) if is_number and 0 <= given < graph.n_vertices else -1
     if is_number and graph.has_rising_ids:  # a dictionary of all ids would take seconds in a large graph
         number = int(graph.ids.searchsorted(int(given))) if -(2**63) <= given < 2**63 else graph.n_vertices
         return number if number < graph.n_vertices and graph.ids[number] == given else -1
-    with contextlib.suppress(Exception):  # an object without a hash, or one that cannot be compared, is no id
+    with contextlib.suppress(Exception):  # An unhashable or incomparable object is not an id.
         number = graph.vertex_numbers.get(given, -1)
         if number >= 0 and isinstance(given, _BOOL) == isinstance(graph.ids[number], _BOOL):
             return number

@@ -1,4 +1,4 @@
-"""The strategies that work in rounds over all vertices: baselines of breadth-first search and shortest paths."""
+"""Strategies that work in rounds over all vertices: the baselines of breadth-first search and shortest paths."""
 
 from __future__ import annotations
 
@@ -27,13 +27,16 @@ from clgraph.primitives.scan import Scan
 from clgraph.runtime.session import Session
 
 _PLAIN, _SPLIT, _CHILD = (f"traversal/{name}.cl" for name in ("topology_driven", "node_splitting", "child_launch"))
-_PIECE = 256  # edges of a long row that a sub-group takes
-_MAX_PARTS = 2**31 - 2**12
-_BUCKETS = 10
+_PIECE = 256  # edges per piece of a long row. A sub-group takes a piece.
+_MAX_PARTS = 2**31 - 2**12  # Kernels number the parts with int.
+_BUCKETS = 10  # buckets of the degree histogram
 
 
 def search_recipe(problem: SearchProblem, own: Callable[[], Setting], *steps: Step) -> Recipe:
-    """Return the recipe of *steps*, with their *own* setting, followed by finding predecessors if these are wanted."""
+    """Return the recipe of *steps*, followed by a search for predecessors if the problem asks for them.
+
+    ``own()`` returns the setting of the steps. The recipe adds what all searches need.
+    """
     n = problem.graph.n_vertices
     if problem.predecessors:
         steps = *steps, Use(Predecessors)
@@ -64,7 +67,7 @@ def _recipe(
     details: Mapping[str, Any] | None = None,
     device_threshold: int | None = None,
 ) -> Recipe:
-    """Return the recipe of *before* and then rounds of *body*, with *n_words* distances (by default one per vertex)."""
+    """Return the recipe of the steps *before*, then rounds of *body*, with *n_words* distances (default: n)."""
     atomic, balance = checked_flag("atomic", atomic), checked_flag("balance", balance)
     n_words = problem.graph.n_vertices if n_words is None else n_words
     return search_recipe(
@@ -89,7 +92,10 @@ def _recipe(
 def topology_driven(
     problem: SearchProblem, _facts: DeviceFacts, *, atomic: bool = False, balance: bool = False
 ) -> Recipe:
-    """Lower distances by loads and stores or by atomics; *balance* counts the edges of each work-group."""
+    """Return the recipe of rounds in which a work-item takes each vertex.
+
+    Distances are lowered by loads and stores, or by *atomic* operations. *balance* counts the edges per work-group.
+    """
     body = (Phase(f"{_PLAIN}:relax_vertices", problem.graph.n_vertices),)
     return _recipe(problem, body, atomic=atomic, balance=balance)
 
@@ -102,7 +108,10 @@ def node_splitting(
     atomic: bool = False,
     balance: bool = False,
 ) -> Recipe:
-    """Vertices keep at most *mda* edges: a number, the result of :func:`histogram_mda`, or the number likely best."""
+    """Return the recipe of rounds over vertices that were split into parts of at most *mda* edges.
+
+    ``"histogram"`` is the result of :func:`histogram_mda`, ``"model"`` the number that is likely best.
+    """
     graph, stats, n = problem.graph, problem.stats, problem.graph.n_vertices
     atomic = checked_flag("atomic", atomic)
     if isinstance(mda, str):
@@ -138,10 +147,10 @@ def node_splitting(
 
 
 def _part_count(graph: ref[Graph], mda: int) -> int:
-    """Return the number of vertices and their children if a vertex keeps at most *mda* edges.
+    """Return the number of parts of all vertices if a part has at most *mda* edges.
 
-    They are counted only when a plan is made, because each prediction makes a recipe. The reference is weak, because a
-    recipe may be kept longer than its graph.
+    Every prediction makes a recipe, but only a plan needs this number, so it is computed on demand. The reference is
+    weak because a recipe may outlive its graph.
     """
     alive = graph()
     assert alive is not None
@@ -171,7 +180,10 @@ def child_launch(
     atomic: bool = False,
     balance: bool = False,
 ) -> Recipe:
-    """Rows longer than *threshold*, by default 32 times the mean degree, get a grid of their own."""
+    """Return the recipe of rounds in which rows longer than *threshold* are processed by a launch of their own.
+
+    The default threshold is 32 times the mean degree. *from_device* makes kernels launch it, else the host does.
+    """
     stats, n = problem.stats, problem.graph.n_vertices
     if threshold is None:
         threshold = max(1, round(prices.CHILD_MEAN_DEGREES * stats.mean_degree))
@@ -200,7 +212,7 @@ def child_launch(
 
 
 def rounds_strategies(kind: type[SearchPlan]) -> dict[str, Strategy]:
-    """Return these strategies by name; their plans are instances of *kind*."""
+    """Return the three strategies of this module by name, with plans of class *kind*."""
     plain = planned("online", topology_driven, kind, prices.topology_driven)
     split = planned("online", node_splitting, kind, prices.node_splitting)
     child = planned("online", child_launch, kind, prices.child_launch)
@@ -220,7 +232,7 @@ def _plan_splitting(
     atomic: bool = False,
     balance: bool = False,
 ) -> Any:
-    """Return the plan; for ``"model"``, the cost model chooses *mda* by the rates of the session's device."""
+    """Return the plan of ``node_splitting``. If *mda* is ``"model"``, it is predicted from the device's rates."""
     if isinstance(mda, str) and mda == "model":
         mda = prices.model_mda(problem.stats, session.facts, session.profile.rates, problem.held.dtype.itemsize)
     return plan(session, problem, mda=mda, atomic=atomic, balance=balance)
@@ -235,6 +247,6 @@ def _plan_launches(
     atomic: bool = False,
     balance: bool = False,
 ) -> Any:
-    """Return the plan; kernels launch the grids of long rows themselves if the session's device can."""
+    """Return the plan of ``child_launch``. Kernels launch the grids of long rows themselves if the device can."""
     from_device = session.commands.has_device_queue
     return plan(session, problem, threshold=threshold, from_device=from_device, atomic=atomic, balance=balance)

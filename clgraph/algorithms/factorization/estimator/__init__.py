@@ -1,1 +1,1 @@
-"""The estimator of scikit-learn's form, and the model that it fits."""
+"""The scikit-learn estimator."""

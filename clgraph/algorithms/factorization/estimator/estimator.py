@@ -23,7 +23,7 @@ from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import InputError
 from clgraph.runtime.session import SessionLike, as_session
 
-_MOST_EPOCHS = 2**31 - 1
+_MAX_EPOCHS = 2**31 - 1
 _TRIPLE = ("users", "items", "values")
 _FORM = ("n_features_in_", "feature_names_in_", "_fitted_on_pairs")
 
@@ -31,9 +31,9 @@ _FORM = ("n_features_in_", "feature_names_in_", "_fitted_on_pairs")
 class SGDMatrixFactorization(SavedFactorization):
     """Low-rank factorisation of a sparse users x items matrix of ratings by stochastic gradient descent.
 
-    A rating is predicted as ``mean + user_bias + item_bias + user_factors . item_factors``, and one epoch takes one
-    gradient step on each rating's squared error plus *regularization* times the squared norms of what predicts it [1]_
-    [2]_. Steps run in parallel, kept off each other's rows by one of several strategies [3]_.
+    A rating is predicted as ``mean + user_bias + item_bias + user_factors . item_factors``. One epoch makes a gradient
+    step on each rating. A step's loss is the squared error plus *regularization* times the squared norms of the rows
+    and biases involved [1]_ [2]_. Steps run in parallel; the strategy keeps them from conflicting [3]_.
 
     Parameters
     ----------
@@ -44,16 +44,15 @@ class SGDMatrixFactorization(SavedFactorization):
     strategy_options : dict, optional
         Options of a named strategy: the keyword-only parameters of its plan.
     n_epochs : int
-        Sweeps over the ratings in ``fit``.
+        Number of sweeps over the ratings in ``fit``.
     learning_rate : float
-        Rate of the first epoch. Its product with *regularization* is at most 1/2; beyond, a step would shrink rows
-        by more than half.
+        Rate of the first epoch. Its product with *regularization* must be at most 1/2, because a step shrinks rows by
+        this product.
     schedule : {"constant", "inverse", "bold_driver"}
-        Learning rate of the later epochs: it stays; it is ``learning_rate / (1 + decay * t)``; or it is 5 % more after
-        an epoch with a lower training error and half after one with a higher error, up to
-        ``0.5 / regularization``.
+        Learning rate of later epochs: constant; ``learning_rate / (1 + decay * t)`` in epoch t; or 5 % higher after
+        an epoch that lowered the training error, half after one that raised it, at most ``0.5 / regularization``.
     decay : float
-        How fast the rate of the "inverse" schedule falls.
+        Coefficient of the "inverse" schedule.
     regularization : float
         Weight of the squared norms; at most ``0.5 / learning_rate``.
     biases : bool
@@ -61,23 +60,23 @@ class SGDMatrixFactorization(SavedFactorization):
     storage : {"float32", "float16"}
         Type of the factors in device memory; arithmetic is float32.
     init_scale : float
-        The factors start from a normal distribution of standard deviation ``init_scale / sqrt(n_factors)``.
-        Users and items without ratings stay there; biases start at 0.
+        Factors start from a normal distribution of standard deviation ``init_scale / sqrt(n_factors)``, biases at 0.
+        Users and items without ratings keep their initial factors.
     tol : float, optional
-        Stop after an epoch that lowers the error (RMSE) of *eval_set* by less than this. Without *eval_set*
-        the error of the training ratings counts.
+        Stop after an epoch that lowers the error (RMSE) on *eval_set* by less than this. Without *eval_set*
+        the error on the training ratings counts.
     random_state : int, RandomState or None
-        Seed of the first factors. With an integer, ``strategy="auto"`` chooses among offline strategies only,
-        and the result is the same in every run on a device while the choice is. New rates from
-        ``clgraph probe`` may change it; ``strategy=`` with the name of an offline strategy pins it.
+        Seed of the initial factors. With an integer, ``strategy="auto"`` chooses among offline strategies only. Then
+        runs on one device have equal results if the choice is the same. New rates from ``clgraph probe`` may
+        change it; naming an offline strategy in *strategy* fixes it.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one. An estimator that holds a
         Session cannot be pickled.
     devices : "all", or sequence of str, Session or pyopencl.Device, optional
-        Several devices on which ``fit`` trains together, instead of *session*: each keeps its users, and blocks of
-        items go round [4]_. Folding users in runs on the host.
+        Train on several devices instead of *session*. Each device keeps its users, and blocks of items move from
+        device to device [4]_. Folding users in runs on the host.
     verbose : int
-        Above 0, tell each epoch's errors and speed on stderr.
+        Above 0, print each epoch's errors and speed to stderr.
 
     Attributes
     ----------
@@ -85,40 +84,40 @@ class SGDMatrixFactorization(SavedFactorization):
     user_biases_, item_biases_ : float32 array, shape (n_users,) and (n_items,), or None
         ``None`` without *biases*.
     mean_ : float
-        Mean of the ratings of the first fit.
+        Mean of the training ratings of the first fit.
     history_ : list of Epoch
         Learning rate, errors and speed of each epoch.
     loss_curve_, eval_curve_ : list of float
-        RMSE of the training ratings and of *eval_set* (NaN without one) after each epoch. On one device the first is
-        NaN, except after the last epoch and if the schedule, *tol*, *verbose* or a callback needs it.
+        RMSE of the training ratings and of *eval_set* (NaN without one) after each epoch. On one device the training
+        error is computed only after the last epoch, unless the schedule, *tol*, *verbose* or a callback needs it.
     n_iter_ : int
         Number of epochs.
     strategy_ : str
         The strategy that ran.
     info_ : RunInfo
-        Where it ran and how long each part took, in the last fit; a loaded model has none.
+        Where the last fit ran and how long each part took. A loaded model has none.
     n_features_in_ : int
         Number of items; 2 after a fit on pairs.
     feature_names_in_ : object array, shape (n_features_in_,)
-        Names of the columns, after a fit on a frame whose columns have some.
+        Names of the columns, after a fit on a frame with column names.
 
     Notes
     -----
-    ``fit`` takes the ratings in one of three forms, and the other methods go by it:
+    ``fit`` accepts ratings in one of three forms, which the other methods then expect too:
 
     * **Pairs**: *X* has two columns, the ids of a user and of an item, and *y* holds their ratings. Each row is a
       sample, so scikit-learn's splitters hold out ratings. ``predict(X)`` and ``score(X, y)`` use the factors of the
-      fit. If a user or an item has no ratings in the fit, only the bias of the other one counts. Several ratings of
-      one pair count as their mean.
-    * **A matrix**: a scipy sparse array, whose stored entries are the ratings, or a dense array, whose every entry
-      is one; *y* is ignored. Each row is a sample, so splitters hold out users. ``transform(X)``, ``predict(X)`` and
-      ``score(X)`` fold the users in: they find each one's factors from its ratings in *X*. A dense matrix of two
-      items that comes with *y* is taken for pairs.
+      fit. If a user or an item had no ratings in the fit, only the mean and the other one's bias predict. Several
+      ratings of one pair are replaced by their mean.
+    * **A matrix**: a scipy sparse array, whose stored entries are the ratings, or a dense array, all of whose entries
+      are ratings; *y* is ignored. Each row is a sample, so splitters hold out users. ``transform(X)``, ``predict(X)``
+      and ``score(X)`` fold users in: they compute a user's factors from the user's ratings in *X*. A dense matrix of
+      two items that comes with *y* is taken as pairs.
     * **Ratings**: a :class:`clgraph.Ratings`, whose users and items are named by its ids, or else by numbers.
-      ``predict`` and ``score`` take them for the users of the fit, ``transform`` folds them in.
+      ``predict`` and ``score`` match them with the users of the fit; ``transform`` folds them in.
 
-    Ctrl-C during a fit keeps the factors of the last whole epoch, from which ``partial_fit`` goes on; before the first
-    one, and after any other error, the estimator is as it was.
+    Ctrl-C during a fit keeps the factors of the last whole epoch, from which ``partial_fit`` can continue. Before the
+    first whole epoch, and after any other error, the estimator is unchanged.
 
     References
     ----------
@@ -173,7 +172,7 @@ class SGDMatrixFactorization(SavedFactorization):
     def fit(
         self, X: Any, y: Any = None, *, eval_set: Any = None, callback: Callback | None = None
     ) -> SGDMatrixFactorization:
-        """Factorise *X* from new random factors.
+        """Fit the model to *X*, starting from new random factors.
 
         Parameters
         ----------
@@ -181,11 +180,11 @@ class SGDMatrixFactorization(SavedFactorization):
         y : array, shape (n_ratings,)
             Ratings of the pairs; ignored otherwise.
         eval_set : like *X*, or a tuple (X, y) of pairs and their ratings, optional
-            Ratings whose error is told after each epoch. Pairs may follow any form of *X*; their ids are those of
-            the fit, or row and column numbers if it had none. Pairs may have users and items that *X* has not,
-            which count as in :meth:`predict`. Other forms have the users and items of *X*.
+            Ratings on which the error is computed after each epoch. Pairs are allowed with any form of *X*. They name
+            users and items by the ids of the fit, or by row and column numbers without ids, and may have unknown ones,
+            which are predicted as in :meth:`predict`. Other forms must have the users and items of *X*.
         callback : callable, optional
-            ``callback(number, epoch)`` after each epoch; a true result stops the fit.
+            ``callback(number, epoch)`` is called after each epoch. A true result stops the fit.
 
         Returns
         -------
@@ -195,30 +194,30 @@ class SGDMatrixFactorization(SavedFactorization):
         Raises
         ------
         InputError
-            No ratings, one whose square is not finite in float32, an unknown id, an unknown option, or a
-            parameter out of range, also a rank for which the device's memory is too small.
+            No ratings, a rating whose square is not finite in float32, an unknown id, an unknown option, or a
+            parameter out of range, such as a rank that needs more memory than the device has.
         ValueError
-            A NaN or an infinite number in a dense or sparse array, or other things that scikit-learn refuses;
-            in Ratings it is an InputError, which is a ValueError, too.
+            A NaN or an infinite number in a dense or sparse array, or another input that scikit-learn rejects. In
+            Ratings it is an InputError, which is also a ValueError.
         DeviceMemoryError
-            The ratings are too many for the device's memory.
+            The ratings do not fit in the device's memory.
         UnsupportedStrategyError
             The strategy is unknown, or the device cannot run it.
 
         Warns
         -----
         ConvergenceWarning
-            The factors went to infinity: the last finite ones are kept.
+            The factors diverged to infinity. The last finite factors are kept.
         """
         return self._first_fit(X, y, self.n_epochs, eval_set, callback)
 
     def partial_fit(
         self, X: Any, y: Any = None, *, n_epochs: int = 1, eval_set: Any = None, callback: Callback | None = None
     ) -> SGDMatrixFactorization:
-        """Go on for *n_epochs* from the factors that there are, on the same or other ratings; else like :meth:`fit`.
+        """Continue training for *n_epochs* from the current factors, on the same or other ratings.
 
-        Users and items stay as in the first fit. So do the mean and the course of the learning
-        rate. Each call prepares its ratings anew: few calls of many epochs are cheaper than the reverse.
+        Users, items and mean stay as in the first fit, and the learning rate's schedule continues. Every call prepares
+        its ratings again, so few calls with many epochs are cheaper. :meth:`fit` describes the other parameters.
         """
         if not hasattr(self, "user_factors_"):
             return self._first_fit(X, y, n_epochs, eval_set, callback)
@@ -243,7 +242,7 @@ class SGDMatrixFactorization(SavedFactorization):
             start = initial_factors(*ratings.shape, rank, scale=self.init_scale, biases=self.biases, rng=rng)
             return self._train(ratings, start, ratings, [], n_epochs, eval_set, callback)
         except BaseException:
-            if self.__dict__.get("history_") is old.get("history_"):  # nothing was kept
+            if self.__dict__.get("history_") is old.get("history_"):  # No whole epoch was kept.
                 for name in _FORM:
                     self.__dict__.pop(name, None)
                 self.__dict__.update({name: old[name] for name in _FORM if name in old})
@@ -253,16 +252,16 @@ class SGDMatrixFactorization(SavedFactorization):
         self, ratings: Ratings, start: Factors, known: Ratings, history: list[Epoch], n_epochs: int, eval_set: Any,
         callback: Callback | None, mean: float | None = None,
     ) -> SGDMatrixFactorization:  # fmt: skip
-        """Go on from *start* on *ratings*, and keep what whole epochs made of it."""
+        """Train from *start* on *ratings*, and keep the result of the whole epochs."""
         check_callback("callback", callback)
-        verbose = checked_count("verbose", self.verbose, _MOST_EPOCHS, least=-_MOST_EPOCHS)
+        verbose = checked_count("verbose", self.verbose, _MAX_EPOCHS, least=-_MAX_EPOCHS)
         tol = None if self.tol is None else checked_number("tol", self.tol, -math.inf)
         schedule = make_schedule(self.schedule, self.learning_rate, self.decay, self.regularization)
         eval_ratings, unseen = self._evaluation(eval_set, known)
         engine = self._engine(
             ratings, rank=start.user_factors.shape[1], strategy=self.strategy,
             options=self.strategy_options, deterministic=isinstance(self.random_state, numbers.Integral),
-            n_epochs=checked_count("n_epochs", n_epochs, _MOST_EPOCHS), storage=self.storage,
+            n_epochs=checked_count("n_epochs", n_epochs, _MAX_EPOCHS), storage=self.storage,
             biases=start.user_biases is not None, mean=mean,
         )  # fmt: skip
         engine.model.set(start)
@@ -287,7 +286,7 @@ class SGDMatrixFactorization(SavedFactorization):
         return self
 
     def _engine(self, ratings: Ratings, **options: Any) -> Training:
-        """Return what trains on *ratings*, on one device or on several."""
+        """Return an object that trains on *ratings*, on one device or several."""
         if self.devices is None:
             return Factorization(as_session(self.session), ratings, **options)
         if self.session is not None:
@@ -297,4 +296,4 @@ class SGDMatrixFactorization(SavedFactorization):
     def _keep(self, engine: Training, known: Ratings) -> None:
         found = {f"{name}_": array for name, array in engine.model.get()._asdict().items()}
         found |= {"mean_": engine.model.mean, "_known": known, "history_": engine.epochs, "n_iter_": len(engine.epochs)}
-        self.__dict__.update(found, strategy_=engine.strategy, info_=engine.info())  # all at once: Ctrl-C finds no half
+        self.__dict__.update(found, strategy_=engine.strategy, info_=engine.info())  # at once, for Ctrl-C

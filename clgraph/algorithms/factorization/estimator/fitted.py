@@ -1,4 +1,4 @@
-"""Methods of a fitted factorisation: it predicts, folds users in and recommends."""
+"""Methods of a fitted factorisation: predict, transform (fold users in), score and recommend."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from clgraph.errors import InputError
 
 
 class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """The part of :class:`clgraph.SGDMatrixFactorization` that uses the factors."""
+    """The methods of :class:`clgraph.SGDMatrixFactorization` that use the fitted factors."""
 
     def transform(self, X: Any) -> NDArray[np.float32]:
-        """Return factor rows of the users of *X*, old or new, by folding them in.
+        """Return factor rows for the users of *X*, known or new, by folding them in.
 
-        Each row minimises the squared errors of that user's ratings plus *regularization* times their
-        number times the row's squared norm, with the items as they are: the loss of ``fit``, solved for
-        one user. A bias is found along with it. The rows of users without ratings are 0.
+        A user's row minimises the squared errors of the user's ratings plus *regularization* times their number times
+        the row's squared norm, with fixed item factors. This is the loss of ``fit``, solved for one user. With biases,
+        the user's bias is solved for too. Rows of users without ratings are 0.
 
         Parameters
         ----------
         X : Ratings, scipy sparse array or dense array, shape (n, n_items)
-            After a fit on pairs, Ratings; or pairs, whose users have the rows of the fit, or 0 if they are unknown.
+            After a fit on pairs: Ratings, or pairs. Users of pairs get their rows of the fit, or 0 if unknown.
 
         Returns
         -------
@@ -51,23 +51,23 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return self._fold_in(X)[0].astype(np.float32)
 
     def predict(self, users: Any, items: ArrayLike | None = None) -> NDArray[np.float32]:
-        """Predict the ratings of *items* by *users*, pair by pair, or the ratings of an *X*.
+        """Return the predicted ratings of *items* by *users*, pair by pair, or of a whole *X*.
 
         Parameters
         ----------
         users, items : array, shape (n,)
             Ids as in the fit, or row and column numbers if it had none. Without *items*, *users* is an *X* in the
-            form of the fit: pairs; a dense array of ratings of shape (n, n_items), by users who may be new; or Ratings.
+            form of the fit: pairs; a dense array of ratings of shape (n, n_items), also by new users; or Ratings.
 
         Returns
         -------
         float32 array, shape (n,) or (n, n_items)
-            For Ratings, a prediction for each of them, in order.
+            For Ratings, a prediction for each rating, in order.
 
         Raises
         ------
         InputError
-            An id is unknown; the message names it. In pairs, unknown ids are allowed: see the class.
+            An id is unknown; the message names it. Pairs may have unknown ids, see the notes of the class.
         """
         check_is_fitted(self)
         if items is not None:
@@ -89,11 +89,11 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return (predictions + item_means(self._factors(), self.mean_)).astype(np.float32)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the coefficient of determination R² of what :meth:`predict` says of the ratings in *X* and *y*.
+        """Return the coefficient of determination R² of the predictions of :meth:`predict` for *X* and *y*.
 
-        1 is perfect, and a constant prediction of their mean gets 0. The users of a matrix are folded in by the very
-        ratings that count, so the score of a matrix says how well the items' factors describe users, not how well
-        ratings are foretold; ratings held out as pairs, or as Ratings, do.
+        1 is perfect; always predicting the mean gives 0. The users of a matrix are folded in from the same ratings that
+        are scored. So the score of a matrix shows how well the items' factors describe users, not how well unknown
+        ratings are predicted. For that, score held-out ratings as pairs or as Ratings.
 
         Parameters
         ----------
@@ -122,16 +122,16 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         ----------
         user : id
         N : int
-            How many; fewer if there are not as many.
+            Greatest number of items to return.
         filter_already_liked_items : bool
-            Leave out the items that the user rated in a fit.
+            Leave out items that the user has rated in a fit.
 
         Returns
         -------
         ids : array, shape (N,)
-            Item ids, or column numbers; the best first, equals by number.
+            Item ids, or column numbers, the best first. Ties are in the order of item numbers.
         scores : float32 array, shape (N,)
-            Their predicted ratings.
+            The predicted ratings.
         """
         check_is_fitted(self)
         count, known = checked_count("N", N, 2**31 - 1), self._known
@@ -164,7 +164,7 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     # ---- inputs
 
     def _ratings(self, X: Any, y: Any = None, *, reset: bool) -> Ratings:
-        """Return *X* and *y* as Ratings; with *reset*, later calls take their form and items for the fit's."""
+        """Return *X* and *y* as Ratings. With *reset*, later calls expect the same form and items."""
         if isinstance(X, Ratings):
             if reset:
                 self._fitted_on_pairs = False
@@ -180,11 +180,11 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return ratings_of_pairs(*validate_data(self, X, y, reset=reset, dtype=None, y_numeric=True))
 
     def _numbered(self, X: Any, y: Any = None, *, known: Ratings | None = None) -> Ratings:
-        """Return *X* and *y* as Ratings of the users and items of *known*, or else of the fit."""
+        """Return *X* and *y* as Ratings, numbered by the users and items of *known* (default: of the fit)."""
         return numbered_as(known or self._known, self._ratings(X, y, reset=False), new_users=False)
 
     def _evaluation(self, eval_set: Any, known: Ratings) -> tuple[Ratings | None, UnseenPairs | None]:
-        """Return the ratings of *eval_set* in the numbers of *known*, and pairs of unknown users or items."""
+        """Return the ratings of *eval_set*, numbered as in *known*, and the pairs with unknown users or items."""
         if eval_set is None:
             return None, None
         X, y = eval_set if isinstance(eval_set, tuple) and len(eval_set) == 2 else (eval_set, None)
@@ -211,7 +211,7 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
 
 def are_pairs(X: Any) -> bool:
-    """Tell whether *X* is a dense array, frame or list with two columns."""
+    """Return whether *X* is a dense array, frame or list with two columns."""
     if isinstance(X, Ratings) or issparse(X):
         return False
     with refusing("X", X, "Ratings, a scipy sparse array, or a dense array of ratings or pairs"):
@@ -220,18 +220,18 @@ def are_pairs(X: Any) -> bool:
 
 
 def pair_ids(pairs: NDArray[Any]) -> tuple[ArrayLike, ArrayLike]:
-    """Return the ids of users and of items; a list of objects may turn out to hold numbers only."""
+    """Return user ids and item ids. Object columns become lists, which later become numeric if all are numbers."""
     users, items = (column.tolist() if column.dtype == object else column for column in pairs.T)
     return users, items
 
 
 def ratings_of_pairs(pairs: NDArray[Any], values: NDArray[Any]) -> Ratings:
-    """Return the ratings *values* of *pairs*, several of one pair as their mean."""
+    """Return the ratings *values* of *pairs*. Several ratings of one pair are replaced by their mean."""
     return Ratings.from_triples(*pair_ids(pairs), values, ids="compact", duplicates="mean")
 
 
 def ratings_of_matrix(X: Any) -> Ratings:
-    """Return a sparse array's stored entries, or all entries of a dense one."""
+    """Return the stored entries of a sparse array, or all entries of a dense array, as Ratings."""
     if issparse(X):
         return Ratings.from_scipy(X)
     users, items = np.indices(X.shape, np.int32)
@@ -240,7 +240,7 @@ def ratings_of_matrix(X: Any) -> Ratings:
 
 
 def split_pairs(known: Ratings, pairs: NDArray[Any], values: NDArray[Any]) -> tuple[Ratings, UnseenPairs]:
-    """Return the ratings of *pairs* whose user and item *known* has, in its numbers, and the other ones."""
+    """Return the ratings of *pairs* with known user and item, numbered as in *known*, and the other pairs."""
     ratings = ratings_of_pairs(pairs, values)
     assert ratings.user_ids is not None
     assert ratings.item_ids is not None
@@ -256,7 +256,7 @@ def split_pairs(known: Ratings, pairs: NDArray[Any], values: NDArray[Any]) -> tu
 
 
 def numbered_as(known: Ratings, ratings: Ratings, *, new_users: bool) -> Ratings:
-    """Return *ratings* in the numbers of *known*, matched by ids where both have some; users unless *new_users*."""
+    """Return *ratings* numbered as in *known*, matched by ids if both have ids. *new_users* keep their numbers."""
     if ratings is known:
         return ratings
     users, items, n_users = ratings.users, ratings.items, ratings.n_users
@@ -275,7 +275,7 @@ def numbered_as(known: Ratings, ratings: Ratings, *, new_users: bool) -> Ratings
 
 
 def _matched(kind: str, numbers: NDArray[np.int32], ids: ArrayLike, index: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the numbers in the fit of users or items (*kind*); *index* gives them by id, -1 if unknown."""
+    """Return the fit's numbers of users or items (*kind*). *index* maps ids to them, -1 if unknown."""
     found: NDArray[np.int32] = index[numbers]
     if found.size and found.min() < 0:
         name = np.asarray(ids).tolist()[numbers[int((found < 0).argmax())]]

@@ -1,4 +1,4 @@
-"""Fitted models as numpy archives; nothing is pickled."""
+"""Save and load fitted models as numpy archives without pickles."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _MOST = float(np.finfo(np.float32).max)
 
 
 def write_model(path: str | os.PathLike[str], settings: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-    """Write *settings*, which JSON must be able to hold, and the *arrays* that are not ``None``.
+    """Write *settings*, which must be JSON-serialisable, and the *arrays* that are not ``None``.
 
     Raises
     ------
     InputError
-        Something cannot be saved, or the file cannot be written; an older file is as before.
+        A value cannot be saved, or the file cannot be written. An existing file then stays unchanged.
     """
     present = {name: array for name, array in arrays.items() if array is not None}
     if objects := [name for name, array in present.items() if array.dtype.kind == "O"]:
@@ -46,12 +46,12 @@ def write_model(path: str | os.PathLike[str], settings: Mapping[str, Any], array
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Raise InputError unless a model can be written to *path*; no file is made or changed."""
+    """Raise an InputError unless a model can be written to *path*. No file is created or changed."""
     target = os.path.realpath(path)
     try:
         if os.path.isdir(target):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        if os.path.isfile(target) or not os.path.exists(target):  # the new file is made beside it
+        if os.path.isfile(target) or not os.path.exists(target):  # The new file is created in its folder.
             with tempfile.TemporaryFile(dir=os.path.dirname(target)):
                 pass
     except OSError as error:
@@ -59,12 +59,12 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 
 def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return settings and arrays of a file of :func:`write_model`.
+    """Return the settings and arrays of a file that :func:`write_model` has written.
 
     Raises
     ------
     InputError
-        It is no such file, of another version, or damaged.
+        The file is not a saved model, has another version, or is damaged.
     """
     arrays = read_archive(checked_path("path", path), _FAULT)
     try:
@@ -82,15 +82,15 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
 def check_model(
     settings: Mapping[str, Any], arrays: Mapping[str, Any], factors: Factors, defaults: Mapping[str, Any]
 ) -> None:
-    """Raise InputError unless what :func:`read_model` returned can predict and be trained on.
+    """Raise an InputError unless the model that :func:`read_model` returned can predict and be trained further.
 
     Parameters
     ----------
     settings, arrays : mapping
     factors : Factors
-        Their shapes fit each other, and their numbers are finite.
+        Factors that have passed :func:`check_factors`.
     defaults : mapping
-        Every parameter with its default, whose type tells what is allowed.
+        Default of each parameter. Its type determines the allowed types.
     """
     for name, value in settings["parameters"].items():
         if name not in defaults:
@@ -115,7 +115,7 @@ def check_model(
 
 
 def check_factors(factors: Factors) -> tuple[int, int]:
-    """Return the numbers of users and items; raise ValueError if shapes, types or values are wrong."""
+    """Return the numbers of users and items, or raise a ValueError if shapes, types or values are wrong."""
     users, items, *biases = factors
     if np.ndim(users) != 2 or np.ndim(items) != 2 or not 1 <= users.shape[1] <= MAX_RANK:
         found = f"{np.shape(users)} and {np.shape(items)}"

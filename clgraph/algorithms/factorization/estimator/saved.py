@@ -1,4 +1,4 @@
-"""Copies of an estimator, and files of fitted ones."""
+"""Copying an estimator, and saving and loading a fitted one."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import InputError
 from clgraph.runtime.session import SessionLike
 
-_PLACES = ("session", "devices", "client")  # parameters that say where to run, of this class and of those made from it
+_PLACES = ("session", "devices", "client")  # parameters of this class or a subclass that say where to run
 
 
 class SavedFactorization(FittedFactorization):
-    """The part of :class:`clgraph.SGDMatrixFactorization` that copies, saves and loads it."""
+    """The methods of :class:`clgraph.SGDMatrixFactorization` that copy, save and load it."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to *path* in one step, for :meth:`load`.
+        """Write the fitted model to *path* atomically, for :meth:`load`.
 
-        The file is an ``.npz`` archive whatever its name, with nothing pickled in it. It holds the
-        parameters but for *session* and *devices* (and *random_state* if it is no integer), the factors, the
-        history, the ids and which items each user rated.
+        The file is an ``.npz`` archive, whatever its name, without pickles. It holds the parameters except *session*
+        and *devices* (and *random_state* if it is not an integer), the factors, the history, the ids, and the items
+        that each user has rated.
 
         Raises
         ------
@@ -54,12 +54,12 @@ class SavedFactorization(FittedFactorization):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, session: SessionLike = None) -> Self:
-        """Return the model that :meth:`save` wrote to *path*; it will go on on *session*.
+        """Return the model that :meth:`save` has written to *path*. Further training runs on *session*.
 
         Raises
         ------
         InputError
-            The file is no saved model, of another version, or damaged.
+            The file is not a saved model, has another version, or is damaged.
         """
         settings, arrays = read_model(path)
         try:
@@ -86,7 +86,7 @@ class SavedFactorization(FittedFactorization):
         return model
 
     def __sklearn_clone__(self) -> Self:
-        # Sessions cannot be copied: the clone shares them.
+        # Sessions cannot be copied, so the clone shares them.
         places = {name: getattr(self, name) for name in _PLACES if hasattr(self, name)}
         plain = copy.copy(self)
         plain.__dict__.update(dict.fromkeys(places))

@@ -1,4 +1,4 @@
-"""The parts of scikit-learn that the estimator uses, or an error that tells how to get them."""
+"""Import the parts of scikit-learn that the estimator uses, or raise an error that says how to install it."""
 
 from __future__ import annotations
 

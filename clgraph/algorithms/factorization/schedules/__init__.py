@@ -1,1 +1,1 @@
-"""Strategies of factorization: ways to keep two steps off one vertex."""
+"""Strategies of factorization: ways to prevent simultaneous steps on one vertex."""

@@ -1,4 +1,4 @@
-"""Blocks of the matrix, block-diagonal by block-diagonal (BlkDiag; cl/factorization/block_diagonal.cl)."""
+"""Sweeps over blocks of the matrix, block-diagonal by block-diagonal (BlkDiag; cl/factorization/block_diagonal.cl)."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from clgraph.primitives.compact import Compact
 from clgraph.runtime.memory.arrays import DeviceArray
 
 _SOURCE = "factorization/block_diagonal.cl"
-_LOCAL_SHARE = 0.9  # drivers keep the rest of the local memory for themselves
-_CPU_LOCAL_BYTES = 1 << 18  # bytes of rows that stay in a core's cache
-_BLOCKS_PER_UNIT = 4  # blocks of a block-diagonal for each compute unit, at least
+_LOCAL_SHARE = 0.9  # share of the local memory that is used; drivers need the rest
+_CPU_LOCAL_BYTES = 1 << 18  # bytes of rows per block on a CPU, so that they stay in a core's cache
+_BLOCKS_PER_UNIT = 4  # least number of blocks of a block-diagonal per compute unit
 
 
 def block_diagonal(
     problem: FactorizationProblem, facts: DeviceFacts, *, shape: tuple[int, int] | None = None, seed: Seed = 0
 ) -> Recipe:
-    """Sweep over block-diagonals; a work-group has the rows of its block in local memory.
+    """Return the recipe of a sweep over block-diagonals; a work-group keeps its block's rows in local memory.
 
-    *shape* is the users and items of a block. By default local memory is full of them, or they are fewer so that a
-    block-diagonal has blocks for every compute unit. There is one such order, so nothing depends on *seed*.
+    *shape* is the number of users and of items of a block. By default blocks fill the local memory, or are smaller so
+    that a block-diagonal has blocks for every compute unit. The order is fixed, so *seed* has no effect.
     """
     checked_seed(seed)
     shape = block_shape(problem, facts) if shape is None else _checked_shape(shape, problem, facts)
@@ -43,14 +43,14 @@ def block_diagonal(
 
 
 class BlockDiagonals:
-    """The launches over block-diagonals, of which long ones are cut.
+    """The step that sweeps over block-diagonals, with one launch per block-diagonal or several if it is long.
 
     Attributes
     ----------
     order : DeviceArray
         Positions of the ratings in the order of the sweep.
     waves : DeviceArray
-        Where in it the waves of blocks begin.
+        Indices into *order* at which a wave of a block begins. The ratings of a wave share no vertex.
     """
 
     def __init__(self, plan: FactorizationPlan) -> None:
@@ -107,7 +107,7 @@ class BlockDiagonals:
 
 
 def _chosen(plan: FactorizationPlan, n: int, predicate: str, item: str = "i", **arrays: DeviceArray) -> DeviceArray:
-    """Return *item* of the indices i below *n* for which *predicate* holds, expressions in *arrays*."""
+    """Return the values of *item* for all i below *n* that fulfil *predicate*; both are expressions in *arrays*."""
     found = plan.session.empty(n, plan.problem.offset_type)
     compact = Compact(plan.session, n, found, predicate=predicate, item=item, arrays=arrays)
     compact.run_checked()
@@ -116,14 +116,14 @@ def _chosen(plan: FactorizationPlan, n: int, predicate: str, item: str = "i", **
 
 
 def block_shape(problem: FactorizationProblem, facts: DeviceFacts) -> tuple[int, int]:
-    """Choose the sides of blocks: powers of two that local memory holds."""
+    """Return the default numbers of users and items of a block: powers of two whose rows fit the local memory."""
     most, wanted = _most_rows(problem, facts), _BLOCKS_PER_UNIT * facts.compute_units
     rows, columns = (1 << max(4, min(most // 2, n // wanted)).bit_length() - 1 for n in problem.ratings.shape)
     return rows, columns
 
 
 def _most_rows(problem: FactorizationProblem, facts: DeviceFacts) -> int:
-    """Return how many rows of users and items together fit the local memory, where they are float32."""
+    """Return the number of float32 rows, of users and items together, that fit the local memory."""
     room = min(facts.local_mem_bytes, _CPU_LOCAL_BYTES) if facts.is_cpu else facts.local_mem_bytes
     row_bytes = 4 * row_layout(problem.rank, facts).padded + 8  # a row, its bias and a flag
     return max(8, int(_LOCAL_SHARE * room) // row_bytes)

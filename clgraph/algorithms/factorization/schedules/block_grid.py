@@ -1,4 +1,4 @@
-"""A grid of blocks: users and items cut into parts, conflict-free parts at a time (cl/factorization/block_grid.cl)."""
+"""Sweeps over a grid of blocks. Blocks that run together share no vertex (cl/factorization/block_grid.cl)."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from clgraph.model.recipe import Array, Phase, Recipe, Setting, Use
 from clgraph.runtime.memory.arrays import DeviceArray
 
 _SOURCE = "factorization/block_grid.cl"
-_LINGER = 20000
-_STREAMS = 4  # parts of a block between which a lone work-item alternates
-_MOST_GROUPS = 4096  # groups whose blocks still have 32-bit numbers
-_LONG_ROW = 16  # vectors of a row from which on four work-items share a rating
-_MOST_VECTORS = 8  # vectors of a row that a work-item holds, if others can share the row
-_MOST_CHAINED_VECTORS = 6  # vectors of a row of which two products at a time fit 256 registers
-_PLACED_ONE_BY_ONE = 8  # heaviest vertices for each part, which are placed one by one
+_LINGER = 20000  # turns for which work-groups wait for others to start
+_STREAMS = 4  # parts of a block between which a single work-item alternates
+_MAX_GROUPS = 4096  # greatest number of groups; their square, the number of blocks, fits 32 bits
+_LONG_ROW = 16  # vectors per row. From here on four work-items share a rating by default.
+_MAX_VECTORS = 8  # vectors of a row that one work-item holds at most, if more work-items can share the row
+_MAX_CHAINED_VECTORS = 6  # vectors per work-item. Up to here two products at a time fit 256 registers.
+_PLACED_ONE_BY_ONE = 8  # vertices per part that are placed one by one, heaviest first
 
 
 def block_grid(
@@ -43,14 +43,18 @@ def block_grid(
     barrier: str = "auto",
     seed: Seed = 0,
 ) -> Recipe:
-    """Sweep over a grid of *n_groups* × *n_groups* blocks, of which *n_groups* share no vertex.
+    """Return the recipe of a sweep over a grid of *n_groups* × *n_groups* blocks.
 
-    So many blocks run at a time, one for each work-group; by default what suits the ratings and the device. *lanes*
-    work-items share a rating: a power of two that divides the vectors of a row, at most the sub-group, and so many
-    that the rows of a sub-group's ratings fit the local memory. By default they are two, from 16 vectors on four, and
-    so many that none of them holds more than eight. *barrier* separates blocks: the end of a kernel
-    ("launch"), or, where the device has device-wide barriers, a wait for one other group inside a persistent kernel
-    ("grid"). *seed* draws the order in which users and items are dealt to parts.
+    In each step *n_groups* blocks without a common vertex run at the same time, one per work-group. By default the
+    number suits the ratings and the device.
+
+    *lanes* work-items share a rating. The number is a power of two that divides the vectors of a row. It is at most the
+    sub-group size, and large enough that the rows of a sub-group's ratings fit the local memory. The default is two,
+    or four from 16 vectors on, or more so that no work-item holds more than eight vectors.
+
+    *barrier* separates steps: the end of a kernel ("launch"), or a wait for one other group inside a persistent kernel
+    ("grid", only on devices with a grid barrier). *seed* determines the order in which users and items are dealt to
+    parts.
     """
     seed = checked_seed(seed)
     if checked_barrier(facts, barrier, ("auto", "launch", "grid")) == "auto":
@@ -59,7 +63,7 @@ def block_grid(
     vectors = layout.vectors * layout.lanes
     lanes = _default_lanes(vectors, facts.sub_group_size) if lanes is None else _checked_lanes(lanes, layout, facts)
     n_groups = grid_groups(problem.stats, facts) if n_groups is None else n_groups
-    n_groups = checked_count("n_groups", n_groups, _MOST_GROUPS)
+    n_groups = checked_count("n_groups", n_groups, _MAX_GROUPS)
     in_one_launch = (
         clear("control"),
         clear("done"),
@@ -87,7 +91,8 @@ def _deal(plan: FactorizationPlan, *, seed: int) -> dict[str, DeviceArray]:
     Returns
     -------
     dict of str to DeviceArray
-        The packed ``ratings``, their positions in that ``order``, and where in it blocks begin, ``offsets``.
+        The packed ``ratings`` in the order of the sweep, their original positions (``order``), and the positions at
+        which blocks begin (``offsets``).
     """
     session, ratings, n_groups = plan.session, plan.problem.ratings, plan.setting.values["n_groups"]
     rng, given = np.random.default_rng(seed), upload_ratings(session, ratings)
@@ -108,7 +113,8 @@ def _deal(plan: FactorizationPlan, *, seed: int) -> dict[str, DeviceArray]:
     )
     offsets = find_offsets(plan, by_key, n_blocks, width)
     if session.facts.sub_group_size == 1:
-        # Steps on one item wait for each other, those on four do not: go through four parts of a block in turn.
+        # Steps on the same item depend on each other, steps on four different items do not. So alternate between four
+        # parts of a block.
         in_turn = session.empty(order.size, order.dtype)
         enqueue_order(
             plan,
@@ -128,10 +134,10 @@ def _deal(plan: FactorizationPlan, *, seed: int) -> dict[str, DeviceArray]:
 
 
 def grid_groups(stats: RatingsStats, facts: DeviceFacts) -> int:
-    """Choose into how many parts block_grid cuts users and items.
+    """Return the default number of parts into which block_grid cuts users and items.
 
-    Each step costs a wait, each group walks its share of the ratings: the best number is near the square root of
-    n_ratings over the ratings that a wait is worth. More than the device has room for does not help.
+    Each step costs a wait, and each group processes its share of the ratings. So the best number is near
+    √(n_ratings / w), if w ratings take the time of a wait. More groups than fit on the device do not help.
     """
     wait, most = (2000, 8 * facts.compute_units) if facts.is_cpu else (60, 4 * facts.compute_units)
     wanted = math.isqrt(stats.n_ratings // wait)
@@ -139,7 +145,7 @@ def grid_groups(stats: RatingsStats, facts: DeviceFacts) -> int:
 
 
 class BlockSteps:
-    """A sweep with a launch for each step, and several for long ones."""
+    """A sweep with one launch per step, or several for long steps."""
 
     def __init__(self, plan: FactorizationPlan) -> None:
         self._plan, self._n_groups = plan, plan.setting.values["n_groups"]
@@ -150,7 +156,7 @@ class BlockSteps:
         wait_by_slices(self._plan, self._steps())
 
     def _steps(self) -> Iterator[tuple[Any, int]]:
-        """Enqueue the steps; yield the events and, about, how many ratings they take."""
+        """Enqueue the steps and yield the event and approximate number of ratings of each launch."""
         problem, facts, all_groups = self._plan.problem, self._plan.session.facts, self._n_groups
         n_cuts, units = -(-problem.n // (all_groups * slice_size(problem, facts))), facts.compute_units
         together = all_groups if n_cuts <= 1 else max(1, all_groups // (n_cuts * units)) * units
@@ -162,13 +168,13 @@ class BlockSteps:
 
 
 def _chain(vectors: int) -> int:
-    """Steps of a run whose products are made together: two, except where they do not fit the registers."""
-    return 1 if vectors > _MOST_CHAINED_VECTORS else 2
+    """Return the number of consecutive steps whose products are computed together: two, or one if registers are few."""
+    return 1 if vectors > _MAX_CHAINED_VECTORS else 2
 
 
 def _default_lanes(vectors: int, sub_group_size: int) -> int:
     lanes = min(math.gcd(vectors, 4 if vectors >= _LONG_ROW else 2), sub_group_size)
-    while vectors // lanes > _MOST_VECTORS and vectors % (2 * lanes) == 0 and lanes < sub_group_size:
+    while vectors // lanes > _MAX_VECTORS and vectors % (2 * lanes) == 0 and lanes < sub_group_size:
         lanes *= 2
     return lanes
 
@@ -186,7 +192,7 @@ def _checked_lanes(lanes: int, layout: RowLayout, facts: DeviceFacts) -> int:
 
 
 def _local_bytes(lanes: int, layout: RowLayout, facts: DeviceFacts) -> int:
-    """Bytes of a group: shared_t of the kernel file, with room for alignment and the words beside it."""
+    """Return the local memory of a work-group: ``shared_t`` of the kernel file, its alignment, and other words."""
     width = facts.sub_group_size
     if lanes == width:
         return 0
@@ -194,10 +200,10 @@ def _local_bytes(lanes: int, layout: RowLayout, facts: DeviceFacts) -> int:
 
 
 def balanced_parts(degrees: NDArray[np.int64], n_parts: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    """Deal vertices to parts of nearly equal sums of degrees; return each vertex's part.
+    """Return a part for each vertex, so that the parts have nearly equal sums of degrees.
 
-    The heaviest go one by one to the part with the least so far (Graham's LPT rule), all others in random order
-    to what room the parts have left.
+    The heaviest vertices go one by one to the part with the least sum so far (Graham's LPT rule). The others fill up
+    the parts in random order.
     """
     part = np.empty(degrees.size, np.int32)
     n_heavy = min(degrees.size, _PLACED_ONE_BY_ONE * n_parts)

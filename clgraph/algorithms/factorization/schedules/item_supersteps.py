@@ -1,4 +1,4 @@
-"""Supersteps in which a slot holds an item (cl/factorization/item_block.cl): AGM-N and SGM of the study."""
+"""Supersteps in which a slot keeps an item's row (cl/factorization/item_block.cl): AGM-N and SGM of the study."""
 
 from __future__ import annotations
 
@@ -37,16 +37,15 @@ def matching_node(
     barrier: str = "auto",
     work_group_size: int | None = None,
 ) -> Recipe:
-    """Sweep over blocks of items in the order of their numbers; the supersteps are matchings of all ratings.
+    """Return the recipe of a sweep over blocks of items in the order of their numbers, by matchings of all ratings.
 
-    Inside a block the items with the most ratings take the first slots: the
-    steps that only few items still have then belong to one work-group. *seed* draws the matchings.
+    Inside a block the items with the most ratings take the first slots. So the last supersteps, in which few items
+    have ratings left, belong to one work-group. *seed* determines the matchings.
 
-    *barrier* separates supersteps. "grid": a device-wide barrier of a persistent kernel, and a block has
-    as many items as there are resident slots. "group", where the device has none: the barrier of one work-group,
-    which runs alone, and a block has as many items as it has slots. On a CPU that is one work-item with one item at a
-    time: no parallelism is left, but the row stays in registers for all of an item's ratings. *work_group_size* is a
-    multiple of the sub-group size.
+    *barrier* separates supersteps. With "grid" it is a grid barrier in a persistent kernel, and a block has one item
+    per resident slot. With "group", for devices without a grid barrier, a single work-group runs, and a block has one
+    item per slot of it. On a CPU that is one work-item with one item at a time. No parallelism is left, but the row
+    stays in registers for all of an item's ratings. *work_group_size* is a multiple of the sub-group size.
     """
     return _recipe(facts, barrier, work_group_size, seed=seed, by_degree=False)
 
@@ -59,9 +58,9 @@ def subgraph_matching(
     barrier: str = "auto",
     work_group_size: int | None = None,
 ) -> Recipe:
-    """Sweep over blocks of items of like degree; the supersteps are matchings of a block's ratings alone.
+    """Return the recipe of a sweep over blocks of items of similar degree, by matchings of each block's ratings.
 
-    Items are sorted by degree, so blocks of rare items take few supersteps. It has the options of
+    Items are sorted by degree, so blocks of rare items take few supersteps. The options are the same as in
     :func:`matching_node`.
     """
     return _recipe(facts, barrier, work_group_size, seed=seed, by_degree=True)
@@ -82,7 +81,7 @@ def _recipe(facts: DeviceFacts, barrier: str, work_group_size: int | None, *, se
 
 def _by_number_and_degree(degrees: NDArray[np.int64], block_size: int) -> NDArray[np.int64]:
     order = by_descending_degree(degrees)
-    # numpy sorts int16 by radix, ten times as fast
+    # numpy sorts int16 by radix, which is ten times as fast.
     block = np.empty(degrees.size, np.int16 if order.size < 2**15 * block_size else np.int32)
     block[np.flatnonzero(degrees)] = np.arange(order.size) // block_size
     return order[np.argsort(block[order], kind="stable")]
@@ -112,7 +111,7 @@ def _ranks_and_blocks(
 def _is_wide(
     plan: FactorizationPlan, ranks: DeviceArray, steps: DeviceArray, n_steps: int, block_size: int, n_slots: int
 ) -> NDArray[np.bool_]:
-    """Return which supersteps have ratings for slots of more than one work-group."""
+    """Return a mask of the supersteps with ratings for slots of more than one work-group."""
     is_wide = plan.session.zeros(n_steps, np.uint32)
     enqueue_order(
         plan,
@@ -129,12 +128,11 @@ def _is_wide(
 
 
 class ItemSupersteps(Supersteps):
-    """Blocks of items, one after the other; a slot holds an item's row while its block lasts.
+    """A sweep over blocks of items, one after the other. A slot keeps an item's row during a block.
 
-    Inside a block the matchings that have ratings of it are the supersteps.
-
-    With *by_degree* items fill blocks by falling degree, and each block has matchings of its own; else items fill them
-    in the order of their numbers, and all ratings have matchings in common.
+    The supersteps of a block are the matchings that contain its ratings. With *by_degree*, blocks are filled by
+    descending degree, and each block has matchings of its own. Otherwise they are filled in the order of item numbers,
+    and the matchings are of all ratings together.
     """
 
     def __init__(
@@ -154,8 +152,8 @@ class ItemSupersteps(Supersteps):
         ranks, blocks = _ranks_and_blocks(plan, given["items"], by_rank, block_size)
         users, n_users = given["users"], ratings.n_users
         if by_degree:
-            # Each block gets a copy of each user: then one graph gives the matchings of all blocks.
-            by_block, _ = stable_order(plan, blocks, -(-ratings.n_items // block_size))  # ratings come sorted by user
+            # Each block gets its own copies of the users. Then one search finds the matchings of all blocks.
+            by_block, _ = stable_order(plan, blocks, -(-ratings.n_items // block_size))  # Ratings are sorted by user.
             users, copies = number_runs(plan, by_block, blocks, users)
             n_users = copies.size - 1
         colours, n_matchings = find_matchings(plan, (given["items"], ratings.n_items), (users, n_users), seed=seed)

@@ -1,4 +1,4 @@
-"""Strategies that lock vertices while they run (edge_locked.cl, node_locked.cl), and Hogwild, which does not lock."""
+"""Strategies that lock vertices during a sweep (edge_locked.cl, node_locked.cl), and Hogwild, which does not lock."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch
 
 _EDGES, _NODES = "factorization/edge_locked.cl", "factorization/node_locked.cl"
-_RATINGS_PER_SLOT = 32  # in a pass, if there are enough slots to fill the device
-_GROUPS_PER_UNIT = 8  # work-groups of a later pass for each compute unit, at most
-_MANY_RATINGS = 8  # mean ratings of an item from which on a sub-group owns it
-_MOST_AHEAD = 16
-_MOST_STALLS = 40  # an item stays in the list until its last rating is done, so its length may stay a while
+_RATINGS_PER_SLOT = 32  # ratings per slot and pass
+_GROUPS_PER_UNIT = 8  # greatest number of work-groups per compute unit in later passes
+_MANY_RATINGS = 8  # mean ratings per item. From here on, a sub-group owns an item by default.
+_MAX_AHEAD = 16  # greatest number of passes enqueued before the host reads the list's length
+_MAX_STALLS = 40  # reads without progress. An item stays listed until its last rating is done, so some are normal.
 Team = Literal["work_item", "sub_group"]
 
 
 def hogwild(problem: FactorizationProblem, facts: DeviceFacts, *, shuffle: bool = True, seed: Seed = 0) -> Recipe:
-    """Step on all ratings at once; steps that meet at a vertex may undo each other.
+    """Return the recipe of steps on all ratings at once. Steps that share a vertex may overwrite each other's changes.
 
-    With *shuffle* they are visited in the order that *seed* draws; else by user, then item, where neighbours meet.
-    This baseline does not keep the serial semantics.
+    With *shuffle* ratings are visited in random order, from *seed*; else by user, then item, so that neighbouring
+    work-items conflict. This baseline does not keep the serial semantics.
     """
     return Recipe(
         _by_slices(problem, facts, "factorization/hogwild.cl:hogwild"),
@@ -43,10 +43,10 @@ def hogwild(problem: FactorizationProblem, facts: DeviceFacts, *, shuffle: bool 
 
 
 def edge_locked(problem: FactorizationProblem, facts: DeviceFacts, *, shuffle: bool = True, seed: Seed = 0) -> Recipe:
-    """Lock both vertices of a rating, step, unlock; put off what is locked.
+    """Return the recipe that locks both vertices of a rating, makes a step, and unlocks; locked ratings are deferred.
 
-    With *shuffle* the ratings are visited in the order that *seed* draws; else by user, then item, where neighbours
-    wait for one lock.
+    With *shuffle* ratings are visited in random order, from *seed*; else by user, then item, so that neighbouring
+    work-items compete for one lock.
     """
     first_pass = _by_slices(problem, facts, f"{_EDGES}:lock_all", _RATINGS_PER_SLOT)
     return Recipe(
@@ -68,11 +68,11 @@ def node_locked(
     shuffle: bool = True,
     seed: Seed = 0,
 ) -> Recipe:
-    """Walk the ratings of an item with its row at hand and lock the users only; put off locked users.
+    """Return the recipe in which a team keeps an item's row and locks only users; ratings of locked users are deferred.
 
-    *per* names what owns an item: the slot that shares a row ("work_item"), or a whole "sub_group", the default where
-    items have enough ratings for its work-items. It locks at most *locks* users at a time. With *shuffle* an item's
-    ratings are visited in the order that *seed* draws; else by user, where items wait for the same users.
+    *per* is the team that owns an item: a slot ("work_item"), or a whole "sub_group", which is the default if items
+    have enough ratings. A team locks at most *locks* users at a time. With *shuffle* an item's ratings are visited in
+    random order, from *seed*; else by user, so that items compete for the same users.
     """
     return Recipe(
         (
@@ -102,9 +102,9 @@ def hybrid_locked(
     shuffle: bool = True,
     seed: Seed = 0,
 ) -> Recipe:
-    """Walk each item's ratings once, locking users; then lock both vertices of each rating that was put off.
+    """Return the recipe of one pass of :func:`node_locked`, then of :func:`edge_locked` on the deferred ratings.
 
-    It has the options of :func:`node_locked`.
+    The options are the same as in :func:`node_locked`.
     """
 
     def prepare(plan: FactorizationPlan) -> dict[str, Any]:
@@ -128,13 +128,13 @@ def hybrid_locked(
 def _prepare(
     plan: FactorizationPlan, *, source: str, shuffle: bool, seed: Seed, by_item: bool = False
 ) -> dict[str, Any]:
-    """Return the ratings in order, and room for the lengths of the lists that the kernels of *source* fill."""
+    """Return the ratings in order, and an array for the lengths of the lists that the kernels of *source* fill."""
     sizes = plan.session.empty(plan.program(source).constant("N_LISTS"), np.uint32)
     return {**ordered_ratings(plan, shuffle=shuffle, seed=seed, by_item=by_item), "sizes": sizes}
 
 
 def _edge_arrays(problem: FactorizationProblem) -> dict[str, Array]:
-    """Return the locks and the two lists of ratings that are put off, of which pass 0 fills the first."""
+    """Return the locks and the two lists of deferred ratings. Pass 0 fills the first list."""
     return {
         "user_locks": Array(problem.stats.n_users, np.uint32, zeroed=True),
         "item_locks": Array(problem.stats.n_items, np.uint32, zeroed=True),
@@ -144,7 +144,7 @@ def _edge_arrays(problem: FactorizationProblem) -> dict[str, Array]:
 
 
 def _deferred_edges(plan: FactorizationPlan) -> _Passes:
-    """Return the passes over the ratings that pass 0 has put off."""
+    """Return the passes over the ratings that pass 0 has deferred."""
     program = plan.program(_EDGES)
     lists = plan.arrays["deferred"], plan.arrays["deferred_again"]
     launches = tuple(
@@ -163,7 +163,7 @@ def _deferred_edges(plan: FactorizationPlan) -> _Passes:
 def _by_slices(
     problem: FactorizationProblem, facts: DeviceFacts, kernel: str, ratings_per_slot: int = 1
 ) -> tuple[Phase, ...]:
-    """Return launches of *kernel* over all ratings."""
+    """Return launches of *kernel* that together cover all ratings."""
     n, size, lanes = problem.n, slice_size(problem, facts), row_layout(problem.rank, facts).lanes
     return tuple(
         Phase(kernel, -(-(end - begin) // ratings_per_slot) * lanes, {"begin": begin, "end": end})
@@ -172,20 +172,21 @@ def _by_slices(
 
 
 class _Passes:
-    """Passes 1, 2, … over lists that shrink, enqueued several at a time before the host looks whether all is done.
+    """Passes 1, 2, … over shrinking lists. Several are enqueued before the host reads the length of the list.
 
-    Pass k reads the list whose length is ``sizes[k % 3]``, appends what it leaves to the next one and clears the length
-    of the one after that. Two buffers hold the lists in turn: ``launches[k % 2]`` runs pass k, its ``pass_number``.
+    Pass k reads the list whose length is ``sizes[k % 3]``, appends the entries that it leaves to the next list, and
+    clears the length of the list after that. Two buffers hold the lists alternately: ``launches[k % 2]`` runs pass k,
+    with ``pass_number`` k.
 
     Parameters
     ----------
     plan : FactorizationPlan
-        Its scope has the ``sizes``.
+        A plan whose scope has ``sizes``.
     launches : pair of Launch
     n_groups : callable
-        Work-groups for a list of some length. A list is not longer than any before it.
+        ``n_groups(length)`` returns the number of work-groups for a list. A list is never longer than earlier ones.
     most : int
-        The first list is at most so long.
+        An upper bound on the length of the first list.
     """
 
     def __init__(
@@ -200,7 +201,7 @@ class _Passes:
         Raises
         ------
         DeviceTimeoutError
-            Hundreds of passes did not shorten the list.
+            Many passes in a row did not shorten the list.
         """
         number, ahead, left, stalls = 0, 2, self._most, 0
         while left:
@@ -212,15 +213,15 @@ class _Passes:
                 launch(groups)
             before, left = left, self._sizes.item((number + 1) % self._sizes.size)
             stalls = stalls + 1 if left == before else 0
-            if stalls == _MOST_STALLS:
+            if stalls == _MAX_STALLS:
                 raise DeviceTimeoutError(
                     f"{launch.kernel}: {left} entries are left after {number} passes, no fewer than before"
                 )
-            ahead = min(2 * ahead, _MOST_AHEAD)
+            ahead = min(2 * ahead, _MAX_AHEAD)
 
 
 class _ItemTeams:
-    """The first pass of node locking, over all items; the ratings in the scope of *plan* are sorted by item."""
+    """The first pass of node locking, over all items. The ratings in the scope of *plan* must be sorted by item."""
 
     def __init__(self, plan: FactorizationPlan, per: Team | None, locks: int | None, **defines: int) -> None:
         ratings, session = plan.problem.ratings, plan.session
@@ -231,7 +232,7 @@ class _ItemTeams:
         most = self._team if locks is None else min(self._team, checked_count("locks", locks, MAX_ITEMS))
         self._program = plan.build(_NODES, PER_SUB_GROUP=int(per == "sub_group"), MOST_LOCKS=most, **defines)
         degrees = np.diff(ratings.item_offsets)
-        order = by_descending_degree(degrees)  # the longest start first
+        order = by_descending_degree(degrees)  # Items with the most ratings start first.
         ends, size = np.cumsum(degrees[order]), slice_size(plan.problem, session.facts)
         cuts = np.unique([0, *np.searchsorted(ends, np.arange(size, ratings.n_ratings, size)), order.size])
         plan.scope["offsets"] = session.upload(ratings.item_offsets.astype(plan.problem.offset_type))

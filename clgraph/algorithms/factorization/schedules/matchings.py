@@ -1,4 +1,4 @@
-"""Maximal matchings, one after the other, until no edge is left (cl/factorization/matchings.cl)."""
+"""Partition edges into maximal matchings, one after the other (cl/factorization/matchings.cl)."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from clgraph.runtime.programs.program import Launch
 logger = logging.getLogger(__name__)
 
 SOURCE = "factorization/matchings.cl"
-_GROUP_SIZE = 512  # rows that the one work-group takes at a time
-_NARROW_GROUP_SIZE = 64  # the same, where no sub-groups make a scan over the group fast
-FEW_ROWS = 1 << 12  # one work-group does them before the launches of a round would have started
-_GROUP_TURNS, _CPU_TURNS = 1 << 14, 1 << 20  # turns that a launch makes in less than 0.2 s
-_TURNS = 16  # between two read-backs of the many-row kernels
+_GROUP_SIZE = 512  # rows that the single work-group processes at a time
+_NARROW_GROUP_SIZE = 64  # the same on devices without sub-groups, where a scan over the group is slow
+FEW_ROWS = 1 << 12  # rows. A single work-group finishes a round of fewer before the launches of a round would start.
+_GROUP_TURNS, _CPU_TURNS = 1 << 14, 1 << 20  # turns per launch of a single work-group, which takes less than 0.2 s
+_TURNS = 16  # turns between two read-backs of the kernels for many rows
 
 Side = tuple[DeviceArray, int]
 
 
 def find_matchings(plan: FactorizationPlan, a: Side, b: Side, *, seed: Seed) -> tuple[DeviceArray, int]:
-    """Split the edges of a bipartite graph without parallel edges into maximal matchings.
+    """Return a partition of the edges of a bipartite graph, without parallel edges, into maximal matchings.
 
-    Matching t is maximal among the edges that are in none of the matchings before it. The result depends on the
-    graph and the seed only, not on the device.
+    Matching t is maximal among the edges that are in none of the earlier matchings. The result depends only on the
+    graph and the seed, not on the device.
 
     Parameters
     ----------
     plan : FactorizationPlan
-        Whose device, and type of offsets.
+        A plan with the device and the type of offsets to use.
     a, b : (DeviceArray of int32, int)
         The ends of the edges on either side, and the number of vertices there.
     seed : int
@@ -72,7 +72,8 @@ class _Search:
             degrees.append(session.zeros(n_vertices, np.uint32))
             program.bind("count_edges", n, n=n, ends=ends, degrees=degrees[-1])()
             most.append(int(reduce(session, degrees[-1], "max").item()))
-        # The larger degrees propose: what many wait for is asked once a round, and they are asked by all.
+        # The side with the busiest vertex proposes. Then a busy vertex makes one proposal per round, instead of
+        # receiving proposals from all its neighbours.
         (rows, n_rows), (columns, n_columns) = (a, b) if most[0] >= most[1] else (b, a)
         row_degrees = degrees[int(most[0] < most[1])]
         self.max_degree, self._n_rows = max(most), n_rows
@@ -105,7 +106,7 @@ class _Search:
         )()
 
     def run_many(self, few_rows: int) -> None:
-        """Run rounds, a launch for each step, until at most *few_rows* rows have edges left."""
+        """Run rounds with a launch per step until at most *few_rows* rows have edges left."""
         n_alive = self._n_rows
         compact = Compact(self._session, n_alive, self._alive, predicate="left_[i] > 0u", arrays={"left_": self._left})
         before, turns = -1, 0
@@ -117,7 +118,7 @@ class _Search:
             compact.run_checked()
             n_alive, number = int(compact.size.item()), self._state.item(self._round_at)
             turns = 0 if number != before else turns + _TURNS
-            if turns > n_alive + _TURNS:  # a turn settles at least one more row of a round
+            if turns > n_alive + _TURNS:  # A turn settles at least one more row of the round.
                 check_status(STATUS_STUCK, f"round {number} of matchings")
             before = number
         self._state.set(np.array([n_alive]), offset=self._alive_at)
@@ -131,7 +132,7 @@ class _Search:
         ]
 
     def run_few(self, work_group_size: int | None = None) -> None:
-        """Run all other rounds by one work-group."""
+        """Run all remaining rounds by a single work-group."""
         facts = self._session.facts
         size = work_group_size or (facts.group_size(_GROUP_SIZE if facts.sub_group_size > 1 else _NARROW_GROUP_SIZE))
         launch = self._session.program(SOURCE, self._defines, work_group_size=size).bind(
@@ -139,7 +140,7 @@ class _Search:
         )
         state, progresses = self._state.get(), True
         while state[self._alive_at]:
-            if not progresses:  # a launch ends a chunk of rows
+            if not progresses:  # A launch must finish at least a chunk of rows.
                 check_status(STATUS_STUCK, "match_group")
             launch()
             before, state = state, self._state.get()

@@ -1,6 +1,7 @@
-"""Sweeps in supersteps: ratings of which no two share a vertex, then a barrier.
+"""Sweeps in supersteps. The ratings of a superstep share no vertex; a barrier separates supersteps.
 
-Here a slot takes a rating (cl/factorization/superstep.cl): matchings (AGM-E) and diagonals (Diag).
+In the strategies of this file, matchings (AGM-E) and diagonals (Diag), a slot processes a rating
+(cl/factorization/superstep.cl).
 """
 
 from __future__ import annotations
@@ -27,18 +28,18 @@ from clgraph.runtime.driver.failure import typed_errors
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch, Program
 
-LINGER = 5000  # turns for which work-groups at a device-wide barrier wait for others to start
-GRID_WG_SIZE, GROUPS_PER_UNIT = 512, 1  # persistent groups are resident for sure, and few wait for each other
-CPU_TAIL_RATINGS = 512  # One core ends a smaller superstep before two have started.
+LINGER = 5000  # turns for which work-groups at a grid barrier wait for others to start
+GRID_WG_SIZE, GROUPS_PER_UNIT = 512, 1  # few persistent work-groups: all are resident, and barriers are short
+CPU_TAIL_RATINGS = 512  # ratings. One core finishes a smaller superstep before two cores would have started.
 STATUS = {"status": Array(1, np.uint32, zeroed=True)}
-_TURNS, _CPU_TURNS = 1 << 16, 1 << 20  # passes over the slots that are enqueued before the host waits, about 0.1 s
+_TURNS, _CPU_TURNS = 1 << 16, 1 << 20  # passes over the slots enqueued before the host waits: about 0.1 s
 _SOURCE = "factorization/superstep.cl"
-_MANY_LANES = 16  # lanes of a rating with which groups have few slots, so that two on a compute unit are worth a wait
-_RESIDENT_ITEMS = 2048  # work-items of a GPU's compute unit
-_TAIL_WG_SIZE = 512
-_TAIL_TURNS = 4  # they take as long as a launch
+_MANY_LANES = 16  # lanes per rating. From here on a group has few slots, so two groups per compute unit pay.
+_RESIDENT_ITEMS = 2048  # work-items that are resident on a GPU's compute unit
+_TAIL_WG_SIZE = 512  # size of the single work-group that runs small supersteps
+_TAIL_TURNS = 4  # passes over its slots that take the time of a launch
 _CPU_WG_SIZE = 64
-_GRID_BYTES = 1 << 27  # bytes of rows in a superstep beside which a launch costs nothing
+_GRID_BYTES = 1 << 27  # bytes of rows per superstep. From here on the cost of a launch is negligible.
 
 FindKeys = Callable[[FactorizationPlan, RatingArrays], tuple[DeviceArray, int]]
 
@@ -46,10 +47,10 @@ FindKeys = Callable[[FactorizationPlan, RatingArrays], tuple[DeviceArray, int]]
 def matching_edge(
     problem: FactorizationProblem, facts: DeviceFacts, *, seed: Seed = 0, barrier: str = "auto"
 ) -> Recipe:
-    """Sweep over maximal matchings of the ratings, one after the other; *seed* draws the matchings.
+    """Return the recipe of a sweep over maximal matchings of the ratings; *seed* determines the matchings.
 
-    *barrier* is what stands between supersteps: the end of a kernel ("launch"), or a device-wide barrier inside a
-    persistent one ("grid"), where the device has it.
+    *barrier* separates supersteps: the end of a kernel ("launch"), or a grid barrier inside a persistent kernel
+    ("grid"), if the device has one.
     """
 
     def find_keys(plan: FactorizationPlan, given: RatingArrays) -> tuple[DeviceArray, int]:
@@ -60,16 +61,16 @@ def matching_edge(
 
 
 def diagonal(problem: FactorizationProblem, facts: DeviceFacts, *, seed: Seed = 0, barrier: str = "auto") -> Recipe:
-    """Sweep over the diagonals of the matrix that hold ratings, one after the other.
+    """Return the recipe of a sweep over the diagonals of the matrix that have ratings, one after the other.
 
-    Two ratings of one diagonal, item − user, share neither. Diagonals max(n_users, n_items) apart share no
-    user and no item either: they are merged, so that there are at most max(n_users, n_items)
+    Two ratings on the same diagonal, item − user, share no user and no item. Neither do ratings on diagonals that are
+    max(n_users, n_items) apart. So such diagonals are merged, and at most max(n_users, n_items) are left.
 
-    The study launches rank × ratings work-items in two dimensions. Here the lanes of a slot are the dimension
-    of the rank, and are neighbours, so that their loads of a row are one access and the product of two rows is
-    summed up by shuffles; the model's layout makes them as many as the rank and the sub-group allow.
+    The study launches rank × ratings work-items in two dimensions. Here the dimension of the rank is the lanes of a
+    slot. They are neighbours, so their loads of a row are one access, and shuffles sum up the product of two rows. The
+    model's layout sets their number by the rank and the sub-group size.
 
-    *barrier* is as for :func:`matching_edge`. There is one such order, so nothing depends on *seed*.
+    *barrier* is as for :func:`matching_edge`. The order is fixed, so *seed* has no effect.
     """
     checked_seed(seed)
     modulus = max(problem.ratings.shape)
@@ -83,12 +84,12 @@ def diagonal(problem: FactorizationProblem, facts: DeviceFacts, *, seed: Seed = 
 
 
 def has_grid_barrier(facts: DeviceFacts) -> bool:
-    """Return whether work-groups of a persistent kernel may wait for each other."""
+    """Return whether the device has a grid barrier: work-groups of a persistent kernel may wait for each other."""
     return facts.dialect.has_grid_barrier
 
 
 def checked_barrier(facts: DeviceFacts, barrier: str, allowed: tuple[str, ...]) -> str:
-    """Return *barrier* if it is *allowed*, and the device has it."""
+    """Return *barrier*, or raise an error if it is not *allowed* or the device does not support it."""
     check_choice("barrier", barrier, allowed)
     if barrier == "grid" and not has_grid_barrier(facts):
         raise UnsupportedStrategyError(f"barrier='grid': {facts.name} has no device-wide barrier")
@@ -96,23 +97,26 @@ def checked_barrier(facts: DeviceFacts, barrier: str, allowed: tuple[str, ...]) 
 
 
 def slots(problem: FactorizationProblem, facts: DeviceFacts) -> int:
-    """Return how many ratings a work-group of a persistent kernel takes at a time."""
+    """Return the number of ratings that a work-group of a persistent kernel processes at a time."""
     return CPU_TAIL_RATINGS if facts.is_cpu else GRID_WG_SIZE // row_layout(problem.rank, facts).lanes
 
 
 class Supersteps:
-    """Ratings in supersteps, those in segments, and segments in ranges: what may be in flight without a wait.
+    """A sweep as a list of supersteps, which are grouped into segments, and these into ranges.
+
+    A segment is one large superstep, or several small ones that a single work-group runs. A range of segments is
+    enqueued without a wait.
 
     Attributes
     ----------
     order : DeviceArray
         Positions of the ratings in the order of the sweep.
     offsets : int64 array
-        Where in it the supersteps begin, and the end.
+        Indices into *order* at which supersteps begin, and the end.
     segments, ranges : int64 array
-        Where among the supersteps the segments begin, and among the segments the ranges; and the ends.
+        Indices of the supersteps at which segments begin, and of the segments at which ranges begin; with ends.
     barrier : str
-        What stands between supersteps.
+        The separation of supersteps: ``"launch"``, ``"grid"`` or ``"group"``.
     """
 
     order: DeviceArray
@@ -124,14 +128,17 @@ class Supersteps:
         self._control: DeviceArray
 
     def cut(self, turns: NDArray[np.int64], joins: NDArray[np.bool_]) -> None:
-        """Cut supersteps that take *turns* into segments; *joins*: whether one joins the one before it."""
+        """Group supersteps into segments and ranges.
+
+        *turns* is the time of each superstep, *joins* whether it may be in one segment with the superstep before.
+        """
         time = np.cumsum(turns) // (_CPU_TURNS if self.session.facts.is_cpu else _TURNS)
         begins = np.flatnonzero(~joins | (np.diff(time, prepend=-1) > 0))
         self.segments = np.append(begins, turns.size)
         self.ranges = np.append(np.flatnonzero(np.diff(time[begins], prepend=-1)), begins.size)
 
     def bind_persistent(self, program: Program, kernel: str, n_groups: int, scope: dict[str, Any]) -> None:
-        """Bind a kernel of *n_groups* work-groups that runs a range of segments by itself."""
+        """Bind a persistent kernel of *n_groups* work-groups that runs a whole range of segments."""
         self._control = self.session.zeros(program.constant("GRID_CONTROL_WORDS"), np.uint32)
         self.persistent = program.bind(
             kernel,
@@ -144,7 +151,7 @@ class Supersteps:
         )
 
     def run(self) -> None:
-        """Enqueue one sweep; nothing is read back, but ranges are waited for."""
+        """Enqueue one sweep. The host waits for each range before it enqueues the next, but reads nothing back."""
         self.plan.arrays["status"].fill(0)
         event = None
         with typed_errors("enqueueing a sweep"):
@@ -154,13 +161,13 @@ class Supersteps:
                 event = self.enqueue(first, last)
 
     def enqueue(self, first: int, last: int) -> Any:
-        """Enqueue a range of segments; return the last event."""
+        """Enqueue the segments from *first* to *last* and return the last event."""
         self._control.fill(0)
         return launch_over(self.persistent, first=first, last=last)
 
 
 def launch_over(launch: Launch, n_groups: int | None = None, /, **limits: int) -> cl.Event:
-    """Enqueue *launch* with *limits* set, over *n_groups* work-groups if given; return the event."""
+    """Enqueue *launch* with the arguments *limits*, over *n_groups* work-groups if given. Return the event."""
     launch.set(**limits)
     return launch(n_groups)
 
@@ -171,9 +178,9 @@ def _recipe(facts: DeviceFacts, find_keys: FindKeys, barrier: str) -> Recipe:
 
 
 class RatingSupersteps(Supersteps):
-    """Supersteps by the keys that *find_keys* gives the ratings, which are below the number that it returns with them.
+    """Supersteps of ratings with equal keys. *find_keys* returns the keys and a bound above them.
 
-    Several small supersteps in a row are done by one work-group, whatever stands between
+    Consecutive small supersteps are run by a single work-group, whatever the barrier.
     """
 
     def __init__(self, plan: FactorizationPlan, find_keys: FindKeys, barrier: str) -> None:
@@ -195,7 +202,7 @@ class RatingSupersteps(Supersteps):
         bind(sizes)
 
     def _cut_small(self, sizes: NDArray[np.int64], slots: int, all_slots: int, most: int) -> NDArray[np.bool_]:
-        """Cut into segments; return which supersteps are small: at most *most* ratings."""
+        """Group supersteps of these *sizes* into segments. Return a mask of those with at most *most* ratings."""
         is_small = sizes <= most
         joins = is_small.copy()
         joins[1:] &= is_small[:-1]

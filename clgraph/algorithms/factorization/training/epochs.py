@@ -1,4 +1,4 @@
-"""Epochs of training: the rate of each, the error after it, and what to do when it goes wrong."""
+"""The training loop: for each epoch the learning rate, the error, and recovery from divergence or interrupts."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from clgraph.errors import ConvergenceWarning
 from clgraph.progress import begin, is_heard
 from clgraph.runtime.driver.timing import RunInfo
 
-_SECONDS_SHOWN = 1.0  # between two losses that are computed for the progress alone
+_SECONDS_SHOWN = 1.0  # seconds between two losses that are computed only to show the progress
 
 
 class Epoch(NamedTuple):
-    """What happened in one epoch.
+    """The record of one epoch.
 
     Attributes
     ----------
@@ -35,9 +35,9 @@ class Epoch(NamedTuple):
     eval_loss : float
         The same on the evaluation ratings; NaN without them.
     seconds : float
-        Time of the sweep alone.
+        Time of the sweep alone, without evaluation.
     updates_per_second : float
-        Training ratings by ``seconds``.
+        Number of training ratings divided by ``seconds``.
     """
 
     learning_rate: float
@@ -48,16 +48,16 @@ class Epoch(NamedTuple):
 
 
 Callback = Callable[[int, Epoch], object]
-"""``callback(number, epoch)`` after each epoch, numbered from 1; a true result stops the training."""
+"""``callback(number, epoch)`` is called after each epoch, numbered from 1. A true result stops the training."""
 
 
 class UnseenPairs(NamedTuple):
-    """Pairs to evaluate on whose user or item has no number in the fit, and their ratings.
+    """Pairs for evaluation whose user or item is unknown to the fit, and their ratings.
 
     Attributes
     ----------
     users, items : int32 array, shape (n,)
-        Numbers in the fit, -1 if unknown.
+        Numbers in the fit; -1 if unknown.
     values : float32 array, shape (n,)
     """
 
@@ -67,18 +67,18 @@ class UnseenPairs(NamedTuple):
 
 
 class Training(ABC):
-    """What trains a model in epochs, on one device or on several.
+    """Base class of training in epochs, on one device or on several.
 
     Attributes
     ----------
     model : object
-        Factors and biases, wherever they are: ``set`` and ``get`` copy them, and ``mean`` is added to every prediction.
+        The factors and biases on the devices. ``set`` and ``get`` copy them; ``mean`` is added to every prediction.
     strategy : str
-        The one that runs.
+        The strategy that runs.
     epochs : list of Epoch
-        What the last ``train`` did, after its *history*.
+        The epochs of the last ``train``, after its *history*.
     may_skip_losses : bool
-        Whether epochs without their loss are faster, and :meth:`is_finite` is there.
+        Whether epochs are faster without their loss. Then :meth:`is_finite` and :meth:`loss` are implemented.
     """
 
     model: Any
@@ -107,21 +107,21 @@ class Training(ABC):
         schedule : callable
             See :mod:`clgraph.algorithms.factorization.training.learning_rates`.
         regularization : float
-            Factor of the squared norms of both rows (and biases) in the loss of a rating. A rate of *schedule*
-            is lowered to 1/2 divided by it.
+            Factor of the squared norms of both rows (and biases) in the loss of a rating. Rates of *schedule* are
+            capped at 1/2 divided by it.
         every_loss : bool
             Compute the error on the training ratings after each epoch, which takes longer than most sweeps. Otherwise
-            it is computed after the last one, and once a second if the progress is shown. *schedule*, *tol* without
-            ratings to evaluate on, and *callback* may need it each time.
+            it is computed after the last epoch, and once a second if progress is shown. It is needed if *schedule*,
+            *callback*, or *tol* without evaluation ratings depends on it.
         history : sequence of Epoch
-            Earlier epochs, which the schedule and the numbers of the new ones go on from.
+            Earlier epochs. The schedule and the numbering of epochs continue from them.
         eval_ratings : Ratings, optional
             Ratings of the same users and items.
         unseen : UnseenPairs, optional
-            More ratings to evaluate on. Only the biases of known users and items, and the mean, predict them.
+            More evaluation ratings. Only the mean and the biases of known users and items predict them.
         tol : float, optional
-            Stop after an epoch that lowers the error on *eval_ratings* and *unseen*, or without them on the
-            training ratings, by less.
+            Stop after an epoch that lowers the error by less than this. It is the error on *eval_ratings* and *unseen*,
+            or without them on the training ratings.
         callback : callable, optional
             See :data:`Callback`.
 
@@ -133,13 +133,12 @@ class Training(ABC):
         Raises
         ------
         BaseException
-            Any, also Ctrl-C: after the factors of the last whole epoch are restored; ``epochs`` tells which
-            that is.
+            Any error, and Ctrl-C. The factors of the last whole epoch are restored first; it is the last in ``epochs``.
 
         Warns
         -----
         ConvergenceWarning
-            The factors went to infinity: the training ends, the last finite factors are restored.
+            The factors diverged to infinity. The training ends and the last finite factors are restored.
         """
         checked_number("regularization", regularization)
         n_seen = 0 if eval_ratings is None else eval_ratings.n_ratings
@@ -181,21 +180,21 @@ class Training(ABC):
         return self.epochs
 
     def _complete(self) -> None:
-        """Compute the loss of the last epoch if it was left out."""
+        """Compute the loss of the last epoch if it was skipped."""
         if self.epochs and math.isnan(self.epochs[-1].loss):
             self.epochs = [*self.epochs[:-1], self.epochs[-1]._replace(loss=self.loss())]
             self.save(self.epochs)
 
     def loss(self) -> float:
-        """Return the root mean square error on the training ratings now, if :attr:`may_skip_losses`."""
+        """Return the current root mean square error on the training ratings (only with :attr:`may_skip_losses`)."""
         raise NotImplementedError
 
     def is_finite(self) -> bool:
-        """Return whether all errors of the model are finite, if :attr:`may_skip_losses`."""
+        """Return whether all errors of the model are finite (only with :attr:`may_skip_losses`)."""
         raise NotImplementedError
 
     def _with_unseen(self, eval_loss: float, n_seen: int, unseen: UnseenPairs) -> float:
-        """Return the root mean square error on *n_seen* ratings, whose own is *eval_loss*, and on *unseen*."""
+        """Return the root mean square error on *unseen* and *n_seen* other ratings, whose error is *eval_loss*."""
         predictions = predict_pairs(self.model.get(), self.model.mean, unseen.users, unseen.items)
         squares = float(np.square(unseen.values - predictions, dtype=np.float64).sum())
         if n_seen:
@@ -204,26 +203,26 @@ class Training(ABC):
 
     @abstractmethod
     def errors_on(self, ratings: Ratings) -> Any:
-        """Return what ``epoch`` needs to find the error on *ratings*."""
+        """Return the object with which ``epoch`` computes the error on *ratings*."""
 
     @abstractmethod
     def save(self, epochs: list[Epoch]) -> None:
-        """Keep the model as it is now, after *epochs*."""
+        """Save the current model, which *epochs* have trained."""
 
     @abstractmethod
     def restore(self) -> list[Epoch]:
-        """Set the model back to what was saved last; return the epochs that led to it."""
+        """Restore the last saved model and return its epochs."""
 
     @abstractmethod
     def epoch(self, rate: float, regularization: float, evaluation: Any, *, with_loss: bool = True) -> Epoch:
-        """Step once on each rating; *evaluation* is what :meth:`errors_on` has made, or ``None``.
+        """Make one step on each rating and return the record of the epoch.
 
-        Without *with_loss*, the loss on the training ratings may be NaN.
+        *evaluation* is an object of :meth:`errors_on`, or ``None``. Without *with_loss*, the training loss may be NaN.
         """
 
     @abstractmethod
     def info(self) -> RunInfo:
-        """Return what ran until now."""
+        """Return the info of all epochs so far."""
 
 
 def _improvement(epochs: Sequence[Epoch]) -> float:
@@ -234,7 +233,7 @@ def _improvement(epochs: Sequence[Epoch]) -> float:
 
 
 def show_epoch(number: int, epoch: Epoch) -> None:
-    """Print a line about an epoch, for ``verbose``."""
+    """Print a line about an epoch to stderr, for ``verbose``."""
     text = f"epoch {number}: RMSE {epoch.loss:.4f}"
     if not math.isnan(epoch.eval_loss):
         text += f", evaluation {epoch.eval_loss:.4f}"

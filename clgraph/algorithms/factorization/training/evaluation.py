@@ -1,4 +1,4 @@
-"""The error of a model on some ratings, computed on the device."""
+"""Errors of a model, computed on the device."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from clgraph.runtime.driver import opencl as cl
 from clgraph.runtime.session import Session
 
 _EVALUATE, _WILD = "factorization/evaluate.cl", "factorization/wild.cl"
-_GROUPS_PER_UNIT = 8
+_GROUPS_PER_UNIT = 8  # greatest number of work-groups per compute unit
 
 
 class Errors:
-    """The error of a model on some ratings, computed on the device and the same in every run."""
+    """The error of a model on given ratings. The result is the same in every run on a device."""
 
     def __init__(self, session: Session, ratings: Ratings, model: DeviceModel) -> None:
         self.n = ratings.n_ratings
@@ -44,7 +44,7 @@ class Errors:
         return math.sqrt(self.squares() / self.n)
 
     def begin(self) -> cl.Event:
-        """Enqueue the computation; return the event of its end."""
+        """Enqueue the computation and return its event."""
         return self._launch()
 
     def squares(self) -> float:
@@ -53,7 +53,7 @@ class Errors:
 
 
 class Bounds:
-    """Tells whether all factors and biases of a model are so small that its errors are finite."""
+    """A check that all factors and biases of a model are so small that its errors are finite."""
 
     def __init__(self, session: Session, model: DeviceModel) -> None:
         self._found = session.empty(1, np.uint32)
@@ -66,7 +66,7 @@ class Bounds:
             ))  # fmt: skip
 
     def hold(self) -> bool:
-        """Return whether they are, after all that is enqueued."""
+        """Return whether the check holds after all enqueued work."""
         self._found.fill(0)
         for launch in self._launches:
             launch()

@@ -1,4 +1,4 @@
-"""Learning rates over the epochs, as pure functions.
+"""Learning-rate schedules as pure functions.
 
 References
 ----------
@@ -19,7 +19,7 @@ from clgraph.arguments import check_choice, checked_number
 from clgraph.errors import InputError
 
 Schedule: TypeAlias = Callable[[Sequence[float], Sequence[float]], float]
-"""``schedule(rates, losses)``: the rate of the next epoch, from the rates and losses of those before it."""
+"""``schedule(rates, losses)`` returns the rate of the next epoch from the rates and losses of all earlier epochs."""
 
 SCHEDULES = ("constant", "inverse", "bold_driver")
 _GROW, _SHRINK = 1.05, 0.5
@@ -31,19 +31,19 @@ def make_schedule(name: str, learning_rate: float, decay: float = 0.0, regulariz
     Parameters
     ----------
     name : {"constant", "inverse", "bold_driver"}
-        The same rate always; ``learning_rate / (1 + decay * t)`` in epoch t = 0, 1, … [2]_; or 5 %
-        more after an epoch with a lower loss than the one before it and half after a higher one [1]_.
+        A constant rate; ``learning_rate / (1 + decay * t)`` in epoch t = 0, 1, … [2]_; or a rate that rises by 5 %
+        after an epoch that lowered the loss, and halves after one that raised it [1]_.
     learning_rate : float
         Rate of the first epoch.
     decay : float
         The ``decay`` of "inverse", at least 0.
     regularization : float
-        Regularization of the training; at most 1 / (2 *learning_rate*).
+        Regularization of the training, at most 1 / (2 *learning_rate*).
 
     Raises
     ------
     InputError
-        Unknown name, or a number out of range.
+        The name is unknown, or a number is out of range.
     """
     check_choice("schedule", name, SCHEDULES)
     learning_rate = checked_number("learning_rate", learning_rate, above=True)
@@ -72,7 +72,7 @@ def make_schedule(name: str, learning_rate: float, decay: float = 0.0, regulariz
 
 
 def capped(rate: float, regularization: float) -> float:
-    """Return *rate*, or what it may be at most: a step shrinks the rows by *rate* x *regularization*, 1/2 or less."""
+    """Return *rate*, lowered if *rate* × *regularization*, by which a step shrinks rows, would exceed 1/2."""
     if rate * regularization > MOST_SHRINKING:
         return math.nextafter(MOST_SHRINKING / regularization, 0.0)
     return rate

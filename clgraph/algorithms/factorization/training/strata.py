@@ -1,6 +1,6 @@
-"""A matrix of ratings cut into rows x columns of blocks, of which a stratum at a time is stepped on.
+"""A matrix of ratings cut into a grid of blocks, which are trained one stratum at a time.
 
-Blocks of a stratum have no user and no item in common, so steps on different blocks cannot meet.
+The blocks of a stratum have no user and no item in common, so steps on different blocks cannot conflict.
 After R. Gemulla, E. Nijkamp, P. J. Haas, Y. Sismanis, "Large-Scale Matrix Factorization with Distributed Stochastic
 Gradient Descent", KDD 2011.
 """
@@ -18,14 +18,14 @@ from clgraph.data.ratings.ratings import Ratings
 
 @dataclass(frozen=True)
 class Cut:
-    """Users, or items, in blocks.
+    """A partition of users, or of items, into blocks.
 
     Attributes
     ----------
     block, place : int32 array, shape (n,)
-        The block of each, and its number there.
+        The block of each user or item, and its number within the block.
     members : tuple of int array
-        The members of each block, by these numbers.
+        The users or items of each block, in the order of their numbers there.
     """
 
     block: NDArray[np.int32]
@@ -34,9 +34,10 @@ class Cut:
 
 
 def cut(counts: NDArray[np.int64], n_blocks: int) -> Cut:
-    """Deal users, or items, with *counts* ratings to blocks of nearly equal numbers of ratings; none is empty.
+    """Return a partition of users, or items, with *counts* ratings into blocks with nearly equal numbers of ratings.
 
-    The heaviest are dealt first, forth and back, so that blocks have nearly equal numbers of each kind.
+    They are dealt in descending order of ratings, alternately from the first block to the last and back, so that
+    all blocks get heavy and light ones. No block is empty.
     """
     order = np.argsort(-counts, kind="stable")
     turns = np.arange(counts.size) % (2 * n_blocks)
@@ -50,14 +51,14 @@ def cut(counts: NDArray[np.int64], n_blocks: int) -> Cut:
 
 
 class Strata:
-    """Ratings in n x n blocks; stratum s has the blocks (d, (d + s) % n).
+    """Ratings in n × n blocks. Stratum s has the blocks (d, (d + s) % n) for all d.
 
     Attributes
     ----------
     ratings : Ratings
     users, items : Cut
     blocks : list of list of Ratings
-        By the block of users, then by the block of items; ids are numbered within a block.
+        ``blocks[d][q]`` has the ratings of items of block q by users of block d, numbered within the blocks.
     """
 
     def __init__(self, ratings: Ratings, n_blocks: int) -> None:
@@ -67,11 +68,11 @@ class Strata:
         self.blocks = self.blocks_of(ratings)
 
     def blocks_of(self, ratings: Ratings) -> list[list[Ratings]]:
-        """Return the blocks of other ratings of the same users and items."""
+        """Return the blocks of other *ratings* of the same users and items."""
         users, items = self.users, self.items
         cell = users.block[ratings.users] * np.int32(self.n_blocks) + items.block[ratings.items]
-        # Numbers rise within a block as they do outside, so a stable sort, which counts small numbers, leaves ratings
-        # by user and then by item.
+        # Within a block users and items keep their order, so a stable sort by block leaves its ratings sorted by user,
+        # then item. For small integers numpy's stable sort is a radix sort.
         order = np.argsort(cell.astype(np.min_scalar_type(self.n_blocks**2)), kind="stable")
         ends = np.cumsum(np.bincount(cell, minlength=self.n_blocks**2)).tolist()
         made = []
@@ -89,7 +90,7 @@ class Strata:
         return Factors(*(a if a is None else a[m] for a, m in zip(factors, members, strict=True)))  # type: ignore[arg-type]
 
     def whole(self, parts: list[Factors]) -> Factors:
-        """Return the factors of all, of which ``parts[d]`` has block d of users and items."""
+        """Return the factors of all users and items, of which ``parts[d]`` has block d."""
 
         def joined(arrays: list[NDArray[np.float32] | None], side: Cut) -> NDArray[np.float32] | None:
             there = [array for array in arrays if array is not None]

@@ -1,4 +1,4 @@
-"""Training on several devices: each keeps its users, and blocks of items go round."""
+"""Training on several devices. Each keeps its users, and blocks of items move from device to device."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from clgraph.runtime.memory.arrays import DeviceArray
 
 
 class TeamModel:
-    """The model of all users and items, in the home cells of the devices."""
+    """The model of all users and items. Device d holds block d of both, in the cell (d, d)."""
 
     def __init__(self, strata: Strata, home: Sequence[DeviceModel], mean: float) -> None:
         self.mean, self._strata, self._home = mean, strata, home
@@ -34,15 +34,15 @@ class TeamModel:
             model.set(self._strata.part(factors, d, d))
 
     def get(self) -> Factors:
-        """Return the factors and biases as they are now."""
+        """Return host copies of the current factors and biases."""
         return self._strata.whole([model.get() for model in self._home])
 
 
 class TeamFactorization(Training):
-    """The model of some ratings on several devices.
+    """Training of a model on several devices.
 
-    An epoch has as many strata as there are devices. In stratum s device d steps on block (d, (d + s) % n), with the
-    named strategy; then it gets the items of the next device.
+    With n devices, an epoch has n strata. In stratum s device d trains block (d, (d + s) % n) with the named strategy.
+    Then it gets the items of the next device.
 
     Parameters
     ----------
@@ -54,14 +54,14 @@ class TeamFactorization(Training):
     Attributes
     ----------
     strategy : str
-        Of the largest block.
+        The strategy of the largest block.
     sent_bytes : int
-        What went from device to device until now.
+        Number of bytes sent between devices so far.
 
     Raises
     ------
     InputError
-        There are no ratings, or a device is named twice; and as of one device.
+        There are no ratings, a device is named twice, or an error as with one device.
     NoDeviceError
         No device is given.
     """
@@ -73,14 +73,14 @@ class TeamFactorization(Training):
         problem = checked_problem(ratings, rank, n_epochs, storage, biases, mean)
         self._started, self.epochs = time.perf_counter(), []
         self.team = Team(devices)
-        n = self._n = min(len(self.team), *ratings.shape)  # more devices would have no users, or no items
+        n = self._n = min(len(self.team), *ratings.shape)  # Further devices would have no users or no items.
         self._strata = Strata(ratings, n)
 
         def cells(d: int) -> list[Cell]:
             problems = [replace(problem, ratings=block) for block in self._strata.blocks[d]]
             return [Cell(self.team.sessions[d], each, strategy, options, deterministic) for each in problems]
 
-        # One after the other: drivers compile one program at a time.
+        # Cells are made sequentially, because drivers compile one program at a time.
         self._cells = [cells(d) for d in range(n)]
         home = [self._cells[d][d] for d in range(n)]
         self.model = TeamModel(self._strata, [cell.model for cell in home], home[0].model.mean)
@@ -129,7 +129,7 @@ class TeamFactorization(Training):
         return Epoch(rate, loss, eval_loss, seconds, n / seconds)
 
     def _round(self, work: Callable[[int, int], Any]) -> list[Any]:
-        """Call *work* of each block, a stratum at a time; then all items are where they were before."""
+        """Call ``work(d, q)`` for each block, stratum by stratum. At the end all items are back at their devices."""
         n, found, everybody = self._n, [], range(self._n)
         for s in range(n):
             found += self.team.each(lambda d, s=s: work(d, (d + s) % n), everybody)  # type: ignore[misc]
@@ -138,7 +138,7 @@ class TeamFactorization(Training):
         return found
 
     def _hand_on(self, s: int) -> None:
-        """Move users of each device to its next cell, and items from the next device."""
+        """After stratum *s*, copy each device's users to its next cell, and the items from the next device."""
         n = self._n
 
         def fetch(d: int) -> list[DeviceArray]:
@@ -153,11 +153,11 @@ class TeamFactorization(Training):
                 new[name].copy_from(old[name])
             finish_aside(self.team.sessions[d])
 
-        items = self.team.each(fetch, range(n))  # all copies are made before any array is written to
+        items = self.team.each(fetch, range(n))  # All copies exist before any array is overwritten.
         self.team.each(place, range(n))
 
     def _sent(self, source: DeviceModel, target: DeviceModel, name: str) -> DeviceArray:
-        """Return a copy of an array of *source* on the device of *target*, in its layout."""
+        """Return a copy of the array *name* of *source* on the device of *target*, in the layout of *target*."""
         session, array = target.session, source.arrays[name]
         if array.size == target.arrays[name].size:
             return self.team.send(array, session)

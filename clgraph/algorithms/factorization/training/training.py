@@ -1,4 +1,4 @@
-"""Training on one device: sweeps of a strategy's plan, and the error after each."""
+"""Training on one device: sweeps of a strategy's plan, and the error after each sweep."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from clgraph.runtime.session import Session
 __all__ = ["Callback", "Cell", "Epoch", "Factorization", "checked_problem", "finish_aside"]
 
 _LARGEST_RATING = math.sqrt(float(np.finfo(np.float32).max))
-_BYTES_PER_RATING = {  # while the plan is made of the strategy that needs most
+_BYTES_PER_RATING = {  # peak memory while the plan is made, for the strategy that needs most
     "ratings": 12, "ratings in order": 16, "positions": 12, "keys to sort": 8, "sorted keys": 8, "keys in between": 8,
 }  # fmt: skip
 
@@ -40,7 +40,8 @@ def checked_problem(
 ) -> FactorizationProblem:
     """Return the problem of training on *ratings*.
 
-    There must be some, and their squares must be finite in float32, in which errors are summed up.
+    There must be at least one rating. Squares of ratings must be finite in float32, because kernels sum up squared
+    errors in float32.
     """
     if not ratings.n_ratings:
         raise InputError("there are no ratings to train on; at least one is needed")
@@ -56,10 +57,10 @@ def checked_problem(
 
 
 def check_memory(session: Session, problem: FactorizationProblem) -> None:
-    """Raise unless ratings, factors and their copy fit on the device; name the largest rank that does.
+    """Raise an error unless ratings, factors and a copy of the factors fit on the device.
 
-    The memory of the ratings is an estimate: 64 bytes each at the peak, while the plan sorts them, and on a CPU, which
-    reads them where they are, 52.
+    The error names the largest rank that fits. The memory of the ratings is an estimate: the peak is 64 bytes per
+    rating, while the plan sorts them. It is 52 bytes on a CPU, which reads the ratings without a copy.
     """
     per_rating = {k: b for k, b in _BYTES_PER_RATING.items() if not (k == "ratings" and session.facts.is_cpu)}
     needed = {name: n_bytes * problem.n for name, n_bytes in per_rating.items()}
@@ -88,10 +89,9 @@ def check_memory(session: Session, problem: FactorizationProblem) -> None:
 
 
 class Cell:
-    """Some ratings on a device: a model of their users and items, and a plan if there are any.
+    """A block of ratings on a device: the model of its users and items, and the plan unless the block is empty.
 
-    ``"auto"`` chooses among offline strategies if the result is to be *deterministic*. ``choice.strategy`` is the one
-    that runs.
+    If *deterministic*, ``"auto"`` chooses among offline strategies. ``choice.strategy`` is the strategy that runs.
     """
 
     plan: FactorizationPlan | None
@@ -118,7 +118,7 @@ class Cell:
         self.errors = Errors(session, problem.ratings, self.model)
 
     def sweep(self, rate: float, regularization: float) -> None:
-        """Step once on each rating."""
+        """Make one step on each rating and wait for the end."""
         if self.plan is not None:
             self.model.set_hyper(rate, regularization)
             self.plan.sweep()
@@ -126,7 +126,7 @@ class Cell:
             self.plan.check()
 
     def squares(self, errors: Errors) -> float:
-        """Return the sum of squared errors, on the ratings of this cell or on others."""
+        """Return the sum of squared errors of *errors*, on the ratings of this cell or on others."""
         if not errors.n:
             return 0.0
         self.session.commands.wait_aside(errors.begin())
@@ -134,7 +134,7 @@ class Cell:
 
 
 def finish_aside(session: Session) -> None:
-    """Wait for what is enqueued, and let other threads use the driver meanwhile."""
+    """Wait for all enqueued work. Meanwhile other threads may use the driver."""
     with session.driver, typed_errors("waiting for the device"):
         marker = cl.enqueue_marker(session.queue)
         session.queue.flush()
@@ -142,13 +142,13 @@ def finish_aside(session: Session) -> None:
 
 
 class Factorization(Training):
-    """The model of some ratings on a device, and the strategy that trains it.
+    """Training of a model on one device by a strategy.
 
     Parameters
     ----------
     session : Session
     ratings : Ratings
-        At least one.
+        At least one rating.
     rank : int
         Number of factors, 1 … 128.
     strategy : str
@@ -158,33 +158,33 @@ class Factorization(Training):
     deterministic : bool
         ``"auto"`` chooses among offline strategies, whose results are the same in every run.
     n_epochs : int
-        How many sweeps ``"auto"`` should expect; preprocessing pays off over them.
+        Number of sweeps for which ``"auto"`` predicts the times. The more, the more preprocessing pays.
     storage : {"float32", "float16"}
         Type of the factors in device memory.
     biases : bool
-        A bias for each user and item.
+        Whether each user and item has a bias.
     mean : float, optional
-        Added to every prediction; by default the mean of the ratings.
+        Constant that is added to every prediction; by default the mean of the ratings.
 
     Attributes
     ----------
     model : DeviceModel
-        Zero until its ``set``.
+        All zeros until its ``set`` is called.
     plan : FactorizationPlan
     choice : Choice
-        What the cost model predicted; its ``strategy`` is the one that runs, also if *deterministic* picked it.
+        The cost model's predictions. Its ``strategy`` is the strategy that runs, even if *deterministic* changed it.
     strategy : str
-        The one that runs.
+        The strategy that runs.
     epochs : list of Epoch
-        What the last ``train`` did, after its *history*.
+        The epochs of the last ``train``, after its *history*.
 
     Raises
     ------
     InputError
-        There are no ratings, the square of one is not finite in float32, the strategy does not have an option,
+        There are no ratings, the square of a rating is not finite in float32, an option is unknown to the strategy,
         or *rank* is out of range or too large for the device's memory.
     DeviceMemoryError
-        The ratings alone are too many for the device's memory.
+        The ratings alone do not fit in the device's memory.
     UnsupportedStrategyError
         The strategy is unknown, or the device cannot run it.
     """
@@ -205,7 +205,7 @@ class Factorization(Training):
         self._kernels: dict[str, tuple[int, float]] = {}
         with session.measure() as recorder:
             cell = Cell(session, problem, strategy, options, deterministic)
-            assert cell.choice is not None and cell.plan is not None  # there are ratings
+            assert cell.choice is not None and cell.plan is not None  # There is at least one rating.
             self.choice, self.plan, self.model, self._errors = cell.choice, cell.plan, cell.model, cell.errors
             self.strategy = self.choice.strategy
             self._backup, self._bounds = Backup(self.model), Bounds(session, self.model)
@@ -237,7 +237,7 @@ class Factorization(Training):
         return self._bounds.hold()
 
     def predict(self, users: NDArray[np.int32], items: NDArray[np.int32]) -> NDArray[np.float32]:
-        """Return the predicted ratings of pairs, whose numbers must be in range; float32, shape (n,)."""
+        """Return the predicted ratings of pairs, float32, shape (n,). User and item numbers must be in range."""
         predictions = self.session.empty(users.size, np.float32)
         of_users, of_items = (self.session.upload(np.ascontiguousarray(array, np.int32)) for array in (users, items))
         self._errors.program.bind(
@@ -252,7 +252,7 @@ class Factorization(Training):
         return predictions.get()
 
     def info(self) -> RunInfo:
-        """Return what ran until now, and where the time of preprocessing and sweeps went."""
+        """Return the info of all epochs so far, with the time of preprocessing and sweeps."""
         seconds = Seconds(time.perf_counter() - self._started, *self._parts.tolist())
         kind, facts = STRATEGIES[self.strategy].kind, self.session.facts
         return RunInfo(
@@ -260,7 +260,7 @@ class Factorization(Training):
         )
 
     def _account(self, recorder: Recorder) -> Seconds:
-        """Add up what *recorder* saw."""
+        """Add the times of *recorder* to the totals and return them."""
         assert recorder.seconds is not None
         seconds = recorder.seconds
         self._parts += (seconds.compile, seconds.transfer, seconds.kernel)
