@@ -12,7 +12,7 @@
 #define SORTED 0
 #endif
 #ifndef SMALL_DEGREE
-#define SMALL_DEGREE 30          /* at most 30 unless WIDE, because a set has only one colour more */
+#define SMALL_DEGREE 30          /* entries: 30 or fewer unless WIDE, because a set has one colour more */
 #endif
 #ifndef SORT_STEPS               /* vertices of a work-item in flight while they are sorted */
 #define SORT_STEPS 4u
