@@ -14,7 +14,7 @@ from graphs import GRAPHS
 import clgraph as cg
 from clgraph.algorithms.connected_components.on_devices import LOCAL, all_seen
 from clgraph.errors import DeviceError, InputError, NoDeviceError, UnsupportedStrategyError
-from clgraph.multi_device import split_graph, team
+from clgraph.multi_device import slabs, split_graph, team
 from clgraph.multi_device.split_graph import SplitGraph, in_segments
 from clgraph.runtime.devices import sub_devices
 from clgraph.runtime.graphs.device_graph import DeviceGraph
@@ -257,7 +257,7 @@ def test_parts_of_a_cpu_passed_off_as_gpus_share_a_driver_for_one_thread(monkeyp
 
 
 def test_a_room_is_written_once_what_used_it_has_ended(pocl: Session) -> None:
-    slots = split_graph.Slots(team.Team([pocl]), pocl, cg.generators.cycle(500), 64)
+    slots = slabs.Slots(team.Team([pocl]), pocl, cg.generators.cycle(500), 64)
     for first in (0, 64):
         slots.slab(first, first + 64)
         slots.used()

@@ -25,7 +25,7 @@ from clgraph.runtime.devices import speed_of
 from clgraph.runtime.graphs.device_graph import DeviceGraph
 from clgraph.runtime.session import Session, as_session
 
-_SHARE_OF_ONE = 0.4  # of a GPU's memory; a larger graph and what its algorithm needs may not fit
+_SHARE_OF_ONE = 0.4  # part of a GPU's memory. A larger graph may not fit beside the arrays of its algorithm.
 
 
 @dataclass(frozen=True)
