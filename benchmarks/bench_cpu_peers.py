@@ -108,7 +108,8 @@ def measure(name: str, graph: Graph, args: argparse.Namespace, sessions: list[Se
             row = {
                 "benchmark": "cpu_peers", "algorithm": algorithm, "graph": f"{name}, {algorithm}",
                 "n_vertices": graph.n_vertices, "n_entries": graph.n_edges, "strategy": strategy,
-                "wall_seconds": seconds, "gapbs_seconds": theirs, "gapbs_delta": delta, "ratio": theirs / seconds, "threads": args.threads,
+                "wall_seconds": seconds, "gapbs_seconds": theirs, "gapbs_delta": delta,
+                "ratio": theirs / seconds, "threads": args.threads,
                 **harness.provenance(session),
             }  # fmt: skip
             print(f"{algorithm:22s}{name:28s}{session.facts.platform[:12]:14s}{strategy:18s}"

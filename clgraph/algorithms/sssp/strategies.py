@@ -217,8 +217,7 @@ def contenders(problem: SearchProblem, facts: DeviceFacts) -> tuple[str, ...]:
         return ("host",)
     if not facts.is_cpu:
         return "frontier", "host"
-    is_deep = not is_unread(problem) and problem.stats.estimated_depth > _DEEP
-    return "circular_buckets" if is_deep and _has_even_weights(problem) else "dijkstra", "host"
+    return "circular_buckets" if not is_unread(problem) and _has_even_weights(problem) else "dijkstra", "host"
 
 
 def _has_even_weights(problem: SearchProblem) -> bool:
