@@ -452,7 +452,9 @@ def test_few_colors_are_no_more_than_greedy_ones(
             patch.setattr(session.commands, "facts", replace(session.facts, is_cpu=not as_on_gpus))
             asked = {"deterministic": deterministic, "seed": seed, "session": session, "verify": True}
             result, both = color(graph, prefer="colors", **asked), color(graph, **asked)
-        assert both.n_colors <= greedy_ones[0] and result.n_colors <= both.n_colors
+        assert both.n_colors <= greedy_ones[0]
+        if deterministic:  # else each call colours anew, and its races end in another way
+            assert result.n_colors <= both.n_colors
         tries = result.info.details["n_colors_of"]
         assert result.n_colors == min(tries.values()) <= min(greedy_ones)
         assert tries.get("largest_first", greedy_ones[0]) == greedy_ones[0]
