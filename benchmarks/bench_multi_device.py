@@ -161,7 +161,7 @@ class Measurement:
         edges = k * self.base.graph.n_edges // 2
         row |= {"benchmark": "multi_device", "kind": kind, "asked": asked, "devices": count, "edges": edges}
         row |= {"n_vertices": k * self.base.graph.n_vertices, "processes": self.named and count > 1}
-        row["graph"] = f"{k} x rmat-{self.args.scale}, {kind}, {count} devices"
+        row["graph"] = f"{k} x rmat-{self.args.scale}, {kind} ({asked}), {count} devices"
         alone = next((r for r in self.rows if (r["kind"], r["asked"]) == (kind, asked)), row)
         row["speed_up"] = edges / row["wall_seconds"] / (alone["edges"] / alone["wall_seconds"])
         row["efficiency"] = row["speed_up"] / count

@@ -15,6 +15,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Sequence
+from functools import cache
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
@@ -45,17 +46,9 @@ def device_names(devices: object) -> list[str]:
     NoDeviceError
         A name fits no device, or there is no GPU.
     """
-    if isinstance(devices, str) and devices == "all":
-        found = [device for device in ranked(d for _, d in enumerate_devices()) if not verdict(device)["reason"]]
-        found = [device for device in found if device.type & cl.device_type.GPU]
-        if not found:
-            raise NoDeviceError("devices = 'all', and there is no GPU that works")
-    elif isinstance(devices, list | tuple) and devices and all(isinstance(each, str) for each in devices):
-        found = [select_device(name)[0] for name in devices]
-    else:
+    if (key := _as_key(devices)) is None:
         raise InputError(f"devices = {shown(devices)}; allowed: 'all', or a list of names of devices")
-    names = {device.int_ptr: name for name, device in enumerate_devices()}
-    chosen = [names[device.int_ptr] for device in found]
+    chosen = list(_chosen(key)[0])
     for place, name in enumerate(chosen):
         if (first := chosen.index(name)) != place:
             raise InputError(f"devices = {shown(devices)}; devices[{first}] and devices[{place}] are the same one")
@@ -69,13 +62,36 @@ def names_of(devices: object) -> list[str] | None:
     """
     if os.name != "posix" or not sys.executable:
         return None  # a child could not inherit the connection
-    are_names = isinstance(devices, list | tuple) and devices and all(isinstance(each, str) for each in devices)
-    n_gpus = sum(bool(device.type & cl.device_type.GPU) for _, device in enumerate_devices())
-    if n_gpus < MIN_GPUS or not (are_names or (isinstance(devices, str) and devices == "all")):
+    if (key := _as_key(devices)) is None or _n_gpus() < MIN_GPUS or _chosen(key)[1] < MIN_GPUS:
         return None
-    chosen = device_names(devices)
-    gpus = {name for name, device in enumerate_devices() if device.type & cl.device_type.GPU}
-    return chosen if sum(name in gpus for name in chosen) >= MIN_GPUS else None
+    return device_names(devices)
+
+
+def _as_key(devices: object) -> tuple[str, ...] | None:
+    """Return the names in *devices*, or ``None`` if they are no names."""
+    if isinstance(devices, str):
+        return (devices,) if devices == "all" else None
+    are_names = isinstance(devices, list | tuple) and devices and all(isinstance(each, str) for each in devices)
+    return tuple(devices) if are_names else None  # type: ignore[arg-type]
+
+
+@cache
+def _n_gpus() -> int:
+    return sum(bool(device.type & cl.device_type.GPU) for _, device in enumerate_devices())
+
+
+@cache
+def _chosen(key: tuple[str, ...]) -> tuple[tuple[str, ...], int]:
+    """Return names of the devices that *key* names, and how many of them are GPUs. Finding them takes 1 ms a device."""
+    if key == ("all",):
+        found = [device for device in ranked(d for _, d in enumerate_devices()) if not verdict(device)["reason"]]
+        found = [device for device in found if device.type & cl.device_type.GPU]
+        if not found:
+            raise NoDeviceError("devices = 'all', and there is no GPU that works")
+    else:
+        found = [select_device(name)[0] for name in key]
+    names = {device.int_ptr: name for name, device in enumerate_devices()}
+    return tuple(names[device.int_ptr] for device in found), sum(bool(d.type & cl.device_type.GPU) for d in found)
 
 
 class _Process:
