@@ -84,7 +84,7 @@ def attached(name: str) -> Block:
     block = None if kept is None else kept()
     if block is None:
         memory = SharedMemory(name)
-        # Before Python 3.13 the tracker of this process would remove the block when this process ends.
+        # Before Python 3.13, Python would remove the shared block when this process ends, though it has not made it.
         with contextlib.suppress(Exception):
             resource_tracker.unregister(memory._name, "shared_memory")  # type: ignore[attr-defined]
         block = Block(memory)

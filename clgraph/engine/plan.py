@@ -22,7 +22,7 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch, Program
 from clgraph.runtime.session import Session
 
-PACED_SECONDS = 0.1  # If a run is predicted to take longer, it waits after each launch, so that Ctrl-C works there.
+PACED_SECONDS = 0.1  # A run that is predicted to take longer waits after each launch, so that Ctrl-C can end it.
 
 
 class Plan:

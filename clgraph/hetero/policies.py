@@ -186,7 +186,8 @@ class Static(Policy):
 
     def _weights(self) -> dict[int, float]:
         weights = {d: self.members[d].weight for d in sorted(self.living)}
-        return weights if any(weights.values()) else dict.fromkeys(weights, 1.0)  # those with a share have failed
+        # All devices with a share have failed: the others share equally.
+        return weights if any(weights.values()) else dict.fromkeys(weights, 1.0)
 
     def start(self) -> None:
         self.buffers = split(0, self.n_items, self._weights(), self.grain)

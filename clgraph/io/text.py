@@ -247,7 +247,7 @@ def _parse(path: Path, text: bytes, comments: bytes, clean: Callable[[bytes], by
 
 
 def parse_numbers(data: bytes, n: int) -> NDArray[Any]:
-    """Return the *n* numbers in *data* as int64 or else float64; an empty array or other size if one is malformed."""
+    """Return the *n* numbers in *data* as int64 or else float64; an array of another size if a number is malformed."""
     if n == 0:
         return np.zeros(0, np.int64)
     for dtype in (np.int64, np.float64):

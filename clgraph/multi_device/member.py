@@ -150,7 +150,7 @@ def serve(connection: Connection, device: str) -> None:
             del function, arguments
         except BaseException as error:
             if not isinstance(error, ClgraphError):
-                error.add_note(traceback.format_exc())  # the frames do not travel
+                error.add_note(traceback.format_exc())  # A pickled exception has no traceback.
             answer = False, _plain(error)
         connection.send_bytes(shared_memory.dumps(answer))
 

@@ -157,10 +157,11 @@ class StreamedGraph:
         for cut in in_segments(first, stop, most):
             slab = slots.slab(*cut)
             if stats is None:
-                wait_for(session)  # statistics wait inside the driver, which other threads need meanwhile
+                # Computing statistics waits while it holds the driver. So wait here, where other threads can use it.
+                wait_for(session)
                 with session.driver:
                     stats = slab.graph.stats
-            # Those of the first segment stand for all.
+            # The statistics of the first segment are used for all segments.
             vars(slab.graph)["stats"] = replace(stats, n_edges=slab.graph.n_edges)
             yield slab
             slots.used()

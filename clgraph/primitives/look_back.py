@@ -97,7 +97,8 @@ class LookBack(Launches):
         """Return the range of the status word, if any, for ``Session.read``; :meth:`check` takes what that returns."""
         if self._control is None:
             return []
-        self._was_known, self._is_known = self._is_known, False  # unknown also after a time-out or a failed read
+        # It stays unknown if the wait times out or the read fails.
+        self._was_known, self._is_known = self._is_known, False
         return [(self._control, self._status_at, self._status_at + 1)]
 
     def check(self, words: Sequence[NDArray[Any]] | None = None) -> None:

@@ -38,7 +38,7 @@ class Effort:
     words_step: int  # factor between points of the random-address curves
     most_words: int  # last point of the random-address curves
     bytes_step: int  # factor between points of the curves by working set
-    cpu_scratch_bytes: int  # memory for the patterns on a CPU
+    cpu_scratch_bytes: int  # memory that the measured access patterns take on a CPU
     gpu_scratch_bytes: int  # and on a GPU
     host_bytes: tuple[int, ...]  # working sets of the host's curves
 

@@ -58,7 +58,7 @@ EDGE_WEIGHT, MATCHING_WEIGHT, DIAGONAL_WEIGHT, GRID_WEIGHT = 1.0, 1.0, 0.46, 0.2
 SLOTS_PER_UNIT = 128.0  # ratings in flight per compute unit
 LATER_PASS_LOCKS = 200.0  # time of a pass over deferred ratings, in critical sections
 WALK_SHARE = 0.9  # time of a walk that leaves deferred ratings to edge locks, relative to whole walks
-TEAM_SHARE = 0.25  # hand-overs of an item's lock per rating, by teams that lock four users at a time
+TEAM_SHARE = 0.25  # A team locks four users at a time, so an item's lock changes hands once per four ratings.
 WIDE_LOADS, TAIL_LOADS = 3.0, 6.0  # loads per superstep of all work-groups, and of a single one with its barriers
 # block_grid: loads per rating, and bytes of a row per further load; loads and barriers per step.
 GRID_LOADS, GRID_BYTES_PER_LOAD, GRID_STEP_LOADS, GRID_BARRIERS = 0.6, 400.0, 20.0, 5.0

@@ -19,7 +19,8 @@ ENTRY_BYTES, VERTEX_BYTES = 200.0, 60.0  # memory traffic per entry and per vert
 LISTED_PER_VERTEX = 1.5  # edges per vertex that are put on the list, which has at most half of the entries
 VISIT_BYTES, VISIT_GATHERS = 72.0, 6.0  # bytes and gathers per listed edge, all rounds together
 TREES_PER_ROOT = 4.0  # trees left by the first round on equal weights, per tree of first-neighbour hooks
-DIGIT_BITS, DIGIT_LAUNCHES, KEY_BYTES = 8, 3.0, 12.0  # per pass of a radix sort: it reads a key twice and writes it
+# A pass of a radix sort: bits of its digit, launches, and bytes per key of 4 bytes, read twice and written once.
+DIGIT_BITS, DIGIT_LAUNCHES, KEY_BYTES = 8, 3.0, 12.0
 EDGE_BYTES = 56.0  # memory traffic per forest edge of the answer, without its sort
 
 HOST_CALL_SECONDS, HOST_VERTEX_SECONDS = 6e-5, 6e-9  # scipy's fixed cost, and its unions per vertex

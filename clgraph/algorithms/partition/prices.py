@@ -33,7 +33,8 @@ CPU_MOVED_VERTICES, GPU_MOVED_VERTICES = 1 << 15, 1 << 12
 LOOKS = 42.0  # random reads per entry of the graph, on all levels together
 ENTRY_BYTES, VERTEX_BYTES = 340.0, 230.0  # streamed bytes per entry and vertex of the graph, on all levels together
 LEVEL_LAUNCHES = 20.0  # launches to make a level
-# Refinement: turns per level; grid barriers per turn, or launches per turn; turns per read by the host.
+# Refinement, in order: turns per level; grid barriers per turn on GPUs; launches per turn elsewhere; turns between two
+# reads by the host.
 TURNS_A_LEVEL, TURN_BARRIERS, TURN_LAUNCHES, TURNS_A_READ = 60.0, 12.0, 4.0, 4.0
 
 

@@ -20,7 +20,7 @@ _EXACT = 2**53  # Smaller nonnegative integers are exact as doubles.
 # A search's cost in passes over all data, in passes over the vertices (for the heap's nodes), and the passes that find
 # predecessors.
 _SCANS, _SCANS_OF_VERTICES, _LOOKS = 1.0, 12.0, 40.0
-_THIN_SHARE = 0.36  # relative time of a search whose heap holds at most two vertices
+_THIN_SHARE = 0.36  # time of a search whose heap holds at most two vertices, relative to other searches
 _FRONT_SECONDS = 1.8e-9  # seconds per vertex whose distance may fall, times log2(heap size) squared
 _CALL, _LOOK = Work(host_seconds=3.5e-5), Work(host_seconds=2e-5)  # fixed costs of a search, and of predecessors
 

@@ -117,7 +117,7 @@ def _longest_of(width: int, sizes: Sequence[tuple[float, float]]) -> float:
 
 
 def part_bytes(stats: GraphStats, mda: float) -> float:
-    """Return the bytes of all parts."""
+    """Return how many bytes all parts have together."""
     return PART_BYTES * (stats.n_vertices + n_extra_parts(stats, mda))
 
 

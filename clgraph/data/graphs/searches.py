@@ -19,7 +19,7 @@ NEIGHBORHOOD = 1 << 12  # vertices at which the long search stops; smaller graph
 ROW_PARTS = 8  # The long search reads long rows in at most this many parts, until one has a new vertex.
 N_STARTS, SHORT_SEEN, SHORT_LOOKS = 8, 64, 512  # number of short searches; vertices and entries at which each stops
 _UNSEEN = 0.25  # weight of an assumed search that reaches all: users mostly choose sources in large components
-_SMALL_WORLD_LEVELS = 12  # most levels of a stopped search in a small-world graph
+_SMALL_WORLD_LEVELS = 12  # A search that was stopped early and has more levels is not in a small-world graph.
 # Levels from which the power of a search's growth is estimated; the greatest power in up to three dimensions.
 _MIN_LEVELS, _OF_SPACE = 4, 3.2
 

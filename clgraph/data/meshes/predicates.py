@@ -120,7 +120,7 @@ def _incircle_exact(*points: Points) -> Signs:
 
 
 def _integer_differences(points: Sequence[Points]) -> NDArray[Any]:
-    """Return the differences of all points from the last one as Python integers, in a separate unit for each query."""
+    """Return the differences of all points from the last one as Python integers, times a power of two per query."""
     mantissas, exponents = np.frexp(np.array(points))  # (points, queries, 2)
     exponents = np.where(mantissas == 0, 2000, exponents)
     shifts = np.where(mantissas == 0, 0, exponents - exponents.min(axis=(0, 2), keepdims=True))

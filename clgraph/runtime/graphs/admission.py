@@ -42,7 +42,8 @@ def admit(session: Session, graph: Graph) -> None:
 
 def _admit_wrapped(session: Session, graph: WrappedGraph) -> None:
     hosts = [np.ascontiguousarray(host) for host in graph.arrays if host is not None]
-    staging = session.memory.staging_for(hosts[-1].nbytes)  # if any, the last array is checked while it is uploaded
+    # With staging, kernels check the last array during its upload.
+    staging = session.memory.staging_for(hosts[-1].nbytes)
     made = [session.upload(a, in_place=True) if staging is None else session.empty(a.size, a.dtype) for a in hosts]
     offsets, columns, weights = made[0], made[1], made[2] if len(made) == 3 else None
     rows = {"row_offsets": offsets, "column_indices": columns}

@@ -13,7 +13,7 @@ from clgraph.runtime.session import Session
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DeviceRows:
-    """The fields of :class:`clgraph.DeviceGraph`, where they are documented."""
+    """The arrays of a graph on a device; :class:`clgraph.DeviceGraph`, a subclass, documents its fields."""
 
     session: Session
     row_offsets: DeviceArray

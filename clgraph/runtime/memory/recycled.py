@@ -45,7 +45,7 @@ class Pages:
         first = -whole.ctypes.data % mmap.PAGESIZE
         self.bytes = whole[first : first + n_bytes]
         self.pinned_by: Callable[[], object] = lambda: None  # returns the Pinned that has pinned it, if that exists
-        self.n_uses = 0  # number of answers that have used it
+        self.n_uses = 0  # number of answers that have lain in this memory
         self._n_passed = 0
         self._n_forks = _n_forks
 

@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 SOURCE = "factorization/matchings.cl"
 _GROUP_SIZE = 512  # rows that the single work-group processes at a time
 _NARROW_GROUP_SIZE = 64  # the same on devices without sub-groups, where a scan over the group is slow
-FEW_ROWS = 1 << 12  # rows. A single work-group finishes a round of fewer before the launches of a round would start.
+FEW_ROWS = 1 << 12  # rows. One work-group finishes a round of fewer rows sooner than a launch per round would start.
 _GROUP_TURNS, _CPU_TURNS = 1 << 14, 1 << 20  # turns per launch of a single work-group, which takes less than 0.2 s
 _TURNS = 16  # turns between two read-backs of the kernels for many rows
 
