@@ -64,8 +64,8 @@ class Stream:
 class ProcessGraph:
     """A graph in parts on several GPUs, each of which has a process; a part has all vertices and some of the entries.
 
-    :meth:`from_graph` copies the parts of a graph to the GPUs, :meth:`generate` makes them there. Components of such a
-    graph are found by all GPUs at once. If one of the processes ends, the parts are lost, and calls raise a
+    :meth:`from_graph` copies the parts to the GPUs, and :meth:`generate` makes the parts on the GPUs. All GPUs together
+    find the components of such a graph. If one of the processes ends, the parts are lost, and calls raise a
     :class:`DeviceError`.
 
     Attributes

@@ -27,7 +27,7 @@ from clgraph.multi_device.split_graph import ranges
 from clgraph.runtime.driver.timing import RunInfo, Seconds
 
 _FOREST, _MESSAGE = "the forest of the running call", "its message"
-_PACKED = 16  # vertices per word of a message: those of R-MAT graphs take a word for 50
+_PACKED = 16  # vertices per word in the room for a message; R-MAT graphs need one word per 50 vertices
 
 
 @dataclass(frozen=True)

@@ -215,7 +215,7 @@ def _on_devices(
     maximum: bool,
     weight: Weight,
 ) -> SpanningForest | Session:
-    """Return the forest that several devices find, or the session of the one that is faster alone."""
+    """Return the forest that several devices find, or the session of the first device if it is faster alone."""
     if not is_among(strategy, ("auto", "edge_list")):
         raise UnsupportedStrategyError(f"strategy = {shown(strategy)}; on several devices: 'auto', 'edge_list'")
     if isinstance(graph, ProcessGraph):
