@@ -220,7 +220,7 @@ def _speed(member: Member) -> float:
 
 
 def _keep_range(member: Member, key: int, arrays: Arrays, cut: tuple[int, int]) -> None:
-    member.kept[key] = SplitGraph.of_ranges(arrays.graph(), member, [cut])
+    member.kept[key] = SplitGraph._of_ranges(arrays.graph(), member, [cut])
     member.session.finish()
 
 

@@ -105,12 +105,12 @@ class SplitGraph:
             As :class:`clgraph.multi_device.team.Team`.
         """
         graph, team = as_graph(graph), Team(devices)
-        made = cls.of_ranges(graph, team, split(graph.n_edges, team, shares))
+        made = cls._of_ranges(graph, team, split(graph.n_edges, team, shares))
         made.shares = shares
         return made
 
     @classmethod
-    def of_ranges(cls, graph: Graph, team: Team, cuts: Sequence[tuple[int, int]]) -> SplitGraph:
+    def _of_ranges(cls, graph: Graph, team: Team, cuts: Sequence[tuple[int, int]]) -> SplitGraph:
         """Copy a range of the entries of *graph* to each device of *team*."""
         made = object.__new__(cls)
         made.source, made.team, made.directed = graph, team, graph.directed
