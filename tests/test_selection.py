@@ -57,7 +57,11 @@ def test_a_quick_run_has_each_value_of_each_parameter_on_one_device() -> None:
     assert {test["graph"] for test in kept} == {"star", "path", "grid"}
     assert {test["strategy"] for test in kept} == {"rem", "afforest"}
     assert {str(test["options"]) for test in kept} == {"{}", "{'k': 2}"}
-    assert selection.select(tests, "all", "pocl") == tests
+    assert selection.select(tests, "complete", "pocl") == tests
+    params = [test.callspec.params for test in selection.select(tests, "all", "pocl")]
+    assert sum(test["session"] == "pocl" for test in params) == 12
+    others = [test for test in params if test["session"] == "intel"]
+    assert len(others) == 3 and {test["graph"] for test in others} == {"star", "path", "grid"}
 
 
 def test_lanes_and_long_tests_are_left_out_of_a_quick_run_only() -> None:

@@ -223,7 +223,7 @@ def contenders(problem: SearchProblem, facts: DeviceFacts) -> tuple[str, ...]:
 def _has_even_weights(problem: SearchProblem) -> bool:
     """Return whether circular buckets of the default width can span the greatest weight."""
     weights = problem.edge_weights
-    if weights is None:
+    if weights is None or not weights.size:
         return True
     few, greatest = weights[:: 1 + weights.size // _FEW_WEIGHTS], float(problem.weight_range[1])
     mean_degree = weights.size / problem.graph.n_vertices
