@@ -40,8 +40,8 @@ KERNEL start(int n_sources, __global const int *restrict sources, __global const
 #endif
 
 /* Whether to expand a level of `next` of all m edges bottom-up; `edges` is how many the levels before had, and `waiting`
- * how many vertices are unreached.  Each of these costs an entry, and looks at all its neighbours, or on average at m / next of
- * them, until one is in the level. */
+ * how many vertices are unreached.  Each of these costs an entry, and looks at all its neighbours,
+ * or on average at m / next of them, until one is in the level. */
 INLINE int is_bottom_up(ulong edges, ulong next, ulong m, ulong waiting, ulong alpha) {
   const ulong left = m - min(m, edges + next);
   return alpha * next > left && PUSH_COST * next > waiting + min(left, waiting * (m / max(next, 1ul)));

@@ -24,9 +24,9 @@ from clgraph import shared_memory
 from clgraph.arguments import shown
 from clgraph.errors import DeviceError, InputError, NoDeviceError
 from clgraph.multi_device import member
+from clgraph.runtime.devices import working_gpus
 from clgraph.runtime.discovery.query import enumerate_devices
-from clgraph.runtime.discovery.selection import ranked, select_device
-from clgraph.runtime.discovery.self_test import verdict
+from clgraph.runtime.discovery.selection import select_device
 from clgraph.runtime.driver import opencl as cl
 
 MIN_GPUS = 2  # fewer of them are as fast in threads of one process
@@ -84,8 +84,7 @@ def _n_gpus() -> int:
 def _chosen(key: tuple[str, ...]) -> tuple[tuple[str, ...], int]:
     """Return names of the devices that *key* names, and how many of them are GPUs. Finding them takes 1 ms a device."""
     if key == ("all",):
-        found = [device for device in ranked(d for _, d in enumerate_devices()) if not verdict(device)["reason"]]
-        found = [device for device in found if device.type & cl.device_type.GPU]
+        found = working_gpus()
         if not found:
             raise NoDeviceError("devices = 'all', and there is no GPU that works")
     else:

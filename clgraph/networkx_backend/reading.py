@@ -100,7 +100,7 @@ class _Mirrored:
     first : bool array
         The same as an array.
     source, target : int64 array
-        The value at place ``source[k]`` of those that are read belongs to entry ``target[k]``, too.
+        Value ``source[k]`` of the entries that are read belongs to entry ``target[k]``, too.
     """
 
     is_first: bytes
@@ -126,7 +126,7 @@ class _Mirrored:
         return cls(first.tobytes(), first, upper.data[~loops], lower.data)
 
     def both(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return the values of all entries, given the *values* of those that are read."""
+        """Return the values of all entries, given the *values* of the entries that are read."""
         found = np.empty(self.first.size, values.dtype)
         found[self.first] = values
         found[self.target] = values[self.source]

@@ -74,9 +74,18 @@ def sessions_of(devices: object) -> list[Session]:
     return found
 
 
+def _working() -> list[cl.Device]:
+    return ranked(device for _, device in enumerate_devices() if not verdict(device)["reason"])
+
+
+def working_gpus() -> list[cl.Device]:
+    """Return the GPUs that pass their self-test, the best first."""
+    return [device for device in _working() if device.type & cl.device_type.GPU]
+
+
 def _all() -> list[Session]:
     """Return sessions on all working GPUs, and on the CPU without one core for each GPU's thread."""
-    working = ranked(device for _, device in enumerate_devices() if not verdict(device)["reason"])
+    working = _working()
     gpus = [device for device in working if device.type & cl.device_type.GPU]
     cpu = next((device for device in working if device.type & cl.device_type.CPU), None)
     sessions = [as_session(device) for device in gpus]

@@ -77,11 +77,10 @@ def solve(
     graph: SplitGraph | StreamedGraph, strategy: str, options: Mapping[str, Any]
 ) -> tuple[int, NDArray[np.int32], RunInfo]:
     """Return the number of components, each vertex's component number, and the info of the run."""
-    if not is_among(strategy, ("auto", *LOCAL)):
-        raise UnsupportedStrategyError(f"strategy = {shown(strategy)}; on several devices: 'auto', {', '.join(LOCAL)}")
+    check_strategy(strategy)
     started, team, n = time.perf_counter(), graph.team, graph.n_vertices
     asked, strategy = strategy, picked(graph, strategy)
-    why = "asked for" if asked != "auto" else "predicted to be the fastest on the first part"
+    why = reason(asked)
     given = checked_options(STRATEGIES, Choice(strategy, asked, {}), options)
     forests = {k: found for k, found in enumerate(_local_forests(graph, strategy, given)) if found is not None}
     local_seconds, sent_before = time.perf_counter() - started, team.sent_bytes
@@ -103,6 +102,17 @@ def solve(
         details = {**info.details, "merge_bytes": team.sent_bytes - sent_before, "giants_differed": True}
     seconds = Seconds(time.perf_counter() - started, 0.0, 0.0, 0.0)
     return n_components, numbers, RunInfo(strategy, "online", ", ".join(team.names()), why, seconds, {}, {}, details)
+
+
+def check_strategy(strategy: object) -> None:
+    """Raise an :class:`UnsupportedStrategyError` if several devices do not have *strategy*."""
+    if not is_among(strategy, ("auto", *LOCAL)):
+        raise UnsupportedStrategyError(f"strategy = {shown(strategy)}; on several devices: 'auto', {', '.join(LOCAL)}")
+
+
+def reason(asked: str) -> str:
+    """Return why a strategy runs, given the one that the caller has *asked* for."""
+    return "asked for" if asked != "auto" else "predicted to be the fastest on the first part"
 
 
 def all_seen(skips: Sequence[int | None], numbers: NDArray[np.int32]) -> bool:

@@ -17,9 +17,7 @@ from numpy.typing import NDArray
 from clgraph import shared_memory
 from clgraph.algorithms.connected_components import on_devices
 from clgraph.algorithms.connected_components.strategies import STRATEGIES
-from clgraph.arguments import is_among, shown
 from clgraph.engine.options import checked_options
-from clgraph.errors import UnsupportedStrategyError
 from clgraph.model.strategy import Choice
 from clgraph.multi_device.member import Member
 from clgraph.multi_device.process_graph import ProcessGraph, part_of
@@ -57,13 +55,10 @@ class _Local:
 
 def solve(graph: ProcessGraph, strategy: str, options: Mapping[str, Any]) -> tuple[int, NDArray[np.int32], RunInfo]:
     """Return how many components there are, the numbers of the vertices' components, and what ran."""
-    allowed = ("auto", *on_devices.LOCAL)
-    if not is_among(strategy, allowed):
-        raise UnsupportedStrategyError(f"strategy = {shown(strategy)}; on several devices: {', '.join(allowed)}")
+    on_devices.check_strategy(strategy)
     started, team, n = time.perf_counter(), graph.processes, graph.n_vertices
     if not n:
-        found, numbers, local = 0, np.zeros(0, np.int32), list[_Local]()
-        return found, numbers, _info(graph, strategy, strategy, started, started, local, {})
+        return 0, np.zeros(0, np.int32), _info(graph, strategy, strategy, started, started, [])
     rooms = [shared_memory.empty(-(-n // _PACKED), np.uint32) for _ in range(len(team))]
     numbers = shared_memory.empty(n, np.int32)
     many = [strategy] * len(team), [dict(options)] * len(team)
@@ -76,16 +71,14 @@ def solve(graph: ProcessGraph, strategy: str, options: Mapping[str, Any]) -> tup
     others = [messages[:place] + messages[place + 1 :] for place in range(len(team))]
     cuts = ranges(n, [1.0] * len(team))
     counts = team.each(_join, others, [numbers[first:stop] for first, stop in cuts], cuts)
-    details: dict[str, Any] = {}
     if not on_devices.all_seen([skip for each in local for skip in each.skips], numbers):
         counts[0], numbers, info = solve(graph, "rem", {})
         return counts[0], numbers, replace(info, details={**info.details, "giants_differed": True})
-    return counts[0], numbers, _info(graph, strategy, local[0].strategy, started, local_stopped, local, details)
+    return counts[0], numbers, _info(graph, strategy, local[0].strategy, started, local_stopped, local)
 
 
 def _info(
-    graph: ProcessGraph, asked: str, strategy: str, started: float, local_stopped: float, local: Sequence[_Local],
-    details: Mapping[str, Any],
+    graph: ProcessGraph, asked: str, strategy: str, started: float, local_stopped: float, local: Sequence[_Local]
 ) -> RunInfo:  # fmt: skip
     now = time.perf_counter()
     sizes = [4 * each.size for each in local]
@@ -93,9 +86,9 @@ def _info(
         "device_entries": tuple(each.n_entries for each in local),
         "device_seconds": tuple(each.seconds for each in local),
         "local_seconds": local_stopped - started, "merge_seconds": now - local_stopped, "merge_rounds": 1,
-        "merge_bytes": sum(sizes), "most_merge_bytes": max(sizes, default=0), **details,
+        "merge_bytes": sum(sizes), "most_merge_bytes": max(sizes, default=0),
     }  # fmt: skip
-    why = "asked for" if asked != "auto" else "predicted to be the fastest on the first part"
+    why = on_devices.reason(asked)
     seconds, names = Seconds(now - started, 0.0, 0.0, 0.0), ", ".join(graph.processes.names())
     return RunInfo(strategy, "online", names, why, seconds, {}, {}, told)
 

@@ -14,7 +14,6 @@ from clgraph.data.graphs.csr import as_ids, as_integers, as_weights, asymmetric_
 from clgraph.data.graphs.entries import row_order
 from clgraph.data.graphs.stats import GraphStats, graph_stats, guessed_stats, has_thin_rows, sampled_locality
 from clgraph.errors import GraphError, InputError
-from clgraph.shared_memory import copies
 
 MAX_KERNEL_VERTICES = 2**31 - 2**12  # The number of work-items, rounded up to whole work-groups, must fit int32.
 SMALL_ITEMS = 1 << 14  # vertices + entries. The host checks and measures a smaller graph sooner than launches do.
@@ -118,6 +117,8 @@ class GraphArrays:
         HostMemoryError
             The system has no room for the copy.
         """
+        from clgraph.shared_memory import copies  # importing multiprocessing takes 6 ms
+
         given = self.row_offsets, self.column_indices, *([] if self.edge_weights is None else [self.edge_weights])
         sorted_rows: Any = self.has_sorted_rows
         return type(self)._trusted(*copies(*given), directed=self.directed, ids=self.ids, sorted_rows=sorted_rows)
