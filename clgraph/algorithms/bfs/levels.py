@@ -9,9 +9,9 @@ SOURCE = "bfs/frontier.cl"
 
 
 class Levels:
-    """A search that goes top-down, or bottom-up while the frontier is large.
+    """A breadth-first search driven by the host: top-down, but bottom-up while the frontier is large.
 
-    The host chooses each next kernel by the number of vertices and edges that the last one found.
+    After each kernel the host reads how many vertices and edges the kernel found, and chooses the next kernel.
 
     Parameters
     ----------
@@ -48,13 +48,13 @@ class Levels:
             explored += edges
 
     def _sizes(self, turn: int) -> list[int]:
-        """Return a turn's numbers of listed vertices, listed pieces of long rows, edges, and found vertices."""
+        """Return four counts of *turn*: listed vertices, listed pieces of long rows, edges, and found vertices."""
         size = self._program.constant("SIZES")
         first = self._program.constant("STATE_SIZES") + size * (turn & 3)
         return [int(word) for word in self._state.get(first, first + 4)]
 
     def _step_bottom_up(self, turn: int, depth: int) -> tuple[int, int]:
-        """Search bottom-up until a level finds few vertices, and list these. Return the next turn and depth."""
+        """Search bottom-up until a level finds few vertices, then list that level. Return the next turn and depth."""
         while depth <= self._max_depth:
             self._launch(self._mark, depth=depth)
             self._launch(self._pull, turn=turn, depth=depth)

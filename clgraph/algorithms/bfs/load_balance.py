@@ -68,7 +68,7 @@ def plot_balance(profile: BalanceProfile, path: str | Path, name: str) -> None:
     ----------
     profile : BalanceProfile
     path : str or Path
-        Its suffix gives the format: ``.png``, ``.svg``, ``.pdf``.
+        The suffix gives the file format: ``.png``, ``.svg`` or ``.pdf``.
     name : str
         Name of the graph, for the title.
 
@@ -100,7 +100,7 @@ def plot_balance(profile: BalanceProfile, path: str | Path, name: str) -> None:
         ):
             counts = np.bincount(np.ceil(np.log2(sizes + 1)).astype(int), minlength=n_bins)
             axes.bar(range(n_bins), counts, width=0.9)
-            limit = 0.5 + np.log2(profile.mda + 1)  # bar k holds the numbers of k binary digits
+            limit = 0.5 + np.log2(profile.mda + 1)  # Bar k counts the numbers that have k binary digits.
             axes.axvline(limit, color="C3", linestyle="--", label=f"most edges allowed: {profile.mda:,}")
             axes.set_yscale("symlog", linthresh=1)
             axes.set_xticks(range(n_bins), map(_bin_label, range(n_bins)), rotation=45, ha="right")
@@ -121,7 +121,7 @@ def _bin_label(k: int) -> str:
 
 
 def _bars(edges: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """Return the largest of each *n_each* consecutive work-groups, and *n_each*, for a chart of at most 128 bars."""
+    """Return bars for a chart of at most 128: the greatest of every *n_each* consecutive *edges*, and *n_each*."""
     n_each = max(1, -(-edges.size // _MAX_BARS))
     padded = np.zeros(-(-edges.size // n_each) * n_each, edges.dtype)
     padded[: edges.size] = edges

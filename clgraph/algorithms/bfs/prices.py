@@ -16,30 +16,33 @@ from clgraph.data.graphs.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Gathers, Work
 
-DEEP_LEVELS = 40.0  # levels. Searches with more have few frontiers that are large enough to go bottom-up.
-TURNED_SHARE = 0.25  # share of vertices reached. A search that reaches fewer has no large frontier.
-# On CPUs the time of one core is expressed in dependent loads from its second-level cache.
-VERTEX_LOADS, ENTRY_LOADS = 0.5, 0.25  # per reached vertex and per entry, top-down
-GUESS_LOADS, GUESSES_PER_VERTEX = 2.0, 4.0  # per mispredicted branch at a far neighbour; at most 4 branches per vertex
-PULL_LOADS = 2.5  # per vertex, all bottom-up levels together
-PUSHED_SHARE = (
-    0.2  # The levels before a search goes bottom-up take a fifth of the time of a search that stays top-down.
-)
-SHARED_LEVEL_VERTICES = 64.0  # vertices. Cores share only levels of at least this size, as in cl/bfs/meeting.h.
-SHARING_FACTOR = 1.25  # k cores take 1.25 / k of the time of one, because one core expands the narrow levels alone.
-ATOMIC_UNITS = 5.0  # cores. Five cores with atomics are as fast as one core without.
+DEEP_LEVELS = 40.0  # levels. Deeper searches have few frontiers that are large enough to go bottom-up.
+TURNED_SHARE = 0.25  # share of the vertices. A search that reaches a smaller share has no large frontier.
+# CPUs. The time of one core is expressed in dependent loads from its second-level cache.
+VERTEX_LOADS, ENTRY_LOADS = 0.5, 0.25  # loads per reached vertex, and per entry that a top-down search reads
+# Loads per mispredicted branch at a far neighbour, and the greatest number of such branches per reached vertex.
+GUESS_LOADS, GUESSES_PER_VERTEX = 2.0, 4.0
+PULL_LOADS = 2.5  # loads per vertex in all bottom-up levels together
+# The top-down levels of a search that later goes bottom-up take a fifth of the time of an entirely top-down search.
+PUSHED_SHARE = 0.2
+SHARED_LEVEL_VERTICES = 64.0  # vertices. Cores share a level only if it has at least 64 (cl/bfs/meeting.h).
+# k cores need 1.25 / k of the time that one core needs, because one core expands the narrow levels alone.
+SHARING_FACTOR = 1.25
+ATOMIC_UNITS = 5.0  # cores. Five cores that use atomics are as fast as one core that uses none.
 CPU_VERTEX_BYTES = 16.0  # memory traffic per vertex
-CHECKED_VERTEX_BYTES = 112.0  # memory traffic per row of a matrix: new memory for the answer, checks of unreached rows
-# On GPUs.
-VERTEX_BYTES, PULL_VERTEX_BYTES = 16.0, 60.0  # memory traffic per vertex of a top-down and of a bottom-up search
-LEVEL_BARRIERS = 1.1  # grid barriers per level, including the time of three dependent accesses
-PULL_BARRIERS = 6.0  # grid barriers per search that goes bottom-up
-PULL_ENTRIES = 6.0  # entries that a vertex reads bottom-up, on average
-HUB_STEP_ENTRIES, HUB_STEP_LOADS = 2048.0, 4.0  # per step in which a work-group reads part of a hub's row bottom-up
+# Memory traffic per row of a matrix: to write the answer to new memory, and to check the rows of unreached vertices.
+CHECKED_VERTEX_BYTES = 112.0
+# GPUs.
+VERTEX_BYTES, PULL_VERTEX_BYTES = 16.0, 60.0  # memory traffic per vertex: only top-down, and with bottom-up levels
+LEVEL_BARRIERS = 1.1  # grid barriers per level. The time of three dependent accesses is included.
+PULL_BARRIERS = 6.0  # grid barriers in all levels of a search that goes bottom-up
+PULL_ENTRIES = 6.0  # mean number of entries that a vertex reads in the bottom-up levels
+# A work-group reads a hub's row bottom-up in steps of 2048 entries. A step takes the time of 4 dependent loads.
+HUB_STEP_ENTRIES, HUB_STEP_LOADS = 2048.0, 4.0
 
 
 def frontier(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Return the work of ``frontier``, which is always top-down."""
+    """Predict the work of ``frontier``, which always searches top-down."""
     stats = problem.stats
     met, entries = reached(stats)
     n, far = float(stats.n_vertices), stats.far_neighbor_share
@@ -63,7 +66,7 @@ def frontier(problem: SearchProblem, facts: DeviceFacts) -> Work:
 
 
 def _time_share(stats: GraphStats, facts: DeviceFacts) -> float:
-    """Return the time on all cores of a CPU, relative to the time on one core."""
+    """Return the time of a search on all cores of a CPU, as a share of its time on one core."""
     members = queue_members(facts)
     if members == 1:
         return min(1.0, ATOMIC_UNITS / facts.compute_units)
@@ -72,7 +75,7 @@ def _time_share(stats: GraphStats, facts: DeviceFacts) -> float:
 
 
 def direction_optimizing(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Return the work of ``direction_optimizing``, which goes bottom-up while the frontier is large."""
+    """Predict the work of ``direction_optimizing``, which goes bottom-up while the frontier is large."""
     stats, pushed = problem.stats, frontier(problem, facts)
     n = float(stats.n_vertices)
     if not turns_round(stats):
@@ -91,12 +94,12 @@ def direction_optimizing(problem: SearchProblem, facts: DeviceFacts) -> Work:
 
 
 def turns_round(stats: GraphStats) -> bool:
-    """Return whether a search may have a frontier so large that going bottom-up pays."""
+    """Return whether the frontier of a search may become so large that going bottom-up saves time."""
     return stats.estimated_depth <= DEEP_LEVELS and stats.reached_share >= TURNED_SHARE
 
 
 def _hub_entries(stats: GraphStats, share: float) -> float:
-    """Return the number of entries in rows longer than *share*, a work-group's part of all entries.
+    """Return the number of entries in rows longer than *share*, the number of entries per compute unit.
 
     A bottom-up step reads a hub's whole row in vain if no neighbour of the hub is in the frontier. Hubs often have
     consecutive numbers, so one work-group may get them all. The longest row is left out.
@@ -106,6 +109,9 @@ def _hub_entries(stats: GraphStats, share: float) -> float:
 
 
 def matrix_search(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Return the work of :class:`MatrixSearch`: top-down, checking rows; by one core if the CPU has more than four."""
+    """Predict the work of :class:`MatrixSearch`, a top-down search that also checks the rows.
+
+    On CPUs with more than four cores, a single core searches.
+    """
     searching = facts if has_few_units(facts) else replace(facts, compute_units=1)
     return frontier(problem, searching) + Work(streamed_bytes=CHECKED_VERTEX_BYTES * problem.graph.n_vertices)

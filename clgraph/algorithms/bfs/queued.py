@@ -17,11 +17,12 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch
 
 SOURCE, _BITMAPS = "bfs/queue.cl", "bfs/bitmaps.cl"
-_GROUPS_PER_UNIT = 16  # work-groups per core of kernels over all vertices, so that cores finish at about the same time
+# Work-groups per core in kernels over all vertices. 16 small ones let all cores finish at about the same time.
+_GROUPS_PER_UNIT = 16
 _BUDGET = 2**23  # edges per launch of search_queue, so that a launch takes only a fraction of a second
-_MAX_ALONE = 4096  # frontier vertices. Up to here one core without atomics is faster than many cores with them.
-_ANY = 2**62  # rows: no limit
-_PARTS = 64  # A frontier of less than 1/64 of the vertices does not make the search turn bottom-up.
+_MAX_ALONE = 4096  # vertices. Smaller frontiers are expanded faster by one core without atomics than by many with them.
+_ANY = 2**62  # a number of rows that means "no limit"
+_PARTS = 64  # The search stays top-down while the frontier has less than 1/64 of the vertices.
 _DEPTH, _EDGES, _NEXT, _EXPANDED, _LEFT, _STATUS, _REACHED, _SEGMENTS = range(8)  # words of cl/bfs/place.h
 
 
@@ -60,7 +61,7 @@ def rows_into(plan: Plan, *, bottom_up: bool) -> dict[str, DeviceArray]:
 
 
 class QueuedSearch:
-    """A search, level by level, whose next kernel the host chooses by the results of the last one.
+    """A breadth-first search in which the host reads the results of each kernel and chooses the next kernel.
 
     Parameters
     ----------
@@ -97,7 +98,7 @@ class QueuedSearch:
         """Search from the vertices in the queues."""
         place = self._search_alone((0, 0))
         while place[_LEFT] and place[_DEPTH] <= self._max_depth:
-            if place[_EXPANDED]:  # The budget was used up within a level.
+            if place[_EXPANDED]:  # The last launch used up its budget within a level.
                 place = self._search_alone((place[_DEPTH], place[_EXPANDED]))
             elif place[_NEXT] and self._is_bottom_up(place):
                 if not (depth := self._search_bottom_up(place)):
@@ -111,14 +112,14 @@ class QueuedSearch:
                 place = self._search_alone((place[_DEPTH], 0))
 
     def _is_bottom_up(self, place: list[int]) -> bool:
-        """Return whether the next level is expanded bottom-up, as the function of this name of cl/bfs/queue.cl."""
+        """Return whether to expand the next level bottom-up, by the rule of ``is_bottom_up`` in cl/bfs/queue.cl."""
         following, m = place[_NEXT], self._n_edges
         left, waiting = max(0, m - place[_EDGES] - following), self._n - place[_REACHED]
         looks = waiting + min(left, waiting * (m // max(following, 1)))
         return self._alpha * following > left and self._push_cost * following > looks
 
     def _search_alone(self, before: tuple[int, int]) -> list[int]:
-        """Search with queues until a level is wide or the budget is used up. Return the state, the words of ``place``.
+        """Search with queues until a level is wide or the budget is used up. Return the new state (``place``).
 
         *before* is the earlier (depth, number of expanded vertices). A search that is not ahead of it is stuck.
         """
@@ -129,7 +130,7 @@ class QueuedSearch:
         return place
 
     def _expand_together(self, place: list[int]) -> list[int]:
-        """Expand a level on all cores, appending to its own queue. Return the state, the words of ``place``."""
+        """Expand a level on all cores, which append the next level to the same queue. Return the state (``place``)."""
         first, end, _ = place[_SEGMENTS:]
         self._tail.fill(end)
         self._expand.set(depth=place[_DEPTH], first=first, end=end)
@@ -143,9 +144,9 @@ class QueuedSearch:
         return place
 
     def _search_bottom_up(self, place: list[int]) -> int:
-        """Search bottom-up while that is faster; return the next depth, or 0 if the search has ended.
+        """Search bottom-up while this is faster. Return the next depth, or 0 if the search has ended.
 
-        *place* is where the search is, and then where it has come to.
+        *place* holds the state of the search, which this method updates.
         """
         if not self._pulls:
             self._bind_bitmaps()

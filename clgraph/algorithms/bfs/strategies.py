@@ -20,7 +20,7 @@ from clgraph.engine.planned import planned
 from clgraph.model.recipe import Array, Phase, Recipe, Setting, Use
 from clgraph.model.strategy import Strategy, Unchecked
 
-_LEVEL_GROUP = 64  # work-group size where each level is a launch
+_LEVEL_GROUP = 64  # work-group size if the host launches each level
 
 
 def frontier(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
@@ -39,7 +39,7 @@ def direction_optimizing(problem: SearchProblem, facts: DeviceFacts, *, alpha: i
 
 
 def has_queues(facts: DeviceFacts) -> bool:
-    """Return whether the device is a CPU. CPUs search with queues and bitmaps, which few work-items read in order."""
+    """Return whether searches use queues and bitmaps: on CPUs, because few work-items read them in order."""
     return facts.is_cpu
 
 
@@ -98,8 +98,8 @@ def contenders(problem: SearchProblem, facts: DeviceFacts) -> tuple[str, ...]:
     """Return the strategies that ``"auto"`` compares.
 
     ``direction_optimizing`` is left out for deep or narrow searches, which never go bottom-up. It is also left out for
-    a matrix that was not read yet, because finding the reversed graph, which bottom-up needs, takes longer than the
-    search.
+    a matrix that was not read yet: going bottom-up needs the reversed graph, and computing it takes longer than the
+    whole search.
     """
     if is_unread(problem) or not prices.turns_round(problem.stats):
         return "frontier", "host"

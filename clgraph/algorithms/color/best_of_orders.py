@@ -31,7 +31,7 @@ from clgraph.primitives.fill import Iota
 from clgraph.primitives.types import Tuning
 
 ORDERS = ("largest_first", "smallest_last")
-MAX_REPEATS = 4  # recolourings of the best colouring. Each costs one greedy colouring; the first without gain is last.
+MAX_REPEATS = 4  # recolourings of the best colouring. Each costs one greedy run. They end when one saves no colour.
 _AGAIN = "again"
 _SOURCE, _ORDERS = "color/in_order.cl", "color/orders.cl"
 
@@ -45,8 +45,8 @@ class _Found(NamedTuple):
 def in_turn(problem: ColoringProblem, facts: DeviceFacts, *, ranks_given: bool = False) -> Recipe:
     """Return the recipe that colours the vertices one after the other, on one core of a CPU.
 
-    The order is the problem's. With *ranks_given* it comes from the priorities in the array ``ranks``, which the caller
-    fills before a run.
+    The vertices are taken in the problem's order. With *ranks_given* the order comes from the priorities in the array
+    ``ranks``, which the caller fills before a run.
     """
     stats, n = problem.stats, problem.stats.n_vertices
     n_words = stats.max_degree + 2
@@ -75,7 +75,10 @@ def tries(
     others: tuple[Callable[..., Recipe], ...] = (),
     repeats: int = 0,
 ) -> Recipe:
-    """Return the recipe that tries *others*, greedy colourings in *orders*, and then up to *repeats* recolourings."""
+    """Return the recipe that keeps the best of several colourings.
+
+    It tries *others*, then greedy colourings in *orders*, then up to *repeats* recolourings of the best result.
+    """
     n = problem.stats.n_vertices
     steps = (Use(lambda plan: Tries(plan, tuning, orders, others, repeats)),) if n else ()
     return Recipe(steps, lambda: Setting(arrays={"colors": Array(n, np.int32)}, values={"n": n}))
@@ -115,7 +118,7 @@ class Tries:
             if found and _fewest(found).n_colors <= least:
                 break
             found.append(self._colored(order, order))
-            least = max(least, 2)  # If greedy needs more than one colour, there is an edge.
+            least = max(least, 2)  # A greedy colouring with more than one colour shows that there is an edge.
         for _ in range(self._repeats):
             best = _fewest(found)
             if best.n_colors <= least:
@@ -128,7 +131,7 @@ class Tries:
         plan.arrays["colors"].set(best.colors)
 
     def _colored(self, way: str, name: str, ranks: NDArray[np.int32] | None = None) -> _Found:
-        """Colour in one *way*: another strategy, an order, or ``_AGAIN``, which takes the highest *ranks* first."""
+        """Colour in one *way*: another strategy, greedy in an order, or (``_AGAIN``) greedy by descending *ranks*."""
         plan = self._plans.get(way)
         if plan is None:
             try:

@@ -12,17 +12,18 @@ from clgraph.primitives.types import power_of_two_at_most
 from clgraph.runtime.driver.failure import STATUS_STUCK, check_status
 
 _SOURCE = "color/distance_two_claims.cl"
-_MAX_AT_ONCE = 32  # rounds enqueued before the host reads the number of losers
-_SLICES_AT_ONCE = 8  # the same while each round adds new vertices
-_MAX_SLICES, _MIN_SLICE = 512, 64  # greatest number of slices of the vertices, and least vertices per slice
-_MIN_SLOTS, _LONG_NET = 8, 256  # claim slots per net, at least; members of a net above which it gets more slots
-_CLAIM_BYTES = 1 << 27  # greatest memory of all claim slots, unless every net has only the least number
-_OFFERED = 4  # A later window is offered to up to 4 times the share of the vertices for which it has colours.
+_MAX_AT_ONCE = 32  # greatest number of rounds enqueued before the host reads the number of losers
+_SLICES_AT_ONCE = 8  # rounds between two such reads while each round adds a slice of new vertices
+_MAX_SLICES, _MIN_SLICE = 512, 64  # greatest number of slices of the vertices; least number of vertices per slice
+# Least number of claim slots per net. If the largest net has more members than _LONG_NET, nets get more slots.
+_MIN_SLOTS, _LONG_NET = 8, 256
+_CLAIM_BYTES = 1 << 27  # greatest memory of the claim slots of all nets. _MIN_SLOTS per net are always allowed.
+_OFFERED = 4  # A later window is offered to up to 4 times as many vertices as it has colours for.
 _WHAT = "colouring at distance 2"
 
 
 class Claims:
-    """A step that colours in rounds: some vertices claim colours, and the winners keep them.
+    """A step that colours in rounds. In each round some vertices claim colours, and the winners keep their colours.
 
     Attributes
     ----------
@@ -38,10 +39,10 @@ class Claims:
         key_bits = (n - 1).bit_length()
         self._epoch_shift = key_bits + program.constant("CLASS_BITS")
         self._n_epochs = 1 << max(0, 32 - self._epoch_shift)
-        # The first window takes the vertices in this many slices, one per round, so that few vertices of a round share
-        # a net.
+        # The number of slices of the vertices in the first window. Each round takes one slice, so that few vertices of
+        # a round share a net.
         self._slices = max(1, min(_MAX_SLICES, 8 * self._members, n // _MIN_SLICE))
-        # A long net has many members in each round, so it needs more slots.
+        # A large net has many members in each round, so it needs more claim slots.
         slots = min(32 * words, _CLAIM_BYTES // (4 * n)) if self._members > _LONG_NET else 0
         slots = power_of_two_at_most(max(_MIN_SLOTS, slots))
         self._claims, self._state = session.empty(n * slots, np.uint32), session.empty(self._n_lists, np.uint32)
@@ -71,7 +72,7 @@ class Claims:
         self._rounds, self._spread = 0, 1
         if self._prefers:
             self._claim(0, 0, (0, 1, left), prefer=True)
-            self._state.fill(0)  # Losers stay uncoloured and come again below.
+            self._state.fill(0)  # The losers stay uncoloured. The loop below colours them.
             order, left = self._uncolored(0, left)
         while left:
             if window:
@@ -79,13 +80,14 @@ class Claims:
             self._window(order, left, window)
             before = left
             order, left = self._uncolored(order, left)
-            if left == before and window:  # In window 0, hash colours may have taken all colours.
+            # Window 0 may make no progress, because hash colours may have taken all its colours.
+            if left == before and window:
                 check_status(STATUS_STUCK, _WHAT)
             window += 1
         self.details = {"rounds": self._rounds, "windows": window, "window_colors": 32 * self._words}
 
     def _uncolored(self, order: int, n: int) -> tuple[int, int]:
-        """List the uncoloured vertices among the first *n* of an order. Return the new order's number and its size."""
+        """List the uncoloured vertices among the first *n* of an order. Return the index and length of the new list."""
         plan, following = self._plan, 1 + order % 2
         arrays = {"items": self._orders[order], "colors": plan.arrays["colors"]}
         predicate, target = f"colors[items[i]] == {self._no_color}", self._orders[following]
@@ -94,13 +96,13 @@ class Claims:
         return following, compact.size.item()
 
     def _window(self, order: int, n: int, window: int) -> None:
-        """Colour each of the order's *n* vertices that finds a free colour in this window."""
+        """Colour the vertices, of the first *n* in the order, that find a free colour in this window."""
         colors = 32 * self._words
         base = colors * window
-        needed = -(-(self._members - base) // colors)  # windows that the longest net still needs
+        needed = -(-(self._members - base) // colors)  # number of windows that the largest net still needs
         slices = min(n, max(self._slices >> window, needed)) or 1
-        # A later window has colours for only a part of the vertices. Some of the others are not offered this window,
-        # because they would search all of its words in vain.
+        # A later window has colours for only a part of the vertices. Some of the other vertices skip this window,
+        # because they would search the whole window in vain.
         for i in range(-(-slices * _OFFERED // max(needed, _OFFERED)) if window else slices):
             if self._plan.problem.order in (None, "natural"):
                 items = i, slices, -(-(n - i) // slices)
@@ -112,13 +114,13 @@ class Claims:
         self._repeat(order, base, 0)
 
     def _repeat(self, order: int, base: int, most: int) -> None:
-        """Let losers claim again until at most *most* of them are left."""
+        """Repeat rounds in which the losers claim again, until at most *most* losers are left."""
         losers, at_once = self._state.item(self._rounds % self._n_lists), 1
         while losers > most:
             for _ in range(at_once):
                 self._claim(order, base, (0, 1, 0))
             before, losers = losers, self._state.item(self._rounds % self._n_lists)
-            if losers >= before:  # In every round at least the highest key wins.
+            if losers >= before:  # In each round at least the vertex with the highest key wins.
                 check_status(STATUS_STUCK, _WHAT)
             is_slow = 2 * losers > before
             at_once = 1 if is_slow else min(2 * at_once, _MAX_AT_ONCE)

@@ -11,8 +11,8 @@ from clgraph.primitives.sort import Sort
 from clgraph.runtime.graphs.device_graph import device_graph
 from clgraph.runtime.session import Session
 
-_ALONE_VERTICES = 1 << 14  # vertices per launch of a single sub-group, so that no launch takes long
-_GROUPS_PER_UNIT = 32  # work-groups per compute unit, at most
+_ALONE_VERTICES = 1 << 14  # vertices per launch of a single sub-group. This bounds the time of a launch.
+_GROUPS_PER_UNIT = 32  # greatest number of work-groups per compute unit
 
 
 def balance_classes(

@@ -17,7 +17,7 @@ from clgraph.runtime.graphs.device_graph import device_graph
 from clgraph.runtime.session import Session, SessionLike, as_session
 
 _SOURCE = "color/conflicts.cl"
-_MAX_COLORS = 1 << 22  # Colours from this number on are renumbered without gaps first.
+_MAX_COLORS = 1 << 22  # If a colour is this large or larger, all colours are first renumbered without gaps.
 
 
 def count_conflicts(
@@ -99,7 +99,7 @@ def _count(session: Session, graph: Graph, colors: NDArray[np.int32], distance: 
     }
     sizes = tuned(session, _SOURCE, defaults)
     most_groups = sizes.pop("GROUPS_PER_UNIT") * facts.compute_units
-    if not cpu:  # Two work-groups must fit the local memory to run together.
+    if not cpu:  # The local memory must hold two work-groups, so that both run at the same time.
         sizes["LONG_NET"] = min(sizes["LONG_NET"], facts.local_mem_bytes * sizes["TEAM"] // (8 * sizes["WG_SIZE"]))
     on_device = device_graph(session, graph)
     defines = {**on_device.defines(), "CLOSED": int(closed), "BITMAP_WORDS": min(8192, facts.local_mem_bytes // 8)}

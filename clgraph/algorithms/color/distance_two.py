@@ -37,17 +37,19 @@ _ORDERS, _HASHES = "color/orders.cl", "color/hash_colors.cl"
 _MAX_DEGREE = 2**31 - 1
 _SIZED, _SIZED_LONG = (f"color/distance_two_sized{part}.cl" for part in ("", "_long"))
 _BITMAPS = "color/net_bitmaps.cl"
-_MAX_WORDS = 32  # greatest number of 32-bit words of a net's bitmap
-_LARGE_NET = 2  # windows. If a net has more members, the vertices left by the first window get bitmaps sized by net.
-_MEMBERS_PER_WORD = (1, 2, 4, 8)  # candidates for the members of a net per word of its bitmap; the first that fits wins
-_LONG_GROUP = 256  # work-group size for long rows
-_USED_BYTES = 1 << 28  # greatest memory of all nets' bitmaps, unless each has a single word
+_MAX_WORDS = 32  # greatest size of a net's bitmap in 32-bit words
+# Windows. If a net has more members than two windows have colours, each net gets a bitmap of its own size after the
+# first window.
+_LARGE_NET = 2
+_MEMBERS_PER_WORD = (1, 2, 4, 8)  # members of a net per word of its bitmap. The first number that fits memory is used.
+_LONG_GROUP = 256  # size of the work-groups that process long rows
+_USED_BYTES = 1 << 28  # greatest memory of the bitmaps of all nets. The smallest possible bitmaps may exceed it.
 
 
 def from_hash(
     problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning, name: str | None, bits: int | None
 ) -> Recipe:
-    """Return the recipe in which vertices first try the low *bits* of the hash *name* as their colour.
+    """Return the recipe in which vertices first try the low *bits* of the hash *name* as their colours.
 
     By default the hash has the fewest collisions in a sample of the rows, and the bits suffice for the longest row.
     """
@@ -67,20 +69,22 @@ def recipe(
     long_row: int | None = None,
     hash_bits: tuple[str, int] | None = None,
 ) -> Recipe:
-    """Return the recipe of a colouring by windows of colours, or by claims if it must be deterministic.
+    """Return the recipe that colours by :class:`Windows`, or by :class:`Claims` if the colours must be deterministic.
 
     With *hash_bits*, a hash and a number of bits, vertices first try the hash as their colour. A work-group processes
     each vertex of more than *long_row* entries.
 
-    :class:`Windows` and :class:`Claims` enqueue their kernels themselves. The former reads less and less often whether
-    vertices are left. The latter chooses the next round by the number of losers.
+    :class:`Windows` and :class:`Claims` enqueue their kernels themselves. ``Windows`` reads less and less often whether
+    vertices are left. ``Claims`` chooses the next round by the number of losers.
     """
     stats, closed, order = problem.stats, not problem.bipartite, problem.order or "natural"
     n, cpu, width = stats.n_vertices, facts.is_cpu, facts.sub_group_size
-    # Words for all hash colours, and for at least three times the colours that the longest row needs.
+    # Each bitmap has a bit for every hash colour. If the limits allow, it also has at least three times as many bits as
+    # the largest net has members.
     least, room = 1 << max(0, (hash_bits[1] if hash_bits else 0) - 5), max(1, _USED_BYTES // (4 * max(1, n)))
     words = max(least, power_of_two_at_most(min(3 * problem.members // 16 + 1, _MAX_WORDS, room)))
-    # TEAM: a lane per batch of a row's places. PLANES: word i of all nets is contiguous if rows have near columns.
+    # TEAM: the number of lanes that share a row, one for every four entries of a mean row.
+    # PLANES: store word i of all bitmaps contiguously. This is the default if the neighbours of a row are near.
     batches = -(-(stats.n_edges + closed * n) // (4 * max(1, n)))
     defaults = {
         "WG_SIZE": width if cpu else 256,
@@ -125,17 +129,17 @@ def recipe(
 
 
 def _sized(problem: ColoringProblem) -> tuple[int, int]:
-    """Return the number of members of a net per word of its bitmap, and a bound on the words of all bitmaps."""
+    """Return how many members of a net share a word of its bitmap, and a bound on the words of all bitmaps."""
     n, entries = problem.stats.n_vertices, problem.stats.n_edges + problem.stats.n_vertices
     for members in _MEMBERS_PER_WORD:
-        n_words = n + 2 * -(-entries // members)  # A bitmap has at least 1 word, rounded up to a power of two.
+        n_words = n + 2 * -(-entries // members)  # The size of each bitmap is rounded up to a power of two.
         if 4 * n_words <= _USED_BYTES:
             break
     return members, n_words
 
 
 def _prepared(plan: Plan, order: str, hash_bits: tuple[str, int] | None) -> dict[str, Any]:
-    """Return the kernels' arrays of vertices in their order and of hash colours (``preferences``)."""
+    """Return the arrays that kernels read: the vertices in their order, and their hash colours (``preferences``)."""
     session, n = plan.session, plan.setting.values["n"]
     vertices, preferences = session.empty(n, np.int32), session.empty(n if hash_bits else 1, np.int32)
     Iota(session, vertices).run()

@@ -11,9 +11,10 @@ from clgraph.data.graphs.vertex_hashes import HASHES
 
 MOST_BITS, MOST_BITS_AT_DISTANCE_TWO = 16, 10
 _CANDIDATES = ("murmur3", "fibonacci", "xorshift", "identity", "gray")
-_N_SAMPLES = 1 << 14  # sampled entries at distance 1
-_SAMPLED_ROWS, _SAMPLED_ENTRIES = 64, 1024  # sampled rows at distance 2, and entries that are read of each
-# Colours are few up to 1.1 per member of the largest net; collisions are few below 1 % of the members of nets.
+_N_SAMPLES = 1 << 14  # greatest number of sampled entries at distance 1
+_SAMPLED_ROWS, _SAMPLED_ENTRIES = 64, 1024  # at distance 2: sampled rows, and greatest number of entries read per row
+# Colours count as few up to 1.1 times the members of the largest net. Collisions count as few if less than 1 % of the
+# members of nets would have to change colour.
 _MAX_COLORS, _FEW_COLLISIONS = 1.1, 0.01
 
 
@@ -22,27 +23,27 @@ class HashStart(NamedTuple):
 
     hash: str
     bits: int
-    collisions: float  # share of the members of sampled nets whose colour another member of the net has
-    members: int  # distinct members of the largest sampled net, which all need different colours
+    collisions: float  # share of the members of sampled nets that would have to change colour
+    members: int  # number of distinct members of the largest sampled net. All of them need different colours.
 
     @property
     def suffices(self) -> bool:
-        """Whether hash colours are few and hardly collide, as on some stencils."""
+        """Whether the hash uses few colours and rarely collides, as on some stencils."""
         return is_few(self.bits, self.members) and self.collisions < _FEW_COLLISIONS
 
 
 def least_bits(members: int) -> int:
-    """Return the number of bits of a colour that suffices for a net of *members* (at most 10)."""
+    """Return the fewest bits (at most 10) with which the colours of a net of *members* vertices can all differ."""
     return min(MOST_BITS_AT_DISTANCE_TWO, max(1, (members - 1).bit_length()))
 
 
 def is_few(bits: int, members: int) -> bool:
-    """Return whether ``2**bits`` colours are at most 10 % more than a net of *members* needs."""
+    """Return whether ``2**bits`` colours are at most 10 % more than a net of *members* vertices needs."""
     return 1 << bits <= _MAX_COLORS * members
 
 
 def hash_start(graph: Graph, *, closed: bool, bits: int) -> HashStart:
-    """Return the hash with the fewest collisions in sampled nets, for colours of *bits*."""
+    """Return the hash with the fewest collisions in sampled nets, if its low *bits* are the colours."""
     m, offsets = graph.n_edges, graph.row_offsets
     if not m:
         return HashStart(next(iter(HASHES)), bits, 0.0, int(closed))
@@ -60,16 +61,19 @@ def hash_start(graph: Graph, *, closed: bool, bits: int) -> HashStart:
 
 
 def default_bits(graph: Graph) -> int:
-    """Return the default number of bits at distance 1: about 2/5 of the mean degree in colours, like greedy ones."""
+    """Return the default number of bits of a colour at distance 1.
+
+    It allows about 0.4 colours per neighbour of an average vertex, roughly as many as a greedy colouring needs.
+    """
     mean_degree = graph.n_edges / max(1, graph.n_vertices)
     return min(MOST_BITS, max(min(1, graph.n_edges), int(np.log2(1.0 + 0.4 * mean_degree))))
 
 
 def best_hash(graph: Graph, bits: int) -> str:
-    """Return the hash with the fewest sampled entries whose ends have the same colour, for colours of *bits*."""
+    """Return the hash that gives both ends of the fewest sampled entries the same low *bits*."""
     m = graph.n_edges
     drawn = np.random.default_rng(0).integers(m, size=_N_SAMPLES) if m > _N_SAMPLES else np.arange(m)
-    entries = np.sort(drawn)  # Binary searches in random order would miss caches at every step.
+    entries = np.sort(drawn)  # Sorted, because binary searches in random order would miss the caches.
     rows = np.searchsorted(graph.row_offsets, entries, "right") - 1
     ends = rows.astype(np.uint32), graph.column_indices[entries].astype(np.uint32)
     mask, collisions = np.uint32((1 << bits) - 1), dict[str, int]()

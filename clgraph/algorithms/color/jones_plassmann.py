@@ -28,15 +28,16 @@ _SOURCE, _LARGE = "color/jones_plassmann.cl", "color/jones_plassmann_large.cl"
 _SIZES = {"WG_SIZE": 256, "SMALL_DEGREE": 30, "WIDE_DEGREE": SHORT_ROW, "GROUPS_PER_UNIT": 4, "LINGER": 100}
 _SIZES_ALONE = {**_SIZES, "GROUPS_PER_UNIT": 1, "WIDE_DEGREE": 40}
 _SIZES_LARGE = {"WG_SIZE": 256, "HUB_DEGREE": 1024, "GROUPS_PER_UNIT": 4, "LINGER": 100}
-_BY_ORDER = {  # additional sizes on devices with a grid barrier, whose work-groups may wait for each other
+# Additional kernel sizes for each order, on devices with a grid barrier, where work-groups may wait for each other.
+_BY_ORDER = {
     "marked": {"MARKED": 1, "MOST_OPEN": 24, "BATCH": 3},
     "largest_first": {"SORTED": 1, "MOST_OPEN": 16, "GROUPS_PER_UNIT": 2, "BATCH": 8},
     "interleaved": {"RETRIES": 8},
 }
-_WIDE_RETRIES = 100  # RETRIES of kernels whose work-items take rows of up to WIDE_DEGREE entries
-_PASSES = 4  # passes over the queues per launch, on devices where work-groups may not wait for each other
+_WIDE_RETRIES = 100  # value of RETRIES for kernels in which a work-item processes rows of up to WIDE_DEGREE entries
+_PASSES = 4  # passes over the queues per launch, on devices without a grid barrier
 _MAX_LAUNCHES = 1 << 20
-_PREPARE_STEPS = 4  # vertices per work-item of the kernel ``prepare``
+_PREPARE_STEPS = 4  # vertices per work-item in the kernel ``prepare``
 
 
 def jones_plassmann(
@@ -44,14 +45,15 @@ def jones_plassmann(
 ) -> Recipe:
     """Return the recipe of a greedy colouring at distance 1.
 
-    A first kernel gives each long row to a sub-group, and a second each short row to a work-item. With *ranks_given*
-    the caller writes priorities to the array ``ranks`` before a run, and they replace the problem's order.
+    The first kernel processes long rows, with a sub-group per row. The second processes short rows, with a work-item
+    per row. With *ranks_given* the caller writes priorities to the array ``ranks`` before a run. These priorities
+    replace the problem's order.
     """
     graph, stats, together, width = problem.graph, problem.stats, facts.dialect.has_grid_barrier, facts.sub_group_size
     n, longest, name = stats.n_vertices, stats.max_degree, problem.order or problem.suitable_order
     if not n:
         return Recipe((), lambda: Setting(arrays={"colors": Array(0, np.int32)}, details={"order": name}))
-    name = "smallest_last" if ranks_given else name  # Kernels read this order from ``ranks``.
+    name = "smallest_last" if ranks_given else name  # For this order, kernels read ``ranks``.
     is_given, order = name == "smallest_last", vertex_order(graph, name, problem.seed)
     sizes, least = _small_sizes(facts, tuning, name, name == "largest_first" and most_need_few(graph), longest)
     n_groups = sizes.pop("GROUPS_PER_UNIT") * facts.compute_units
@@ -93,7 +95,7 @@ def jones_plassmann(
 
 
 def _large_arrays(stats: GraphStats, n_large: int, n_hubs: int) -> dict[str, Array]:
-    """Return the arrays for long rows, which sub-groups process, and for the hubs among them."""
+    """Return the arrays for vertices with long rows, and for hubs, which have the longest rows."""
     return {
         "listed": Array(n_large, np.int32),
         "vertices": Array(n_large, np.int32),
@@ -108,15 +110,15 @@ def _large_arrays(stats: GraphStats, n_large: int, n_hubs: int) -> dict[str, Arr
 def _color_small(
     order: VertexOrder, n: int, facts: DeviceFacts, sizes: Mapping[str, int], n_groups: int
 ) -> tuple[Step, dict[str, Array], int]:
-    """Return the step that colours short rows, its arrays, and the number of blocks per turn of the order.
+    """Return the step that colours vertices with short rows, the step's arrays, and the number of blocks per turn.
 
     ``cl/color/orders.h`` explains turns and blocks.
     """
     together, width = facts.dialect.has_grid_barrier, facts.sub_group_size
     block, most_items = order_constant("PHASE_SIZE"), n_groups * sizes["WG_SIZE"]
-    pieces = -(-order.n_blocks(n) * block // width)  # pieces per turn. A sub-group takes one at a time.
-    n_blocks = -(-pieces * width // block)  # rounded up, because all pieces have full width
-    # The number of sub-groups makes their numbers of pieces differ by at most one.
+    pieces = -(-order.n_blocks(n) * block // width)  # A sub-group processes one piece of a turn at a time.
+    n_blocks = -(-pieces * width // block)  # Rounded up, because each piece is as wide as a sub-group.
+    # With this number of sub-groups, all get the same number of pieces, give or take one.
     n_items = -(-pieces // -(-pieces * width // most_items)) * width
     phase = Phase(
         f"{_SOURCE}:color_small",
@@ -136,10 +138,10 @@ def _color_small(
 
 
 def _small_sizes(facts: DeviceFacts, tuning: Tuning, name: str, few: bool, longest: int) -> tuple[dict[str, int], int]:
-    """Return the sizes for short rows, and the number of entries from which on a row is long (0: all are long).
+    """Return the kernel sizes for short rows, and the least number of entries of a long row (0: all rows are long).
 
-    *few*: the order is ``largest_first`` on a graph in which it only separates vertices with few neighbours from
-    the others, see :func:`most_need_few`.
+    *few* means that the order is ``largest_first`` on a graph with :func:`most_need_few`. There the order only
+    separates vertices with few neighbours from the other vertices.
     """
     if facts.dialect.has_grid_barrier:
         sizes = tuned_sizes(facts, tuning, _SOURCE, {**_SIZES, **_BY_ORDER.get("marked" if few else name, {})})
@@ -147,21 +149,21 @@ def _small_sizes(facts: DeviceFacts, tuning: Tuning, name: str, few: bool, longe
         alone = {"WG_SIZE": facts.sub_group_size}
         sizes = tuned_sizes(facts, tuning, _SOURCE, _SIZES_ALONE, alone) | {"PASSES": _PASSES}
     wide_degree = sizes.pop("WIDE_DEGREE")
-    if few:  # Long rows are coloured first, which would violate the order. So none is long.
+    if few:  # Colouring long rows first would violate the order, so no row counts as long.
         sizes["SMALL_DEGREE"] = max(longest, sizes["SMALL_DEGREE"])
     least = sizes["SMALL_DEGREE"] + 1
-    if name != "largest_first" and longest >= least:  # Here too, colouring long rows first would violate it.
+    if name != "largest_first" and longest >= least:  # Here too, it would violate the order.
         least = 0
         if longest <= wide_degree:
             sizes |= {"WIDE": 1, "SMALL_DEGREE": wide_degree, "RETRIES": _WIDE_RETRIES}
             least = wide_degree + 1
-    # In the natural order, chains of neighbours wait for each other. They are fast only if taken exactly in this order,
-    # as sub-groups do with long rows.
+    # In the natural order, chains of vertices wait for each other. They are fast only if the vertices are processed
+    # exactly in this order, as the kernel for long rows does. So all rows count as long.
     return sizes, 0 if name == "natural" else least
 
 
 def _upload_blocks(session: Session, order: VertexOrder, n: int, n_blocks: int) -> DeviceArray:
-    """Return the blocks in the order in which a turn visits them, padded to *n_blocks* with empty blocks."""
+    """Upload the block numbers in the order in which a turn visits the blocks, with empty blocks up to *n_blocks*."""
     blocks = np.full(n_blocks, order.n_blocks(n), np.uint32)
     if n_blocks:
         blocks[: order.n_blocks(n)] = np.argsort(order.arrivals(n))

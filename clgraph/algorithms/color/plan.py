@@ -20,8 +20,8 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch
 from clgraph.runtime.session import Session
 
-_MAX_MARKED = 1 << 16  # colours that the device counts. Only colourings at distance 2 have more; the host counts them.
-_MIN_CHUNK, _GROUPS_PER_UNIT = 4096, 8  # least vertices per work-group that marks colours; work-groups per unit
+_MAX_MARKED = 1 << 16  # colours that the device can count. If a colouring at distance 2 has more, the host counts them.
+_MIN_CHUNK, _GROUPS_PER_UNIT = 4096, 8  # mark_colors: least vertices per work-group; work-groups per compute unit
 
 
 class ColoringPlan(Plan):
@@ -33,7 +33,7 @@ class ColoringPlan(Plan):
 
     @cached_property
     def _marking(self) -> tuple[Launch, DeviceArray, int]:
-        """The launch that marks used colours, its array of marks, and the number of vertices or columns."""
+        """The launch that marks the used colours, the array of marks, and the number of vertices or columns."""
         session, problem = self.session, self.problem
         n: int = problem.graph.n_vertices if problem.n_columns is None else problem.n_columns
         group = session.facts.group_size(256)
@@ -45,7 +45,7 @@ class ColoringPlan(Plan):
         return program.bind("mark_colors", -(-n // chunk) * program.work_group_size, scope), used, n
 
     def result(self) -> tuple[int, NDArray[np.int32]]:
-        """Return the number of colours and the colours, numbered without gaps, after ``run()``.
+        """After ``run()``, return the number of colours and the colour of each vertex, numbered without gaps.
 
         Raises
         ------
@@ -63,7 +63,7 @@ class ColoringPlan(Plan):
 
 
 def _numbered(colors: NDArray[np.int32]) -> tuple[int, NDArray[np.int32]]:
-    """Return the number of colours, and *colors* renumbered without gaps."""
+    """Renumber *colors* without gaps. Return the number of colours and the new colours."""
     if (none := colors < 0).any():
         raise VerificationError(f"vertex {none.argmax()} has no colour")
     used = np.bincount(colors) > 0

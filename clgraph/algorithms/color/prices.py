@@ -11,20 +11,20 @@ from clgraph.algorithms.color.problem import ColoringProblem
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Chain, Gathers, Work
 
-GREEDY_TRIES = 4.0  # greedy colourings made by best_of_orders at distance 1
-PAIR_SECONDS = 4e-8  # host seconds per pair of members of a net, to compute the square and colour it
+GREEDY_TRIES = 4.0  # number of greedy colourings that best_of_orders makes at distance 1
+PAIR_SECONDS = 4e-8  # host seconds per pair of members of a net: to compute the square graph and to colour it
 CPU_VERTEX_BYTES = 230.0  # streamed bytes per vertex
-# Streamed bytes per entry, at distance 1 and 2. They include arithmetic, converted to the bytes streamed in its time.
+# Streamed bytes per entry, at distance 1 and 2. The time of arithmetic is included, as bytes streamed in that time.
 CPU_ENTRY_BYTES = {
     "jones_plassmann": (140.0, 140.0), "speculative": (82.0, 118.0), "hash_repair": (217.0, 217.0),
 }  # fmt: skip
-CPU_FAR_LOADS = 3.0  # gathers per entry with a far end
+CPU_FAR_LOADS = 3.0  # random loads per entry whose two ends are far apart
 GPU_ENTRY_BYTES = {"jones_plassmann": (80.0, 80.0), "speculative": (130.0, 200.0), "hash_repair": (90.0, 120.0)}
-GPU_ROW_LOADS = 1 / 128, 1 / 16  # dependent loads per entry of the longest row, by distance
+GPU_ROW_LOADS = 1 / 128, 1 / 16  # dependent loads per entry of the longest row, at distance 1 and 2
 
 
 def work(problem: ColoringProblem, facts: DeviceFacts, *, strategy: str) -> Work:
-    """Return the work of one colouring. A greedy one at distance 2 includes the square graph, made by the host."""
+    """Predict the work of one colouring. At distance 2, a greedy colouring runs on the host, on the square graph."""
     stats, at = problem.stats, problem.distance - 1
     if strategy == "jones_plassmann" and problem.distance == 2:
         return Work(host_seconds=PAIR_SECONDS * problem.n_pairs)
@@ -38,12 +38,12 @@ def work(problem: ColoringProblem, facts: DeviceFacts, *, strategy: str) -> Work
 
 
 def best_of_two(problem: ColoringProblem, facts: DeviceFacts) -> Work:
-    """Return the work of ``best_of_two``: a fast colouring and a greedy one, or at distance 2 two fast ones."""
+    """Predict the work of ``best_of_two``: a fast and a greedy colouring, or at distance 2 two fast colourings."""
     other = "hash_repair" if problem.distance == 2 else "jones_plassmann"
     return work(problem, facts, strategy="speculative") + work(problem, facts, strategy=other)
 
 
 def best_of_orders(problem: ColoringProblem, facts: DeviceFacts) -> Work:
-    """Return the work of ``best_of_orders``, as several greedy colourings."""
+    """Predict the work of ``best_of_orders``, counted as several greedy colourings."""
     tries = GREEDY_TRIES if problem.distance == 1 else 2.0
     return work(problem, facts, strategy="jones_plassmann").times(tries)

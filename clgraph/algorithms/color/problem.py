@@ -21,15 +21,18 @@ from clgraph.engine.problem import GraphProblem
 from clgraph.errors import GraphError, InputError
 from clgraph.host_memory import check_host_memory
 
-_MAX_ENTRIES = 2**32 - 2**12  # The greedy algorithm needs at most √entries colours, and these must fit 16 bits.
+_MAX_ENTRIES = 2**32 - 2**12  # The greedy algorithm needs at most √entries colours, and a colour must fit 16 bits.
 PREFERENCES = ("both", "colors", "time")
-MAX_PAIRS = 1 << 26  # pairs of members of nets: a bound on the square graph's entries, which take 0.8 GB on the host
-_MAX_DEGREE = 2**31 - 1  # Priorities hold degrees of up to 31 bits.
+# Pairs of members of nets. Their number bounds the entries of the square graph, which takes up to 0.8 GB on the host.
+MAX_PAIRS = 1 << 26
+_MAX_DEGREE = 2**31 - 1  # Priorities have room for degrees of up to 31 bits.
 
 
 @dataclass(frozen=True)
 class ColoringProblem(GraphProblem):
-    """A graph to colour, and settings. The graph is symmetric, or *bipartite*: then its columns are coloured.
+    """A graph to colour, and the settings. With *bipartite*, the columns of the graph's matrix are coloured.
+
+    The graph is symmetric, unless *bipartite* is set.
 
     Attributes
     ----------
@@ -60,17 +63,17 @@ class ColoringProblem(GraphProblem):
 
     @cached_property
     def suitable_order(self) -> str:
-        """The default order of strategies that do not have one of their own."""
+        """The default order of the strategies without a default of their own."""
         return suitable_order(self.graph)
 
     @cached_property
     def hash_start(self) -> HashStart:
-        """The default hash for first colours at distance 2."""
+        """The default hash at distance 2, which gives the first colours."""
         return hash_start(self.graph, closed=not self.bipartite, bits=least_bits(self.members))
 
     @property
     def hash_suffices(self) -> bool:
-        """Whether, at distance 2, the default hash hardly collides and needs few colours, yet enough for each net."""
+        """Whether the default hash at distance 2 rarely collides, uses few colours, and has enough for each net."""
         bits = least_bits(self.members)
         return is_few(bits, self.members) and self.members <= 1 << bits and self.hash_start.suffices
 
@@ -90,7 +93,7 @@ class ColoringProblem(GraphProblem):
 
     @cached_property
     def nets(self) -> csr_array:
-        """A matrix whose row i has a True for each member of net i. In a graph, net i includes vertex i."""
+        """A boolean matrix whose entry (i, j) is True if net i has member j. In a graph, net i includes vertex i."""
         graph = self.graph
         pattern = as_csr_array(graph.row_offsets, graph.column_indices, np.ones(graph.n_edges, bool))
         if not self.bipartite:
@@ -101,12 +104,12 @@ class ColoringProblem(GraphProblem):
 
     @property
     def least_colors(self) -> int:
-        """A lower bound on the number of colours: at distance 2 the size of the largest net, else 1."""
+        """A lower bound on the number of colours: the size of the largest net at distance 2, or 1 at distance 1."""
         return int(np.diff(self.nets.indptr).max(initial=0)) if self.distance == 2 else 1
 
     @property
     def on_square(self) -> ColoringProblem:
-        """The equivalent problem at distance 1. At distance 2 its graph is the square, which joins members of nets."""
+        """The equivalent problem at distance 1. If this problem has distance 2, the square of the graph is coloured."""
         return self if self.distance == 1 else self._on_square
 
     @cached_property
@@ -125,7 +128,7 @@ class ColoringProblem(GraphProblem):
 
     @property
     def members(self) -> int:
-        """The number of members of the largest net, with parallel entries counted each."""
+        """The number of members of the largest net. Parallel entries are counted separately."""
         return self.graph.stats.max_degree + (not self.bipartite)
 
 
@@ -166,7 +169,7 @@ def as_problem(
 
 
 def columns_graph(matrix: Any) -> tuple[Graph, int]:
-    """Return *matrix*, a graph or a sparse matrix of any shape, as a graph, and its number of columns.
+    """Return a graph or a sparse matrix of any shape as a graph, and the number of columns of *matrix*.
 
     The graph of a sparse matrix is its pattern, padded with empty rows or columns to a square.
     """

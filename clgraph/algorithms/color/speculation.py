@@ -18,12 +18,12 @@ from clgraph.primitives.types import Tuning, tuned_sizes
 _SOURCE, _HUBS, _EDGES = (f"color/{name}.cl" for name in ("speculative", "speculative_hubs", "edge_rounds"))
 _HASHES = "color/hash_colors.cl"
 _SIZES = {"WG_SIZE": 256, "SMALL_DEGREE": 64, "HUB_DEGREE": 4096, "GROUPS_PER_UNIT": 4, "LINGER": 100}
-_CPU_GROUP, _HUB_GROUP = 64, 256  # work-group sizes: on CPUs at least, and for hubs at most
-_FEW_NEIGHBORS = 4.0  # mean degree below which a graph counts as a road network or grid
+_CPU_GROUP, _HUB_GROUP = 64, 256  # least work-group size on CPUs; greatest work-group size for hubs
+_FEW_NEIGHBORS = 4.0  # A graph with a smaller mean degree counts as a road network or grid.
 
 
 def tile_stride(facts: DeviceFacts, n: int) -> int:
-    """Return a stride that visits each tile of *n* vertices once. On GPUs successive tiles are far apart."""
+    """Return a stride that visits each tile of *n* vertices once. On GPUs, tiles visited in a row are far apart."""
     n_tiles = -(-n // facts.sub_group_size)
     step = 1 if facts.is_cpu else max(1, round(n_tiles * order_constant("GOLDEN") / 2**32))
     while math.gcd(step, n_tiles) > 1:
@@ -34,10 +34,10 @@ def tile_stride(facts: DeviceFacts, n: int) -> int:
 def by_vertex(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning) -> Recipe:
     """Return the recipe in which each vertex first takes the least colour that looks free.
 
-    Vertices are taken in an order, or without one, hubs first. By default CPUs use the order that suits the graph: few
-    vertices are coloured at a time, so the order saves colours, except on grids and roads. GPUs use none by default,
-    because they colour most vertices at the same time; this costs roads one more colour. A deterministic colouring uses
-    none by default either.
+    Vertices are taken in an order, or hubs first if there is no order. By default CPUs use the order that suits the
+    graph. CPUs colour few vertices at a time, so the order saves colours, except on grids and roads. GPUs use no order
+    by default, because they colour most vertices at the same time; this costs roads one more colour. A deterministic
+    colouring uses no order by default either.
     """
     stats, n = problem.stats, problem.stats.n_vertices
     order = problem.order
@@ -84,9 +84,9 @@ def by_edge(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning) -> Rec
 def from_hash(
     problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning, name: str | None, bits: int | None
 ) -> Recipe:
-    """Return the recipe in which first colours are the low *bits* of the hash *name*.
+    """Return the recipe whose first colours are the low *bits* of the hash *name*.
 
-    By default it is the candidate with the fewest collisions in a sample of the entries.
+    By default *name* is the candidate with the fewest collisions in a sample of the entries.
     """
     graph = problem.graph
     bits = default_bits(graph) if bits is None else checked_count("bits", bits, MOST_BITS)
@@ -113,10 +113,10 @@ def _recipe(
     assigns_hubs: bool = False,
     checks: bool = True,
 ) -> Recipe:
-    """Return the recipe that finds *first* colours, checks them, and recolours the losers in rounds.
+    """Return the recipe that runs *first* to get first colours, checks these, and recolours the losers in rounds.
 
-    With *two_buffers* no vertex sees the colours that others take in the same round, which deterministic colours need.
-    Hubs have first steps of their own.
+    With *two_buffers* no vertex sees the colours that other vertices take in the same round. Deterministic colours
+    need this. Hubs get their first colours, and are checked, by kernels of their own.
     """
     stats, n = problem.stats, problem.stats.n_vertices
     order = order or problem.order or "largest_first"
@@ -127,7 +127,7 @@ def _recipe(
     has_hubs = stats.max_degree > hub_degree
     n_hubs = int(np.count_nonzero(problem.graph.degrees > hub_degree)) if has_hubs else 0
     steps: list[Step] = [Phase(f"{_SOURCE}:start", n)]
-    if order == "smallest_last" and not two_buffers:  # With two buffers, *first* ranks the vertices.
+    if order == "smallest_last" and not two_buffers:  # With two buffers, the steps of *first* compute the ranks.
         steps += rank_steps(problem.graph, order, problem.seed)
     if has_hubs:
         steps.append(listing_rows(n, "hubs", f"> {hub_degree}"))
@@ -157,7 +157,7 @@ def _recipe(
 
 
 def _rounds(n: int, facts: DeviceFacts, limit: int) -> Step:
-    """Return the step of all rounds that recolour vertices whose colour collides."""
+    """Return the step that runs all rounds. Each round recolours the vertices whose colours collide."""
     if facts.dialect.has_grid_barrier:
         return Phase(f"{_SOURCE}:rounds", n, max_groups=limit, status="state[STATE_STATUS]")
     assign, check = (Phase(f"{_SOURCE}:{name}", n, max_groups=limit) for name in ("assign_round", "check_round"))

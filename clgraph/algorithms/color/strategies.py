@@ -59,7 +59,7 @@ def hash_repair(
     hash: str | None = None,
     bits: int | None = None,
 ) -> Recipe:
-    """Return the recipe whose first colours are the low *bits* of *hash*; a sample of the entries sets the defaults."""
+    """Return the recipe whose first colours are the low *bits* of *hash*. A sample of entries sets the default hash."""
     if hash is not None:
         check_choice("hash", hash, HASHES)
     from_hash = distance_two.from_hash if problem.distance == 2 else speculation.from_hash
@@ -72,14 +72,14 @@ def best_of_orders(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning 
 
 
 def best_of_two(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning = NOT_TUNED) -> Recipe:
-    """Return the recipe that tries the fastest strategy and greedy by degree; at distance 2 both fast strategies."""
+    """Return the recipe that tries a fast strategy and the greedy one by degree, or at distance 2 two fast ones."""
     return tries(problem, tuning, ORDERS[:1] if problem.distance == 1 else (), _others(problem, facts))
 
 
 def _others(problem: ColoringProblem, facts: DeviceFacts) -> tuple[Callable[..., Recipe], ...]:
-    """Return the recipes to try besides greedy colourings.
+    """Return the strategies to try in addition to greedy colourings.
 
-    At distance 1 it is the fastest strategy of the device. A deterministic colouring tries none, because the strategy
+    At distance 1 this is the fastest strategy of the device. A deterministic colouring tries none, because the choice
     would depend on the device.
     """
     if problem.distance == 2:
@@ -122,21 +122,21 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def contenders(problem: ColoringProblem, facts: DeviceFacts) -> tuple[str, ...]:
-    """Return the one strategy that suits the problem's ``prefer``."""
+    """Return the one strategy that fulfils the setting ``prefer`` of the problem."""
     if problem.prefer == "colors" and _tries_orders(problem) is None:
         return ("best_of_orders",)
     if problem.prefer == "both" and problem.order is None:
         by_degree = problem.distance == 1 and not facts.is_cpu and problem.suitable_order == "largest_first"
-        return ("jones_plassmann" if by_degree else "best_of_two",)  # the latter would run it twice
+        return ("jones_plassmann" if by_degree else "best_of_two",)  # best_of_two would run jones_plassmann twice
     if problem.prefer != "time":
         if _has_square(problem) is None and (problem.distance == 1 or problem.prefer == "colors"):
             return ("jones_plassmann",)
         return ("hash_repair" if problem.hash_suffices else "speculative",)
     if problem.deterministic:  # The choice must not depend on the device.
         return ("jones_plassmann" if problem.distance == 1 else "speculative",)
-    # On GPUs the other two strategies are up to 1.4 times as fast as speculative in later calls. But their plans first
-    # read rows on the host, which takes 1 to 11 ms (262,144 vertices, host of an H100), and an unread matrix needs a
-    # new plan in each call.
+    # On GPUs jones_plassmann and hash_repair are up to 1.4 times as fast as speculative in later calls. But their plans
+    # first read rows on the host, which takes 1 to 11 ms (262,144 vertices, host of an H100), and a matrix that was not
+    # read yet needs a new plan in each call.
     if facts.is_cpu or is_unread(problem):
         return ("speculative",)
     return ("jones_plassmann" if problem.distance == 1 else "hash_repair",)

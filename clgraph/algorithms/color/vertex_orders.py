@@ -46,15 +46,15 @@ from clgraph.runtime.programs.declarations import read_declarations
 from clgraph.runtime.programs.source import build_input
 
 ORDERS = ("natural", "random", "interleaved", "largest_first", "smallest_last")
-SHORT_ROW = 128  # entries. In orders that are not by degree, a work-item takes rows of up to this length.
-_N_BLOCKS = 4096  # least number of blocks in a large graph. It is fixed so that all devices return the same colours.
+SHORT_ROW = 128  # entries. In orders that do not sort by degree, a work-item processes rows of up to this length.
+_N_BLOCKS = 4096  # least number of blocks in a large graph. All devices use it, so that they return the same colours.
 _MANY_ENTRIES, _ALIKE = 30, 4  # Degrees are alike if their mean is at least 30 and the largest below 4 times the mean.
-_MOST, _N_SAMPLES = 0.75, 1 << 12  # share of the vertices that counts as most; vertices in a sample
+_MOST, _N_SAMPLES = 0.75, 1 << 12  # "most vertices" are more than this share; number of vertices in a sample
 _MANY_FIRST = "ORDER_MANY_FIRST"
 _SOURCE = "color/orders.cl"
 _NO_DEGREE = 0xFFFFFFFF
-MAX_CPU_WAVE = 4096  # vertices. A single work-group removes smaller waves faster than a launch takes.
-MAX_WAVE_PER_SUB_GROUP = 16  # vertices. A GPU's sub-group removes them in the time of a launch and a read.
+MAX_CPU_WAVE = 4096  # vertices. A single work-group removes a smaller wave in less time than a launch takes.
+MAX_WAVE_PER_SUB_GROUP = 16  # vertices. A GPU's sub-group removes 16 in the time of a launch and a read-back.
 
 
 @lru_cache
@@ -75,20 +75,23 @@ def suitable_order(graph: Graph) -> str:
 
 
 def most_need_few(graph: Graph) -> bool:
-    """Return whether ``largest_first`` only separates vertices with fewer than four neighbours, as on roads."""
+    """Return whether most vertices have fewer than four neighbours and no vertex has many, as on roads.
+
+    Then ``largest_first`` only separates the vertices with fewer than four neighbours from the other vertices.
+    """
     fit, few = graph.stats.max_degree <= order_constant("SET_COLORS - 1"), order_constant("FEW_COLORS - 1")
     return fit and sum(graph.stats.degree_vertex_counts[: 1 + few.bit_length()]) > _MOST * graph.n_vertices
 
 
 def _most_have(graph: Graph, degree: int) -> bool:
-    """Return whether most vertices have the largest degree, *degree*.
+    """Return whether most vertices have the given *degree*, which is the largest in the graph.
 
     If the statistics do not decide it, a sample of vertices does. The stride of the sample is irregular, so that it
     does not follow the rows of a grid.
     """
     stats, n, at = graph.stats, graph.n_vertices, degree.bit_length()
     count, entries = sum(stats.degree_vertex_counts[at : at + 1]), sum(stats.degree_edge_counts[at : at + 1])
-    missing = degree * count - entries  # entries by which the bin's shorter rows fall short, at least one per row
+    missing = degree * count - entries  # entries that shorter rows of the bin lack: at least one per row
     if count - missing > _MOST * n:
         return True
     if count - missing / max(1, degree - (1 << at >> 1)) <= _MOST * n:
@@ -102,7 +105,10 @@ def _most_have(graph: Graph, degree: int) -> bool:
 
 
 class VertexOrder(NamedTuple):
-    """An order as kernels get it: ``order_t`` of ``cl/color/orders.h``, which explains places, turns and blocks."""
+    """The parameters of an order, as kernels get them (``order_t`` of ``cl/color/orders.h``).
+
+    ``cl/color/orders.h`` also explains places, turns and blocks.
+    """
 
     number: int
     shift: int
@@ -118,7 +124,7 @@ class VertexOrder(NamedTuple):
 
     @property
     def n_places(self) -> int:
-        """The number of places. Some have no vertex."""
+        """The number of places, including places without a vertex."""
         return self.n_turns * order_constant("PHASE_SIZE") << self.block_bits
 
     def n_blocks(self, n: int) -> int:
@@ -126,7 +132,7 @@ class VertexOrder(NamedTuple):
         return -(-n // (order_constant("PHASE_SIZE") * self.n_turns))
 
     def arrivals(self, n: int) -> NDArray[np.uint32]:
-        """Return the position of each block of *n* vertices in a turn. A block has 32 places there."""
+        """Return the position at which a turn visits each block of *n* vertices. A block has 32 places in a turn."""
         bits = self.block_bits
         blocks = np.arange(self.n_blocks(n), dtype=np.uint32)
         step = np.uint32(order_constant("GOLDEN") >> (32 - bits) | 1)
@@ -148,12 +154,12 @@ def vertex_order(graph: Graph, order: str, seed: int) -> VertexOrder:
 
 
 def _hash_key(seed: int) -> int:
-    """Return the 32 bits that *seed* mixes into orders. The offset 9 makes seed 0 need few colours on meshes."""
+    """Return the 32-bit key that makes orders depend on *seed*. With the offset 9, seed 0 saves colours on meshes."""
     return (seed + 9) * order_constant("GOLDEN") & 0xFFFFFFFF
 
 
 def rank_steps(graph: Graph, order: str, seed: int) -> tuple[Step, ...]:
-    """Return the steps that write the priority of each vertex of a symmetric graph to the array ``ranks``, uint32.
+    """Return the steps that write each vertex's priority to the array ``ranks``, uint32. The graph is symmetric.
 
     Vertices of higher priority go first. Among equal priorities the lower vertex number goes first.
     """
@@ -165,12 +171,12 @@ def rank_steps(graph: Graph, order: str, seed: int) -> tuple[Step, ...]:
 
 
 def sorting(*arrays: str) -> Use:
-    """Return the step that sorts arrays of the plan, given by name: keys, sorted keys, values, sorted values."""
+    """Return the step that sorts by keys. Pass the names of four arrays: keys, sorted keys, values, sorted values."""
     return Use(lambda plan: Sort(plan.session, *(plan.arrays[name] for name in arrays)))
 
 
 def listing_rows(n: int, target: str, comparison: str) -> Use:
-    """Return the step that lists in *target* the vertices whose degree fulfils *comparison*, such as ``"> 9"``."""
+    """Return the step that writes to *target* the vertices whose degree satisfies *comparison*, such as ``"> 9"``."""
 
     def compact(plan: Plan) -> Compact:
         rows = {"row_offsets": plan.scope["row_offsets"]}
@@ -239,9 +245,9 @@ class SmallestLast:
         self._finish()
 
     def _wave(self, n_listed: int, turn: int, wave: int, threshold: int) -> tuple[int, int, int]:
-        """Remove neighbours of the listed vertices whose degree is low now, in one wave or several small ones.
+        """Remove neighbours of the listed vertices if their degree is low now, in one wave or several small waves.
 
-        Return the number of waves, the number of vertices in the last one, and the index of its list.
+        Return the number of waves, the number of vertices in the last wave, and the index of the list with that wave.
         """
         is_small = n_listed <= self._widest
         launch = (self._alone if is_small else self._spread)[turn]
@@ -259,7 +265,7 @@ class SmallestLast:
         return n_waves, found[self._word["LISTED"] + turn], turn
 
     def _count(self, n_removed: int, kernel: str) -> None:
-        """Subtract the removed vertices from those left. More removed than left means a faulty kernel."""
+        """Subtract *n_removed* from the number of vertices left. If too few are left, *kernel* is faulty."""
         if n_removed > self._left:
             check_status(STATUS_STUCK, f"{kernel}, with {self._left} vertices left")
         self._left -= n_removed

@@ -19,22 +19,25 @@ from clgraph.runtime.programs.program import Launch
 _SOURCE, _LONG = "color/distance_two.cl", "color/distance_two_long.cl"
 _SIZED = {_SOURCE: "color/distance_two_sized.cl", _LONG: "color/distance_two_sized_long.cl"}
 _BITMAPS = "color/net_bitmaps.cl"
-_MAX_AT_ONCE = 32  # steps enqueued before the host reads whether vertices are left
-_PATIENCE = 1000  # reads in a row without progress, after which the colouring is reported as stuck
+_MAX_AT_ONCE = 32  # greatest number of steps enqueued before the host reads whether vertices are left
+_PATIENCE = 1000  # reads. After more reads in a row without progress, the colouring is reported as stuck.
 
 
 class _Part(NamedTuple):
-    """The vertices that one kind of team processes (lanes of a sub-group, or work-groups), and their launches."""
+    """The vertices that one kind of team processes, and the launches that colour these vertices.
+
+    A team is a few lanes of a sub-group, or a work-group.
+    """
 
     prefer: Launch | None
-    launches: list[Launch]  # the first step's launch, then two that later steps use alternately
+    launches: list[Launch]  # one for the first step, then two that later steps use alternately
     state: DeviceArray
     size: int
-    sized: list[tuple[Launch, ...]]  # launches that count, find places, and colour, per list
+    sized: list[tuple[Launch, ...]]  # for each list: the launches that count members, find places, and colour
 
 
 class Windows:
-    """A step loop: each step colours the vertices it can in one window of colours, and lists the others.
+    """A loop of steps. Each step colours vertices that find a colour in one window, and lists the other vertices.
 
     Attributes
     ----------
@@ -53,7 +56,7 @@ class Windows:
         self._parts = self._all_parts(long_row)
 
     def _bitmaps_of_nets(self) -> tuple[Launch, dict[str, DeviceArray]]:
-        """Return the launch that assigns a bitmap to each net, and its arrays."""
+        """Return the launch that assigns a bitmap to each net, and the arrays of the bitmaps."""
         plan, session, n = self._plan, self._plan.session, self._n
         program = plan.program(_BITMAPS)
         sizes = {"counts": n, "ranks": n, "tail": program.constant("TAIL_STATE"), "places": 2 * n, "bitmaps": 2 * n}
@@ -126,7 +129,7 @@ class Windows:
         self.details = {"windows": window, "window_colors": self._colors}
 
     def _step(self, step: int, base: int) -> int:
-        """Colour in the window that begins at colour *base*. Return its number of colours."""
+        """Colour vertices in the window that begins at colour *base*. Return the window's number of colours."""
         for part in self._parts:
             launch = part.launches[0 if not step else 2 - step % 2]
             launch.set(step=step, base=base)
@@ -134,7 +137,7 @@ class Windows:
         return self._colors
 
     def _sized_step(self, step: int, base: int) -> int:
-        """Colour with bitmaps from colour *base* on that have room for all remaining members of each net.
+        """Colour vertices with bitmaps that begin at colour *base* and have room for all remaining members of each net.
 
         Return the number of colours of the largest bitmap.
         """
