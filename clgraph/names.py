@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-_ELSEWHERE = {  # another package's name of an algorithm: the name here
+# The names that other packages use for an algorithm, with clgraph's name for it.
+_ELSEWHERE = {
     "cc": "connected_components",
     "components": "connected_components",
     "coloring": "color",
@@ -18,7 +19,10 @@ _ELSEWHERE = {  # another package's name of an algorithm: the name here
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
-    """Return a message that *name* is unknown, with the *known* name that was probably meant, or with all of them."""
+    """Return the error message for an unknown *name*.
+
+    The message suggests the *known* name that was probably meant, or lists all known names.
+    """
     names = list(known)
     meant = _ELSEWHERE.get(_plain(name)) or _closest(name, names)
     hint = f"did you mean {meant!r}?" if meant in names else f"known: {', '.join(names)}"
@@ -26,7 +30,10 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
 
 
 def unknown_argument(function: str, names: Iterable[str], known: Iterable[str]) -> str:
-    """Return a message that *function* has no arguments *names*, with the *known* ones that were probably meant."""
+    """Return the error message for a *function* that has no arguments *names*.
+
+    The message suggests the *known* arguments that were probably meant, or lists all known arguments.
+    """
     unknown, there = sorted(map(str, names)), list(known)
     meant = [_closest(name, there) for name in unknown]
     listed = ", ".join(sorted(there)) or "none"

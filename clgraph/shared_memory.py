@@ -1,4 +1,7 @@
-"""Arrays in memory that several processes map, so that each GPU's process copies its part over its own bus."""
+"""Arrays in memory that several processes share.
+
+Each GPU has a process, which copies its part of an array from the shared memory to the GPU over the GPU's own bus.
+"""
 
 from __future__ import annotations
 
@@ -17,41 +20,41 @@ from numpy.typing import DTypeLike, NDArray
 
 from clgraph.errors import HostMemoryError
 
-_ALIGNMENT = 128  # bytes; arrays of a graph begin at multiples of it
-_MAX_SPARE_BYTES, _MAX_SPARE = 1 << 30, 16  # bytes and number of blocks that wait for the next array
-_STEP_BYTES = 1 << 16  # A block has a multiple of it, so that it fits arrays of about the same size.
+_ALIGNMENT = 128  # bytes. In a block of several arrays, each array begins at a multiple of this number.
+_MAX_SPARE_BYTES, _MAX_SPARE = 1 << 30, 16  # limits of the bytes and the number of unused blocks kept for later arrays
+_STEP_BYTES = 1 << 16  # The size of a block is a multiple of this, so that later arrays of a similar size fit into it.
 
 
 class Block:
-    """A block of shared memory. The process that has made it removes it."""
+    """A block of shared memory. The process that created the block also removes it."""
 
     def __init__(self, memory: SharedMemory) -> None:
         self.memory, self.name = memory, memory.name
-        # Only the address is kept: memory that an array has borrowed cannot be unmapped.
+        # Only the address is kept, because Python does not unmap memory while an object refers to its buffer.
         view: Any = memory.buf
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(view))
         self.n_bytes = memory.size
 
     def array(self, offset: int, size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Return *size* items from byte *offset* on, as an array that keeps the block."""
+        """Return *size* items from byte *offset* on as an array, which keeps this block alive."""
         owner: Any = (ctypes.c_char * max(1, size * dtype.itemsize)).from_address(self.address + offset)
         owner._block = self  # from_address keeps nothing alive
         return np.frombuffer(owner, dtype, size)
 
 
-_blocks: dict[str, weakref.ref[Block]] = {}  # all of this process, by name
+_blocks: dict[str, weakref.ref[Block]] = {}  # all blocks that this process uses, by name
 _own: weakref.WeakValueDictionary[str, SharedMemory] = weakref.WeakValueDictionary()  # made by this process
-_spare: list[SharedMemory] = []  # blocks without an owner, which the next array may get
-_removed: list[str] = []  # names of blocks that are gone, since :func:`removed` was called
+_spare: list[SharedMemory] = []  # blocks that no array uses; a later array may get one
+_removed: list[str] = []  # names of the blocks that were removed since the last call of :func:`removed`
 
 
 def empty(size: int, dtype: DTypeLike) -> NDArray[Any]:
-    """Return an uninitialised array in shared memory, in a block of an earlier one if that has room.
+    """Return an uninitialised array in shared memory. It may reuse the block of a deleted array.
 
     Raises
     ------
     HostMemoryError
-        The system has no room for it.
+        The system has no shared memory left for the array.
     """
     kind = np.dtype(dtype)
     return _new_block(max(1, size * kind.itemsize)).array(0, size, kind)
@@ -60,7 +63,7 @@ def empty(size: int, dtype: DTypeLike) -> NDArray[Any]:
 def copies(*arrays: NDArray[Any]) -> list[NDArray[Any]]:
     """Return copies of *arrays* in one block of shared memory."""
     firsts = np.cumsum([0, *(-(-array.nbytes // _ALIGNMENT) * _ALIGNMENT for array in arrays)]).tolist()
-    block = _new_block(max(1, firsts[-1]))  # the system fills it with pages when they are written
+    block = _new_block(max(1, firsts[-1]))  # The system allocates each page of the block when it is first written.
     found = [block.array(first, a.size, a.dtype) for first, a in zip(firsts[:-1], arrays, strict=True)]
     for copy, array in zip(found, arrays, strict=True):
         np.copyto(copy, array)
@@ -69,7 +72,7 @@ def copies(*arrays: NDArray[Any]) -> list[NDArray[Any]]:
 
 
 def place_of(array: NDArray[Any]) -> tuple[str, int] | None:
-    """Return the name of the block in which contiguous *array* lies and its first byte there, else ``None``."""
+    """Return the block's name and the byte offset of contiguous *array* in it, or ``None`` if it is in no block."""
     first = array.ctypes.data
     for name, kept in list(_blocks.items()):
         block = kept()
@@ -79,12 +82,12 @@ def place_of(array: NDArray[Any]) -> tuple[str, int] | None:
 
 
 def attached(name: str) -> Block:
-    """Return block *name*, which another process has made; the first call maps it."""
+    """Return the block *name*, which another process created; the first call maps the block."""
     kept = _blocks.get(name)
     block = None if kept is None else kept()
     if block is None:
         memory = SharedMemory(name)
-        # Before Python 3.13, Python would remove the shared block when this process ends, though it has not made it.
+        # Else Python would remove the block when this process ends, although another process created the block.
         with contextlib.suppress(Exception):
             resource_tracker.unregister(memory._name, "shared_memory")  # type: ignore[attr-defined]
         block = Block(memory)
@@ -100,7 +103,7 @@ def removed() -> list[str]:
 
 
 def dumps(value: Any) -> bytes:
-    """Return the pickle of *value*; an array in shared memory is pickled as its place."""
+    """Return the pickle of *value*. An array in shared memory is pickled as a block name and an offset, not as data."""
     file = io.BytesIO()
     _Pickler(file, pickle.HIGHEST_PROTOCOL).dump(value)
     return file.getvalue()
@@ -152,14 +155,14 @@ def _remove(memory: SharedMemory) -> None:
 
 
 def remove_spare() -> None:
-    """Remove the blocks that wait for the next array."""
+    """Remove the unused blocks that are kept for later arrays."""
     while _spare:
         _remove(_spare.pop())
 
 
 @atexit.register
 def _remove_own() -> None:
-    """Remove the names of all blocks that this process has made; what is mapped stays so until it ends."""
+    """Remove the names of all blocks that this process created. A process that has mapped a block keeps the memory."""
     for memory in [*_own.values()]:
         with contextlib.suppress(OSError):
             memory.unlink()

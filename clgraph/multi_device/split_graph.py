@@ -1,4 +1,4 @@
-"""Graphs whose entries are split over several devices, each of which knows all vertices."""
+"""Graphs whose entries are split over several devices. Each device has all vertices."""
 
 from __future__ import annotations
 
@@ -22,15 +22,17 @@ from clgraph.runtime.driver.failure import typed_errors
 from clgraph.runtime.graphs.device_graph import DeviceGraph
 from clgraph.runtime.session import Session
 
-_ALIGNMENT = 64  # entries, so that a CPU reads a slab where it is
-_MOST_ENTRIES = 2**31 - 2**16  # a slab has no more entries, since its offsets are 32-bit numbers
-_SEGMENTS, _LEAST_SEGMENT = 4, 1 << 24  # while one is looked at, the next is on its way
-_MEMORY_SHARE = 8  # a segment takes at most this part of the memory
+_ALIGNMENT = 64  # entries. Ranges begin at multiples of this, so that a CPU can read the host arrays without a copy.
+_MOST_ENTRIES = 2**31 - 2**16  # largest number of entries in a slab, because its row offsets are 32-bit integers
+# A GPU gets its range in 4 segments, unless a segment would then have fewer than 2**24 entries. While kernels read one
+# segment, the next segment is copied.
+_SEGMENTS, _LEAST_SEGMENT = 4, 1 << 24
+_MEMORY_SHARE = 8  # Each array of a segment takes at most 1/8 of the device's memory.
 SPLIT_OPTIONS = "shares", "segment_entries"
 
 
 class SplitGraph:
-    """A graph in parts that stay on several devices; a part has all vertices and some of the entries.
+    """A graph in parts, which stay on several devices. A part has all vertices and some of the entries.
 
     :meth:`from_graph` splits a graph. The constructor takes parts that are on the devices already, such as graphs that
     kernels have made there.
@@ -49,9 +51,9 @@ class SplitGraph:
         Entries of all parts.
     directed : bool
     source : Graph or None
-        What :meth:`from_graph` has split.
+        The graph that :meth:`from_graph` has split.
     shares : {"speed", "equal"}
-        How it has split that.
+        How :meth:`from_graph` has split the graph.
 
     Raises
     ------
@@ -61,7 +63,7 @@ class SplitGraph:
 
     source: Graph | None = None
     shares = "speed"
-    segment_entries: int | None = None  # only a StreamedGraph has some
+    segment_entries: int | None = None  # Only a StreamedGraph has segments.
 
     def __init__(self, parts: Sequence[Sequence[DeviceGraph]]) -> None:
         if not isinstance(parts, list | tuple) or not all(isinstance(each, list | tuple) for each in parts):
@@ -88,7 +90,7 @@ class SplitGraph:
 
     @classmethod
     def from_graph(cls, graph: Any, devices: object = "all", *, shares: str = "speed") -> SplitGraph:
-        """Copy *graph* to *devices*, to each a range of its entries.
+        """Copy a range of the entries of *graph* to each of *devices*.
 
         Parameters
         ----------
@@ -111,7 +113,7 @@ class SplitGraph:
 
     @classmethod
     def _of_ranges(cls, graph: Graph, team: Team, cuts: Sequence[tuple[int, int]]) -> SplitGraph:
-        """Copy a range of the entries of *graph* to each device of *team*."""
+        """Copy to each device of *team* the range of entries of *graph* that *cuts* gives it."""
         made = object.__new__(cls)
         made.source, made.team, made.directed = graph, team, graph.directed
         made.n_vertices, made.n_edges = graph.n_vertices, graph.n_edges
@@ -124,13 +126,16 @@ class SplitGraph:
         return made
 
     def slabs(self, place: int) -> Iterator[Slab]:
-        """Yield the slabs of a device that have entries."""
+        """Yield the slabs (ranges of entries) on the device number *place*, without empty slabs."""
         place = checked_count("place", place, len(self._slabs) - 1, least=0)
         return (slab for slab in self._slabs[place] if slab.graph.n_edges)
 
 
 class StreamedGraph:
-    """A graph on the host that goes to several devices in segments, so that it may be larger than their memory."""
+    """A graph on the host, whose segments are copied to several devices in turn.
+
+    So the graph may be larger than the devices' memory.
+    """
 
     def __init__(
         self,
@@ -149,7 +154,10 @@ class StreamedGraph:
         self._cuts = split(graph.n_edges, team, shares) if cuts is None else cuts
 
     def slabs(self, place: int) -> Iterator[Slab]:
-        """Yield the slabs of a device one by one; a slab is gone when the one after the next is asked for."""
+        """Yield the slabs (ranges of entries) of the device number *place* one by one.
+
+        A slab may be overwritten as soon as the slab after the next is requested.
+        """
         session, (first, stop) = self.team.sessions[place], self._cuts[place]
         most = self.segment_entries or segment_entries_for(session, stop - first)
         slots = Slots(self.team, session, self.source, min(most, stop - first), weights=self._weights)
@@ -157,7 +165,8 @@ class StreamedGraph:
         for cut in in_segments(first, stop, most):
             slab = slots.slab(*cut)
             if stats is None:
-                # Computing statistics waits while it holds the driver. So wait here, where other threads can use it.
+                # Computing statistics waits for the device while it holds the driver's lock. So first wait here for
+                # earlier work, without the lock, because other threads need the driver meanwhile.
                 wait_for(session)
                 with session.driver:
                     stats = slab.graph.stats
@@ -170,7 +179,7 @@ class StreamedGraph:
 def as_split(
     graph: Any, devices: object, session: object, options: dict[str, Any], *, weights: bool = False
 ) -> SplitGraph | StreamedGraph:
-    """Return *graph* as several devices take it; what *options* say of the split is taken out of them."""
+    """Return *graph* split over several devices; remove the options for the split from *options*."""
     if session is not None:
         raise InputError(f"session = {shown(session)} and several devices; name the devices alone")
     if isinstance(graph, SplitGraph):
@@ -182,12 +191,12 @@ def as_split(
 
 
 def checked_segment(segment_entries: object) -> int | None:
-    """Return the option *segment_entries*; raise an :class:`InputError` if it is out of range."""
+    """Return *segment_entries*, or raise an :class:`InputError` if it is out of range."""
     return None if segment_entries is None else checked_count("segment_entries", segment_entries, 2**31 - 1)
 
 
 def split(n_entries: int, team: Team, shares: str) -> list[tuple[int, int]]:
-    """Return which entries each device gets."""
+    """Return for each device the range of entries that it gets."""
     check_choice("shares", shares, ("speed", "equal"))
     return ranges(n_entries, [speed_of(session) if shares == "speed" else 1.0 for session in team.sessions])
 
@@ -200,22 +209,23 @@ def ranges(n_entries: int, weights: Sequence[float]) -> list[tuple[int, int]]:
 
 
 def in_segments(first: int, stop: int, most: int) -> list[tuple[int, int]]:
-    """Cut entries *first* … *stop* − 1 into as few segments as can be, of at most *most* entries."""
+    """Cut entries *first* … *stop* − 1 into segments of *most* entries; the last segment may be shorter."""
     return [(at, min(at + most, stop)) for at in range(first, stop, most)]
 
 
 def segment_entries_for(session: Session, n_entries: int) -> int:
-    """Return how many entries a segment should have: a CPU reads all in place."""
+    """Return how many entries a segment should have. A CPU gets a single one, because it reads host memory directly."""
     facts = session.facts
     if facts.is_cpu:
         return _MOST_ENTRIES
-    room = min(facts.max_alloc_bytes, facts.global_mem_bytes // _MEMORY_SHARE) // 8  # bytes of the widest weight
+    # The widest weights have 8 bytes per entry.
+    room = min(facts.max_alloc_bytes, facts.global_mem_bytes // _MEMORY_SHARE) // 8
     wanted = max(_LEAST_SEGMENT, -(-n_entries // _SEGMENTS))
     return -(-min(_MOST_ENTRIES, room, wanted) // _ALIGNMENT) * _ALIGNMENT
 
 
 def wait_for(session: Session) -> None:
-    """Wait for what is enqueued, and let other threads into the driver meanwhile."""
+    """Wait for all enqueued commands; other threads can call the driver meanwhile."""
     with session.driver, typed_errors("waiting for the device"):
         marker = cl.enqueue_marker(session.queue)
         session.queue.flush()

@@ -1,4 +1,4 @@
-"""Several devices that solve one problem: a thread each, copies between them, and the tree by which results merge."""
+"""Several devices that solve one problem: a thread for each, copies between devices, and the order of merging."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.memory.staging import LEAST_BYTES, hold
 from clgraph.runtime.session import Session
 
-_PIECE_BYTES = 32 << 20  # piece of an array that goes over the host: one is read while another is written
-_LEAST_PIECES = 4  # an array has at least so many, unless they are too small for pinned memory
-_PIECES = 3  # are on the host at once
+# An array that is sent through host memory is cut into pieces, so that one is read while another is written.
+_PIECE_BYTES = 32 << 20  # largest size of a piece
+_LEAST_PIECES = 4  # least number of pieces of an array, unless they would be smaller than LEAST_BYTES
+_PIECES = 3  # number of pieces that are in host memory at a time
 
 _T = TypeVar("_T")
 
@@ -70,7 +71,7 @@ class Team:
         return [session.facts.name for session in self.sessions]
 
     def each(self, work: Callable[[int], _T], places: Sequence[int] | None = None) -> list[_T]:
-        """Return ``work(place)`` of each device, or of those at *places*, each called in a thread of its own.
+        """Return ``work(place)`` for each device, or for the devices at *places*. Each call runs in its own thread.
 
         Raises
         ------
@@ -88,10 +89,11 @@ class Team:
         return [future.result() for future in futures]
 
     def merge_rounds(self, places: Sequence[int] | None = None) -> list[list[tuple[int, int]]]:
-        """Return the rounds of a tree over all devices, or over those at *places*: pairs (receiver, sender).
+        """Return the rounds in which all devices, or the devices at *places*, merge their results.
 
-        Pairs of a round have no device in common. Devices of one context, between which copies are direct, merge
-        first, then those of one platform. The receiver of the last round has everything.
+        A round is a list of pairs (receiver, sender) of devices, which have no device in common. Devices of one context
+        merge first, because copies between them are direct, then devices of one platform. The receiver of the last
+        round has the results of all devices.
         """
         chosen = list(range(len(self)) if places is None else places)
 
@@ -113,10 +115,10 @@ class Team:
         return rounds
 
     def send(self, array: DeviceArray, to: Session) -> DeviceArray:
-        """Return a copy of *array* on another device, which kernels that are enqueued there from now on may read.
+        """Return a copy of *array* on the device of session *to*.
 
-        Where both have one context the driver copies, unless it is slow at that; else the bytes go through pinned
-        memory of the host, in pieces.
+        Kernels that are enqueued on that device from now on may read the copy. If both devices have one context, the
+        driver copies directly, unless it is slow at that. Else the bytes go in pieces through pinned host memory.
         """
         own = array.memory.commands
         with self._lock:
@@ -134,7 +136,8 @@ class Team:
             to.commands.wait_aside(event)
             return copy
         hold(own, own.copy_queue, own.queue)
-        hold(to.commands, to.commands.copy_queue, to.queue)  # the pool may give memory that kernels in flight still use
+        # The copy may be in memory of the pool that enqueued kernels still use, so the copy queue waits for them.
+        hold(to.commands, to.commands.copy_queue, to.queue)
         piece_bytes = min(_PIECE_BYTES, max(LEAST_BYTES, array.nbytes // _LEAST_PIECES))
         step = min(array.size, piece_bytes // array.dtype.itemsize)
         free = SimpleQueue[NDArray[Any]]()
@@ -156,14 +159,14 @@ class Team:
             except BaseException:
                 for piece in coming:
                     piece.cancel()
-                free.put(np.empty(step, array.dtype))  # the reader may be waiting for it
+                free.put(np.empty(step, array.dtype))  # The reader thread may be waiting for a free piece.
                 raise
         return copy
 
     def write(self, array: DeviceArray, first: int, host: NDArray[Any]) -> None:
-        """Copy *host*, which may change afterwards, to the items from *first* on, beside the kernels that run.
+        """Copy *host* to the items of *array* from *first* on, while kernels run; *host* may change afterwards.
 
-        No kernel that is enqueued already may use these items; kernels that are enqueued from now on may.
+        Kernels that are already enqueued must not use these items. Kernels that are enqueued from now on may use them.
         """
         memory = array.memory
         commands = memory.commands
@@ -174,13 +177,14 @@ class Team:
         hold(commands, commands.queue, commands.copy_queue)
 
     def set_rows(self, array: DeviceArray, host: NDArray[Any]) -> None:
-        """Copy *host* to all of *array*, in order with the kernels."""
+        """Copy *host* to the whole *array*, after all earlier kernels and before all later ones."""
         array.set(host)
 
     def room(self, session: Session, place: object, n_bytes: int) -> cl.Buffer:
-        """Return a buffer that no kernel in flight uses.
+        """Return a buffer that no enqueued kernel uses.
 
-        It is not from the pool, whose memory kernels in flight may use: copies beside kernels do not wait for them.
+        The buffer is not from the session's pool. Enqueued kernels may still use memory of the pool, and copies that
+        overlap with kernels do not wait for them.
         """
         with session.driver, typed_errors(f"allocating {n_bytes:,} bytes"):
             return cl.Buffer(session.context, cl.mem_flags.READ_WRITE, n_bytes)
@@ -200,7 +204,7 @@ class Team:
         commands.wait_aside(event)
 
     def _named(self, place: int, error: BaseException) -> BaseException:
-        """Return *error*, if it is of a device, with the name of that device."""
+        """Return *error*; if a device caused it, the message names that device."""
         who = f"devices[{place}], {self.sessions[place].facts.name}"
         if isinstance(error, cl.Error):
             return as_device_error(who, error)
