@@ -1,4 +1,4 @@
-"""A backend for networkx, which runs networkx's functions by clgraph without changes in the user's code.
+"""A backend for networkx: clgraph runs networkx's functions, without changes in the user's code.
 
 networkx finds it by the entry point ``networkx.backends``. ``docs/networkx.md`` explains how to switch it on.
 """

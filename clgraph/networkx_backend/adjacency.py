@@ -71,12 +71,12 @@ class Adjacency:
             return -1
 
     def names(self, vertices: NDArray[Any]) -> list[Any]:
-        """Return the nodes with these numbers."""
+        """Return the nodes with the numbers *vertices*."""
         return list(map(self.nodes.__getitem__, vertices.tolist()))
 
     @cached_property
     def rows(self) -> NDArray[np.int32]:
-        """The number of the node in whose row each entry is."""
+        """For each entry, the number of the node to whose row the entry belongs."""
         return self.graph.sources()
 
     @property
@@ -85,14 +85,14 @@ class Adjacency:
 
     @cached_property
     def edges(self) -> NDArray[np.int64]:
-        """The position of one entry for each edge, in the order of networkx's ``G.edges``."""
+        """For each edge, the position of one of its entries. The edges are in the order of networkx's ``G.edges``."""
         if self.directed:
             return np.arange(self.columns.size)
         return np.flatnonzero(self.rows <= self.columns)
 
     @cached_property
     def degrees(self) -> NDArray[np.int64]:
-        """The degree of each node as networkx counts it: edges in both directions, and a self-loop twice."""
+        """The degree of each node, as networkx counts it: in both directions, and a self-loop counts twice."""
         n = len(self)
         out = np.bincount(self.rows, minlength=n)
         if self.directed:
@@ -142,7 +142,7 @@ class Adjacency:
         return found
 
     def weighted(self, name: Hashable) -> Graph:
-        """Return the graph with these weights, for shortest paths.
+        """Return the graph with the weights *name*, which are checked for shortest paths.
 
         Raises
         ------
@@ -166,7 +166,7 @@ def as_numbers(values: list[Any]) -> NDArray[Any] | str:
     """Return *values* as int64 or float64 without loss, or the reason why this is impossible."""
     kinds = {*map(type, values)}
     try:
-        if len(kinds) == 1 and kinds <= {int, float}:  # a shortcut for the usual case, twice as fast
+        if len(kinds) == 1 and kinds <= {int, float}:  # This shortcut for the usual case is twice as fast.
             return np.fromiter(values, np.int64 if int in kinds else np.float64, len(values))
         array = np.array(values) if values else np.zeros(0, np.int64)
     except (ValueError, OverflowError) as error:

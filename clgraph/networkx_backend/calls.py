@@ -1,4 +1,4 @@
-"""Helpers of all functions of the backend: settings, a graph's arrays, networkx's own errors."""
+"""Helpers for the functions of the backend: settings, the arrays of a graph, and calls of networkx's own functions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def setting(name: str, otherwise: Any = None) -> Any:
 
 
 def run_options(algorithm: str) -> dict[str, Any]:
-    """Return the arguments ``session`` and ``strategy`` for a public function of clgraph, from the configuration.
+    """Return the configured arguments ``session`` and ``strategy`` for a public function of clgraph.
 
     The configured ``strategy`` is ``"auto"``, or ``"device"`` to run kernels even if the host would be faster.
     """

@@ -12,7 +12,7 @@ from clgraph.networkx_backend.calls import arrays, run_options
 
 
 def greedy_color(G: Any, strategy: Any = "largest_first", interchange: bool = False) -> dict[Any, int]:
-    """Colour as networkx does: the vertices are renumbered in its order, then coloured greedily in this order."""
+    """Colour the vertices as networkx does: renumber them in networkx's order, then colour greedily in this order."""
     adjacency = arrays(G)
     n = len(adjacency)
     if not n:

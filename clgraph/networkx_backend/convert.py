@@ -25,7 +25,7 @@ def convert_from_nx(
     name: str | None = None,
     graph_name: str | None = None,
 ) -> Any:
-    """Return *graph* as a graph of this backend, whose arrays are on the host.
+    """Return *graph* as a graph of this backend, with its arrays in host memory.
 
     If memory runs out, return ``None``. An error would make networkx refuse this graph for ever, but it does not cache
     ``None``. The function that gets ``None`` raises :class:`NotImplementedError`.
@@ -60,9 +60,9 @@ def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
 def _with_pattern_of(
     graph: nx.Graph, edge_attrs: Mapping[Any, Any] | None, keep_edges: bool, keep_nodes: bool
 ) -> Adjacency | None:
-    """Return arrays with the weights *edge_attrs* if networkx has cached a conversion of *graph*, else ``None``.
+    """Return networkx's cached conversion of *graph*, with the weights *edge_attrs*, or ``None`` if none is cached.
 
-    The cached conversion may have other weights; its nodes and entries are shared.
+    The cached conversion may have other weights. The result shares only its nodes and entries.
     """
     if keep_edges or keep_nodes or not nx.config.cache_converted_graphs:
         return None

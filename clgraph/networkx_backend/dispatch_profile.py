@@ -76,7 +76,7 @@ def profile(*, reset: bool = False) -> Profile:
 
 
 def fell_back(name: str, reason: str) -> None:
-    """Count a call that goes back to networkx for this *reason*."""
+    """Count a call that the backend leaves to networkx, and the *reason*."""
     with _lock:
         _calls.setdefault(name, Calls()).fallbacks[reason] += 1
 
@@ -91,7 +91,7 @@ def answered(name: str, seconds: float) -> None:
 
 @contextmanager
 def converting(name: str) -> Iterator[None]:
-    """Count and time the conversion inside the block, which is for a call of function *name*."""
+    """Count and time the graph conversion inside the block as part of a call of function *name*."""
     began = time.perf_counter()
     yield
     with _lock:

@@ -32,7 +32,7 @@ class BackendGraph:
 
     @property
     def _adjacency(self) -> Adjacency:
-        """The arrays, read again from the dictionaries if the graph has been changed."""
+        """The arrays of this graph. After a change of the graph, they are read again from its dictionaries."""
         cache: dict[Any, Any] | None = self.__dict__.get("__networkx_cache__")
         if self._arrays is None or (self._has_dicts and not (cache and _VALID in cache)):
             self._arrays = read(self)
@@ -54,7 +54,7 @@ class BackendGraph:
 
     def _set(self, name: str, value: Any) -> None:
         owner = next(base for base in plain_class(self).__mro__ if name in vars(base))
-        vars(owner)[name].__set__(self, value)  # networkx's own setter, which resets its cached properties
+        vars(owner)[name].__set__(self, value)  # networkx's own setter also resets networkx's cached properties.
         (self.__dict__.get("__networkx_cache__") or {}).pop(_VALID, None)
 
     _adj = property(lambda self: self._made("_adj"), lambda self, value: self._set("_adj", value))
@@ -144,7 +144,7 @@ def dictionaries(adjacency: Adjacency, *, multigraph: bool) -> dict[str, Any]:
 
 
 def _entry_data(adjacency: Adjacency, shared: dict[Any, Any]) -> Any:
-    """Return a function ``(entry, ends)`` that returns the attribute dictionary of an entry."""
+    """Return a function that takes an entry and its two ends, and returns the entry's attribute dictionary."""
     known = adjacency.edge_data
     if known is not None:
         return lambda entry, _ends: known[entry]

@@ -1,4 +1,4 @@
-"""The backend object, which networkx loads by the entry point ``networkx.backends``."""
+"""The backend object, which networkx loads through the entry point ``networkx.backends``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from clgraph.networkx_backend.ties import TIES
 
 
 class Backend:
-    """The backend as networkx expects it: conversions, the functions of the table as attributes, and two predicates."""
+    """The object that networkx expects of a backend.
+
+    It has the two conversions, the functions of the table as attributes, ``can_run`` and ``should_run``.
+    """
 
     convert_from_nx = staticmethod(convert.convert_from_nx)
     convert_to_nx = staticmethod(convert.convert_to_nx)
@@ -33,7 +36,10 @@ class Backend:
 
     @staticmethod
     def can_run(name: str, args: Any, kwargs: dict[str, Any]) -> bool | str:
-        """Return whether a call with these arguments can run here, or the reason why not; reads no graph data."""
+        """Return whether the backend can run a call with these arguments, or the reason why not.
+
+        This reads no graph data.
+        """
         if name not in TABLE:
             return False
         reason = TABLE[name].why_not(args, kwargs)
@@ -44,7 +50,7 @@ class Backend:
 
     @staticmethod
     def should_run(name: str, args: Any, kwargs: dict[str, Any]) -> bool | str:
-        """Return whether a call is likely faster here than in networkx, or the reason why not."""
+        """Return whether the backend is probably faster than networkx at a call, or the reason why not."""
         graph = args[0] if args else kwargs["G"]
         cache = getattr(graph, "__networkx_cache__", None) or {}
         is_cached = isinstance(graph, BackendGraph) or bool(cache.get("backends", {}).get(BACKEND))
@@ -57,7 +63,7 @@ class Backend:
 
     @staticmethod
     def on_start_tests(items: Any) -> None:
-        """Mark networkx's tests that expect one of several right answers as expected failures, with the reason."""
+        """Mark the tests in ``TIES`` as expected failures, because they accept only one of several right answers."""
         import pytest
 
         for item in items:
@@ -67,7 +73,7 @@ class Backend:
 
 
 def _dispatched(entry: Entry) -> Callable[..., Any]:
-    """Return the function that networkx calls: if a device fails, the call goes back to networkx."""
+    """Return the function that networkx calls for *entry*. If a device fails, networkx then runs its own function."""
 
     @wraps(entry.run)
     def call(*args: Any, **kwargs: Any) -> Any:

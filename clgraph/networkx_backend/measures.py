@@ -44,7 +44,7 @@ def out_degree_centrality(G: Any) -> dict[Any, Any]:
 
 
 def _search(adjacency: Adjacency, weight: Any) -> Callable[[int], NDArray[Any]]:
-    """Return a function of a vertex number that returns the distances of all vertices from it."""
+    """Return a function that takes a vertex number and returns the distances from this vertex to all vertices."""
     if weight is None:
         return lambda vertex: distances_from(adjacency.graph, vertex)
     graph = adjacency.weighted(weight)

@@ -63,7 +63,7 @@ def shortest_path_length(
     G: Any, source: Any = None, target: Any = None, weight: Any = None, method: str = "dijkstra"
 ) -> Any:
     adjacency = arrays(G)
-    if source is None:  # Paths to the target are paths from it, since the graph is undirected.
+    if source is None:  # The graph is undirected, so a reversed path to the target is a path from the target.
         source, target = target, None
     if weight is not None:
         one = {"dijkstra": "dijkstra_path_length", "bellman-ford": "bellman_ford_path_length"}[method]

@@ -25,10 +25,11 @@ _Entries: TypeAlias = Callable[[], Iterator[dict[Any, Any]]]
 def read(
     graph: nx.Graph, edge_attrs: Mapping[Any, Any] | None = None, keep_edges: bool = True, keep_nodes: bool = True
 ) -> Adjacency:
-    """Return the arrays of *graph*.
+    """Return *graph* as arrays.
 
-    If *keep_edges*, they refer to the attribute dictionaries of all edges; else they hold the weights *edge_attrs*, a
-    mapping from attributes to defaults. *keep_nodes* likewise keeps the attribute dictionaries of all nodes.
+    If *keep_edges*, the result refers to the attribute dictionaries of all edges. Else it holds the weights
+    *edge_attrs*, a mapping from attributes to defaults. If *keep_nodes*, it refers to the attribute dictionaries of all
+    nodes.
     """
     nodes = list(graph)
     rows = _plain_rows(graph._adj, nodes)
@@ -57,7 +58,10 @@ def read(
 
 
 def add_weights(found: Adjacency, entries: _Entries, edge_attrs: Mapping[Any, Any]) -> None:
-    """Store the attributes *edge_attrs* of all entries in *found*; each call of *entries* iterates over all entries."""
+    """Store the attributes *edge_attrs* of all entries in *found*.
+
+    Each call of *entries* returns a new iterator over the attribute dictionaries of all entries.
+    """
     mirrored = None if found.graph.directed or found.keys is not None else _Mirrored.of(found.graph)
     for name, default in edge_attrs.items():
         otherwise = 1 if default is None else default
@@ -70,10 +74,10 @@ def add_weights(found: Adjacency, entries: _Entries, edge_attrs: Mapping[Any, An
 
 
 def _numbers(entries: _Entries, name: Any) -> NDArray[Any] | None:
-    """Return the attribute *name* of all entries as an array, if all values are int or all are float, else ``None``.
+    """Return the attribute *name* of all entries as an array, or ``None`` unless all values are int or all are float.
 
-    This makes one pass and no list of values. The attribute dictionaries are scattered over the memory, so a second
-    pass would double the time.
+    This function makes one pass and no list of values. The attribute dictionaries are scattered over the memory, so a
+    second pass would double the time.
     """
     first = type(next(entries(), {}).get(name))
     if first not in (int, float):
@@ -83,15 +87,16 @@ def _numbers(entries: _Entries, name: Any) -> NDArray[Any] | None:
     except (KeyError, TypeError, OverflowError):
         return None
     found = np.frombuffer(numbers, np.int64 if first is int else np.float64)
-    return None if first is float and not (np.abs(found) < EXACT).all() else found  # ints may be rounded
+    # If an int was among the floats and is too large, it may have been rounded.
+    return None if first is float and not (np.abs(found) < EXACT).all() else found
 
 
 @dataclass(frozen=True)
 class _Mirrored:
-    """The pairs of entries of an undirected graph that share their attributes.
+    """The two entries of each edge of an undirected graph, which share their attributes.
 
-    The attributes of one entry of each pair are read. Reading an attribute of a dictionary misses the cache, and takes
-    five times as long as finding the other entry.
+    Only the attributes of one entry of each pair are read, because reading an attribute of a dictionary misses the
+    cache, and takes five times as long as finding the other entry.
 
     Attributes
     ----------
@@ -110,13 +115,13 @@ class _Mirrored:
 
     @classmethod
     def of(cls, graph: Graph) -> _Mirrored | None:
-        """Return the pairs of entries of *graph*; ``None`` if an entry lacks its reverse, as in some views."""
+        """Return the pairs of entries of *graph*, or ``None`` if an entry has no reverse entry, as in some views."""
         rows, columns = graph.sources(), graph.column_indices
         first, later = rows <= columns, rows > columns
         n_first = int(first.sum())
         upper = _numbered(graph.n_vertices, rows[first], columns[first], np.arange(n_first)).tocsc()
         lower = _numbered(graph.n_vertices, rows[later], columns[later], np.flatnonzero(later)).tocsc().tocsr()
-        # Both are now in the order of the greater end, then of the lesser one.
+        # The entries of both matrices are now sorted by their greater end, then by their lesser end.
         greater = [np.repeat(np.arange(graph.n_vertices), np.diff(each.indptr)) for each in (upper, lower)]
         loops = greater[0] == upper.indices
         if not np.array_equal(upper.indices[~loops], lower.indices) or not np.array_equal(
@@ -126,7 +131,7 @@ class _Mirrored:
         return cls(first.tobytes(), first, upper.data[~loops], lower.data)
 
     def both(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return the values of all entries, given the *values* of the entries that are read."""
+        """Return the values of all entries, from the *values* of one entry of each pair and of the self-loops."""
         found = np.empty(self.first.size, values.dtype)
         found[self.first] = values
         found[self.target] = values[self.source]
@@ -134,7 +139,7 @@ class _Mirrored:
 
 
 def _numbered(n: int, rows: NDArray[Any], columns: NDArray[Any], data: NDArray[np.int64]) -> csr_array:
-    """Return a matrix of entries in the order of their rows."""
+    """Return a sparse *n* × *n* matrix of *data*. The given entries must be sorted by their rows."""
     offsets = np.zeros(n + 1, np.int64)
     np.cumsum(np.bincount(rows, minlength=n), out=offsets[1:])
     return csr_array((data, columns, offsets), (n, n))
@@ -147,7 +152,7 @@ def entries_of(graph: nx.Graph, nodes: list[Any]) -> _Entries:
 
 
 def _plain_rows(adjacency: Mapping[Any, Any], nodes: list[Any]) -> list[dict[Any, Any]]:
-    """Return the neighbours of each node as dictionaries; filtering views are copied, so they filter only once."""
+    """Return each node's neighbours as a dictionary. Views that filter are copied, so that they filter only once."""
     if type(adjacency) is dict and list(adjacency) == nodes:
         rows: list[Any] = list(adjacency.values())
     else:

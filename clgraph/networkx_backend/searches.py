@@ -61,7 +61,7 @@ class Visits:
 
     @staticmethod
     def _levels(order: NDArray[Any], predecessors: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the level of each vertex of *order*."""
+        """Return the number of edges from the source to each vertex of *order*."""
         place = np.empty(predecessors.size, np.int64)
         place[order] = np.arange(order.size)
         before = np.append(-1, place[predecessors[order[1:]]])  # these positions never decrease

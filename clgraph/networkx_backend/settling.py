@@ -19,7 +19,7 @@ _MAX_ROUNDS = 64  # Random weights need 2 or 3 rounds. If ties need more, some s
 def settle(
     adjacency: Adjacency, graph: Graph, distances: NDArray[Any], sources: list[int]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the reached vertices in networkx's order, and each one's predecessor on networkx's path (-1 for none).
+    """Return the reached vertices in networkx's order, and every vertex's predecessor in networkx (-1 for none).
 
     networkx settles nodes by distance. Among nodes at the same distance, the one that was queued first is settled
     first: its predecessor was settled earlier, or it is earlier among the neighbours of the same predecessor. So ranks
@@ -40,7 +40,8 @@ def settle(
     leads[columns[entries]] = True
     if not leads[vertices].all():  # Some vertices are reached only by edges of weight 0.
         return _by_distance(graph, distances, vertices, sources)
-    queued = np.full(len(adjacency), np.iinfo(np.int64).max)  # the entry that queued each vertex, or a source's place
+    # For each vertex, the entry through which it was queued; for a source, its position in *sources*.
+    queued = np.full(len(adjacency), np.iinfo(np.int64).max)
     for place, source in reversed([*enumerate(sources)]):
         queued[source] = place
     starts, heads = rows[entries], columns[entries]
@@ -61,7 +62,10 @@ def settle(
 
 
 def _ranks(vertices: NDArray[Any], n: int, *keys: NDArray[Any]) -> NDArray[np.int64]:
-    """Return dense ranks of *vertices* by the last key, ties by the key before it, and so on; full ties are equal."""
+    """Return the rank of each of *vertices* when they are sorted by the last key, then by the key before it, and so on.
+
+    Ranks are consecutive integers. Vertices that are equal in all keys have the same rank.
+    """
     columns = [key[vertices] if key.size == n else key for key in keys]
     order = np.lexsort(columns)
     differs = np.zeros(order.size, bool)
@@ -79,7 +83,8 @@ def _by_distance(
     """Return the vertices by distance, each after its predecessor, and the predecessors of :func:`clgraph.sssp`."""
     before = sssp(graph, sources, predecessors=True, **run_options("sssp")).predecessors
     assert before is not None
-    steps = np.zeros(distances.size, np.int64)  # edges from the source, which order vertices at the same distance
+    # The number of edges from a source to each vertex. It orders vertices at the same distance.
+    steps = np.zeros(distances.size, np.int64)
     while True:
         deeper = np.where(before >= 0, steps[np.maximum(before, 0)] + 1, 0)
         if np.array_equal(deeper, steps):

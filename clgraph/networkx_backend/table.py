@@ -1,4 +1,4 @@
-"""The table of the backend's functions: networkx's name, the function here, and the calls that it takes.
+"""The table of the networkx functions that the backend has, and of the calls that it accepts.
 
 ``_clgraph_nx.py`` repeats the names, because networkx reads that module when it is imported. A test compares both.
 """
@@ -35,7 +35,7 @@ def _search(arguments: Arguments) -> str | None:
     if arguments.get("sort_neighbors") is not None:
         return "sort_neighbors is a function"
     if arguments.get("reverse"):
-        return _undirected(arguments)  # In directed graphs, networkx's order of predecessors is not known here.
+        return _undirected(arguments)  # The backend does not know networkx's order of predecessors in directed graphs.
     return None
 
 
@@ -96,7 +96,7 @@ def _matrix(arguments: Arguments) -> str | None:
 
 @dataclass(frozen=True)
 class Entry:
-    """A function of the backend.
+    """A row of the table: a networkx function that the backend has.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class Entry:
     function : str
         The name of the function in that module.
     refusal : function
-        It returns the reason why a call is not taken, or ``None``. It reads the arguments but no graph data.
+        It returns the reason why the backend refuses a call, or ``None``. It reads the arguments but no graph data.
     cost : str
         The cost of networkx's own function, which determines the least size of a graph for the backend: ``"linear"``
         in the graph's size; ``"sorted"``, by sorting or another way far slower than a conversion; ``"pairs"``, a
@@ -138,14 +138,14 @@ class Entry:
         return inspect.signature(self.run)
 
     def why_not(self, args: Any, kwargs: Mapping[str, Any]) -> str | None:
-        """Return the reason why a call is not taken, or ``None``."""
+        """Return the reason why the backend refuses a call, or ``None`` if it accepts the call."""
         try:
             return self.refusal(self.arguments(args, kwargs))
         except TypeError as error:
             return str(error)
 
     def needed_nodes(self, arguments: Arguments, is_cached: bool) -> int:
-        """Return the least number of nodes from which the backend is faster than networkx, by the settings."""
+        """Return the configured least size, in nodes, of a graph for which the backend is faster than networkx."""
         between_two = arguments.get("source") is not None and arguments.get("target") is not None
         name = _SIZES.get("early" if between_two and "method" in arguments else self.cost)
         return int(setting(name or ("min_nodes_cached" if is_cached else "min_nodes"), 0))

@@ -1,8 +1,8 @@
-"""Tests of networkx that expect one of several right answers, and why the backend's answer differs."""
+"""Tests of networkx that accept only one of several right answers, and why the backend's answer differs."""
 
 from __future__ import annotations
 
-_CYCLES = "::TestMinimumCycleBasis::"  # no file name: pytest omits it if it runs that file alone
+_CYCLES = "::TestMinimumCycleBasis::"  # The file name is left out, because pytest omits it when it runs only one file.
 _PATH = "bidirectional_dijkstra returns another of several shortest paths, so a cycle begins at another node"
 
 TIES: dict[str, str] = {

@@ -17,7 +17,7 @@ from clgraph.networkx_backend.graph import plain_class
 
 
 def _forest(adjacency: Adjacency, weights: NDArray[Any] | None, *, maximum: bool) -> NDArray[Any]:
-    """Return the entries of the forest's edges in the order in which Kruskal's algorithm takes them.
+    """Return an entry for each edge of the spanning forest, in the order in which Kruskal's algorithm takes the edges.
 
     Kruskal's algorithm takes edges by weight, and edges of equal weight in the order of ``G.edges``. So each edge's
     position in this order is used as its weight, which makes the forest unique and the same as networkx's.
@@ -37,7 +37,7 @@ def _forest(adjacency: Adjacency, weights: NDArray[Any] | None, *, maximum: bool
 
 
 def _weights(G: Any, weight: Any, ignore_nan: bool) -> NDArray[Any] | None:
-    """Return the weights; raise networkx's error for the first NaN unless *ignore_nan*."""
+    """Return the edge weights. If a weight is NaN, raise the same error as networkx, unless *ignore_nan*."""
     weights = arrays(G).weights(weight)
     if weights is not None and weights.dtype == np.int64 and weights.size and weights.min() == np.iinfo(np.int64).min:
         raise NotImplementedError("the weight -2**63 has no negative")

@@ -1,4 +1,7 @@
-"""networkx's functions on weighted shortest paths; results are in the order in which Dijkstra settles nodes."""
+"""networkx's functions on weighted shortest paths.
+
+Their results list the nodes in the order in which Dijkstra's algorithm settles them.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +61,7 @@ def _path_to(adjacency: Adjacency, vertices: list[int], target: int, cutoff: Any
 
 
 def lengths(G: Any, source: Any, cutoff: Any, weight: Any, name: str) -> dict[Any, Any]:
-    """Return the distance of every reached node from *source*; networkx's function *name* raises the errors."""
+    """Return the distance from *source* to every reached node. If *source* is not a node, raise networkx's error."""
     adjacency = arrays(G)
     if (vertex := adjacency.number(source)) < 0:
         found: dict[Any, Any] = by_networkx(name, G, source, weight=weight)
@@ -67,7 +70,7 @@ def lengths(G: Any, source: Any, cutoff: Any, weight: Any, name: str) -> dict[An
 
 
 def length(G: Any, source: Any, target: Any, weight: Any, name: str) -> Any:
-    """Return the distance between two nodes; networkx's function *name* raises the errors."""
+    """Return the distance between two nodes. If there is no path, networkx's function *name* raises the error."""
     adjacency = arrays(G)
     begin, end = adjacency.number(source), adjacency.number(target)
     if begin < 0 or end < 0:
