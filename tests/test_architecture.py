@@ -254,6 +254,25 @@ def test_functions_are_short(path: Path) -> None:
     assert long_functions(path.read_text(encoding="utf-8")) == []
 
 
+def long_kernel_functions(source: str) -> list[str]:
+    """Return the functions of a kernel file whose bodies, between the braces, are long."""
+    code = re.sub(r"^#.*?(?<!\\)$", "", source, flags=re.MULTILINE | re.DOTALL)
+    bodies = re.finditer(r"^(?:KERNEL|INLINE)\b[^{;]*?(\w+)\([^{;]*\) \{\n(.*?)^\}", code, re.MULTILINE | re.DOTALL)
+    lengths = ((found[1], found[2].count("\n")) for found in bodies)
+    return [f"{name} has {n} lines" for name, n in lengths if n > MOST_LINES_OF_FUNCTIONS]
+
+
+@pytest.mark.parametrize("path", [path for path in CODE if path.suffix in (".cl", ".h")], ids=in_root)
+def test_functions_of_kernels_are_short(path: Path) -> None:
+    assert long_kernel_functions(path.read_text(encoding="utf-8")) == []
+
+
+def test_a_planted_long_kernel_function_is_found() -> None:
+    head, line = "KERNEL f(int n,\n         __global int *x) {\n", "  x[n] = n;\n"
+    assert long_kernel_functions(head + MOST_LINES_OF_FUNCTIONS * line + "}\n") == []
+    assert long_kernel_functions(head + (MOST_LINES_OF_FUNCTIONS + 1) * line + "}\n") == ["f has 51 lines"]
+
+
 def test_a_planted_long_function_is_found() -> None:
     head, line = "def f(\n    n,\n):\n    '''Return.\n\n    Nothing.\n    '''\n", "    n += 1\n"
     assert long_functions(head + MOST_LINES_OF_FUNCTIONS * line) == []

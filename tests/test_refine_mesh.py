@@ -184,7 +184,7 @@ def test_a_patch_without_progress_is_an_error(session: Session, monkeypatch: pyt
 
     whole = program.build_input
     monkeypatch.setattr(program, "build_input", lambda *given: whole(*given).replace(
-        "group_exclusive_sum((uint)has_won, scratch, &n_won);", "0u; n_won = 0u;"
+        "group_exclusive_sum((uint)has_won, scratch, n_won);", "0u; *n_won = 0u;"
     ))  # fmt: skip
     session.programs.built.clear()
     with pytest.raises(NoProgressError, match="of a patch: no progress"):

@@ -36,6 +36,7 @@ _CALL = re.compile(
     rf"\b(?P<word>{'|'.join((*_DELETED, *_STEPS, *_WAITS))})(?P<wanted>_if)?"
     r"\((?P<inside>(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*)\)"
 )
+_FUNCTION = r"^(?:KERNEL|INLINE\b.*?|#define) \**(\w+)(?=\()"
 _DEFINITION = re.compile(r"#define (\w+(\(\w*\))? *)?$|INLINE \w+ $")
 # A condition after which a kernel ends, waits or leaves something out; group 1 is the value that it tests.
 _CHECK = re.compile(
@@ -44,7 +45,7 @@ _CHECK = re.compile(
     r"|!passed\b|!turn\.told\b|(?<=if \()slot >= next\.room|(?<=if \()overflow(?=\))"
     r"|load_relaxed\(versions \+ low\) != low_version|(?<=&& )gave_up\([^()]*\)|(?<=if \()gave_up\([^()]*\))"
 )
-_LIMIT = re.compile(r"slot < next\.room|size \+ SUB_GROUP_SIZE <= room|slot < capacity")
+_LIMIT = re.compile(r"slot < next\.room|size \+ SUB_GROUP_SIZE <= queue\.room|slot < capacity")
 
 
 def _in_steps(word: str, inside: str, *, is_conditional: bool) -> str:
@@ -99,7 +100,7 @@ def mutations() -> list[Mutation]:
     for path in sorted((*(ROOT / "cl").rglob("*.h"), *(ROOT / "cl").rglob("*.cl"))):
         file, text = str(path.relative_to(ROOT / "cl")), path.read_text()
         if file not in OTHER_CHECKS:
-            result += numbered(file, text, places(text), r"/\*.*?\*/|/\*.*|\\$")
+            result += numbered(file, text, places(text), _FUNCTION)
     return [
         replace(each, switch=each.switch.replace("mutant_is_(K)", f"mutant_is_({k})")) for k, each in enumerate(result)
     ]

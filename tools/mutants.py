@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import os
 import re
 import shutil
@@ -28,7 +29,7 @@ class Mutation:
     """
 
     file: str
-    line: str
+    function: str
     kind: str
     number: int
     begin: int
@@ -38,24 +39,26 @@ class Mutation:
 
     @property
     def key(self) -> str:
-        return f"{self.file} | {self.line} | {self.kind} {self.number}"
+        return f"{self.file} | {self.function} | {self.kind} {self.number}"
 
     def apply(self, text: str) -> str:
         """Return the text of the file with the change."""
         return text[: self.begin] + self.new + text[self.end :]
 
 
-def numbered(file: str, text: str, places: Iterable[tuple[Any, ...]], comment: str = r"$^") -> list[Mutation]:
+def numbered(file: str, text: str, places: Iterable[tuple[Any, ...]], definition: str) -> list[Mutation]:
     """Return the mutations at *places* (begin, end, kind, new text, switch) of a file.
 
-    Equal lines with equal kinds are numbered. Parts of a line that match *comment* do not count.
+    Mutations of one kind are numbered in each function. *definition* matches the head of a function; its first group is
+    the function's name.
     """
+    heads = [(found.start(), found[1]) for found in re.finditer(definition, text, re.MULTILINE)]
     result, seen = [], Counter[tuple[str, str]]()
     for begin, end, kind, *new in sorted(places, key=lambda place: (place[0], -place[1], *place[2:])):
-        around = text[text.rfind("\n", 0, begin) + 1 : text.find("\n", end)]
-        line = " ".join(re.sub(comment, "", around).split())
-        seen[line, kind] += 1
-        result.append(Mutation(file, line, kind, seen[line, kind], begin, end, *new))
+        k = bisect.bisect_right(heads, begin, key=lambda head: head[0])
+        function = heads[k - 1][1] if k else "module"
+        seen[function, kind] += 1
+        result.append(Mutation(file, function, kind, seen[function, kind], begin, end, *new))
     return result
 
 

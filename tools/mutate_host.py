@@ -121,7 +121,8 @@ def mutations() -> list[Mutation]:
     """Return every mutation of every file in PARTS."""
     files = sorted(path for part in PARTS for path in ROOT.glob(part))
     texts = {str(path.relative_to(ROOT)): path.read_text() for path in files}
-    return [each for file, text in texts.items() for each in numbered(file, text, places(text))]
+    definition = r"^ *(?:async )?(?:def|class) (\w+)"
+    return [each for file, text in texts.items() for each in numbered(file, text, places(text), definition)]
 
 
 def lines_of(change: Mutation, text: str) -> range:

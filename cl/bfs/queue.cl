@@ -47,6 +47,36 @@ INLINE int is_bottom_up(ulong edges, ulong next, ulong m, ulong waiting, ulong a
   return alpha * next > left && PUSH_COST * next > waiting + min(left, waiting * (m / max(next, 1ul)));
 }
 
+/* Returns the number of edges of the vertices in the queues of a level. */
+INLINE ulong edges_of_level(const share_of_level_t *level, __global const int *queue, search_t in) {
+  ulong edges = 0ul;
+#pragma unroll
+  for (uint k = 0u; k < MEMBERS; k++)
+    for (ulong i = level->segments[k].begin; i < level->segments[k].end; i++) {
+      const int v = queue[in.n * k + i];
+      edges += (ulong)(in.row_offsets[v + 1] - in.row_offsets[v]);
+    }
+  return edges;
+}
+
+INLINE void read_segments(share_of_level_t *level, __global const ulong *words) {
+#pragma unroll
+  for (uint k = 0u; k < MEMBERS; k++) {
+    level->segments[k].begin = (uint)words[3 * k];
+    level->segments[k].end = (uint)words[3 * k + 1];
+    level->segments[k].tail = (uint)words[3 * k + 2];
+  }
+}
+
+INLINE void write_segments(const share_of_level_t *level, __global ulong *words) {
+#pragma unroll
+  for (uint k = 0u; k < MEMBERS; k++) {
+    words[3 * k] = level->segments[k].begin;
+    words[3 * k + 1] = level->segments[k].end;
+    words[3 * k + 2] = level->segments[k].tail;
+  }
+}
+
 /* Search until no vertex waits, the budget is used up, a level has more than most_rows vertices, or one with more than
  * least_rows is better expanded bottom-up.  place then has the edges of the level. */
 KERNEL search_queue(int n, ulong m, uint max_depth, ulong most_rows, ulong least_rows, ulong alpha, long budget,
@@ -64,13 +94,7 @@ KERNEL search_queue(int n, ulong m, uint max_depth, ulong most_rows, ulong least
   uint depth = (uint)place[PLACE_DEPTH], most = MEMBERS, status = STATUS_OK;
   ulong edges = place[PLACE_EDGES], reached = place[PLACE_REACHED], next = 0ul;
   ulong expanded = place[PLACE_EXPANDED], rows = expanded + place[PLACE_LEFT];
-#pragma unroll
-  for (uint k = 0u; k < MEMBERS; k++) {
-    __global const ulong *words = place + PLACE_SEGMENTS + 3 * k;
-    level.segments[k].begin = (uint)words[0];
-    level.segments[k].end = (uint)words[1];
-    level.segments[k].tail = (uint)words[2];
-  }
+  read_segments(&level, place + PLACE_SEGMENTS);
   while (rows && depth <= max_depth) {
     level.depth = depth;
     for (; expanded < rows && budget > 0; expanded = level.last) {
@@ -89,13 +113,7 @@ KERNEL search_queue(int n, ulong m, uint max_depth, ulong most_rows, ulong least
     reached += rows;
     // Levels of small worlds grow fast. Others are not worth the time in which their edges are counted.
     if (rows <= most_rows && (rows <= least_rows || 2ul * rows < 3ul * before)) continue;
-    next = 0ul;
-#pragma unroll
-    for (uint k = 0u; k < MEMBERS; k++)
-      for (ulong i = level.segments[k].begin; i < level.segments[k].end; i++) {
-        const int v = queue[in.n * k + i];
-        next += (ulong)(row_offsets[v + 1] - row_offsets[v]);
-      }
+    next = edges_of_level(&level, queue, in);
     if (rows > most_rows || is_bottom_up(edges, next, m, in.n - reached, alpha)) break;
   }
   place[PLACE_STATUS] = status;
@@ -105,12 +123,7 @@ KERNEL search_queue(int n, ulong m, uint max_depth, ulong most_rows, ulong least
   place[PLACE_EXPANDED] = expanded;
   place[PLACE_LEFT] = rows - expanded;
   place[PLACE_REACHED] = reached;
-#pragma unroll
-  for (uint k = 0u; k < MEMBERS; k++) {
-    place[PLACE_SEGMENTS + 3 * k] = level.segments[k].begin;
-    place[PLACE_SEGMENTS + 3 * k + 1] = level.segments[k].end;
-    place[PLACE_SEGMENTS + 3 * k + 2] = level.segments[k].tail;
-  }
+  write_segments(&level, place + PLACE_SEGMENTS);
   store_relaxed(meeting + MEET_ENDED, launch + 1u);
 }
 

@@ -103,6 +103,27 @@ INLINE int try_all(small_t *x, int open, int is_first, order_t order, ring_t *qu
   return any_done;
 }
 
+/* Begin with the first step of a sub-group's share. */
+INLINE ahead_t first_ahead(share_t own, int again, __global const offset_t *restrict row_offsets,
+                           __local uint *class_ends, __global uint *lists) {
+  ahead_t ahead;
+  ahead.own = own;
+  ahead.step = first_step(&ahead.own);
+  ahead.list = lists + (LISTS ? own.part : 0u);
+  ahead.n_listed = LISTS ? list_first(&ahead.own, row_offsets, class_ends, lists + own.part) : 0u;
+  ahead.list_steps = (ahead.n_listed + SUB_GROUP_SIZE - 1u) / SUB_GROUP_SIZE;
+  ahead.n_steps = ahead.list_steps + ((SORTED | again) ? 0u : own.steps);
+  ahead.first = ahead.last = 0;
+  ahead.later = vertex_of_step(&ahead, 0u);
+  read_ahead(&ahead, 1u, row_offsets);
+  return ahead;
+}
+
+/* Whether a sub-group that has coloured no vertex in `idle` tries has to give up, as another one has or as the limit asks. */
+INLINE int has_to_stop(uint idle, volatile __global uint *control) {
+  return idle >= SPIN_LIMIT || ((idle & 1023u) == 1023u && sg_any(load_relaxed(control + GRID_STATUS)));
+}
+
 /* round: number of the launch.  From 2 on, a launch continues with the vertices that an earlier one left open.  sizes: for
  * each sub-group, the beginning of its queue and the number of vertices in it.  A queue has room for the sub-group's
  * share of the vertices.  If MARKED, more vertices may be open at once: the listed ones and the vertices of the steps.
@@ -122,27 +143,16 @@ KERNEL color_small(int n, uint round, order_t order, __global const uint *restri
   const order_t by = known_order(order);
   const uint number = member * SUB_GROUPS_PER_GROUP + sg_in_group();
   const int again = PASSES && round > 1u;
-  ahead_t ahead;
-  ahead.own = share_of(by, blocks, (uint)n, number, members * SUB_GROUPS_PER_GROUP);
-  ahead.step = first_step(&ahead.own);
-  ahead.list = lists + (LISTS ? ahead.own.part : 0u);
-  ahead.n_listed = 0u;
-  if (LISTS)
-    ahead.n_listed = list_first(&ahead.own, row_offsets, class_ends + sg_in_group() * N_CLASSES, lists + ahead.own.part);
-  ahead.list_steps = (ahead.n_listed + SUB_GROUP_SIZE - 1u) / SUB_GROUP_SIZE;
-  ahead.n_steps = ahead.list_steps + ((SORTED | again) ? 0u : ahead.own.steps);
-  ring_t queue = {queues + ahead.own.part, ahead.own.steps * SUB_GROUP_SIZE, 0u, 0u, 0u, (uint4)(0u, 0u, 0u, 0u)};
-  if (again) {
-    queue.head = sizes[number].x;
-    queue.size = sizes[number].y;
-  }
+  const share_t own = share_of(by, blocks, (uint)n, number, members * SUB_GROUPS_PER_GROUP);
+  ahead_t ahead = first_ahead(own, again, row_offsets, class_ends + sg_in_group() * N_CLASSES, lists);
+  ring_t queue = {queues + own.part, own.steps * SUB_GROUP_SIZE, 0u, 0u, 0u, (uint4)(0u, 0u, 0u, 0u)};
+  if (again) queue.head = sizes[number].x;
+  if (again) queue.size = sizes[number].y;
   uint t = 0u, idle = 0u, slices_left = UINT_MAX;  /* slices of the queue that this launch tries, if PASSES */
-  ahead.first = ahead.last = 0;
-  ahead.later = vertex_of_step(&ahead, 0u);
-  read_ahead(&ahead, 1u, row_offsets);
   while (t < ahead.n_steps || queue.size) {
-    const uint size = queue.size, room = queue.room;
-    const int is_first = t < ahead.n_steps && (size < MOST_OPEN || idle >= MOST_IDLE) && size + SUB_GROUP_SIZE <= room;
+    const uint size = queue.size;
+    const int is_first =
+        t < ahead.n_steps && (size < MOST_OPEN || idle >= MOST_IDLE) && size + SUB_GROUP_SIZE <= queue.room;
     small_t x;
     int open;
     if (is_first) {
@@ -152,18 +162,14 @@ KERNEL color_small(int n, uint round, order_t order, __global const uint *restri
       t++;
       read_ahead(&ahead, t + 1u, row_offsets);
     } else {
-      if (PASSES) {
-        const uint slices = (queue.size + SUB_GROUP_SIZE - 1u) / SUB_GROUP_SIZE;
-        if (t >= ahead.n_steps) slices_left = min(slices_left, PASSES * slices);
-        if (!slices_left--) break;
-      }
+      if (PASSES && t >= ahead.n_steps) slices_left = min(slices_left, PASSES * ((size - 1u) / SUB_GROUP_SIZE + 1u));
+      if (PASSES && !slices_left--) break;
       uint4 entry;
       open = sg_lane() < take_entries(&queue, &entry);
       x = unpacked(entry, open, row_offsets);
     }
-    const int any_done = try_all(&x, open, is_first, by, &queue, column_indices, words, colors);
-    idle = any_done ? 0u : idle + 1u;
-    if (idle >= SPIN_LIMIT || ((idle & 1023u) == 1023u && sg_any(load_relaxed(control + GRID_STATUS)))) {
+    idle = try_all(&x, open, is_first, by, &queue, column_indices, words, colors) ? 0u : idle + 1u;
+    if (has_to_stop(idle, control)) {
       report_status(control + GRID_STATUS, STATUS_TIMEOUT);
       return;
     }

@@ -85,6 +85,110 @@ INLINE int8 running_sum(int8 x) {
 }
 #endif
 
+/* What a work-item has found in the entries that it has read; u is the row of the last one. */
+typedef struct {
+  ints_t descents, repeats;
+  ulongs_t difference;
+  weights_t least, greatest;
+  int u;
+} findings_t;
+
+/* Report the first block of offsets with one below the offset before it. */
+INLINE void check_offsets(int n, long first, long step, const __global offset_t *restrict row_offsets,
+                          volatile __global uint *state) {
+  const int lane = (int)get_local_id(0);
+  for (long from = first; from <= n; from += step) {
+    uint falls = 0u;
+    if (!from && lane == 0) falls = row_offsets[0] != 0;
+    for (long v = max(1l, from) + lane, end = min(n + 1l, from + BLOCK); v < end; v += WG_SIZE)
+      falls |= row_offsets[v] < row_offsets[v - 1];
+    if (falls) lower_to(state + STATE_OFFSET, (uint)(from / BLOCK));
+  }
+}
+
+#if LANES > 1
+/* Count the rows after u that start at each of the block's entries, and move u to the row of the first one.  Returns
+ * whether a row starts there. */
+INLINE int count_starts(int n, long from, int count, int *u, const __global offset_t *restrict row_offsets, int *starts) {
+  for (int i = 0; i < BLOCK + LANES; i++) starts[i] = 0;
+  *u = row_after(*u, from, n, row_offsets);
+  for (int row = *u; row + 1 < n && row_offsets[row + 1] < from + count; row++)
+    starts[clamp((int)(row_offsets[row + 1] - from), 0, BLOCK)]++;
+  return !from || row_offsets[*u] >= from;
+}
+#endif
+
+#if WEIGHTS != WEIGHTS_NONE
+/* Take note of a weight.  Returns it with -0.0 replaced by 0.0, for the sum. */
+INLINE weights_t check_weight(weights_t weight, weights_t *magnitude, findings_t *found) {
+  found->least = min(found->least, ordered(weight));
+  found->greatest = max(found->greatest, ordered(weight));
+#if WEIGHTS == WEIGHTS_FLOAT
+  *magnitude = max(*magnitude, weight & ~SIGN);
+  weight = weight == SIGN ? (weights_t)0 : weight;
+#endif
+  return weight;
+}
+#endif
+
+/* Returns the share of entries (row, v) in the sum.  x: a hash of their weights; is_there: which lanes have an entry. */
+INLINE ulongs_t share_of_sum(ints_t row, ints_t v, ulongs_t x, ints_t is_there) {
+  x ^= (WIDE(UNSIGNED(min(row, v))) << 32 | WIDE(UNSIGNED(max(row, v)))) * 0x9e3779b97f4a7c15ul;
+  x ^= x >> 32;                  /* floating-point weights may differ in high bits only */
+  x *= 0xbf58476d1ce4e5b9ul;
+  x ^= x >> 29;
+  const ulongs_t sign = WIDE_MASK(MASK(row > v)), proper = WIDE_MASK(is_there & MASK(row != v));
+  return ((x ^ sign) - sign) & proper;
+}
+
+/* Check the entries from `from` on, at most BLOCK and none of m on. */
+INLINE void check_block(int n, int wants, long from, long m, const __global offset_t *restrict row_offsets,
+                        const __global int *restrict column_indices, const __global WEIGHT_T *restrict edge_weights,
+                        volatile __global uint *state, findings_t *found) {
+  const int count = (int)min((long)BLOCK, m - from);
+  ints_t strays = 0;
+  weights_t magnitude = (WEIGHT_T)0;
+#if LANES > 1
+  int starts[BLOCK + LANES], padded[1 + BLOCK + LANES], *columns = padded + 1;
+  const int is_first = wants ? count_starts(n, from, count, &found->u, row_offsets, starts) : 0;
+  columns[-1] = from ? column_indices[from - 1] : -1;
+  for (int i = 0; i < count; i++) columns[i] = column_indices[from + i];
+#if WEIGHTS != WEIGHTS_NONE
+  WEIGHT_T weights[BLOCK + LANES];
+  for (int i = 0; i < count; i++) weights[i] = edge_weights[from + i];
+  for (int i = count; i < count + LANES; i++) weights[i] = edge_weights[from];
+#endif
+#else
+  const __global int *columns = column_indices + from;
+#if WEIGHTS != WEIGHTS_NONE
+  const __global WEIGHT_T *weights = edge_weights + from;
+#endif
+#endif
+  for (int i = (int)get_local_id(0) * LANES; i < count; i += WG_SIZE * LANES) {
+    const ints_t v = LOAD(columns + i), is_there = MASK(LANE_NUMBERS + i < count);
+    ulongs_t x = 0ul;
+    strays |= is_there & MASK(UNSIGNED(v) >= (uint)n);
+#if WEIGHTS != WEIGHTS_NONE
+    x = WIDE(check_weight(LOAD(weights + i), &magnitude, found)) * 0xd6e8feb86659fd93ul;
+#endif
+    if (!wants) continue;
+#if LANES > 1
+    const ints_t begun = LOAD(starts + i), row = found->u + running_sum(begun), before = LOAD(columns + i - 1);
+    const ints_t goes_on = MASK(begun == 0) & MASK(LANE_NUMBERS + i >= is_first);
+    found->u = LAST(row);
+#else
+    const int row = found->u = row_after(found->u, from + i, n, row_offsets);
+    const int goes_on = MASK(from + i && row_offsets[row] < from + i), before = goes_on ? columns[i - 1] : -1;
+#endif
+    found->descents -= is_there & goes_on & MASK(v < before);
+    found->repeats -= is_there & goes_on & MASK(v == before);
+    if (wants == WANTS_SYMMETRY) found->difference += share_of_sum(row, v, x, is_there);
+  }
+  if (TOTAL(strays)) lower_to(state + STATE_COLUMN, (uint)(from / BLOCK));
+  if (WEIGHTS == WEIGHTS_FLOAT && EXTREME(max, magnitude) > INFINITE_BITS)
+    lower_to(state + STATE_WEIGHT, (uint)(from / BLOCK));
+}
+
 /* wants: the facts to find; begin, end: multiples of BLOCK, but end may also be the size of the other arrays; state: ~0 in
  * its first three words and 0 in the others; ranges: the least and the greatest weight of each work-group, as integers of
  * the same order */
@@ -102,94 +206,15 @@ KERNEL check_csr(int n, int wants, long begin, long end, const __global offset_t
   }
   if (lane == 0) sum[0] = sum[1] = 0u;
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (long from = begin ? n + 1l : first; from <= n; from += step) {
-    uint falls = 0u;
-    if (!from && lane == 0) falls = row_offsets[0] != 0;
-    for (long v = max(1l, from) + lane, end = min(n + 1l, from + BLOCK); v < end; v += WG_SIZE)
-      falls |= row_offsets[v] < row_offsets[v - 1];
-    if (falls) lower_to(state + STATE_OFFSET, (uint)(from / BLOCK));
-  }
-  ints_t descents = 0, repeats = 0;
-  ulongs_t difference = 0ul;
-  weights_t least = ~(WEIGHT_T)0, greatest = (WEIGHT_T)0;
-  int u = 0;
-  for (long from = begin + first; from < m; from += step) {
-    const int count = (int)min((long)BLOCK, m - from);
-    ints_t strays = 0;
-    weights_t magnitude = (WEIGHT_T)0;
-#if LANES > 1
-    int starts[BLOCK + LANES], columns[1 + BLOCK + LANES];  /* number of rows after u that start at each entry */
-    int is_first = 0;
-    if (wants) {
-      for (int i = 0; i < BLOCK + LANES; i++) starts[i] = 0;
-      u = row_after(u, from, n, row_offsets);
-      is_first = !from || row_offsets[u] >= from;
-      for (int row = u; row + 1 < n && row_offsets[row + 1] < from + count; row++)
-        starts[clamp((int)(row_offsets[row + 1] - from), 0, BLOCK)]++;
-    }
-    columns[0] = from ? column_indices[from - 1] : -1;
-    for (int i = 0; i < count; i++) columns[1 + i] = column_indices[from + i];
-#if WEIGHTS != WEIGHTS_NONE
-    WEIGHT_T weights[BLOCK + LANES];
-    for (int i = 0; i < count; i++) weights[i] = edge_weights[from + i];
-    for (int i = count; i < count + LANES; i++) weights[i] = edge_weights[from];
-#endif
-#endif
-    for (int i = lane * LANES; i < count; i += WG_SIZE * LANES) {
-#if LANES > 1
-      const ints_t v = LOAD(columns + i + 1);
-#else
-      const long k = from + i;
-      const int v = column_indices[k];
-#endif
-      const ints_t is_there = MASK(LANE_NUMBERS + i < count);
-      strays |= is_there & MASK(UNSIGNED(v) >= (uint)n);
-      ulongs_t x = 0ul;
-#if WEIGHTS != WEIGHTS_NONE
-#if LANES > 1
-      weights_t weight = LOAD(weights + i);
-#else
-      weights_t weight = edge_weights[k];
-#endif
-      least = min(least, ordered(weight));
-      greatest = max(greatest, ordered(weight));
-#if WEIGHTS == WEIGHTS_FLOAT
-      magnitude = max(magnitude, weight & ~SIGN);
-      weight = weight == SIGN ? (weights_t)0 : weight;                       /* -0.0 is 0.0 */
-#endif
-      x = WIDE(weight) * 0xd6e8feb86659fd93ul;
-#endif
-      if (!wants) continue;
-#if LANES > 1
-      const ints_t begun = LOAD(starts + i), row = u + running_sum(begun), before = LOAD(columns + i);
-      const ints_t goes_on = MASK(begun == 0) & MASK(LANE_NUMBERS + i >= is_first);
-      u = LAST(row);
-#else
-      u = row_after(u, k, n, row_offsets);
-      const int row = u, goes_on = MASK(k && row_offsets[u] < k);
-      const int before = goes_on ? column_indices[k - 1] : -1;
-#endif
-      descents -= is_there & goes_on & MASK(v < before);
-      repeats -= is_there & goes_on & MASK(v == before);
-      if (wants == WANTS_SYMMETRY) {
-        const ulongs_t key = (WIDE(UNSIGNED(min(row, v))) << 32 | WIDE(UNSIGNED(max(row, v)))) * 0x9e3779b97f4a7c15ul;
-        x ^= key;
-        x ^= x >> 32;              /* floating-point weights may differ in high bits only */
-        x *= 0xbf58476d1ce4e5b9ul;
-        x ^= x >> 29;
-        const ulongs_t sign = WIDE_MASK(MASK(row > v)), proper = WIDE_MASK(is_there & MASK(row != v));
-        difference += ((x ^ sign) - sign) & proper;
-      }
-    }
-    if (TOTAL(strays)) lower_to(state + STATE_COLUMN, (uint)(from / BLOCK));
-    if (WEIGHTS == WEIGHTS_FLOAT && EXTREME(max, magnitude) > INFINITE_BITS)
-      lower_to(state + STATE_WEIGHT, (uint)(from / BLOCK));
-  }
-  if (TOTAL(descents)) fetch_add(state + STATE_DESCENTS, (uint)TOTAL(descents));
-  if (TOTAL(repeats)) fetch_add(state + STATE_REPEATS, (uint)TOTAL(repeats));
-  add_local_pair(sum, TOTAL(difference));
-  extremes[2 * lane] = EXTREME(min, least);
-  extremes[2 * lane + 1] = EXTREME(max, greatest);
+  check_offsets(n, begin ? n + 1l : first, step, row_offsets, state);
+  findings_t found = {(ints_t)0, (ints_t)0, (ulongs_t)0ul, (weights_t)~(WEIGHT_T)0, (weights_t)0, 0};
+  for (long from = begin + first; from < m; from += step)
+    check_block(n, wants, from, m, row_offsets, column_indices, edge_weights, state, &found);
+  if (TOTAL(found.descents)) fetch_add(state + STATE_DESCENTS, (uint)TOTAL(found.descents));
+  if (TOTAL(found.repeats)) fetch_add(state + STATE_REPEATS, (uint)TOTAL(found.repeats));
+  add_local_pair(sum, TOTAL(found.difference));
+  extremes[2 * lane] = EXTREME(min, found.least);
+  extremes[2 * lane + 1] = EXTREME(max, found.greatest);
   barrier(CLK_LOCAL_MEM_FENCE);
   if (lane) return;
   for (int k = 1; k < WG_SIZE; k++) {

@@ -15,7 +15,7 @@
  */
 #include "common/random.h"
 #include "common/subgroup.h"
-#include "data/rows.h"
+#include "data/reach.h"
 
 #ifndef N_SAMPLES                /* number of sampled vertices; all entries are read if there are no more than this */
 #define N_SAMPLES 16384
@@ -29,21 +29,6 @@
 #endif
 #ifndef MAX_CLIMB
 #define MAX_CLIMB 128
-#endif
-#ifndef NEIGHBORHOOD
-#define NEIGHBORHOOD 4096
-#endif
-#ifndef N_STARTS
-#define N_STARTS 8
-#endif
-#ifndef SHORT_SEEN
-#define SHORT_SEEN 64
-#endif
-#ifndef SHORT_LOOKS
-#define SHORT_LOOKS 512
-#endif
-#ifndef ROW_PARTS
-#define ROW_PARTS 8              /* the long search reads rows in at most this many parts, until one has a new vertex */
 #endif
 #define TURNS 4                  /* counters per bin, used in turn, because additions to one counter wait for each other */
 #define N_BINS 33                /* bins by degree: 0, 1, 2 to 3, 4 to 7 … */
@@ -61,11 +46,6 @@
 /* These words start as ~0 and are lowered. */
 #define STATE_LEAST (2 * N_PAIRS)         /* least degree */
 #define STATE_GREATEST (STATE_LEAST + 1)  /* ~ of the greatest degree */
-#define SEARCH_LEVELS 0          /* results of a search: levels, */
-#define SEARCH_SEEN 1            /* vertices, */
-#define SEARCH_FRONTIER 2        /* vertices of the last level, */
-#define SEARCH_EARLIER 3         /* vertices of the first 2^(k-1) levels, if there were 2^k … 2^(k+1) - 1 levels */
-#define SEARCH_WORDS 4
 #define STATE_SEARCHES (STATE_LEAST + 2)  /* the long search, then the N_STARTS short ones */
 #define STATE_ROOTS (STATE_SEARCHES + SEARCH_WORDS * (1 + N_STARTS))  /* the root of each climb, or ~0 */
 #define STATE_DEPTHS (STATE_ROOTS + N_CLIMBS)
@@ -74,9 +54,6 @@
 #ifndef CLIMBS_AT_ONCE           /* climbs per work-item at the same time, so that their memory latencies overlap */
 #define CLIMBS_AT_ONCE (DEV_IS_CPU ? 8 : 1)
 #endif
-
-/* Returns the number of the n vertices that a work-group takes. */
-INLINE long chunk_of(int n, long n_chunks) { return (n + n_chunks - 1) / n_chunks; }
 
 /* Returns a random position in the i-th of n_parts equal parts of *count* positions; position i if there are no more than
  * N_SAMPLES. */
@@ -92,17 +69,9 @@ INLINE int first_hook(int v, const __global offset_t *row_offsets, const __globa
   return first < row_offsets[v + 1] ? min(v, column_indices[first]) : v;
 }
 
-/* checked: words that are ~0 if check_csr has found no fault; connected: for each work-group, the number of vertices of
- * its chunk that have an entry */
-KERNEL measure_rows(int n, long m, const __global uint *restrict checked, const __global offset_t *restrict row_offsets,
-                    const __global int *restrict column_indices, __global uint *restrict connected,
-                    volatile __global uint *state) {
-  LOCAL_ARRAY uint pairs[2 * N_PAIRS];
-  if ((checked[0] & checked[1] & checked[2]) != ~0u) return;
-  for (uint k = get_local_id(0); k < 2 * N_PAIRS; k += WG_SIZE) pairs[k] = 0u;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  const long chunk = chunk_of(n, (long)get_num_groups(0));
-  const long begin = (long)get_group_id(0) * chunk, end = min((long)n, begin + chunk);
+/* Count the vertices begin … end and their entries by degree, and find the least and the greatest degree. */
+INLINE void measure_degrees(long begin, long end, const __global offset_t *restrict row_offsets, volatile __local uint *pairs,
+                            volatile __global uint *state) {
   ulong squares = 0ul;
 #if WG_SIZE == 1                 /* a work-item alone in its group counts in private memory */
   ulong vertices[TURNS * N_BINS], entries[TURNS * N_BINS];
@@ -132,7 +101,11 @@ KERNEL measure_rows(int n, long m, const __global uint *restrict checked, const 
   add_local_pair(pairs + 2 * PAIR_SQUARES, squares);
   lower_to(state + STATE_LEAST, least);
   lower_to(state + STATE_GREATEST, ~greatest);
+}
 
+/* Read this work-item's share of the sampled entries and vertices. */
+INLINE void measure_samples(int n, long m, const __global offset_t *restrict row_offsets,
+                            const __global int *restrict column_indices, volatile __local uint *pairs) {
   const ulong key = random_key(1ul), item = get_global_id(0), n_items = get_global_size(0);
   ulong distances = 0ul;
   uint far = 0u, sampled = 0u, roots = 0u;
@@ -157,75 +130,55 @@ KERNEL measure_rows(int n, long m, const __global uint *restrict checked, const 
   add_local_pair(pairs + 2 * PAIR_FAR, far);
   add_local_pair(pairs + 2 * PAIR_SAMPLED, sampled);
   add_local_pair(pairs + 2 * PAIR_ROOTS, roots);
+}
 
-  for (ulong s = item * CLIMBS_AT_ONCE; s < (ulong)min(n, N_CLIMBS); s += n_items * CLIMBS_AT_ONCE) {
-    int at[CLIMBS_AT_ONCE], is_climbing = 1;
-    uint depth[CLIMBS_AT_ONCE];
+/* Climb from CLIMBS_AT_ONCE vertices, of which the first has number s among those that are climbed from: follow smaller
+ * first neighbours to a vertex without one, for at most MAX_CLIMB steps. */
+INLINE void climb(int n, ulong s, const __global offset_t *restrict row_offsets,
+                  const __global int *restrict column_indices, volatile __global uint *state) {
+  int at[CLIMBS_AT_ONCE], is_climbing = 1;
+  uint depth[CLIMBS_AT_ONCE];
+  for (int c = 0; c < CLIMBS_AT_ONCE; c++) {
+    const ulong i = min(s + c, (ulong)min(n, N_CLIMBS) - 1);
+    at[c] = n > N_CLIMBS ? (int)((ulong)n * i / N_CLIMBS) : (int)i;
+    depth[c] = 0u;
+  }
+  for (uint steps = 0u; is_climbing && steps < MAX_CLIMB; steps++) {
+    is_climbing = 0;
     for (int c = 0; c < CLIMBS_AT_ONCE; c++) {
-      const ulong i = min(s + c, (ulong)min(n, N_CLIMBS) - 1);
-      at[c] = n > N_CLIMBS ? (int)((ulong)n * i / N_CLIMBS) : (int)i;
-      depth[c] = 0u;
-    }
-    for (uint steps = 0u; is_climbing && steps < MAX_CLIMB; steps++) {
-      is_climbing = 0;
-      for (int c = 0; c < CLIMBS_AT_ONCE; c++) {
-        const int above = first_hook(at[c], row_offsets, column_indices);
-        depth[c] += above != at[c];
-        is_climbing |= above != at[c];
-        at[c] = above;
-      }
-    }
-    for (int c = 0; c < CLIMBS_AT_ONCE && s + c < (ulong)min(n, N_CLIMBS); c++) {
-      const int v = n > N_CLIMBS ? (int)((ulong)n * (s + c) / N_CLIMBS) : (int)(s + c);
-      state[STATE_ROOTS + s + c] = row_offsets[v] < row_offsets[v + 1] ? (uint)at[c] : ~0u;
-      state[STATE_DEPTHS + s + c] = depth[c];
+      const int above = first_hook(at[c], row_offsets, column_indices);
+      depth[c] += above != at[c];
+      is_climbing |= above != at[c];
+      at[c] = above;
     }
   }
+  for (int c = 0; c < CLIMBS_AT_ONCE && s + c < (ulong)min(n, N_CLIMBS); c++) {
+    const int v = n > N_CLIMBS ? (int)((ulong)n * (s + c) / N_CLIMBS) : (int)(s + c);
+    state[STATE_ROOTS + s + c] = row_offsets[v] < row_offsets[v + 1] ? (uint)at[c] : ~0u;
+    state[STATE_DEPTHS + s + c] = depth[c];
+  }
+}
+
+/* checked: words that are ~0 if check_csr has found no fault; connected: for each work-group, the number of vertices of
+ * its chunk that have an entry */
+KERNEL measure_rows(int n, long m, const __global uint *restrict checked, const __global offset_t *restrict row_offsets,
+                    const __global int *restrict column_indices, __global uint *restrict connected,
+                    volatile __global uint *state) {
+  LOCAL_ARRAY uint pairs[2 * N_PAIRS];
+  if ((checked[0] & checked[1] & checked[2]) != ~0u) return;
+  for (uint k = get_local_id(0); k < 2 * N_PAIRS; k += WG_SIZE) pairs[k] = 0u;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const long chunk = chunk_of(n, (long)get_num_groups(0));
+  const long begin = (long)get_group_id(0) * chunk, end = min((long)n, begin + chunk);
+  measure_degrees(begin, end, row_offsets, pairs, state);
+  measure_samples(n, m, row_offsets, column_indices, pairs);
+  for (ulong s = get_global_id(0) * CLIMBS_AT_ONCE; s < (ulong)min(n, N_CLIMBS); s += get_global_size(0) * CLIMBS_AT_ONCE)
+    climb(n, s, row_offsets, column_indices, state);
   barrier(CLK_LOCAL_MEM_FENCE);
   if (get_local_id(0) == 0)
     connected[get_group_id(0)] = begin < end ? (uint)(end - begin) - pairs[2 * PAIR_VERTICES] : 0u;
   for (uint k = get_local_id(0); k < N_PAIRS; k += WG_SIZE)
     add_pair(state + 2 * k, (ulong)pairs[2 * k + 1] << 32 | pairs[2 * k]);
-}
-
-/* The numbers of seen vertices after certain levels, from which the growth of a search is computed. */
-typedef struct { uint levels, earlier, later; } growth_t;
-INLINE growth_t grown(growth_t growth, uint n_seen) {
-  growth.levels++;
-  if (growth.levels & (growth.levels - 1u)) return growth;
-  growth.earlier = growth.later;
-  growth.later = n_seen;
-  return growth;
-}
-INLINE void write_search(__global uint *words, growth_t growth, uint n_seen, uint n_last) {
-  words[SEARCH_LEVELS] = growth.levels;
-  words[SEARCH_SEEN] = n_seen;
-  words[SEARCH_FRONTIER] = n_last;
-  words[SEARCH_EARLIER] = growth.earlier;
-}
-
-/* Search from v with a list of SHORT_SEEN vertices.  A level that would exceed a limit is left out. */
-INLINE void search_shortly(int v, const __global offset_t *row_offsets, const __global int *column_indices,
-                           __local int *list, __global uint *words) {
-  uint begin = 0u, end = 1u, looks = 0u, is_full = 0u;
-  growth_t growth = {0u, 1u, 1u};
-  list[0] = v;
-  while (begin < end) {
-    uint size = end;
-    for (uint row = begin; row < end && !is_full; row++)
-      for (long k = row_offsets[list[row]]; k < row_offsets[list[row] + 1] && !is_full; k++) {
-        const int u = column_indices[k];
-        uint at = 0u;
-        while (at < size && list[at] != u) at++;
-        is_full = ++looks > SHORT_LOOKS || at == SHORT_SEEN;
-        if (at == size && !is_full) list[size++] = u;
-      }
-    if (is_full) break;
-    begin = end;
-    end = size;
-    growth = grown(growth, end);
-  }
-  write_search(words, growth, end, end - begin);
 }
 
 /* connected: the result of measure_rows, from n_chunks work-groups; seen: a bit for each vertex, 0; list: room for n
@@ -243,13 +196,8 @@ KERNEL measure_reach(int n, int n_chunks, const __global uint *restrict checked,
                      lists + SHORT_SEEN * s, state + STATE_SEARCHES + SEARCH_WORDS * (1u + s));
     return;
   }
-  if (get_local_id(0) == 0) {    /* find the chunk with the middle vertex */
-    uint total = 0u, c = 0u;
-    for (int k = 0; k < n_chunks; k++) total += connected[k];
-    size = total > 0u;
-    for (total /= 2u; size && total >= connected[c]; c++) total -= connected[c];
-    chosen = c;
-    rank = total;
+  if (get_local_id(0) == 0) {
+    chosen = middle_chunk(n_chunks, connected, &rank, &size);
     cut_step = 0u;               /* the last step in which a row was longer than the part read of it */
   }
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -257,17 +205,12 @@ KERNEL measure_reach(int n, int n_chunks, const __global uint *restrict checked,
   growth_t growth = {0u, 1u, 1u};
   const long chunk = chunk_of(n, n_chunks), first_vertex = chosen * chunk, piece = chunk_of((int)chunk, WG_SIZE);
   const long from = first_vertex + (long)get_local_id(0) * piece;
-  uint count = 0u;
-  for (long v = from; end && v < min((long)n, min(first_vertex + chunk, from + piece)); v++)
-    count += row_offsets[v] < row_offsets[v + 1];
-  counts[get_local_id(0)] = count;
+  const long stop = end ? min((long)n, min(first_vertex + chunk, from + piece)) : from;
+  counts[get_local_id(0)] = 0u;
+  for (long v = from; v < stop; v++) counts[get_local_id(0)] += row_offsets[v] < row_offsets[v + 1];
   barrier(CLK_LOCAL_MEM_FENCE);
   if (end && get_local_id(0) == 0) {
-    uint left = rank, l = 0u;
-    for (; left >= counts[l]; l++) left -= counts[l];
-    long v = first_vertex + l * piece;
-    for (;; v++)
-      if (row_offsets[v] < row_offsets[v + 1] && !left--) break;
+    const long v = vertex_of_rank(rank, first_vertex, piece, row_offsets, counts);
     list[0] = (int)v;
     seen[v >> 5] = 1u << (v & 31);
   }
@@ -278,17 +221,7 @@ KERNEL measure_reach(int n, int n_chunks, const __global uint *restrict checked,
     for (uint part = 0u; part == 0u || (part < ROW_PARTS && size == end && cut_step == step); part++) {
       barrier(CLK_LOCAL_MEM_FENCE);  /* all have read size and cut_step */
       step++;
-      for (uint row = begin + sg_in_group(); row < end; row += SUB_GROUPS_PER_GROUP) {
-        const int v = load_relaxed(list + row);
-        const long first = row_offsets[v] + part * most, row_end = row_offsets[v + 1], stop = min(row_end, first + most);
-        if (sg_lane() == 0 && stop < row_end) fetch_max(&cut_step, step);
-        for (long k = first + (long)sg_lane(); k < stop; k += SUB_GROUP_SIZE) {
-          const int u = column_indices[k];
-          const uint bit = 1u << (u & 31);
-          if (load_relaxed(seen + (u >> 5)) & bit) continue;
-          if (!(fetch_or(seen + (u >> 5), bit) & bit)) store_relaxed(list + fetch_add(&size, 1u), u);
-        }
-      }
+      reach_part(begin, end, part, most, step, row_offsets, column_indices, seen, list, &size, &cut_step);
       barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     }
     begin = end;

@@ -144,18 +144,15 @@ KERNEL count_tiles(int n, int n_tiles, int tiles_per_group, __global const offse
     if (STAGES == 1)
       for (int i = get_local_id(0); i < size; i += WG_SIZE) seen |= (uint)((__local int *)tile)[i];
     for (int base = first; STAGES > 1 && base < stop; base += WG_SIZE) {
-      int v = base + get_local_id(0);
-      offset_t from = v < stop ? row_offsets[v] : begin;
-      int count = v < stop ? (int)min(row_offsets[v + 1] - from, (offset_t)(LONG_ROW + 1)) : 0;
+      const int v = base + get_local_id(0);
+      const offset_t from = v < stop ? row_offsets[v] : begin;
+      const int count = v < stop ? (int)min(row_offsets[v + 1] - from, (offset_t)(LONG_ROW + 1)) : 0;
       if (count && count <= LONG_ROW) {
         uint counts[SLICES][WORDS];
         count_row(count, (__local const int *)tile + shift + (int)(from - begin), n, v, planes, counts);
-        if (STAGES == 2) {
-          seen ^= mixed(counts);
-        } else {
-          keep_greater(greatest, counts);
-          add_row(sums, counts);
-        }
+        if (STAGES == 2) seen ^= mixed(counts);
+        if (STAGES == 3) keep_greater(greatest, counts);
+        if (STAGES == 3) add_row(sums, counts);
       }
       if (STAGES == 3 && ++rounds == 1 << FLUSH_LOG) {
         flush_sums(sums, totals);

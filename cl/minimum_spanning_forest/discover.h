@@ -30,6 +30,15 @@ INLINE void deliver(run_t run, int shared, int n, int pass, __global const offse
 #endif
 }
 
+/* Whether the entry (v, u) leads to another component. */
+INLINE int leads_away(int v, int u, __global const int *restrict component) {
+#if COMPONENTS
+  return component[u] != component[v];
+#else
+  return u != v;
+#endif
+}
+
 /* Each sub-group processes one tile. */
 INLINE void discover(int n, int n_tiles, int pass, offset_t m, __global const offset_t *restrict row_offsets,
                      __global const int *restrict column_indices, __global const uint *restrict edge_weights,
@@ -54,12 +63,7 @@ INLINE void discover(int n, int n_tiles, int pass, offset_t m, __global const of
       const offset_t step = at + k * SUB_GROUP_SIZE;
       if (step >= last) break;
       int v = row_of(&rows, min(step + (offset_t)lane, last - 1), n, row_offsets);
-      int leaves = step + (offset_t)lane < last;
-#if COMPONENTS
-      leaves = leaves && component[u[k]] != component[v];
-#else
-      leaves = leaves && u[k] != v;
-#endif
+      const int leaves = step + (offset_t)lane < last && leads_away(v, u[k], component);
       const int lead_row = sg_broadcast(v, 0), last_row = sg_broadcast(v, SUB_GROUP_SIZE - 1);
       const int row_before = sg_broadcast(v, (lane - 1) & (SUB_GROUP_SIZE - 1)), is_head = lane == 0 || row_before != v;
       const int lightest = lightest_lane(leaves, weight[k], sg_ballot(is_head));

@@ -36,6 +36,95 @@ INLINE long group_sum(long x, __local ulong *sums) {
 #endif
 }
 
+/* The arrays of an individual of n vertices.  Each array of vertices has `room` items, so that keys are aligned. */
+typedef struct {
+  uint n, room, n_parts;
+  __global int *parts, *members, *places, *tries;
+  __global block_t *lists;       /* the blocks of a depth come before the blocks of the next depth */
+  __global ulong *found;         /* the score of each try of each block */
+} individual_t;
+
+INLINE individual_t individual_of(uint n, uint n_parts, __global int *grown) {
+  individual_t x;
+  x.n = n;
+  x.room = n + (n & 1u);
+  x.n_parts = n_parts;
+  x.parts = grown + get_group_id(0) * ((size_t)VERTEX_WORDS * x.room + PART_WORDS * n_parts);
+  x.members = x.parts + x.room;
+  x.places = x.parts + 2u * (size_t)x.room;
+  x.tries = x.parts + 3u * (size_t)x.room;
+  x.lists = (__global block_t *)(x.parts + (size_t)VERTEX_WORDS * x.room);
+  x.found = (__global ulong *)(x.parts + (size_t)VERTEX_WORDS * x.room + 16u * n_parts);
+  return x;
+}
+
+/* Begin with all vertices and parts in one block. */
+INLINE void start_growth(const individual_t *x) {
+  FOR_ITEMS(v, x->n) {
+    x->parts[v] = 0;
+    x->members[v] = x->places[v] = (int)v;
+  }
+  if (get_local_id(0) == 0) {
+    const block_t all = {0, (int)x->n_parts, 0, (int)x->n};
+    x->lists[0] = all;
+  }
+  GROUP_BARRIER();
+}
+
+INLINE int is_whole(block_t block) { return block.n_parts < 2 || block.begin == block.end; }
+
+/* Bisect a block by a sub-group.  Returns the score of the bisection. */
+INLINE ulong try_bisection(const individual_t *x, const level_t *on, block_t block, uint turn, uint seed,
+                           __global const int *shares) {
+  __global int *words = x->tries + (size_t)turn * TRY_WORDS * x->room;
+  halving_t h;
+  h.n = (uint)(block.end - block.begin);
+  h.seed = mixed(mixed(seed + 1u + get_group_id(0)) + (uint)block.first * TRIES + turn);
+  h.mask = 0xffffffffu >> clz(x->n | 1u);
+  h.block = block.first;
+  h.parts = x->parts;
+  h.members = x->members + block.begin;
+  h.places = x->places;
+  h.keys = (__global ulong *)words + block.begin;
+  h.sides = words + 2u * (size_t)x->room;
+  h.own = words + 3u * (size_t)x->room;
+  h.other = words + 4u * (size_t)x->room;
+  h.moved = words + 5u * (size_t)x->room;
+  h.order = words + 6u * (size_t)x->room + block.begin;
+  long weight = 0, left = 0, right = 0;
+  FOR_LANES(i, h.n) weight += vertex_weight(on, h.members[i]);
+  FOR_LANES(p, (uint)block.n_parts) {
+    const int is_left = (int)p < block.n_parts - block.n_parts / 2;
+    left += is_left ? shares[block.first + (int)p] : 0;
+    right += is_left ? 0 : shares[block.first + (int)p];
+  }
+  weight = sg_sum(weight);
+  left = sg_sum(left);
+  right = sg_sum(right);
+  h.twice = left + right ? (long)((ulong)weight * 2ul * (ulong)right / (ulong)(left + right)) : 0;
+  h.slack = 2 * weight / h.n;
+  return halve(on, &h);
+}
+
+/* Split block b of `from` by its best bisection into two blocks of `to`. */
+INLINE void split_by_best(const individual_t *x, uint b, __global const block_t *from, __global block_t *to) {
+  const block_t block = from[b];
+  if (is_whole(block)) {
+    const block_t none = {block.first + block.n_parts, 0, block.end, block.end};
+    if (sg_lane() == 0) {
+      to[2u * b] = block;
+      to[2u * b + 1u] = none;
+    }
+    return;
+  }
+  __global const ulong *found = x->found + b * TRIES;
+  uint best = 0u;
+  for (uint turn = 1u; turn < TRIES; turn++) best = found[turn] < found[best] ? turn : best;
+  __global int *words = x->tries + (size_t)best * TRY_WORDS * x->room;
+  split(x->members, x->places, x->parts, words + 2u * (size_t)x->room, words + 6u * (size_t)x->room + block.begin, block,
+        to + 2u * b);
+}
+
 /* Each group has VERTEX_WORDS ints for each vertex and PART_WORDS for each part in grown, and leaves its partition in the
  * first of them; the least score is the best.  blocks: n_parts words for each group. */
 KERNEL grow_parts(uint level, uint n_parts, uint seed, LEVELS_PARAMETERS, __global const int *parts_work,
@@ -43,94 +132,36 @@ KERNEL grow_parts(uint level, uint n_parts, uint seed, LEVELS_PARAMETERS, __glob
   LOCAL_ARRAY ulong sums[SUB_GROUPS_PER_GROUP];
   __global const int *shares = parts_work + SHARES * n_parts, *limits = parts_work + FINAL_LIMITS * n_parts;
   const level_t on = LEVEL(level);
-  const uint n = on.n, individual = get_group_id(0), room = n + (n & 1u);
-  __global int *own = grown + (size_t)individual * ((size_t)VERTEX_WORDS * room + PART_WORDS * n_parts);
-  __global int *parts = own, *members = own + room, *places = own + 2u * (size_t)room;
-  __global int *tries = own + 3u * (size_t)room;
-  __global int *sizes = blocks + (size_t)individual * n_parts;
-  __global block_t *lists = (__global block_t *)(own + (size_t)VERTEX_WORDS * room);
-  __global ulong *found = (__global ulong *)(own + (size_t)VERTEX_WORDS * room + 16u * n_parts);
-  const uint mask = 0xffffffffu >> clz(n | 1u);
-  FOR_ITEMS(v, n) {
-    parts[v] = 0;
-    members[v] = places[v] = (int)v;
-  }
-  if (get_local_id(0) == 0) {
-    const block_t all = {0, (int)n_parts, 0, (int)n};
-    lists[0] = all;
-  }
-  GROUP_BARRIER();
-  uint n_blocks = 1u;
-  for (; n_blocks < n_parts; n_blocks *= 2u) {
-    /* The blocks of a depth come before the blocks of the next depth. */
-    __global block_t *from = lists + (n_blocks - 1u), *to = lists + (2u * n_blocks - 1u);
+  const individual_t x = individual_of(on.n, n_parts, grown);
+  __global int *sizes = blocks + (size_t)get_group_id(0) * n_parts;
+  start_growth(&x);
+  for (uint n_blocks = 1u; n_blocks < n_parts; n_blocks *= 2u) {
+    __global block_t *from = x.lists + (n_blocks - 1u), *to = x.lists + (2u * n_blocks - 1u);
     for (uint task = sg_in_group(); task < n_blocks * TRIES; task += SUB_GROUPS_PER_GROUP) {
       const block_t block = from[task / TRIES];
-      if (block.n_parts < 2 || block.begin == block.end) continue;
-      const uint turn = task % TRIES;
-      __global int *words = tries + (size_t)turn * TRY_WORDS * room;
-      halving_t h;
-      h.n = (uint)(block.end - block.begin);
-      h.seed = mixed(mixed(seed + 1u + individual) + (uint)block.first * TRIES + turn);
-      h.mask = mask;
-      h.block = block.first;
-      h.parts = parts;
-      h.members = members + block.begin;
-      h.places = places;
-      h.keys = (__global ulong *)words + block.begin;
-      h.sides = words + 2u * (size_t)room;
-      h.own = words + 3u * (size_t)room;
-      h.other = words + 4u * (size_t)room;
-      h.moved = words + 5u * (size_t)room;
-      h.order = words + 6u * (size_t)room + block.begin;
-      long weight = 0, left = 0, right = 0;
-      FOR_LANES(i, h.n) weight += vertex_weight(&on, h.members[i]);
-      FOR_LANES(p, (uint)block.n_parts) {
-        const int is_left = (int)p < block.n_parts - block.n_parts / 2;
-        left += is_left ? shares[block.first + (int)p] : 0;
-        right += is_left ? 0 : shares[block.first + (int)p];
-      }
-      weight = sg_sum(weight);
-      left = sg_sum(left);
-      right = sg_sum(right);
-      h.twice = left + right ? (long)((ulong)weight * 2ul * (ulong)right / (ulong)(left + right)) : 0;
-      h.slack = 2 * weight / h.n;
-      const ulong score = halve(&on, &h);
-      if (sg_lane() == 0) found[task] = score;
+      if (is_whole(block)) continue;
+      const ulong score = try_bisection(&x, &on, block, task % TRIES, seed, shares);
+      if (sg_lane() == 0) x.found[task] = score;
     }
     GROUP_BARRIER();
-    for (uint b = sg_in_group(); b < n_blocks; b += SUB_GROUPS_PER_GROUP) {
-      const block_t block = from[b];
-      if (block.n_parts < 2 || block.begin == block.end) {
-        const block_t none = {block.first + block.n_parts, 0, block.end, block.end};
-        if (sg_lane() == 0) {
-          to[2u * b] = block;
-          to[2u * b + 1u] = none;
-        }
-        continue;
-      }
-      uint best = 0u;
-      for (uint turn = 1u; turn < TRIES; turn++) best = found[b * TRIES + turn] < found[b * TRIES + best] ? turn : best;
-      __global int *words = tries + (size_t)best * TRY_WORDS * room;
-      split(members, places, parts, words + 2u * (size_t)room, words + 6u * (size_t)room + block.begin, block, to + 2u * b);
-    }
+    for (uint b = sg_in_group(); b < n_blocks; b += SUB_GROUPS_PER_GROUP) split_by_best(&x, b, from, to);
     GROUP_BARRIER();
   }
   FOR_ITEMS(p, n_parts) sizes[p] = 0;
   GROUP_BARRIER();
   long cut = 0, over = 0, total = 0;
-  FOR_ITEMS(v, n) {
-    fetch_add(sizes + parts[v], vertex_weight(&on, v));
+  FOR_ITEMS(v, on.n) {
+    fetch_add(sizes + x.parts[v], vertex_weight(&on, v));
     total += vertex_weight(&on, v);
     for (int e = on.rows[v]; e < on.rows[v + 1]; e++)
-      if (parts[on.columns[e]] != parts[v]) cut += edge_weight(&on, e);
+      if (x.parts[on.columns[e]] != x.parts[v]) cut += edge_weight(&on, e);
   }
   GROUP_BARRIER();
   FOR_ITEMS(p, n_parts) over += max(0, sizes[p] - limits[p]);
   cut = group_sum(cut, sums) / 2;
   over = group_sum(over, sums);
   total = group_sum(total, sums);
-  if (get_local_id(0) == 0) scores[individual] = ((ulong)cut + 1ul) * (ulong)(total + over);
+  if (get_local_id(0) == 0) scores[get_group_id(0)] = ((ulong)cut + 1ul) * (ulong)(total + over);
 }
 
 /* n_groups: the number of partitions that grow_parts made.  One work-group copies the best. */

@@ -59,6 +59,30 @@ INLINE ulong candidate_key(const level_t *on, __global const int *mates, int v, 
   return edge_key(on, seed, v, u, e);
 }
 
+/* Give the last lane of each source the best of the keys that its lanes have, and of equal keys the greatest end. */
+INLINE void best_of_source(uint source, ulong *key, int *end) {
+  const uint lane = sg_lane();
+  for (uint d = 1u; d < SUB_GROUP_SIZE; d <<= 1) {
+    const uint from = (lane - d) & (SUB_GROUP_SIZE - 1u);
+    const ulong its_key = sg_broadcast(*key, from);
+    const int its_end = sg_broadcast(*end, from), is_same = sg_broadcast(source, from) == source && lane >= d;
+    if (!is_same || its_key < *key || (its_key == *key && its_end <= *end)) continue;
+    *key = its_key;
+    *end = its_end;
+  }
+}
+
+/* Offer v to its chosen end, with the rating of the edge. */
+INLINE void offer_choice(int v, int end, ulong key, uint seed, __global ulong *claims, volatile __global ulong *offers) {
+  const uint rating = (uint)(key >> 32);
+  claims[v] = (ulong)rating << 32 | mixed((uint)v ^ seed);
+#if SPLIT_CLAIMS
+  fetch_max((volatile __global uint *)(offers + end) + 1, rating);
+#else
+  fetch_max(offers + end, claims[v]);
+#endif
+}
+
 KERNEL choose_segmented(uint level, uint round, uint seed, int most_weight, LEVELS_PARAMETERS, OPEN_PARAMETERS) {
   LOCAL_ARRAY int all_begins[WG_SIZE], all_firsts[WG_SIZE], all_sources[WG_SIZE], all_ends[WG_SIZE];
   LOCAL_ARRAY ulong all_keys[WG_SIZE];
@@ -90,14 +114,7 @@ KERNEL choose_segmented(uint level, uint round, uint seed, int most_weight, LEVE
         key = candidate_key(&on, mates, sources[source], e, seed, most_weight);
         end = on.columns[e];
       }
-      for (uint d = 1u; d < SUB_GROUP_SIZE; d <<= 1) {  /* the last lane of each source gets the best */
-        const uint from = (lane - d) & (SUB_GROUP_SIZE - 1u);
-        const ulong its_key = sg_broadcast(key, from);
-        const int its_end = sg_broadcast(end, from), is_same = sg_broadcast(source, from) == source && lane >= d;
-        if (!is_same || its_key < key || (its_key == key && its_end <= end)) continue;
-        key = its_key;
-        end = its_end;
-      }
+      best_of_source(source, &key, &end);
       const uint next = sg_broadcast(source, (lane + 1u) & (SUB_GROUP_SIZE - 1u));
       if (t < n_entries && (lane == SUB_GROUP_SIZE - 1u || next != source) &&
           (key > keys[source] || (key == keys[source] && key && end > ends[source]))) {
@@ -107,15 +124,7 @@ KERNEL choose_segmented(uint level, uint round, uint seed, int most_weight, LEVE
       sg_sync();
     }
     if (listed != NOBODY) choices[listed] = ends[lane];
-    if (ends[lane] != NOBODY) {
-      const uint rating = (uint)(keys[lane] >> 32);
-      claims[v] = (ulong)rating << 32 | mixed((uint)v ^ seed);
-#if SPLIT_CLAIMS
-      fetch_max((volatile __global uint *)(OFFERS(round & 1u) + ends[lane]) + 1, rating);
-#else
-      fetch_max(OFFERS(round & 1u) + ends[lane], claims[v]);
-#endif
-    }
+    if (ends[lane] != NOBODY) offer_choice(v, ends[lane], keys[lane], seed, claims, OFFERS(round & 1u));
   }
 }
 

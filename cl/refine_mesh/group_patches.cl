@@ -90,6 +90,97 @@ INLINE void list_one(int t, __local int *list, volatile __local uint *size) {
   if (place < MOST_LISTED) list[place] = t;
 }
 
+/* List the patch's triangles that are bad when the launch begins. */
+INLINE void list_patch(int first, int n_own, int least_urgency, __global const int *order, __global const uchar *urgencies,
+                       __local int *list, volatile __local uint *counts) {
+  const int lane = get_local_id(0);
+  for (int k = lane; k < COUNTS; k += WG_SIZE) counts[k] = 0u;
+  local_barrier();
+  for (int k = lane; k < n_own; k += WG_SIZE) {
+    int t = order[first + k];
+    if (urgencies[t] >= least_urgency) list_one(t, list, counts + N_LISTED);
+  }
+  local_barrier();
+}
+
+/* Choose listed triangles that come before their bad neighbours, and set the others that need no further round to -1. */
+INLINE void choose_leaders(field_t f, int n, int least_urgency, uint turn, __global const uchar *urgencies,
+                           __local int *list, volatile __local uint *keys, __local int *chosen,
+                           volatile __local uint *counts) {
+  const int lane = get_local_id(0);
+  for (int i = lane; i < n; i += WG_SIZE) {
+    int t = list[i], urgency = urgencies[t];
+    if (urgency >= least_urgency) fetch_max(keys + (f.places[t] - f.first_place), patch_key(t, urgency, turn, i));
+    else list[i] = -1;
+  }
+  local_barrier();
+  for (int i = lane; i < n; i += WG_SIZE) {
+    int t = list[i];
+    if (t < 0) continue;
+    uint key = keys[f.places[t] - f.first_place];
+    if ((key & (MOST_LISTED - 1u)) != (uint)i) list[i] = -1;                /* it is in the list twice */
+    else if (leads_in_patch(f, t, key, (__local const uint *)keys)) {
+      uint place = fetch_add(counts + N_CHOSEN, 1u);
+      if (place < WG_SIZE) chosen[place] = i;
+    }
+  }
+  local_barrier();
+}
+
+/* Walk through the cavity of this work-item's chosen triangle and claim it; a walk that fails takes the triangle off the
+ * list.  Returns whether the work-item owns its whole cavity when all have claimed. */
+INLINE int win_cavity(field_t f, demands_t ask, __global const uchar *urgencies, __local int *list,
+                      __local const uint *keys, __local const int *chosen, volatile __local uint *counts, found_t *found) {
+  const int own = get_global_id(0), lane = get_local_id(0);
+  uint key = 0u;
+  int has_won = 0;
+  found->n_cavity = found->n_rim = 0;
+  found->second = -1;
+  if (lane < (int)counts[N_CHOSEN]) {
+    int i = chosen[lane], t = list[i];
+    key = keys[f.places[t] - f.first_place];
+    has_won = attempt(f, own, key, t, urgencies[t], ask, found) == WALK_DONE;
+    if (!has_won) list[i] = -1;
+  }
+  local_barrier();
+  for (int k = 0; k < found->n_cavity && has_won; k++)
+    has_won = f.claims[f.places[f.cavity[k * (size_t)f.n_rows + own]] - f.first_place] == key;
+  return has_won;
+}
+
+/* Take points and slots for the winners, as far as the mesh and the patch have room, insert their points, and list the bad
+ * ones of the new triangles for the next round.  Returns whether every winner got room; n_own grows by the slots. */
+INLINE int insert_winners(field_t f, grown_t m, demands_t ask, int has_won, found_t found, uint *n_own, uint *n_won,
+                          uint most_points, int least_urgency, volatile __global uint *state, __global uint *places,
+                          __local int *next_list, volatile __local uint *next_size, __local uint *scratch,
+                          volatile __local uint *counts) {
+  const int own = get_global_id(0), is_first = get_local_id(0) == 0;
+  uint n_slots;
+  const uint rank = group_exclusive_sum((uint)has_won, scratch, n_won);
+  /* Each takes one slot or two.  A patch without room for all has ended. */
+  const uint wanted = *n_own + 2u * *n_won <= PATCH_ROOM ? *n_won : 0u;
+  if (is_first) counts[POINT_BASE] = fetch_add(state + N_POINTS, wanted);
+  local_barrier();
+  const uint v = counts[POINT_BASE], fits = v < most_points ? min(wanted, most_points - v) : 0u;
+  has_won = has_won && rank < fits;        /* the host subtracts the points beyond that */
+  const uint need = has_won ? (uint)(found.n_rim - found.n_cavity) : 0u;
+  const uint slot = group_exclusive_sum(need, scratch, &n_slots);
+  if (is_first) counts[SLOT_BASE] = fetch_add(state + N_TRIANGLES, n_slots);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  if (has_won) {
+    const int base = (int)(counts[SLOT_BASE] + slot);
+    for (uint j = 0; j < need; j++) places[base + (int)j] = f.first_place + *n_own + slot + j;
+    insert_one(m, own, found, (int)(v + rank), base, ask);
+    for (int k = 0; k < found.n_rim; k++) {
+      int made = slot_of(m, own, found.n_cavity, k, base);
+      if (m.urgencies[made] >= least_urgency) list_one(made, next_list, next_size);
+    }
+  }
+  *n_own += n_slots;
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  return fits == *n_won;
+}
+
 KERNEL refine_groups(int n_triangles, int n_patches, int least_urgency, uint most_points, demands_t ask,
                      __global const int *restrict order, __global const int2 *restrict segment_ends,
                      __global const double *restrict caps, volatile __global uint *state, __global uint *places,
@@ -102,7 +193,7 @@ KERNEL refine_groups(int n_triangles, int n_patches, int least_urgency, uint mos
   LOCAL_ARRAY int lists[2 * MOST_LISTED];
   LOCAL_ARRAY int chosen[WG_SIZE];
   LOCAL_ARRAY uint counts[COUNTS];
-  const int own = get_global_id(0), lane = get_local_id(0);
+  const int lane = get_local_id(0);
   field_t f;
   f.points = points; f.corners = corners; f.links = links; f.sides = sides; f.point_segments = point_segments;
   f.rim = rim; f.cavity = cavity; f.n_rows = get_global_size(0); f.lens = ask.lens; f.whole = ask.whole;
@@ -113,82 +204,28 @@ KERNEL refine_groups(int n_triangles, int n_patches, int least_urgency, uint mos
   m.rim = rim; m.cavity = cavity; m.n_rows = f.n_rows;
   for (int patch = get_group_id(0); patch < n_patches; patch += (int)get_num_groups(0)) {
     f.first_place = (uint)patch * PATCH_ROOM;
-    uint n_own = (uint)min(PATCH, n_triangles - patch * PATCH);
-    for (int k = lane; k < COUNTS; k += WG_SIZE) counts[k] = 0u;
-    local_barrier();
-    for (int k = lane; k < (int)n_own; k += WG_SIZE) {
-      int t = order[patch * PATCH + k];
-      if (urgencies[t] >= least_urgency) list_one(t, lists, counts + N_LISTED);
-    }
-    local_barrier();
+    uint n_own = (uint)min(PATCH, n_triangles - patch * PATCH), n_won;
+    list_patch(patch * PATCH, (int)n_own, least_urgency, order, urgencies, lists, counts);
     int n = (int)counts[N_LISTED];
     for (uint turn = 0u; n > 0; turn++) {
       const uint here = turn & 1u, next = here ^ 1u;
-      __local int *list = lists + here * MOST_LISTED;
+      __local int *list = lists + here * MOST_LISTED, *next_list = lists + next * MOST_LISTED;
+      volatile __local uint *next_size = counts + N_LISTED + next;
       for (int u = lane; u < (int)n_own; u += WG_SIZE) claims[u] = keys[u] = 0u;
-      if (lane == 0) counts[N_LISTED + next] = counts[N_CHOSEN] = 0u;
+      if (lane == 0) *next_size = counts[N_CHOSEN] = 0u;
       local_barrier();
-      for (int i = lane; i < n; i += WG_SIZE) {
-        int t = list[i], urgency = urgencies[t];
-        if (urgency >= least_urgency) fetch_max(keys + (places[t] - f.first_place), patch_key(t, urgency, turn, i));
-        else list[i] = -1;
-      }
-      local_barrier();
-      for (int i = lane; i < n; i += WG_SIZE) {
-        int t = list[i];
-        if (t < 0) continue;
-        uint key = keys[places[t] - f.first_place];
-        if ((key & (MOST_LISTED - 1u)) != (uint)i) list[i] = -1;            /* it is in the list twice */
-        else if (leads_in_patch(f, t, key, keys)) {
-          uint place = fetch_add(counts + N_CHOSEN, 1u);
-          if (place < WG_SIZE) chosen[place] = i;
-        }
-      }
-      local_barrier();
+      choose_leaders(f, n, least_urgency, turn, urgencies, list, keys, chosen, counts);
       found_t found;
-      found.n_cavity = found.n_rim = 0;
-      found.second = -1;
-      uint key = 0u;
-      int has_won = 0;
-      if (lane < (int)counts[N_CHOSEN]) {
-        int i = chosen[lane], t = list[i];
-        key = keys[places[t] - f.first_place];
-        has_won = attempt(f, own, key, t, urgencies[t], ask, &found) == WALK_DONE;
-        if (!has_won) list[i] = -1;
-      }
-      local_barrier();
-      for (int k = 0; k < found.n_cavity && has_won; k++)
-        has_won = claims[places[cavity[k * (size_t)f.n_rows + own]] - f.first_place] == key;
-      uint n_won, n_slots;
-      const uint rank = group_exclusive_sum((uint)has_won, scratch, &n_won);
-      /* Each takes one slot or two.  A patch without room for all has ended. */
-      const uint wanted = n_own + 2u * n_won <= PATCH_ROOM ? n_won : 0u;
-      if (lane == 0) counts[POINT_BASE] = fetch_add(state + N_POINTS, wanted);
-      local_barrier();
-      const uint v = counts[POINT_BASE], fits = v < most_points ? min(wanted, most_points - v) : 0u;
-      has_won = has_won && rank < fits;        /* the host subtracts the points beyond that */
-      const uint need = has_won ? (uint)(found.n_rim - found.n_cavity) : 0u;
-      const uint slot = group_exclusive_sum(need, scratch, &n_slots);
-      if (lane == 0) counts[SLOT_BASE] = fetch_add(state + N_TRIANGLES, n_slots);
-      barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-      if (has_won) {
-        const int base = (int)(counts[SLOT_BASE] + slot);
-        for (uint j = 0; j < need; j++) places[base + (int)j] = f.first_place + n_own + slot + j;
-        insert_one(m, own, found, (int)(v + rank), base, ask);
-        for (int k = 0; k < found.n_rim; k++) {
-          int made = slot_of(m, own, found.n_cavity, k, base);
-          if (urgencies[made] >= least_urgency) list_one(made, lists + next * MOST_LISTED, counts + N_LISTED + next);
-        }
-      }
-      n_own += n_slots;
-      barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+      const int has_won = win_cavity(f, ask, urgencies, list, keys, chosen, counts, &found);
+      const int has_room = insert_winners(f, m, ask, has_won, found, &n_own, &n_won, most_points, least_urgency, state,
+                                          places, next_list, next_size, scratch, counts);
       for (int i = lane; i < n; i += WG_SIZE)
-        if (list[i] >= 0) list_one(list[i], lists + next * MOST_LISTED, counts + N_LISTED + next);
+        if (list[i] >= 0) list_one(list[i], next_list, next_size);
       local_barrier();
       /* The highest key wins or leaves the list.  If neither happened, the next round would be the same. */
-      const int left = (int)min(counts[N_LISTED + next], (uint)MOST_LISTED), is_stuck = n_won == 0u && left >= n;
+      const int left = (int)min(*next_size, (uint)MOST_LISTED), is_stuck = n_won == 0u && left >= n;
       if (is_stuck && lane == 0) store_relaxed(state + N_STUCK, turn + 1u);
-      n = fits == n_won && !is_stuck ? left : 0;
+      n = has_room && !is_stuck ? left : 0;
     }
     local_barrier();
   }

@@ -30,58 +30,54 @@ INLINE void check_one(int t, demands_t ask, __global const double2 *points, __gl
   if (t >= 0) urgencies[t] = (uchar)urgency_of(corners[t], links[t], ask, points, point_segments, segment_ends, caps);
 }
 
+/* Insert the point of the winner that won with row i of the candidates. */
+INLINE void insert_row(grown_t m, demands_t ask, int i, int4 head, int point, int slot, __global const double2 *spots,
+                       __global const int *ends) {
+  found_t found;
+  found.n_cavity = head.x;
+  found.n_rim = head.y;
+  found.second = head.z;
+  found.segment = head.w;
+  found.spot = spots[i];
+  found.end = ends[i];
+  insert_one(m, i, found, point, slot, ask);
+}
+
 KERNEL insert(int n_rows, uint most_points, demands_t ask, __global const int4 *restrict heads,
               __global const double2 *restrict spots, __global const int *restrict ends,
               __global const int *restrict needs, __global const uint *restrict winners,
               __global const uint *restrict slots, __global const int4 *restrict rim,
               __global const int *restrict cavity, __global const int2 *restrict segment_ends,
-              __global const double *restrict caps, volatile __global uint *state, __global const uint *restrict totals,
-              __global double2 *points, __global int4 *corners, __global int4 *links, __global int4 *sides,
-              __global uchar *urgencies, __global int *point_segments, __global const uint *restrict rims,
-              __global int *made) {
+              __global const double *restrict caps, volatile __global uint *state,
+              __global const uint *restrict totals, __global double2 *points, __global int4 *corners,
+              __global int4 *links, __global int4 *sides, __global uchar *urgencies, __global int *point_segments,
+              __global const uint *restrict rims, __global int *made) {
   LOCAL_ARRAY uint scratch[GROUP_SCRATCH];
   grown_t m;
   m.points = points; m.corners = corners; m.links = links; m.sides = sides; m.urgencies = urgencies;
   m.point_segments = point_segments; m.segment_ends = segment_ends; m.caps = caps;
   m.rim = rim; m.cavity = cavity; m.n_rows = n_rows;
-  int n = (int)state[N_CANDIDATES], chunk = chunk_of(n), own = get_group_id(0), first = own * chunk;
-  int stop = min(n, first + chunk);
+  const int n = (int)state[N_CANDIDATES], chunk = chunk_of(n), own = get_group_id(0), stop = min(n, (own + 1) * chunk);
   uint v = totals[0] + sum_before(winners, own, scratch), base = totals[1] + sum_before(slots, own, scratch), all;
-#if CHECKS != AT_ONCE
-  uint listed = sum_before(rims, own, scratch);
-#endif
-#if CHECKS == BY_CHILDREN
-  const uint first_made = listed;
-#endif
+  const uint first_made = CHECK_LATER ? sum_before(rims, own, scratch) : 0u;
+  uint listed = first_made;
   if (winners[own] == 0u) return;
-  for (int tile = first; tile < stop; tile += WG_SIZE) {
+  for (int tile = own * chunk; tile < stop; tile += WG_SIZE) {
     int i = tile + get_local_id(0), need = i < stop ? needs[i] : 0;
     uint point = v + group_exclusive_sum((uint)(need > 0), scratch, &all);
     v += all;
     uint slot = base + group_exclusive_sum((uint)need, scratch, &all);
     base += all;
-#if CHECKS != AT_ONCE
-    uint rank = listed + group_exclusive_sum(need ? (uint)heads[i].y : 0u, scratch, &all);
-    listed += all;
-    if (need && point >= most_points) for (int k = 0; k < heads[i].y; k++) made[rank + (uint)k] = -1;
-#endif
+    const int n_made = CHECK_LATER && need ? heads[i].y : 0;
+    uint rank = CHECK_LATER ? listed + group_exclusive_sum((uint)n_made, scratch, &all) : 0u;
+    if (CHECK_LATER) listed += all;
+    for (int k = 0; k < n_made && point >= most_points; k++) made[rank + (uint)k] = -1;
     if (need && point < most_points) {
-      int4 head = heads[i];
-      found_t found;
-      found.n_cavity = head.x;
-      found.n_rim = head.y;
-      found.second = head.z;
-      found.segment = head.w;
-      found.spot = spots[i];
-      found.end = ends[i];
-      insert_one(m, i, found, (int)point, (int)slot, ask);
-#if CHECKS != AT_ONCE
-      for (int k = 0; k < head.y; k++) made[rank + (uint)k] = slot_of(m, i, head.x, k, (int)slot);
-#endif
-      if (point + 1u == min(v, most_points)) {         /* the last one of the tile */
-        fetch_max(state + N_POINTS, point + 1u);
-        fetch_max(state + N_TRIANGLES, slot + (uint)need);
-      }
+      insert_row(m, ask, i, heads[i], (int)point, (int)slot, spots, ends);
+      for (int k = 0; k < n_made; k++) made[rank + (uint)k] = slot_of(m, i, heads[i].x, k, (int)slot);
+      const int is_last_of_tile = point + 1u == min(v, most_points);
+      if (is_last_of_tile) fetch_max(state + N_POINTS, point + 1u);
+      if (is_last_of_tile) fetch_max(state + N_TRIANGLES, slot + (uint)need);
     }
   }
 #if CHECKS == BY_CHILDREN

@@ -49,6 +49,33 @@ KERNEL start(int n, int n_sources, uint n_buckets, __global const int *restrict 
   state[STATE_OWN + OWN_MADE] = worker.n_made;
 }
 
+/* Offer all neighbours of v, which is at distance `near`, a path through v. */
+INLINE void expand_row(worker_t *worker, offset_t begin, offset_t end, dist_t near, dist_t limit, scale_t scale,
+                       __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
+                       __global const weight_t *restrict edge_weights, volatile __global dist_t *distances,
+                       int *overflow) {
+  for (offset_t e = begin; e < end; e++) {
+    const int u = column_indices[e];
+    const dist_t distance = extend(near, weight_of(edge_weights, e), overflow);
+    if (distance >= load_relaxed(distances + u) || distance > limit || !lower(distances, u, distance)) continue;
+#if SKIP_LEAVES
+    if (row_offsets[u + 1] - row_offsets[u] <= 1) continue;
+#endif
+    put(worker, distance, u, bucket_of(distance, scale));
+  }
+}
+
+/* Keep the state of a worker for the next launch. */
+INLINE void save_worker(const worker_t *worker, int is_busy, volatile __global uint *own) {
+  own[OWN_LEAST] = (uint)worker->least;
+  own[OWN_LEAST + 1] = (uint)(worker->least >> 32);
+  own[OWN_CHUNKS] = worker->n_chunks;
+  own[OWN_MADE] = worker->n_made;
+  own[OWN_FREE] = worker->free;
+  own[OWN_N_FREE] = worker->n_free;
+  own[OWN_BUSY] = (uint)is_busy;
+}
+
 /* Launch number `round`: expand vertices until none waits, or until a work-item has read about `budget` edges and
  * entries. */
 KERNEL search(uint round, dist_t limit, long budget, scale_t scale, uint n_buckets, uint pool,
@@ -89,25 +116,11 @@ KERNEL search(uint round, dist_t limit, long budget, scale_t scale, uint n_bucke
         budget = 0;
         break;
       }
-      for (offset_t e = begin; e < end; e++) {
-        const int u = column_indices[e];
-        const dist_t distance = extend(near, weight_of(edge_weights, e), &overflow);
-        if (distance >= load_relaxed(distances + u) || distance > limit || !lower(distances, u, distance)) continue;
-#if SKIP_LEAVES
-        if (row_offsets[u + 1] - row_offsets[u] <= 1) continue;
-#endif
-        put(&worker, distance, u, bucket_of(distance, scale));
-      }
+      expand_row(&worker, begin, end, near, limit, scale, row_offsets, column_indices, edge_weights, distances, &overflow);
     }
     done_with(&worker, chunk, state);
   }
-  own[OWN_LEAST] = (uint)worker.least;
-  own[OWN_LEAST + 1] = (uint)(worker.least >> 32);
-  own[OWN_CHUNKS] = worker.n_chunks;
-  own[OWN_MADE] = worker.n_made;
-  own[OWN_FREE] = worker.free;
-  own[OWN_N_FREE] = worker.n_free;
-  own[OWN_BUSY] = (uint)is_busy;
+  save_worker(&worker, is_busy, own);
   if (worker.n_chunks && !load_relaxed(state + STATE_STATUS)) {
     store_relaxed(state + STATE_STOP, round);
     store_relaxed(state + STATE_ALIVE, round);
