@@ -1,4 +1,5 @@
 """Reusable device operations: fill, reduce, scan, compact, sort, and segmented reductions and sorts.
 
-Each is a plan: the constructor compiles and allocates, and ``run()`` only enqueues and may be called repeatedly.
+Each operation is a plan: its constructor compiles kernels and allocates memory, and ``run()`` only enqueues the
+kernels. A plan can be run repeatedly.
 """

@@ -16,7 +16,7 @@ SOURCE = "primitives/compact.cl"
 
 
 class Compact(LookBack):
-    """A plan that writes *item* for each index 0 … *n* − 1 where *predicate* is true to *target*, in order.
+    """A reusable operation: write *item* to *target* for each index 0 … *n* − 1 where *predicate* is true, in order.
 
     Parameters
     ----------

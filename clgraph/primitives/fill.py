@@ -1,4 +1,4 @@
-"""Plans that fill an array with a value or with its indices."""
+"""Reusable operations that fill an array with a value or with its indices."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SOURCE = "primitives/fill.cl"
 
 
 class Fill(Launches):
-    """A plan that sets every item of *target* to *value*."""
+    """A reusable operation that sets every item of *target* to *value*."""
 
     def __init__(self, session: Session, target: DeviceArray, value: Any) -> None:
         self._bind(session, "fill", target, value=value)
@@ -28,7 +28,7 @@ class Fill(Launches):
 
 
 class Iota(Fill):
-    """A plan that sets every item of *target* to its index."""
+    """A reusable operation that sets every item of *target* to its index."""
 
     def __init__(self, session: Session, target: DeviceArray) -> None:
         self._bind(session, "iota", target)

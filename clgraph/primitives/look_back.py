@@ -1,4 +1,7 @@
-"""The base class of plans whose work-groups may wait for earlier ones, as ``cl/primitives/look_back.h`` explains."""
+"""The base class of operations with decoupled look-back, in which work-groups wait for earlier work-groups.
+
+``cl/primitives/look_back.h`` explains decoupled look-back.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch, Program
 from clgraph.runtime.session import Session
 
-_CHUNK_ITEMS = 4096  # least items per work-group if work-groups do not look back
+_CHUNK_ITEMS = 4096  # least number of items per work-group without look-back
 
 
 def looks_back(session: Session) -> bool:
@@ -23,12 +26,12 @@ def looks_back(session: Session) -> bool:
 
 
 class LookBack(Launches):
-    """A plan that enqueues ordinary launches, then launches that look back; it may have none of either kind.
+    """A reusable operation that enqueues ordinary launches, then launches with look-back. Either kind may be missing.
 
     State words are not cleared between runs: the values that a launch leaves count as "nothing" for the next
     launch. This requires that the host knows which launches the device got. After a run that raised, it does not
     know: the launch may have been enqueued or not, and a run of several may have ended between any two. So the next
-    run clears all words first. Since the queue is in order, no earlier launch can write to them afterwards.
+    run clears all words first. Since the queue is in order, no earlier launch can write to the words afterwards.
 
     Attributes
     ----------
@@ -36,39 +39,42 @@ class LookBack(Launches):
         The ordinary launches, which a run enqueues first.
     """
 
-    _what: ClassVar[str]  # name of the operation in error messages
+    _what: ClassVar[str]  # the name of the operation, for error messages
 
     def __init__(self) -> None:
         self.launches: list[Launch] = []
         self._look_backs: list[Launch] = []
         self._control: DeviceArray | None = None
-        self._words: list[DeviceArray] = []  # arrays that must be zero before the first run
+        self._words: list[DeviceArray] = []  # arrays of state words, which must be zero before the first run
         self._parity = 0
-        self._is_known = True  # whether the words are as the last launch of a complete run leaves them
-        self._was_known = True  # the same, at the time when the status word was requested
+        self._is_known = True  # whether the state words have the values that a complete run leaves
+        self._was_known = True  # the value of _is_known when the status word was last requested
 
     def _tuned(
         self, session: Session, source: str, strategy: str | None, tuning: Mapping[str, int] | None
     ) -> dict[str, int]:
-        """Set the strategy, by default the device's best one, and return its tuned sizes for kernel file *source*."""
+        """Set the strategy, by default the best one for the device; return the tuned sizes of kernel file *source*."""
         self.strategy = strategy or ("look_back" if looks_back(session) else "chunks")
         self._is_plain = self.strategy == "chunks" and session.facts.is_cpu
         size, items = (1, 1) if self._is_plain else (256, 16)
         return tuned(session, source, {"WG_SIZE": size, "ITEMS_PER_ITEM": items}, tuning)
 
     def _chunks(self, session: Session, n: int, tile: int) -> tuple[int, int]:
-        """Return the items per work-group, in whole tiles, and the number of work-groups, without look-back."""
+        """Return the number of items per work-group, a multiple of *tile*, and the number of work-groups.
+
+        This is for strategy "chunks", which has no look-back.
+        """
         limit = (4 if self._is_plain else 8) * session.facts.compute_units
         chunk = tile * max(-(-_CHUNK_ITEMS // tile), -(-n // (tile * limit)))
         return chunk, max(1, -(-n // chunk))
 
     def _zeros(self, session: Session, size: int, dtype: DTypeLike = np.uint32) -> DeviceArray:
-        """Allocate words that are zero before the first run, and are cleared again after a failed run."""
+        """Allocate an array of state words, which are zero at first. The run after a failed run clears them again."""
         self._words.append(session.zeros(size, dtype))
         return self._words[-1]
 
     def _new_control(self, session: Session, program: Program) -> DeviceArray:
-        """Allocate the ticket and status words for the launches of *program* that look back."""
+        """Allocate the two control words for the look-back launches of *program*: the tile counter and the status."""
         self._status_at = program.constant("CONTROL_STATUS")
         self._control = self._zeros(session, program.constant("CONTROL_WORDS"))
         return self._control
@@ -89,22 +95,23 @@ class LookBack(Launches):
         self._is_known = True
 
     def run_checked(self) -> None:
-        """Run, then call :meth:`check`, which waits for the device if work-groups look back."""
+        """Run the operation, then call :meth:`check`. With look-back, the check waits for the device."""
         self.run()
         self.check()
 
     def statuses(self) -> list[tuple[DeviceArray, int, int]]:
-        """Return the range of the status word, if any, for ``Session.read``; :meth:`check` takes what that returns."""
+        """Return the ranges that ``Session.read`` must read for :meth:`check`: the status word, if there is one."""
         if self._control is None:
             return []
-        # It stays unknown if the wait times out or the read fails.
+        # If the wait times out or the read fails, the values of the state words stay unknown.
         self._was_known, self._is_known = self._is_known, False
         return [(self._control, self._status_at, self._status_at + 1)]
 
     def check(self, words: Sequence[NDArray[Any]] | None = None) -> None:
         """Raise an error if the status word, if there is one, reports a time-out.
 
-        *words* are the values read of :meth:`statuses`. Without them, wait for the device and read the word.
+        *words* are the values that ``Session.read`` read for :meth:`statuses`. If *words* is ``None``, wait for the
+        device and read the status word.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Reductions of an array: its sum, least or greatest item."""
+"""Reductions of an array to its sum, minimum or maximum."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def operation_defines(operation: str, dtype: np.dtype[Any]) -> dict[str, int | s
 
 
 class Reduce(Launches):
-    """A plan that computes the sum, least or greatest item of an array; the result stays on the device.
+    """A reusable operation that computes the sum, minimum or maximum of an array. The result stays on the device.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class Reduce(Launches):
         types = operation_defines(operation, target.dtype)
         program = session.program(SOURCE, {**sizes, **types, "IN_T": c_type(source.dtype), "VEC": vec})
         group = sizes["WG_SIZE"]
-        worth = max(4096, 4 * group * vec * sizes["UNROLL"])  # least items for which another work-group pays off
+        worth = max(4096, 4 * group * vec * sizes["UNROLL"])  # A work-group with fewer items does not pay off.
         groups = max(1, min((4 if cpu else 8) * units, -(-source.size // worth)))
         chunk = vec * max(1, -(-source.size // (groups * vec)))
         partials = session.empty(groups, target.dtype) if groups > 1 else target

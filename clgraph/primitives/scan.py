@@ -17,7 +17,7 @@ _ALLOWED = "int32 uint32 int64"
 
 
 class Scan(LookBack):
-    """A plan that computes for each item the sum of all earlier items, modulo 2**32 or 2**64.
+    """A reusable operation that computes for each item the sum of all earlier items, modulo 2**32 or 2**64.
 
     Parameters
     ----------

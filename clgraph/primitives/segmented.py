@@ -25,7 +25,7 @@ def _n_rows(row_offsets: DeviceArray) -> int:
 
 
 class SegmentedReduce(Launches):
-    """A plan that computes the sum, least or greatest item of each segment.
+    """A reusable operation that computes the sum, minimum or maximum of each segment.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class SegmentedReduce(Launches):
 
 
 class SegmentedSort:
-    """A plan that sorts the keys of each segment, with their values; the sort is stable.
+    """A reusable operation that sorts the keys within each segment, together with their values. The sort is stable.
 
     Parameters
     ----------
@@ -144,5 +144,5 @@ class SegmentedSort:
             self._unpack()
 
     def check(self) -> None:
-        """Raise an error if a wait on the device reached its limit; see :meth:`LookBack.check`."""
+        """Raise an error if a wait on the device timed out; see :meth:`LookBack.check`."""
         self._sort.check()

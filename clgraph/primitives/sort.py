@@ -21,7 +21,7 @@ KINDS = {"u": "UNSIGNED_KEYS", "i": "SIGNED_KEYS", "f": "FLOAT_KEYS"}
 
 
 class Sort(LookBack):
-    """A plan that sorts keys, or keys and values, by the bits *begin_bit* … *end_bit* − 1 of the keys.
+    """A reusable operation that sorts keys, or keys and values, by the bits *begin_bit* … *end_bit* − 1 of the keys.
 
     Parameters
     ----------
@@ -125,7 +125,8 @@ class Sort(LookBack):
             return sizes
         defaults = {"WG_SIZE": 256, "ITEMS_PER_ITEM": 64 // widest, "RADIX_BITS": 8, "HISTOGRAM_COPIES": 2}
         sizes = tuned(session, SOURCE, defaults, tuning)
-        # Local memory must hold a counter for each digit and sub-group. A work-item handles at most one digit.
+        # Local memory must hold one counter for each pair of a digit value and a sub-group. A work-item handles at most
+        # one digit value.
         counter_bytes = 4 * sizes["WG_SIZE"] // session.facts.sub_group_size
         counters = session.facts.local_mem_bytes * 3 // 4 // counter_bytes
         limit = min(power_of_two_at_most(counters), power_of_two_at_most(sizes["WG_SIZE"]))

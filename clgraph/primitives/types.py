@@ -1,4 +1,4 @@
-"""Helpers of the primitives: the base class of their plans, OpenCL names of types, and tuned sizes."""
+"""Helpers for the primitives: their base class, OpenCL names of types, and tuned sizes of kernels."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _C_NAMES = {"int32": "int", "uint32": "uint", "int64": "long", "uint64": "ulong"
 
 
 class Launches:
-    """A plan whose run enqueues its launches in order.
+    """The base class of reusable operations. A run enqueues the kernel launches in order.
 
     Attributes
     ----------
@@ -53,9 +53,10 @@ def check_count(n: int) -> None:
 def tuned_sizes(
     facts: DeviceFacts, tuning: Tuning, source: str, defaults: Mapping[str, int], given: Mapping[str, int] | None = None
 ) -> dict[str, int]:
-    """Return the sizes of kernel file *source* that *defaults* names: *given*, else tuned, else default values.
+    """Return the values of the sizes that *defaults* names, for kernel file *source*.
 
-    The work-group size is limited to the device's maximum. Other sizes in *tuning* are for the kernels alone.
+    A value comes from *given*, else from *tuning*, else from *defaults*. The work-group size is limited to the device's
+    maximum. Other sizes in *tuning* are for the kernels alone.
     """
     found = {name: size for name, size in tuning.get(source, {}).items() if name in defaults}
     sizes = {**defaults, **found, **(given or {})}
@@ -66,7 +67,7 @@ def tuned_sizes(
 def tuned(
     session: Session, source: str, defaults: Mapping[str, int], given: Mapping[str, int] | None = None
 ) -> dict[str, int]:
-    """Return :func:`tuned_sizes` with the tuning in the profile of *session*."""
+    """Return :func:`tuned_sizes` for the device of *session*, with the tuning in its profile."""
     return tuned_sizes(session.facts, session.profile.tuning, source, defaults, given)
 
 
