@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 
 class Progress(NamedTuple):
-    """The state of a step that is running.
+    """The progress of one step of a long operation.
 
     Attributes
     ----------
@@ -49,7 +49,10 @@ def listening(listener: Listener) -> Iterator[None]:
 
 
 def begin(what: str, total: int | None = None, unit: str = "") -> Callable[..., Any]:
-    """Report that a step begins; return a function ``tell(done, note="")``, which does nothing without a listener."""
+    """Report that a step begins; return a function ``tell(done, note="")`` that reports its progress.
+
+    Without a listener, the function does nothing.
+    """
     listener = _listener.get()
     if listener is None:
         return _silent
@@ -93,7 +96,7 @@ def _content_bytes(path: Path) -> int | None:
 
 @contextmanager
 def bars(message: str = "") -> Iterator[Listener]:
-    """Draw the progress of the steps inside the block on stderr: total, rate and remaining time.
+    """Draw a progress bar on stderr for the steps inside the block, with total, rate and remaining time.
 
     Nothing is drawn where stderr is no terminal.
 
@@ -105,7 +108,7 @@ def bars(message: str = "") -> Iterator[Listener]:
     Yields
     ------
     callable
-        The listener; the block may call it with a :class:`Progress` of its own.
+        The listener. The block may also call this listener with its own :class:`Progress`.
     """
     outer = _listener.get()
     if outer is not None or sys.stderr is None or not sys.stderr.isatty():

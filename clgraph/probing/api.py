@@ -22,25 +22,25 @@ from clgraph.runtime.session import Session, SessionLike, as_session
 logger = logging.getLogger(__name__)
 
 Progress = Callable[[int, int, str], None]
-"""A function of the number of measurements done, their total, and the name of the next one."""
+"""A function that takes the number of finished measurements, their total number, and the name of the next one."""
 
-_HOST_RATE = "host_items_per_second"  # the only rate that is measured without a device
-_LONGEST_SECONDS = 0.1  # A curve ends before the point at which one turn of all work-items might take longer.
+_HOST_RATE = "host_items_per_second"  # the only rate that is measured on the host instead of the device
+_LONGEST_SECONDS = 0.1  # A curve ends before the point at which one operation per work-item might take longer.
 
 
 @dataclass(frozen=True)
 class Effort:
-    """The number of points that are measured, and the time for each."""
+    """How thorough a probe is: the points at which it measures each curve, and the least time for each point."""
 
     name: str
-    long_enough: float  # least seconds of a trial
-    items_step: int  # factor between points of the same-address curves
-    words_step: int  # factor between points of the random-address curves
-    most_words: int  # last point of the random-address curves
-    bytes_step: int  # factor between points of the curves by working set
-    cpu_scratch_bytes: int  # memory that the measured access patterns take on a CPU
-    gpu_scratch_bytes: int  # and on a GPU
-    host_bytes: tuple[int, ...]  # working sets of the host's curves
+    long_enough: float  # least seconds that one run of a trial must take
+    items_step: int  # ratio of neighbouring points (numbers of work-items) in the same-address curves
+    words_step: int  # ratio of neighbouring points (numbers of words) in the random-address curves
+    most_words: int  # largest number of words in the random-address curves
+    bytes_step: int  # ratio of neighbouring points (bytes of working sets) in the curves of loads
+    cpu_scratch_bytes: int  # bytes of the buffer that all access patterns share on a CPU
+    gpu_scratch_bytes: int  # bytes of the buffer that all access patterns share on a GPU
+    host_bytes: tuple[int, ...]  # bytes of the working sets at which the host's rates are measured
 
 
 QUICK = Effort("quick", 1e-3, 8, 16, 1 << 24, 8, 1 << 27, 1 << 28, (1 << 14, 1 << 17, 1 << 20))
@@ -104,7 +104,7 @@ def probe(
 
 
 class _Measurement:
-    """One probe of one device. If a measurement fails, its rate gets the generic value, and the others go on."""
+    """A run of the probe on one device. If a measurement fails, its rate gets the generic value and the run goes on."""
 
     def __init__(self, session: Session, effort: Effort, progress: Progress | None) -> None:
         facts = session.facts
@@ -181,20 +181,20 @@ class _Measurement:
         n_items = self._bench.resident_items
         curve = self._curve(
             name,
-            reversed(_powers(1, most, self._effort.words_step)),  # in the order of rising contention
+            reversed(_powers(1, most, self._effort.words_step)),  # Fewer words have more contention, so they come last.
             lambda n_words: self._bench.atomics(operation, n_items, n_words),
             waiting=lambda n_words: (n_items, n_items / n_words),
         )
         return Curve(sorted(curve.items()))
 
     def _host(self, way: str) -> Curve:
-        """Measure the host's rates for small working sets; for larger ones, scale the generic profile's curve."""
+        """Measure the rates of a host routine for small working sets; scale the generic curve for larger ones."""
         name = f"{_HOST_RATE}.{way}"
         curve = self._curve(name, self._effort.host_bytes, lambda n_bytes: host_trial(way, n_bytes))
         last, known = max(curve), self._fallback(name)
         return Curve(curve | {x: rate * curve[last] / at(known, last) for x, rate in known.items() if x > last})
 
-    # ---- measuring, with generic values after a failure
+    # ---- measurements; a failed measurement is replaced by the generic value
 
     def _value(self, name: str, start: Callable[[], Trial]) -> float:
         self._announce(name)
@@ -250,7 +250,7 @@ class _Measurement:
         return curve
 
     def _fallback(self, name: str) -> Any:
-        """Return the generic profile's value of *name* (``rate`` or ``rate.operation``)."""
+        """Return the generic profile's value for *name*, which is ``rate`` or ``rate.operation``."""
         rate, _, operation = name.partition(".")
         value = getattr(self._generic.rates, rate)
         return value[operation] if operation else value
@@ -265,7 +265,7 @@ class _Measurement:
 
 
 def _asked_for(name: str, reading: Reading) -> float:
-    """Return *reading* in the unit of rate *name*: seconds per operation, or operations per second."""
+    """Return *reading* as seconds per operation if *name* ends in "_seconds", else as operations per second."""
     return reading.seconds if name.endswith("_seconds") else reading.per_second
 
 

@@ -1,4 +1,4 @@
-"""Trials on the host: compiled routines of numpy and scipy, run on random input of known size."""
+"""Measurements on the host, which time compiled routines of numpy and scipy on random input of known size."""
 
 from __future__ import annotations
 
@@ -12,28 +12,32 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components, dijk
 
 from clgraph.probing.trials import Trial
 
-_VERTEX_BYTES = 16  # bytes per vertex that the cost model counts
+_VERTEX_BYTES = 16  # bytes of a working set per vertex, as in the cost model (engine/host.py)
 _DEGREE = 2  # entries per vertex, enough for a search of a random graph to reach most vertices
 _SEED = 1
-_LESSER_BYTES, _LESSER_CALLS = 1 << 8, 20  # working set and number of the tiny calls that show a call's overhead
-_MIN_SHARE = 0.1  # Of a call's time, at least this share counts after the overhead is subtracted.
+# The overhead of a call is measured by 20 calls with a working set of 256 bytes.
+_LESSER_BYTES, _LESSER_CALLS = 1 << 8, 20
+_MIN_SHARE = 0.1  # share of a call's time that always counts, even if the measured overhead is nearly the whole time
 
 
 def host_trial(way: str, working_set_bytes: int) -> Trial:
-    """Return the trial for one way of :attr:`DeviceRates.host_items_per_second`, with this working set."""
+    """Return a trial of the host routine *way*, a key of :attr:`DeviceRates.host_items_per_second`."""
     items, call = _call(way, working_set_bytes)
     _, lesser = _call(way, _LESSER_BYTES)
     beside = min(repeat(lesser, number=1, repeat=_LESSER_CALLS))  # overhead of a call
 
     def run(turns: int) -> tuple[float, float]:
-        least = min(repeat(call, number=1, repeat=turns))  # the minimum, which other work on the host disturbs least
+        least = min(repeat(call, number=1, repeat=turns))  # Other work on the host disturbs the minimum least.
         return float(turns * items), turns * max(least - beside, _MIN_SHARE * least)
 
     return Trial(run)
 
 
 def _call(way: str, working_set_bytes: int) -> tuple[int, Callable[[], Any]]:
-    """Return the number of items (numbers, vertices + entries, or keys) that a routine processes, and the call."""
+    """Return the number of items that the host routine *way* processes, and a function that calls the routine.
+
+    The items are numbers, keys, or vertices and entries.
+    """
     if way == "scan":
         numbers = np.ones(working_set_bytes // 8)
         sums = np.empty_like(numbers)

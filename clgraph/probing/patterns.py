@@ -1,4 +1,4 @@
-"""Trials on a device: each access pattern is a trial of a kernel in ``cl/probe`` with certain arguments."""
+"""Measurements on a device, one for each access pattern. Each runs a kernel of ``cl/probe``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from clgraph.runtime.programs.program import Launch
 from clgraph.runtime.session import Session
 
 WORK_GROUP = 256
-LINE_WORDS = 64  # distance between the words of two work-groups, at least a cache line on any device
+LINE_WORDS = 64  # distance in words that keeps the words of two work-groups in different cache lines on any device
 GLOBAL_ATOMICS = {
     "add_int32": np.int32,
     "min_int32": np.int32,
@@ -31,14 +31,14 @@ GLOBAL_ATOMICS = {
     "add_float32": np.float32,
     "add_float32_cas": np.float32,
 }
-LOCAL_ATOMICS = ("add_int32", "min_int32", "cmpxchg_int32")  # the atomics that cl/common has for local memory
+LOCAL_ATOMICS = ("add_int32", "min_int32", "cmpxchg_int32")  # the atomics that cl/common implements for local memory
 
 _MAX_OPERATIONS = 1 << 30  # largest number of operations in a trial, so that int32 sums and minima do not overflow
-_EXACT_FLOAT = 1 << 24  # largest number of additions of 1.0f to one word that stay exact
-_RESET_WORDS = 1 << 16  # If there are no more words than this, each trial resets them; else only each series does.
-_READS_PER_ITEM_BYTES, _WRITES_PER_ITEM_BYTES = 64, 4  # traffic of a work-item of the stream kernel
-_SPIN_LIMIT = 1_000_000  # turns for which the barrier waits, about a second
-_LINGER = 500  # turns for which the first work-group waits for others to start
+_EXACT_FLOAT = 1 << 24  # A float32 word stays exact for this number of additions of 1.
+_RESET_WORDS = 1 << 16  # Up to this number of words, every run resets the words. More words are reset only once.
+_READS_PER_ITEM_BYTES, _WRITES_PER_ITEM_BYTES = 64, 4  # bytes that one work-item of the stream kernel reads and writes
+_SPIN_LIMIT = 1_000_000  # number of polls after which a wait at the barrier times out, about a second
+_LINGER = 500  # number of polls during which the first work-group waits for other work-groups to start
 
 
 class Bench:
@@ -56,8 +56,8 @@ class Bench:
         fits = min(scratch_bytes, facts.max_alloc_bytes, available_bytes(facts) // 4)
         self.session = session
         self.scratch_bytes = 1 << (fits.bit_length() - 1)
-        # On a CPU, a work-group runs on one core, and some runtimes use all cores only for many groups. On a GPU,
-        # this number of work-items per compute unit is resident at a time.
+        # On a CPU, a work-group runs on one core, and some runtimes use all cores only if there are many work-groups.
+        # On a GPU, about 2048 work-items are resident on a compute unit at a time.
         per_unit = 64 * WORK_GROUP if facts.is_cpu else 2048
         self.resident_items = facts.compute_units * per_unit
         self._scratch = self._allocate(self.scratch_bytes)
@@ -76,14 +76,14 @@ class Bench:
             return cl.Buffer(self.session.context, cl.mem_flags.READ_WRITE, n_bytes)
 
     def words(self, dtype: Any, size: int) -> DeviceArray:
-        """Return the first *size* items of the scratch buffer as *dtype*."""
+        """Return the first *size* items of the scratch buffer as an array of *dtype*."""
         kind = np.dtype(dtype)
         if size * kind.itemsize > self.scratch_bytes:
             raise DeviceError(f"{size} words of {kind} do not fit in {self.scratch_bytes} bytes")
         return DeviceArray(self.session.memory, self._scratch, kind, size)
 
     def seed(self) -> int:
-        """Return a new number in each call, so that a trial does not access data that an earlier one left in caches."""
+        """Return a new seed in each call, so that a trial does not access data that an earlier trial left in caches."""
         return next(self._seeds)
 
     def timed(self, launch: Launch) -> float:
@@ -93,14 +93,14 @@ class Bench:
         return event_seconds(event)
 
     def bind(self, source: str, kernel: str, items: int, /, **arguments: Any) -> Launch:
-        """Return *kernel* of ``cl/probe/<source>.cl`` with its arguments set."""
+        """Return a launch of *kernel* in ``cl/probe/<source>.cl``, over *items* work-items, with these arguments."""
         program = self.session.program(f"probe/{source}.cl", work_group_size=WORK_GROUP)
         return program.bind(kernel, items, **arguments)
 
     def _loop(
         self, launch: Launch, n_items: int, verify: Callable[[int], str], most_operations: int = _MAX_OPERATIONS
     ) -> Trial:
-        """Return *launch* as a trial, in which each of *n_items* work-items makes one operation per turn."""
+        """Return a trial of *launch*. Each of *n_items* work-items does one operation per turn."""
 
         def run(turns: int) -> tuple[float, float]:
             launch.set(turns=turns, seed=self.seed())
@@ -116,7 +116,7 @@ class Bench:
     # ---- atomics
 
     def _check_done(self, operation: str, n_items: int, turns: int) -> str:
-        """Raise unless the last run did all operations; return a note on the share of attempts that took effect."""
+        """Raise an error unless the last run did all operations; return a note on how many attempts took effect."""
         done, attempts = int(self.out.get(0, n_items).sum(dtype=np.int64)), n_items * turns
         if not operation.startswith(("cmpxchg", "min")):
             if done != attempts:
@@ -127,9 +127,9 @@ class Bench:
         return f"attempts; {done / attempts:.3g} of them took effect with {n_items} work-items"
 
     def atomics(self, operation: str, n_items: int, n_words: int, group_stride: int = 0) -> Trial:
-        """Return a trial of atomics by *n_items* work-items on *n_words* words.
+        """Return a trial in which *n_items* work-items do atomic operations on *n_words* words.
 
-        If *group_stride* is given, each work-group has words of its own, at this distance from the previous group's.
+        If *group_stride* is given, each work-group has its own words, *group_stride* words after the previous group's.
         """
         dtype, start = GLOBAL_ATOMICS[operation], start_of(operation)
         words = self.words(dtype, n_words + group_stride * (-(-n_items // WORK_GROUP) - 1))
@@ -148,7 +148,7 @@ class Bench:
         return replace(trial, run=run)
 
     def local_atomics(self, operation: str) -> Trial:
-        """Return a trial of atomics by all work-items of each group on one word of local memory."""
+        """Return a trial in which all work-items of a work-group do atomic operations on one word of local memory."""
         words, start = self.words(np.int32, self.resident_items), start_of(operation)
         arguments = {"turns": 0, "n_words": 1, "seed": 0, "value": 1, "words": words, "done": self.out}
         launch = self.bind("local_atomics", operation, self.resident_items, start=start, **arguments)
@@ -158,7 +158,7 @@ class Bench:
     # ---- memory
 
     def stream(self) -> Trial:
-        """Return a trial of passes over the whole scratch buffer; its operations are bytes."""
+        """Return a trial that reads the whole scratch buffer repeatedly. It counts bytes as operations."""
         n_words = self.scratch_bytes // 4
         self.words(np.uint32, n_words).fill(1)
         n_items = self.scratch_bytes // _READS_PER_ITEM_BYTES
@@ -190,12 +190,12 @@ class Bench:
         start = 0
 
         def run(turns: int) -> tuple[float, float]:
-            nonlocal start  # the index on the cycle
+            nonlocal start  # the position on the cycle at which this run starts
             start = self.seed() * 2654435769 % n_words
             launch.set(turns=turns, start=cycle_word(start, bits))
             return turns, self.timed(launch)
 
-        run(warm)  # loads what fits into the caches of the compute unit that runs the chain
+        run(warm)  # fills the caches of the compute unit that follows the cycle
         return Trial(run, verify=lambda turns: self._check_out(0, cycle_word(start + turns, bits)))
 
     # ---- latency
@@ -208,16 +208,16 @@ class Bench:
         return self._loop(launch, 1, lambda turns: self._check_out(0, turns), MAX_TURNS)
 
     def launches(self) -> Trial:
-        """Return a trial of many launches in a row, by the host's clock, which includes the cost of enqueueing."""
+        """Return a trial of many launches in a row, timed by the host's clock, so enqueueing is included."""
 
-        def finish() -> None:  # not Session.finish, which sleeps while it waits, so the time would be too coarse
+        def finish() -> None:  # Session.finish sleeps while it waits, which would make the time too coarse.
             with typed_errors("waiting for the device"):
                 self.session.queue.finish()
 
         return self._by_host_clock(self._touch(), finish)
 
     def read_backs(self) -> Trial:
-        """Return a trial of launches, each followed by a 4-byte read that waits for it, by the host's clock."""
+        """Return a trial of launches, timed by the host's clock. After each launch, a 4-byte read waits for it."""
         launch = self._touch()
 
         def read_back() -> None:
@@ -280,5 +280,5 @@ def cycle_word(index: int, bits: int) -> int:
 
 
 def start_of(operation: str) -> int:
-    """Return the initial value of the words for *operation*."""
+    """Return the initial value of the words that *operation* updates."""
     return 2**31 - 1 if operation.startswith("min") else 0

@@ -1,4 +1,4 @@
-"""A plot of a device's same-address curve, together with the curves of the shipped profiles."""
+"""A plot of a device's rate of atomics on one address, compared with the rates in the shipped profiles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from clgraph.device.profile import DeviceProfile
 from clgraph.device.profile_files import shipped_profiles
 from clgraph.figure import figure_file
 
-_STYLES: dict[str, dict[str, Any]] = {  # origin of a profile: style of its curve
+# The line style of a curve, by the origin of its profile.
+_STYLES: dict[str, dict[str, Any]] = {
     "measured": {"linewidth": 1.6},
     "literature": {"linewidth": 1.6, "linestyle": "--"},
     "generic": {"linewidth": 1.2, "linestyle": ":"},
@@ -39,7 +40,7 @@ def plot_same_address(profile: DeviceProfile, path: str | Path, operation: str =
         last = max(max(p.rates.same_address_atomics_per_second[operation]) for p in (*shipped, profile))
         for other in shipped:
             points = sorted(other.rates.same_address_atomics_per_second[operation].items())
-            points += [(last, points[-1][1])] * (points[-1][0] < last)  # A curve is constant beyond its end.
+            points += [(last, points[-1][1])] * (points[-1][0] < last)  # A curve is constant beyond its last point.
             label = other.device if other.origin == "generic" else f"{other.device} ({other.origin})"
             axes.plot(*zip(*points, strict=True), label=label, **_STYLES[other.origin])
         points = sorted(profile.rates.same_address_atomics_per_second[operation].items())

@@ -1,4 +1,4 @@
-"""Timed trials, which are lengthened until the clock is precise enough, repeated, and summarised by their median."""
+"""Timed trials. A trial is lengthened until the clock is precise enough, then repeated, and the median is returned."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_TURNS = 1 << 22
 
 @dataclass(frozen=True)
 class Trial:
-    """A measurement whose work can be made longer.
+    """A timed piece of work that can be lengthened until the clock measures it precisely.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Reading:
 
 
 def read(trial: Trial, long_enough: float) -> Reading:
-    """Lengthen *trial* until it takes *long_enough* seconds, then return the median of several runs.
+    """Lengthen the work of *trial* until a run takes *long_enough* seconds; return the median rate of several runs.
 
     Parameters
     ----------
