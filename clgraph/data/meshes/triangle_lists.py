@@ -1,4 +1,4 @@
-"""A triangulation in Python lists, for loops that change one triangle at a time."""
+"""The TriangleLists class: a triangulation in Python lists, for code that changes one triangle at a time."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from clgraph.errors import MeshError
 
 
 class TriangleLists:
-    """A copy of a :class:`Triangulation` in lists, with the same numbering of half-edges.
+    """A copy of a :class:`Triangulation` that stores its arrays as Python lists and numbers half-edges in the same way.
 
-    ``a_corner`` has for each point a half-edge opposite it. ``touched`` holds the triangles that were changed.
+    ``a_corner[v]`` is a half-edge opposite point ``v``. ``touched`` holds the numbers of all changed triangles.
     """
 
     def __init__(self, triangulation: Triangulation) -> None:
@@ -29,7 +29,7 @@ class TriangleLists:
         self._random = random.Random(0)
 
     def store(self, triangulation: Triangulation) -> None:
-        """Write the lists back into *triangulation*."""
+        """Replace the arrays of *triangulation* by copies of these lists."""
         triangulation.replace(np.array(self.points), np.array(self.corners, np.int64), np.array(self.twins, np.int64))
 
     def locate(self, p: int, t: int) -> tuple[int, int]:
@@ -38,7 +38,7 @@ class TriangleLists:
         Return the triangle (-1 if *p* is outside) and the half-edge on which *p* is (-1 if it is on none).
         """
         while True:
-            on, first = -1, self._random.randrange(3)  # A fixed order of the edges may walk in circles.
+            on, first = -1, self._random.randrange(3)  # With a fixed first edge, the walk may go in circles.
             for k in range(3):
                 h = 3 * t + (first + k) % 3
                 start, end = self.ends(h)
@@ -66,7 +66,7 @@ class TriangleLists:
         self._set(u + 1, (c, a, p), (3 * t + 1, 3 * u, of_b))
 
     def flip(self, h: int) -> None:
-        """Flip edge *h*: replace it by the other diagonal of its two triangles."""
+        """Flip edge *h*: replace it by the other diagonal of the quadrilateral that its two triangles form."""
         g = self.twins[h]
         t, u = h // 3, g // 3
         c, s, e, d = self.corners[h], self.corners[next_edge(h)], self.corners[last_edge(h)], self.corners[g]
@@ -82,7 +82,7 @@ class TriangleLists:
                 self.twins[twin] = h
 
     def around(self, v: int) -> Iterator[int]:
-        """Yield the half-edge opposite *v* in each triangle that has *v* as a corner."""
+        """Yield the half-edge opposite point *v* in each triangle that has *v* as a corner."""
         first = h = self.a_corner[v]
         while h >= 0:
             yield h
@@ -97,7 +97,7 @@ class TriangleLists:
             h = self.twins[last_edge(h)]
 
     def find(self, v: int, w: int) -> int:
-        """Return the half-edge from *v* to *w* or from *w* to *v*."""
+        """Return a half-edge that joins points *v* and *w*, in either direction."""
         for h in self.around(v):
             if self.corners[next_edge(h)] == w:
                 return last_edge(h)

@@ -15,8 +15,8 @@ from clgraph.data.meshes.predicates import orient2d
 from clgraph.data.meshes.triangulation import Triangulation
 from clgraph.errors import MeshError
 
-MAX_TRIANGLES = (2**31 - 1) // 3  # the number of a triangle's edge fits int32
-BOUNDARY_MARKER = 1  # Replaces marker 0 of points and segments at the boundary, as in Triangle.
+MAX_TRIANGLES = (2**31 - 1) // 3  # Edge i of triangle t has number 3 t + i, which must fit int32.
+BOUNDARY_MARKER = 1  # Points and segments at the boundary that have marker 0 get this marker, as in Triangle.
 _NEXT, _LAST = [1, 2, 0], [2, 0, 1]
 _BINS = 18  # bins of ten degrees
 
@@ -49,7 +49,7 @@ class MeshQuality(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TriangleMesh:
-    """A triangulation of a part of the plane.
+    """A triangulation of a part of the plane, with segments: edges that must be kept.
 
     :meth:`from_arrays` and :meth:`from_scipy` build and check one. The constructor does not check its arguments.
 
@@ -198,7 +198,7 @@ class TriangleMesh:
         return cls.from_arrays(points, triangles)
 
     def edges(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return each edge once, shape (e, 2), and its marker, shape (e,); 0 for edges that are not segments."""
+        """Return each edge once, shape (e, 2), and its marker, shape (e,). Edges that are no segments have marker 0."""
         once = self.neighbors < np.arange(self.n_triangles)[:, None]
         found = triangle_sides(self.triangles)[once]
         keys, sides = edge_keys(self.segments, self.n_points), edge_keys(found, self.n_points)
@@ -222,7 +222,7 @@ class TriangleMesh:
         )
 
     def with_boundary_markers(self) -> Self:
-        """Return the mesh with marker 1 instead of 0 for points and segments at the boundary."""
+        """Return the mesh with marker 1 for all points and segments at the boundary that have marker 0."""
         hull = triangle_sides(self.triangles)[self.neighbors < 0]
         points, segments = self.point_markers.copy(), self.segment_markers.copy()
         points[hull[points[hull] == 0]] = BOUNDARY_MARKER
@@ -278,7 +278,10 @@ class TriangleMesh:
 
 
 def triangle_neighbors(triangles: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the neighbours of counter-clockwise *triangles*; raise if an edge has two triangles on one side."""
+    """Return the neighbours of each of *triangles*, which must be counter-clockwise.
+
+    Raise a :class:`MeshError` if two triangles are on the same side of an edge.
+    """
     t, n = len(triangles), int(triangles.max(initial=0)) + 1
     sides = triangle_sides(triangles).reshape(-1, 2)
     keys = 2 * edge_keys(sides, n) + (sides[:, 0] < sides[:, 1])

@@ -1,8 +1,8 @@
 """Delaunay triangulation of points on the host, by rounds of vectorised insertions and flips.
 
-Each round inserts one point into every triangle that contains some, unless two insertions would change the same
-triangle, and flips edges until all are Delaunay again. All decisions are exact, so any input works unless all of its
-points are on a line.
+Each round inserts one point into every triangle that contains points, unless two insertions would change the same
+triangle. The round then flips edges until all edges are Delaunay again. All decisions are exact, so any input works
+unless all of its points are on a line.
 
 The algorithm is from A. Nanjappa, "Delaunay triangulation in R3 on the GPU", PhD thesis, National University of
 Singapore, 2012, and C. L. Lawson, "Software for C1 surface interpolation", 1977.
@@ -21,11 +21,13 @@ from clgraph.errors import MeshError
 
 Indices = NDArray[np.int64]
 _DIRECTIONS = 8  # directions in which convex_hull() finds extreme points
-_CHUNK = 1 << 16  # points located together, whose triangles fit the cache
+_CHUNK = 1 << 16  # points that _walk() locates in one call, few enough that their triangles fit the cache
 
 
 class Triangulation:
-    """A triangulation of points in half-edges: number ``3 t + i`` is the edge opposite corner ``i`` of triangle ``t``.
+    """A triangulation of points, stored as half-edges.
+
+    Half-edge ``3 t + i`` is the edge of triangle ``t`` that is opposite the triangle's corner ``i``.
 
     Attributes
     ----------
@@ -44,7 +46,7 @@ class Triangulation:
         self.replace(points, corners, twins)
 
     def replace(self, points: Points, corners: Indices, twins: Indices) -> None:
-        """Replace the arrays; no edge is fixed afterwards."""
+        """Replace the arrays by *points*, *corners* and *twins*, and mark no edge as fixed."""
         self.points, self.corners, self.twins = points, corners, twins
         self.fixed, self._n_triangles = np.zeros(corners.size, bool), corners.size // 3
         self._reserve(0)
@@ -75,9 +77,9 @@ class Triangulation:
         return triangulation
 
     def _insert_levels(self, order: Indices, inserted: Indices) -> None:
-        """Insert all points but *inserted* in levels: first each 4**k-th of *order*, then each 4**(k-1)-th, and so on.
+        """Insert all points except *inserted* in levels: every 4**k-th point of *order*, every 4**(k-1)-th, and so on.
 
-        The search for a point's triangle starts at the preceding point of the level above, which is near.
+        The search for a point's triangle starts at a nearby point: its predecessor in *order* on the level above.
         """
         new = np.ones(order.size, bool)
         new[inserted] = False
@@ -92,7 +94,7 @@ class Triangulation:
             new[batch] = False
 
     def insert(self, new: Indices, place: Indices) -> None:
-        """Insert the points numbered *new*, which are in the convex hull; searches start at triangles *place*."""
+        """Insert points *new*, which lie in the convex hull. The search for each starts at its triangle in *place*."""
         while new.size:
             place, side = self.locate(new, place)
             neighbor = np.where(side >= 0, self.twins[3 * place + side] // 3, -1)
@@ -109,10 +111,10 @@ class Triangulation:
             new, place = new[~chosen], place[~chosen]
 
     def locate(self, points: Indices, start: Indices) -> tuple[Indices, Indices]:
-        """Walk from triangles *start* to the triangles that contain *points*.
+        """Find the triangle that contains each of *points*, by a walk from the point's triangle in *start*.
 
-        Return these triangles (-1 for a point outside of the convex hull), and the side 0 … 2 of its triangle on which
-        each point is (-1 for none).
+        Return the triangle of each point (-1 outside of the convex hull), and the side 0 … 2 of this triangle on which
+        the point lies (-1 if it is on no side).
         """
         found = [
             self._walk(points[i : i + _CHUNK], start[i : i + _CHUNK]) for i in range(0, max(1, points.size), _CHUNK)
@@ -131,7 +133,7 @@ class Triangulation:
             on = (turns == 0) & ~moves
             sides[walking] = np.where(on.any(axis=0), on.argmax(axis=0), -1)
             walking, t, behind = walking[moves], t[moves], turns[:, moves] < 0
-            # If a point is beyond several edges, cross a random one of them, since a fixed choice may walk in circles.
+            # A walk that could cross several edges crosses a random one, since a fixed choice may lead it in circles.
             first, second, third = behind * (1 + self._random.random(behind.shape))
             step = np.where(third > np.maximum(first, second), 2, second > first)
             place[walking] = self.twins[3 * t + step] // 3
@@ -139,7 +141,7 @@ class Triangulation:
         return place, sides
 
     def legalize(self, edges: Indices) -> None:
-        """Flip *edges* that are not Delaunay, and then the edges around each flip, until all but fixed ones are."""
+        """Flip edges until *edges* and all edges around the flips are Delaunay. Fixed edges are never flipped."""
         while edges.size:
             edges = edges[(self.twins[edges] >= 0) & ~self.fixed[edges]]
             edges = np.maximum(edges, self.twins[edges])
@@ -157,7 +159,7 @@ class Triangulation:
             edges = np.concatenate([edges[~chosen], self._flip(edges[chosen])])
 
     def _flip(self, edges: Indices) -> Indices:
-        """Flip *edges*, no two of which share a triangle; return the outer half-edges of the changed triangles."""
+        """Flip *edges*, which share no triangles, and return the outer half-edges of the changed triangles."""
         twins = self.twins[edges]
         t, u = edges // 3, twins // 3
         t_next, t_last, u_next, u_last = _next(edges), _last(edges), _next(twins), _last(twins)
@@ -198,7 +200,7 @@ class Triangulation:
         return np.concatenate([one + 2, two + 1, three + 2, four + 1])
 
     def _grow(self, n: int) -> int:
-        """Append *n* triangles, whose contents are undefined, and return the number of the first."""
+        """Append *n* triangles with undefined contents, and return the number of the first new triangle."""
         first = self._n_triangles
         self._n_triangles += n
         if (more := 3 * self._n_triangles - self.corners.size) > 0:
@@ -206,7 +208,7 @@ class Triangulation:
         return first
 
     def _reserve(self, more: int) -> None:
-        """Lengthen all arrays by *more* half-edges."""
+        """Append room for *more* half-edges to all arrays."""
         self.corners = np.concatenate([self.corners, np.zeros(more, np.int64)])
         self.twins = np.concatenate([self.twins, np.full(more, -1)])
         self.fixed = np.concatenate([self.fixed, np.zeros(more, bool)])
@@ -219,7 +221,7 @@ class Triangulation:
                 self.corners[first + i] = corner
 
     def _move(self, *moves: tuple[Indices, Indices]) -> None:
-        """Move half-edges to new numbers, with their twins and flags; a twin may move in the same call."""
+        """Renumber half-edges, and keep their twins and flags. A half-edge and its twin may move in one call."""
         old, new = (np.concatenate(part) for part in zip(*moves, strict=True))
         twins, fixed = self.twins[old], self.fixed[old]
         self._moved[old] = new
@@ -263,8 +265,8 @@ def convex_hull(points: Points) -> Indices:
         angles = np.arange(_DIRECTIONS) * (2 * np.pi / _DIRECTIONS)
         scaled = points / max(np.abs(points).max(), np.finfo(float).tiny)
         extreme = points[(scaled @ [np.cos(angles), np.sin(angles)]).argmax(axis=0)]
-        # Drop the points strictly left of all sides of this polygon: they are inside the hull, even if rounding has
-        # made the polygon non-convex.
+        # Drop all points strictly left of every side of this polygon. Such points are inside the hull, even if
+        # rounding has made the polygon non-convex.
         keep = np.zeros(len(points), bool)
         for a, b in zip(extreme, np.roll(extreme, -1, axis=0), strict=True):
             if (a != b).any():
@@ -276,9 +278,9 @@ def convex_hull(points: Points) -> Indices:
 
 
 def _chain(points: list[tuple[int, Any]]) -> list[int]:
-    """Return the numbers of the points of the hull's lower chain, without the last; *points* are sorted.
+    """Return the point numbers of the hull's lower chain, without its last point; *points* are sorted.
 
-    Each of *points* is a pair of a number and coordinates.
+    Each of *points* is a pair (number, coordinates).
     """
     chain: list[tuple[int, Any]] = []
     for v in points:

@@ -1,4 +1,4 @@
-"""The base class of Ratings: its arrays, their checks, and properties computed from them on first use."""
+"""The base class of Ratings: checked arrays, and properties computed from these arrays on first use."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from clgraph.errors import InputError
 
 @dataclass(init=False, frozen=True, eq=False, repr=False)
 class RatingsArrays:
-    """The checked, read-only arrays of :class:`clgraph.Ratings`, where they are documented."""
+    """The checked, read-only arrays of a rating matrix, which :class:`clgraph.Ratings` documents."""
 
     users: NDArray[np.int32]
     items: NDArray[np.int32]
@@ -81,7 +81,7 @@ class RatingsArrays:
         user_ids: NDArray[Any] | None = None,
         item_ids: NDArray[Any] | None = None,
     ) -> Self:
-        """Wrap arrays that are valid by construction."""
+        """Return a matrix of these arrays without checks, because the arrays are valid by construction."""
         ratings = object.__new__(cls)
         ratings._fill(users, items, values, n_users, n_items, user_ids, item_ids)
         return ratings
@@ -107,7 +107,7 @@ class RatingsArrays:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of users, items and values."""
+        """Size in bytes of the arrays ``users``, ``items`` and ``values``."""
         return self.users.nbytes + self.items.nbytes + self.values.nbytes
 
     @cached_property
@@ -128,7 +128,7 @@ class RatingsArrays:
 
     @cached_property
     def item_order(self) -> NDArray[Any]:
-        """Positions of the ratings sorted by item, then user; int32 (int64 from 2**31 on), shape (n_ratings,)."""
+        """Positions of the ratings, sorted by item, then user; shape (n_ratings,), int32, or int64 from 2**31 on."""
         positions = np.arange(self.n_ratings, dtype=np.int32 if self.n_ratings < 2**31 else np.int64)
         by_item = csr_array((positions, self.items, self.user_offsets), shape=self.shape).tocsc()
         order: NDArray[Any] = read_only(by_item.data)
@@ -136,7 +136,7 @@ class RatingsArrays:
 
     @cached_property
     def stats(self) -> RatingsStats:
-        """Statistics of this matrix for the cost model."""
+        """Statistics of this rating matrix, from which the cost model predicts run times."""
         return ratings_stats(self)
 
     def user_index(self, ids: ArrayLike, *, default: int | None = None) -> NDArray[np.int32]:
@@ -161,7 +161,7 @@ class RatingsArrays:
         return index_of("user", self._user_numbers, self.n_users, ids, default)
 
     def item_index(self, ids: ArrayLike, *, default: int | None = None) -> NDArray[np.int32]:
-        """Return the column numbers of the items with these *ids*, as :meth:`user_index` does for users."""
+        """Return the column numbers of the items with these *ids*; the parameters are as in :meth:`user_index`."""
         return index_of("item", self._item_numbers, self.n_items, ids, default)
 
     @cached_property

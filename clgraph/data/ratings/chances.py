@@ -1,4 +1,4 @@
-"""Probabilities that a user rates an item, fitted so that users and items have given expected degrees."""
+"""Probabilities that users rate items, fitted to given degrees (numbers of ratings) of users and items."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_FITS = 30  # most rounds of fitting
-_CLOSE = 1e-3  # accepted error of the items' expected degrees, as a share of the largest wanted degree
-_ALMOST_SURE = 1 - 1e-9  # largest probability of an item
+_FITS = 30  # largest number of rounds in fitted()
+_CLOSE = 1e-3  # largest accepted error of an item's expected degree, relative to the largest given degree
+_ALMOST_SURE = 1 - 1e-9  # upper limit for the probability that a user rates an item
 
 
 @dataclass
@@ -35,19 +35,19 @@ class Chances:
 
     @cached_property
     def tails(self) -> NDArray[Any]:
-        """The sum of each ordered weight and all smaller ones after it."""
+        """For each position in ``ordered``, the sum of the weights from this position to the end."""
         tails: NDArray[Any] = np.cumsum(self.ordered[::-1])[::-1]
         return tails
 
     def scales(self, degrees: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return for each degree how many of the heaviest items have probability 1, and the scale for the others."""
+        """Return for each degree the number of items with probability 1, and the scale of all other items."""
         with np.errstate(divide="ignore", invalid="ignore"):
             reach = np.arange(self.ordered.size) + self.tails / self.ordered
         sure = np.searchsorted(np.nan_to_num(reach, nan=np.inf), degrees)
         return sure, np.maximum(degrees - sure, 0) / self.tails[sure]
 
     def expected(self, degrees: NDArray[Any], counts: NDArray[Any]) -> NDArray[Any]:
-        """Return the expected degrees of the ordered items, if there are ``counts[k]`` users of ``degrees[k]``."""
+        """Return the ordered items' expected degrees, given that ``counts[k]`` users have degree ``degrees[k]``."""
         n = self.ordered.size
         sure, scale = self.scales(degrees)
         at_least = np.cumsum(np.bincount(sure, counts * scale, n))
@@ -67,9 +67,9 @@ class Chances:
 
 
 def fitted(user_degrees: NDArray[np.int64], item_degrees: NDArray[np.int64], item_order: NDArray[np.int32]) -> Chances:
-    """Return the probabilities for which the items' expected degrees are *item_degrees*.
+    """Return probabilities with which the items' expected degrees are *item_degrees*.
 
-    *item_degrees* falls; *item_order* has the number of each of these items.
+    *item_degrees* is in descending order; *item_order* holds the item number of each entry.
     """
     degrees, counts = np.unique(user_degrees, return_counts=True)
     wanted = item_degrees.astype(float)

@@ -23,9 +23,9 @@ from clgraph.host_memory import check_host_memory
 from clgraph.progress import begin
 
 _TASK = 1 << 20  # ratings per task. Each task has its own seed, so the result does not depend on the workers.
-_BLOCK = 1 << 17  # ratings drawn together
+_BLOCK = 1 << 17  # ratings that one call of _pivotal() draws, approximately
 _MAX_WORKERS = 1 << 10
-_BYTES_PER_ROW, _BYTES_PER_RATING = 16, 24  # memory that making a matrix needs at least
+_BYTES_PER_ROW, _BYTES_PER_RATING = 16, 24  # least memory of the generators: bytes per user or item, per rating
 
 
 def power_law_ratings(
@@ -103,7 +103,7 @@ def power_law_ratings(
 def planted_ratings(
     n_users: int, n_items: int, n_ratings: int, *, rank: int = 8, noise: float = 0.1, seed: Seed = 0
 ) -> Ratings:
-    """Return ratings of uniformly drawn pairs; the values are entries of a matrix of rank *rank*, plus noise.
+    """Return ratings of uniformly drawn (user, item) pairs: entries of a matrix of rank *rank*, plus noise.
 
     The values have variance ``1 + noise**2``. A factorisation that recovers the matrix of that rank exactly has
     a root-mean-square error of *noise*.
@@ -141,7 +141,7 @@ def _checked_size(n_users: int, n_items: int, n_ratings: int) -> tuple[int, int,
 
 
 def _degrees(kind: str, n: int, total: int, exponent: float, largest: int | None, limit: int) -> NDArray[np.int64]:
-    """Return *n* degrees that fall by a power law, at least 1 if possible, whose sum is *total*.
+    """Return *n* degrees in descending order that follow a power law and sum to *total*; all are 1 or more if possible.
 
     In order of the degree, element ``r`` is near ``c * (r + s) ** (-1 / (exponent - 1))``. If the
     largest degree is given, it determines ``c``, and the sum determines ``s``. Otherwise ``s`` is 1.
@@ -180,7 +180,7 @@ def _degrees(kind: str, n: int, total: int, exponent: float, largest: int | None
 
 @dataclass
 class _Plan:
-    """The data with which a worker draws any task. A task is a range of users in order of degree, largest first."""
+    """The data from which a worker draws the ratings of any task. A task is a range of users, largest degree first."""
 
     user_degrees: NDArray[np.int64]
     user_order: NDArray[np.int32]
@@ -191,7 +191,7 @@ class _Plan:
 
     @cached_property
     def cuts(self) -> NDArray[Any]:
-        """The position of the first user of each task, and the number of users at the end."""
+        """The position of each task's first user, followed by the number of users."""
         ends = np.cumsum(self.user_degrees)
         total = int(ends[-1]) if ends.size else 0
         return np.unique(np.append(np.searchsorted(ends, np.arange(0, total, _TASK), "right"), ends.size))
@@ -201,7 +201,7 @@ class _Plan:
         return planted_factors(self.user_order.size, self.chances.weights.size, self.rank, self.seed)
 
     def drawn(self, workers: int) -> Iterator[tuple[NDArray[Any], ...]]:
-        """Yield users, degrees, items and values of each task, drawn by at most *workers* processes."""
+        """Draw all tasks in at most *workers* processes, and yield each task's users, degrees, items and values."""
         tasks = range(self.cuts.size - 1)
         if (workers := min(workers, len(tasks))) <= 1:
             yield from map(self.draw, tasks)
@@ -255,7 +255,7 @@ def _pivotal(rng: np.random.Generator, boundaries: NDArray[Any], degree: int, n:
         return np.tile(np.arange(n_items, dtype=np.int32), (n, 1))
     ends = np.arange(1.0, degree)
     crossing = np.searchsorted(boundaries, ends, "right")
-    crossing = np.minimum(crossing, n_items - degree + np.arange(1, degree))  # Rounding errors may exceed these.
+    crossing = np.minimum(crossing, n_items - degree + np.arange(1, degree))  # A rounding error may exceed this limit.
     before, behind = ends - boundaries[crossing - 1], boundaries[crossing] - ends
     before[crossing == 0], before, behind = ends[crossing == 0], np.maximum(before, 0), np.maximum(behind, 0)
     wins = np.append(before / np.maximum(1 - behind, 1e-12), 0)
@@ -270,8 +270,8 @@ def _pivotal(rng: np.random.Generator, boundaries: NDArray[Any], degree: int, n:
     crossing_wins = rng.random((n, degree)) < wins
     rest = np.append(crossing, 0).astype(np.int32)
     row, column = np.nonzero(inherits)
-    # Some candidates are the item that was not chosen in the previous stratum. They are resolved row by row, so that
-    # one pass resolves most of them.
+    # A candidate may be the item that was not chosen in the previous stratum. Each pass of the loop resolves every
+    # such candidate whose previous stratum is known. The first pass resolves most of them.
     while row.size:
         lost = np.where(crossing_wins[row, column - 1], candidates[row, column - 1], rest[column - 1])
         open_ = crossing_wins[row, column - 1] & inherits[row, column - 1]

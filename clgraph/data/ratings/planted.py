@@ -15,7 +15,10 @@ _MAX_RANK = 1 << 16  # the largest rank of planted factors
 def planted_factors(
     n_users: int, n_items: int, rank: int, seed: int
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return random factors of shape (n_users, rank) and (n_items, rank) whose products have mean 0, variance 1."""
+    """Return random user factors, shape (n_users, rank), and item factors, shape (n_items, rank).
+
+    The product of a user's and an item's factors has mean 0 and variance 1.
+    """
     rank = checked_count("rank", rank, _MAX_RANK)
     check_host_memory(f"rank = {rank}", 4 * rank * (n_users + n_items))
     rng, scale = np.random.default_rng([seed, rank]), np.float32(rank**-0.25)
@@ -31,7 +34,10 @@ def planted_values(
     noise: float,
     rng: np.random.Generator,
 ) -> NDArray[np.float32]:
-    """Return the product of the two factors of each rating, plus Gaussian noise of standard deviation *noise*."""
+    """Return for each rating the product of its user's and its item's factors, plus noise.
+
+    The noise is Gaussian and has standard deviation *noise*.
+    """
     noise = checked_number("noise", noise, most=1e30)
     values = np.empty(users.size, np.float32)
     for chunk in chunks(users.size):

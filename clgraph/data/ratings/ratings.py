@@ -43,7 +43,7 @@ DUPLICATES = ("error", "mean", "sum", "last")
 
 @dataclass(init=False, frozen=True, eq=False, repr=False)
 class Ratings(RatingsArrays):
-    """An immutable sparse matrix of ratings, at most one for each user and item.
+    """An immutable sparse matrix of ratings, with at most one rating for each pair of user and item.
 
     The constructor takes ratings sorted by user, then item, and checks them. :meth:`from_triples`,
     :meth:`from_scipy` and :meth:`from_graph` build a matrix from other data. Its arrays are read-only copies.
@@ -84,7 +84,7 @@ class Ratings(RatingsArrays):
         duplicates: DuplicateRatings = "error",
         copy: bool = True,
     ) -> Ratings:
-        """Build a matrix from ratings in any order; sorted ratings are not sorted again.
+        """Build a matrix from ratings in any order; ratings that are already sorted are not sorted again.
 
         Parameters
         ----------
@@ -141,7 +141,7 @@ class Ratings(RatingsArrays):
 
     @classmethod
     def from_scipy(cls, matrix: Any, *, duplicates: DuplicateRatings = "sum") -> Ratings:
-        """Build a matrix from a scipy sparse array of users x items; its indices are checked.
+        """Build a matrix from a scipy sparse array with a row per user and a column per item, and check its indices.
 
         Every stored entry is a rating, also an explicit zero. By default, repeated entries are summed, as
         scipy does; *duplicates* is as in :meth:`from_triples`.
@@ -218,7 +218,7 @@ class Ratings(RatingsArrays):
         )
 
     def split(self, test_share: float = 0.1, seed: Seed = 0) -> tuple[Ratings, Ratings]:
-        """Divide the ratings between a training and a test matrix, both of the same size and ids, and return them.
+        """Divide the ratings at random; return a training and a test matrix, both of this matrix's size and ids.
 
         The test matrix gets ``round(test_share * n_ratings)`` ratings, drawn without replacement.
         """
@@ -243,7 +243,7 @@ class Ratings(RatingsArrays):
 
 
 def as_ratings(source: Any) -> Ratings:
-    """Return *source* as Ratings; it is one already, a scipy sparse array, or a tuple (users, items, values)."""
+    """Convert *source*, which is Ratings, a scipy sparse array, or a tuple (users, items, values), to Ratings."""
     if isinstance(source, Ratings):
         return source
     if issparse(source):

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from clgraph.data.graphs.pairs import distinct
 
-_N_SAMPLES = 1 << 14  # pairs of consecutive ratings that are sampled
+_N_SAMPLES = 1 << 14  # largest number of sampled pairs of consecutive ratings
 _FAR = 1 << 12  # Two items are far apart if their numbers differ by more than this.
-_CHUNK = 1 << 18  # ratings handled together, which fit the second-level cache
+_CHUNK = 1 << 18  # ratings per chunk, few enough to fit the second-level cache
 
 
 @dataclass(frozen=True)
@@ -100,13 +100,13 @@ def ratings_stats(ratings: RatingArrays) -> RatingsStats:
 
 
 def chunks(n: int, *, at_least: int = 0) -> Iterator[slice]:
-    """Cut ``range(n)`` into slices whose arrays fit a cache, but of no fewer than *at_least* elements."""
+    """Cut ``range(n)`` into slices so short that their arrays fit a cache, but of at least *at_least* elements."""
     step = max(_CHUNK, at_least)
     return (slice(start, min(n, start + step)) for start in range(0, n, step))
 
 
 def _degree_bins(degrees: NDArray[Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return for each bin of degrees, bounded by powers of two, how many rows and how many ratings are in it."""
+    """Return the number of rows and the number of ratings in each bin of degrees; powers of two bound the bins."""
     bins = np.frexp(degrees.astype(float))[1]
     counts, held = np.bincount(bins), np.bincount(bins, degrees)
     return tuple(counts.tolist()), tuple(held.astype(int).tolist())
@@ -116,7 +116,7 @@ def _n_diagonals(ratings: RatingArrays) -> int:
     n_possible = ratings.n_users + ratings.n_items
     if n_possible > 16 * ratings.n_ratings:
         return int(distinct(ratings.items.astype(np.int64) - ratings.users).size)
-    seen = np.zeros(n_possible, bool)  # A negative difference indexes from the end.
+    seen = np.zeros(n_possible, bool)  # indexed by item - user: a negative difference counts from the end
     for chunk in chunks(ratings.n_ratings):
         seen[ratings.items[chunk].astype(np.int64) - ratings.users[chunk]] = True
     return int(np.count_nonzero(seen))

@@ -13,16 +13,16 @@ from clgraph.data.ratings.stats import chunks
 from clgraph.errors import InputError
 
 DuplicateRatings: TypeAlias = Literal["error", "mean", "sum", "last"]
-MAX_ROWS = MAX_VERTICES  # most users, and most items, because their numbers are int32
+MAX_ROWS = MAX_VERTICES  # largest number of users and of items, because both are numbered in int32
 
 
 def length_of(kind: str, given: int | None, numbers: NDArray[Any]) -> int:
-    """Return the number of users or items (*kind*): the *given* one, or one more than the largest of *numbers*."""
+    """Return the number of users or items (*kind*): *given*, or if it is ``None`` the largest of *numbers* plus one."""
     return checked_size(kind, 1 + int(numbers.max(initial=-1)) if given is None else given)
 
 
 def numbered(name: str, values: ArrayLike, n: int | None) -> tuple[NDArray[Any], int, NDArray[Any]]:
-    """Number the ids in *values*; return the number of each, how many distinct ids there are, and these."""
+    """Number the ids in *values*; return each id's number, the count of distinct ids, and the distinct ids."""
     given = as_ids(name, values)
     with refusing(name, values, "ids that can be compared"):
         check_present(name, given)
@@ -33,7 +33,7 @@ def numbered(name: str, values: ArrayLike, n: int | None) -> tuple[NDArray[Any],
 
 
 def checked_size(kind: str, n: Any) -> int:
-    """Return *n*, a number of users or items (*kind*); raise an :class:`InputError` if it is not allowed."""
+    """Return *n*, the number of users or items (*kind*), or raise an :class:`InputError` if *n* is not allowed."""
     return checked_count(f"n_{kind}", n, MAX_ROWS, least=0)
 
 
@@ -67,7 +67,7 @@ def checked_triples(
 
 
 def checked_ids(name: str, ids: Any, n: int) -> NDArray[Any] | None:
-    """Return *ids* as an array, or ``None``; raise an :class:`InputError` unless they are *n* distinct ids."""
+    """Return *ids* as an array (``None`` if not given), or raise an :class:`InputError` unless *n* are distinct."""
     if ids is None:
         return None
     array = as_ids(name, ids)
@@ -82,7 +82,7 @@ def checked_ids(name: str, ids: Any, n: int) -> NDArray[Any] | None:
 def first_unsorted(users: NDArray[np.int32], items: NDArray[np.int32], *, repeats: bool = False) -> int:
     """Return the position of the first rating that is out of order, or 0 if all are sorted.
 
-    Equal pairs in succession are in order only if *repeats*.
+    Equal pairs in succession count as sorted only if *repeats* is true.
     """
     behind = np.greater_equal if repeats else np.greater
     for chunk in chunks(users.size - 1):
@@ -117,14 +117,14 @@ def merge_repeats(
 
 
 def numbers_of(names: NDArray[Any] | None) -> dict[Any, int] | None:
-    """Return a dictionary from names to their numbers, or ``None`` without names."""
+    """Return a dictionary from each name to its position, or ``None`` if *names* is ``None``."""
     return None if names is None else {name: i for i, name in enumerate(names.tolist())}
 
 
 def index_of(
     kind: str, numbers: dict[Any, int] | None, n: int, ids: ArrayLike, default: int | None
 ) -> NDArray[np.int32]:
-    """Return the numbers of the users or items (*kind*) with these *ids*; unknown ones become *default*.
+    """Return the numbers of the users or items (*kind*) with these *ids*; an unknown id gets *default*.
 
     *numbers* maps ids to numbers. If it is ``None``, the ids are numbers themselves.
     """
