@@ -12,7 +12,7 @@ _Size = TypeVar("_Size", int, None)
 
 @dataclass(frozen=True)
 class Dialect:
-    """The implementations of sub-groups, atomics and so on that kernels use on a device.
+    """The ways in which the kernels of a device implement sub-groups, atomics, loads and so on.
 
     Each value selects a branch in ``cl/common/*.h``. :mod:`clgraph.runtime.driver.quirks` chooses the values.
     """
@@ -24,7 +24,7 @@ class Dialect:
     float_add: str = "FLOAT_ADD_CAS"  # CAS, PTX, EXT, AMDGCN
     kernel_attribute: str = ""
     nvidia_sm: int = 0
-    spin_pause: str = ""  # an instruction for waiting loops
+    spin_pause: str = ""  # assembly instruction that kernels execute while they wait in a loop
     has_grid_barrier: bool = False  # whether all resident work-groups make progress, so they can wait for each other
 
 
@@ -52,7 +52,7 @@ class DeviceFacts:
     dialect: Dialect = field(default_factory=Dialect)
 
     def group_size(self, on_gpu: _Size) -> int | _Size:
-        """Return the work-group size to use: *on_gpu*, or on a CPU the sub-group size.
+        """Return the work-group size for this device: *on_gpu* on a GPU, the sub-group size on a CPU.
 
         Larger groups gain nothing on a CPU, where a core runs the work-items of a group one after the other. In a group
         smaller than a sub-group, kernels whose lanes wait for each other would not end.
@@ -60,7 +60,7 @@ class DeviceFacts:
         return self.sub_group_size if self.is_cpu else on_gpu
 
     def defines(self) -> dict[str, int | str]:
-        """Return these facts as preprocessor definitions for kernels."""
+        """Return this device's facts as preprocessor definitions for kernels."""
         return {
             "DEV_IS_CPU": int(self.is_cpu),
             "DEV_COMPUTE_UNITS": self.compute_units,
@@ -106,7 +106,7 @@ class DeviceInfo:
         return f"DeviceInfo({', '.join(filter(None, map(str, self.row())))})"
 
     def row(self) -> tuple[object, ...]:
-        """Return the values of the columns that :data:`COLUMNS` names."""
+        """Return this device's row of a table with the columns :data:`COLUMNS`."""
         if self.facts is None:
             return self.id, self.platform, self.name, f"unusable: {self.reason}", "", ""
         kind, memory = "CPU" if self.facts.is_cpu else "GPU", f"{self.facts.global_mem_bytes / 2**30:.1f} GiB"

@@ -18,28 +18,29 @@ from clgraph.errors import InputError
 SCHEMA_VERSION = 1
 ALL_DEVICES_ATOMICS = ("add_int32", "min_int32", "cmpxchg_int32")
 HOST_WAYS = ("scan", "traverse", "union", "heap", "sort")
-_MAX_CACHED = 1 << 10  # interpolated rates cached per curve, because many phases have the same working set
-_MAX_RATE = 1e30  # largest rate accepted: far above any device's, and products of two rates are still finite
+# largest number of interpolated rates cached per curve. They are cached because many phases have the same working set.
+_MAX_CACHED = 1 << 10
+_MAX_RATE = 1e30  # largest accepted rate: far above any real device's, yet the product of two rates stays finite
 _KINDS = {str: "text", int: "an integer from 1 on", float: "a finite number from 0 on"}
 
 
 class Curve(dict[int, float]):
-    """A table of rates by x, which must not be changed; :func:`at` interpolates it."""
+    """A table of rates by x, such as a working set; :func:`at` interpolates it. A table must not be changed."""
 
     @cached_property
     def read_before(self) -> dict[float, float]:
-        """A cache of interpolated rates, by x."""
+        """A cache of the rates that :func:`at` has interpolated, by x."""
         return {}
 
     @cached_property
     def logarithms(self) -> tuple[list[float], list[float]]:
-        """The logarithms of all x, rising, and of the rates."""
+        """The logarithms of the table's x values, in ascending order, and of the rates at these x values."""
         points = sorted(self.items())
         return [math.log(max(1, x)) for x, _ in points], [math.log(rate) for _, rate in points]
 
 
 def _any_host() -> Mapping[str, Curve]:
-    """Return typical rates of a server's core in round numbers, for profiles without measured rates of the host."""
+    """Return typical rates of a server's CPU core, in round numbers, for profiles whose host was not measured."""
     return {
         "scan": Curve({1 << 14: 6e9, 1 << 17: 5e9, 1 << 20: 3.5e9, 1 << 24: 8e8}),
         "traverse": Curve({1 << 14: 9e8, 1 << 17: 3.5e8, 1 << 20: 2.6e8, 1 << 21: 1e8, 1 << 24: 4e7}),
@@ -51,7 +52,9 @@ def _any_host() -> Mapping[str, Curve]:
 
 @dataclass(frozen=True)
 class DeviceRates:
-    """The rates and times with which the cost model predicts; a rate counts operations of the whole device.
+    """The rates and times of a device, from which the cost model predicts run times.
+
+    A rate counts the operations of the whole device, not of one work-item.
 
     Attributes
     ----------
@@ -145,10 +148,10 @@ class DeviceProfile:
     notes: Mapping[str, str] = field(default_factory=dict)
 
     def with_exchanges(self, per_second: float) -> DeviceProfile:
-        """Return this profile, of another processor, with its atomics on one word per work-group scaled to this one.
+        """Return a copy of this profile with its rates of atomics on one word per work-group scaled to this machine.
 
-        *per_second* is the rate of compare-exchanges that was measured here. All rates of such atomics are multiplied
-        by the same factor.
+        The profile is of another processor. *per_second* is the rate of compare-exchanges that was measured on this
+        machine. All rates of atomics on one word per work-group are multiplied by the same factor.
         """
         known = self.rates.group_address_atomics_per_second
         per_second = checked_number("per_second", per_second, above=True)
@@ -186,7 +189,7 @@ class DeviceProfile:
 
 
 def _read(kind: Any, value: Any, name: str) -> Any:
-    """Return the document's *value* called *name* as type *kind*, an annotation, or raise an InputError."""
+    """Convert *value*, which the document calls *name*, to the type annotation *kind*, or raise an InputError."""
     if value is None and name == "grid_barrier_seconds":
         return math.inf
     if is_dataclass(kind) and isinstance(value, Mapping):

@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 
 def load_profile(facts: DeviceFacts, *, measured: bool = True) -> DeviceProfile:
-    """Return the best profile known for the device with these *facts*; *measured* says whether to use measurements."""
+    """Return the best known profile of the device with these *facts*; use measurements only if *measured* is true."""
     candidates = [
         *([(None, user_path(facts))] if measured else []),
         *(("shipped", path) for path in _shipped_for(facts)),
@@ -46,18 +46,18 @@ def load_profile(facts: DeviceFacts, *, measured: bool = True) -> DeviceProfile:
 
 
 def generic_profile(facts: DeviceFacts) -> DeviceProfile:
-    """Return the profile of a generic CPU or GPU, made of round numbers."""
+    """Return the profile of a generic CPU or GPU, whose rates are round numbers."""
     path = _SHIPPED / f"generic-{'cpu' if facts.is_cpu else 'gpu'}.json"
     return _load(path)
 
 
 def shipped_name(facts: DeviceFacts) -> str:
-    """Return the name of the shipped file for exactly this device."""
+    """Return the file name of a profile that is shipped for exactly this device."""
     return f"{_slug(facts.platform)}--{_slug(facts.name)}.json"
 
 
 def _shipped_for(facts: DeviceFacts) -> list[Traversable]:
-    """Return the shipped files for this device or one of which it is a variant, such as ``tesla-k40`` for a K40c."""
+    """Return the profiles shipped for this device, or for a device of which it is a variant (a K40 for a K40c)."""
     name = shipped_name(facts).removesuffix(".json")
     stems = sorted((p.name.removesuffix(".json") for p in _SHIPPED.iterdir() if "--" in p.name), key=len)
     fitting = [stem for stem in stems if re.match(re.escape(stem) + r"(?!\d)", name)]
@@ -65,7 +65,7 @@ def _shipped_for(facts: DeviceFacts) -> list[Traversable]:
 
 
 def platform_name(facts: DeviceFacts) -> str:
-    """Return the name of the shipped file for all devices of this platform."""
+    """Return the file name of the profile that is shipped for all devices of this device's platform."""
     return f"{_slug(facts.platform)}.json"
 
 
@@ -84,10 +84,10 @@ def save_profile(facts: DeviceFacts, profile: DeviceProfile) -> Path:
 
 
 def user_path(facts: DeviceFacts) -> Path:
-    """Return the path of a measurement. The file name has platform, device, driver and number of compute units.
+    """Return the path of the user's measured profile, named by platform, device, driver and number of compute units.
 
-    The number is included because a part of a processor, or a process limited to some of its cores, reports the whole
-    processor's name.
+    The number of compute units is included because a part of a processor reports the whole processor's name. So does
+    a process that is limited to some of the processor's cores.
     """
     known = facts.platform, facts.name, facts.driver_version, f"{facts.compute_units} units"
     name = "--".join(_slug(text) for text in known)

@@ -1,7 +1,7 @@
-"""Algorithms on several machines by Dask, with a worker for each device.
+"""Algorithms that Dask runs on several machines, with one worker for each device.
 
-The functions have the same names as in :mod:`clgraph`. They take a Dask client, and the edges in chunks, each of which
-is read once.
+The functions have the same names as in :mod:`clgraph`. They take a Dask client, and chunks of edges. Each chunk is
+read once.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ Chunk: TypeAlias = Any
 """Arrays ``(sources, targets)`` or ``(sources, targets, weights)``, an array of shape (m, 2), a path, a function
 that returns one of these, or a Dask future of one."""
 
-SEGMENT_EDGES = 1 << 22  # edges that are on a device at a time
+SEGMENT_EDGES = 1 << 22  # edges per segment: the number of edges that a device gets at a time
 _ALLOWED = "(sources, targets), (sources, targets, weights), an array of shape (m, 2), a path, a function or a future"
 _ARRAYS = "expected the arrays sources and targets, and perhaps weights"
 
@@ -51,7 +51,7 @@ def edge_chunks(graph: Any, n_chunks: int) -> list[tuple[NDArray[Any], ...]]:
 
 
 def checked_chunks(chunks: Any) -> list[Chunk]:
-    """Return *chunks* as a list; raise unless a worker can read each of them."""
+    """Return *chunks* as a list, or raise an error if a chunk has a form that workers cannot read."""
     if isinstance(chunks, str | os.PathLike | np.ndarray):
         raise InputError(f"chunks = {shown(chunks)}; allowed: a sequence of chunks; [chunk] is one of them")
     with refusing("chunks", chunks, "a sequence of chunks"):
@@ -64,7 +64,7 @@ def checked_chunks(chunks: Any) -> list[Chunk]:
 
 
 def segments(chunk: Chunk, *, n: int | None, base: int = 0) -> Iterator[Segment]:
-    """Yield the edges of *chunk* in checked segments: the ends are int32 from 0 on, and below *n* if it is given."""
+    """Yield the edges of *chunk* in checked segments. All ends are int32, at least 0, and below *n* if *n* is given."""
     if callable(chunk):
         chunk = chunk()
     if isinstance(chunk, str | os.PathLike):
@@ -78,7 +78,7 @@ def segments(chunk: Chunk, *, n: int | None, base: int = 0) -> Iterator[Segment]
 
 
 def all_segments(places: Sequence[int], chunks: Sequence[Chunk], *, n: int | None, base: int) -> Iterator[Segment]:
-    """Yield the segments of *chunks*; errors about a chunk begin with its position, which is in *places*."""
+    """Yield the segments of all *chunks*; error messages begin with the chunk's position, taken from *places*."""
     for place, chunk in zip(places, chunks, strict=True):
         try:
             yield from segments(chunk, n=n, base=base)

@@ -45,7 +45,7 @@ def connected_components(
     """Find the connected components of the graph of all edges in *chunks*.
 
     Each worker links the edges of one chunk after the other into a forest on its device. Then pairs of workers merge
-    their forests, in ``log2(workers)`` rounds. A message has a parent for each vertex, which is 4 bytes.
+    their forests, in ``log2(workers)`` rounds. A message holds a 4-byte parent for each vertex.
 
     Parameters
     ----------
@@ -105,13 +105,13 @@ _NO_EDGES = (np.zeros(0, np.int32), np.zeros(0, np.int32))
 
 
 def checked_arguments(chunks: Any, n_vertices: Any, base: Any) -> tuple[list[Chunk], int | None, int]:
-    """Check the common arguments of :func:`connected_components` and ``minimum_spanning_forest``, and return them."""
+    """Check the arguments that :func:`connected_components` and ``minimum_spanning_forest`` share; return them."""
     n = None if n_vertices is None else checked_count("n_vertices", n_vertices, MAX_VERTICES, least=0)
     return checked_chunks(chunks) or [_NO_EDGES], n, checked_count("base", base, 1, least=0)
 
 
 def absorb(known: Parents | None, places: list[int], *chunks: Chunk, n: int | None, base: int) -> Parents:
-    """Return the forest of the *known* one and of the edges of *chunks*, whose positions are *places*."""
+    """Return the *known* forest with the edges of *chunks* added. *places* are the positions of these chunks."""
     known = known or Part(np.zeros(0, np.int32), 0, own_address(), 0)
     known, n_edges = known.received(), 0
     with on_device():
@@ -121,7 +121,7 @@ def absorb(known: Parents | None, places: list[int], *chunks: Chunk, n: int | No
             n_edges += sources.size
             if (most := 1 + int(max(sources.max(), targets.max()))) > size:
                 size = most
-                if size > forest.n_vertices:  # Allocate at least twice the size, so that the forest is seldom copied.
+                if size > forest.n_vertices:  # The allocated size at least doubles, so the forest is seldom copied.
                     room = min(MAX_VERTICES, max(size, 2 * forest.n_vertices))
                     forest = EdgeComponents(session, room, forest.parents())
             forest.link(sources, targets)
@@ -130,7 +130,7 @@ def absorb(known: Parents | None, places: list[int], *chunks: Chunk, n: int | No
 
 
 def merge(one: Parents, other: Parents) -> Parents:
-    """Return the forest of the edges of two forests."""
+    """Merge two union-find forests: return the forest that connects the edges of both."""
     other = other.received()
     large, small = sorted((one.value, other.value), key=len, reverse=True)
     with on_device():

@@ -1,4 +1,4 @@
-"""Matrix factorisation on Dask workers: each worker has its users, and item factors move between workers as futures."""
+"""Matrix factorisation on Dask workers: each worker trains its own users, and item factors move between workers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Side = tuple[Any, Any]  # factors and biases of users, or of items
 
 @dataclass(frozen=True)
 class Block:
-    """The ratings of one block, and the settings for training on them."""
+    """The ratings of one block of the matrix, and the settings for training on these ratings."""
 
     run: str
     name: tuple[int, int]
@@ -49,14 +49,14 @@ class Block:
 
 
 class _Kept:
-    """A worker's cache of the last run. Plans take long to make, so they are reused in all epochs."""
+    """A worker's cache for the latest training run. All epochs reuse its plans, because plans take long to make."""
 
     def __init__(self) -> None:
         self.run, self.cells = "", dict[Any, Cell]()
         self.errors: dict[Any, Errors] = {}
 
     def cell(self, block: Block) -> Cell:
-        """Return the cell of *block*, made on first use; a new run drops the cells of the old one."""
+        """Return the :class:`Cell` of *block*, which is made on first use. A new run drops the cells of the old run."""
         if self.run != block.run:
             self.__init__()  # type: ignore[misc]
             self.run = block.run
@@ -86,11 +86,11 @@ def _swept(block: Block, users: Side, items: Side, rate: float, regularization: 
     return (found.user_factors, found.user_biases), (found.item_factors, found.item_biases)
 
 
-_users, _items = itemgetter(0), itemgetter(1)  # tasks that take one side of the result of _swept()
+_users, _items = itemgetter(0), itemgetter(1)  # tasks that select the users' or the items' part of a result of _swept()
 
 
 def _squares(block: Block, users: Side, items: Side, key: str, others: Ratings | None) -> tuple[float, float]:
-    """Return the sums of squared errors on the ratings of *block* and on *others*, which are cached under *key*."""
+    """Return the sums of squared errors on the ratings of *block* and on *others*; cache *others* under *key*."""
     with on_device():
         cell = _kept.cell(block)
         cell.model.set(Factors(users[0], items[0], users[1], items[1]))
@@ -103,7 +103,7 @@ def _squares(block: Block, users: Side, items: Side, key: str, others: Ratings |
 
 
 class RemoteModel:
-    """The model of all users and items, as futures of its parts on the workers."""
+    """The factors of all users and items, held as futures of parts that are on the workers."""
 
     def __init__(self, training: DistributedTraining, mean: float) -> None:
         self.mean, self._training = mean, training
@@ -111,7 +111,7 @@ class RemoteModel:
         self.items: list[distributed.Future] = []
 
     def set(self, factors: Factors) -> None:
-        """Send the parts of *factors* to the workers."""
+        """Split *factors* into parts, and send each part to its worker."""
         training = self._training
         parts = [training.strata.part(factors, d, d) for d in range(training.n)]
         pairs = [((p.user_factors, p.user_biases), (p.item_factors, p.item_biases)) for p in parts]
@@ -119,17 +119,17 @@ class RemoteModel:
         self.items = [training.submit(d, _items, pair) for d, pair in enumerate(pairs)]
 
     def get(self) -> Factors:
-        """Return the current factors and biases."""
+        """Return the current factors and biases of all users and items, which the workers send."""
         found = results(self._training.client, [*self.users, *self.items])
         sides = zip(found[: len(self.users)], found[len(self.users) :], strict=True)
         return self._training.strata.whole([Factors(u[0], i[0], u[1], i[1]) for u, i in sides])
 
 
 class DistributedTraining(Training):
-    """Training on the workers of a client; the arguments are as in ``TeamFactorization``.
+    """Training of a factorisation on the workers of a Dask client; the arguments are as in ``TeamFactorization``.
 
-    The number of strata equals the number of workers. A task trains on a block. It takes the factors of its users and
-    items as futures and returns new ones, so a worker begins the next stratum as soon as its items arrive.
+    The number of strata equals the number of workers. A task trains on one block. It takes the factors of the block's
+    users and items as futures and returns new factors. So a worker begins the next stratum as soon as its items arrive.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class DistributedTraining(Training):
         problem = checked_problem(ratings, rank, n_epochs, storage, biases, mean)
         self._started, self.epochs, self.client = time.perf_counter(), [], client
         self.workers = devices_of(client)
-        self.n = min(len(self.workers), *ratings.shape)  # Further workers would have no users, or no items.
+        self.n = min(len(self.workers), *ratings.shape)  # Additional workers would have no users or no items.
         self.strata, self._run = Strata(ratings, self.n), uuid4().hex
         self._blocks = [
             [
@@ -159,7 +159,7 @@ class DistributedTraining(Training):
         self._whole: tuple[list[Any], list[Any], list[Epoch]] = [], [], []
 
     def submit(self, d: int, function: Any, *arguments: Any) -> distributed.Future:
-        """Return the future of a task for the worker of block row *d*; if it is lost, another worker runs the task."""
+        """Return the future of a task for the worker of block row *d*. If it is lost, another worker runs the task."""
         return submit(self.client, self.workers[d].address, function, *arguments)
 
     def errors_on(self, ratings: Ratings) -> tuple[str, int, list[list[distributed.Future]]]:
@@ -252,7 +252,7 @@ class SGDMatrixFactorization(_OnOneMachine):
         return DistributedTraining(as_client(self.client), ratings, **options)
 
     def to_local(self) -> _OnOneMachine:
-        """Return an estimator for this machine, with the same parameters and factors."""
+        """Return an estimator that needs no Dask client, with the same parameters and factors."""
         local = _OnOneMachine(**{name: value for name, value in self.get_params().items() if name != "client"})
         local.__dict__.update({name: value for name, value in vars(self).items() if name != "client"})
         return local

@@ -1,6 +1,6 @@
 """Reduction of chunks to one result: each worker adds chunks to its part, then pairs of workers merge their parts.
 
-If a worker is lost, its results are lost, too. Dask knows their tasks, and runs them again on another worker.
+If a worker is lost, its results are lost, too. Dask then runs the tasks of these results again on another worker.
 """
 
 from __future__ import annotations
@@ -21,12 +21,14 @@ from clgraph.tables import plain
 
 Value = TypeVar("Value")
 Absorb = Callable[..., Value]
-_TASKS = 8  # tasks per worker: few, since each produces a whole result, but a lost worker loses at least one
+# Tasks per worker. More tasks would produce more results, each of full size. With fewer tasks, the loss of a worker
+# would undo more work, because at least one task is lost.
+_TASKS = 8
 
 
 @dataclass(frozen=True)
 class DistributedInfo:
-    """A report on a call.
+    """A report on one call of a distributed algorithm: its workers, chunks, messages and time.
 
     Attributes
     ----------
@@ -51,14 +53,14 @@ class DistributedInfo:
     seconds: float
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all attributes as types that :func:`json.dumps` takes."""
+        """Return a dictionary of all attributes, with values that :func:`json.dumps` accepts."""
         document: dict[str, Any] = plain(asdict(self))
         return document
 
 
 @dataclass(frozen=True)
 class Part(Generic[Value]):
-    """A worker's result for some chunks, with counts of the messages that it is made of.
+    """A worker's result for some chunks, with counts of the messages that were sent to compute it.
 
     *aside* is data that helps the worker with its next chunks; it is not sent in messages.
     """
@@ -73,13 +75,13 @@ class Part(Generic[Value]):
     aside: Any = field(default=None, compare=False)
 
     def __sizeof__(self) -> int:
-        return object.__sizeof__(self) + self.n_bytes  # Dask estimates a worker's memory by this.
+        return object.__sizeof__(self) + self.n_bytes  # Dask estimates the memory use of a worker from this size.
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "aside": None}
 
     def received(self) -> Part[Value]:
-        """Return this part on the current worker; if another worker made it, it is counted as a message."""
+        """Return this part as the current worker's. If another worker made the part, count one more message."""
         if (here := own_address()) == self.address:
             return self
         largest = max(self.n_bytes, self.largest_message_bytes)
@@ -89,7 +91,7 @@ class Part(Generic[Value]):
         )  # fmt: skip
 
     def grown(self, value: Value, n_bytes: int, n_edges: int, *others: Part[Value]) -> Part[Value]:
-        """Return the part with a new *value*, made of this part and *others*, whose counts are added."""
+        """Return a part whose *value* was computed from this part and *others*, with the sums of all their counts."""
         parts = (self, *others)
         return Part(
             value, n_bytes, self.address, n_edges + sum(part.n_edges for part in parts),
@@ -106,7 +108,7 @@ def folded(
     what: str,
     finish: Callable[[Part[Value]], Part[Value]] | None = None,
 ) -> tuple[Part[Value], DistributedInfo]:
-    """Return the result for all *chunks*, and a report.
+    """Reduce all *chunks* to one result on the workers, and return the result and a report.
 
     ``absorb(part, places, *chunks)`` adds chunks to a worker's part, which is ``None`` at first. ``finish(part)`` is
     called once for each part before the merges, and ``merge(one, other)`` merges two parts.
@@ -115,8 +117,8 @@ def folded(
     workers = devices_of(client)
     tell = begin(what, len(chunks), "chunks")
     waiting = deque(grouped(chunks, max(1, len(chunks) // (_TASKS * len(workers)))))
-    lanes: dict[str, distributed.Future] = {}  # address of a worker: its part so far
-    running: dict[distributed.Future, tuple[str, int]] = {}  # task: address of its worker, number of its chunks
+    lanes: dict[str, distributed.Future] = {}  # each worker's part so far, by the worker's address
+    running: dict[distributed.Future, tuple[str, int]] = {}  # each task's worker address and number of chunks
 
     def give(address: str) -> None:
         places = waiting.popleft()
@@ -159,7 +161,7 @@ def folded(
 
 
 def grouped(chunks: Sequence[Any], most: int) -> list[list[int]]:
-    """Return the positions of the chunks of each task; a task has several chunks if they are paths or functions."""
+    """Return the positions of each task's chunks. Only paths and functions share a task, at most *most* of them."""
     groups, was_light = list[list[int]](), False
     for place, chunk in enumerate(chunks):
         is_light = isinstance(chunk, str | os.PathLike) or callable(chunk)

@@ -58,7 +58,7 @@ class DistributedForest(_Forest):
     info: DistributedInfo
 
     def to_graph(self) -> Graph:
-        """Return the forest as an undirected graph of all vertices."""
+        """Return the forest as an undirected graph that has all vertices."""
         return Graph.from_edges(self.sources, self.targets, self.weights, n=self.n_vertices)
 
 
@@ -130,7 +130,10 @@ def minimum_spanning_forest(
 def absorb(
     known: Part[Forest] | None, places: list[int], *chunks: Chunk, n: int | None, base: int, maximum: bool
 ) -> Part[Forest]:
-    """Return the *known* part with the edges of *chunks* added, whose positions are *places*; some edges may wait."""
+    """Return the *known* part with the edges of *chunks* added. *places* are the positions of these chunks.
+
+    The last edges may stay in ``waiting`` until more edges have come.
+    """
     none = np.zeros(0, np.int32)
     known = known or Part(Forest(none, none, None, n or 0), 0, own_address(), 0)
     known, n_edges = known.received(), 0
@@ -138,15 +141,15 @@ def absorb(
     with on_device():
         for segment in all_segments(places, chunks, n=n, base=base):
             size = max(size, 1 + int(max(segment[0].max(), segment[1].max())))
-            # Filter only if at most half of the edges seen so far are in the forest; otherwise few would be ruled out.
+            # Filter only if at most half of the edges seen so far are in the forest. Otherwise, few would be dropped.
             rules_out = 0 < 2 * forest.sources.size <= known.n_edges + n_edges
             n_edges += segment[0].size
             if rules_out and segment[2] is not None and forest.weights is not None:
                 sieve = sieve or ForestFilter(worker_session(), size, forest.edges, maximum=maximum)
                 segment = sieve.rest(segment)
             waiting.append(segment)
-            # Wait until the number of new edges reaches the forest's. Then reading the forest again costs no more than
-            # reading the new edges.
+            # Wait until the new edges outnumber the edges of the forest. Then reading the forest again costs no more
+            # than reading the new edges.
             if sum(part[0].size for part in waiting) >= max(SEGMENT_EDGES, forest.sources.size):
                 forest, sieve, waiting = lightest(size, maximum, forest.edges, *waiting), None, []
     forest = forest._replace(n_vertices=size, waiting=tuple(waiting))
@@ -154,7 +157,7 @@ def absorb(
 
 
 def finish(part: Part[Forest], *, maximum: bool) -> Part[Forest]:
-    """Return *part* after its waiting edges have been added to its forest."""
+    """Add the waiting edges of *part* to its forest, and return the new part."""
     if not part.value.waiting:
         return replace(part, aside=None)
     part = part.received()
@@ -164,7 +167,7 @@ def finish(part: Part[Forest], *, maximum: bool) -> Part[Forest]:
 
 
 def merge(one: Part[Forest], other: Part[Forest], *, maximum: bool) -> Part[Forest]:
-    """Return the forest of the edges of two forests."""
+    """Merge two parts: return the minimum (or maximum) spanning forest of the edges of both."""
     one, other = one.received(), other.received()
     size = max(one.value.n_vertices, other.value.n_vertices)
     with on_device():
@@ -173,7 +176,7 @@ def merge(one: Part[Forest], other: Part[Forest], *, maximum: bool) -> Part[Fore
 
 
 def lightest(n: int, maximum: bool, *parts: Segment) -> Forest:
-    """Return the minimum spanning forest, or the maximum one, of all edges in *parts*."""
+    """Return the minimum spanning forest (the maximum one if *maximum* is true) of all edges in *parts*."""
     parts = tuple(part for part in parts if part[0].size)
     if len({part[2] is None for part in parts}) > 1:
         raise GraphError("some edges have weights, and others have none")
@@ -184,12 +187,12 @@ def lightest(n: int, maximum: bool, *parts: Segment) -> Forest:
     weights = np.concatenate(given) if given else None
     session = worker_session()
     found = forest_of_edges(session, n, (sources, targets, weights), maximum=maximum)
-    session.release()  # The pool keeps memory for arrays of the same size, but the next lists of edges are longer.
+    session.release()  # Free the pooled arrays: the next lists of edges are longer and cannot reuse such arrays.
     return Forest(*found, n)
 
 
 class Forest(NamedTuple):
-    """The edges of a forest, lesser ends first, sorted by sources and targets.
+    """The edges of a forest. The lesser end of an edge is its source; edges are sorted by source, then target.
 
     In a message, the sources take a bit per edge and a bit per vertex, and each target takes only the bits that a
     vertex number needs.
@@ -199,7 +202,7 @@ class Forest(NamedTuple):
     targets: NDArray[np.int32]
     weights: Weights
     n_vertices: int
-    waiting: tuple[Segment, ...] = ()  # edges that have not been added yet
+    waiting: tuple[Segment, ...] = ()  # edges that have not been added to the forest yet
 
     @property
     def edges(self) -> Segment:
@@ -207,7 +210,7 @@ class Forest(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arrays in a message."""
+        """Size in bytes of the arrays in a message that sends this forest."""
         n, m = self.n_vertices, self.sources.size
         n_bytes, n_planes = divmod(_target_bits(n), _BITS)
         arrays = [array for part in (*self.waiting, (self.weights,)) for array in part if array is not None]
@@ -270,7 +273,7 @@ class ForestFilter:
             self._labels[level], start = forest.parents(), end
 
     def rest(self, segment: Segment) -> Segment:
-        """Return the edges of *segment*, which must have weights, that may be in the forest."""
+        """Drop the edges of *segment* that cannot be in the forest, and return the rest. Edges must have weights."""
         sources, targets, weights = segment
         assert weights is not None
         if self._maximum:

@@ -32,7 +32,10 @@ def _computed(
     n_items: int,
     shared: Mapping[str, Any] | None,
 ) -> dict[str, NDArray[Any]]:
-    """Return the kernel's outputs for *n_items* items of a load from *start* on; the client has cut *values*."""
+    """Compute *n_items* items of a load from *start* on, on this worker, and return the kernel's outputs.
+
+    *values* are the kernel's arguments for these items, which the client has cut out of the load.
+    """
     values = {**values, "first": start}
     part = Work(
         kernels,
@@ -54,7 +57,7 @@ def _computed(
 
 
 class RemoteRunner(Runner):
-    """A runner that computes parts of loads on a worker; if the worker is lost, other runners take over."""
+    """A runner that computes parts of loads on one Dask worker. If this worker is lost, other runners take over."""
 
     def __init__(self, client: distributed.Client, worker: WorkerDevice, work: Work, *, is_warm: bool) -> None:
         self.client, self.work, self.is_warm = client, work, is_warm
@@ -63,13 +66,13 @@ class RemoteRunner(Runner):
         self.member = Member(worker.weight, worker.lanes, worker.is_cpu)
 
     def begin(self, load: Any, outputs: Mapping[str, NDArray[Any]]) -> None:
-        """Send the data that all parts of *load* share to the worker."""
+        """Send to the worker the data that all parts of *load* share."""
         self._load, self._outputs, self._shared = load, outputs, None
         if self.work.shared is not None:
             self._shared = submit(self.client, self.key, given, dict(self.work.shared(load)), others=False)
 
     def run(self, start: int, stop: int) -> None:
-        """Compute items *start* … *stop* − 1 on the worker, and write the results into the outputs."""
+        """Compute items *start* … *stop* − 1 on the worker, and write the results into the output arrays."""
         values = self.work.cut(self._load, start, stop)
         declared = {name: Output(array.dtype, array.shape[1:]) for name, array in self._outputs.items()}
         arguments = self.work.kernels, declared, values, start, stop - start, self._shared
@@ -80,11 +83,11 @@ class RemoteRunner(Runner):
 
 
 class HeteroScheduler(_OnOneMachine):
-    """A scheduler that divides loads among the workers of a Dask client, so that all finish at the same time.
+    """A scheduler that divides loads of items among a Dask client's workers, so that all workers finish together.
 
-    The client cuts loads into parts, sends these to the workers, and gets the results back. The policies are as in
-    :class:`clgraph.HeteroScheduler`; before anything is measured, they use the profile of each worker's device. A
-    worker that is lost, or whose device fails, is dropped with a warning, and the others take over.
+    The client cuts loads into parts, sends the parts to the workers, and gets the results back. The policies are as in
+    :class:`clgraph.HeteroScheduler`. Before anything is measured, policies use the profile of each worker's device. A
+    worker that is lost, or whose device fails, is dropped with a warning, and the other workers take over.
 
     Parameters
     ----------

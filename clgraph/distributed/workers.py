@@ -1,4 +1,4 @@
-"""The workers of a Dask client: their devices, versions and sessions, tasks for them, and waits for tasks."""
+"""Functions for the workers of a Dask client: describe their devices, submit tasks, and wait for results."""
 
 from __future__ import annotations
 
@@ -32,29 +32,29 @@ from clgraph.runtime.session import Session, as_session
 
 _T = TypeVar("_T")
 _one_at_a_time = threading.Lock()
-_LOOK_SECONDS = 1.0  # interval at which a wait asks the scheduler for its workers
-_DESCRIBE_ATTEMPTS = 3  # the same number of lost workers after which Dask gives a task up
+_LOOK_SECONDS = 1.0  # interval at which a wait asks the scheduler which workers it still has
+_DESCRIBE_ATTEMPTS = 3  # attempts to describe the workers. Dask, too, gives a task up after 3 lost workers.
 
 
 @dataclass(frozen=True)
 class WorkerDevice:
-    """A worker's description of itself."""
+    """A worker's address, its device, and the versions of its packages."""
 
     address: str
-    device: str  # name of its device; empty if there is none
+    device: str  # name of the worker's device; empty if the worker has none
     weight: float  # memory bandwidth in the device's profile, in bytes per second
     is_cpu: bool
     compute_units: int
-    versions: dict[str, str] = field(hash=False)  # versions of packages, which must be the same everywhere
-    lanes: int = 1  # work-items that run at the same time
-    reason: str = ""  # why there is no device
+    versions: dict[str, str] = field(hash=False)  # package versions, which must equal the client's
+    lanes: int = 1  # number of work-items that the device runs at the same time
+    reason: str = ""  # the reason why the worker has no device
 
 
 @contextlib.contextmanager
 def on_device() -> Iterator[None]:
-    """Let only one thread at a time use this worker's device, and add the worker's address to errors.
+    """Let only one thread at a time use this worker's device, and add the worker's address to error messages.
 
-    The causes of errors are removed, because OpenCL's errors cannot be sent to other processes.
+    The cause of each error is removed, because OpenCL's errors cannot be sent to other processes.
     """
     with _one_at_a_time:
         try:
@@ -72,7 +72,7 @@ def worker_session() -> Session:
 
 
 def own_address() -> str:
-    """Return the address of the worker that runs this."""
+    """Return the address of the Dask worker that runs this code."""
     return str(distributed.get_worker().address)
 
 
@@ -100,16 +100,17 @@ def submit(
     key: str | None = None,
     others: bool = True,
 ) -> Any:
-    """Return the future of a task for the worker at *address*; if *others*, another one may run it if that is lost.
+    """Submit a task to the worker at *address*, and return the task's future.
 
-    Arrays among the arguments are sent with the task, so that it can be run again.
+    If that worker is lost, another worker may run the task if *others* is true. Arrays among the arguments are sent
+    with the task, so that it can be run again.
     """
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 PiB"}):
         return client.submit(function, *arguments, key=key, workers=[address], allow_other_workers=others, pure=False)
 
 
 def given(values: Any) -> Any:
-    """Return *values*; as a task, this stores them on its worker."""
+    """Return *values* unchanged. Submitted as a task, this function stores *values* on a worker."""
     return values
 
 
@@ -128,7 +129,7 @@ def as_client(client: Any) -> distributed.Client:
 
 
 def living(client: distributed.Client) -> list[str]:
-    """Return the addresses of the workers that the scheduler knows."""
+    """Return the addresses of the workers that the scheduler knows at present."""
     try:
         return sorted(client.nthreads())
     except (OSError, RuntimeError) as error:
@@ -136,16 +137,16 @@ def living(client: distributed.Client) -> list[str]:
 
 
 def lost_after() -> float:
-    """Return the seconds without a heartbeat after which a worker is lost: ``distributed.scheduler.worker-ttl``."""
+    """Return the seconds without a heartbeat after which a worker counts as lost (Dask's setting ``worker-ttl``)."""
     return float(parse_timedelta(dask.config.get("distributed.scheduler.worker-ttl") or "5 minutes"))
 
 
 def _watched(client: distributed.Client, attempt: Callable[[], _T | None], address: str, ends: float) -> _T:
-    """Call *attempt* until it returns a value that is not ``None``, and return this; check the workers in between.
+    """Call *attempt* until it returns a value other than ``None``, and return this value. Check the workers meanwhile.
 
-    If *address* is given, only that worker may answer, until ``time.monotonic()`` is *ends*. Otherwise any worker may,
-    because Dask gives tasks of a lost worker to others. Dask's errors for lost workers and schedulers are converted to
-    clgraph's.
+    If *address* is given, only that worker may answer, until ``time.monotonic()`` is *ends*. Otherwise any worker may
+    answer, because Dask gives the tasks of a lost worker to other workers. Dask's errors for lost workers and
+    schedulers are converted to clgraph's errors.
     """
     seen = time.monotonic()
     while True:
@@ -181,9 +182,9 @@ def wait_for(
     address: str = "",
     ends: float = math.inf,
 ) -> list[distributed.Future]:
-    """Wait until all *tasks* are done, or if *first* until one is; return the done ones, including failed ones.
+    """Wait until all *tasks* are done (with *first*, until any task is); return the done tasks, failed ones included.
 
-    The tasks may be run by any worker, or if *address* is given only by that one.
+    Any worker may run the tasks, or only the worker at *address* if this is given.
 
     Raises
     ------
@@ -209,7 +210,7 @@ def results(
 ) -> list[Any]:
     """Wait until all *tasks* are done, and return their results; arguments and errors are as in :func:`wait_for`."""
     wait_for(client, list(tasks), address=address, ends=ends)
-    # Not Future.result with a time limit, which would restart the transfer of a large result after each time-out.
+    # Future.result with a time limit is no option: it restarts the transfer of a large result after each time-out.
     transfer = asyncio.run_coroutine_threadsafe(client.gather(list(tasks), asynchronous=True), client.loop.asyncio_loop)
 
     def gathered() -> list[Any] | None:
@@ -240,8 +241,8 @@ def devices_of(client: distributed.Client) -> list[WorkerDevice]:
     if not living(client):
         raise ClusterError(f"the cluster at {client.scheduler.address} has no workers; add some before this call")
     found, ends = list[WorkerDevice](), time.monotonic() + lost_after()
-    for _ in range(_DESCRIBE_ATTEMPTS):  # A worker that its nanny restarts has a new address.
-        # As a task, not by Client.run: opening a device takes seconds, and the worker must stay responsive meanwhile.
+    for _ in range(_DESCRIBE_ATTEMPTS):  # A lost worker may return: its nanny restarts it under a new address.
+        # A task opens each device, which takes seconds. Client.run would make the worker unresponsive meanwhile.
         tasks = {address: submit(client, address, _described, others=False) for address in living(client)}
         for address, task in tasks.items():
             try:
