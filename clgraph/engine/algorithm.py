@@ -26,12 +26,12 @@ from clgraph.runtime.graphs.admission import admit
 from clgraph.runtime.graphs.device_graph import GraphOnDevice
 from clgraph.runtime.session import Session, SessionLike, as_session
 
-MAX_CHOICES = 64  # kept with a graph. A caller that varies a setting, such as the seed, adds one for each value.
+MAX_CHOICES = 64  # choices cached per graph. A caller that varies a setting (such as the seed) adds one per value.
 
 
 @dataclass(frozen=True)
 class Algorithm:
-    """The object behind a public function, ``explain``, the command line and the benchmarks.
+    """An algorithm: the object behind its public function, ``explain``, the command line and the benchmarks.
 
     Attributes
     ----------
@@ -89,12 +89,12 @@ class Algorithm:
                     admit(session, graph)
                 problem.measured(session)
         names = self.contenders(problem, facts) if is_auto else ()
-        if isinstance(graph, GraphOnDevice):  # A graph on the device is not copied to the host.
+        if isinstance(graph, GraphOnDevice):  # no host strategies: a graph on the device is not copied to the host
             names = [name for name in names if self.strategies[name].kind != "sequential"]
         return choose(self.strategies, names, strategy, problem, facts, rates)
 
     def predictions(self, session: Session, problem: Any) -> tuple[dict[str, Estimate], dict[str, str]]:
-        """Return the predicted times of the strategies that can run, the fastest first, and why the others cannot."""
+        """Return the predicted times of all strategies that can run, fastest first, and why the other ones cannot."""
         facts = session.facts
         reasons = obstacles(self.strategies, self.strategies, problem, facts)
         if isinstance(getattr(problem, "graph", None), GraphOnDevice):
@@ -104,7 +104,7 @@ class Algorithm:
         return prices(self.strategies, runs, problem, facts, session.profile.rates), reasons
 
     def _host_first(self, problem: Any, facts: DeviceFacts, rates: DeviceRates) -> Choice | None:
-        """Return the host strategy if, judged by sizes, it should finish before a device could answer, else None."""
+        """Return the host strategy if the sizes alone show that it finishes before any device could, else ``None``."""
         host = self.strategies.get("host")
         if host is None or host.unfit(problem) is not None:
             return None
@@ -115,10 +115,10 @@ class Algorithm:
         return Choice("host", "auto", {"host": found}, reason=reason)
 
     def _host_without_driver(self, problem: Any, strategy: str) -> Choice | None:
-        """Return the host strategy if it is named or the graph is too small for any device, else None.
+        """Return the host strategy if the caller named it or the graph is too small for any device, else ``None``.
 
-        This loads no driver. In every shipped profile, ``call_seconds`` is at least 0.15 ms, so the rates of a generic
-        CPU show for which graphs the host is faster than any device.
+        This method loads no driver. In every shipped profile, ``call_seconds`` is at least 0.15 ms, so the rates of a
+        generic CPU show for which graphs the host is faster than any device.
         """
         graph = getattr(problem, "graph", None)
         if graph is None or isinstance(graph, GraphOnDevice) or not isinstance(strategy, str):
@@ -206,7 +206,7 @@ class Algorithm:
         return result
 
     def chosen(self, on: Session, problem: Any, strategy: str = "auto") -> Choice:
-        """Return the choice of :meth:`choose`, cached by graph, or for an unchecked matrix by sampled values."""
+        """Return the choice of :meth:`choose`, cached per graph, or per sample of values for an unchecked matrix."""
         graph, known, seen = getattr(problem, "graph", None), None, None
         if not isinstance(graph, WrappedGraph):
             known = None if graph is None else on.kept.choices.setdefault(getattr(graph, "on_device", graph), {})
@@ -229,10 +229,10 @@ class Algorithm:
     def _planned(
         self, on: Session, problem: Any, choice: Choice, given: Mapping[str, Any], *, is_unread: bool
     ) -> Iterator[Any]:
-        """Yield a cached plan or a new one, and cache it afterwards unless the block raises.
+        """Yield a cached or new plan for a ``with`` block, and cache the plan afterwards unless the block raises.
 
-        A plan is cached while its graph exists. The plan of an unchecked matrix is cached for the next matrix of the
-        same size.
+        A plan stays cached while its graph exists. The plan of an unchecked matrix is cached for the next matrix of
+        the same size.
         """
         chosen, graph = self.strategies[choice.strategy], getattr(problem, "graph", None)
         before = on.memory.allocated_bytes
@@ -265,7 +265,7 @@ class Algorithm:
 
 
 def _host_info(choice: Choice, seconds: float, **told: Any) -> RunInfo:
-    """Return the ``info`` of a run on the host alone."""
+    """Return the ``info`` for the result of a run on the host alone."""
     why = "asked for" if choice.requested != "auto" else choice.reason or "predicted to be the fastest"
     return RunInfo(
         choice.strategy, "sequential", "host", why, Seconds(seconds, 0.0, 0.0, 0.0), choice.seconds, {}, **told
@@ -273,17 +273,17 @@ def _host_info(choice: Choice, seconds: float, **told: Any) -> RunInfo:
 
 
 def _key(*parts: Any) -> Hashable:
-    """Return a key that identifies a call on a graph, or ``None`` if a part, such as an array, cannot be hashed."""
+    """Return a key that identifies a call by its *parts*, or ``None`` if a part, such as an array, cannot be hashed."""
     try:
         key = tuple(map(_frozen, parts))
         hash(key)
-    except Exception:  # The user's values may raise anything; a list may even contain itself.
+    except Exception:  # The user's values may raise any error when hashed; a list may even contain itself.
         return None
     return key
 
 
 def _frozen(value: Any) -> Hashable:
-    """Return *value* with its type, because 1.0 equals 1 but is not allowed everywhere that 1 is."""
+    """Return *value* as a hashable pair with its type, because 1.0 equals 1 but is not allowed wherever 1 is."""
     if isinstance(value, Mapping):
         return tuple((name, _frozen(each)) for name, each in sorted(value.items()))
     return type(value), tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value

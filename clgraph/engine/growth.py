@@ -1,4 +1,4 @@
-"""Arrays that grow while a plan runs: a kernel that finds its array full is run again with a longer one."""
+"""Arrays that grow while a plan runs: a kernel that finds its array full is run again with a longer array."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from clgraph.runtime.programs.program import Launch
 
 
 def capacity_of(array: str) -> str:
-    """Return the name of the kernel parameter that holds the length of *array*."""
+    """Return the name of the kernel parameter that passes the length of the array named *array*."""
     return f"{array}_capacity"
 
 
 class Growth:
-    """Launches the kernel of one phase, and lengthens an array whenever the kernel finds it full.
+    """A launcher of the kernel of one phase. It lengthens an array whenever the kernel finds this array full.
 
-    Before the kernel runs again, the array with its status word gets back its former values. So the kernel may
-    count there by atomics as if it had never run.
+    Before the kernel runs again, the array with the kernel's status word gets back its former values. So the kernel
+    may count in that array with atomics as if it had never run.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Growth:
         self._before = block.memory.empty(block.size, block.dtype)
 
     def run(self, launch: Launch, launches: Iterable[Launch]) -> None:
-        """Run *launch* until the array is long enough; all *launches* of the plan then use the longer array.
+        """Run *launch*, and repeat it with a longer array until it fits. All *launches* then use the longer array.
 
         Raises
         ------
@@ -54,7 +54,7 @@ class Growth:
         launch()
         while self._block.item(self._status) == STATUS_CAPACITY:
             if self._before.item(self._status) == STATUS_CAPACITY:
-                return  # An earlier kernel wrote this status, and Plan.check will raise it.
+                return  # An earlier kernel wrote this status. Plan.check() will raise the error.
             old = self._arrays[self._name]
             needed = 0 if self._needed < 0 else self._block.item(self._needed)
             self._block.copy_from(self._before)

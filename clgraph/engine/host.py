@@ -18,24 +18,30 @@ from clgraph.model.cost import HostItems, Part, Work
 from clgraph.model.strategy import Strategy, solves_all
 from clgraph.runtime.session import Session
 
-_VERTEX_BYTES, _LINE_BYTES = 16.0, 64.0  # data of a search per vertex; a cache line
-_USUAL_REACH = 0.25  # assumed working set / data of all vertices: a value between random and mesh numberings
-_CACHED = 1 << 15  # vertices + entries: the limit like UNLOOKED for ways other than searches, slower per entry
-# An entry beyond two per vertex costs a search 0.4 of an item less, because it mostly leads to a vertex already seen.
+_VERTEX_BYTES, _LINE_BYTES = 16.0, 64.0  # bytes of data that a search keeps per vertex; bytes of a cache line
+# Assumed working set of a small graph without statistics, as a share of the data of all its vertices. The value lies
+# between the shares for random numberings and for meshes.
+_USUAL_REACH = 0.25
+# vertices + entries. In a smaller graph, the locality is not sampled. UNLOOKED is the larger limit for searches; other
+# ways are slower per entry.
+_CACHED = 1 << 15
+# Each entry beyond two per vertex costs a search 0.6 instead of 1 item, because most lead to a vertex already seen.
 _SAVED, _PROBED_DEGREE = 0.4, 2
-# Working set of a search of a mesh: 800 bytes for each of √n vertices of its front, times 2 to the power 1.3 × mean
-# log2 distance. A graph of at most 2 entries per vertex is a tree, which is taken to be numbered by level.
+# A search of a mesh has a front of about √n vertices. Its working set is 800 bytes × √n × 2 ** (1.3 × mean log2
+# distance). Graphs of at most 2 entries per vertex are trees, which are assumed to be numbered level by level.
 _FRONT_BYTES, _FRONT_POWER, _EDGES_OF_TREES = 800.0, 1.3, 2
-# Part of the last factor that is in the cache at the start: for unions, scipy has just transposed the matrix.
+# Subtracted from the power of two above: the part of the working set that is in the cache at the start. It is 1 for
+# unions, because scipy has just transposed the matrix.
 _NEAR_FRONT = {"traverse": 0.0, "union": 1.0}
 _TAKEN_AS_IT_IS = np.dtype(np.int32), np.dtype(np.int32), np.dtype(np.float64)  # offsets, columns, values
-# Share of far neighbours from which near ones hardly matter; mean log2 distance beyond which neighbours leave the line.
+# If a larger share of the neighbours is far, the near neighbours hardly matter. If the mean log2 distance is larger,
+# near neighbours are in other cache lines.
 _FAR_IN_RANDOM, _LOG2_VERTICES_PER_LINE = 1 / 3, 4.0
-_MAX_INDICES = 2**31 - 2**16  # entries + 2 × vertices, because scipy's indices are int32
+_MAX_INDICES = 2**31 - 2**16  # upper limit for entries + 2 × vertices, because scipy's indices are int32
 
 
 class HostPlan:
-    """A plan that runs on the host, on the problem's own arrays; ``run()`` may be called repeatedly.
+    """A plan that runs on the host and reads the problem's arrays in place; ``run()`` may be called repeatedly.
 
     Attributes
     ----------
@@ -56,11 +62,14 @@ class HostPlan:
         return self._found
 
     def release(self) -> None:
-        """Do nothing: a host plan holds only its result."""
+        """Do nothing, because a host plan holds nothing but its result."""
 
 
 def given_matrix(graph: Graph) -> Any:
-    """Return the user's matrix if scipy's searches take it unchanged, else ``None``. Making a new one takes 20 us."""
+    """Return the user's matrix if scipy's searches take it unchanged, else ``None``.
+
+    The unchanged matrix saves the 20 us that making a new matrix takes.
+    """
     if not isinstance(graph, WrappedGraph):
         return None
     graph.check()
@@ -74,7 +83,8 @@ def given_matrix(graph: Graph) -> Any:
 def pattern(graph: Graph) -> Any:
     """Return *graph* as a matrix for scipy's searches, which ignore the values of its entries.
 
-    scipy may copy the values, and newly allocated ones take a quarter longer to copy. So a user's matrix keeps its own.
+    scipy may copy the values, and copying newly allocated values takes a quarter longer. So the values of a user's
+    matrix are kept.
     """
     if (given := given_matrix(graph)) is not None:
         return given
@@ -85,17 +95,17 @@ def pattern(graph: Graph) -> Any:
 
 
 def too_many_entries(problem: Any) -> str | None:
-    """Return the reason if a graph is too large for scipy, whose indices are int32, else ``None``."""
+    """Return the reason why the problem's graph is too large for scipy's int32 indices, or ``None`` if it fits."""
     graph = problem.graph
     fits = graph.n_edges + 2 * graph.n_vertices < _MAX_INDICES
     return None if fits else f"scipy takes graphs of less than {_MAX_INDICES} entries and vertices"
 
 
 def walked(graph: Graph, way: str) -> Work:
-    """Return the work of visiting every vertex and every entry once.
+    """Return the host's work for visiting every vertex and every entry of *graph* once.
 
-    Neighbours with far numbers cost cache misses, and more of them if a heap orders the visits. Without statistics, the
-    work is estimated from the sizes of a small graph, or from a few entries of a larger one. Searches do not visit
+    Neighbours with far numbers cost cache misses, and more misses if a heap orders the visits. Without statistics, the
+    work is estimated from the sizes of a small graph, or from a few entries of a larger graph. Searches do not visit
     vertices without an edge.
     """
     n, m, is_measured = graph.n_vertices, graph.n_edges, graph.is_measured
@@ -115,20 +125,20 @@ def walked(graph: Graph, way: str) -> Work:
             front = 2.0 ** (_FRONT_POWER * mean_log2_distance) - _NEAR_FRONT[way]
             reach = max(reach, _FRONT_BYTES * math.sqrt(n) * front)
         elif far < _FAR_IN_RANDOM and mean_log2_distance > _LOG2_VERTICES_PER_LINE:
-            reach = whole  # Some edges lead anywhere, so successive vertices of a front are far apart.
+            reach = whole  # Some edges lead to random vertices, so successive vertices of a front are far apart.
     near = HostItems((1.0 - far) * items, min(whole, reach), way)
     return Work(host_items=(near, HostItems(far * items, whole, way)))
 
 
 def met(problem: Any, way: str) -> Part:
-    """Return the work of :func:`walked` times the share of the graph that a search reaches."""
+    """Return the host's work for one search: :func:`walked`, weighted by the share of the graph that it reaches."""
     graph = problem.graph
     is_known = graph.n_vertices > FAR_DISTANCE and graph.is_measured
     return walked(graph, way), problem.stats.reached_share if is_known else 1.0, 1.0
 
 
 def scanned(graph: Graph, passes: float, passes_of_vertices: float = 0.0) -> Work:
-    """Return the work of *passes* over vertices and entries, and *passes_of_vertices* over vertices, in order."""
+    """Return the host's work for *passes* scans of all vertices and entries, plus *passes_of_vertices* of vertices."""
     n = float(graph.n_vertices)
     items = n + graph.n_edges
     entries = HostItems(passes * items, 8.0 * items, "scan")

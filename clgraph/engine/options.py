@@ -45,7 +45,7 @@ def option_names(strategy: Strategy) -> list[str]:
 
 
 def strategies_by_option(strategies: Mapping[str, Strategy]) -> dict[str, list[str]]:
-    """Return for each option the names of the strategies that have it."""
+    """Return a dictionary from each option to the names of the strategies that have this option."""
     found: dict[str, list[str]] = {}
     for name, strategy in strategies.items():
         for option in option_names(strategy):
@@ -56,7 +56,7 @@ def strategies_by_option(strategies: Mapping[str, Strategy]) -> dict[str, list[s
 def check_arguments(
     function: str, options: Iterable[str], strategies: Mapping[str, Strategy], problem: Any, split: Iterable[str]
 ) -> None:
-    """Raise an :class:`InputError` if *function* does not take one of *options*; the message lists its arguments.
+    """Raise an :class:`InputError` unless *function* takes all *options*; the message lists the allowed arguments.
 
     Options belong to *strategies*, or to runs on several devices (*split*). The keyword arguments of *problem* are
     settings of the function.

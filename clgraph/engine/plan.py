@@ -1,4 +1,4 @@
-"""The Plan class: a recipe allocated, compiled and bound for one device, which can be run repeatedly."""
+"""The Plan class: a recipe with allocated arrays and compiled kernels for one device, which can be run repeatedly."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch, Program
 from clgraph.runtime.session import Session
 
-PACED_SECONDS = 0.1  # A run that is predicted to take longer waits after each launch, so that Ctrl-C can end it.
+PACED_SECONDS = 0.1  # In a run predicted to take longer, the host waits after each launch, so that Ctrl-C works.
 
 
 class Plan:
-    """A recipe for one problem on one device, ready to run; ``run()`` may be called repeatedly.
+    """A recipe that is ready to run for one problem on one device; ``run()`` may be called repeatedly.
 
     Attributes
     ----------
@@ -69,8 +69,8 @@ class Plan:
         self.setting = setting = recipe.setting()
         self.rounds: list[int] = []
         self.used: list[Any] = []
-        self._found: dict[str, int] = {}  # details that kernels have written
-        self._counted = 0  # rounds of all loops of this run
+        self._found: dict[str, int] = {}  # details of the last run that kernels have written
+        self._counted = 0  # number of rounds so far in this run, over all loops
         self._made_by = session.profile, session.facts
         first = next((step for step in recipe.steps if isinstance(step, Phase)), None)
         self._first = None if first is None else Phase(first.kernel, 0, defines=first.defines)
@@ -90,9 +90,9 @@ class Plan:
         self.scope: dict[str, Any] = {**lengths, **given, **setting.values, **inputs, **self.arrays}
         if setting.prepare is not None:
             self.scope |= setting.prepare(self)
-        self._statuses: list[tuple[str, str, int]] = []  # kernel, and the array and index of its status word
+        self._statuses: list[tuple[str, str, int]] = []  # name of a kernel, array and index of its status word
         self._launches: dict[Launch, Growth | None] = {}
-        distinct = {id(step): step for step in recipe.steps}  # A step that is listed twice is bound once.
+        distinct = {id(step): step for step in recipe.steps}  # A step that is listed twice is prepared only once.
         prepared = {key: self._prepared(step) for key, step in distinct.items()}
         self._steps = [prepared[id(step)] for step in recipe.steps]
 
@@ -105,15 +105,14 @@ class Plan:
         return estimate(self.price(self.problem, self.session.facts), self.session.profile.rates).seconds
 
     def _given(self) -> tuple[Mapping[str, int | str], Mapping[str, Any]]:
-        """Return the definitions and arguments by which kernels get the input: the rows of the problem's graph."""
+        """Return the definitions and arguments that pass the rows of the problem's graph to kernels."""
         rows = device_graph(self.session, self.problem.graph)
         return rows.defines(), rows.scope
 
     def _number(self, phase: Phase | None, value: Any) -> Any:
-        """Return *value* as a number.
+        """Return *value* as a number; a callable is called, and text is evaluated.
 
-        A callable is called. Text is evaluated as an expression of constants in the kernel file of *phase*, or is 0
-        without a phase.
+        Text is an expression of constants in the kernel file of *phase*. Without a phase, text counts as 0.
         """
         if callable(value):
             return value()
@@ -122,7 +121,7 @@ class Plan:
         return value
 
     def _place(self, phase: Phase, word: str) -> tuple[str, int]:
-        """Return the array's name and the index of *word*, which has the form ``"<array>[<expression>]"``."""
+        """Return the name of the array and the index in *word*, which has the form ``"<array>[<expression>]"``."""
         array, _, expression = word.removesuffix("]").partition("[")
         return array, self._number(phase, expression)
 
@@ -151,7 +150,7 @@ class Plan:
         return lambda: self._launch(launch)
 
     def bound(self, phase: Phase) -> Launch:
-        """Return the launch of *phase*, with its arguments from the scope."""
+        """Return a launch of the kernel of *phase* that takes its arguments from the scope."""
         if phase.status is not None:
             self._statuses.append((phase.kernel, *self._place(phase, phase.status)))
         program = self._program_of(phase)
@@ -214,7 +213,7 @@ class Plan:
         return run
 
     def run(self) -> None:
-        """Run the steps in order; only the words that decide whether a loop ends are read back.
+        """Run the steps in order. The host reads back only the words that decide whether a loop ends.
 
         Raises
         ------
@@ -226,7 +225,7 @@ class Plan:
             step()
 
     def detach(self) -> None:
-        """Drop the reference to the problem and its graph until :meth:`attach`; bound launches and arrays are kept."""
+        """Drop the references to the problem and its graph until :meth:`attach`, but keep launches and arrays."""
         self.problem = None
         if self.recipe.steps:
             self.recipe = Recipe(())
@@ -236,31 +235,31 @@ class Plan:
                 part.detach()
 
     def attach(self, problem: Any) -> None:
-        """Set the problem of the next run; it must have the same graph and settings as the one before."""
+        """Set the problem of the next run, which must have the same graph and settings as the previous problem."""
         self.problem = problem
         for part in self.used:
             if isinstance(part, Plan):
                 part.attach(problem)
 
     def fits(self, session: Session) -> bool:
-        """Return whether *session* still has the facts and the profile with which this plan was made."""
+        """Return whether *session* still has the device facts and the profile from which this plan was made."""
         return self._made_by[0] is session.profile and self._made_by[1] is session.facts
 
     def release(self) -> None:
-        """Break reference cycles, so that the plan's memory is freed with the last reference to it."""
+        """Break reference cycles, so that the plan's memory is freed when the last reference to the plan goes."""
         for part in self.used:
             if isinstance(part, Plan):
                 part.release()
         self._steps, self.used, self._launches = [], [], {}
 
     def check(self) -> None:
-        """Raise an error if a status word reports one, and read the details that kernels wrote; see :meth:`read`."""
+        """Raise an error if a kernel's status word reports one, and store the details that kernels wrote."""
         self.read()
 
     def read(self, *parts: tuple[DeviceArray, int, int]) -> list[NDArray[Any]]:
         """Read status words and details as :meth:`check` does, and return items ``start:stop`` of arrays.
 
-        Each of *parts* is an array, a start and a stop. All are read with a single wait for the device.
+        Each of *parts* is a tuple (array, start, stop). All parts are read with a single wait for the device.
         """
         looking = [(use, use.statuses()) for use in self.used if isinstance(use, LookBack)]
         for use in self.used:
@@ -268,7 +267,7 @@ class Plan:
                 use.check()
         first = self._first
         found = {} if first is None else {name: self._place(first, word) for name, word in self.setting.found.items()}
-        places: dict[str, list[int]] = {}  # Only a range of words is read from each array, which is faster.
+        places: dict[str, list[int]] = {}  # Reading only the needed range of each array is faster.
         for array, place in (*(status[1:] for status in self._statuses), *found.values()):
             places.setdefault(array, []).append(place)
         blocks = [(self.arrays[name], min(at), max(at) + 1) for name, at in places.items()]
@@ -283,13 +282,13 @@ class Plan:
         return items
 
     def word(self, word: str) -> int:
-        """Read one word: ``"<array>[<expression of constants of the recipe's first kernel file>]"``."""
+        """Read ``"<array>[<expression>]"`` from the device. Constants are from the recipe's first kernel file."""
         assert self._first is not None
         array, place = self._place(self._first, word)
         return int(self.arrays[array].item(place))
 
     @property
     def details(self) -> dict[str, Any]:
-        """The details of the last run that its ``info`` reports."""
+        """The details of the last run, which the ``info`` of its result reports."""
         told = [self.setting.details, *(getattr(use, "details", {}) for use in self.used), self._found]
         return {name: value() if callable(value) else value for each in told for name, value in each.items()}

@@ -1,4 +1,4 @@
-"""The function that makes a Strategy of a recipe."""
+"""The function planned(), which makes a Strategy from a recipe."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ Price: TypeAlias = Callable[[Any, DeviceFacts], Work | list[Part]]
 
 @dataclass(frozen=True)
 class _Planned:
-    """A function that makes the plan of a recipe for a session and a problem.
+    """A callable that makes a plan from a recipe, for a session and a problem.
 
-    Its signature shows the recipe's options, without those that a partial has set, and without *tuning*, which is taken
-    from the session.
+    Its signature shows the options of the recipe. It leaves out options that a ``functools.partial`` has set, and
+    *tuning*, which is taken from the session.
     """
 
     recipe: Callable[..., Recipe]
@@ -59,7 +59,7 @@ def planned(
     answer: Callable[[Any, DeviceFacts], Work] | None = None,
     unchecked: Unchecked | None = None,
 ) -> Strategy:
-    """Return the strategy that runs the recipe ``recipe(problem, facts, **options)`` as an instance of *plan*.
+    """Return a strategy that runs the recipe ``recipe(problem, facts, **options)`` as a plan of class *plan*.
 
     ``price(problem, facts)`` predicts the work of a run with the default options. If a recipe computes with tuned
     sizes, it has an optional parameter *tuning*, which maps each kernel file to its tuned sizes.

@@ -26,27 +26,31 @@ class GraphProblem:
 
     @property
     def settings(self) -> Hashable:
-        """The type of the problem and all its fields but the graph: a plan serves all problems that agree in these."""
+        """The problem's type and all fields except the graph. Problems on a graph with equal settings share a plan."""
         return type(self), *(getattr(self, name) for name in self.__dataclass_fields__ if name != "graph")
 
     def admitted(self) -> Self:
-        """Make the checks that need the graph's entries, and return the problem to solve."""
+        """Make the checks that depend on the graph's entries, and return the problem to solve."""
         return self
 
     def measured(self, _session: Session | None) -> Self:
-        """Make the checks of a graph that a device, if there is one, does faster than the host; return the problem."""
+        """Make the checks of the graph that a device does faster than the host, and return the problem.
+
+        Without a session, the host makes these checks.
+        """
         return self
 
     def admitted_if_checked(self) -> Self:
-        """Return :meth:`admitted`; for a wrapped matrix the problem itself, which :func:`admission` checks later."""
+        """Return :meth:`admitted`, or for a wrapped matrix this problem, because :func:`admission` checks it later."""
         return self if isinstance(self.graph, WrappedGraph) else self.admitted()
 
 
 @contextmanager
 def admission(session: Session | None, problem: Any, *, checked: bool = True) -> Iterator[Any]:
-    """Check the graph of *problem* and compute its statistics; a wrapped matrix counts as unchecked after the block.
+    """Check the graph of *problem* and compute its statistics for a ``with`` block.
 
-    If a graph is still unchecked inside the block, the host checks it as soon as one of its arrays is read.
+    If a graph is still unchecked inside the block, the host checks it as soon as one of its arrays is read. After the
+    block, a wrapped matrix counts as unchecked again.
 
     Parameters
     ----------
@@ -60,7 +64,7 @@ def admission(session: Session | None, problem: Any, *, checked: bool = True) ->
     Yields
     ------
     object
-        The problem to solve. If the graph was a wrapped matrix, it may have another graph.
+        The problem to solve. If the graph was a wrapped matrix, this problem may have another graph.
     """
     graph = getattr(problem, "graph", None)
     if not isinstance(graph, WrappedGraph):
@@ -71,7 +75,8 @@ def admission(session: Session | None, problem: Any, *, checked: bool = True) ->
     try:
         if session is not None and checked:
             admit(session, graph)
-        yield replace(problem.admitted())  # A copy, because the old object has cached values from estimated statistics.
+        # The problem is copied, because the old object has cached values from estimated statistics.
+        yield replace(problem.admitted())
     finally:
         if session is not None:
             session.device_graphs.pop(graph, None)

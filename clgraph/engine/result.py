@@ -11,7 +11,7 @@ from clgraph.tables import html_fields
 
 
 class Result:
-    """A named tuple with the answer, and with the attributes ``info`` and often ``graph``.
+    """Base class of named tuples that hold an answer, with the attributes ``info`` and often ``graph``.
 
     A pickle stores only the number of vertices and the ids of ``graph``. Reading the edges of the graph of an unpickled
     result raises a :class:`clgraph.errors.MissingEdgesError`. Copies share the graph.

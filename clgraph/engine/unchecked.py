@@ -1,4 +1,4 @@
-"""Runs on a CPU on an unchecked matrix: the kernels check the entries while they read them."""
+"""Plans that run on a CPU with an unchecked matrix: their kernels check the entries while reading these entries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _INT32 = np.dtype(np.int32)
 
 
 class UncheckedPlan:
-    """A plan whose kernels read a matrix in place, without copying it, and write directly to the user's answer.
+    """A plan whose kernels read a matrix in place, without a copy, and write directly into the arrays of the answer.
 
     A subclass for an algorithm binds its launches to :attr:`lent`, and has a method ``result()``. The launches are
     reused for the next matrix of the same size.
@@ -56,11 +56,11 @@ class UncheckedPlan:
 
     @property
     def details(self) -> dict[str, Any]:
-        """An empty dictionary: these runs report no details."""
+        """An empty dictionary, because runs on unchecked matrices report no details."""
         return {}
 
     def fits(self, session: Session) -> bool:
-        """Return whether *session* still has the facts and the profile with which this plan was made."""
+        """Return whether *session* still has the device facts and the profile from which this plan was made."""
         return self._made_by[0] is session.profile and self._made_by[1] is session.facts
 
     def attach(self, problem: Any) -> None:
@@ -82,7 +82,7 @@ class UncheckedPlan:
             launch.lend(self.lent)
 
     def detach(self) -> None:
-        """Drop the references to the matrix and the answer until :meth:`attach`; the launches are kept."""
+        """Drop the references to the matrix and the answer until :meth:`attach`, but keep the launches."""
         for launch in self.launches:
             launch.give_back(self.lent)
         del self._graph, self._hosts, self.lent
@@ -92,7 +92,7 @@ class UncheckedPlan:
             launch()
 
     def finish(self) -> tuple[NDArray[Any], ...]:
-        """Wait for the launches, and return the words and the answers.
+        """Wait for the launches, and return the array of words and the arrays of the answer.
 
         Raises
         ------
@@ -111,9 +111,9 @@ class UncheckedPlan:
             Always.
         """
         assert isinstance(self._graph, WrappedGraph)
-        self._graph.check()  # raises an error that names the wrong value
+        self._graph.check()  # Normally, this raises an error that names the wrong value.
         raise GraphError("this csr matrix was changed while it was read")
 
     def release(self) -> None:
-        """Drop the launches; the memory of the answer belongs to the user."""
+        """Drop the launches. The memory of the answer is not freed, because it belongs to the user."""
         self.launches.clear()
