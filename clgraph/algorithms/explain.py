@@ -101,7 +101,7 @@ class Explanation(Choice):
 
 
 def _parts(estimate: Estimate) -> str:
-    """List the parts of the estimate that exceed 5 % of its total time, largest first."""
+    """List the parts of the estimate that take more than 5 % of its total time, largest first."""
     large = sorted(estimate.parts.items(), key=lambda item: -item[1])
     return ", ".join(f"{name} {milliseconds(s)}" for name, s in large if s > 0.05 * estimate.seconds)
 
@@ -156,7 +156,7 @@ def explain(
     session: SessionLike = None,
     **options: Unpack[Options],
 ) -> Explanation:
-    """Return the predicted time of each strategy for *algorithm* on *data*, and why others cannot run.
+    """Return the predicted time of each strategy for *algorithm* on *data*, and why some strategies cannot run.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ DEEP_LEVELS = 40.0  # levels. Deeper searches have few frontiers that are large 
 TURNED_SHARE = 0.25  # share of the vertices. A search that reaches a smaller share has no large frontier.
 # CPUs. The time of one core is expressed in dependent loads from its second-level cache.
 VERTEX_LOADS, ENTRY_LOADS = 0.5, 0.25  # loads per reached vertex, and per entry that a top-down search reads
-# Loads per mispredicted branch at a far neighbour, and the greatest number of such branches per reached vertex.
+# Loads per mispredicted branch at a far neighbour; greatest number of mispredicted branches per reached vertex.
 GUESS_LOADS, GUESSES_PER_VERTEX = 2.0, 4.0
 PULL_LOADS = 2.5  # loads per vertex in all bottom-up levels together
 # The top-down levels of a search that later goes bottom-up take a fifth of the time of an entirely top-down search.

@@ -18,7 +18,7 @@ _MAX_SLICES, _MIN_SLICE = 512, 64  # greatest number of slices of the vertices; 
 # Least number of claim slots per net. If the largest net has more members than _LONG_NET, nets get more slots.
 _MIN_SLOTS, _LONG_NET = 8, 256
 _CLAIM_BYTES = 1 << 27  # greatest memory of the claim slots of all nets. _MIN_SLOTS per net are always allowed.
-_OFFERED = 4  # A later window is offered to up to 4 times as many vertices as it has colours for.
+_OFFERED = 4  # A later window has colours for a share of the vertices. It is offered to up to 4 times that share.
 _WHAT = "colouring at distance 2"
 
 

@@ -79,8 +79,8 @@ def recipe(
     """
     stats, closed, order = problem.stats, not problem.bipartite, problem.order or "natural"
     n, cpu, width = stats.n_vertices, facts.is_cpu, facts.sub_group_size
-    # Each bitmap has a bit for every hash colour. If the limits allow, it also has at least three times as many bits as
-    # the largest net has members.
+    # Each bitmap has a bit for every hash colour. If the limits allow, it also has at least three bits for each member
+    # of the largest net.
     least, room = 1 << max(0, (hash_bits[1] if hash_bits else 0) - 5), max(1, _USED_BYTES // (4 * max(1, n)))
     words = max(least, power_of_two_at_most(min(3 * problem.members // 16 + 1, _MAX_WORDS, room)))
     # TEAM: the number of lanes that share a row, one for every four entries of a mean row.

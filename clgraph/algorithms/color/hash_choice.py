@@ -63,7 +63,7 @@ def hash_start(graph: Graph, *, closed: bool, bits: int) -> HashStart:
 def default_bits(graph: Graph) -> int:
     """Return the default number of bits of a colour at distance 1.
 
-    It allows about 0.4 colours per neighbour of an average vertex, roughly as many as a greedy colouring needs.
+    It allows about 0.4 colours per neighbour of an average vertex, like greedy colourings.
     """
     mean_degree = graph.n_edges / max(1, graph.n_vertices)
     return min(MOST_BITS, max(min(1, graph.n_edges), int(np.log2(1.0 + 0.4 * mean_degree))))

@@ -33,7 +33,7 @@ class _Part(NamedTuple):
     launches: list[Launch]  # one for the first step, then two that later steps use alternately
     state: DeviceArray
     size: int
-    sized: list[tuple[Launch, ...]]  # for each list: the launches that count members, find places, and colour
+    sized: list[tuple[Launch, ...]]  # The launches that count members, find places, and colour: a tuple for each list.
 
 
 class Windows:

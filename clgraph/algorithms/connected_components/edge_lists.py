@@ -23,7 +23,7 @@ class EdgeComponents:
     def __init__(self, session: Session, n_vertices: int, parents: NDArray[np.int32] | None = None) -> None:
         self.session, self.n_vertices = session, n_vertices
         known = 0 if parents is None else parents.size
-        self._fours = -(-n_vertices // 4)  # kernels that merge and compress take four vertices at a time
+        self._fours = -(-n_vertices // 4)  # A work-item of the kernels that merge and compress processes four vertices.
         with session.driver:
             self._parent = session.empty(4 * self._fours, np.int32)
             if known < 4 * self._fours:
@@ -39,14 +39,14 @@ class EdgeComponents:
                 self._launch("edge_list.cl:link_edges", sources.size, m=sources.size, **ends)
 
     def link_forest(self, parents: NDArray[np.int32]) -> None:
-        """Join vertices that are connected in another forest, which may cover only the first vertices."""
+        """Join the vertices that another forest connects. That forest may cover only the first vertices."""
         if parents.size:
             with self.session.driver:
                 other = self._upload(parents)
                 self._launch("merge.cl:merge_parents", -(-parents.size // 4), n=parents.size, other=other)
 
     def parents(self) -> NDArray[np.int32]:
-        """Return the smallest vertex of each vertex's component."""
+        """Return, for each vertex, the smallest vertex of its component."""
         if not self.n_vertices:
             return np.zeros(0, np.int32)
         with self.session.driver:
@@ -63,7 +63,7 @@ class EdgeComponents:
 
 
 def numbered(parents: NDArray[np.int32]) -> tuple[int, NDArray[np.int32]]:
-    """Return the number of components and each vertex's component number, in the order of smallest vertices."""
+    """Return the number of components and each vertex's component number. Smallest vertices set the order."""
     is_root = parents == np.arange(parents.size, dtype=np.int32)
     ranks = np.cumsum(is_root, dtype=np.int32)
     labels: NDArray[np.int32] = ranks[parents] - 1

@@ -31,13 +31,13 @@ from clgraph.runtime.session import Session
 
 _MESSAGE = "connected_components/message.cl"
 _WORD = 32  # vertices per 32-bit word of a bitmap
-_WORDS, _SMALL = 32, 1 << 17  # words per block. Forests of fewer than 2^17 vertices have blocks of one word.
+_WORDS, _SMALL = 32, 1 << 17  # words per block of a message. In forests of less than 2^17 vertices, a block has one.
 LOCAL = "rem", "hook_compress", "afforest"
 
 
 @dataclass
 class Forest:
-    """The result of one device: the plan whose arrays hold its forest of all vertices, and counts of its work."""
+    """The forest of all vertices that one device builds. The arrays of its *plan* hold the forest."""
 
     plan: ComponentsPlan
     n_entries: int = 0
@@ -49,7 +49,7 @@ class Forest:
         return self.plan.session
 
     def merge(self, other: DeviceArray, *, is_packed: bool = False) -> None:
-        """Enqueue kernels that join *other*, a forest on the same device, to this one and flatten the result."""
+        """Enqueue kernels that join *other*, a forest on the same device, to this forest and flatten the result."""
         scope = self.plan.scope
         join_forest(self.session, scope["n"], other, self.plan.labels, is_packed=is_packed)
         self.plan.program("connected_components/phases.cl").bind("compress", -(-scope["n"] // 4), scope)()
@@ -64,7 +64,7 @@ class Forest:
         return message.nbytes
 
     def skips(self) -> list[int | None]:
-        """Return, for each slab, a vertex of the giant component whose rows were skipped, or ``None`` if none were."""
+        """Return a vertex of the skipped giant component for each slab, or ``None`` for a slab without skipped rows."""
         if not self.states:
             return [None]
         at = self.session.program("connected_components/afforest.cl").constant
@@ -105,13 +105,13 @@ def solve(
 
 
 def check_strategy(strategy: object) -> None:
-    """Raise an :class:`UnsupportedStrategyError` if several devices do not have *strategy*."""
+    """Raise an :class:`UnsupportedStrategyError` if *strategy* cannot run on several devices."""
     if not is_among(strategy, ("auto", *LOCAL)):
         raise UnsupportedStrategyError(f"strategy = {shown(strategy)}; on several devices: 'auto', {', '.join(LOCAL)}")
 
 
 def reason(asked: str) -> str:
-    """Return why a strategy runs, given the one that the caller has *asked* for."""
+    """Return why the strategy of a run was chosen. *asked* is the strategy that the caller named."""
     return "asked for" if asked != "auto" else "predicted to be the fastest on the first part"
 
 
@@ -152,7 +152,7 @@ def picked(graph: SplitGraph | StreamedGraph, strategy: str) -> str:
 
 
 def _local_forests(graph: SplitGraph | StreamedGraph, strategy: str, given: Mapping[str, Any]) -> list[Forest | None]:
-    """Return the forest of the entries of each device; ``None`` for a device without any."""
+    """Return each device's forest of its own entries, or ``None`` for a device without entries."""
 
     return graph.team.each(lambda place: local_forest(graph, place, strategy, given))
 
@@ -160,14 +160,14 @@ def _local_forests(graph: SplitGraph | StreamedGraph, strategy: str, given: Mapp
 def local_forest(
     graph: SplitGraph | StreamedGraph, place: int, strategy: str, given: Mapping[str, Any]
 ) -> Forest | None:
-    """Return the forest of the entries of one device; ``None`` if it has none."""
+    """Return the forest of the entries of one device, or ``None`` if the device has no entries."""
     began, forest = time.perf_counter(), None
     for slab in graph.slabs(place):
         session = slab.graph.session
         with session.driver:
             plan: ComponentsPlan = STRATEGIES[strategy].plan(session, ComponentsProblem(slab.graph.as_graph()), **given)
-            # A plan with a long predicted time waits after each launch. Here that would hold the driver lock, which the
-            # threads of the other devices need.
+            # A plan with a long predicted time waits after each launch. Such a wait would keep the driver lock, which
+            # the threads of the other devices need. So the prediction is set to 0.
             plan.predicted_seconds = 0.0
             plan.run()
             if forest is None:
@@ -175,7 +175,7 @@ def local_forest(
             else:
                 forest.merge(plan.labels)
             forest.n_entries += slab.graph.n_edges
-            if not slab.graph.directed and "state" in plan.arrays:  # the plan may have skipped rows
+            if not slab.graph.directed and "state" in plan.arrays:  # The plan may have skipped rows.
                 forest.states.append(plan.arrays["state"])
     if forest is not None:
         wait_for(forest.session)
@@ -192,7 +192,7 @@ def bare_forest(session: Session, n: int) -> Forest:
 
 
 def _merge(team: Team, forests: Mapping[int, Forest]) -> tuple[int, int, int]:
-    """Merge all forests into one. Return its place, the number of rounds, and the most bytes that one device moved."""
+    """Merge all forests on one device. Return its index, the number of rounds, and the most bytes moved by a device."""
     rounds, moved = team.merge_rounds([*forests]), dict.fromkeys(forests, 0)
     for pairs in rounds:
         gives = dict(pairs)
@@ -210,7 +210,7 @@ def _merge(team: Team, forests: Mapping[int, Forest]) -> tuple[int, int, int]:
 def forest_message(session: Session, n: int, parent: DeviceArray) -> tuple[DeviceArray, bool]:
     """Return the flat forest *parent* as an array to send to another device, and whether that array is packed.
 
-    It is packed only if that makes it shorter than one label for each of the *n* vertices.
+    It is packed only if the packed form is shorter than one label for each of the *n* vertices.
     """
     shape = _shape(n)
     n_words, n_blocks = shape["n_words"], shape["n_blocks"]

@@ -1,7 +1,8 @@
-"""Connected components on several GPUs, each in a process: a forest on each, exchanged, merged and numbered on all.
+"""Connected components on several GPUs, with a process for each GPU.
 
-Each GPU finds a forest of its entries, and writes it to shared memory. Then each merges the others' forests into its
-own, so all have the same trees and number them in the same way, and each copies its range of the answer.
+Each GPU finds a forest of its entries, and writes it to shared memory. Then each GPU merges the forests of all other
+GPUs into its own. So all GPUs have the same trees and number them in the same way. Each GPU copies its range of the
+answer.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from clgraph.multi_device.split_graph import ranges
 from clgraph.runtime.driver.timing import RunInfo, Seconds
 
 _FOREST, _MESSAGE = "the forest of the running call", "its message"
-_PACKED = 16  # vertices per word in the room for a message; R-MAT graphs need one word per 50 vertices
+_PACKED = 16  # vertices per word of memory for a message. R-MAT graphs need only one word per 50 vertices.
 
 
 @dataclass(frozen=True)
 class _Local:
-    """What a process tells of its forest.
+    """The report of a process about its forest.
 
     Attributes
     ----------
@@ -54,7 +55,7 @@ class _Local:
 
 
 def solve(graph: ProcessGraph, strategy: str, options: Mapping[str, Any]) -> tuple[int, NDArray[np.int32], RunInfo]:
-    """Return how many components there are, the numbers of the vertices' components, and what ran."""
+    """Return the number of components, each vertex's component number, and the info of the run."""
     on_devices.check_strategy(strategy)
     started, team, n = time.perf_counter(), graph.processes, graph.n_vertices
     if not n:
@@ -94,7 +95,7 @@ def _info(
 
 
 def _find(member: Member, part: Any, strategy: str, options: Mapping[str, Any], room: NDArray[np.uint32]) -> _Local:
-    """Find the forest of a part, and write it to *room*."""
+    """Find the forest of a part of the graph. Write it to *room* if it fits."""
     graph, started = part_of(member, part), time.perf_counter()
     picked = on_devices.picked(graph, strategy)
     given = checked_options(STRATEGIES, Choice(picked, strategy, {}), options)
@@ -110,7 +111,7 @@ def _find(member: Member, part: Any, strategy: str, options: Mapping[str, Any], 
 
 
 def _send(member: Member, room: NDArray[np.uint32]) -> None:
-    """Write the message with the forest to *room*."""
+    """Write the message that holds the forest to *room*."""
     words = member.kept[_MESSAGE]
     member.begin_read(words, 0, room[: words.size])
     member.finish_reads()
@@ -119,7 +120,10 @@ def _send(member: Member, room: NDArray[np.uint32]) -> None:
 def _join(
     member: Member, others: Sequence[tuple[NDArray[np.uint32], bool]], room: NDArray[np.int32], cut: tuple[int, int]
 ) -> int:
-    """Merge the forests of other processes; write the components of a range of vertices to *room*; return how many."""
+    """Merge the forests of the other processes into this process's forest. Return the number of components.
+
+    The component numbers of the vertices in the range *cut* are written to *room*.
+    """
     forest = member.kept.pop(_FOREST)
     del member.kept[_MESSAGE]
     for message, is_packed in others:

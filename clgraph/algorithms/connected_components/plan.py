@@ -16,8 +16,8 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch
 from clgraph.runtime.session import Session
 
-_PIECES = 4  # A part of the answer is read in four pieces, each while the next is numbered.
-_BLOCKS = 2  # blocks of rows per compute unit, so that unequal rows spread more evenly
+_PIECES = 4  # A part of the answer is read in four pieces. While one piece is read, kernels number the next one.
+_BLOCKS = 2  # blocks of rows per compute unit. Two blocks spread rows of unequal lengths more evenly than one.
 
 
 class ComponentsPlan(Plan):
@@ -25,12 +25,15 @@ class ComponentsPlan(Plan):
 
     @property
     def labels(self) -> DeviceArray:
-        """After ``run()``, the smallest vertex of each vertex's component, int32, in the first ``n`` items."""
+        """After ``run()``, item v is the smallest vertex of the component of vertex v, for all v below ``n``; int32."""
         return self.arrays["parent"]
 
     @cached_property
     def _numbering(self) -> tuple[Launch, Scan, Launch, DeviceArray, DeviceArray]:
-        """The launches that mark the roots, count the roots before each, and give each vertex the count of its root."""
+        """The launches that number the components, and two arrays: component numbers, and roots before each vertex.
+
+        They mark the roots, count the roots before each vertex, and give each vertex the count of its own root.
+        """
         n, program = self.setting.values["n"], self.program("connected_components/phases.cl")
         labels, ranks = self.session.empty(n + 1, np.int32), self.session.empty(n + 1, np.int32)
         mark = program.bind("mark_roots", n, self.scope, is_root=labels)
@@ -38,7 +41,7 @@ class ComponentsPlan(Plan):
         return mark, Scan(self.session, labels, ranks), look_up, labels, ranks
 
     def result(self) -> tuple[int, NDArray[np.int32]]:
-        """Return the number of components and each vertex's component number, in the order of smallest vertices."""
+        """Return the number of components and each vertex's component number. Smallest vertices set the order."""
         n = self.setting.values["n"]
         if not n:
             return 0, np.zeros(0, np.int32)
@@ -51,9 +54,9 @@ class ComponentsPlan(Plan):
         return int(numbers[n]), numbers[:n]
 
     def part(self, start: int, stop: int, read: Callable[[DeviceArray, int, int], object]) -> int:
-        """Number the components of vertices *start* … *stop* − 1, and return how many components all have.
+        """Number the components of vertices *start* … *stop* − 1. Return the number of components of the whole graph.
 
-        ``read(numbers, first, last)`` begins to read some of the numbers, while kernels find the next ones.
+        ``read(numbers, first, last)`` begins to read a piece of the numbers while kernels compute the next piece.
         """
         n, alignment = self.setting.values["n"], self.session.alignment // 4
         mark, scan, _, labels, ranks = self._numbering
@@ -74,7 +77,8 @@ class ComponentsPlan(Plan):
 class MatrixComponents(UncheckedPlan):
     """A one-time run on a CPU that validates a matrix while it finds the components.
 
-    It unites the ends of edges within blocks of vertices, then of edges between blocks, and numbers the trees.
+    First it unites the ends of the edges within each block of vertices. Then it unites the ends of the edges between
+    blocks, and numbers the trees.
     """
 
     def __init__(self, session: Session, problem: ComponentsProblem) -> None:

@@ -15,28 +15,32 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.engine.host import scanned, walked
 from clgraph.model.cost import Atomics, Chain, Gathers, Part, Work
 
-NEAR_BYTES = 2.0**18  # working set of accesses to near neighbours: about a core's second-level cache
-SECTOR_BYTES = 64.0  # bytes that are moved to read one entry of a row
-VERTEX_BYTES = 24.0  # memory traffic per vertex of the passes that initialise and flatten the trees
-ENTRY_BYTES = 24.0  # memory traffic per united entry, including the search for its row
-GUESS_SECONDS = 3e-8  # a CPU core's time per mispredicted branch of a union; up to 2 per vertex if numbered at random
-OUTSIDE_PER_TREE = 8.0  # vertices outside the giant component after the sample, per tree of first hooks
-MIN_OUTSIDE_SHARE = 0.02  # least share of the vertices that is assumed to stay outside the giant component
-HUB_ROW_LOADS = 16.0  # dependent loads per entry of the longest row, whose entries a GPU's sub-group divides
-CHECKED_ENTRY_BYTES, CHECKED_VERTEX_BYTES = 22.0, 62.0  # memory traffic of validation and unions, per entry and vertex
-FLAT_HOOK_DEPTH = 32.0  # first-hook depth at which the longest row counts in full: hubs come after their neighbours
-_SCANS = 0.5  # scipy's cost, in passes over vertices and entries
-_CALL = Work(host_seconds=5e-5)  # fixed cost of a call to scipy
+NEAR_BYTES = 2.0**18  # working set of loads of near neighbours: about the size of a core's second-level cache
+SECTOR_BYTES = 64.0  # bytes that a device loads to read one entry of a row
+VERTEX_BYTES = 24.0  # memory traffic per vertex, in the passes that initialise and flatten the trees
+ENTRY_BYTES = 24.0  # memory traffic to find the row of an entry and to unite the entry's ends
+# Seconds of a CPU core per mispredicted branch of a union. With a random numbering there are up to 2 per vertex.
+GUESS_SECONDS = 3e-8
+OUTSIDE_PER_TREE = 8.0  # vertices that the sample leaves outside the giant component, per tree of first hooks
+MIN_OUTSIDE_SHARE = 0.02  # At least this share of the vertices is assumed to stay outside the giant component.
+HUB_ROW_LOADS = 16.0  # dependent loads per entry of the longest row. The lanes of a GPU's sub-group share the entries.
+# Memory traffic to validate a matrix and unite its edges, per entry and per vertex.
+CHECKED_ENTRY_BYTES, CHECKED_VERTEX_BYTES = 22.0, 62.0
+# If first-hook trees are at least this deep, the longest row counts in full, because hubs come after their neighbours.
+FLAT_HOOK_DEPTH = 32.0
+_SCANS = 0.5  # fixed cost of scipy's search, in passes over all vertices and entries
+_CALL = Work(host_seconds=5e-5)  # fixed time of a call to scipy
 
-ONE_TREE_SHARE = 0.5  # largest tree's share of sampled vertices. Above this, first hooks leave (nearly) one tree.
-HUB_TREE_SHARE = 0.1  # largest tree's share of sampled vertices. Above this, hubs have joined many trees.
+ONE_TREE_SHARE = 0.5  # share of sampled vertices in the largest tree. Above this, first hooks leave (nearly) one tree.
+HUB_TREE_SHARE = 0.1  # share of sampled vertices in the largest tree. Above this, hubs have joined many trees.
 FEW_TREES_SHARE = 2e-3  # trees per vertex. Below this, a round of stride 4 hooks about 100 vertices of each tree.
-SMALL_COMPONENTS_REACH = 0.4  # share of vertices that a search reaches. Below this, no component is worth skipping.
-RANDOM_FAR_SHARE, RANDOM_TREES_SHARE = 0.5, 0.05  # numbering is random if > 0.5 are far and < 0.05 trees
+SMALL_COMPONENTS_REACH = 0.4  # share of vertices that a search reaches. Below this, skipping a component saves no time.
+# A numbering is random if more than 0.5 of the neighbours are far and there are fewer than 0.05 trees per vertex.
+RANDOM_FAR_SHARE, RANDOM_TREES_SHARE = 0.5, 0.05
 
 
 def rem(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
-    """Return the work of ``rem``, which unites the ends of each edge once."""
+    """Predict the work of ``rem``, which unites the two ends of each edge once."""
     stats, n, far = problem.stats, float(problem.stats.n_vertices), problem.stats.far_neighbor_share
     entries = stats.n_edges * (1.0 if stats.directed else 0.5)
     guesses = stats.randomness * min(entries, 2.0 * n) / facts.compute_units if facts.is_cpu else 0.0
@@ -53,7 +57,7 @@ def rem(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
 
 
 def afforest(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
-    """Return the work of ``afforest``: first hooks, a sample, and rows of vertices outside the giant component."""
+    """Predict the work of ``afforest``: first hooks, a sample, and rows of vertices outside the giant component."""
     stats, n, far = problem.stats, float(problem.stats.n_vertices), problem.stats.far_neighbor_share
     first_entries = min(4.0 * stats.n_edges, SECTOR_BYTES * (n - stats.n_isolated))
     outside = outside_share(stats) * n
@@ -68,7 +72,7 @@ def afforest(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
 
 
 def outside_share(stats: GraphStats) -> float:
-    """Return the share of the vertices that the sample leaves outside the giant component.
+    """Return the share of the vertices that are outside the giant component after the sample.
 
     The share is 1 if there is no giant component. It is also 1 for a directed graph, where each edge is in one row
     only, so no row can be skipped.
@@ -79,22 +83,23 @@ def outside_share(stats: GraphStats) -> float:
 
 
 def hook_compress(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
-    """Return the work of ``hook_compress``: unions by walks to the roots, between passes that flatten the trees."""
+    """Predict the work of ``hook_compress``: unions that walk to the roots, and passes that flatten the trees."""
     n = float(problem.stats.n_vertices)
     return rem(problem, facts).times(1.5) + Work(launches=1.0, streamed_bytes=VERTEX_BYTES * n)
 
 
 def degree_classes(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
-    """Return the work of ``hook_compress`` after binning rows by length, so that no sub-group waits for a long row."""
+    """Predict the work of ``degree_classes``: ``hook_compress`` with rows binned by length, so no long row is late."""
     united = hook_compress(problem, facts)
     again = Work(launches=3.0, streamed_bytes=8.0 * problem.stats.n_edges)
     return replace(united, chains=()) + again
 
 
 def matrix_rows(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
-    """Return the work of :class:`MatrixComponents`, which validates and unites all entries on a CPU.
+    """Predict the work of :class:`MatrixComponents`, which validates and unites all entries on a CPU.
 
-    An entry with a far end is read twice: by the pass within blocks of vertices, and by the pass between blocks.
+    An entry whose ends are far apart is read twice: by the pass within blocks of vertices, and by the pass between
+    blocks.
     """
     stats = problem.stats
     n, m, far = float(stats.n_vertices), float(stats.n_edges), stats.randomness
@@ -106,18 +111,18 @@ def matrix_rows(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
 
 
 def host(problem: ComponentsProblem) -> list[Part]:
-    """Return the work of scipy, which follows the edges of the matrix and of its transpose."""
+    """Predict the work of scipy, which follows the edges of the matrix and of its transpose."""
     asked = walked(problem.graph, "union"), scanned(problem.graph, _SCANS), _CALL
     return [(each, 1.0, 1.0) for each in asked]
 
 
 def hooks_deeply(stats: GraphStats) -> bool:
-    """Return whether first-hook trees are deep. Sampled climbs in deep trees stop before they reach the root."""
+    """Return whether first-hook trees are deep. In deep trees, sampled climbs stop before they reach the root."""
     return stats.first_hook_depth > DEEP_HOOKS
 
 
 def starts_as_one_tree(stats: GraphStats) -> bool:
-    """Return whether first hooks leave (nearly) one tree, as in well ordered meshes."""
+    """Return whether first hooks leave one tree, or nearly one, as in well ordered meshes."""
     is_one = stats.first_hook_giant_share > ONE_TREE_SHARE or hooks_deeply(stats)
     return stats.n_edges > 0 and stats.first_hook_tree_share < 1e-3 and is_one
 
@@ -138,7 +143,8 @@ def sample_strides(stats: GraphStats) -> tuple[int, ...]:
         return (4,)
     if stats.far_neighbor_share > RANDOM_FAR_SHARE and stats.first_hook_tree_share < RANDOM_TREES_SHARE:
         return (4, 32)
-    # Neighbours are near or few. A second neighbour then costs little more than the first, so all vertices are sampled.
+    # Neighbours are near each other, or there are few. Then reading a second neighbour costs little more than reading
+    # the first, so all vertices are sampled.
     return (1, 1) if stats.mean_degree >= 3 else (1,)
 
 

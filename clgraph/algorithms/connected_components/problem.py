@@ -11,7 +11,7 @@ from clgraph.engine.problem import GraphProblem
 
 @dataclass(frozen=True)
 class ComponentsProblem(GraphProblem):
-    """A graph whose components are wanted; the weak ones if it is directed."""
+    """A graph whose connected components are wanted, or its weak components if the graph is directed."""
 
 
 def as_problem(graph: Any) -> ComponentsProblem:

@@ -53,12 +53,12 @@ def _recipe(
 
 
 def _compress(problem: ComponentsProblem, kernel: str = "compress", max_groups: int | None = None) -> Phase:
-    """Return the phase that points every vertex at its root."""
+    """Return the launch that points every vertex at its root."""
     return Phase(f"{_PHASES}:{kernel}", -(-problem.graph.n_vertices // 4), max_groups=max_groups)
 
 
 def hook_compress(problem: ComponentsProblem, _facts: DeviceFacts, *, hook_rounds: int = 1) -> Recipe:
-    """Return the recipe of *hook_rounds* rounds without atomics and one with them, each followed by compression."""
+    """Return the recipe of *hook_rounds* rounds without atomics and one round with atomics. Each flattens the trees."""
     hook_rounds = checked_count("hook_rounds", hook_rounds, 2, least=0)
     n = problem.graph.n_vertices
     steps = [_compress(problem)] if hook_rounds else []
@@ -122,7 +122,7 @@ def afforest(
 
 
 def degree_classes(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds: int = 1) -> Recipe:
-    """Return the recipe of one kernel per degree class, after *hook_rounds* (0 or 1) rounds without atomics."""
+    """Return the recipe of a kernel for each degree class, after *hook_rounds* (0 or 1) rounds without atomics."""
     hook_first = checked_count("hook_rounds", hook_rounds, 1, least=0) > 0
     file, groups = "connected_components/degree_classes.cl", 8 * facts.compute_units
 
@@ -143,7 +143,7 @@ def degree_classes(problem: ComponentsProblem, facts: DeviceFacts, *, hook_round
 
 
 def _solve_on_host(problem: ComponentsProblem) -> tuple[int, NDArray[np.int32]]:
-    from scipy.sparse.csgraph import connected_components  # The import takes 0.07 s.
+    from scipy.sparse.csgraph import connected_components  # imported late, because it takes 0.07 s
 
     found: tuple[int, NDArray[np.int32]] = connected_components(pattern(problem.graph), directed=False)
     return found
@@ -161,5 +161,5 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def contenders(_problem: ComponentsProblem, _facts: DeviceFacts) -> tuple[str, ...]:
-    """Return the strategies that ``"auto"`` compares. The others are there for studies and run only by name."""
+    """Return the strategies that ``"auto"`` compares. The other strategies are for studies and run only if named."""
     return "afforest", "rem", "host"

@@ -31,9 +31,9 @@ def lanes(
     layout: str | None,
     tuning: Tuning,
 ) -> Recipe:
-    """Return the recipe in which a work-item counts one hash of a row.
+    """Return the recipe in which a work-item counts the collisions of one hash in one row.
 
-    With *side_by_side*, the lanes of a sub-group take the hashes of one row.
+    With *side_by_side*, the lanes of a sub-group count the hashes of one row.
     """
     problem, facts, bits = part.problem, part.facts, max(part.widths)
     n_hashes = len(part.hashes)
@@ -85,7 +85,10 @@ def lanes(
 
 
 class _SortedRows:
-    """A step that counts rows too long for a work-item's workspace, by sorting their colours in global memory."""
+    """A step that counts collisions in rows that are too long for the workspace of a work-item.
+
+    It sorts the colours of these rows in global memory.
+    """
 
     def __init__(self, plan: Plan, rows: NDArray[np.int32], groups: int) -> None:
         session, graph = plan.session, plan.problem.graph

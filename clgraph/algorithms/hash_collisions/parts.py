@@ -1,4 +1,4 @@
-"""Shared code of the recipes: the table is counted in parts, each of which has some hashes and some widths."""
+"""Code that all recipes share. The table is counted in parts; each part has some of the hashes and widths."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from clgraph.model.recipe import Array, Phase, Recipe, Setting, Step
 from clgraph.model.record import record
 
 _Item = TypeVar("_Item")
-_CPU_LOCAL_BYTES = 48 << 10  # greatest use of local memory on a CPU
-MAX_HASHES, MAX_WIDTHS = 16, 12  # greatest numbers of hashes and widths per launch
-_GROUP_ENTRIES = 1 << 30  # entries per work-group, so that its sums fit 32 bits
+_CPU_LOCAL_BYTES = 48 << 10  # greatest number of bytes of local memory used on a CPU
+MAX_HASHES, MAX_WIDTHS = 16, 12  # greatest number of hashes per launch; greatest number of widths per launch
+_GROUP_ENTRIES = 1 << 30  # greatest number of entries per work-group. The sums of a work-group then fit 32 bits.
 
 
 @record
 class Part:
-    """The hashes and widths that one launch counts, and the steps that all ways of counting share."""
+    """The hashes and widths that one launch counts, with methods for steps that all ways of counting share."""
 
     problem: CollisionProblem
     facts: DeviceFacts
@@ -30,15 +30,15 @@ class Part:
 
     @property
     def local_words(self) -> int:
-        """The number of words of local memory that rows may use."""
+        """The number of words of local memory that are left for rows."""
         room = self.facts.local_mem_bytes
         room = min(room, _CPU_LOCAL_BYTES) if self.facts.is_cpu else room
         return room // 4 - 2 * len(self.hashes) * len(self.widths) - 64
 
     def tiles(self, kernel: str, step: int, n_groups: int | None, defines: Mapping[str, Any]) -> Phase:
-        """Return the phase over all tiles of *step* entries.
+        """Return the launch that processes all tiles of *step* entries.
 
-        A work-group takes one tile, or with *n_groups* several consecutive tiles.
+        A work-group processes one tile, or several consecutive tiles if *n_groups* is given.
         """
         n_tiles, m = self._n_tiles(step), self.problem.stats.n_edges
         each = 1 if n_groups is None else -(-n_tiles // max(n_groups, m // _GROUP_ENTRIES))
@@ -46,7 +46,7 @@ class Part:
         return Phase(kernel, 0, values={"tiles_per_group": each}, groups=groups, defines=defines)
 
     def long_rows(self, limit: int) -> NDArray[np.int32]:
-        """Return the rows of more than *limit* entries."""
+        """Return the rows that have more than *limit* entries."""
         if self.problem.stats.max_degree <= limit:
             return np.empty(0, np.int32)
         return np.flatnonzero(self.problem.graph.degrees > limit).astype(np.int32)
@@ -64,7 +64,7 @@ class Part:
         long_rows: NDArray[np.int32],
         defines: Mapping[str, int | str],
     ) -> Recipe:
-        """Return the recipe that fills *table* with colours, cuts rows into tiles of *step*, and runs the *steps*."""
+        """Return the recipe that fills *table* with colours, makes tiles of *step* entries, and then runs *steps*."""
         bits, n, n_tiles = self.widths, self.problem.stats.n_vertices, self._n_tiles(step)
         first = Phase(tabulate, n + 1, defines={"TILE_STEP": step})
         return Recipe((first, *steps), lambda: Setting(
@@ -100,6 +100,6 @@ def longest_row(problem: CollisionProblem) -> int:
 
 
 def _cut(items: tuple[_Item, ...], most: int) -> list[tuple[_Item, ...]]:
-    """Split *items* into the fewest tuples of at most *most* items, of similar size."""
+    """Split *items* into tuples of similar size: the fewest tuples that have at most *most* items each."""
     n, n_parts = len(items), -(-len(items) // most)
     return [items[k * n // n_parts : (k + 1) * n // n_parts] for k in range(n_parts)]

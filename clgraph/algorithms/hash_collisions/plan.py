@@ -9,10 +9,10 @@ from clgraph.engine.plan import Plan
 
 
 class CollisionPlan(Plan):
-    """A plan that counts the collisions of one graph. Each of its parts counts some hashes and widths."""
+    """A plan that counts the collisions of one graph. Each part of the plan counts some of the hashes and widths."""
 
     def table(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return totals and maxima, after ``run()``.
+        """After ``run()``, return the totals and the maxima of the collisions.
 
         Raises
         ------

@@ -10,11 +10,11 @@ from clgraph.model.recipe import Array, Phase, Recipe
 from clgraph.primitives.types import Tuning, tuned_sizes
 
 SOURCE = "hash_collisions/planes.cl"
-_LONG_ROW = 255  # entries. A longer row is processed by a work-group.
+_LONG_ROW = 255  # entries. A longer row is processed by a whole work-group.
 
 
 def planes(part: Part, *, persistent: bool, tile: int | None, tuning: Tuning) -> Recipe:
-    """Return the recipe that counts all hashes and widths of a part at once."""
+    """Return the recipe that counts the collisions of all hashes and widths of a part at once."""
     problem, facts, stats, bits = part.problem, part.facts, part.problem.stats, part.widths
     tuned = _tuned(part, tuning)
     words = -(-len(bits) // 2)
@@ -25,10 +25,10 @@ def planes(part: Part, *, persistent: bool, tile: int | None, tuning: Tuning) ->
     size = min(tuned["TILE_ENTRIES"], room) if tile is None else checked_count("tile", tile, room, least=2)
     longest = longest_row(problem)
     if facts.is_cpu:
-        longest = max(63, longest)  # CPUs are not limited by registers.
+        longest = max(63, longest)  # On CPUs, registers do not limit the row length.
     long_row = max(1, min(tuned["LONG_ROW"], longest, size // 2))
     step = size - long_row
-    if tile is None and group > 1:  # Every work-item gets the same number of rows, on average.
+    if tile is None and group > 1:  # Give all work-items the same number of rows, on average.
         row = stats.mean_degree + 1
         step = min(step, max(1, int((max(1, step // int(row * group)) * group - 1) * row)))
     counting = {
@@ -55,7 +55,7 @@ def planes(part: Part, *, persistent: bool, tile: int | None, tuning: Tuning) ->
 
 
 def _tuned(part: Part, tuning: Tuning) -> dict[str, int]:
-    """Return the kernels' sizes from *tuning*, with defaults for the graph and device."""
+    """Return the sizes of the kernels: the values of *tuning*, else defaults for the graph and device."""
     facts, stats = part.facts, part.problem.stats
     sizes = {
         "WG_SIZE": 64,
@@ -65,7 +65,8 @@ def _tuned(part: Part, tuning: Tuning) -> dict[str, int]:
         "TILE_ENTRIES": 4093,
         "GROUPS_PER_UNIT": 48,
         "LOCAL_SUMS": 1,
-        # The words of far neighbours come from DRAM, unless a few vertices of high degree are in most rows.
+        # Storing the words of a vertex side by side pays if the words of far neighbours come from DRAM. They do, unless
+        # a few vertices of high degree are in most rows.
         "SIDE_BY_SIDE": int(stats.far_neighbor_share >= 0.5 and stats.max_degree <= _LONG_ROW),
     }
     if facts.is_cpu:
@@ -77,7 +78,7 @@ def _tuned(part: Part, tuning: Tuning) -> dict[str, int]:
 
 
 def _plane_list(bits: tuple[int, ...], words: int, layers: int) -> str:
-    """Return ``PLANE_LIST`` of cl/hash_collisions/planes.h: the colour bits that the halves of each word hold."""
+    """Return ``PLANE_LIST`` of cl/hash_collisions/planes.h, which names the colour bits in the halves of each word."""
     planes = [[-1] * layers for _ in range(2 * words)]
     for j, (below, width) in enumerate(zip((0, *bits), bits, strict=False)):
         planes[j][: width - below] = range(below, width)

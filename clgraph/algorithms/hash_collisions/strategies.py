@@ -1,4 +1,4 @@
-"""The strategies of hash collisions."""
+"""The strategies that count hash collisions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def count(
     layout: str | None = None,
     tuning: Tuning = NOT_TUNED,
 ) -> Recipe:
-    """Return the recipe that counts all parts of the table. *distinct* and *layout* are options of distance 2."""
+    """Return the recipe that counts all parts of the table. *distinct* and *layout* are options for distance 2."""
     distinct = _method(problem, distinct, layout)
     if problem.distance == 1 and not side_by_side:
         of_part = partial(planes, persistent=persistent, tile=tile, tuning=tuning)
@@ -40,7 +40,7 @@ def count(
 
 
 def _method(problem: CollisionProblem, distinct: str | None, layout: str | None) -> str | None:
-    """Check both options and return the way to count distinct colours, or ``None`` for the default."""
+    """Check *distinct* and *layout*. Return the way to count distinct colours, or ``None`` for the default."""
     known = ("distinct", distinct, ("bitmap", "sort")), ("layout", layout, ("padded", "compact"))
     for name, value, allowed in known:
         if value is None:
@@ -68,7 +68,7 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def contenders(problem: CollisionProblem, facts: DeviceFacts) -> tuple[str, ...]:
-    """Return the one strategy that suits the device. On GPUs a work-item is too slow for a row at distance 2."""
+    """Return the one strategy that suits the device. On GPUs, one work-item per row is too slow at distance 2."""
     if facts.is_cpu:
         return ("row_per_item",)
     return ("persistent" if problem.distance == 1 else "row_per_sub_group",)

@@ -54,7 +54,7 @@ class CollisionTable(Result, _CollisionTable):
     info: RunInfo
 
     def best(self, *, max_colors: int | None = None) -> BestHash:
-        """Return the hash colouring with the fewest collisions. On ties the fewest bits win, then the first hash.
+        """Return the hash colouring with the fewest collisions. Among ties, fewer bits win, then the earlier hash.
 
         Parameters
         ----------

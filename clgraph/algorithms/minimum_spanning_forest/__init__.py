@@ -52,7 +52,9 @@ from clgraph.runtime.session import Session, SessionLike
 if TYPE_CHECKING:
     import networkx as nx
 
-_ENTRIES_OF_ONE = 8  # entries per forest edge. From 8 on, binary searches for the edges' rows beat listing all rows.
+# Entries per forest edge. From 8 on, it is faster to find the rows of the edges by binary searches than to list the
+# rows of all entries.
+_ENTRIES_OF_ONE = 8
 
 
 class _SpanningForest(NamedTuple):
@@ -84,17 +86,17 @@ class SpanningForest(Result, _SpanningForest):
 
     @cached_property
     def sources(self) -> NDArray[np.int32]:
-        """Lesser end of each edge, int32."""
+        """The end with the smaller number of each edge, int32."""
         if self.graph.n_edges < _ENTRIES_OF_ONE * self.edges.size:
             return self.graph.sources()[self.edges]
         offsets = self.graph.row_offsets
-        edges = self.edges.astype(offsets.dtype)  # numpy would convert all offsets to another type
+        edges = self.edges.astype(offsets.dtype)  # else numpy would convert all offsets
         rows: NDArray[Any] = np.searchsorted(offsets, edges, "right") - 1
         return rows.astype(np.int32)
 
     @cached_property
     def targets(self) -> NDArray[np.int32]:
-        """Greater end of each edge, int32."""
+        """The end with the larger number of each edge, int32."""
         return self.graph.column_indices[self.edges]
 
     @cached_property
@@ -215,7 +217,7 @@ def _on_devices(
     maximum: bool,
     weight: Weight,
 ) -> SpanningForest | Session:
-    """Return the forest that several devices find, or the session of the first device if it is faster alone."""
+    """Return the forest that several devices find, or the session of the first if one device alone is faster."""
     if not is_among(strategy, ("auto", "edge_list")):
         raise UnsupportedStrategyError(f"strategy = {shown(strategy)}; on several devices: 'auto', 'edge_list'")
     if isinstance(graph, ProcessGraph):
@@ -249,7 +251,7 @@ def _answer(problem: ForestProblem, plan: ForestPlan | HostPlan) -> SpanningFore
     result = SpanningForest(weight, edges)
     result.graph = graph
     vars(result).update(ends)
-    if isinstance(graph, WrappedGraph):  # its owner may change the arrays after the call
+    if isinstance(graph, WrappedGraph):  # The owner of the matrix may change its arrays after the call.
         _ = result.sources, result.targets, result.weights
     return result
 

@@ -14,7 +14,7 @@ from clgraph.algorithms.minimum_spanning_forest.problem import ForestProblem
 from clgraph.data.graphs.graph import Graph
 from clgraph.data.graphs.wrapped import WrappedGraph
 
-_MIN_DOUBLE = 1 << 52  # the bits of the least normal double
+_MIN_DOUBLE = 1 << 52  # the bits of the smallest normal double, read as an integer
 _KEY_BITS = 62
 _EXACT = 2.0**53  # All integers of smaller magnitude are exact as doubles.
 
@@ -23,11 +23,11 @@ def solve(problem: ForestProblem) -> Told:
     """Return the forest's edges in ascending order, their total weight, and their ends.
 
     scipy sorts weights as doubles, drops weights of zero, and does not tell which of several parallel edges it took. So
-    each edge is passed once, with a double as its weight whose bits are the rank of the true weight, followed by the
-    edge's number. These doubles are distinct and nonzero, and they sort by weight, then by edge. The weights that scipy
+    each edge is passed once. Its weight is a double whose bits are the rank of the true weight, followed by the edge's
+    number. These doubles are distinct and nonzero, and they sort by weight, then by edge. The weights that scipy
     returns therefore identify the forest's edges.
     """
-    from scipy.sparse.csgraph import minimum_spanning_tree  # The import takes 0.07 s, so only this strategy pays it.
+    from scipy.sparse.csgraph import minimum_spanning_tree  # imported late, because it takes 0.07 s
 
     graph = problem.graph
     n, rows, columns = graph.n_vertices, graph.sources(), graph.column_indices
@@ -49,10 +49,8 @@ def solve(problem: ForestProblem) -> Told:
     is_taken[found] = True
     edges, weights = entries[is_taken], None if weights is None else weights[is_taken]
     weight = edges.size if weights is None else total_weight(weights)
-    ends = {
-        "sources": rows[is_taken],
-        "targets": graph.column_indices[edges],
-    }  # not from the matrix: scipy has moved its columns
+    # The targets come from the graph, because scipy has moved the columns of the matrix.
+    ends = {"sources": rows[is_taken], "targets": graph.column_indices[edges]}
     return Told(edges, weight, {**ends, "weights": weights})
 
 
@@ -70,7 +68,7 @@ def _matrix(graph: Graph, *arrays: NDArray[Any]) -> Any:
 
 
 def _ranks(weights: NDArray[Any] | None, maximum: bool, number_bits: int) -> NDArray[np.int64] | None:
-    """Return integers from 0 on, with few bits, that order the edges like *weights*; ``None`` without weights."""
+    """Return nonnegative integers of few bits that sort the edges as *weights* do, or ``None`` without weights."""
     if weights is None:
         return None
     least, greatest = weights.min(), weights.max()
@@ -78,7 +76,7 @@ def _ranks(weights: NDArray[Any] | None, maximum: bool, number_bits: int) -> NDA
         whole = weights.astype(np.int64)
         weights = whole if (whole == weights).all() else weights
     if weights.dtype.kind == "f":
-        # Read as integers, the bits of floats from 0 on rise with the value, but the bits of negative floats fall.
+        # Read as integers, the bits of nonnegative floats rise with the value. The bits of negative floats fall.
         bits = (weights + weights.dtype.type(0)).view(f"i{weights.itemsize}")  # -0.0 is 0.0
         weights = np.where(bits < 0, bits ^ np.iinfo(bits.dtype).max, bits)
         least, greatest = weights.min(), weights.max()

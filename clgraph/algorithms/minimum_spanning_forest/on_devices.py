@@ -35,7 +35,10 @@ Edges = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any] | None]
 
 @dataclass(frozen=True)
 class Solver:
-    """Computes and merges forests of parts of a graph with weights of this *kind*; *maximum* prefers heavy edges."""
+    """Computes the forests of parts of a graph, and merges forests.
+
+    *kind* is the kind of the weights, see :func:`weight_kind`. With *maximum*, heavy edges are preferred.
+    """
 
     kind: str
     maximum: bool
@@ -55,8 +58,8 @@ class Solver:
             weights = session.empty(1, np.uint32) if part.edge_weights is None else part.edge_weights
             problem = ForestProblem(part.as_graph(), self.maximum)
             plan = ForestPlan(session, problem, part_edges(problem, session.facts, weights, self.kind))
-            # A plan with a long predicted time waits after each launch. Here that would hold the driver lock, which
-            # the threads of the other devices need.
+            # A plan with a long predicted time waits after each launch. Such a wait would keep the driver lock, which
+            # the threads of the other devices need. So the prediction is set to 0.
             plan.predicted_seconds = 0.0
             plan.run()
             in_order, n_edges = session.empty(n, np.uint32), session.empty(1, np.int32)
@@ -157,7 +160,7 @@ def _merged(
 
 
 def _ranked(graph: Graph, weights: NDArray[Any]) -> Graph:
-    """Return the graph with each 64-bit weight replaced by its 32-bit rank, which keeps the order."""
+    """Return a copy of the graph with ranks of 32 bits as its weights. Ranks have the order of the 64-bit weights."""
     ranks = np.unique(weights, return_inverse=True)[1].astype(np.uint32)
     return Graph._trusted(graph.row_offsets, graph.column_indices, ranks, sorted_rows=True)
 
@@ -188,7 +191,7 @@ def forest_of_edges(session: Session, n: int, edges: Edges, *, maximum: bool = F
     in_order = np.argsort(ends)
     ends, weights = ends[in_order], None if weights is None else weights[in_order]
     low, high = (ends >> 32).astype(np.int32), ends.astype(np.int32)
-    del ends, in_order  # frees 16 bytes of host memory per edge before 35 more are allocated for the device
+    del ends, in_order  # Free 16 bytes of host memory per edge before the upload allocates 35.
     offsets = np.zeros(n + 1, np.int64)
     np.cumsum(np.bincount(low, minlength=n), out=offsets[1:])
     graph = Graph._trusted(offsets, high, weights, sorted_rows=True)

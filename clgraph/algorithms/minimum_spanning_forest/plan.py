@@ -23,7 +23,7 @@ _VALUES = {"int32": "INT", "int64": "LONG", "float32": "FLOAT", "float64": "DOUB
 
 
 class Told(NamedTuple):
-    """A plan's answer: edges, total weight or ``None``, and ``sources``, ``targets`` and ``weights`` if listed."""
+    """The answer of a plan: edges, total weight (or ``None``), and ``sources``, ``targets``, ``weights`` if listed."""
 
     edges: NDArray[np.int64]
     weight: int | float | None
@@ -38,17 +38,20 @@ class ForestPlan(Plan):
         return _Answer(self)
 
     def result(self) -> Told:
-        """Return the forest's edges after ``run()``: entries, ascending, with total weight and ends if known."""
+        """After ``run()``, return the entries of the forest's edges, ascending, with total weight and ends if known."""
         return self._answer.told(self) if self.setting.values["m"] else Told(np.zeros(0, np.int64), None, {})
 
 
 class _Answer:
-    """The kernels that sort the forest's edges, sum their weights and, for a :class:`WrappedGraph`, list their ends."""
+    """The kernels that sort the forest's edges and sum the weights of the edges.
+
+    For a :class:`WrappedGraph` they also list the ends of the edges.
+    """
 
     def __init__(self, plan: Plan) -> None:
         session, graph, stats = plan.session, plan.problem.graph, plan.problem.stats
         n, self._dtype = stats.n_vertices, graph.weight_dtype
-        most = n - stats.n_isolated  # edges
+        most = n - stats.n_isolated  # greatest number of forest edges
         kind = "NONE" if self._dtype is None else _VALUES[self._dtype.name]
         rows = device_graph(session, graph, weights=True)
         program = session.program(
@@ -57,7 +60,7 @@ class _Answer:
         )
         named, in_order = session.empty(n, np.uint32), session.empty(n, np.uint32)
         self._sort = Sort(session, named, in_order, end_bit=plan.setting.values["m"].bit_length())
-        # The plan's run is over, so the answer reuses some of its arrays. They may be longer than needed.
+        # The plan's run is over, so the answer reuses arrays of the plan. They may be longer than needed.
         self._arrays = {
             "n_edges": session.empty(1, np.int32), "edges": plan.arrays["best"].view(dtype=np.int64).view(0, most)
         }  # fmt: skip
@@ -72,7 +75,7 @@ class _Answer:
             words = n_sums * program.constant("SUM_WORDS")
             self._arrays["sums"] = session.empty(words, np.int64 if is_exact else np.float64)
             kernels.append(("sum_weights", n_sums))
-        if isinstance(graph, WrappedGraph):  # its owner may change the arrays after the call
+        if isinstance(graph, WrappedGraph):  # The owner of the matrix may change its arrays after the call.
             self._arrays |= {
                 "sources": plan.arrays["parent"].view(0, most), "targets": named.view(0, most, np.int32),
                 "weights": session.empty(1 if self._dtype is None else most, self._dtype or np.int32),
@@ -105,10 +108,10 @@ class _Answer:
 
 
 def total_weight(weights: NDArray[Any]) -> int | float:
-    """Return the sum of *weights*: an exact integer, or a float64 added up in the same order as in the kernels."""
+    """Return the sum of *weights*: an exact integer, or a float64 that is summed in the same order as in kernels."""
     n = weights.size
     if weights.dtype.kind == "f":
-        n_addends = min(ADDENDS, -(-n // LANES))  # zeros after the last weight change nothing
+        n_addends = min(ADDENDS, -(-n // LANES))  # Few weights need fewer addends; the rest would be zeros.
         padded = np.zeros((_n_sums(n) // LANES, n_addends, LANES))
         padded.reshape(-1)[:n] = weights
         with np.errstate(over="ignore", invalid="ignore"):  # infinite weights are legal
@@ -119,7 +122,10 @@ def total_weight(weights: NDArray[Any]) -> int | float:
 
 
 def sum_of_parts(sums: NDArray[Any], n: int, dtype: np.dtype[Any]) -> int | float:
-    """Return the sum of *n* weights of *dtype* from partial *sums*. 64-bit integers have pairs of sums: high, low."""
+    """Return the sum of *n* weights of *dtype*, given partial *sums*.
+
+    For 64-bit integers each partial sum is a pair: the sum of the high words, and the sum of the low words.
+    """
     if dtype.kind == "f":
         with np.errstate(over="ignore", invalid="ignore"):
             return float(sums[: _n_sums(n)].sum())

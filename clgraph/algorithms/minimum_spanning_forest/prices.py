@@ -14,26 +14,26 @@ from clgraph.data.graphs.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Gathers, HostItems, Part, Work
 
-NEAR_BYTES = 2.0**18  # working set of accesses to near neighbours: about a core's second-level cache
-ENTRY_BYTES, VERTEX_BYTES = 200.0, 60.0  # memory traffic per entry and per vertex of all passes over rows and trees
-LISTED_PER_VERTEX = 1.5  # edges per vertex that are put on the list, which has at most half of the entries
-VISIT_BYTES, VISIT_GATHERS = 72.0, 6.0  # bytes and gathers per listed edge, all rounds together
-TREES_PER_ROOT = 4.0  # trees left by the first round on equal weights, per tree of first-neighbour hooks
-# A pass of a radix sort: bits of its digit, launches, and bytes per key of 4 bytes, read twice and written once.
+NEAR_BYTES = 2.0**18  # working set of loads of near neighbours: about the size of a core's second-level cache
+ENTRY_BYTES, VERTEX_BYTES = 200.0, 60.0  # memory traffic in all passes over rows and trees: per entry, and per vertex
+LISTED_PER_VERTEX = 1.5  # edges on the list, per vertex. The list never has more than half of the entries.
+VISIT_BYTES, VISIT_GATHERS = 72.0, 6.0  # bytes and random loads per listed edge, in all rounds together
+TREES_PER_ROOT = 4.0  # trees that the first round leaves if all weights are equal, per tree of first-neighbour hooks
+# One pass of a radix sort: bits of the digit, launches, and bytes per 4-byte key (two reads and one write).
 DIGIT_BITS, DIGIT_LAUNCHES, KEY_BYTES = 8, 3.0, 12.0
-EDGE_BYTES = 56.0  # memory traffic per forest edge of the answer, without its sort
+EDGE_BYTES = 56.0  # memory traffic per forest edge to make the answer, without the sort of the edges
 
-HOST_CALL_SECONDS, HOST_VERTEX_SECONDS = 6e-5, 6e-9  # scipy's fixed cost, and its unions per vertex
-EQUAL_SORT_SHARE = 0.18  # time of scipy's sort of equal weights, which are in order, relative to random weights
+HOST_CALL_SECONDS, HOST_VERTEX_SECONDS = 6e-5, 6e-9  # time of a call to scipy; time of scipy's unions per vertex
+EQUAL_SORT_SHARE = 0.18  # scipy's time to sort equal weights (already in order), as a share of its time for random ones
 
 
 def rounds(stats: GraphStats) -> float:
-    """Return the number of rounds until no tree has an edge left. Each leaves about a quarter of the trees."""
+    """Estimate the number of rounds until no tree has an edge left. A round leaves about a quarter of the trees."""
     return 2.0 + 0.5 * math.log2(1 + stats.n_vertices - stats.n_isolated)
 
 
 def edge_list(problem: ForestProblem, facts: DeviceFacts) -> Work:
-    """Return the work of passes over the rows, and of rounds over a list of the edges between trees.
+    """Predict the work of ``edge_list``: passes over the rows, and rounds over a list of the edges between trees.
 
     On a CPU, equal weights make the first round hook to first neighbours, so few edges may reach the list. A GPU waits
     for all its work-groups in each round, however few edges are left.
@@ -56,12 +56,12 @@ def edge_list(problem: ForestProblem, facts: DeviceFacts) -> Work:
 
 
 def two_pass(problem: ForestProblem, facts: DeviceFacts) -> Work:
-    """Return the work of ``two_pass``: ``edge_list`` with a second pass for entries of equal weight."""
+    """Predict the work of ``two_pass``: ``edge_list`` with a second pass for entries of equal weight."""
     return edge_list(problem, facts).times(1.0, 1.2)
 
 
 def segmented(problem: ForestProblem, _facts: DeviceFacts) -> Work:
-    """Return the work of ``segmented``, which reads all entries in each round."""
+    """Predict the work of ``segmented``, which reads all entries in each round."""
     stats, n, m = problem.stats, float(problem.stats.n_vertices), float(problem.stats.n_edges)
     far = stats.far_neighbor_share
     a_round = Work(
@@ -75,7 +75,7 @@ def segmented(problem: ForestProblem, _facts: DeviceFacts) -> Work:
 
 
 def answer(problem: ForestProblem, _facts: DeviceFacts) -> Work:
-    """Return the work of the kernels that sort the forest's edges and copy them to the host."""
+    """Predict the work of sorting the forest's edges and copying the edges to the host."""
     n, digits = float(problem.stats.n_vertices), math.ceil(problem.stats.n_edges.bit_length() / DIGIT_BITS)
     return Work(
         launches=3.0 + DIGIT_LAUNCHES * digits,
@@ -85,7 +85,7 @@ def answer(problem: ForestProblem, _facts: DeviceFacts) -> Work:
 
 
 def host(problem: ForestProblem) -> list[Part]:
-    """Return the work of scipy's Kruskal: a sort of the edges, and unions."""
+    """Predict the work of scipy's Kruskal algorithm: sorting the edges, and uniting trees."""
     keys, equal = 0.5 * problem.graph.n_edges, problem.graph.least_share
     sort = Work(host_items=(HostItems(keys, 16.0 * keys, "sort"),))
     rest = Work(host_seconds=HOST_CALL_SECONDS + HOST_VERTEX_SECONDS * problem.graph.n_vertices)

@@ -12,7 +12,7 @@ from clgraph.data.graphs.wrapped import wrap_graph
 from clgraph.engine.problem import GraphProblem
 from clgraph.runtime.graphs.device_graph import beside
 
-_LIMITS = "a spanning forest takes", 2**32 - 2**12  # Entries are uint32 positions; the greatest means none.
+_LIMITS = "a spanning forest takes", 2**32 - 2**12  # A position is a uint32; the greatest means "none".
 
 
 @dataclass(frozen=True)

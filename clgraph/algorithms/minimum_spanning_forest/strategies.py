@@ -23,16 +23,16 @@ from clgraph.runtime.memory.arrays import DeviceArray
 
 _ROWS, _SEGMENTED, _EDGE_LIST = (f"minimum_spanning_forest/{name}.cl" for name in ("rows", "segmented", "edge_list"))
 _TILE = 512  # entries per tile
-_SAMPLES = 256  # sampled edges. The weight that separates light edges is one of theirs.
-_CLIMB_LIMIT = 1024  # steps of a climb to the root in one pass. The next pass continues longer climbs.
-_SEGMENT_GROUPS = 16  # work-groups per compute unit of a GPU whose sub-groups get segments of the list
-_RESIDENT_GROUPS = 6  # work-groups per compute unit that are launched between barriers of the device
+_SAMPLES = 256  # number of sampled edges. The weight of one of them separates light edges from heavy edges.
+_CLIMB_LIMIT = 1024  # greatest number of steps that a pass climbs to a root. The next pass continues longer climbs.
+_SEGMENT_GROUPS = 16  # work-groups per compute unit of a GPU. Each sub-group gets a segment of the list.
+_RESIDENT_GROUPS = 6  # greatest number of work-groups per compute unit in the kernel with grid barriers
 _MAX_ROUNDS = "MAX_ROUNDS - 1"
-# Filter-Borůvka: light edges are processed before the others.
-MIN_DEGREE = 8.0  # mean degree. Below it, the first round leaves few edges between trees anyway.
+# Filter-Borůvka processes light edges before heavy edges. The next three constants decide on it.
+MIN_DEGREE = 8.0  # mean degree. Below this, the first round leaves few edges between trees anyway.
 EDGES_PER_VERTEX = 1.25  # default number of light edges per vertex
-RANDOM = 0.5  # randomness of the numbering. Above it, first hooks along equally light edges leave many trees.
-_LINGER = 100  # turns of waiting for work-groups to start. A later one leaves its segments to the others.
+RANDOM = 0.5  # randomness of the numbering. Above this, first hooks along equally light edges leave many trees.
+_LINGER = 100  # turns of waiting for work-groups to start. Work-groups that start later get no segments.
 
 
 def _recipe(
@@ -73,7 +73,7 @@ def _group(facts: DeviceFacts) -> int:
 
 
 def segmented(problem: ForestProblem, facts: DeviceFacts, *, merge: str = "min_hook") -> Recipe:
-    """Return the recipe of rounds over all entries; *merge* is ``"min_hook"`` or ``"transactional"``."""
+    """Return the recipe whose rounds read all entries. *merge* is ``"min_hook"`` or ``"transactional"``."""
     check_choice("merge", merge, ("min_hook", "transactional"))
     stats, n = problem.stats, problem.stats.n_vertices
     a_round = (
@@ -92,7 +92,7 @@ def segmented(problem: ForestProblem, facts: DeviceFacts, *, merge: str = "min_h
 def part_edges(problem: ForestProblem, facts: DeviceFacts, weights: DeviceArray, kind: str) -> Recipe:
     """Return the recipe that finds the forest of a part of a graph.
 
-    The edges are the entries above the diagonal. A row need not have all edges of its vertex, so no round reads rows.
+    The edges are the entries above the diagonal. A row may lack edges of its vertex, so no round reads the rows.
     *weights* are keys of this *kind*, see :func:`weight_kind`.
     """
     recipe = _edge_list(problem, facts, split_keys=not facts.has_int64_atomics, whole=False)
@@ -111,9 +111,10 @@ def _edge_list(
     split_keys: bool,
     whole: bool = True,
 ) -> Recipe:
-    """Return the recipe of rounds over a list of edges.
+    """Return the recipe whose rounds read a list of edges.
 
-    The list first has *light_edges* per vertex, then the others; 0 lists all edges at once, ``None`` takes the default.
+    The list first has light edges, *light_edges* per vertex, and later the heavy edges. 0 lists all edges at once,
+    ``None`` takes the default.
     With *split_keys* each component's best edge is found in two passes of 32-bit atomics, by weight and then by entry.
     If the graph is *whole*, the first round reads its rows.
     """
@@ -130,7 +131,7 @@ def _edge_list(
     capacity = -(-n_tiles // n_segments) * _TILE
     block = max(1024, 4 * width) if facts.is_cpu else 4 * width
     root_capacity = -(-n // (n_segments * block)) * block
-    by_segment = n_segments * width  # a sub-group takes each segment of the list
+    by_segment = n_segments * width  # one sub-group per segment of the list
     kernels = [*(["offer_segment_entries"] if split_keys else []), "hook_segments", "settle_segments", "offer_segments"]
     launches = _rounds(tuple(Phase(f"{_EDGE_LIST}:{kernel}", by_segment) for kernel in kernels))
     steps: list[Step] = []
@@ -158,12 +159,12 @@ def _edge_list(
 
 
 def _flatten(n_items: int, word: int, *, goes_on: bool) -> Phase:
-    """Return the phase that points every vertex at its root; *goes_on* continues climbs that met their limit."""
+    """Return the launch that points every vertex at its root. *goes_on* continues climbs that met the step limit."""
     return Phase(f"{_ROWS}:flatten", n_items, values={"turn": word, "earlier": word - 1 if goes_on else 0})
 
 
 def _all_rounds(n_items: int, number: int, facts: DeviceFacts) -> Phase:
-    """Return the phase that runs all rounds over list *number* in one launch, separated by grid barriers."""
+    """Return the launch that runs all rounds over list *number*. Grid barriers separate the rounds."""
     control = f"STATE_CONTROLS + {number} * STATE_CONTROL_WORDS"
     return Phase(
         f"{_EDGE_LIST}:rounds",
@@ -175,7 +176,7 @@ def _all_rounds(n_items: int, number: int, facts: DeviceFacts) -> Phase:
 
 
 def default_light_edges(problem: ForestProblem, facts: DeviceFacts, *, whole: bool) -> float:
-    """Return the default number of light edges per vertex; 0 if a separate phase for light edges does not pay.
+    """Return the default number of light edges per vertex, or 0 if a separate phase for light edges does not pay.
 
     It does not pay in a sparse graph. On a CPU it does not pay either if many edges of a *whole* graph have the least
     weight and the numbering is not random: the first round then hooks vertices to their least neighbours, which leaves
@@ -221,5 +222,5 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def contenders(_problem: ForestProblem, _facts: DeviceFacts) -> tuple[str, ...]:
-    """Return the strategies that ``"auto"`` compares. If none of them can run, it compares all that can."""
+    """Return the strategies that ``"auto"`` compares. If neither can run, it compares all strategies that can."""
     return "edge_list", "host"

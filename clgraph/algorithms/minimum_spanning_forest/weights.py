@@ -1,4 +1,4 @@
-"""Make a 32-bit key for every entry; keys have the order of the weights, whatever the weights' type."""
+"""Make a 32-bit key for every entry. The keys have the order of the weights, whatever the type of the weights."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def weight_kind(graph: Graph) -> str:
 
 
 def upload_weights(session: Session, graph: Graph) -> DeviceArray:
-    """Return the keys on the device, 4 bytes per entry: 32-bit weights unchanged, 64-bit weights mapped to uint32."""
+    """Upload 4-byte keys of the entries. Weights of 32 bits are their own keys; weights of 64 bits become uint32."""
     if graph.weight_dtype is None:
         return session.empty(1, np.uint32)
     on_device = device_graph(session, graph, weights=True).edge_weights
