@@ -1,7 +1,7 @@
-"""Tables made of benchmark results, which are JSON files of rows.
+"""Tables of benchmark results, which are JSON files of rows.
 
-A row is one measurement of one strategy on one graph and device. ``benchmarks/harness.py`` writes
-rows and documents their fields.
+A row is one measurement of one strategy on one graph and device. ``benchmarks/harness.py`` writes rows and documents
+their fields.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _REQUIRED = ("benchmark", "device", "graph", "strategy", "wall_seconds")
 
 
 class NoRowsError(InputError):
-    """The file is of a benchmark that does not time strategies, so it has no rows."""
+    """A result file has no rows, because its benchmark does not time strategies."""
 
 
 def read_rows(path: str | Path) -> list[dict[str, Any]]:
@@ -40,7 +40,7 @@ def read_rows(path: str | Path) -> list[dict[str, Any]]:
     InputError
         The file is not a result file, or has another schema version.
     NoRowsError
-        The file is of a benchmark that does not time strategies.
+        The benchmark of this file does not time strategies.
     """
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -77,7 +77,7 @@ def replace_text(path: Path, text: str) -> None:
 
 
 def insert(text: str, table: str, benchmark: str) -> str:
-    """Return *text* with *table* between its two marks of *benchmark*.
+    """Return *text* with *table* inserted between the two marks that name *benchmark*.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def insert(text: str, table: str, benchmark: str) -> str:
 
 
 def by_benchmark(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """Return the rows of each benchmark, in the order in which the benchmarks come first."""
+    """Return the rows of each benchmark. The benchmarks are in the order of their first rows."""
     groups: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         groups[row["benchmark"]].append(row)
@@ -101,7 +101,7 @@ def by_benchmark(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 
 def tabulate_rows(rows: Sequence[Row], table: str, style: str, time: str = "wall") -> str:
-    """Return *table* of the rows as text.
+    """Return a table of *rows* as text; *table* names its kind.
 
     Parameters
     ----------
@@ -138,10 +138,10 @@ def tabulate_rows(rows: Sequence[Row], table: str, style: str, time: str = "wall
 
 
 def regrets(rows: Iterable[Row], time: str = "wall") -> dict[tuple[str, str], tuple[str, str, float]]:
-    """Return for each device and graph the cost model's pick, the fastest strategy, and ``time(pick) / time(best)``.
+    """Return for each device and graph the strategy that the cost model picked, the fastest strategy, and their ratio.
 
-    *time* selects the kind of seconds to compare, of ``TIMES``; the cost model predicts wall seconds. Graphs without a
-    row marked ``picked`` are left out.
+    The ratio is ``time(pick) / time(best)``. *time* is one of ``TIMES`` and selects the kind of seconds to compare; the
+    cost model predicts wall seconds. Graphs without a row marked ``picked`` are left out.
     """
     table = {}
     for key, strategies in _by_graph(row for row in rows if row.get("kind")).items():
@@ -154,7 +154,7 @@ def regrets(rows: Iterable[Row], time: str = "wall") -> dict[tuple[str, str], tu
 
 
 def _by_graph(rows: Iterable[Row]) -> dict[tuple[str, str], dict[str, Row]]:
-    """Return for each device and graph the row of each strategy."""
+    """Return a dictionary from pairs (device, graph) to the row of each strategy."""
     groups: dict[tuple[str, str], dict[str, Row]] = defaultdict(dict)
     for row in rows:
         groups[_device(row), row["graph"]][row["strategy"]] = row
@@ -237,7 +237,7 @@ def _ratio(seconds: float | None, ours: float) -> str:
 
 
 def _ratios(rows: Sequence[Row]) -> Cells:
-    """Return the speedup of calls over scipy's own, or over networkx's if scipy does not take the input."""
+    """Return the speedup of clgraph's calls over scipy, or over networkx if scipy does not take the input."""
     groups: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         if row.get("call") in (None, "cold process"):
@@ -261,7 +261,7 @@ def _mean_and_least(ratios: Sequence[float]) -> str:
 
 
 def _device(row: Row) -> str:
-    """Return the name of the row's device, with the platform if known, since a processor may have several drivers."""
+    """Return the device name of *row*, with the platform if known, because a processor may have several drivers."""
     return f"{row['device']} ({row['platform']})" if "platform" in row else str(row["device"])
 
 
@@ -273,7 +273,7 @@ def _ms(seconds: float | None) -> str:
 
 
 def _alignment(cells: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """Return the alignment of each column: columns of numbers to the right, others to the left."""
+    """Return the alignment of each column: columns of numbers to the right, other columns to the left."""
 
     def number(text: str) -> bool:
         return text.strip("* ").replace(".", "", 1).replace("e-", "", 1).isdigit()

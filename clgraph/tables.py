@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-_MAX_VALUE = 100  # characters; longer values in a table of fields are cut
+_MAX_VALUE = 100  # characters. Longer values in a table of fields are cut off.
 
 
 def plain(value: Any) -> Any:
@@ -35,7 +35,7 @@ def field_lines(fields: Mapping[str, object]) -> str:
 
 
 def html_fields(fields: Mapping[str, object]) -> str:
-    """Return a table of names and values in HTML."""
+    """Return an HTML table of the names and values of *fields*."""
     return table((), ((name, described(value)) for name, value in fields.items()), "html")
 
 

@@ -15,13 +15,13 @@ from pathlib import Path
 logger = logging.getLogger(__name__)
 
 
-_NOWHERE = Path(os.devnull) / "clgraph"  # This folder cannot be created, so writing any cache in it fails.
+_NOWHERE = Path(os.devnull) / "clgraph"  # This folder cannot be created, so writing a cache file into it fails.
 
 
 @lru_cache(maxsize=1)
 def _own_root() -> Path:
-    """Return a directory that is removed when this process ends, or ``_NOWHERE``."""
-    for folder in (None, "/dev/shm"):  # /dev/shm serves if the temporary directory cannot be written.
+    """Return a temporary directory that is removed when this process ends, or ``_NOWHERE`` if none can be created."""
+    for folder in (None, "/dev/shm"):  # /dev/shm is used if the system's temporary directory cannot be written.
         with contextlib.suppress(OSError):
             path = Path(tempfile.mkdtemp(prefix="clgraph-", dir=folder))
             atexit.register(shutil.rmtree, path, ignore_errors=True)
@@ -32,10 +32,10 @@ def _own_root() -> Path:
 def cache_root() -> Path:
     """Return ``$CLGRAPH_CACHE_DIR``, else the platform's cache directory (``~/.cache/clgraph``); create it if missing.
 
-    If that cannot be written, return a directory that is removed when this process ends. If nothing can be written,
-    return a path that does not exist, so that reading and writing caches raises an :class:`OSError`.
+    If the cache directory cannot be written, return a directory that is removed when this process ends. If nothing can
+    be written, return a path that does not exist, so that reading and writing caches raises an :class:`OSError`.
     """
-    from platformdirs import user_cache_path  # imported late: a program that caches nothing does not need it
+    from platformdirs import user_cache_path  # imported late, because programs that cache nothing do not need it
 
     try:
         given = os.environ.get("CLGRAPH_CACHE_DIR")
@@ -54,7 +54,7 @@ def cache_root() -> Path:
 
 
 def cache_dir(name: str) -> Path:
-    """Return the directory *name* in the cache; create it if missing and possible."""
+    """Return the directory *name* in the cache. Create the directory if it is missing and the cache can be written."""
     path = cache_root() / name
     with contextlib.suppress(OSError):
         path.mkdir(parents=True, exist_ok=True)
@@ -62,7 +62,7 @@ def cache_dir(name: str) -> Path:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Replace the file *path* by *text* atomically: a process that reads it sees the old text or all of the new."""
+    """Replace the content of file *path* by *text* atomically. A reader gets the whole old or the whole new text."""
     part = path.with_suffix(f".{os.getpid()}.part")
     part.write_text(text, encoding="utf-8")
     os.replace(part, path)
@@ -70,9 +70,9 @@ def write_whole(path: Path, text: str) -> None:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[bool]:
-    """Hold the lock file *path* inside the block; one process at a time can hold it.
+    """Hold the lock file *path* inside the block. One process at a time can hold the lock.
 
-    Yield whether the lock is held: not every file system supports locks.
+    Yield whether the lock is held, because not every file system supports locks.
     """
     from filelock import FileLock  # takes long to import
 

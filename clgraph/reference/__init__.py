@@ -1,1 +1,1 @@
-"""Sequential oracles and checks of results against each problem's definition, all without OpenCL."""
+"""Sequential reference implementations, and checks of results against each problem's definition, without OpenCL."""

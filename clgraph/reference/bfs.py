@@ -1,4 +1,4 @@
-"""A sequential oracle for breadth-first search, and a check of its results against the definition."""
+"""A sequential reference implementation of breadth-first search, and a check of results against the definition."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ NO_PREDECESSOR = -9999  # as in scipy.sparse.csgraph
 def bfs_distances(graph: Graph, sources: Vertices) -> NDArray[np.int32]:
     """Return the least number of edges from one of *sources* to each vertex, int32, -1 for unreachable vertices.
 
-    It is computed by scipy.
+    scipy computes the result.
     """
     return depths(*search(graph.row_offsets, graph.column_indices, sources), root=-1)[: graph.n_vertices]
 
 
 def depths(order: NDArray[Any], predecessors: NDArray[Any], root: int = 0) -> NDArray[np.int32]:
-    """Return the distances that scipy's breadth-first order implies, int32; -1 for vertices that are not in it.
+    """Return the distances that scipy's breadth-first order implies, int32; -1 for vertices that are not in the order.
 
     *root* is the distance of the first vertex. In breadth-first order, parents are in the order of their children.
     """
     places = np.empty(predecessors.size, np.int64)
     places[order] = np.arange(order.size)
     parents = places[predecessors[order[1:]]]  # ascending
-    starts = [0, 1]  # position in the order at which each level starts
+    starts = [0, 1]  # for each level, the position in *order* at which the level starts
     while starts[-1] < order.size:
         starts.append(1 + int(parents.searchsorted(starts[-1])))
     distances = np.full(predecessors.size, -1, np.int32)
@@ -50,7 +50,7 @@ def check_bfs(
     *,
     max_depth: int | None = None,
 ) -> None:
-    """Raise unless *distances* and *predecessors* are correct for a breadth-first search from *sources*.
+    """Raise an error unless *distances* and *predecessors* are correct for a breadth-first search from *sources*.
 
     This checks the definition: only the sources have distance 0; every other reached vertex has an entry from
     its predecessor, which is one edge nearer; no entry leads to a vertex that is farther by more than one edge or
@@ -101,7 +101,10 @@ def check_bfs(
 def search(
     offsets: NDArray[Any], columns: NDArray[Any], sources: Vertices
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return scipy's order and predecessors of a search from an extra vertex *n*, which has an entry to each source."""
+    """Return scipy's order and predecessors of a breadth-first search from all *sources*.
+
+    The search starts at an extra vertex *n*, which has an entry to each source.
+    """
     n, starts = offsets.size - 1, np.unique(np.asarray(sources, np.int32))
     columns = np.concatenate([columns, starts])
     matrix = as_csr_array(np.append(offsets, columns.size), columns, np.ones(columns.size, bool))
@@ -110,7 +113,7 @@ def search(
 
 
 def check_predecessors(predecessors: NDArray[Any], needed: NDArray[Any]) -> None:
-    """Raise unless the *needed* predecessors are vertices and all others are ``NO_PREDECESSOR``."""
+    """Raise an error unless each *needed* predecessor is a vertex and each other one is ``NO_PREDECESSOR``."""
     vertices = (predecessors >= 0) & (predecessors < needed.size)
     if (v := first(np.where(needed, ~vertices, predecessors != NO_PREDECESSOR))) is not None:
         allowed = f"from 0 to {needed.size - 1}" if needed[v] else f"{NO_PREDECESSOR}, none"

@@ -1,4 +1,4 @@
-"""A sequential oracle for connected components, and a check of labels against the definition."""
+"""A sequential reference implementation of connected components, and a check of labels against the definition."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from clgraph.reference.entries import check_array, entry_chunks, first
 def connected_components(graph: Graph) -> NDArray[np.int32]:
     """Return for each vertex the smallest vertex of its component, int32, shape (n_vertices,).
 
-    It is computed by scipy. In a directed graph, components are weak ones.
+    scipy computes the result. In a directed graph, the components are the weakly connected ones.
     """
     n = graph.n_vertices
     if n == 0:
         return np.zeros(0, np.int32)
     matrix = as_csr_array(graph.row_offsets, graph.column_indices, np.ones(graph.n_edges, bool))
-    # Weak ones, because scipy's search of strong components does not end if there are parallel edges.
+    # Ask for weak components, because scipy's search for strong components does not end if there are parallel edges.
     _, labels = scipy_components(matrix, directed=False)
     smallest = np.full(n, n, np.int32)
     np.minimum.at(smallest, labels, np.arange(n, dtype=np.int32))
@@ -32,7 +32,7 @@ def connected_components(graph: Graph) -> NDArray[np.int32]:
 
 
 def check_components(graph: Graph, labels: NDArray[Any]) -> None:
-    """Raise unless *labels* has for each vertex the smallest vertex of its component.
+    """Raise an error unless the label of each vertex is the smallest vertex of its component.
 
     This checks the definition: both ends of every entry have the same label, each label is a vertex with itself as its
     label and is not greater than any vertex so labelled, and the number of labels equals the oracle's number of

@@ -27,7 +27,7 @@ def rmse(ratings: Ratings, model: Model, mean: float) -> float:
 
 
 def check_factorization(ratings: Ratings, model: Model) -> None:
-    """Raise a :class:`VerificationError` unless each user and item has finite factors in *model*, and a finite bias."""
+    """Raise a :class:`VerificationError` unless *model* has finite factors and biases for each user and item."""
     names = ("user factors", "item factors", "user biases", "item biases")
     for name, array, n in zip(names, (*model, None, None)[:4], 2 * ratings.shape, strict=True):
         if array is None:

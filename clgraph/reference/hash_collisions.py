@@ -1,4 +1,4 @@
-"""A sequential oracle that counts the collisions of hash colourings, and a check against it."""
+"""A sequential reference implementation that counts the collisions of hash colourings, and a check of such counts."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ from clgraph.reference.entries import entry_chunks
 
 Tables = tuple[NDArray[np.int64], NDArray[np.int64]]
 Rows = NDArray[np.int32]
-_CELLS = 8  # cells per entry up to which a table of (row, colour) is faster than sorting such pairs
+_CELLS = 8  # per entry. A table of (row, colour) with at most this number of cells is faster than sorting the pairs.
 
 
 def hash_collisions(graph: Graph, hashes: Sequence[str], bit_widths: Sequence[int], *, distance: int = 1) -> Tables:
-    """Return the sum and the maximum of the rows' collisions, int64, both of shape (n_hashes, n_bit_widths)."""
+    """Return the sum and the maximum of the collisions in a row, for each hash and bit width.
+
+    Both are int64 arrays of shape (n_hashes, n_bit_widths).
+    """
     colors_of = [hash_colors(name, graph.n_vertices, max(bit_widths)) for name in hashes]
     total, maximum = np.zeros((2, len(hashes), len(bit_widths)), np.int64)
     for _, rows, columns in entry_chunks(graph):
@@ -44,10 +47,10 @@ def hash_collisions(graph: Graph, hashes: Sequence[str], bit_widths: Sequence[in
 
 
 def _collisions(rows: Rows, own: Rows, theirs: Rows, bits: int, distance: int) -> NDArray[np.int64]:
-    """Return the collisions of each row.
+    """Return the number of collisions in each row.
 
-    At distance 1, it is the number of entries with the row's own colour; at distance 2, the number of members of the
-    closed row minus the number of their colours.
+    At distance 1, it is the number of entries with the row's own colour. At distance 2, it is the number of members of
+    the closed row (a vertex and its neighbours) minus the number of the members' different colours.
     """
     if distance == 1:
         return np.bincount(rows[own == theirs])
@@ -70,7 +73,7 @@ def check_collisions(
     *,
     distance: int = 1,
 ) -> None:
-    """Raise unless *total* and *maximum* are the results of :func:`hash_collisions`.
+    """Raise an error unless *total* and *maximum* are the results of :func:`hash_collisions`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A sequential oracle for minimum spanning forests, and a check of forests against the definition."""
+"""A sequential reference implementation of minimum spanning forests, and a check of forests against the definition."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from clgraph.reference.entries import first
 def kruskal(graph: Graph, *, maximum: bool = False) -> NDArray[np.int64]:
     """Return the positions of the minimum spanning forest's entries, ascending, each in the row of its lesser end.
 
-    It is computed by scipy. The forest is unique, because scipy gets the edges' distinct ranks instead of
-    their weights.
+    scipy computes the forest. The forest is unique, because scipy gets the edges' distinct ranks instead of the edges'
+    weights.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def kruskal(graph: Graph, *, maximum: bool = False) -> NDArray[np.int64]:
 
 
 def check_mst(graph: Graph, edges: NDArray[Any], *, maximum: bool = False, n_cuts: int = 8) -> None:
-    """Raise unless *edges* are the entries of the minimum spanning forest of *graph*.
+    """Raise an error unless *edges* are the entries of the minimum spanning forest of *graph*.
 
     This checks the definition: *edges* are ascending entries in the rows of their lesser ends, have no cycle, and
     connect the two ends of every entry. For *n_cuts* random edges of the forest, it checks that each is the lightest
@@ -93,9 +93,9 @@ def check_mst(graph: Graph, edges: NDArray[Any], *, maximum: bool = False, n_cut
 
 
 def _candidates(graph: Graph, maximum: bool) -> tuple[NDArray[Any], ...]:
-    """Return the positions, both ends and ranks of the entries that are in the row of their lesser end.
+    """Return the position, the two ends and the rank of each entry that is in the row of its smaller end.
 
-    Ranks are by weight; entries of equal weight are in the order of their positions.
+    Entries are ranked by weight, and entries of equal weight by position.
     """
     assert not graph.directed and graph.has_sorted_rows
     rows, columns, weights = graph.sources(), graph.column_indices, graph.edge_weights
@@ -103,7 +103,7 @@ def _candidates(graph: Graph, maximum: bool) -> tuple[NDArray[Any], ...]:
     ranks = np.arange(positions.size)
     if weights is not None:
         keys = weights[positions]
-        # Sorting the reversed keys and reversing the result gives descending weights, with equal weights in order.
+        # For descending weights, sort the reversed keys and reverse the result, which keeps equal weights in order.
         order = positions.size - 1 - keys[::-1].argsort(kind="stable")[::-1] if maximum else keys.argsort(kind="stable")
         ranks[order] = np.arange(positions.size)
     return positions, rows[positions], columns[positions], ranks
@@ -115,8 +115,8 @@ def _least_forest(
     if not positions.size:
         return positions
     differs = (sources[1:] != sources[:-1]) | (targets[1:] != targets[:-1])
-    starts = np.concatenate([[0], np.flatnonzero(differs) + 1])  # positions at which runs of parallel edges start
-    weights = np.minimum.reduceat(ranks, starts) + 1.0  # weights start at 1: to scipy, zero means no edge
+    starts = np.concatenate([[0], np.flatnonzero(differs) + 1])  # the start of each run of parallel edges
+    weights = np.minimum.reduceat(ranks, starts) + 1.0  # Weights start at 1, because scipy takes a zero for no edge.
     offsets = np.searchsorted(sources[starts], np.arange(n + 1))
     tree = minimum_spanning_tree(as_csr_array(offsets, targets[starts], weights), overwrite=True)
     chosen = np.zeros(positions.size, bool)

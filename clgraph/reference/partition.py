@@ -27,7 +27,7 @@ def check_partition(
     part_weights: NDArray[Any] | None = None,
     most_weight: int | None = None,
 ) -> None:
-    """Raise unless *parts* is a partition of the vertices with the claimed weights.
+    """Raise an error unless *parts* is a partition of the vertices with the claimed weights.
 
     Parameters
     ----------

@@ -16,18 +16,18 @@ from clgraph.data.meshes.predicates import incircle, orient2d
 from clgraph.data.meshes.triangle_mesh import TriangleMesh, triangle_neighbors
 from clgraph.errors import MeshError, VerificationError
 
-_DISTANCE = 1e-12  # distance of a rounded point from its segment that is accepted, relative to the largest coordinate
-_LENGTH = 1e-9  # relative error accepted of areas and of sums of lengths and areas
-_ANGLE = 1e-6  # degrees by which an angle may be too small
-_PAIRS = 1 << 20  # pairs of edges that are compared together
-_SHARP = 60.0  # degrees. Triangles between segments that meet at a smaller angle may have small angles.
+_DISTANCE = 1e-12  # accepted distance of a new point from its segment, relative to the largest coordinate
+_LENGTH = 1e-9  # accepted relative error of areas, of sums of areas and of sums of lengths
+_ANGLE = 1e-6  # degrees. An angle may be smaller than the required minimum by this much.
+_PAIRS = 1 << 20  # number of pairs of edges that are compared at a time
+_SHARP = 60.0  # degrees. If two segments meet at a smaller angle, triangles between the segments may have small angles.
 
 
 class Chains(NamedTuple):
-    """The original segments, of the mesh before it was refined, into which the segments of a mesh combine.
+    """The original segments of a refined mesh. Each original segment is now a chain of shorter segments.
 
     ``ends`` has for each new point on a segment the two ends of the original segment, and -1 for other points.
-    ``whole`` has the two ends of each original segment, the lesser number first.
+    ``whole`` has the two ends of each original segment, the smaller number first.
     """
 
     ends: NDArray[np.int64]
@@ -43,7 +43,7 @@ def check_delaunay(
     holes: ArrayLike = (),
     unused_points: bool = False,
 ) -> None:
-    """Raise a :class:`VerificationError` unless *mesh* is constrained Delaunay and, if given, refines *original*.
+    """Raise a :class:`VerificationError` unless *mesh* is constrained Delaunay and refines *original* (if given).
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def check_delaunay(
         The least angle in degrees. A smaller angle is accepted if the shortest edge of its triangle lies
         between two segments of *original* that meet at less than 60 degrees.
     max_area : float, optional
-        The largest area. If it or *original* is given, the bounds in ``mesh.max_areas`` are checked, too.
+        The largest area. If *max_area* or *original* is given, the bounds in ``mesh.max_areas`` are checked, too.
     holes : float array, shape (h, 2)
         Points that must not be inside a triangle.
     unused_points : bool
@@ -78,12 +78,12 @@ def check_delaunay(
 
 
 def _used(mesh: TriangleMesh) -> NDArray[np.bool_]:
-    """Return which points belong to a triangle."""
+    """Return for each point whether it belongs to a triangle."""
     return np.bincount(mesh.triangles.ravel(), minlength=mesh.n_points) > 0
 
 
 def _check_topology(mesh: TriangleMesh, needed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Check triangles, neighbours, points and segments, and return which sides of triangles are segments.
+    """Check triangles, neighbours, points and segments; return for each side of each triangle whether it is a segment.
 
     Points that are *needed* must belong to a triangle.
     """
@@ -119,12 +119,13 @@ def _check_topology(mesh: TriangleMesh, needed: NDArray[np.bool_]) -> NDArray[np
 
 
 def _overlap(mesh: TriangleMesh) -> str | None:
-    """Return a message that says where triangles overlap, or ``None``; each is known to be consistent with neighbours.
+    """Return a message that says where triangles overlap, or ``None``. The triangles' neighbours are known to be right.
 
-    Triangles overlap if the ones around a point cover more than 360 degrees, or if edges at the boundary meet.
+    Triangles overlap if the triangles around a point cover more than 360 degrees, or if edges at the boundary meet.
     """
     (x, y), corners = mesh.points.T, mesh.triangles
-    rays = np.zeros(mesh.n_points, np.int64)  # how many triangles at each point cover the ray from it to the right
+    # For each point, the number of triangles at the point that cover the ray from the point to the right.
+    rays = np.zeros(mesh.n_points, np.int64)
     for v, a, b in (np.roll(corners, i, axis=1).T for i in range(3)):
         below = (y[a] < y[v]) | ((y[a] == y[v]) & (x[a] > x[v]))
         rays += np.bincount(v[below & (y[b] > y[v])], minlength=mesh.n_points)
@@ -143,7 +144,7 @@ def _overlap(mesh: TriangleMesh) -> str | None:
 
 
 def _close_pairs(ends: NDArray[np.float64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield the numbers of pairs of edges whose bounding boxes meet; *ends* has shape (n, 2, 2)."""
+    """Yield pairs of edges whose bounding boxes meet, as two arrays of edge numbers. *ends* has shape (n, 2, 2)."""
     low, high = ends.min(axis=1), ends.max(axis=1)
     sweeps = []
     for axis in range(2):
@@ -164,7 +165,7 @@ def _close_pairs(ends: NDArray[np.float64]) -> Iterator[tuple[NDArray[np.int64],
 
 
 def _check_circles(mesh: TriangleMesh, fixed: NDArray[np.bool_]) -> None:
-    """Check for each edge that is not *fixed* that no triangle's circle contains the corner across the edge."""
+    """Check for each edge that is not *fixed* that a triangle's circumcircle excludes the corner across the edge."""
     corners, points = mesh.triangles, mesh.points
     triangle, side = np.nonzero((mesh.neighbors > np.arange(len(corners))[:, None]) & ~fixed)
     other = mesh.neighbors[triangle, side]
@@ -213,8 +214,9 @@ def _check_refinement(mesh: TriangleMesh, original: TriangleMesh) -> Chains:
     distance = np.abs(along[:, 0] * offset[:, 1] - along[:, 1] * offset[:, 0]) / length
     if (far := distance > off).any():
         raise VerificationError(f"point {inner[far.argmax()]} is off its segment by {distance[far.argmax()]}")
-    # A chain of segments that turns back is longer than its original segment. Lengths are sums of coordinate
-    # differences, which rounding does not increase, because each point stays between its neighbours.
+    # A chain of segments that turns back is longer than its original segment, so compare the total lengths. A length
+    # here is a sum of coordinate differences. Rounding does not increase such a sum, because each rounded point stays
+    # between its neighbours on the segment.
     lengths, wholes = (math.fsum(np.abs(np.diff(m.points[m.segments], axis=1)).ravel()) for m in (mesh, original))
     if abs(lengths - wholes) > _LENGTH * wholes:
         raise VerificationError(f"the segments have length {lengths}, those of the mesh that was refined {wholes}")
@@ -222,16 +224,15 @@ def _check_refinement(mesh: TriangleMesh, original: TriangleMesh) -> Chains:
 
 
 def segment_chains(mesh: TriangleMesh, n: int) -> Chains:
-    """Return the original segments, between two of the first *n* points, into which the segments of *mesh* combine."""
+    """Return the original segments of a refined *mesh*. They join two of the *n* original points, which come first."""
     s, points = len(mesh.segments), mesh.segments.astype(np.int64).ravel()
     degree = np.bincount(points, minlength=mesh.n_points)
     if (wrong := (degree[n:] != 2) & (degree[n:] != 0)).any():
         at = n + int(wrong.argmax())
         raise VerificationError(f"the new point {at} is on {degree[at]} segments; needed: 0 or 2")
     is_new, segment = points >= n, np.repeat(np.arange(s), 2)
-    one, other = (
-        segment[is_new][np.argsort(points[is_new], kind="stable")].reshape(-1, 2).T
-    )  # the two segments at each new point
+    # The two segments that meet at each new point.
+    one, other = segment[is_new][np.argsort(points[is_new], kind="stable")].reshape(-1, 2).T
     links = coo_array((np.ones(one.size, np.int8), (one, other)), shape=(s, s))
     n_chains, chain = connected_components(links, directed=False)
     of_old = chain[segment[~is_new]]
@@ -267,7 +268,7 @@ def _between_sharp_segments(
         at_point.setdefault(b, []).append(a)
 
     def segments_at(v: int) -> set[tuple[int, int]]:
-        """Return the original segments at point *v*, each as a pair of ends, of which the first may be the apex."""
+        """Return the original segments at point *v*, as pairs of a possible apex of an angle and the other end."""
         if v < n:
             return {(other, v) for other in at_point.get(v, ())}
         a, b = chains.ends[v].tolist()
@@ -283,7 +284,7 @@ def _between_sharp_segments(
         return False
 
     corners = mesh.triangles[triangles]
-    # The shortest edge is opposite the least angle.
+    # The shortest edge of a triangle is opposite its smallest angle.
     least = mesh.angles()[triangles].argmin(axis=1)
     rows = np.arange(len(corners))
     v, w = corners[rows, (least + 1) % 3].tolist(), corners[rows, (least + 2) % 3].tolist()

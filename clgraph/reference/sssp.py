@@ -1,4 +1,4 @@
-"""A sequential oracle for shortest paths from the nearest source, and a check of results against the definition."""
+"""A sequential reference implementation of shortest paths, and a check of results against the definition."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def dijkstra(
 
     If the weights are integers or the graph is unweighted, the result is int64, with -1 for unreachable vertices.
     Else it is of *dtype* (by default float64) with infinity, and weights are added in this type from the source on.
-    Vertices farther than *limit* count as unreachable. It is computed by scipy if scipy's result is exact.
+    Vertices farther than *limit* count as unreachable. scipy computes the result if scipy is exact.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def dijkstra(
 def _dijkstra(graph: Graph, weights: NDArray[Any], sources: Vertices, limit: float) -> NDArray[Any]:
     offsets, columns = graph.row_offsets.tolist(), graph.column_indices.tolist()
     is_float = weights.dtype.kind == "f"
-    numbers = list(weights) if is_float else weights.tolist()  # Python integers, which do not overflow
+    numbers = list(weights) if is_float else weights.tolist()  # Integers become Python's, which do not overflow.
     zero, most = (weights.dtype.type(0), np.float64(limit)) if is_float else (0, limit)
     best = dict.fromkeys(np.asarray(sources).tolist(), zero)
     heap = [(zero, v) for v in best]
@@ -81,7 +81,7 @@ def check_sssp(
     limit: float | None = None,
     dtype: np.dtype[Any] | None = None,
 ) -> None:
-    """Raise unless *distances* are the least weights of paths from *sources*, and *predecessors* are on such paths.
+    """Raise an error unless *distances* and *predecessors* are correct for shortest paths from *sources*.
 
     This checks the definition: the sources have distance 0; no entry leads to a lesser distance than its end has;
     and every reached vertex can be reached from a source by entries that lead exactly to the distance of their
@@ -123,7 +123,7 @@ def check_sssp(
         check_array("predecessors", predecessors, n, np.int32)
         check_predecessors(predecessors, reached & ~roots)
     supported, joined = roots.copy(), roots.copy()
-    level = [(np.zeros(0, np.int32), np.zeros(0, np.int32))]  # entries of weight 0 that may be their end's only support
+    level = [(np.zeros(0, np.int32), np.zeros(0, np.int32))]  # entries of weight 0, perhaps the only way to their ends
     for places, rows, columns in entry_chunks(graph):
         steps = 1 if weights is None else weights[places].astype(lengths.dtype, copy=False)
         near, far = lengths[rows], lengths[columns]
@@ -154,9 +154,12 @@ def check_sssp(
 
 
 def _lengths(distances: NDArray[Any], limit: float | None) -> tuple[NDArray[Any], Any, Any]:
-    """Return *distances* as comparable lengths, the length of unreached vertices, and the greatest length allowed."""
+    """Return *distances* as lengths that can be compared, the length of unreached vertices, and the largest allowed.
+
+    The length of unreached vertices is greater than all other lengths.
+    """
     kind = distances.dtype
-    if kind.kind == "i":  # As uint64, the sum of two distances does not overflow, and -1 is the greatest value.
+    if kind.kind == "i":  # In uint64, the sum of two distances does not overflow, and -1 becomes the greatest value.
         bound = np.uint64(2**64 - 2 if limit is None else int(min(limit, 2**64 - 2)))
         return distances.astype(np.uint64), np.uint64(2**64 - 1), bound
     greatest = np.finfo(kind).max
@@ -167,7 +170,7 @@ def _lengths(distances: NDArray[Any], limit: float | None) -> tuple[NDArray[Any]
 
 
 def _missed(reached: NDArray[Any], roots: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any]) -> int | None:
-    """Return the first *reached* vertex that cannot be reached from *roots* by the entries (*rows*, *columns*)."""
+    """Return the first *reached* vertex to which the entries (*rows*, *columns*) give no path from *roots*."""
     missed = np.append(reached & ~roots, False)
     if missed.any():
         matrix = coo_array((np.ones(rows.size, bool), (rows, columns)), shape=(roots.size, roots.size)).tocsr()
