@@ -84,7 +84,7 @@ def working_gpus() -> list[cl.Device]:
 
 
 def _all() -> list[Session]:
-    """Return sessions on all working GPUs, and on the CPU without one core for each GPU's thread."""
+    """Return sessions on all working GPUs and on the CPU. One CPU core per GPU stays free for the GPU's host thread."""
     working = _working()
     gpus = [device for device in working if device.type & cl.device_type.GPU]
     cpu = next((device for device in working if device.type & cl.device_type.CPU), None)
@@ -99,7 +99,7 @@ def _all() -> list[Session]:
 
 
 def speed_of(session: Session) -> float:
-    """Return the memory bandwidth in the device's profile, in bytes/s; for a part of a device, its share of it."""
+    """Return the memory bandwidth in the device's profile, in bytes/s. A part of a device gets a share by its cores."""
     facts, share = session.facts, 1.0
     with typed_errors("asking for the whole of a sub-device"):
         parent = session.device.parent_device

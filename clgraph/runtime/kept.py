@@ -9,12 +9,12 @@ from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
-MAX_PLANS = 128  # Limited even if arrays are small, because each plan has its own kernel objects.
+MAX_PLANS = 128  # cached plans. Their number is limited even if arrays are small, because each has kernel objects.
 _MEMORY_SHARE = 8  # Cached plans take at most 1/8 of the device's memory.
 
 
 class Kept:
-    """A cache of plans and choices, with weak references to their graphs.
+    """A cache of plans and strategy choices for graphs, which does not keep the graphs alive.
 
     A plan is taken out while it runs, so that two threads never run the same plan, and is put back afterwards. If there
     are too many plans, or they hold too much memory, the least recently used ones are dropped.
@@ -25,9 +25,10 @@ class Kept:
     def __init__(self, memory_bytes: int) -> None:
         self.most_bytes = memory_bytes // _MEMORY_SHARE
         self.choices: WeakKeyDictionary[Any, dict[Hashable, Any]] = WeakKeyDictionary()  # graph: its choices
-        self.choices_of_matrices: dict[Hashable, Any] = {}  # scipy matrices have keys from WrappedGraph.glimpse
+        self.choices_of_matrices: dict[Hashable, Any] = {}  # choices for scipy matrices, by WrappedGraph.glimpse
         self._plans: dict[tuple[weakref.ref[Any], Hashable], tuple[Any, int]] = {}  # least recently used first
-        self._lock = threading.RLock()  # reentrant: a graph may be deleted in any line below, which drops its plans
+        # Reentrant, because any line below may delete a graph, and then this thread drops the graph's plans.
+        self._lock = threading.RLock()
 
     def take(self, graph: Any, key: Hashable) -> Any:
         """Remove and return the plan that was put for *graph* under *key*, or return ``None``."""
@@ -36,9 +37,10 @@ class Kept:
             return plan
 
     def put(self, graph: Any, key: Hashable, plan: Any, n_bytes: int) -> None:
-        """Cache *plan* while *graph* exists; it holds *n_bytes* on the device and must not refer to *graph*."""
+        """Cache *plan* while *graph* exists. The plan holds *n_bytes* on the device, and must not refer to *graph*."""
         with self._lock:
-            old, _ = self._plans.pop((weakref.ref(graph), key), (None, 0))  # put by another thread meanwhile
+            # Another thread may have put a plan under this key meanwhile.
+            old, _ = self._plans.pop((weakref.ref(graph), key), (None, 0))
             self._plans[weakref.ref(graph, partial(_forget, weakref.ref(self))), key] = plan, n_bytes
             gone = [] if old is None else [old]
             n_held = sum([held for _, held in self._plans.values()])

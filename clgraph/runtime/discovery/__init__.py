@@ -1,1 +1,1 @@
-"""Discovery of devices, tests whether they work, and the choice among them."""
+"""Discovery of devices, tests of whether a device works, and the choice of a device."""
