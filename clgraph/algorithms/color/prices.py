@@ -24,7 +24,7 @@ GPU_ROW_LOADS = 1 / 128, 1 / 16  # dependent loads per entry of the longest row,
 
 
 def work(problem: ColoringProblem, facts: DeviceFacts, *, strategy: str) -> Work:
-    """Predict the work of one colouring. At distance 2, a greedy colouring runs on the host, on the square graph."""
+    """Predict the work of one colouring. At distance 2, a greedy one includes the host's work on the square graph."""
     stats, at = problem.stats, problem.distance - 1
     if strategy == "jones_plassmann" and problem.distance == 2:
         return Work(host_seconds=PAIR_SECONDS * problem.n_pairs)

@@ -63,7 +63,10 @@ class EdgeComponents:
 
 
 def numbered(parents: NDArray[np.int32]) -> tuple[int, NDArray[np.int32]]:
-    """Return the number of components and each vertex's component number. Smallest vertices set the order."""
+    """Return the number of components and each vertex's component number.
+
+    Components are numbered in the order of their smallest vertices.
+    """
     is_root = parents == np.arange(parents.size, dtype=np.int32)
     ranks = np.cumsum(is_root, dtype=np.int32)
     labels: NDArray[np.int32] = ranks[parents] - 1

@@ -41,7 +41,10 @@ class ComponentsPlan(Plan):
         return mark, Scan(self.session, labels, ranks), look_up, labels, ranks
 
     def result(self) -> tuple[int, NDArray[np.int32]]:
-        """Return the number of components and each vertex's component number. Smallest vertices set the order."""
+        """Return the number of components and each vertex's component number.
+
+        Components are numbered in the order of their smallest vertices.
+        """
         n = self.setting.values["n"]
         if not n:
             return 0, np.zeros(0, np.int32)

@@ -28,7 +28,7 @@ HUB_ROW_LOADS = 16.0  # dependent loads per entry of the longest row. The lanes 
 CHECKED_ENTRY_BYTES, CHECKED_VERTEX_BYTES = 22.0, 62.0
 # If first-hook trees are at least this deep, the longest row counts in full, because hubs come after their neighbours.
 FLAT_HOOK_DEPTH = 32.0
-_SCANS = 0.5  # fixed cost of scipy's search, in passes over all vertices and entries
+_SCANS = 0.5  # cost of scipy in addition to its search, in passes over all vertices and entries
 _CALL = Work(host_seconds=5e-5)  # fixed time of a call to scipy
 
 ONE_TREE_SHARE = 0.5  # share of sampled vertices in the largest tree. Above this, first hooks leave (nearly) one tree.

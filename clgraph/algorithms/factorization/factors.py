@@ -21,8 +21,8 @@ from clgraph.runtime.driver.failure import typed_errors
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
-_MAX_PADDING = 1.25  # padded length of a row over its rank, at most
-MOST_SHRINKING = 0.5  # greatest share by which the regularisation of a step shrinks a row
+_MAX_PADDING = 1.25  # greatest ratio of the padded length of a row to its rank
+MOST_SHRINKING = 0.5  # greatest share of a row that the regularisation may remove in one step
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class DeviceModel:
         self.set_hyper(0.0, 0.0)
 
     def defines(self) -> dict[str, int | str]:
-        """Return the definitions with which all programs for this model are built."""
+        """Return the preprocessor definitions of all programs for this model."""
         return {
             **self.layout.defines(),
             "HALF_STORAGE": int(self._type.itemsize == 2),
@@ -162,7 +162,7 @@ class DeviceModel:
         return Factors(*rows, *((array.get() for array in self._biases) if self.biases else (None, None)))
 
     def take_checks(self) -> tuple[NDArray[np.uint32], int]:
-        """Return and reset the number of steps on each (user, item) pair and the number of conflicts."""
+        """Return the number of steps on each (user, item) pair and the number of conflicts. Reset both counters."""
         counts = self._checks["updates"].get().reshape(self.n_users, self.n_items)
         conflicts = self._checks["violations"].item()
         for array in self._checks.values():
@@ -185,7 +185,7 @@ class Backup:
         self._whole: tuple[list[Any], list[Any]] = self._live, []
 
     def save(self, epochs: list[Any]) -> None:
-        """Save the current model, which *epochs* have trained."""
+        """Save the current model, and *epochs*, the list of the epochs that trained it."""
         self._whole = self._live, epochs
         self._copy(self._live, self._copies)
         self._whole = self._copies, epochs

@@ -24,7 +24,7 @@ def predict_pairs(
 ) -> NDArray[np.float32]:
     """Return the predicted ratings of pairs; float32, shape (n,).
 
-    A number of -1 stands for an unknown user or item. Such a pair is predicted by the mean and the known one's bias.
+    A number of -1 stands for an unknown user or item. The prediction is then the mean plus the bias of the known one.
     """
     predictions, means = np.empty(users.size, np.float32), item_means(factors, mean)
     for chunk in chunks(users.size):
@@ -68,9 +68,10 @@ def fold_in(
 
 
 def _least_squares(a: NDArray[Any], b: NDArray[Any], weight: float) -> NDArray[Any]:
-    """Return the x that minimises |a x - b|² + weight |x|²; the shortest x if there are several."""
+    """Return the x that minimises |a x - b|² + weight |x|². If several x do, return the shortest."""
     if weight > 0:
-        with contextlib.suppress(np.linalg.LinAlgError):  # Singular if factors are so large that the weight is lost.
+        # The matrix is singular if the factors are so large that rounding removes the weight.
+        with contextlib.suppress(np.linalg.LinAlgError):
             return np.linalg.solve(a.T @ a + weight * np.eye(a.shape[1]), a.T @ b)
     shortest: NDArray[Any] = np.linalg.lstsq(a, b, rcond=None)[0]
     return shortest

@@ -19,8 +19,9 @@ from clgraph.runtime.driver.failure import check_status, typed_errors
 from clgraph.runtime.programs.program import Program
 from clgraph.runtime.session import Session
 
-_CPU_SLICE, _GPU_SLICE = 1 << 20, 1 << 28  # ratings per launch, many since each waits for its most popular item
-_SHORT_ROW = 64  # numbers per row. With rows up to this length, a launch of a slice takes at most 0.2 s.
+# Ratings per launch. Launches are large, because each waits for its most popular item.
+_CPU_SLICE, _GPU_SLICE = 1 << 20, 1 << 28
+_SHORT_ROW = 64  # numbers per row. With rows of at most this length, a launch of a slice takes at most 0.2 s.
 
 
 class FactorizationPlan(Plan):
@@ -44,20 +45,23 @@ class FactorizationPlan(Plan):
 
     @property
     def offset_name(self) -> str:
-        """The kernels' type for positions of ratings."""
+        """The C type that kernels use for positions of ratings."""
         return c_type(self.problem.offset_type)
 
     @property
     def lanes(self) -> int:
-        """The number of work-items of a slot. A slot processes one rating at a time."""
+        """The number of work-items in a slot. A slot is a team that processes one rating at a time."""
         return self.model.layout.lanes
 
     def build(self, source: str, work_group_size: int | None = None, **defines: int | str) -> Program:
-        """Return kernel file *source* built for this model, with definitions and size other than the recipe's."""
+        """Return the program of kernel file *source* for this model.
+
+        *defines* and *work_group_size* replace the values of the recipe.
+        """
         return self.session.program(source, {**self._defines, **defines}, work_group_size=work_group_size)
 
     def sweep(self) -> None:
-        """Enqueue one step on each rating. Long sweeps wait in between, so that Ctrl-C interrupts them."""
+        """Enqueue one step on each rating. In a long sweep the host waits in between, so that Ctrl-C interrupts it."""
         super().run()
 
     def run(self) -> None:
@@ -88,15 +92,16 @@ def clear(array: str) -> Use:
 
 
 def slice_size(problem: FactorizationProblem, facts: DeviceFacts) -> int:
-    """Return the approximate number of ratings per launch. It is smaller for long rows, whose steps take longer."""
+    """Return the approximate number of ratings per launch. It is smaller if rows are long, because steps are longer."""
     most = _CPU_SLICE if facts.is_cpu else _GPU_SLICE
     return most * _SHORT_ROW // max(_SHORT_ROW, row_layout(problem.rank, facts).padded)
 
 
 def wait_by_slices(plan: FactorizationPlan, enqueued: Iterable[tuple[cl.Event, int]]) -> None:
-    """Enqueue launches and wait after about every slice of ratings.
+    """Enqueue launches, and wait each time that about a slice of ratings is in flight.
 
-    *enqueued* is a lazy iterable. It enqueues a launch for each item, and yields its event and number of ratings.
+    *enqueued* is a lazy iterable. Each of its items enqueues a launch and yields the launch's event and number of
+    ratings.
     """
     in_flight = 0
     with typed_errors("enqueueing a sweep"):

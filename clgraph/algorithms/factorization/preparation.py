@@ -11,26 +11,27 @@ from clgraph.data.ratings.stats import RatingsStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Chain, Gathers, Work
 
-RATING_BYTES = 12.0  # user, item and value
-CACHED_BYTES = 2.0**20  # a working set that a second-level cache holds
+RATING_BYTES = 12.0  # bytes per rating: user, item and value
+CACHED_BYTES = 2.0**20  # size of a working set that fits a second-level cache
 
 # CPUs.
-CPU_SORT_BYTES, CPU_SORT_SECONDS = 705.0, 2.43e-3  # bytes per rating, and fixed time, of a sort
-CPU_KEYED_SORT = 1.44  # time of a sort by block or by matching, relative to a sort by user and item
+CPU_SORT_BYTES, CPU_SORT_SECONDS = 705.0, 2.43e-3  # bytes that a sort moves per rating; fixed time of a sort
+CPU_KEYED_SORT = 1.44  # time of a sort by block or by matching over the time of a sort by user and item
 CPU_MATCH_LOADS, CPU_REPEATED_LOADS = 18.2, 0.428  # dependent loads per matched rating, and per repeated proposal
 
 # GPUs.
+# Bytes that a sort moves per rating; fixed time of a sort; speed of copies to the device.
 SORT_BYTES, SORT_SECONDS, UPLOAD_BYTES_PER_SECOND = 200.0, 2e-3, 8e9
-ROUND_LOADS = 500.0  # dependent loads per round that finds matchings
+ROUND_LOADS = 500.0  # dependent loads per round of the search for matchings
 
 # The host.
-ITEM_SECONDS = 2e-8  # per item sorted by degree
+ITEM_SECONDS = 2e-8  # time per item to sort the items by degree
 
 Bins = tuple[int, ...]
 
 
 def sorted_ratings(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
-    """Return the work of copying the ratings to the device and sorting them."""
+    """Predict the work of copying the ratings to the device and sorting them there."""
     if facts.is_cpu:
         moved, seconds = CPU_SORT_BYTES, CPU_SORT_SECONDS
     else:
@@ -39,12 +40,12 @@ def sorted_ratings(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
 
 
 def sorted_items(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
-    """Return the work of copying and sorting the ratings, and of sorting the items by degree on the host."""
+    """Predict the work of copying and sorting the ratings, and of sorting the items by degree on the host."""
     return sorted_ratings(problem, facts).times(1.0, 1.3) + Work(host_seconds=ITEM_SECONDS * problem.stats.n_items)
 
 
 def matched(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
-    """Return the work of finding maximal matchings. There is a round for each rating of the busiest vertex.
+    """Predict the work of finding maximal matchings. There is a round for each rating of the busiest vertex.
 
     On a GPU a single work-group continues when few vertices have ratings left. A CPU processes rating by rating, and
     in every round vertices with few ratings left propose to a busy vertex of the other side again.
@@ -65,19 +66,19 @@ def matched(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
 
 
 def sides(stats: RatingsStats) -> tuple[tuple[Bins, Bins], tuple[Bins, Bins]]:
-    """Return the numbers of vertices and of their ratings, in bins by degree: for users, then for items."""
+    """Return two histograms by degree, of vertices and of their ratings: for the users, then for the items."""
     users = stats.user_degree_counts, stats.user_degree_rating_counts
     return users, (stats.item_degree_counts, stats.item_degree_rating_counts)
 
 
 def degrees(stats: RatingsStats) -> tuple[tuple[Bins, Bins], tuple[Bins, Bins]]:
-    """Return the same as :func:`sides`, but first for the side with the busiest vertex."""
+    """Return the same as :func:`sides`, but with the side of the busiest vertex first."""
     users, items = sides(stats)
     return (items, users) if stats.max_item_degree >= stats.max_user_degree else (users, items)
 
 
 def degree_exceeded_by(counts: Bins, n: float) -> float:
-    """Return the degree that *n* vertices reach or exceed, interpolated in the bins of RatingsStats."""
+    """Estimate the degree that exactly *n* vertices reach or exceed, by interpolation in the bins of RatingsStats."""
     above = 0.0
     for k in range(len(counts) - 1, 0, -1):
         if above + counts[k] >= n:

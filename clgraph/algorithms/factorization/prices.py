@@ -42,41 +42,43 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Part, Work
 
 # CPUs.
-CPU_GRID_STEP_LOADS = 2.08  # loads per step of block_grid; below CPU_STEP_LOADS, as a block's rows stay in cache
-CPU_STEP_LOCKS = 3.47  # time of a step's two locks, in measured critical sections
-CPU_GRID_MISSES = 0.506  # rows that a block loads from memory, per vertex with ratings in it
-CPU_MATCHING_MISSES = 0.363  # rows of each side that a step in matchings loads from memory
-CPU_NEAR_RATINGS = 20.0  # Rows are accessed in order if a diagonal has a rating per 20 vertices of the shorter side.
+CPU_GRID_STEP_LOADS = 2.08  # loads per step of block_grid: less than CPU_STEP_LOADS, because rows stay in the cache
+CPU_STEP_LOCKS = 3.47  # The two locks of a step take the time of 3.47 measured critical sections.
+CPU_GRID_MISSES = 0.506  # rows that a block loads from memory, per vertex that has ratings in the block
+CPU_MATCHING_MISSES = 0.363  # rows of users, and of items, that a step of a matching loads from memory
+# Along a diagonal with a rating per 20 vertices of the shorter side, rows are accessed in order.
+CPU_NEAR_RATINGS = 20.0
 CPU_DIAGONAL_LOADS = 9.6  # loads per diagonal
-CPU_GROUP_SECONDS = 1.77e-4  # wait for the slowest block, per step of a grid
+CPU_GROUP_SECONDS = 1.77e-4  # time that a step of a grid waits for the slowest block
 CPU_BLOCK_LOADS = 3.0  # loads per step of block_diagonal
 
 # GPUs.
-LOCKED_STEP_LOADS = 2.0  # loads per step in a critical section: it loads rows, and stores them before it unlocks
-HAND_OVER_ATTEMPTS = 16.0  # attempts to lock, per compute unit, at each hand-over of the busiest lock
-EDGE_WEIGHT, MATCHING_WEIGHT, DIAGONAL_WEIGHT, GRID_WEIGHT = 1.0, 1.0, 0.46, 0.2  # measured time over computed time
-SLOTS_PER_UNIT = 128.0  # ratings in flight per compute unit
-LATER_PASS_LOCKS = 200.0  # time of a pass over deferred ratings, in critical sections
-WALK_SHARE = 0.9  # time of a walk that leaves deferred ratings to edge locks, relative to whole walks
-TEAM_SHARE = 0.25  # A team locks four users at a time, so an item's lock changes hands once per four ratings.
-WIDE_LOADS, TAIL_LOADS = 3.0, 6.0  # loads per superstep of all work-groups, and of a single one with its barriers
-# block_grid: loads per rating, and bytes of a row per further load; loads and barriers per step.
+LOCKED_STEP_LOADS = 2.0  # loads of a step in its critical section: it loads rows, and stores rows before it unlocks
+HAND_OVER_ATTEMPTS = 16.0  # attempts to lock, per compute unit, each time that the busiest lock changes hands
+# Measured time over computed time, for each of four strategies.
+EDGE_WEIGHT, MATCHING_WEIGHT, DIAGONAL_WEIGHT, GRID_WEIGHT = 1.0, 1.0, 0.46, 0.2
+SLOTS_PER_UNIT = 128.0  # number of ratings that a compute unit processes at the same time
+LATER_PASS_LOCKS = 200.0  # A pass over deferred ratings takes the time of 200 critical sections.
+WALK_SHARE = 0.9  # time of the walk of hybrid_locked over the time of the walks of node_locked
+TEAM_SHARE = 0.25  # A team locks four users at a time, so the lock of an item changes hands once per four ratings.
+WIDE_LOADS, TAIL_LOADS = 3.0, 6.0  # loads per superstep: on all work-groups; on a single one, with its barriers
+# block_grid. Per rating: 0.6 loads, and one more for every 400 bytes of a row. Per step: 20 loads and 5 barriers.
 GRID_LOADS, GRID_BYTES_PER_LOAD, GRID_STEP_LOADS, GRID_BARRIERS = 0.6, 400.0, 20.0, 5.0
-# block_diagonal: loads per rating and per superstep; blocks that a compute unit runs at the same time.
+# block_diagonal: loads per rating; loads per superstep; number of blocks that a compute unit runs at the same time.
 BLOCK_LOADS, BLOCK_STEP_LOADS, BLOCKS_PER_UNIT = 7.0, 20.0, 12.0
 
 # The host.
-DEAL_SECONDS, DIAGONAL_SECONDS = 5e-8, 1.2e-8  # per vertex dealt to a part, and per diagonal sorted
+DEAL_SECONDS, DIAGONAL_SECONDS = 5e-8, 1.2e-8  # time to deal one vertex to a part; time to sort one diagonal
 
 
 class Price(NamedTuple):
-    """The work of a strategy: the preparation, done once, and one sweep."""
+    """The predicted work of a strategy: of its preparation, which runs once, and of one sweep."""
 
     preparation: Work
     sweep: Work
 
     def parts(self, n_sweeps: int) -> list[Part]:
-        """Return the work of the preparation and *n_sweeps* sweeps."""
+        """Return the work of the preparation and of *n_sweeps* sweeps, as parts of an estimate."""
         return [(self.preparation, 1.0, 1.0), (self.sweep, float(n_sweeps), 1.0)]
 
 
@@ -91,12 +93,12 @@ def _slices(problem: FactorizationProblem, facts: DeviceFacts) -> float:
 
 
 def _locks(problem: FactorizationProblem, *sizes: int) -> Work:
-    """Return the work of one lock and unlock per rating, for each array of *sizes* locks, on a GPU."""
+    """Predict the work, on a GPU, of one lock and unlock per rating in each of several arrays of *sizes* locks."""
     return Work(atomics=tuple(Atomics(2 * problem.n, max(2.0, size)) for size in sizes))
 
 
 def _hand_overs(problem: FactorizationProblem, facts: DeviceFacts, count: float) -> Work:
-    """Return the work of *count* steps on one vertex, whose lock is handed over before each, on a GPU."""
+    """Predict the work, on a GPU, of *count* steps on one vertex. Its lock changes hands before each step."""
     return Work(
         locks=count,
         contended_attempts=HAND_OVER_ATTEMPTS * facts.compute_units * count,
@@ -105,19 +107,19 @@ def _hand_overs(problem: FactorizationProblem, facts: DeviceFacts, count: float)
 
 
 def _put_off(problem: FactorizationProblem, facts: DeviceFacts, passes: float) -> Work:
-    """Return the work of *passes* over deferred ratings. They are many if a vertex has several ratings in flight."""
+    """Predict the work of *passes* over deferred ratings. Many exist if a vertex has several ratings in flight."""
     share = min(1.0, SLOTS_PER_UNIT * facts.compute_units / max(1, min(problem.ratings.shape)))
     return Work(locks=share * passes * LATER_PASS_LOCKS)
 
 
 def hogwild(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Return the work of ``hogwild``: steps on all ratings at once."""
+    """Predict the work of ``hogwild``, which makes steps on all ratings at once."""
     steps = cpu_steps(problem, facts, problem.n, problem.n) if facts.is_cpu else gpu_steps(problem, facts)
     return Price(sorted_ratings(problem, facts), steps + Work(launches=_slices(problem, facts)))
 
 
 def edge_locked(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Return the work of ``edge_locked``: locking both ends of each rating, and passes over deferred ratings."""
+    """Predict the work of ``edge_locked``: locks on both ends of each rating, and passes over deferred ratings."""
     later = Work(launches=7.0, read_backs=2.0)
     if facts.is_cpu:
         locks = Work(locks=CPU_STEP_LOCKS * problem.n / facts.compute_units + problem.busiest)
@@ -130,12 +132,12 @@ def edge_locked(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
 
 
 def node_locked(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Return the work of ``node_locked``: walks over the items' ratings, and over deferred ratings."""
+    """Predict the work of ``node_locked``: walks over the ratings of each item, and over deferred ratings."""
     return _walked(problem, facts, 1.0, 1.6, Work(launches=4.0, read_backs=1.0))
 
 
 def hybrid_locked(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Return the work of ``hybrid_locked``: a walk over the items' ratings, then edge locks on deferred ones."""
+    """Predict the work of ``hybrid_locked``: a walk over the ratings of each item, then edge locks on deferred ones."""
     later = Work(launches=7.0, read_backs=1.0)
     if not facts.is_cpu:
         later += _put_off(problem, facts, 6.0)
@@ -143,11 +145,11 @@ def hybrid_locked(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
 
 
 def _walked(problem: FactorizationProblem, facts: DeviceFacts, walk: float, lone: float, later: Work) -> Price:
-    """Return the work of strategies that walk over items.
+    """Predict the work of strategies that walk over the ratings of each item.
 
     *walk* is the relative time of the walks, *later* the work on deferred ratings. Without sub-groups, an item's lock
-    is handed over *lone* times per rating. Rows of near users are cached only on NVIDIA's GPUs before Volta: on later
-    ones and AMD's the fence of a lock empties the first-level cache.
+    is handed over *lone* times per rating. Rows of near users are cached only on NVIDIA's GPUs before Volta. On later
+    GPUs, and on AMD's, the fence of a lock empties the first-level cache.
     """
     stats, launches = problem.stats, Work(launches=_slices(problem, facts))
     if facts.is_cpu:
@@ -165,7 +167,7 @@ def _walked(problem: FactorizationProblem, facts: DeviceFacts, walk: float, lone
 
 
 def _supersteps(problem: FactorizationProblem, facts: DeviceFacts, wide: float, tail: float, *, is_one: bool) -> Work:
-    """Return the work of *wide* supersteps with a grid barrier and *tail* supersteps of a single work-group."""
+    """Predict the work of *wide* supersteps, each with a grid barrier, and *tail* supersteps of a single work-group."""
     return Work(
         grid_barriers=wide if is_one else 0.0,
         launches=3.0 if is_one else 1 + max(2.0, wide),
@@ -174,7 +176,7 @@ def _supersteps(problem: FactorizationProblem, facts: DeviceFacts, wide: float, 
 
 
 def matching_edge(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Return the work of ``matching_edge``: a matching for each rating of the busiest vertex.
+    """Predict the work of ``matching_edge``, which has a matching for each rating of the busiest vertex.
 
     A wide matching has ratings for more than one work-group.
     """
@@ -190,7 +192,10 @@ def matching_edge(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
 
 
 def diagonal(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Return the work of ``diagonal``: a superstep per diagonal with ratings. Along a full one, rows are in order."""
+    """Predict the work of ``diagonal``, which has a superstep for each diagonal with ratings.
+
+    Along a full diagonal, rows are accessed in order.
+    """
     longer, shorter = max(problem.ratings.shape), min(problem.ratings.shape)
     diagonals = float(max(1, min(problem.stats.n_diagonals, longer)))
     is_wide = problem.n > diagonals * slots(problem, facts)
@@ -207,18 +212,21 @@ def diagonal(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
 
 
 def matching_node(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Return the work of ``matching_node``: matchings in blocks of items, whose rows the slots keep."""
+    """Predict the work of ``matching_node``: matchings in blocks of items. The slots keep the rows of these items."""
     return _by_items(problem, facts, problem.busiest * max(1.0, 0.6 * _item_blocks(problem, facts)))
 
 
 def subgraph_matching(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Return the work of ``subgraph_matching``: matchings of each block of items, few in blocks of rare items."""
+    """Predict the work of ``subgraph_matching``, which makes the matchings of each block of items separately.
+
+    A block of rare items has few matchings.
+    """
     later = 2 * problem.n / max(1, problem.stats.n_items) * _item_blocks(problem, facts)
     return _by_items(problem, facts, 1.3 * problem.busiest + later)
 
 
 def _item_blocks(problem: FactorizationProblem, facts: DeviceFacts) -> int:
-    """Return the number of blocks of items. Without a grid barrier they are smaller: one work-group runs alone."""
+    """Return the number of blocks of items. Without a grid barrier a block has items for only one work-group."""
     groups = facts.compute_units if has_grid_barrier(facts) else 1
     return max(1, -(-problem.n_rated_items // (groups * slots(problem, facts))))
 
@@ -239,7 +247,7 @@ def _by_items(problem: FactorizationProblem, facts: DeviceFacts, n_supersteps: f
 
 
 def block_diagonal(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Return the work of ``block_diagonal``: waves of ratings in each block, whose rows are copied in and out."""
+    """Predict the work of ``block_diagonal``: copies of the rows of each block, and waves of ratings in the block."""
     shape = block_shape(problem, facts)
     n_blocks = [-(-n // side) for n, side in zip(problem.ratings.shape, shape, strict=True)]
     supersteps = min(float(max(n_blocks)), 1 + 0.2 * problem.stats.n_diagonals)
@@ -255,7 +263,7 @@ def block_diagonal(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
 
 
 def block_grid(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Return the work of ``block_grid``. A row is moved for each block in which its vertex has ratings."""
+    """Predict the work of ``block_grid``. A vertex's row is moved once for each block with ratings of the vertex."""
     stats, groups = problem.stats, grid_groups(problem.stats, facts)
     launches = 3.0 if has_grid_barrier(facts) else float(groups)
     if facts.is_cpu:

@@ -14,7 +14,7 @@ from clgraph.data.ratings.stats import RatingsStats
 from clgraph.primitives.types import MAX_ITEMS
 
 MAX_RANK = 128  # greatest number of factors
-_INT32_RATINGS = 2**31 - 2**24  # ratings. Below this, positions plus any kernel's stride fit int32.
+_INT32_RATINGS = 2**31 - 2**24  # ratings. With fewer, a position plus the stride of any kernel fits int32.
 Storage = Literal["float32", "float16"]
 
 
@@ -79,12 +79,12 @@ class FactorizationProblem:
 
     @property
     def offset_type(self) -> np.dtype[Any]:
-        """The type of positions of ratings on the device."""
+        """The type of a rating's position on the device."""
         return offset_type(self.n)
 
 
 def offset_type(n_ratings: int) -> np.dtype[Any]:
-    """Return the type of positions on the device for *n_ratings* ratings."""
+    """Return the type of a rating's position on the device, if there are *n_ratings* ratings."""
     return np.dtype(np.int32 if n_ratings < _INT32_RATINGS else np.int64)
 
 

@@ -28,14 +28,14 @@ def enqueue_order(
     defines: Mapping[str, str] | None = None,
     **arguments: Any,
 ) -> None:
-    """Enqueue a kernel of cl/factorization/*source*.cl with a work-item per rating of *plan*, and one more."""
+    """Enqueue a kernel of cl/factorization/*source*.cl, with one work-item more than *plan* has ratings."""
     n = plan.problem.n
     program = plan.session.program(f"factorization/{source}.cl", {"OFFSET_T": plan.offset_name, **(defines or {})})
     program.bind(kernel, n + 1, scope, n=n, **arguments)()
 
 
 def find_offsets(plan: FactorizationPlan, sorted_keys: DeviceArray, n_ranges: int, width: int = 1) -> DeviceArray:
-    """Return the positions in *sorted_keys* at which each of *n_ranges* ranges of *width* keys begins, and the end."""
+    """Return the positions in *sorted_keys* at which *n_ranges* ranges of *width* keys each begin, and the end."""
     offsets = plan.session.empty(n_ranges + 1, plan.problem.offset_type)
     scope = {"width": width, "n_ranges": n_ranges, "keys": sorted_keys, "offsets": offsets}
     enqueue_order(plan, "order", "find_offsets", scope, defines={"KEY_T": c_type(sorted_keys.dtype)})
@@ -45,7 +45,7 @@ def find_offsets(plan: FactorizationPlan, sorted_keys: DeviceArray, n_ranges: in
 def sort_positions(
     plan: FactorizationPlan, keys: DeviceArray, n_keys: int, positions: DeviceArray | None = None
 ) -> tuple[DeviceArray, DeviceArray]:
-    """Return sorted *keys*, which are below *n_keys*, and *positions* (by default all) sorted by them."""
+    """Sort *positions* (by default all) by *keys* below *n_keys*. Return the sorted keys and the sorted positions."""
     if positions is None:
         positions = plan.session.empty(keys.size, plan.problem.offset_type)
         iota(plan.session, positions)
@@ -82,7 +82,7 @@ def stable_order(
 def number_runs(
     plan: FactorizationPlan, order: DeviceArray, a: DeviceArray, b: DeviceArray
 ) -> tuple[DeviceArray, DeviceArray]:
-    """Number the distinct pairs (a, b) of ratings in the order of their appearance; *order* groups equal pairs.
+    """Number the distinct pairs (a, b) of ratings. *order* groups equal pairs, and sets the order of the numbers.
 
     Returns
     -------
@@ -137,14 +137,14 @@ def ordered_ratings(plan: FactorizationPlan, *, shuffle: bool, seed: Seed, by_it
 def sort_by_block(
     plan: FactorizationPlan, given: RatingArrays, kernel: str, n_keys: int, **arguments: Any
 ) -> tuple[DeviceArray, DeviceArray]:
-    """Sort the ratings by the keys that *kernel* computes (below *n_keys*). Return the sorted keys and the order."""
+    """Sort the ratings by keys below *n_keys* that *kernel* computes. Return the sorted keys and the order."""
     keys = plan.session.empty(plan.problem.n, np.uint64)
     enqueue_order(plan, "block_order", kernel, {**given, **arguments}, keys=keys)
     return sort_positions(plan, keys, n_keys)
 
 
 def pack(plan: FactorizationPlan, given: RatingArrays, order: DeviceArray) -> DeviceArray:
-    """Return the ratings at the positions *order*, packed as four int32 each: user, item, bits of the value, 0."""
+    """Return the ratings at the positions *order*. Each is four int32: user, item, bits of the value, 0."""
     ratings = plan.session.empty(4 * plan.problem.n, np.int32)
     enqueue_order(plan, "block_order", "pack_ratings", given, order=order, ratings=ratings)
     return ratings
@@ -155,5 +155,5 @@ def by_descending_degree(degrees: NDArray[np.int64]) -> NDArray[np.int64]:
     rated = np.flatnonzero(degrees)
     keys = -degrees[rated]
     if degrees.max(initial=0) < 2**15:
-        keys = keys.astype(np.int16)  # numpy sorts int16 by radix, ten times as fast
+        keys = keys.astype(np.int16)  # numpy sorts int16 by radix, which is ten times as fast
     return rated[np.argsort(keys, kind="stable")]

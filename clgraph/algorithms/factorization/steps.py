@@ -13,25 +13,25 @@ from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Chain, Gathers, Work
 
-L1_BYTES = 4096.0  # a working set that the first-level cache holds
+L1_BYTES = 4096.0  # size of a working set that fits a first-level cache
 
-# CPUs. A step's arithmetic is expressed as a chain of loads from the first-level cache, per 64 bytes of both rows. A
-# row outside the caches is a load from memory, and a core has several such loads in flight.
+# CPUs. A step's arithmetic is expressed as a chain of loads from the first-level cache, for each 64 bytes of both rows.
+# A row that is in no cache is loaded from memory. A core has several such loads in flight.
 CPU_STEP_LOADS = 3.69
 CPU_LOADS_UNDER_WAY = 9.59
 
 # GPUs.
 SECTOR_BYTES = 32.0  # bytes per memory transaction
-NEAR_ROWS = 2.0**12  # rows. RatingsStats.far_item_share counts items that are farther apart as far.
+NEAR_ROWS = 2.0**12  # rows. Items that are farther apart count as far in RatingsStats.far_item_share.
 
 
 def row_bytes(problem: FactorizationProblem, facts: DeviceFacts) -> int:
-    """Return the bytes of a row and its bias in memory."""
+    """Return the number of bytes that a row and its bias take in memory."""
     return row_layout(problem.rank, facts).padded * problem.number_type.itemsize + 4 * problem.biases
 
 
 def side_bytes(problem: FactorizationProblem, facts: DeviceFacts) -> tuple[float, float]:
-    """Return the bytes of the rows of all users, and of all items."""
+    """Return the number of bytes of all users' rows, and of all items' rows."""
     (n_users, n_items), each = problem.ratings.shape, row_bytes(problem, facts)
     return float(each * n_users), float(each * n_items)
 
@@ -44,7 +44,7 @@ def cpu_steps(
     *,
     loads: float = CPU_STEP_LOADS,
 ) -> Work:
-    """Return the work of all steps on a CPU that load *user_rows* and *item_rows* rows from memory."""
+    """Predict the work of all steps on a CPU. The steps load *user_rows* and *item_rows* rows from memory."""
     lines, cores = math.ceil(row_bytes(problem, facts) / 64), facts.compute_units
     users_bytes, items_bytes = side_bytes(problem, facts)
     moved = lines / (CPU_LOADS_UNDER_WAY * cores)
@@ -57,7 +57,7 @@ def cpu_steps(
 def gpu_steps(
     problem: FactorizationProblem, facts: DeviceFacts, *, near: bool = False, item_share: float = 1.0
 ) -> Work:
-    """Return the work of all steps on a GPU, a share *item_share* of which also move the item's row.
+    """Predict the work of all steps on a GPU. The share *item_share* of the steps moves the item's row.
 
     With *near*, rows of vertices with near numbers are found in a cache.
     """
@@ -75,5 +75,5 @@ def gpu_steps(
 
 
 def item_share_of(problem: FactorizationProblem) -> float:
-    """Return the share of the steps that move an item's row if each row is moved only once."""
+    """Return the share of the steps that move an item's row, if the row of each item is moved only once."""
     return min(1.0, problem.n_rated_items / max(1, problem.n))

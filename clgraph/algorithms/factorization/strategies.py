@@ -42,5 +42,5 @@ STRATEGIES = {
 
 
 def contenders(_problem: FactorizationProblem, _facts: DeviceFacts) -> tuple[str, ...]:
-    """Return the strategies that ``"auto"`` compares: locks, and three ways to prepare conflict-free sets."""
+    """Return the strategies that ``"auto"`` compares: one with locks, and three that prepare conflict-free steps."""
     return "block_grid", "matching_edge", "diagonal", "edge_locked"

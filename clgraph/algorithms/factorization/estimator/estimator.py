@@ -242,7 +242,7 @@ class SGDMatrixFactorization(SavedFactorization):
             start = initial_factors(*ratings.shape, rank, scale=self.init_scale, biases=self.biases, rng=rng)
             return self._train(ratings, start, ratings, [], n_epochs, eval_set, callback)
         except BaseException:
-            if self.__dict__.get("history_") is old.get("history_"):  # No whole epoch was kept.
+            if self.__dict__.get("history_") is old.get("history_"):  # The failed fit has kept no epoch.
                 for name in _FORM:
                     self.__dict__.pop(name, None)
                 self.__dict__.update({name: old[name] for name in _FORM if name in old})
@@ -252,7 +252,7 @@ class SGDMatrixFactorization(SavedFactorization):
         self, ratings: Ratings, start: Factors, known: Ratings, history: list[Epoch], n_epochs: int, eval_set: Any,
         callback: Callback | None, mean: float | None = None,
     ) -> SGDMatrixFactorization:  # fmt: skip
-        """Train from *start* on *ratings*, and keep the result of the whole epochs."""
+        """Train from *start* on *ratings*, and keep the result of all completed epochs."""
         check_callback("callback", callback)
         verbose = checked_count("verbose", self.verbose, _MAX_EPOCHS, least=-_MAX_EPOCHS)
         tol = None if self.tol is None else checked_number("tol", self.tol, -math.inf)

@@ -150,7 +150,7 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return predict_pairs(self._factors(), self.mean_, users, items)
 
     def _pair_numbers(self, X: Any) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return the numbers of the users and the items of pairs, -1 if unknown."""
+        """Return the numbers of the users and items of the pairs *X*, or -1 for each unknown user or item."""
         users, items = pair_ids(validate_data(self, X, reset=False, dtype=None))
         return self._known.user_index(users, default=-1), self._known.item_index(items, default=-1)
 
@@ -180,7 +180,7 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return ratings_of_pairs(*validate_data(self, X, y, reset=reset, dtype=None, y_numeric=True))
 
     def _numbered(self, X: Any, y: Any = None, *, known: Ratings | None = None) -> Ratings:
-        """Return *X* and *y* as Ratings, numbered by the users and items of *known* (default: of the fit)."""
+        """Return *X* and *y* as Ratings with the user and item numbers of *known* (default: the ratings of the fit)."""
         return numbered_as(known or self._known, self._ratings(X, y, reset=False), new_users=False)
 
     def _evaluation(self, eval_set: Any, known: Ratings) -> tuple[Ratings | None, UnseenPairs | None]:
@@ -275,7 +275,7 @@ def numbered_as(known: Ratings, ratings: Ratings, *, new_users: bool) -> Ratings
 
 
 def _matched(kind: str, numbers: NDArray[np.int32], ids: ArrayLike, index: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the fit's numbers of users or items (*kind*). *index* maps ids to them, -1 if unknown."""
+    """Translate *numbers* of users or items (*kind*) to the numbers of the fit. *index* has these, -1 if unknown."""
     found: NDArray[np.int32] = index[numbers]
     if found.size and found.min() < 0:
         name = np.asarray(ids).tolist()[numbers[int((found < 0).argmax())]]

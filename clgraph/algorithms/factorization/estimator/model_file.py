@@ -51,7 +51,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     try:
         if os.path.isdir(target):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        if os.path.isfile(target) or not os.path.exists(target):  # The new file is created in its folder.
+        if os.path.isfile(target) or not os.path.exists(target):  # Writing needs a new file in the same folder.
             with tempfile.TemporaryFile(dir=os.path.dirname(target)):
                 pass
     except OSError as error:

@@ -19,7 +19,7 @@ from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import InputError
 from clgraph.runtime.session import SessionLike
 
-_PLACES = ("session", "devices", "client")  # parameters of this class or a subclass that say where to run
+_PLACES = ("session", "devices", "client")  # parameters that say where to run, in this class or a subclass
 
 
 class SavedFactorization(FittedFactorization):
@@ -86,7 +86,7 @@ class SavedFactorization(FittedFactorization):
         return model
 
     def __sklearn_clone__(self) -> Self:
-        # Sessions cannot be copied, so the clone shares them.
+        # Sessions cannot be copied, so the clone shares the sessions of the original.
         places = {name: getattr(self, name) for name in _PLACES if hasattr(self, name)}
         plain = copy.copy(self)
         plain.__dict__.update(dict.fromkeys(places))

@@ -21,9 +21,9 @@ from clgraph.primitives.compact import Compact
 from clgraph.runtime.memory.arrays import DeviceArray
 
 _SOURCE = "factorization/block_diagonal.cl"
-_LOCAL_SHARE = 0.9  # share of the local memory that is used; drivers need the rest
-_CPU_LOCAL_BYTES = 1 << 18  # bytes of rows per block on a CPU, so that they stay in a core's cache
-_BLOCKS_PER_UNIT = 4  # least number of blocks of a block-diagonal per compute unit
+_LOCAL_SHARE = 0.9  # share of the local memory that is used. Drivers need the rest.
+_CPU_LOCAL_BYTES = 1 << 18  # greatest size of a block's rows on a CPU, so that the rows stay in a core's cache
+_BLOCKS_PER_UNIT = 4  # least number of blocks per compute unit in a block-diagonal
 
 
 def block_diagonal(
@@ -43,7 +43,7 @@ def block_diagonal(
 
 
 class BlockDiagonals:
-    """The step that sweeps over block-diagonals, with one launch per block-diagonal or several if it is long.
+    """The step that sweeps over block-diagonals, with one launch for each, or several for a long one.
 
     Attributes
     ----------
@@ -107,7 +107,10 @@ class BlockDiagonals:
 
 
 def _chosen(plan: FactorizationPlan, n: int, predicate: str, item: str = "i", **arrays: DeviceArray) -> DeviceArray:
-    """Return the values of *item* for all i below *n* that fulfil *predicate*; both are expressions in *arrays*."""
+    """Return the value of *item* for each i below *n* that satisfies *predicate*.
+
+    *item* and *predicate* are expressions of ``i`` and *arrays*.
+    """
     found = plan.session.empty(n, plan.problem.offset_type)
     compact = Compact(plan.session, n, found, predicate=predicate, item=item, arrays=arrays)
     compact.run_checked()
@@ -116,16 +119,16 @@ def _chosen(plan: FactorizationPlan, n: int, predicate: str, item: str = "i", **
 
 
 def block_shape(problem: FactorizationProblem, facts: DeviceFacts) -> tuple[int, int]:
-    """Return the default numbers of users and items of a block: powers of two whose rows fit the local memory."""
+    """Return the default numbers of users and items of a block: powers of two. Their rows fit the local memory."""
     most, wanted = _most_rows(problem, facts), _BLOCKS_PER_UNIT * facts.compute_units
     rows, columns = (1 << max(4, min(most // 2, n // wanted)).bit_length() - 1 for n in problem.ratings.shape)
     return rows, columns
 
 
 def _most_rows(problem: FactorizationProblem, facts: DeviceFacts) -> int:
-    """Return the number of float32 rows, of users and items together, that fit the local memory."""
+    """Return how many float32 rows fit the local memory. Rows of users and rows of items count alike."""
     room = min(facts.local_mem_bytes, _CPU_LOCAL_BYTES) if facts.is_cpu else facts.local_mem_bytes
-    row_bytes = 4 * row_layout(problem.rank, facts).padded + 8  # a row, its bias and a flag
+    row_bytes = 4 * row_layout(problem.rank, facts).padded + 8  # bytes of a row, its bias and a flag
     return max(8, int(_LOCAL_SHARE * room) // row_bytes)
 
 

@@ -25,12 +25,12 @@ from clgraph.model.recipe import Array, Phase, Recipe, Setting, Use
 from clgraph.runtime.memory.arrays import DeviceArray
 
 _SOURCE = "factorization/block_grid.cl"
-_LINGER = 20000  # turns for which work-groups wait for others to start
-_STREAMS = 4  # parts of a block between which a single work-item alternates
-_MAX_GROUPS = 4096  # greatest number of groups; their square, the number of blocks, fits 32 bits
-_LONG_ROW = 16  # vectors per row. From here on four work-items share a rating by default.
-_MAX_VECTORS = 8  # vectors of a row that one work-item holds at most, if more work-items can share the row
-_MAX_CHAINED_VECTORS = 6  # vectors per work-item. Up to here two products at a time fit 256 registers.
+_LINGER = 20000  # turns that a work-group waits for other work-groups to start
+_STREAMS = 4  # number of parts of a block between which a single work-item alternates
+_MAX_GROUPS = 4096  # greatest number of groups. The number of blocks is its square, which fits 32 bits.
+_LONG_ROW = 16  # vectors per row. Four work-items share a rating by default if rows have at least this length.
+_MAX_VECTORS = 8  # greatest number of vectors of a row per work-item, if more work-items can share the row
+_MAX_CHAINED_VECTORS = 6  # vectors per work-item. Up to this number, two products at a time fit 256 registers.
 _PLACED_ONE_BY_ONE = 8  # vertices per part that are placed one by one, heaviest first
 
 
@@ -50,7 +50,7 @@ def block_grid(
 
     *lanes* work-items share a rating. The number is a power of two that divides the vectors of a row. It is at most the
     sub-group size, and large enough that the rows of a sub-group's ratings fit the local memory. The default is two,
-    or four from 16 vectors on, or more so that no work-item holds more than eight vectors.
+    or four for rows of at least 16 vectors, or more if a work-item would hold more than eight vectors.
 
     *barrier* separates steps: the end of a kernel ("launch"), or a wait for one other group inside a persistent kernel
     ("grid", only on devices with a grid barrier). *seed* determines the order in which users and items are dealt to
@@ -113,8 +113,8 @@ def _deal(plan: FactorizationPlan, *, seed: int) -> dict[str, DeviceArray]:
     )
     offsets = find_offsets(plan, by_key, n_blocks, width)
     if session.facts.sub_group_size == 1:
-        # Steps on the same item depend on each other, steps on four different items do not. So alternate between four
-        # parts of a block.
+        # Steps on the same item depend on each other, steps on different items do not. So the work-item alternates
+        # between four parts of a block.
         in_turn = session.empty(order.size, order.dtype)
         enqueue_order(
             plan,
@@ -145,7 +145,7 @@ def grid_groups(stats: RatingsStats, facts: DeviceFacts) -> int:
 
 
 class BlockSteps:
-    """A sweep with one launch per step, or several for long steps."""
+    """A sweep with one launch per step, or several launches for a long step."""
 
     def __init__(self, plan: FactorizationPlan) -> None:
         self._plan, self._n_groups = plan, plan.setting.values["n_groups"]
@@ -156,7 +156,7 @@ class BlockSteps:
         wait_by_slices(self._plan, self._steps())
 
     def _steps(self) -> Iterator[tuple[Any, int]]:
-        """Enqueue the steps and yield the event and approximate number of ratings of each launch."""
+        """Enqueue the steps. Yield the event and the approximate number of ratings of each launch."""
         problem, facts, all_groups = self._plan.problem, self._plan.session.facts, self._n_groups
         n_cuts, units = -(-problem.n // (all_groups * slice_size(problem, facts))), facts.compute_units
         together = all_groups if n_cuts <= 1 else max(1, all_groups // (n_cuts * units)) * units
@@ -168,7 +168,7 @@ class BlockSteps:
 
 
 def _chain(vectors: int) -> int:
-    """Return the number of consecutive steps whose products are computed together: two, or one if registers are few."""
+    """Return how many consecutive steps compute their products together: two, or one if registers are few."""
     return 1 if vectors > _MAX_CHAINED_VECTORS else 2
 
 
@@ -192,7 +192,7 @@ def _checked_lanes(lanes: int, layout: RowLayout, facts: DeviceFacts) -> int:
 
 
 def _local_bytes(lanes: int, layout: RowLayout, facts: DeviceFacts) -> int:
-    """Return the local memory of a work-group: ``shared_t`` of the kernel file, its alignment, and other words."""
+    """Return the bytes of local memory of a work-group: ``shared_t`` of the kernel file, alignment, and other words."""
     width = facts.sub_group_size
     if lanes == width:
         return 0
@@ -200,10 +200,10 @@ def _local_bytes(lanes: int, layout: RowLayout, facts: DeviceFacts) -> int:
 
 
 def balanced_parts(degrees: NDArray[np.int64], n_parts: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    """Return a part for each vertex, so that the parts have nearly equal sums of degrees.
+    """Return the part of each vertex. The sums of degrees of the parts are nearly equal.
 
-    The heaviest vertices go one by one to the part with the least sum so far (Graham's LPT rule). The others fill up
-    the parts in random order.
+    The vertices of the highest degrees go one by one to the part with the least sum so far (Graham's LPT rule). The
+    other vertices fill up the parts in random order.
     """
     part = np.empty(degrees.size, np.int32)
     n_heavy = min(degrees.size, _PLACED_ONE_BY_ONE * n_parts)

@@ -37,7 +37,7 @@ def matching_node(
     barrier: str = "auto",
     work_group_size: int | None = None,
 ) -> Recipe:
-    """Return the recipe of a sweep over blocks of items in the order of their numbers, by matchings of all ratings.
+    """Return the recipe of a sweep over blocks of items in number order, by matchings of all ratings together.
 
     Inside a block the items with the most ratings take the first slots. So the last supersteps, in which few items
     have ratings left, belong to one work-group. *seed* determines the matchings.
@@ -90,7 +90,7 @@ def _by_number_and_degree(degrees: NDArray[np.int64], block_size: int) -> NDArra
 def _ranks_and_blocks(
     plan: FactorizationPlan, items: DeviceArray, by_rank: NDArray[np.int64], block_size: int
 ) -> tuple[DeviceArray, DeviceArray]:
-    """Return the rank of each rating's item, and the number of its block."""
+    """Return, for each rating, the rank of its item and the number of the item's block."""
     session, ratings = plan.session, plan.problem.ratings
     item_ranks = np.zeros(ratings.n_items, np.uint32)
     item_ranks[by_rank] = np.arange(by_rank.size)
@@ -111,7 +111,7 @@ def _ranks_and_blocks(
 def _is_wide(
     plan: FactorizationPlan, ranks: DeviceArray, steps: DeviceArray, n_steps: int, block_size: int, n_slots: int
 ) -> NDArray[np.bool_]:
-    """Return a mask of the supersteps with ratings for slots of more than one work-group."""
+    """Return a mask of the supersteps that have ratings for the slots of more than one work-group."""
     is_wide = plan.session.zeros(n_steps, np.uint32)
     enqueue_order(
         plan,
@@ -128,11 +128,11 @@ def _is_wide(
 
 
 class ItemSupersteps(Supersteps):
-    """A sweep over blocks of items, one after the other. A slot keeps an item's row during a block.
+    """A sweep over blocks of items, one block after the other. A slot keeps the row of an item during a block.
 
     The supersteps of a block are the matchings that contain its ratings. With *by_degree*, blocks are filled by
-    descending degree, and each block has matchings of its own. Otherwise they are filled in the order of item numbers,
-    and the matchings are of all ratings together.
+    descending degree, and each block has matchings of its own. Otherwise blocks are filled in the order of item
+    numbers, and the matchings are made of all ratings together.
     """
 
     def __init__(
@@ -152,8 +152,9 @@ class ItemSupersteps(Supersteps):
         ranks, blocks = _ranks_and_blocks(plan, given["items"], by_rank, block_size)
         users, n_users = given["users"], ratings.n_users
         if by_degree:
-            # Each block gets its own copies of the users. Then one search finds the matchings of all blocks.
-            by_block, _ = stable_order(plan, blocks, -(-ratings.n_items // block_size))  # Ratings are sorted by user.
+            # Each block gets its own copies of the users, so that one search finds the matchings of all blocks. Within
+            # a block the ratings stay sorted by user.
+            by_block, _ = stable_order(plan, blocks, -(-ratings.n_items // block_size))
             users, copies = number_runs(plan, by_block, blocks, users)
             n_users = copies.size - 1
         colours, n_matchings = find_matchings(plan, (given["items"], ratings.n_items), (users, n_users), seed=seed)

@@ -22,19 +22,20 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch
 
 _EDGES, _NODES = "factorization/edge_locked.cl", "factorization/node_locked.cl"
-_RATINGS_PER_SLOT = 32  # ratings per slot and pass
+_RATINGS_PER_SLOT = 32  # number of ratings that a slot processes in a pass
 _GROUPS_PER_UNIT = 8  # greatest number of work-groups per compute unit in later passes
-_MANY_RATINGS = 8  # mean ratings per item. From here on, a sub-group owns an item by default.
-_MAX_AHEAD = 16  # greatest number of passes enqueued before the host reads the list's length
-_MAX_STALLS = 40  # reads without progress. An item stays listed until its last rating is done, so some are normal.
+_MANY_RATINGS = 8  # mean number of ratings per item. From 8 on, a sub-group owns an item by default.
+_MAX_AHEAD = 16  # greatest number of passes enqueued before the host reads the length of the list
+# Reads of the list's length without progress. Some are normal: an item stays listed until its last rating is done.
+_MAX_STALLS = 40
 Team = Literal["work_item", "sub_group"]
 
 
 def hogwild(problem: FactorizationProblem, facts: DeviceFacts, *, shuffle: bool = True, seed: Seed = 0) -> Recipe:
     """Return the recipe of steps on all ratings at once. Steps that share a vertex may overwrite each other's changes.
 
-    With *shuffle* ratings are visited in random order, from *seed*; else by user, then item, so that neighbouring
-    work-items conflict. This baseline does not keep the serial semantics.
+    With *shuffle* ratings are visited in a random order, which *seed* determines. Otherwise they are sorted by user,
+    then item, so that neighbouring work-items conflict. This baseline does not keep the serial semantics.
     """
     return Recipe(
         _by_slices(problem, facts, "factorization/hogwild.cl:hogwild"),
@@ -43,10 +44,10 @@ def hogwild(problem: FactorizationProblem, facts: DeviceFacts, *, shuffle: bool 
 
 
 def edge_locked(problem: FactorizationProblem, facts: DeviceFacts, *, shuffle: bool = True, seed: Seed = 0) -> Recipe:
-    """Return the recipe that locks both vertices of a rating, makes a step, and unlocks; locked ratings are deferred.
+    """Return the recipe that locks both vertices of a rating, makes a step on the rating, and unlocks.
 
-    With *shuffle* ratings are visited in random order, from *seed*; else by user, then item, so that neighbouring
-    work-items compete for one lock.
+    A rating with a locked vertex is deferred. With *shuffle* ratings are visited in a random order, which *seed*
+    determines. Otherwise they are sorted by user, then item, so that neighbouring work-items compete for one lock.
     """
     first_pass = _by_slices(problem, facts, f"{_EDGES}:lock_all", _RATINGS_PER_SLOT)
     return Recipe(
@@ -68,11 +69,12 @@ def node_locked(
     shuffle: bool = True,
     seed: Seed = 0,
 ) -> Recipe:
-    """Return the recipe in which a team keeps an item's row and locks only users; ratings of locked users are deferred.
+    """Return the recipe in which a team of work-items keeps the row of an item and locks only users.
 
-    *per* is the team that owns an item: a slot ("work_item"), or a whole "sub_group", which is the default if items
-    have enough ratings. A team locks at most *locks* users at a time. With *shuffle* an item's ratings are visited in
-    random order, from *seed*; else by user, so that items compete for the same users.
+    Ratings of locked users are deferred. *per* is the team that owns an item: a slot ("work_item"), or a whole
+    "sub_group", which is the default if items have enough ratings. A team locks at most *locks* users at a time. With
+    *shuffle* the ratings of an item are visited in a random order, which *seed* determines. Otherwise they are sorted
+    by user, so that items compete for the same users.
     """
     return Recipe(
         (
@@ -102,7 +104,7 @@ def hybrid_locked(
     shuffle: bool = True,
     seed: Seed = 0,
 ) -> Recipe:
-    """Return the recipe of one pass of :func:`node_locked`, then of :func:`edge_locked` on the deferred ratings.
+    """Return the recipe of one pass of :func:`node_locked`, followed by :func:`edge_locked` on deferred ratings.
 
     The options are the same as in :func:`node_locked`.
     """
@@ -128,7 +130,7 @@ def hybrid_locked(
 def _prepare(
     plan: FactorizationPlan, *, source: str, shuffle: bool, seed: Seed, by_item: bool = False
 ) -> dict[str, Any]:
-    """Return the ratings in order, and an array for the lengths of the lists that the kernels of *source* fill."""
+    """Return the ordered ratings, and an array for the lengths of the lists that the kernels of *source* fill."""
     sizes = plan.session.empty(plan.program(source).constant("N_LISTS"), np.uint32)
     return {**ordered_ratings(plan, shuffle=shuffle, seed=seed, by_item=by_item), "sizes": sizes}
 
@@ -144,7 +146,7 @@ def _edge_arrays(problem: FactorizationProblem) -> dict[str, Array]:
 
 
 def _deferred_edges(plan: FactorizationPlan) -> _Passes:
-    """Return the passes over the ratings that pass 0 has deferred."""
+    """Return the passes over the ratings that pass 0 deferred."""
     program = plan.program(_EDGES)
     lists = plan.arrays["deferred"], plan.arrays["deferred_again"]
     launches = tuple(
@@ -163,7 +165,7 @@ def _deferred_edges(plan: FactorizationPlan) -> _Passes:
 def _by_slices(
     problem: FactorizationProblem, facts: DeviceFacts, kernel: str, ratings_per_slot: int = 1
 ) -> tuple[Phase, ...]:
-    """Return launches of *kernel* that together cover all ratings."""
+    """Return launches of *kernel* that together process all ratings."""
     n, size, lanes = problem.n, slice_size(problem, facts), row_layout(problem.rank, facts).lanes
     return tuple(
         Phase(kernel, -(-(end - begin) // ratings_per_slot) * lanes, {"begin": begin, "end": end})
@@ -172,11 +174,11 @@ def _by_slices(
 
 
 class _Passes:
-    """Passes 1, 2, … over shrinking lists. Several are enqueued before the host reads the length of the list.
+    """Passes 1, 2, … over lists that shrink. The host enqueues several passes before it reads the length of a list.
 
-    Pass k reads the list whose length is ``sizes[k % 3]``, appends the entries that it leaves to the next list, and
-    clears the length of the list after that. Two buffers hold the lists alternately: ``launches[k % 2]`` runs pass k,
-    with ``pass_number`` k.
+    Pass k reads the list whose length is ``sizes[k % 3]``, appends unfinished entries to the next list, and clears the
+    length of the list after the next. Two buffers hold the lists alternately: ``launches[k % 2]`` runs pass k, with
+    ``pass_number`` k.
 
     Parameters
     ----------
@@ -250,7 +252,7 @@ class _ItemTeams:
         wait_by_slices(self._plan, ((launch(), n_ratings) for launch, n_ratings in launches))
 
     def later_passes(self) -> _Passes:
-        """Return the passes over the items that still have ratings."""
+        """Return the later passes, over the items that still have ratings to process."""
         lists = self._plan.arrays["next_list"], self._plan.arrays["list_after"]
         launches = tuple(self._bind(list=read, next_list=written) for written, read in (lists, lists[::-1]))
         group = self._program.work_group_size

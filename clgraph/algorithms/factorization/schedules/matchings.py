@@ -20,11 +20,12 @@ from clgraph.runtime.programs.program import Launch
 logger = logging.getLogger(__name__)
 
 SOURCE = "factorization/matchings.cl"
-_GROUP_SIZE = 512  # rows that the single work-group processes at a time
-_NARROW_GROUP_SIZE = 64  # the same on devices without sub-groups, where a scan over the group is slow
-FEW_ROWS = 1 << 12  # rows. One work-group finishes a round of fewer rows sooner than a launch per round would start.
-_GROUP_TURNS, _CPU_TURNS = 1 << 14, 1 << 20  # turns per launch of a single work-group, which takes less than 0.2 s
-_TURNS = 16  # turns between two read-backs of the kernels for many rows
+_GROUP_SIZE = 512  # number of rows that the single work-group processes at a time
+_NARROW_GROUP_SIZE = 64  # this number on devices without sub-groups, where a scan over a work-group is slow
+FEW_ROWS = 1 << 12  # rows. A single work-group finishes a round of fewer rows in less time than a launch takes.
+# Turns per launch of the single work-group, on GPUs and on CPUs. Such a launch takes less than 0.2 s.
+_GROUP_TURNS, _CPU_TURNS = 1 << 14, 1 << 20
+_TURNS = 16  # turns between two read-backs while a round has many rows
 
 Side = tuple[DeviceArray, int]
 
@@ -106,7 +107,7 @@ class _Search:
         )()
 
     def run_many(self, few_rows: int) -> None:
-        """Run rounds with a launch per step until at most *few_rows* rows have edges left."""
+        """Run rounds, with a launch for each step, until at most *few_rows* rows have edges left."""
         n_alive = self._n_rows
         compact = Compact(self._session, n_alive, self._alive, predicate="left_[i] > 0u", arrays={"left_": self._left})
         before, turns = -1, 0
@@ -118,7 +119,7 @@ class _Search:
             compact.run_checked()
             n_alive, number = int(compact.size.item()), self._state.item(self._round_at)
             turns = 0 if number != before else turns + _TURNS
-            if turns > n_alive + _TURNS:  # A turn settles at least one more row of the round.
+            if turns > n_alive + _TURNS:  # Each turn settles at least one row of the round.
                 check_status(STATUS_STUCK, f"round {number} of matchings")
             before = number
         self._state.set(np.array([n_alive]), offset=self._alive_at)
@@ -132,7 +133,7 @@ class _Search:
         ]
 
     def run_few(self, work_group_size: int | None = None) -> None:
-        """Run all remaining rounds by a single work-group."""
+        """Run all remaining rounds on a single work-group."""
         facts = self._session.facts
         size = work_group_size or (facts.group_size(_GROUP_SIZE if facts.sub_group_size > 1 else _NARROW_GROUP_SIZE))
         launch = self._session.program(SOURCE, self._defines, work_group_size=size).bind(
@@ -140,7 +141,7 @@ class _Search:
         )
         state, progresses = self._state.get(), True
         while state[self._alive_at]:
-            if not progresses:  # A launch must finish at least a chunk of rows.
+            if not progresses:  # Each launch must finish at least one chunk of rows.
                 check_status(STATUS_STUCK, "match_group")
             launch()
             before, state = state, self._state.get()

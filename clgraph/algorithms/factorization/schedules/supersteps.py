@@ -28,18 +28,21 @@ from clgraph.runtime.driver.failure import typed_errors
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch, Program
 
-LINGER = 5000  # turns for which work-groups at a grid barrier wait for others to start
-GRID_WG_SIZE, GROUPS_PER_UNIT = 512, 1  # few persistent work-groups: all are resident, and barriers are short
+LINGER = 5000  # turns that a work-group at a grid barrier waits for other work-groups to start
+# Persistent work-groups: their size, and their number per compute unit. They are few, so that all are resident and
+# barriers are short.
+GRID_WG_SIZE, GROUPS_PER_UNIT = 512, 1
 CPU_TAIL_RATINGS = 512  # ratings. One core finishes a smaller superstep before two cores would have started.
 STATUS = {"status": Array(1, np.uint32, zeroed=True)}
-_TURNS, _CPU_TURNS = 1 << 16, 1 << 20  # passes over the slots enqueued before the host waits: about 0.1 s
+# Passes over the slots that are enqueued before the host waits, on GPUs and on CPUs. They take about 0.1 s.
+_TURNS, _CPU_TURNS = 1 << 16, 1 << 20
 _SOURCE = "factorization/superstep.cl"
-_MANY_LANES = 16  # lanes per rating. From here on a group has few slots, so two groups per compute unit pay.
-_RESIDENT_ITEMS = 2048  # work-items that are resident on a GPU's compute unit
+_MANY_LANES = 16  # lanes per rating. From 16 on a group has so few slots that two groups per compute unit are faster.
+_RESIDENT_ITEMS = 2048  # number of work-items that are resident on a compute unit of a GPU
 _TAIL_WG_SIZE = 512  # size of the single work-group that runs small supersteps
-_TAIL_TURNS = 4  # passes over its slots that take the time of a launch
+_TAIL_TURNS = 4  # number of passes of a work-group over its slots that take the time of a launch
 _CPU_WG_SIZE = 64
-_GRID_BYTES = 1 << 27  # bytes of rows per superstep. From here on the cost of a launch is negligible.
+_GRID_BYTES = 1 << 27  # bytes of rows per superstep. From this number on, the cost of a launch is negligible.
 
 FindKeys = Callable[[FactorizationPlan, RatingArrays], tuple[DeviceArray, int]]
 
@@ -66,9 +69,9 @@ def diagonal(problem: FactorizationProblem, facts: DeviceFacts, *, seed: Seed = 
     Two ratings on the same diagonal, item − user, share no user and no item. Neither do ratings on diagonals that are
     max(n_users, n_items) apart. So such diagonals are merged, and at most max(n_users, n_items) are left.
 
-    The study launches rank × ratings work-items in two dimensions. Here the dimension of the rank is the lanes of a
-    slot. They are neighbours, so their loads of a row are one access, and shuffles sum up the product of two rows. The
-    model's layout sets their number by the rank and the sub-group size.
+    The study launches rank × ratings work-items in two dimensions. Here the lanes of a slot form the dimension of the
+    rank. The lanes are neighbours, so their loads of a row are one access, and shuffles sum up the product of two rows.
+    The model's layout sets the number of lanes by the rank and the sub-group size.
 
     *barrier* is as for :func:`matching_edge`. The order is fixed, so *seed* has no effect.
     """
@@ -102,7 +105,7 @@ def slots(problem: FactorizationProblem, facts: DeviceFacts) -> int:
 
 
 class Supersteps:
-    """A sweep as a list of supersteps, which are grouped into segments, and these into ranges.
+    """A sweep as a list of supersteps. Supersteps are grouped into segments, and segments into ranges.
 
     A segment is one large superstep, or several small ones that a single work-group runs. A range of segments is
     enqueued without a wait.
@@ -130,7 +133,8 @@ class Supersteps:
     def cut(self, turns: NDArray[np.int64], joins: NDArray[np.bool_]) -> None:
         """Group supersteps into segments and ranges.
 
-        *turns* is the time of each superstep, *joins* whether it may be in one segment with the superstep before.
+        *turns* is the time of each superstep. *joins* tells whether a superstep may be in the same segment as the
+        superstep before it.
         """
         time = np.cumsum(turns) // (_CPU_TURNS if self.session.facts.is_cpu else _TURNS)
         begins = np.flatnonzero(~joins | (np.diff(time, prepend=-1) > 0))
@@ -167,7 +171,7 @@ class Supersteps:
 
 
 def launch_over(launch: Launch, n_groups: int | None = None, /, **limits: int) -> cl.Event:
-    """Enqueue *launch* with the arguments *limits*, over *n_groups* work-groups if given. Return the event."""
+    """Set the arguments *limits* of *launch*, enqueue it, and return the event. *n_groups* may replace its size."""
     launch.set(**limits)
     return launch(n_groups)
 
@@ -178,7 +182,7 @@ def _recipe(facts: DeviceFacts, find_keys: FindKeys, barrier: str) -> Recipe:
 
 
 class RatingSupersteps(Supersteps):
-    """Supersteps of ratings with equal keys. *find_keys* returns the keys and a bound above them.
+    """Supersteps that each hold the ratings of one key. *find_keys* returns the keys, and a number above all keys.
 
     Consecutive small supersteps are run by a single work-group, whatever the barrier.
     """
@@ -202,7 +206,7 @@ class RatingSupersteps(Supersteps):
         bind(sizes)
 
     def _cut_small(self, sizes: NDArray[np.int64], slots: int, all_slots: int, most: int) -> NDArray[np.bool_]:
-        """Group supersteps of these *sizes* into segments. Return a mask of those with at most *most* ratings."""
+        """Group supersteps of these *sizes* into segments. Return a mask of supersteps with at most *most* ratings."""
         is_small = sizes <= most
         joins = is_small.copy()
         joins[1:] &= is_small[:-1]

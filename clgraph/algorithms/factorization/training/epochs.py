@@ -21,7 +21,7 @@ from clgraph.errors import ConvergenceWarning
 from clgraph.progress import begin, is_heard
 from clgraph.runtime.driver.timing import RunInfo
 
-_SECONDS_SHOWN = 1.0  # seconds between two losses that are computed only to show the progress
+_SECONDS_SHOWN = 1.0  # least time between two losses that are computed only to show the progress
 
 
 class Epoch(NamedTuple):
@@ -33,7 +33,7 @@ class Epoch(NamedTuple):
     loss : float
         Root mean square error on the training ratings, after the epoch; NaN if it was not computed.
     eval_loss : float
-        The same on the evaluation ratings; NaN without them.
+        Root mean square error on the evaluation ratings; NaN if there are none.
     seconds : float
         Time of the sweep alone, without evaluation.
     updates_per_second : float
@@ -180,21 +180,21 @@ class Training(ABC):
         return self.epochs
 
     def _complete(self) -> None:
-        """Compute the loss of the last epoch if it was skipped."""
+        """Compute the loss of the last epoch if the epoch skipped it."""
         if self.epochs and math.isnan(self.epochs[-1].loss):
             self.epochs = [*self.epochs[:-1], self.epochs[-1]._replace(loss=self.loss())]
             self.save(self.epochs)
 
     def loss(self) -> float:
-        """Return the current root mean square error on the training ratings (only with :attr:`may_skip_losses`)."""
+        """Return the current root mean square error on the training ratings. Used only if :attr:`may_skip_losses`."""
         raise NotImplementedError
 
     def is_finite(self) -> bool:
-        """Return whether all errors of the model are finite (only with :attr:`may_skip_losses`)."""
+        """Return whether all errors of the model are finite. Used only if :attr:`may_skip_losses`."""
         raise NotImplementedError
 
     def _with_unseen(self, eval_loss: float, n_seen: int, unseen: UnseenPairs) -> float:
-        """Return the root mean square error on *unseen* and *n_seen* other ratings, whose error is *eval_loss*."""
+        """Return the error on *unseen* and *n_seen* other ratings together. *eval_loss* is the error on the others."""
         predictions = predict_pairs(self.model.get(), self.model.mean, unseen.users, unseen.items)
         squares = float(np.square(unseen.values - predictions, dtype=np.float64).sum())
         if n_seen:
@@ -203,11 +203,11 @@ class Training(ABC):
 
     @abstractmethod
     def errors_on(self, ratings: Ratings) -> Any:
-        """Return the object with which ``epoch`` computes the error on *ratings*."""
+        """Return an object that ``epoch`` uses to compute the error on *ratings*."""
 
     @abstractmethod
     def save(self, epochs: list[Epoch]) -> None:
-        """Save the current model, which *epochs* have trained."""
+        """Save the current model, and *epochs*, the list of the epochs that trained it."""
 
     @abstractmethod
     def restore(self) -> list[Epoch]:

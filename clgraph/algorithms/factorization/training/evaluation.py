@@ -44,7 +44,7 @@ class Errors:
         return math.sqrt(self.squares() / self.n)
 
     def begin(self) -> cl.Event:
-        """Enqueue the computation and return its event."""
+        """Enqueue the computation of the squared errors and return its event."""
         return self._launch()
 
     def squares(self) -> float:
@@ -53,7 +53,7 @@ class Errors:
 
 
 class Bounds:
-    """A check that all factors and biases of a model are so small that its errors are finite."""
+    """A check that all factors and biases of a model are small enough to give finite errors."""
 
     def __init__(self, session: Session, model: DeviceModel) -> None:
         self._found = session.empty(1, np.uint32)
@@ -66,7 +66,7 @@ class Bounds:
             ))  # fmt: skip
 
     def hold(self) -> bool:
-        """Return whether the check holds after all enqueued work."""
+        """Return whether all numbers are small enough, after all enqueued work has run."""
         self._found.fill(0)
         for launch in self._launches:
             launch()

@@ -72,7 +72,7 @@ def make_schedule(name: str, learning_rate: float, decay: float = 0.0, regulariz
 
 
 def capped(rate: float, regularization: float) -> float:
-    """Return *rate*, lowered if *rate* × *regularization*, by which a step shrinks rows, would exceed 1/2."""
+    """Return *rate*, or a lower rate if a step would shrink rows by *rate* × *regularization* > 1/2."""
     if rate * regularization > MOST_SHRINKING:
         return math.nextafter(MOST_SHRINKING / regularization, 0.0)
     return rate

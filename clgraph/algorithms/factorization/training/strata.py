@@ -25,7 +25,7 @@ class Cut:
     block, place : int32 array, shape (n,)
         The block of each user or item, and its number within the block.
     members : tuple of int array
-        The users or items of each block, in the order of their numbers there.
+        The users or items of each block, in the order of these numbers.
     """
 
     block: NDArray[np.int32]
@@ -34,10 +34,10 @@ class Cut:
 
 
 def cut(counts: NDArray[np.int64], n_blocks: int) -> Cut:
-    """Return a partition of users, or items, with *counts* ratings into blocks with nearly equal numbers of ratings.
+    """Partition users, or items, into blocks with nearly equal numbers of ratings. *counts* has the ratings of each.
 
-    They are dealt in descending order of ratings, alternately from the first block to the last and back, so that
-    all blocks get heavy and light ones. No block is empty.
+    Users (or items) are dealt in descending order of ratings, alternately from the first block to the last and back.
+    So each block gets some with many ratings and some with few. No block is empty.
     """
     order = np.argsort(-counts, kind="stable")
     turns = np.arange(counts.size) % (2 * n_blocks)
@@ -68,11 +68,11 @@ class Strata:
         self.blocks = self.blocks_of(ratings)
 
     def blocks_of(self, ratings: Ratings) -> list[list[Ratings]]:
-        """Return the blocks of other *ratings* of the same users and items."""
+        """Return the blocks of *ratings*, which are other ratings of the same users and items."""
         users, items = self.users, self.items
         cell = users.block[ratings.users] * np.int32(self.n_blocks) + items.block[ratings.items]
-        # Within a block users and items keep their order, so a stable sort by block leaves its ratings sorted by user,
-        # then item. For small integers numpy's stable sort is a radix sort.
+        # Within a block users and items keep their order, so a stable sort by block leaves the ratings of each block
+        # sorted by user, then item. For small integers numpy's stable sort is a radix sort.
         order = np.argsort(cell.astype(np.min_scalar_type(self.n_blocks**2)), kind="stable")
         ends = np.cumsum(np.bincount(cell, minlength=self.n_blocks**2)).tolist()
         made = []
@@ -90,7 +90,7 @@ class Strata:
         return Factors(*(a if a is None else a[m] for a, m in zip(factors, members, strict=True)))  # type: ignore[arg-type]
 
     def whole(self, parts: list[Factors]) -> Factors:
-        """Return the factors of all users and items, of which ``parts[d]`` has block d."""
+        """Return the factors of all users and items. ``parts[d]`` has the factors of block d."""
 
         def joined(arrays: list[NDArray[np.float32] | None], side: Cut) -> NDArray[np.float32] | None:
             there = [array for array in arrays if array is not None]

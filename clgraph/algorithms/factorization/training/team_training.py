@@ -23,7 +23,7 @@ from clgraph.runtime.memory.arrays import DeviceArray
 
 
 class TeamModel:
-    """The model of all users and items. Device d holds block d of both, in the cell (d, d)."""
+    """The model of all users and items. Device d holds block d of the users and of the items, in the cell (d, d)."""
 
     def __init__(self, strata: Strata, home: Sequence[DeviceModel], mean: float) -> None:
         self.mean, self._strata, self._home = mean, strata, home
@@ -73,14 +73,14 @@ class TeamFactorization(Training):
         problem = checked_problem(ratings, rank, n_epochs, storage, biases, mean)
         self._started, self.epochs = time.perf_counter(), []
         self.team = Team(devices)
-        n = self._n = min(len(self.team), *ratings.shape)  # Further devices would have no users or no items.
+        n = self._n = min(len(self.team), *ratings.shape)  # More devices would have no users or no items.
         self._strata = Strata(ratings, n)
 
         def cells(d: int) -> list[Cell]:
             problems = [replace(problem, ratings=block) for block in self._strata.blocks[d]]
             return [Cell(self.team.sessions[d], each, strategy, options, deterministic) for each in problems]
 
-        # Cells are made sequentially, because drivers compile one program at a time.
+        # Cells are made one after the other, because drivers compile one program at a time.
         self._cells = [cells(d) for d in range(n)]
         home = [self._cells[d][d] for d in range(n)]
         self.model = TeamModel(self._strata, [cell.model for cell in home], home[0].model.mean)
@@ -129,7 +129,7 @@ class TeamFactorization(Training):
         return Epoch(rate, loss, eval_loss, seconds, n / seconds)
 
     def _round(self, work: Callable[[int, int], Any]) -> list[Any]:
-        """Call ``work(d, q)`` for each block, stratum by stratum. At the end all items are back at their devices."""
+        """Call ``work(d, q)`` for each block, stratum by stratum. At the end all items are on their own devices."""
         n, found, everybody = self._n, [], range(self._n)
         for s in range(n):
             found += self.team.each(lambda d, s=s: work(d, (d + s) % n), everybody)  # type: ignore[misc]
@@ -138,7 +138,7 @@ class TeamFactorization(Training):
         return found
 
     def _hand_on(self, s: int) -> None:
-        """After stratum *s*, copy each device's users to its next cell, and the items from the next device."""
+        """After stratum *s*, copy each device's users to its next cell, and fetch the items of the next device."""
         n = self._n
 
         def fetch(d: int) -> list[DeviceArray]:
@@ -153,11 +153,11 @@ class TeamFactorization(Training):
                 new[name].copy_from(old[name])
             finish_aside(self.team.sessions[d])
 
-        items = self.team.each(fetch, range(n))  # All copies exist before any array is overwritten.
+        items = self.team.each(fetch, range(n))  # All copies are made before any array is overwritten.
         self.team.each(place, range(n))
 
     def _sent(self, source: DeviceModel, target: DeviceModel, name: str) -> DeviceArray:
-        """Return a copy of the array *name* of *source* on the device of *target*, in the layout of *target*."""
+        """Copy the array *name* of *source* to the device of *target*, in the layout of *target*. Return the copy."""
         session, array = target.session, source.arrays[name]
         if array.size == target.arrays[name].size:
             return self.team.send(array, session)

@@ -30,7 +30,8 @@ from clgraph.runtime.session import Session
 __all__ = ["Callback", "Cell", "Epoch", "Factorization", "checked_problem", "finish_aside"]
 
 _LARGEST_RATING = math.sqrt(float(np.finfo(np.float32).max))
-_BYTES_PER_RATING = {  # peak memory while the plan is made, for the strategy that needs most
+# Peak memory in bytes per rating while the plan is made, for the strategy that needs the most memory.
+_BYTES_PER_RATING = {
     "ratings": 12, "ratings in order": 16, "positions": 12, "keys to sort": 8, "sorted keys": 8, "keys in between": 8,
 }  # fmt: skip
 
@@ -89,7 +90,7 @@ def check_memory(session: Session, problem: FactorizationProblem) -> None:
 
 
 class Cell:
-    """A block of ratings on a device: the model of its users and items, and the plan unless the block is empty.
+    """A block of ratings on a device, with the model of its users and items, and a plan unless the block is empty.
 
     If *deterministic*, ``"auto"`` chooses among offline strategies. ``choice.strategy`` is the strategy that runs.
     """
@@ -126,7 +127,7 @@ class Cell:
             self.plan.check()
 
     def squares(self, errors: Errors) -> float:
-        """Return the sum of squared errors of *errors*, on the ratings of this cell or on others."""
+        """Return the sum of the squared errors that *errors* computes, on the ratings of this cell or other ratings."""
         if not errors.n:
             return 0.0
         self.session.commands.wait_aside(errors.begin())
@@ -134,7 +135,7 @@ class Cell:
 
 
 def finish_aside(session: Session) -> None:
-    """Wait for all enqueued work. Meanwhile other threads may use the driver."""
+    """Wait for all enqueued work. Other threads may use the driver during the wait."""
     with session.driver, typed_errors("waiting for the device"):
         marker = cl.enqueue_marker(session.queue)
         session.queue.flush()
@@ -205,7 +206,7 @@ class Factorization(Training):
         self._kernels: dict[str, tuple[int, float]] = {}
         with session.measure() as recorder:
             cell = Cell(session, problem, strategy, options, deterministic)
-            assert cell.choice is not None and cell.plan is not None  # There is at least one rating.
+            assert cell.choice is not None and cell.plan is not None  # Training has at least one rating.
             self.choice, self.plan, self.model, self._errors = cell.choice, cell.plan, cell.model, cell.errors
             self.strategy = self.choice.strategy
             self._backup, self._bounds = Backup(self.model), Bounds(session, self.model)
@@ -260,7 +261,7 @@ class Factorization(Training):
         )
 
     def _account(self, recorder: Recorder) -> Seconds:
-        """Add the times of *recorder* to the totals and return them."""
+        """Add the times that *recorder* measured to the totals, and return the measured times."""
         assert recorder.seconds is not None
         seconds = recorder.seconds
         self._parts += (seconds.compile, seconds.transfer, seconds.kernel)
