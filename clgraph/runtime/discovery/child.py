@@ -1,4 +1,4 @@
-"""Code that may crash or hang is run in a child process, and its answer is stored in a file."""
+"""Run code that may crash or hang in a child process, and store its answer in a file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STARTED = "started"  # a child prints this word after its imports
 
 
 class Answer(NamedTuple):
-    """The answer of a child process: the JSON of its last line, or the error.
+    """The answer of a child process: the JSON document in its last output line, or an error.
 
     ``died`` means that a driver is at fault, not the start of the interpreter: the child ended by a signal or by the
     time-out, or it failed after it had printed :data:`STARTED`.
@@ -32,7 +32,7 @@ class Answer(NamedTuple):
 
 
 def search_path() -> str:
-    """Return the ``PYTHONPATH`` for a child: the directory of this clgraph, and this process's ``PYTHONPATH``."""
+    """Return the ``PYTHONPATH`` for a child process: this clgraph's directory, then this process's ``PYTHONPATH``."""
     return os.pathsep.join(filter(None, [str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH")]))
 
 
@@ -56,7 +56,7 @@ def run_child(module: str, *arguments: str, timeout: float, **environment: str) 
         return Answer(error=f"did not answer within {timeout:g} s", died=True)
     if child.returncode < 0:
         return Answer(error=f"died of {signal.Signals(-child.returncode).name}", died=True)
-    if child.returncode >= 1 << 30:  # on Windows, the code of the exception
+    if child.returncode >= 1 << 30:  # On Windows, this is the code of the exception that ended the child.
         return Answer(error=f"died of {child.returncode:#x}", died=True)
     lines = (child.stdout if child.returncode == 0 else child.stderr).strip().splitlines()
     last = lines[-1] if lines else "no output"
@@ -71,9 +71,10 @@ def run_child(module: str, *arguments: str, timeout: float, **environment: str) 
 def kept_verdict(
     path: Path, keys: set[str], judge: Callable[[], tuple[dict[str, Any], bool]], *, again: bool = False
 ) -> dict[str, Any]:
-    """Return the verdict in file *path*, or else the verdict of *judge*, which also says whether to store it there.
+    """Return the verdict that is stored in file *path*, or the verdict of *judge* if none is stored.
 
-    A file is ignored if it lacks one of *keys*, or if *again* is true.
+    *judge* also returns whether its verdict shall be stored. A file is ignored if it lacks one of *keys*, or if *again*
+    is true.
     """
 
     def kept() -> dict[str, Any] | None:
@@ -83,7 +84,7 @@ def kept_verdict(
         return None
 
     if (found := kept()) is None:
-        # Other processes wait at the lock for this verdict, instead of running the same test.
+        # The lock makes other processes wait for this verdict, so that they do not run the same test.
         with locked(path.with_name("lock")), announced(TESTING), contextlib.suppress(OSError):
             if (found := kept()) is None:
                 found, is_lasting = judge()

@@ -28,7 +28,8 @@ from clgraph.user_cache import cache_dir, cache_root, write_whole
 logger = logging.getLogger(__name__)
 
 TIMEOUT_SECONDS = 60.0
-_GPU_CACHES = {"CUDA_CACHE_PATH": "nvidia", "NEO_CACHE_DIR": "intel"}  # variable that a driver reads: its folder
+# The environment variable that tells a GPU driver where its cache is, and the name of the cache folder for this driver.
+_GPU_CACHES = {"CUDA_CACHE_PATH": "nvidia", "NEO_CACHE_DIR": "intel"}
 _WINDOWS = platform.system() == "Windows"
 
 
@@ -47,7 +48,8 @@ def prepare_environment() -> dict[str, str]:
     own, and so do drivers of GPUs if the user has chosen a cache directory.
     """
     os.environ.setdefault("PYOPENCL_COMPILER_OUTPUT", "0")
-    os.environ.setdefault("PYOPENCL_CACHE_FAILURE_FATAL", "")  # pyopencl fails if it is unset when its cache fails
+    # If this variable is unset, pyopencl raises a KeyError when its cache fails.
+    os.environ.setdefault("PYOPENCL_CACHE_FAILURE_FATAL", "")
     keep_callers()
     if "CLGRAPH_CACHE_DIR" in os.environ:
         for variable, name in _GPU_CACHES.items():
@@ -56,7 +58,7 @@ def prepare_environment() -> dict[str, str]:
     if given is None:
         os.environ["POCL_CACHE_DIR"] = str(pocl_cache())
     elif Path(given).is_dir() and Path(given).parent == cache_root() / "pocl":
-        use(Path(given))  # the directory that the parent process has chosen
+        use(Path(given))  # The parent process has chosen this cache directory.
     if IN_CHILD in os.environ:
         return {}
     drivers, verdict = registered(), survey()
@@ -105,7 +107,7 @@ def _read(path: Path) -> Driver:
 
 def _registering(drivers: list[Driver], folder: Path) -> dict[str, str]:
     """Return environment variables with which the loader loads only these drivers, and those bundled with pyopencl."""
-    if _WINDOWS:  # The loader reads the registry and these variables.
+    if _WINDOWS:  # On Windows, the loader reads the registry and these variables.
         return {
             "OCL_ICD_FILENAMES": os.pathsep.join(driver.library for driver in drivers),
             "PATH": os.pathsep.join([*(str(driver.file.parent) for driver in drivers), os.environ.get("PATH", "")]),
@@ -120,13 +122,14 @@ def _registering(drivers: list[Driver], folder: Path) -> dict[str, str]:
 
 
 def survey(*, timeout: float = TIMEOUT_SECONDS, again: bool = False) -> dict[str, Any]:
-    """Return the result of a child process that loaded all drivers.
+    """Return whether a child process survived when it loaded all drivers, and which drivers killed it.
 
     Returns
     -------
     dict
-        ``"together"``: how the child died, or None. ``"drivers"``: the drivers on which it died, and how, by the file
-        that registers them. ``"error"``: how it died without any driver, or None.
+        ``"together"``: how a child died that loaded all drivers, or None. ``"drivers"``: a dictionary from the file
+        that registers a driver to how a child died that loaded the driver. ``"error"``: how a child died that loaded no
+        driver, or None.
     """
     path = cache_dir("drivers") / f"{_key()}.json"
     keys = {"together", "drivers", "error"}

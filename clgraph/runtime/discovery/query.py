@@ -13,7 +13,7 @@ from clgraph.runtime.programs.pocl_cpu import name_processor
 
 
 def platforms() -> list[cl.Platform]:
-    """Return the OpenCL platforms, including wheels, but without drivers that crash the process that loads them."""
+    """Return the OpenCL platforms, including wheels. Drivers that crash a process that loads them are left out."""
     prepare_environment()
     mark_opencl_used()
     try:

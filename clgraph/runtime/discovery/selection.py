@@ -17,7 +17,8 @@ from clgraph.runtime.discovery.query import enumerate_devices, platforms, query_
 from clgraph.runtime.discovery.self_test import verdict
 from clgraph.runtime.driver import opencl as cl
 
-# The work by which runtimes of one processor are compared: ten rounds over a graph of 2**18 vertices and 2**21 entries.
+# Several runtimes of one processor are compared by their predicted time for this work: ten rounds over a graph of 2**18
+# vertices and 2**21 entries.
 _TYPICAL = Work(
     launches=10, read_backs=10, streamed_bytes=2.0**24, gathers=(Gathers(2.0**21, 2.0**20),),
     atomics=(Atomics(2.0**18, 2.0**18, "min_int32"),),
@@ -118,7 +119,10 @@ def check_works(device: cl.Device) -> None:
 
 
 def profile_of(device: cl.Device, facts: DeviceFacts) -> DeviceProfile:
-    """Return the best profile known for *device*; in another processor's profile, atomics are scaled to this one."""
+    """Return the best known profile for *device*.
+
+    If the profile is of another processor, its rates of atomics are scaled by a measurement on this processor.
+    """
     profile = load_profile(facts)
     if profile.origin not in ("vendor", "generic"):
         return profile
@@ -134,7 +138,7 @@ def _kind(device: cl.Device) -> str:
 
 
 def ranked(found: Iterable[cl.Device]) -> list[cl.Device]:
-    """Return the devices, the best first: GPUs by size, then CPUs by rates, which differ between their runtimes."""
+    """Return the devices, the best first: GPUs by size, then CPUs by the predicted speed of their OpenCL runtimes."""
     kinds: dict[str, list[cl.Device]] = {"gpu": [], "cpu": [], "other": []}
     for device in found:
         kinds[_kind(device)].append(device)
@@ -142,7 +146,8 @@ def ranked(found: Iterable[cl.Device]) -> list[cl.Device]:
         several.sort(key=lambda device: (device.max_compute_units, device.global_mem_size), reverse=True)
     if len(cpus := kinds["cpu"]) > 1:
         facts = [query_facts(device) for device in cpus]
-        measured = all(user_path(each).is_file() for each in facts)  # Compare rates of the same machine only.
+        # Use measured profiles only if each CPU has one, because rates from different machines cannot be compared.
+        measured = all(user_path(each).is_file() for each in facts)
         profiles = [load_profile(each, measured=measured) for each in facts]
         seconds = {device: estimate(_TYPICAL, p.rates).seconds for device, p in zip(cpus, profiles, strict=True)}
         cpus.sort(key=seconds.__getitem__)
@@ -158,7 +163,7 @@ def _matching(request: str, why: str) -> tuple[cl.Device, str]:
     if request.strip() in by_id:
         return by_id[request.strip()], why
     matches = ranked(device for _, device in found if _means(text, device))
-    # On an Intel processor, the devices of all runtimes have "Intel" in their names, but only one platform has.
+    # On an Intel processor, all runtimes have "Intel" in the device name, but only Intel's has it in the platform name.
     matches.sort(key=lambda device: text not in device.platform.name.lower())
     if int(number or 0) < len(matches) and not text.isdecimal():
         working = (device for device in matches if len(matches) > 1 and not verdict(device)["reason"])
@@ -168,7 +173,7 @@ def _matching(request: str, why: str) -> tuple[cl.Device, str]:
 
 
 def _told(text: str, device: cl.Device, why: str) -> tuple[cl.Device, str]:
-    """Return *device* and *why*; warn if a CPU matches only by its processor's maker or model, not by its runtime."""
+    """Return *device* and *why*. Warn if *text* names only the processor of a CPU device, not its OpenCL runtime."""
     is_meant = text in ("cpu", device.name.strip().lower()) or _word(text) in device.platform.name.lower()
     if _kind(device) == "cpu" and not is_meant:
         why += f": no platform is called {text!r}, but the processor is"
@@ -184,5 +189,5 @@ def _means(text: str, device: cl.Device) -> bool:
 
 
 def _word(text: str) -> str:
-    """Return *text* as it occurs in names of platforms: "pocl" has a longer name there."""
+    """Return *text* as platform names spell it: "pocl" is written out there."""
     return {"pocl": "portable computing language"}.get(text, text)

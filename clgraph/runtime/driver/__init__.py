@@ -1,1 +1,1 @@
-"""Calls of the OpenCL driver: command queues, errors, timing, and workarounds for particular drivers."""
+"""The interface to OpenCL drivers: command queues, errors, timing, and workarounds for particular drivers."""

@@ -17,10 +17,10 @@ from clgraph.runtime.driver.failure import check_fork, typed_errors
 from clgraph.runtime.driver.quirks import wants_one_thread, works_while_waiting
 from clgraph.runtime.driver.timing import Recorder
 
-_SPIN_SECONDS = 200e-6  # time for which a waiting host polls before it sleeps in the driver, which is slow to wake it
-_POLL_SECONDS = 20e-6  # pause between two polls of wait_aside()
-_PATIENCE_SECONDS = 1.0  # time for which an event is polled after the driver failed to wait for it
-_let_others_run = getattr(os, "sched_yield", lambda: None)  # A kernel on a CPU may need the host thread's core.
+_SPIN_SECONDS = 200e-6  # A waiting thread polls for this time before it sleeps in the driver, because waking is slow.
+_POLL_SECONDS = 20e-6  # pause between two polls in wait_aside()
+_PATIENCE_SECONDS = 1.0  # time for which an event is polled after the driver failed to wait for the event
+_let_others_run = getattr(os, "sched_yield", lambda: None)  # A kernel on a CPU may need the core of a polling thread.
 _COMPLETE = 0  # OpenCL's CL_COMPLETE; a smaller status is an error
 
 
@@ -28,10 +28,10 @@ _one_thread = threading.RLock()  # shared by all queues of drivers that allow on
 
 
 class Recording(threading.local):
-    """The recording of a thread's own calls."""
+    """The values that are recorded for each thread separately."""
 
     recorder: Recorder | None = None  # the recorder of the innermost Commands.measure
-    allocated_bytes = 0  # in total, including memory that was freed again
+    allocated_bytes = 0  # bytes that the thread has allocated so far, including memory that was freed again
 
 
 class Commands:
@@ -49,7 +49,7 @@ class Commands:
     """
 
     def __init__(self, context: cl.Context, device: cl.Device, queue: cl.CommandQueue, facts: DeviceFacts) -> None:
-        self._queue = queue  # queue.device is not used: PoCL's queue on a sub-device names the whole device
+        self._queue = queue  # queue.device is not used, because in PoCL it is the whole device for a sub-device.
         self.context, self.device, self.facts = context, device, facts
         self.driver: AbstractContextManager[Any] = contextlib.nullcontext()
         if wants_one_thread(self.device):
@@ -68,7 +68,7 @@ class Commands:
 
     @cached_property
     def takes_times(self) -> bool:
-        """Whether the queue has profiling, which a queue given by the user may lack."""
+        """Whether the queue has profiling. A queue that the user gave may lack profiling."""
         return bool(self._queue.properties & cl.command_queue_properties.PROFILING_ENABLE)
 
     @property
@@ -82,7 +82,7 @@ class Commands:
 
     @cached_property
     def has_device_queue(self) -> bool:
-        """Whether kernels can launch other kernels; the first read of this makes the queue on the device.
+        """Whether kernels can launch other kernels. The first read of this property creates the device's own queue.
 
         Only OpenCL 3.0's list of features is trusted, because PoCL answers the older queries at random.
         """
@@ -106,7 +106,7 @@ class Commands:
                     until = time.perf_counter() + _SPIN_SECONDS
                     while event.command_execution_status > _COMPLETE and time.perf_counter() < until:
                         _let_others_run()
-                event.wait()  # releases the GIL meanwhile; raises an error if the command has failed
+                event.wait()  # This releases the GIL while it waits, and raises an error if the command has failed.
             except cl.Error:
                 self._outlast(event)
                 raise
@@ -118,18 +118,18 @@ class Commands:
         """Wait for *event* without blocking other threads: neither the GIL nor the driver's lock is held."""
         if isinstance(self.driver, contextlib.nullcontext):
             with typed_errors("waiting for the device"):
-                event.wait()  # not self.wait(), which polls first and so keeps other threads from running
+                event.wait()  # self.wait() would poll first, which keeps other threads from running.
             return
         while True:
             with self.driver:
                 if event.command_execution_status <= _COMPLETE:
-                    self.wait(event)  # raises an error if the command has failed
+                    self.wait(event)  # This raises an error if the command has failed.
                     return
             time.sleep(_POLL_SECONDS)
 
     @staticmethod
     def _outlast(event: cl.Event) -> None:
-        """Poll until *event* ends, if the driver failed to wait: a copy might write to memory that is freed next."""
+        """Poll until *event* ends, because the driver failed to wait for it, and the caller may free memory next."""
         until = time.perf_counter() + _PATIENCE_SECONDS
         while event.command_execution_status > _COMPLETE and time.perf_counter() < until:
             time.sleep(1e-3)

@@ -29,7 +29,7 @@ _MEANINGS: dict[int, tuple[type[DeviceError], str]] = {
 class typed_errors:
     """A context manager that raises OpenCL errors as :class:`DeviceError`, and out-of-memory as DeviceMemoryError."""
 
-    # It is not a generator, which would take four times longer, because a call enters dozens of these blocks.
+    # A generator would take four times longer than this class, and a call enters dozens of these blocks.
     __slots__ = ("_what",)
 
     def __init__(self, what: str) -> None:
@@ -51,17 +51,19 @@ def as_device_error(what: str, error: cl.Error) -> DeviceError:
 
 
 def check_status(status: int, where: str) -> None:
-    """Raise the error that *status*, a kernel's status word, reports, if any."""
+    """Raise an error if *status*, the status word of a kernel, reports one."""
     if status != STATUS_OK:
         kind, reason = _MEANINGS.get(status, (DeviceError, f"unknown status {status}"))
         raise kind(f"{where}: {reason}")
 
 
-_used_in: int | None = None  # id of the process that first used OpenCL; a runtime's threads do not survive a fork
+# The id of the process that first used OpenCL. Its children cannot use OpenCL, because the threads of an OpenCL runtime
+# do not survive a fork.
+_used_in: int | None = None
 
 
 def mark_opencl_used() -> None:
-    """Remember this process as the user of OpenCL; raise :class:`ForkError` in a forked child of such a process."""
+    """Note that this process uses OpenCL, or raise :class:`ForkError` if its parent used OpenCL before the fork."""
     global _used_in
     check_fork()
     _used_in = os.getpid()

@@ -1,4 +1,4 @@
-"""A stand-in for pyopencl that imports it on first use, so that calls answered by the host do not need it."""
+"""A stand-in for pyopencl that imports pyopencl on first use, because calls that the host answers do not need it."""
 
 from __future__ import annotations
 

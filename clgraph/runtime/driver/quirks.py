@@ -1,4 +1,4 @@
-"""All rules that depend on the vendor of a device or its driver.
+"""All special rules for the devices or drivers of particular vendors.
 
 Each rule was measured; see ``docs/lessons`` and the table in ``cl/README.md``.
 """
@@ -33,17 +33,17 @@ def dialect_of(device: cl.Device) -> tuple[Dialect, int]:
     if "Intel" in platform:
         return _intel_cpu(extensions)
     if "Oclgrind" in platform:
-        # Oclgrind's race detector reports intended races unless they are atomic accesses.
+        # Oclgrind's race detector also reports races that kernels allow on purpose, unless the accesses are atomic.
         return Dialect(loads="LOADS_ATOMIC"), 1
     if "Portable Computing" in platform:
         return Dialect(spin_pause="" if is_gpu else _spin_pause()), 1
-    return Dialect(), 1  # rusticl and unknown platforms; this dialect is valid on all devices
+    return Dialect(), 1  # Rusticl and unknown platforms get the default dialect, which is valid on all devices.
 
 
 def nvidia_dialect(sm: int) -> tuple[Dialect, int]:
     """Return the dialect and sub-group width of compute capability *sm* (70 for 7.0)."""
-    # NVIDIA has no cl_khr_subgroups, so warps are accessed through inline PTX.
-    modern = sm >= 70  # has scoped loads and independent thread scheduling
+    # NVIDIA has no cl_khr_subgroups, so kernels use warps as sub-groups, through inline PTX.
+    modern = sm >= 70  # From 7.0 on, GPUs have scoped loads and independent thread scheduling.
     return Dialect(
         sub_group="SUB_GROUP_PTX" if modern else "SUB_GROUP_SINGLE",
         loads="LOADS_PTX" if modern else "LOADS_VOLATILE",
@@ -59,7 +59,7 @@ def amd_dialect(name: str, wave_width: int) -> tuple[Dialect, int]:
     halves = wave_width == 64 and name.startswith(("gfx10", "gfx11"))
     native_add = name.startswith(("gfx90a", "gfx94", "gfx95"))
     return Dialect(
-        standard="CL2.0",  # mem_fence of OpenCL C 1.2 does not work correctly on AMD; C11 atomics do
+        standard="CL2.0",  # On AMD, C11 atomics work correctly, but mem_fence of OpenCL C 1.2 does not.
         sub_group="SUB_GROUP_AMDGCN",
         atomics="ATOMICS_C11",
         loads="LOADS_C11",
@@ -69,7 +69,7 @@ def amd_dialect(name: str, wave_width: int) -> tuple[Dialect, int]:
 
 
 def _intel_cpu(extensions: list[str]) -> tuple[Dialect, int]:
-    """Return the dialect of Intel's CPU runtime, and a sub-group width of 1.
+    """Return the dialect of kernels for Intel's CPU runtime, and the sub-group width 1.
 
     For tests of portability, CLGRAPH_INTEL_SUB_GROUP sets another width, 4 … 64.
     """
@@ -89,12 +89,12 @@ def _intel_cpu(extensions: list[str]) -> tuple[Dialect, int]:
 
 
 def _spin_pause() -> str:
-    """Return the instruction that lets a core's other thread run while one polls a word, or "" if there is none."""
+    """Return the instruction by which a polling thread leaves its core to the core's other thread, or "" if none."""
     return "pause" if machine() in ("x86_64", "AMD64") else ""
 
 
 def compiles_at_launch(device: cl.Device) -> bool:
-    """Return whether the driver compiles also at a kernel's first launch, as PoCL does.
+    """Return whether the driver also compiles at the first launch of a kernel, as PoCL does.
 
     PoCL's cache is not safe against several processes that compile at once.
     """
@@ -106,15 +106,15 @@ def _is_nvidia(device: cl.Device) -> bool:
 
 
 def copies_faster_over_the_host(device: cl.Device) -> bool:
-    """Return whether arrays are copied faster to another device of the same context through the host.
+    """Return whether copies to another device of the same context are faster through host memory than direct.
 
-    NVIDIA's driver copied between two H200 of one context at 1 GB/s; through pinned host memory it is 9 GB/s.
+    NVIDIA's driver copied between two H200 of one context at 1 GB/s. Through pinned host memory, the rate was 9 GB/s.
     """
     return _is_nvidia(device)
 
 
 def copies_to_pinned_memory(device: cl.Device) -> bool:
-    """Return whether the driver copies directly to host memory of which a buffer was made, without its own chunks.
+    """Return whether the driver copies straight to host memory that backs a buffer, without chunks of its own.
 
     On an H200, NVIDIA's driver takes 0.32 ms for 16 MiB to such memory, and 0.65 … 1.0 ms through pinned chunks; for
     256 KiB, it takes 0.02 ms, and 0.05 ms through its own chunks.
@@ -123,7 +123,7 @@ def copies_to_pinned_memory(device: cl.Device) -> bool:
 
 
 def wants_one_thread(device: cl.Device) -> bool:
-    """Return whether the driver crashes if a thread enqueues while another thread enqueues or waits.
+    """Return whether the driver may crash if one thread enqueues while another thread enqueues or waits.
 
     NVIDIA's 580.159 crashed in 1 of 10 processes with two threads, each of which launched 1,000 kernels and read their
     results. With one thread at a time in the driver, it crashed in none of 36 processes.
@@ -132,7 +132,7 @@ def wants_one_thread(device: cl.Device) -> bool:
 
 
 def assembled(program: cl.Program, context: cl.Context, device: cl.Device, options: list[str]) -> cl.Program:
-    """Return *program*; if NVIDIA's assembler may have limited registers needlessly, assemble it again without that."""
+    """Return *program*, assembled again if NVIDIA's assembler may have given its kernels too few registers."""
     if not _is_nvidia(device):
         return program
     binaries: Any = program.get_info(cl.program_info.BINARIES)
@@ -142,10 +142,10 @@ def assembled(program: cl.Program, context: cl.Context, device: cl.Device, optio
 
 
 def alone_on_units(ptx: bytes) -> bytes:
-    """Return *ptx* with a note that compute units run one group at a time of kernels with 1,024 work-items per group.
+    """Return *ptx* with a directive that a compute unit runs only one work-group of 1,024 work-items at a time.
 
-    Otherwise the assembler may use only 32 of 64 registers per work-item, and spill, so that two groups fit on a
-    compute unit. Kernels with such groups run many levels in one launch, with one group per compute unit.
+    Without the directive, the assembler may use only 32 of 64 registers per work-item, and spill, so that two groups
+    fit on a compute unit. Kernels with such groups run many levels in one launch, with one group per compute unit.
     """
     return re.sub(rb"^\.reqntid 1024, 1, 1$", rb"\g<0>\n.minnctapersm 1", ptx, flags=re.MULTILINE)
 
@@ -162,6 +162,6 @@ def copies_whole_lines_faster(device: cl.Device) -> bool:
 def works_while_waiting(device: cl.Device) -> bool:
     """Return whether the host thread runs kernels while it waits in the driver, as in Intel's CPU runtime.
 
-    If it does not wait there, one core is idle.
+    If the host thread does not wait in the driver, one core is idle.
     """
     return "Intel" in device.platform.name and bool(device.type & cl.device_type.CPU)

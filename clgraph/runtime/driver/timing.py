@@ -17,7 +17,7 @@ _PARTS = "compile", "transfer", "kernel", "host"
 
 @dataclass(frozen=True)
 class Seconds:
-    """The seconds of one call.
+    """The time of one call and of its parts, in seconds.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Seconds:
 
     @property
     def host(self) -> float:
-        """The rest of the total: all time that was not spent on compiling, copies or kernels."""
+        """The rest of the total time, which was not spent on compiling, copies or kernels."""
         left = self.total - self.compile - self.transfer - self.kernel
         return left if math.isnan(left) else max(0.0, left)
 
@@ -53,15 +53,15 @@ class Recorder:
     transfer_events: list[cl.Event] = field(default_factory=list)
     seconds: Seconds | None = None
     started: float = field(default_factory=time.perf_counter)
-    _times: list[tuple[float, float]] = field(default_factory=list)  # (start, end) of each kernel
+    _times: list[tuple[float, float]] = field(default_factory=list)  # start and end of each kernel, in nanoseconds
 
     @property
     def last_events(self) -> list[cl.Event]:
-        """Events to wait for until all recorded commands end: all copies and the last kernel. Kernels run in order."""
+        """The events of all copies and of the last kernel. When they end, all have ended, since kernels run in order."""
         return [*(event for _, event in self.kernel_events[-1:]), *self.transfer_events]
 
     def stop(self, *, takes_times: bool) -> None:
-        """Compute the times from the events, whose commands must have finished; NaN unless the queue *takes_times*."""
+        """Compute the times from the events of finished commands. Times are NaN unless the queue *takes_times*."""
         total = time.perf_counter() - self.started
         self._times = [_ends(event, takes_times) for _, event in self.kernel_events]
         copies = [_ends(event, takes_times) for event in self.transfer_events]
@@ -70,12 +70,12 @@ class Recorder:
         self.seconds = Seconds(total, self.compile_seconds, transfer, kernel, span)
 
     def span(self, begin: int, end: int) -> float:
-        """Return the seconds from the start of the first to the end of the last of kernels *begin* … *end* − 1."""
+        """Return the seconds from the first start to the last end of the kernels *begin* … *end* − 1."""
         times = self._times[begin:end]
         return 1e-9 * (max([end for _, end in times]) - min([start for start, _ in times])) if times else math.nan
 
     def kernels(self) -> dict[str, tuple[int, float]]:
-        """Return the number of launches and the seconds of each kernel, in order of first launch."""
+        """Return each kernel's number of launches and total seconds, in the order of the kernels' first launches."""
         seconds = defaultdict[str, list[float]](list)
         for (name, _), (start, end) in zip(self.kernel_events, self._times, strict=True):
             seconds[name].append(1e-9 * (end - start))
@@ -83,7 +83,7 @@ class Recorder:
 
 
 def _ends(event: cl.Event, takes_times: bool) -> tuple[float, float]:
-    """Return start and end of a finished command in nanoseconds of the device's clock; NaN without profiling."""
+    """Return the start and the end of a finished command, in ns of the device's clock; NaN without profiling."""
     if not takes_times:
         return math.nan, math.nan
     start: Any = event.get_profiling_info(cl.profiling_info.START)
@@ -162,7 +162,7 @@ class RunInfo:
         return document
 
     def fields(self) -> dict[str, str]:
-        """Return a summary for a table: strategy, device, times, details and prediction."""
+        """Return a summary of the run as names and texts: strategy, device, times, details and prediction."""
         seconds = self.seconds
         fields = {
             "strategy": f"{self.strategy} ({self.kind})",
