@@ -1,4 +1,4 @@
-"""The check of a graph, and the computation of its statistics, before an algorithm's kernels read it."""
+"""The check of a graph and its statistics, which are needed before an algorithm's kernels read the graph."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from clgraph.runtime.session import Session
 
 
 def admit(session: Session, graph: Graph) -> None:
-    """Check *graph* if it is unchecked, and compute its statistics if it is not small.
+    """Check *graph* if it has not been checked, and compute its statistics unless it is small.
 
-    Kernels check a wrapped matrix and compute its statistics; on a CPU, they read it in place. Small graphs are left to
-    the host, which checks and measures them in less time than launches take.
+    Kernels check a wrapped matrix and compute its statistics. On a CPU, the kernels read the matrix in place. The host
+    checks and measures small graphs, because that takes less time than launches.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def _admit_wrapped(session: Session, graph: WrappedGraph) -> None:
     made = [session.upload(a, in_place=True) if staging is None else session.empty(a.size, a.dtype) for a in hosts]
     offsets, columns, weights = made[0], made[1], made[2] if len(made) == 3 else None
     rows = {"row_offsets": offsets, "column_indices": columns}
-    # On a CPU, the check of order and symmetry is not hidden by reading, so it is postponed if it may be unnecessary.
+    # On a CPU, the check of order and symmetry takes extra time, so it is postponed if the algorithm may not need it.
     leaves_open = graph.along_rows and session.facts.is_cpu
     check = CsrCheck(
         session, graph.n_vertices, offsets, columns, weights, wants_order=graph.merged, wants_symmetry=not leaves_open
@@ -81,14 +81,14 @@ def _admit_wrapped(session: Session, graph: WrappedGraph) -> None:
 
 
 def _found(graph: WrappedGraph, check: CsrCheck, read: Sequence[NDArray[Any]]) -> EntryFacts:
-    """Return the facts that the check has found; *read* are the values of its parts."""
+    """Return the facts about the entries that *check* has found. *read* are the values of ``check.parts``."""
     try:
         return check.read(read)[1]
     except GraphError:
-        graph.check()  # raises an error in terms of the user's matrix
+        graph.check()  # This raises an error that describes the user's own matrix.
         raise
 
 
 def _all_facts(session: Session, n: int, *arrays: Any) -> EntryFacts:
-    """Return all facts, including order and symmetry, of arrays that have been checked."""
+    """Return all facts about the entries of checked arrays, including order and symmetry."""
     return CsrCheck(session, n, *arrays, wants_symmetry=True).run().read()[1]

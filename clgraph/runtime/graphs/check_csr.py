@@ -1,4 +1,4 @@
-"""The check of CSR arrays on a device, where kernels or the user have written them."""
+"""A kernel that checks CSR arrays on a device, which other kernels or the user have written."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
 _SOURCE = "data/check_csr.cl"
-_NONE = 2**32 - 1  # no position, in a word of the state
+_NONE = 2**32 - 1  # the value of a state word that stands for "no position"
 
 
 class CsrCheck:
-    """A check of a graph of *n* vertices by a kernel.
+    """A kernel that checks the CSR arrays of a graph of *n* vertices.
 
     Parameters
     ----------
     wants_order : bool
         Whether to find out if rows are sorted and if entries repeat.
     wants_symmetry : bool
-        Whether to find out this and also if the matrix is symmetric.
+        Whether to find out if rows are sorted, if entries repeat, and if the matrix is symmetric.
 
     Attributes
     ----------
@@ -91,11 +91,11 @@ class CsrCheck:
 
     @property
     def parts(self) -> list[tuple[DeviceArray, int, int]]:
-        """The ranges of arrays that :meth:`read` needs from the device."""
+        """The ranges of device arrays whose values :meth:`read` needs."""
         return [(self.state, 0, self.state.size), (self._ranges, 0, 0 if self._weights is None else self._ranges.size)]
 
     def read(self, found: Sequence[NDArray[Any]] | None = None) -> tuple[int, EntryFacts]:
-        """Wait for the check, and return its results; *found* are the values of :attr:`parts`, if they were read.
+        """Wait for the check and return its results. *found* are the values of :attr:`parts`, if the caller read them.
 
         Returns
         -------
@@ -115,7 +115,7 @@ class CsrCheck:
         m = int(words[last : last + 2].view(np.int64)[0])
 
         def begin_of(word: str) -> int | None:
-            """Return the position at which the first block with an error of this kind begins, or ``None``."""
+            """Return the first position of the first block with an error of kind *word*, or ``None``."""
             number = int(words[constant(word)])
             return None if number == _NONE else number * block
 
@@ -150,7 +150,7 @@ class CsrCheck:
 
 
 def extremes(keys: NDArray[Any], dtype: np.dtype[Any]) -> tuple[Any, Any]:
-    """Return the least and the greatest weight from pairs of (least, greatest) as order-preserving integer keys."""
+    """Return the least and the greatest weight. *keys* are pairs (least, greatest) as order-preserving integers."""
     found = np.array([keys[::2].min(), keys[1::2].max()])
     sign = keys.dtype.type(1 << (8 * dtype.itemsize - 1))
     bits = np.where(found & sign, found ^ sign, ~found) if dtype.kind == "f" else found ^ sign

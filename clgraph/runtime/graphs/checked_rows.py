@@ -1,4 +1,4 @@
-"""Checks of the device arrays of which a user makes a graph: their types, their sizes and their device."""
+"""Checks of the device arrays that a user passes to make a graph: their types, their sizes and their device."""
 
 from __future__ import annotations
 

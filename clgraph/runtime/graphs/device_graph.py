@@ -1,4 +1,4 @@
-"""The DeviceGraph class: a graph whose arrays are on a device, uploaded once per session or made there by kernels."""
+"""The DeviceGraph class: a graph whose arrays are on a device, where they were uploaded once or made by kernels."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from clgraph.runtime.session import Session, SessionLike, as_session
 class DeviceGraph(DeviceRows):
     """A graph in the memory of one device, which every algorithm accepts like a :class:`Graph`.
 
-    :meth:`from_arrays` makes one of arrays that kernels have written, :meth:`from_graph` one of a host graph. If an
-    algorithm needs an array on the host, for example to list the edges of its result, it is copied back on first use.
+    :meth:`from_arrays` makes a graph from arrays that kernels have written, and :meth:`from_graph` copies a host graph.
+    If an algorithm needs an array on the host, for example to list edges, the array is copied back on first use.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class DeviceGraph(DeviceRows):
         The user's own vertex ids, on the host.
     """
 
-    _source: weakref.ref[Graph] | None = None  # weak, since a session keeps this object while that graph exists
+    _source: weakref.ref[Graph] | None = None  # weak, because a session keeps this object while the host graph exists
 
     @classmethod
     def from_graph(cls, graph: Any, session: SessionLike = None) -> DeviceGraph:
@@ -76,7 +76,7 @@ class DeviceGraph(DeviceRows):
         directed: bool,
         n_vertices: int | DeviceArray | None = None,
     ) -> DeviceGraph:
-        """Make a graph of arrays on the device, without copying them; a kernel checks their values.
+        """Make a graph from arrays on the device, without copying them. A kernel checks the values of the arrays.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ class DeviceGraph(DeviceRows):
         directed : bool
             ``False`` means that each entry (u, v) has its reverse (v, u) with the same weight; this is not checked.
         n_vertices : int or DeviceArray, optional
-            The number of rows, if *row_offsets* is longer; it may be on the device, where a kernel has counted rows.
+            The number of rows, if *row_offsets* is longer. It may be on the device, if a kernel has counted the rows.
 
         Raises
         ------
@@ -115,7 +115,7 @@ class DeviceGraph(DeviceRows):
 
     @cached_property
     def stats(self) -> GraphStats:
-        """Statistics of this graph for the cost model, computed by kernels unless the host has them."""
+        """Statistics of this graph for the cost model. Kernels compute them unless the host has them already."""
         source = self.source
         if source is not None and (source.is_measured or source.is_small):
             return source.stats
@@ -129,11 +129,11 @@ class DeviceGraph(DeviceRows):
 
     @property
     def source(self) -> Graph | None:
-        """The host graph from which this one was made, or ``None`` if it no longer exists or never did."""
+        """The host graph from which this graph was made, or ``None`` if there is no such graph or it was deleted."""
         return None if self._source is None else self._source()
 
     def to_graph(self) -> Graph:
-        """Return the graph on the host: the one from which it was made, if that still exists, else a cached copy."""
+        """Return this graph on the host: the host graph from which it was made, if that exists, else a cached copy."""
         return self.source or self._on_host
 
     @cached_property
@@ -145,21 +145,21 @@ class DeviceGraph(DeviceRows):
         )  # fmt: skip
 
     def as_graph(self) -> Graph:
-        """Return a graph for algorithms, whose arrays are copied to the host when they are first read there."""
+        """Return a :class:`Graph` for algorithms. Each array is copied to the host when the host first reads it."""
         return GraphOnDevice(self)
 
     def expanded(self, k: int, first: int = 0) -> DeviceGraph:
-        """Return a graph of *k* disjoint copies, numbered one after the other, without ids and vertex weights.
+        """Return a graph of *k* disjoint copies of this graph, without ids and vertex weights.
 
-        If *first* is given, they are copies *first* … *first* + *k* − 1 of a larger graph: columns are vertex numbers
-        of that graph.
+        The copies are numbered one after the other. If *first* is given, they are copies *first* … *first* + *k* − 1 in
+        a larger graph, and the columns are vertex numbers of the larger graph.
         """
         rows = replicated(self.session, self.scope, self.edge_weights, self.defines(), k, first)
         return DeviceGraph(self.session, *rows, directed=self.directed, has_sorted_rows=self.has_sorted_rows)
 
     @cached_property
     def _known(self) -> dict[str, Any]:
-        """Attributes that all graphs from :meth:`as_graph` share, so each array is copied to the host only once."""
+        """Attributes that all graphs from :meth:`as_graph` share, so that the host gets each array only once."""
         return {"directed": self.directed, "ids": self.ids, "has_sorted_rows": self.has_sorted_rows}
 
 
@@ -171,7 +171,8 @@ class GraphOnDevice(Graph):
     on_device : DeviceGraph
     """
 
-    __slots__ = ("on_device",)  # not in __dict__, which on_device owns: the cycle would keep device memory allocated
+    # on_device owns the __dict__ of this object. If that contained on_device, the cycle would keep device memory alive.
+    __slots__ = ("on_device",)
 
     on_device: DeviceGraph
 
@@ -285,7 +286,7 @@ def device_graph(session: Session, graph: Graph, *, weights: bool = False) -> De
 
 
 def beside(graph: Graph, made: Graph) -> Graph:
-    """Return *made*, which was made from *graph*, on the device of *graph*, if that is on a device."""
+    """Return *made*, a graph that was made from *graph*. If *graph* is on a device, copy *made* to that device."""
     if isinstance(graph, GraphOnDevice):
         return DeviceGraph.from_graph(made, graph.on_device.session).as_graph()
     return made

@@ -13,7 +13,7 @@ from clgraph.runtime.session import Session
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DeviceRows:
-    """The arrays of a graph on a device; :class:`clgraph.DeviceGraph`, a subclass, documents its fields."""
+    """The arrays of a graph on a device. The subclass :class:`clgraph.DeviceGraph` documents the fields."""
 
     session: Session
     row_offsets: DeviceArray
@@ -42,9 +42,9 @@ class DeviceRows:
 
     @property
     def scope(self) -> dict[str, DeviceArray]:
-        """Row offsets and columns, by the names of kernels' parameters."""
+        """The row offsets and the columns as kernel arguments, by the names of the kernel parameters."""
         return {"row_offsets": self.row_offsets, "column_indices": self.column_indices}
 
     def defines(self) -> dict[str, int | str]:
-        """Return the preprocessor definitions of the arrays' types."""
+        """Return the preprocessor definitions that tell kernels the types of the arrays."""
         return {"OFFSET_T": "long" if self.row_offsets.dtype.itemsize == 8 else "int"}

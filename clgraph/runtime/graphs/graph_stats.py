@@ -19,10 +19,11 @@ _SEARCH_WORDS = "LEVELS", "SEEN", "FRONTIER", "EARLIER"
 
 
 class StatsRun:
-    """The kernels that compute the statistics of a graph of *n* vertices and *m* entries; enqueued by the constructor.
+    """The kernels that compute the statistics of a graph of *n* vertices and *m* entries.
 
-    *rows* are the graph's arrays by the names of kernels' parameters. The kernels do nothing unless the three words
-    of *checked* are ~0, which means that a check of the arrays found no error.
+    The constructor enqueues the kernels. *rows* are the graph's arrays by the names of the kernel parameters. The
+    kernels do nothing unless the three words of *checked* are ~0, which means that a check of the arrays found no
+    error.
     """
 
     def __init__(
@@ -61,15 +62,15 @@ class StatsRun:
 
     @property
     def part(self) -> tuple[DeviceArray, int, int]:
-        """The range of an array that :meth:`read` needs from the device."""
+        """The range of the device array whose values :meth:`read` needs."""
         return self._state, 0, self._state.size
 
     def read(
         self, words: NDArray[np.uint32] | None = None, *, directed: bool, weighted: bool, has_sorted_rows: bool
     ) -> GraphStats:
-        """Wait for the kernels, and return the statistics; *words* are the values of :attr:`part`, if it was read.
+        """Wait for the kernels and return the statistics. *words* are the values of :attr:`part`, if already read.
 
-        In large graphs, other vertices and entries are sampled than on the host.
+        In large graphs, the kernels sample other vertices and entries than the host does.
         """
         at, n, m = self._program.constant, self._n, self._m
         words = self._state.get() if words is None else words

@@ -20,10 +20,10 @@ def replicated(
     k: int,
     first: int = 0,
 ) -> tuple[DeviceArray, DeviceArray, DeviceArray | None]:
-    """Return offsets, columns and weights of *k* disjoint copies of *rows*, numbered one after the other.
+    """Return the row offsets, columns and weights of *k* disjoint copies of the graph with the arrays *rows*.
 
-    If *first* is given, they are copies *first* … *first* + *k* − 1 of a larger graph: columns are vertex numbers of
-    that graph.
+    The copies are numbered one after the other. If *first* is given, they are copies *first* … *first* + *k* − 1 in a
+    larger graph, and the columns are vertex numbers of the larger graph.
     """
     n, m = rows["row_offsets"].size - 1, rows["column_indices"].size
     k = checked_count("k", k, MAX_VERTICES // max(n, 1), least=0)

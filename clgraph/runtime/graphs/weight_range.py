@@ -12,11 +12,12 @@ from clgraph.runtime.graphs.check_csr import extremes
 from clgraph.runtime.graphs.device_graph import device_graph
 from clgraph.runtime.session import Session
 
-_MIN_CHUNK, _GROUPS_PER_UNIT = 4096, 4  # least weights per work-group; most work-groups per compute unit
+# The least number of weights per work-group, and the largest number of work-groups per compute unit.
+_MIN_CHUNK, _GROUPS_PER_UNIT = 4096, 4
 
 
 def weight_range(session: Session, graph: Graph) -> tuple[Any, Any]:
-    """Return ``graph.weight_range``; if it is not known and *graph* is not small, kernels compute it."""
+    """Return ``graph.weight_range``. If the range is not known and *graph* is not small, kernels compute it."""
     is_known = isinstance(graph, WrappedGraph) or "weight_range" in vars(graph)
     if not is_known and graph.weight_dtype is not None and graph.n_edges and not graph.is_small:
         vars(graph)["weight_range"] = _found(session, graph, graph.weight_dtype)
