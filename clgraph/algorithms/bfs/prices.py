@@ -79,7 +79,7 @@ def direction_optimizing(problem: SearchProblem, facts: DeviceFacts) -> Work:
     stats, pushed = problem.stats, frontier(problem, facts)
     n = float(stats.n_vertices)
     if not turns_round(stats):
-        return pushed.times(1.0, 1.2)  # The search stays top-down, but its kernel is larger.
+        return pushed.times(1.0, 1.2)  # The search stays top-down, but runs a larger kernel.
     if facts.is_cpu:
         return pushed.times(1.0, PUSHED_SHARE) + Work(chains=(Chain(PULL_LOADS * n / facts.compute_units, NEAR_BYTES),))
     entries = min(float(stats.n_edges), PULL_ENTRIES * n)

@@ -1,4 +1,4 @@
-"""The strategies of breadth-first search. Those in rounds over all vertices come from ``traversal.strategies``."""
+"""The strategies of breadth-first search. ``traversal.strategies`` has the strategies in rounds over all vertices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The best of several colourings: greedy ones in two orders, fast ones, and recolourings of the best.
+"""The best of several colourings: greedy colourings in two orders, fast colourings, and recolourings of the best.
 
 A greedy colouring that takes the vertices class by class, by the classes of an earlier colouring, never needs more
 colours than that one [1]_. At distance 2, and for columns of a matrix, the greedy algorithm colours the square of the

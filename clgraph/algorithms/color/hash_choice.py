@@ -1,4 +1,4 @@
-"""Choose the hash for first colours from a sample of the entries or nets."""
+"""Choose the hash that gives first colours, from a sample of the entries (distance 1) or nets (distance 2)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAX_COLORS, _FEW_COLLISIONS = 1.1, 0.01
 
 
 class HashStart(NamedTuple):
-    """A hash for first colours at distance 2, and its collisions in the sample."""
+    """A hash that gives first colours at distance 2, and the collisions of this hash in a sample of nets."""
 
     hash: str
     bits: int

@@ -41,7 +41,7 @@ def predict_pairs(
 def fold_in(
     factors: Factors, mean: float, ratings: Ratings, regularization: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the rows and biases of users by regularised least squares, with fixed item factors.
+    """Compute the rows and biases of users by regularised least squares. The item factors stay fixed.
 
     A user's row and bias minimise the squared errors of the user's ratings plus *regularization* times the number of
     ratings times the squared norm. This is the training loss of one user, minimised exactly.

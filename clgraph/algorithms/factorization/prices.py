@@ -50,7 +50,7 @@ CPU_MATCHING_MISSES = 0.363  # rows of users, and of items, that a step of a mat
 CPU_NEAR_RATINGS = 20.0
 CPU_DIAGONAL_LOADS = 9.6  # loads per diagonal
 CPU_GROUP_SECONDS = 1.77e-4  # time that a step of a grid waits for the slowest block
-CPU_BLOCK_LOADS = 3.0  # loads per step of block_diagonal
+CPU_BLOCK_LOADS = 3.0  # loads per rating in block_diagonal
 
 # GPUs.
 LOCKED_STEP_LOADS = 2.0  # loads of a step in its critical section: it loads rows, and stores rows before it unlocks

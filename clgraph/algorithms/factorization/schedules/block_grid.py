@@ -134,7 +134,7 @@ def _deal(plan: FactorizationPlan, *, seed: int) -> dict[str, DeviceArray]:
 
 
 def grid_groups(stats: RatingsStats, facts: DeviceFacts) -> int:
-    """Return the default number of parts into which block_grid cuts users and items.
+    """Return the default number of parts into which block_grid cuts the users, and also the items.
 
     Each step costs a wait, and each group processes its share of the ratings. So the best number is near
     √(n_ratings / w), if w ratings take the time of a wait. More groups than fit on the device do not help.

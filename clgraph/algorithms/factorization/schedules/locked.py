@@ -198,7 +198,7 @@ class _Passes:
         self._launches, self._n_groups, self._most = launches, n_groups, most
 
     def run(self) -> None:
-        """Run passes until the list is empty.
+        """Run passes until the list that they read is empty.
 
         Raises
         ------

@@ -155,7 +155,7 @@ class Supersteps:
         )
 
     def run(self) -> None:
-        """Enqueue one sweep. The host waits for each range before it enqueues the next, but reads nothing back."""
+        """Enqueue one sweep. The host waits for each range before it enqueues the next one, but reads no data back."""
         self.plan.arrays["status"].fill(0)
         event = None
         with typed_errors("enqueueing a sweep"):

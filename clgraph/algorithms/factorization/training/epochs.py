@@ -52,7 +52,7 @@ Callback = Callable[[int, Epoch], object]
 
 
 class UnseenPairs(NamedTuple):
-    """Pairs for evaluation whose user or item is unknown to the fit, and their ratings.
+    """Pairs of an evaluation set with a user or item that the fit does not know, and the ratings of these pairs.
 
     Attributes
     ----------
