@@ -20,7 +20,7 @@ class GraphError(InputError):
 
 
 class MeshError(InputError):
-    """The arrays do not describe a valid triangulation, or a planar graph that can be triangulated."""
+    """The arrays describe neither a valid triangulation nor a planar graph that can be triangulated."""
 
 
 class SourceError(InputError, IndexError):
@@ -32,7 +32,7 @@ class DistanceOverflowError(ClgraphError, OverflowError):
 
 
 class GraphFileError(InputError):
-    """A graph file cannot be read; names the file, the line, its text and the expected form."""
+    """A graph file cannot be read; the message names the file, the line, its text and the expected form."""
 
 
 class HostMemoryError(ClgraphError, MemoryError):
@@ -52,11 +52,11 @@ class NoDeviceError(DeviceError):
 
 
 class DeviceMemoryError(DeviceError, MemoryError):
-    """The data does not fit on the device; says how much is needed and available."""
+    """The data does not fit on the device; the message says how much memory is needed and available."""
 
 
 class CapacityError(DeviceError):
-    """A kernel ran out of room in a buffer that was not sized for this input."""
+    """A kernel ran out of room in a buffer, because the buffer is too small for this input."""
 
 
 class DeviceTimeoutError(DeviceError):
@@ -68,7 +68,7 @@ class WorkerLostError(DeviceError):
 
 
 class NoProgressError(DeviceTimeoutError):
-    """A round of a loop made no progress although it must; please report this fault of clgraph or of a driver."""
+    """A round of a loop made no progress, though every round must; please report this fault of clgraph or a driver."""
 
 
 class KernelSourceError(ClgraphError):
@@ -76,11 +76,11 @@ class KernelSourceError(ClgraphError):
 
 
 class KernelBuildError(DeviceError):
-    """The OpenCL compiler rejected a program; carries the build log."""
+    """The OpenCL compiler rejected a program; the message contains the build log."""
 
 
 class ForkError(ClgraphError, RuntimeError):
-    """The process was forked after it had used OpenCL; no OpenCL runtime works in such a child."""
+    """The process was forked after it had used OpenCL, and OpenCL runtimes do not work in the child process."""
 
 
 class ClusterError(ClgraphError, RuntimeError):
@@ -96,7 +96,7 @@ class MissingExtraError(ClgraphError, ImportError):
 
 
 class MissingEdgesError(ClgraphError, AttributeError):
-    """The edges of an unpickled result's graph were read; pickles of results do not store them."""
+    """The edges of an unpickled result's graph were read, but pickles of results do not store edges."""
 
 
 class ConvergenceWarning(UserWarning):
@@ -112,7 +112,7 @@ class GraphFileWarning(UserWarning):
 
 
 class DeviceMatchWarning(UserWarning):
-    """A CPU was selected by its maker or model, which does not tell the machine's OpenCL runtimes apart."""
+    """A CPU was selected by its processor's maker or model, which does not say which OpenCL runtime is meant."""
 
 
 class DeviceDroppedWarning(UserWarning):

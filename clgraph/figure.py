@@ -11,7 +11,7 @@ from clgraph.errors import InputError, MissingExtraError
 
 
 def check_figure(path: str | Path) -> None:
-    """Raise unless a figure can be saved as *path*; call it before the computation whose result is drawn.
+    """Raise an error if no figure can be saved as *path*. Callers check this before they compute what is drawn.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Helpers of the generators that make a graph on a device."""
+"""Functions that the generators share to make a graph on a device."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from clgraph.runtime.graphs.device_graph import DeviceGraph
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
-_MAX_ENTRIES = 2**31 - 2**16 - 1  # entries that a device can sort, whose offsets are int32
-_GROUPS = {True: 4, False: 32}  # most work-groups per compute unit: True on CPUs, False on other devices
+_MAX_ENTRIES = 2**31 - 2**16 - 1  # largest number of entries that a device can sort, because offsets are int32
+_GROUPS = {True: 4, False: 32}  # largest number of work-groups per compute unit; True is for CPUs
 
 
 def launch(
@@ -29,9 +29,9 @@ def launch(
     /,
     **arguments: Any,
 ) -> None:
-    """Enqueue a kernel of ``cl/generators`` over *n_items*, split into one chunk per work-group.
+    """Enqueue a kernel of ``cl/generators`` for *n_items* items, with one chunk of items per work-group.
 
-    The two words of an argument *key*, for random numbers, are passed as ``key0`` and ``key1``.
+    An argument *key*, for random numbers, has two words. They are passed as ``key0`` and ``key1``.
     """
     if "key" in arguments:
         arguments["key0"], arguments["key1"] = arguments.pop("key")
@@ -64,7 +64,7 @@ def bits_of(n: int) -> int:
 
 
 def check_keys(session: Session, count: int) -> None:
-    """Raise unless the device has memory for *count* keys and for sorting them."""
+    """Raise an error unless the device has enough memory for *count* keys and for sorting these keys."""
     session.check_memory(dict.fromkeys(("keys of entries", "keys in order", "keys between passes"), 8 * count))
 
 
@@ -77,10 +77,10 @@ def new_keys(session: Session, count: int) -> DeviceArray:
 
 
 def graph_of_keys(session: Session, n: int, keys: DeviceArray, *, merged: bool) -> Graph:
-    """Return the graph of entries given as *keys*: row number above column number, each of ``bits_of(n)`` bits.
+    """Return the graph of *n* vertices whose entries are *keys*: the row in the high bits, the column in the low bits.
 
-    If *merged*, repeats are dropped, and so are keys of all ones: they mark self-loops and edges that do not exist.
-    *keys* is overwritten.
+    Row and column numbers have ``bits_of(n)`` bits each. If *merged*, repeated keys are dropped, and so are keys of all
+    ones, which mark self-loops and edges that do not exist. *keys* is overwritten.
     """
     bits, count = bits_of(n), keys.size
     in_order = session.empty(count, np.uint64)

@@ -17,7 +17,7 @@ from clgraph.generators.device import bits_of, graph_of_keys, launch, new_keys, 
 from clgraph.host_memory import check_host_memory
 from clgraph.runtime.session import Session, SessionLike, as_session
 
-_MAX_DRAWS = 1 << 40  # edges to draw
+_MAX_DRAWS = 1 << 40  # largest number of edges to draw
 _SCRAMBLE_STREAM = 32  # a stream of random words that no level of R-MAT uses: there are at most 30 levels
 
 
@@ -52,7 +52,7 @@ def uniform_random(n: int, n_edges: int, seed: Seed = 0, *, session: SessionLike
 
 
 class _RandomEdges:
-    """Random edges, each a function of its number and the key, so the host and devices draw the same ones.
+    """Random edges. Each edge is a function of its number and a key, so the host and devices draw the same edges.
 
     Repeats and self-loops are dropped. Subclasses check the arguments, and set *n*, *n_edges* and the *key* of the
     random words.
@@ -63,7 +63,7 @@ class _RandomEdges:
     key: tuple[int, int]
     kernel: str
     edges_per_item: int  # edges that one work-item draws at a time
-    chunk_share = 1  # The host draws CHUNK / chunk_share edges at a time; their random words fit the cache.
+    chunk_share = 1  # The host draws CHUNK / chunk_share edges at a time, so that their random words fit the cache.
 
     def graph(self, session: SessionLike) -> Graph:
         return self._on_host() if session is None else self._on_device(as_session(session))
@@ -73,7 +73,7 @@ class _RandomEdges:
         raise NotImplementedError
 
     def arguments(self, session: Session) -> dict[str, Any]:
-        """Return the arguments that only this class's kernel takes."""
+        """Return the kernel arguments that only the kernel of this class takes."""
         raise NotImplementedError
 
     def _on_host(self) -> Graph:
@@ -127,7 +127,7 @@ class RMat(_RandomEdges):
         return {"scale": self.scale, "n_rounds": len(self.scramble), "scramble": scramble, **thresholds}
 
     def _in_order(self, first: int, count: int) -> NDArray[np.uint32]:
-        """Return the ends of edges before the vertices are permuted."""
+        """Return the ends of edges *first* … *first* + *count* − 1 before the vertices are permuted."""
         ends = np.zeros((2, count), np.uint32)
         at_a, at_ab, at_abc = self.thresholds
         for top in range(0, self.scale, 8):  # The bits of eight levels are collected in a byte.
@@ -155,7 +155,7 @@ class UniformRandom(_RandomEdges):
     """The edges of a uniform random graph: random words 2 e and 2 e + 1 give the two ends of edge e."""
 
     kernel, edges_per_item = "uniform", 2
-    chunk_share = 4  # An edge takes more memory than R-MAT's.
+    chunk_share = 4  # Chunks are smaller than R-MAT's, because drawing an edge takes more memory.
 
     def __init__(self, n: int, n_edges: int, seed: Seed) -> None:
         self.n = checked_count("n", n, MAX_VERTICES, least=0)

@@ -65,7 +65,7 @@ def cycle(n: int, *, session: SessionLike = None) -> Graph:
 
 
 def two_cliques(size: int, *, bridge: bool = False, session: SessionLike = None) -> Graph:
-    """Return two complete graphs of *size* vertices each, joined by one edge if *bridge*."""
+    """Return a graph of two cliques of *size* vertices each, which one edge joins if *bridge* is true."""
     size, bridge = checked_count("size", size, MAX_VERTICES // 2, least=0), checked_flag("bridge", bridge)
     joins = int(bridge and size > 0)
     if session is not None:

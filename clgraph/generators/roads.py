@@ -68,7 +68,7 @@ class _RoadLike:
         number = crossing + before[first_road]
         first, bent = near + 1 + before[:-1], bends > 0
         last = (first + bends - 1)[bent]
-        inner = np.ones(self.n, bool)  # whether the next vertex along the road has the next number
+        inner = np.ones(self.n, bool)  # True for vertices whose successor along the road has the next number
         inner[number] = inner[last] = False
         along = np.flatnonzero(inner)
         src = np.concatenate([number[far], last, along])

@@ -34,10 +34,10 @@ def random_weights(
 
 
 class _RandomWeights:
-    """Edge weights made from hashes, by SplitMix64's finaliser, of both ends plus *start*, scaled to ``[low, high)``.
+    """Random edge weights in ``[low, high)``, made by hashing both ends of an edge.
 
-    An integer weight is *low* plus the high word of hash × (high − low). A float weight takes the highest 24 or 53
-    bits of the hash as a fraction.
+    SplitMix64's finaliser hashes the two ends, as one 64-bit number, plus *start*. An integer weight is *low* plus the
+    high word of hash × (high − low). A float weight takes the highest 24 or 53 bits of the hash as a fraction.
     """
 
     def __init__(self, seed: Seed, low: float, high: float, dtype: DTypeLike) -> None:
@@ -61,7 +61,7 @@ class _RandomWeights:
         self.most: Any = np.nextafter(end, self.low) if is_float else end - 1
 
     def scaled(self, hashed: NDArray[np.uint64]) -> NDArray[Any]:
-        """Return the weights of these hashes."""
+        """Convert hashes to weights in ``[low, high)``, and return the weights."""
         kind: Any = self.dtype
         weights: NDArray[Any]
         if kind.kind == "i":
@@ -69,7 +69,7 @@ class _RandomWeights:
             return weights
         bits = 24 if kind.itemsize == 4 else 53
         fraction = (hashed >> np.uint64(64 - bits)).astype(kind) * kind.type(2.0**-bits)
-        weights = np.minimum(fraction * self.span + self.low, self.most)  # A sum may be rounded up to high.
+        weights = np.minimum(fraction * self.span + self.low, self.most)  # Rounding may raise a sum to high.
         return weights
 
     def on_host(self, graph: Graph) -> Graph:
