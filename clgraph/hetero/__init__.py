@@ -1,4 +1,4 @@
-"""Loads of independent items on all devices of a machine at once."""
+"""Schedulers that compute loads of independent items on all devices of a machine at once."""
 
 from __future__ import annotations
 

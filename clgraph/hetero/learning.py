@@ -1,4 +1,4 @@
-"""The policies that measure a device on a small part of a load and give it a share for all that is left."""
+"""Policies that measure each device on a small part of a load, and then divide the remaining items by speed."""
 
 from __future__ import annotations
 
@@ -8,15 +8,22 @@ from collections.abc import Mapping, Sequence
 
 from clgraph.hetero.policies import Greedy, Guided, Member, MinMin, Policy, Range, Static, split
 
-_AGREE = 0.02  # two rounds agree when no share has moved by more
-_LEAST_SECONDS = 2e-3  # what a device takes from a buffer is worth a launch
-_THAW = 1.25  # ratios that are fixed are learned anew after a round in which one device took so much longer
-_SLOWER = 1.05  # a round that took so much longer than the fastest one has gone too far
-_LEAST_SHARES = {False: 0.25, True: 0.5}  # of the GPUs and of the CPUs, for a round alone, which takes as much longer
+_AGREE = 0.02  # Two rounds agree if no device's share of the items differs by more than this.
+_LEAST_SECONDS = 2e-3  # least work that a CPU takes from its buffer or a device steals, so that a launch is worth it
+# Fixed ratios are learned anew after a round in which one device was busy longer than another by this factor, or which
+# took longer per item than the fastest round by this factor.
+_THAW = 1.25
+_SLOWER = 1.05  # A round that takes longer per item than the fastest round by this factor ends the learning of ratios.
+# least share of the items that the GPUs (False) or the CPUs (True) must have before a trial round runs only these
+# devices. With a smaller share, the trial round would take too much time.
+_LEAST_SHARES = {False: 0.25, True: 0.5}
 
 
 def equal_finish(fits: Mapping[int, tuple[float, float]], n_items: float) -> dict[int, float]:
-    """Return how many items each device gets so that all end at once, where *k* items take ``a + b * k`` seconds."""
+    """Return the number of items for each device with which all end together.
+
+    *fits* has a pair (a, b) for each device, on which *k* items take ``a + b * k`` seconds.
+    """
     taking = dict(fits)
     while True:
         end = (n_items + sum(a / b for a, b in taking.values())) / sum(1 / b for _, b in taking.values())
@@ -28,19 +35,23 @@ def equal_finish(fits: Mapping[int, tuple[float, float]], n_items: float) -> dic
 
 
 def fit(runs: Sequence[tuple[int, float]]) -> tuple[float, float]:
-    """Return *a*, from 0 on, and *b*, above 0, of the line ``a + b * items`` through two runs (items, seconds)."""
+    """Return (a, b) of the line ``seconds = a + b * items`` through the first and the last of *runs* (items, seconds).
+
+    *a* is at least 0, and *b* is above 0.
+    """
     (few, short), (many, long) = runs[0], runs[-1]
     slope = (long - short) / (many - few) if many > few else 0.0
-    if slope <= 0 or short < slope * few:  # noise: a line through the origin
+    if slope <= 0 or short < slope * few:  # Noisy times give no such line, so use a line through the origin.
         return 0.0, max(1e-12, sum(seconds for _, seconds in runs) / sum(items for items, _ in runs))
     return short - slope * few, slope
 
 
 class Qilin(Policy):
-    """Two training runs on each device, a line through them, and the split where the lines meet, for ever.
+    """A policy that fits a line of time over items to two training runs per device, and keeps the resulting split.
 
-    After C.-K. Luk, S. Hong, H. Kim, "Qilin: Exploiting parallelism on heterogeneous multiprocessors with adaptive
-    mapping", MICRO 2009. The items of the training runs are a part of the first load, and are not computed again.
+    The algorithm is from C.-K. Luk, S. Hong, H. Kim, "Qilin: Exploiting parallelism on heterogeneous multiprocessors
+    with adaptive mapping", MICRO 2009. The items of the training runs are a part of the first load, and are not
+    computed again.
     """
 
     name = "qilin"
@@ -89,34 +100,38 @@ class Qilin(Policy):
 
 
 class HASS(Policy):
-    """Shares in the ratio of what the devices did so far; who is done steals from the buffers of the CPUs.
+    """A policy of shares in the ratio of the devices' speeds so far. A device that is done steals from CPUs' buffers.
 
-    In the first round each device gets a small load. While some have not ended theirs, the others go on with loads that
-    double; then what is left is cut in the ratio of the speeds. A GPU gets its share at once, as one transfer and one
-    launch. A CPU takes half of what its buffer still has, and others that do not rest may steal the other half. The
-    ratios follow what each device did in a round, and are fixed when two rounds agree, or when a round took longer than
-    one before. The CPU copies for the GPUs, too, so one round is theirs alone, and one is the CPUs' if these did most;
-    the others rest if that was the fastest.
+    In the first round, each device gets a small load. Until all devices have ended their first loads, faster devices go
+    on with loads that double. Then the remaining items are divided in the ratio of the speeds. A GPU gets its share at
+    once, as one transfer and one launch. A CPU takes half of the items that its buffer still has, and any other device
+    that does not rest may steal the other half.
+
+    The ratios follow the speeds of the devices in each round. They are fixed when two rounds agree, or when a round
+    took longer than an earlier one. A CPU also copies for the GPUs, so a device may slow the others down. Therefore the
+    GPUs compute one trial round alone, and the CPUs compute one alone if they had most items. The other devices rest if
+    a trial round was the fastest round.
     """
 
     name = "hass"
-    is_fixed = False  # whether the ratios stay as they are
+    is_fixed = False  # whether the learned ratios no longer change
 
     def __init__(self, members: Sequence[Member], training: float = 0.2) -> None:
         super().__init__(members, training)
-        self._fastest: dict[int, float] = {}  # items per second of the part in which a device was fastest
+        self._fastest: dict[int, float] = {}  # each device's highest speed in any part, in items per second
         self._learn_anew()
 
     def _learn_anew(self) -> None:
-        self.is_fixed, self._alone = False, list[bool]()  # whether CPUs or others compute alone in the next rounds
-        self._least_seconds, self._best = math.inf, dict[int, float]()  # of an item in the fastest round; its shares
+        self.is_fixed, self._alone = False, list[bool]()  # trial rounds to come: True for CPUs alone, False for GPUs
+        # seconds per item in the fastest round, and the items that each device computed in it
+        self._least_seconds, self._best = math.inf, dict[int, float]()
 
     def start(self) -> None:
         self._known: dict[int, float] = dict(self.rates) if self.rates.keys() >= self.living else {}
         self._is_first = not self._known
         if self._alone:
             self._known |= {d: 0.0 for d in self.living if self.members[d].is_cpu != self._alone[0]}
-        self._size: dict[int, int] = {}  # of the load that each took last to be measured
+        self._size: dict[int, int] = {}  # size of each device's last measuring load
         first = 0
         if self._is_first:
             most = self.n_items // (4 * len(self.living))
@@ -126,12 +141,12 @@ class HASS(Policy):
                 self.buffers[device] = first, min(self.n_items, first + self._size[device])
                 first = self.buffers[device][1]
         self._rest = (first, self.n_items)
-        self._taken = [0] * len(self.members)  # the last range that each took
+        self._taken = [0] * len(self.members)  # number of items that each device took last
 
     def own(self, device: int) -> Range | None:
         first, stop = self._rest
         if first < stop and self._known.keys() >= self.living:
-            speeds = {d: self._known[d] for d in sorted(self.living) if self._known[d]}  # others rest
+            speeds = {d: self._known[d] for d in sorted(self.living) if self._known[d]}  # Speed 0 means rest.
             self.buffers, self._rest = split(first, stop, speeds, self.grain), (stop, stop)
         elif first < stop:
             if (small := self.from_buffer(device, self.n_items)) is not None:
@@ -143,21 +158,25 @@ class HASS(Policy):
         first, stop = self.buffers.get(device, (0, 0))
         size = stop - first
         if self.members[device].is_cpu and any(self._known.get(d, 1.0) for d in self.living if d != device):
-            size = min(size, max(self._least(device), self.whole_sub_loads(size / 2)))  # others may steal the rest
+            # Other devices may steal the rest of the buffer.
+            size = min(size, max(self._least(device), self.whole_sub_loads(size / 2)))
         self._taken[device] = size
         return self.from_buffer(device, size)
 
     def _least(self, device: int) -> int:
-        """Return how many items are worth a launch, by the fastest part so far: in small parts launches count."""
+        """Return the least number of items that is worth a launch.
+
+        The highest speed of *device* so far is used, because the cost of a launch makes small parts seem slow.
+        """
         return max(self.sub_load, self.whole_sub_loads(_LEAST_SECONDS * self._fastest.get(device, 0.0)))
 
     def steal(self, device: int) -> Range | None:
-        """Take so much off the end of the longest buffer of a CPU that both would end at once."""
+        """Take items from the end of the CPU buffer that lasts longest, so that both devices should end together."""
         left = {d: stop - first for d, (first, stop) in self.buffers.items() if self.members[d].is_cpu and d != device}
         if not left or not self._known.keys() >= self.living:
             return None
         victim = max(left, key=lambda d: left[d] / self._known[d])
-        ahead = left[victim] + self._taken[victim] / 2  # it is in the middle of what it took last
+        ahead = left[victim] + self._taken[victim] / 2  # The victim is assumed to be halfway through its last range.
         share = self._known[device] / (self._known[device] + self._known[victim])
         stolen = min(self.whole_sub_loads(left[victim]), self.whole_sub_loads(ahead * share))
         if stolen < self._least(device):
@@ -210,7 +229,7 @@ class HASS(Policy):
         super().drop(device, *lost)
         self._learn_anew()
         for speeds in (self.rates, self._known):
-            if speeds.keys() >= self.living and not any(speeds[d] for d in self.living):  # they rested
+            if speeds.keys() >= self.living and not any(speeds[d] for d in self.living):  # All rested.
                 speeds.update(dict.fromkeys(self.living, 1.0))
 
 

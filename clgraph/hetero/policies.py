@@ -1,7 +1,7 @@
-"""Who computes which items of a load next: the rules, without any device.
+"""Policies, the rules that decide which device computes which items of a load next. They do not use OpenCL.
 
-A policy hands out ranges of items. :class:`clgraph.hetero.rounds.Round` asks it under a lock, and tells it what has
-been done in which time. A round is one load; a policy lives on from round to round, with what it has measured.
+A policy hands out ranges of items. :class:`clgraph.hetero.rounds.Round` asks the policy under a lock, and reports which
+items were computed in which time. A round computes one load. A policy keeps its measurements from round to round.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
-Range: TypeAlias = tuple[int, int]  # the first item, and the one behind the last
+Range: TypeAlias = tuple[int, int]  # the first item, and the item after the last
 
 
 @dataclass(frozen=True)
 class Member:
-    """What a policy knows of a device."""
+    """The properties of a device that policies use."""
 
-    weight: float  # its speed beside that of the others, as the profiles have it
-    lanes: int = 1  # work-items that it runs at once
+    weight: float  # speed relative to the other devices: the memory bandwidth in the profile, or the user's ratio
+    lanes: int = 1  # number of work-items that the device runs at once
     is_cpu: bool = True
 
 
 def split(start: int, stop: int, weights: Mapping[int, float], grain: int) -> dict[int, Range]:
-    """Cut a range in the ratio of *weights*; cuts are whole numbers of *grain* items from *start* on."""
+    """Cut a range of items in the ratio of *weights*, at multiples of *grain* items after *start*."""
     total, behind, first, found = sum(weights.values()), 0.0, start, {}
     for k, (device, weight) in enumerate(weights.items(), 1):
         behind += weight
@@ -36,7 +36,7 @@ def split(start: int, stop: int, weights: Mapping[int, float], grain: int) -> di
 
 
 class Policy:
-    """What all policies share: measured rates, buffers of the devices, and ranges that a device has given back."""
+    """Base class of policies: measured speeds, a buffer for each device, and ranges that failed devices gave back."""
 
     name: ClassVar[str]
 
@@ -44,11 +44,11 @@ class Policy:
         self.members = tuple(members)
         self.training = training
         self.living = set(range(len(members)))
-        self.rates: dict[int, float] = {}  # items per second, of devices that have been measured
+        self.rates: dict[int, float] = {}  # measured speeds in items per second, by device
         self.steals = [0] * len(members)
 
     def begin(self, n_items: int, sub_load: int, grain: int) -> None:
-        """Begin a round of *n_items*, in sub-loads of so many; cuts stand at whole numbers of *grain*."""
+        """Begin a round of *n_items* items in sub-loads of *sub_load* items; ranges are cut at multiples of *grain*."""
         self.n_items, self.sub_load, self.grain = n_items, sub_load, grain
         self.buffers: dict[int, Range] = {}
         self._returned: list[Range] = []
@@ -56,34 +56,34 @@ class Policy:
         self.start()
 
     def start(self) -> None:
-        """Prepare what the devices will get in this round."""
+        """Prepare the distribution of the items of this round. :meth:`begin` calls this method."""
 
     def take(self, device: int) -> Range | None:
-        """Return what *device* computes next, or ``None`` while there is nothing for it."""
+        """Return the range that *device* computes next, or ``None`` if there is none for it at present."""
         return self.own(device) or self._take_returned() or self.steal(device)
 
     def own(self, device: int) -> Range | None:
-        """Return the next part of what is meant for *device*."""
+        """Return the next range of the items that are assigned to *device*, or ``None``."""
         raise NotImplementedError
 
     def steal(self, device: int) -> Range | None:
-        """Return a part of what was meant for others."""
+        """Return a range of items that were assigned to another device, or ``None``."""
         return None
 
     def done(self, device: int, items: int, seconds: float) -> None:
-        """Hear that *device* has computed *items* in *seconds*."""
+        """Learn that *device* has computed *items* items in *seconds* seconds."""
 
     def drop(self, device: int, *lost: Range) -> None:
-        """Go on without *device*: what it had in its buffer, and the *lost* ranges, go to the others."""
+        """Go on without *device*. The items in its buffer and the *lost* ranges go to the other devices."""
         self.living.discard(device)
         self._returned += [part for part in (*lost, self.buffers.pop(device, (0, 0))) if part[0] < part[1]]
 
     def end(self, items: Sequence[int], seconds: Sequence[float]) -> None:
-        """Learn from a whole round what each device did, in which time."""
+        """Learn from a finished round how many items each device computed in how many seconds."""
         self.rates |= {d: items[d] / seconds[d] for d in self.living if items[d] and seconds[d] > 0}
 
     def ratios(self) -> tuple[float, ...] | None:
-        """Return the shares that are planned for the devices, or ``None`` if there is no plan."""
+        """Return the planned share of the items for each device, or ``None`` if there is no plan."""
         return self._shares(self.rates) if self.rates.keys() >= self.living else None
 
     def _shares(self, weights: Mapping[int, float]) -> tuple[float, ...]:
@@ -91,16 +91,16 @@ class Policy:
         return tuple(weights[d] / total if d in self.living else 0.0 for d in range(len(self.members)))
 
     def speeds(self) -> dict[int, float]:
-        """Return the measured rates of all who live, or their weights in the profiles until all are measured."""
+        """Return the measured speeds of all living devices, or their weights until all of them are measured."""
         known = self.rates.keys() >= self.living
         return {d: self.rates[d] if known else self.members[d].weight for d in sorted(self.living)}
 
     def whole_sub_loads(self, items: float) -> int:
-        """Return *items*, rounded down to whole sub-loads."""
+        """Return the number *items*, rounded down to a multiple of the sub-load's size."""
         return int(items / self.sub_load) * self.sub_load
 
     def from_buffer(self, device: int, items: int) -> Range | None:
-        """Take the first *items* out of the buffer of *device*."""
+        """Take at most *items* items from the start of the buffer of *device*; return ``None`` if it is empty."""
         first, stop = self.buffers.get(device, (0, 0))
         if first >= stop:
             return None
@@ -119,7 +119,7 @@ class Policy:
 
 
 class Greedy(Policy):
-    """A device that is idle takes the next sub-load."""
+    """A policy by which each idle device takes the next sub-load."""
 
     name = "greedy"
 
@@ -132,14 +132,14 @@ class Greedy(Policy):
         return (first, self._next) if first < self._next else None
 
     def packet(self, device: int) -> int:
-        """Return how many items *device* takes at once."""
+        """Return the number of items that *device* takes in one step."""
         return self.sub_load
 
 
 class Guided(Greedy):
-    """Packets shrink with what is left, and a device's packet is as large as its part in the speed of all.
+    """A policy whose packets shrink with the remaining items and are proportional to the speeds of the devices.
 
-    The formula is that of HGuided: R. Nozal, J. L. Bosque, R. Beivide, "EngineCL: Usability and performance in
+    The formula is from HGuided: R. Nozal, J. L. Bosque, R. Beivide, "EngineCL: Usability and performance in
     heterogeneous computing", Future Generation Computer Systems 107, 2020, with the constant 2 for each device.
     """
 
@@ -153,9 +153,10 @@ class Guided(Greedy):
 
 
 class MinMin(Policy):
-    """Each sub-load goes where it ends first by the rates known before the round, and stays there.
+    """A policy that assigns each sub-load, before the round, to the device on which it should end first.
 
-    Sub-loads are equal, so the rule of O. H. Ibarra and C. E. Kim, J. ACM 24, 1977, needs no search for the least.
+    The speeds known before the round predict the ends. Sub-loads are equal, so the rule of O. H. Ibarra and C. E. Kim,
+    J. ACM 24, 1977, needs no search for the shortest sub-load.
     """
 
     name = "min_min"
@@ -180,13 +181,13 @@ class MinMin(Policy):
 
 
 class Static(Policy):
-    """Each device gets one part, in the ratio of the profiles alone."""
+    """A policy that gives each device one part, in the ratio of the profiles' bandwidths or of the user's ratios."""
 
     name = "static"
 
     def _weights(self) -> dict[int, float]:
         weights = {d: self.members[d].weight for d in sorted(self.living)}
-        # All devices with a share have failed: the others share equally.
+        # If all devices with a share have failed, the remaining devices get equal shares.
         return weights if any(weights.values()) else dict.fromkeys(weights, 1.0)
 
     def start(self) -> None:

@@ -1,4 +1,4 @@
-"""What a scheduler tells of its rounds."""
+"""Reports on the rounds of a scheduler, as a table and as a figure."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from clgraph.figure import figure_file
 
 @dataclass(frozen=True)
 class RoundReport:
-    """One round; sequences have a value for each device of the report.
+    """A report on one round, which computed one load. Tuples have a value for each device, except ``dropped``.
 
     Attributes
     ----------
     items : tuple of int
-        What each device computed.
+        The number of items that each device computed.
     seconds : tuple of float
-        How long it was busy, copies included.
+        How long each device was busy, including copies.
     idle : tuple of float
-        The part of the round in which it was not, from 0 to 1.
+        The share of the round in which each device was not busy, from 0 to 1.
     steals : tuple of int
-        How often it took items that were meant for another one.
+        How often each device took items that were assigned to another device.
     ratios : tuple of float or None
         The shares that were planned before the round; ``None`` without a plan.
     total_seconds : float
-        From the beginning of the round until its result was there.
+        The time from the beginning of the round until its result was complete.
     dropped : tuple of int
-        Devices that have failed in it.
+        The positions of the devices that failed in this round.
     """
 
     items: tuple[int, ...]
@@ -45,15 +45,15 @@ class RoundReport:
 
 @dataclass(frozen=True)
 class HeteroReport:
-    """How loads were spread over devices.
+    """A report on how loads were divided among devices.
 
     Attributes
     ----------
     policy : str
     devices : tuple of str
-        Their names, with compute units.
+        The names of the devices, with their numbers of compute units.
     rounds : tuple of RoundReport
-        One a load.
+        One report for each load.
     """
 
     policy: str
@@ -78,21 +78,23 @@ class HeteroReport:
         return str(tabulate(body, head, "github", floatfmt=".3f"))
 
     def efficiency(self, alone_seconds: Sequence[float], round: int = -1) -> float:
-        """Return the speed of a round over the sum of the speeds of the devices, 1 at best.
+        """Return the speed of a round divided by the sum of the speeds of the single devices.
+
+        It is 1 if the devices do not disturb each other.
 
         Parameters
         ----------
         alone_seconds : sequence of float
-            What each device takes for the same load alone.
+            The seconds that each device alone takes for the same load.
         round : int
-            Which one; the last by default.
+            The position of the round; by default, the last round.
         """
         if len(alone_seconds) != len(self.devices) or not min(alone_seconds) > 0:
             raise InputError(f"alone_seconds = {alone_seconds}; allowed: {len(self.devices)} numbers above 0")
         return 1 / (self.rounds[round].total_seconds * sum(1 / seconds for seconds in alone_seconds))
 
     def plot(self, path: str | Path) -> None:
-        """Draw who computed which part of each round, and how long each device was busy.
+        """Draw which share of each round every device computed, and how long each device was busy.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""One load on several devices at once: what threads ask a policy, and what becomes of a device that fails."""
+"""The state of one load on several devices: their threads ask a policy for items, and failed devices are dropped."""
 
 from __future__ import annotations
 
@@ -11,29 +11,30 @@ from clgraph.hetero.policies import Policy, Range
 class Round:
     """The state of a round, which the threads of the devices share.
 
-    A thread that finds nothing to do waits, since a device that fails may give back what it had.
+    A thread that finds nothing to do waits, because a failing device may give its items back.
     """
 
     def __init__(self, policy: Policy, n_items: int, sub_load: int, grain: int) -> None:
         self._policy, self._left = policy, n_items
         self._changed = threading.Condition()
-        self._waiting = 0  # threads that have found nothing since the last change
+        self._waiting = 0  # number of threads that have found nothing to do since the last change
         self._in_flight: dict[int, Range] = {}
-        self.items, self.seconds = [0] * len(policy.members), [0.0] * len(policy.members)  # what each device has done
+        # number of items that each device has computed, and the seconds in which it was busy
+        self.items, self.seconds = [0] * len(policy.members), [0.0] * len(policy.members)
         self.failures: dict[int, Exception] = {}
         self.error: BaseException | None = None
         policy.begin(n_items, sub_load, grain)
 
     def take(self, device: int) -> Range | None:
-        """Return what *device* computes next; wait while that is unknown; ``None`` once all is done."""
+        """Return the range that *device* computes next; wait while it is unknown; return ``None`` at the end."""
         with self._changed:
             while self._left and self.error is None:
                 if (part := self._policy.take(device)) is not None:
                     self._in_flight[device] = part
-                    self._wake()  # shares may be known now for which others wait
+                    self._wake()  # Other threads may wait for shares that are known now.
                     return part
                 self._waiting += 1
-                if self._waiting == len(self._policy.living):  # so nobody computes, and nothing would ever change
+                if self._waiting == len(self._policy.living):  # All threads wait, so nothing would ever change.
                     name = self._policy.name
                     self.error = ClgraphError(f"policy {name!r} hands out nothing though {self._left} items are left")
                     self._wake()
@@ -42,16 +43,16 @@ class Round:
             return None
 
     def _wake(self) -> None:
-        self._waiting = 0  # all ask again
+        self._waiting = 0  # All threads ask again.
         self._changed.notify_all()
 
     def pay(self, device: int, seconds: float) -> None:
-        """Hear what *device* has spent on what all its parts need."""
+        """Add the *seconds* that *device* has spent on data that all its parts need."""
         with self._changed:
             self.seconds[device] += seconds
 
     def done(self, device: int, seconds: float) -> None:
-        """Hear that *device* has computed what it took."""
+        """Record that *device* has computed its last range, in *seconds* seconds."""
         with self._changed:
             first, stop = self._in_flight.pop(device)
             self._left -= stop - first
@@ -61,7 +62,7 @@ class Round:
             self._wake()
 
     def fail(self, device: int, error: Exception) -> None:
-        """Go on without *device*; without any device the round ends with its error."""
+        """Go on without *device*, which has failed with *error*. If no device is left, the round ends with *error*."""
         with self._changed:
             self.failures[device] = error
             lost = self._in_flight.pop(device, None)
@@ -71,7 +72,7 @@ class Round:
             self._wake()
 
     def stop(self, error: BaseException) -> None:
-        """End the round for all devices, with this error."""
+        """End the round for all devices with *error*."""
         with self._changed:
             self.error = self.error or error
             self._wake()

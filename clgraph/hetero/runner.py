@@ -1,4 +1,4 @@
-"""Parts of loads on one device: copied there, computed, and copied back."""
+"""The Runner class, which computes parts of loads on one device and copies their data there and back."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from clgraph.runtime.memory.arrays import DeviceArray, enqueue_copies, number_ty
 from clgraph.runtime.memory.staging import LEAST_BYTES, hold
 from clgraph.runtime.session import Session
 
-PIECE_BYTES = 32 << 20  # what a piece of a part has at least: less does not fill the bus
+PIECE_BYTES = 32 << 20  # least size of a piece of a part in bytes, since smaller pieces do not fill the bus
 _MOST_PIECES = 4
-_LARGEST_SHARE = 8  # a piece takes at most this part of the largest buffer of the device
-_ALIGNMENT = 16  # bytes, without which a CPU cannot read an array where it is
+_LARGEST_SHARE = 8  # A piece takes at most 1/8 of the largest buffer that the device allows.
+_ALIGNMENT = 16  # alignment in bytes that an array needs so that a CPU can read it in place
 _LANES_OF_A_GPU_UNIT = 128
 
 
 def member(session: Session) -> Member:
-    """Return what policies know of a device."""
+    """Return the properties of the session's device that policies use."""
     facts = session.facts
     lanes = facts.compute_units * (1 if facts.is_cpu else _LANES_OF_A_GPU_UNIT)
     return Member(speed_of(session), lanes, facts.is_cpu)
@@ -37,7 +37,7 @@ def member(session: Session) -> Member:
 
 @dataclass
 class _Piece:
-    """A piece in flight; it keeps the arrays of its kernel."""
+    """A piece of a part that is being computed. It keeps the arrays of its kernel alive."""
 
     start: int
     stop: int
@@ -47,15 +47,15 @@ class _Piece:
 
 
 class Runner:
-    """Computes parts of loads with one session.
+    """An object that computes parts of loads on the device of one session.
 
-    On a GPU a large part goes in pieces: while one is computed, the next is on its way. A CPU reads the arrays where
-    they are. The thread waits for kernels without holding the driver, so other threads can call it meanwhile.
+    On a GPU, a large part is cut into pieces: while one piece is computed, the next one is copied. A CPU reads the
+    arrays in place. The thread waits for kernels without holding the driver, so other threads can use the driver.
     """
 
     def __init__(self, session: Session, work: Work, *, is_warm: bool = False) -> None:
         self.session, self.work, self.is_warm = session, work, is_warm
-        self.key: Any = session.device.int_ptr  # what tells this device from others
+        self.key: Any = session.device.int_ptr  # identifies the device
         self.name = f"{session.facts.name} ({session.facts.compute_units} units)"
         self.member = member(session)
         self._kernel = work.kernel(session.facts.is_cpu)
@@ -66,7 +66,7 @@ class Runner:
             self._names = self._program.parameters(self._kernel.name)
 
     def begin(self, load: Any, outputs: Mapping[str, NDArray[Any]]) -> None:
-        """Copy to the device what all parts of *load* share; *outputs* are the arrays into which parts are written."""
+        """Copy to the device the data that all parts of *load* share. Results will be written into *outputs*."""
         if missing := outputs.keys() - {*self._names}:
             raise KernelSourceError(
                 f"{self._kernel.file}: kernel {self._kernel.name} has no parameter {', '.join(sorted(missing))} "
@@ -88,7 +88,7 @@ class Runner:
             self._outputs, self.is_warm = outputs, True
 
     def run(self, start: int, stop: int) -> None:
-        """Compute these items and write them into the outputs."""
+        """Compute items *start* … *stop* − 1, and write the results into the output arrays."""
         in_flight = deque[_Piece]()
         try:
             for first, last, values in self._pieces(start, stop):
@@ -97,13 +97,14 @@ class Runner:
                     self._read(in_flight.popleft())
             while in_flight:
                 self._read(in_flight.popleft())
-        except BaseException:  # arrays may not go while kernels use them, and others will write these items
+        except BaseException:
+            # Wait for the kernels, because they still use the arrays, and another device will write these items.
             with contextlib.suppress(Exception):
                 self.session.finish()
             raise
 
     def end(self) -> None:
-        """Let go of the load."""
+        """Drop the references to the load and its arrays."""
         self._shared, self._load, self._outputs = {}, None, {}
 
     # ---- pieces
@@ -146,7 +147,7 @@ class Runner:
         }
 
     def _upload(self, name: str, host: NDArray[Any]) -> DeviceArray:
-        """Begin to copy *host*, which must not change until the part is done; later kernels wait for it."""
+        """Begin to copy *host*, which must not change until the part is done. Later kernels wait for the copy."""
         session = self.session
         if host.ndim != 1 or not host.flags.c_contiguous:
             raise InputError(f"{name} of a part has shape {host.shape}; allowed: contiguous arrays of one dimension")
@@ -156,14 +157,15 @@ class Runner:
             return session.transfers.upload(host).before_kernels()
         n_bytes, dtype = host.nbytes, number_type(host.dtype)
         session.check_memory({f"{name} of {host.size} {dtype}": n_bytes})
-        # Not from the pool: kernels in flight may use its memory, and the queue for transfers does not wait for them.
+        # The buffer is not from the pool: running kernels may use the pool's memory, and the queue for transfers does
+        # not wait for these kernels.
         buffer = cl.Buffer(session.context, cl.mem_flags.READ_WRITE, n_bytes)
         session.memory.staging_aside.upload(buffer, 0, host)
         hold(session.commands, session.queue, session.transfers.queue)
         return DeviceArray(session.memory, buffer, dtype, host.size)
 
     def _read(self, piece: _Piece) -> None:
-        """Wait for a piece and copy what it has computed to its place in the outputs."""
+        """Wait for *piece*, and copy its results to their place in the output arrays."""
         session = self.session
         session.commands.wait_aside(piece.event)
         with session.driver, typed_errors(f"reading items {piece.start}:{piece.stop}"):

@@ -1,4 +1,4 @@
-"""Loads of independent items on several devices at once."""
+"""The HeteroScheduler class, which computes loads of independent items on several devices at once."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from clgraph.runtime.session import Session
 
 
 class HeteroRun(NamedTuple):
-    """What :meth:`HeteroScheduler.run` returns.
+    """The result of :meth:`HeteroScheduler.run`.
 
     Attributes
     ----------
     results : list
-        One a load.
+        One result for each load.
     report : HeteroReport
     """
 
@@ -43,7 +43,7 @@ class HeteroRun(NamedTuple):
 
 
 class HeteroScheduler:
-    """Spreads loads over devices, so that all of them end at once.
+    """A scheduler that divides loads among devices, so that all devices end at the same time.
 
     Parameters
     ----------
@@ -51,28 +51,29 @@ class HeteroScheduler:
         ``"all"`` takes all GPUs and one runtime of the CPU, less a core for each GPU. Sub-devices are devices; see
         :func:`clgraph.hetero.sub_devices`.
     policy : {"hass", "greedy", "min_min", "qilin", "static", "guided"}
-        Who computes what; ``docs/hetero.md`` describes them. What a policy has learned of a kernel it uses in
-        later calls.
+        The rule that assigns items to devices; ``docs/hetero.md`` describes the policies. What a policy learns about
+        a kernel is used in later calls, too.
     sub_loads : int
-        Into how many equal sub-loads a load is cut: what greedy hands out, and what is stolen.
+        The number of equal sub-loads into which a load is cut. ``greedy`` hands out single sub-loads, and devices
+        steal whole sub-loads.
     training : float
         The part of the first load that ``qilin`` computes to learn.
     ratios : sequence of float, optional
-        For ``static``: the shares of the devices, instead of what the profiles say.
+        For ``static``: the shares of the devices, instead of the shares that the profiles give.
     skip_failed_builds : bool
         Whether devices on which the kernel does not build are left out with a warning; otherwise this is an error.
 
     Attributes
     ----------
     sessions : list of Session
-        Of the devices that have not failed.
+        The sessions of the devices that have not failed.
 
     Raises
     ------
     NoDeviceError
         There is no device, or none of that name.
     InputError
-        A device stands there twice, or the policy is unknown.
+        A device is named twice, or the policy is unknown.
 
     Examples
     --------
@@ -100,19 +101,19 @@ class HeteroScheduler:
         self.sessions = self._sessions_of(devices)
         self._ratios = self._checked_ratios(ratios)
         self._learned: dict[tuple[Any, ...], Policy] = {}
-        self._warm: set[tuple[Any, Session]] = set()  # works that have run on a device
+        self._warm: set[tuple[Any, Session]] = set()  # works, each with a session on which it has run
         self._running = threading.Lock()
 
     def run(self, work: Work, loads: Iterable[Any], *, out: Sequence[NDArray[Any]] | None = None) -> HeteroRun:
-        """Compute *work* of each load, one after the other; each load is a round.
+        """Compute *work* for each of *loads*, one after the other. Each load is one round.
 
         Parameters
         ----------
         work : Work
         loads : iterable
-            What the work takes. Arrays in it must not change meanwhile.
+            The inputs of the work. Their arrays must not change during the call.
         out : sequence of array, optional
-            Where the output for each load is written, if the work has one output; C-contiguous.
+            A C-contiguous array for the output of each load, if the work has one output.
 
         Returns
         -------
@@ -126,8 +127,8 @@ class HeteroScheduler:
         KernelBuildError
             The kernel does not build on a device, which the message names.
         DeviceError
-            All devices have failed. If some have, the others take over, and a :class:`DeviceDroppedWarning` names
-            them; they are not used again.
+            All devices have failed. If only some devices fail, the others take over. A :class:`DeviceDroppedWarning`
+            names the failed devices, which are not used again.
         """
         if not isinstance(work, Work):
             raise InputError(f"work = {shown(work)}; allowed: a Work")
@@ -154,18 +155,18 @@ class HeteroScheduler:
         return HeteroRun(results, report)
 
     def _sessions_of(self, devices: object) -> list[Any]:
-        """Return what runners are made for."""
+        """Return the sessions of *devices*, for which runners are made."""
         return sessions_of(devices)
 
     def _runner(self, session: Any, work: Work, *, is_warm: bool) -> Any:
-        """Return what computes parts of loads with *session*."""
+        """Return the runner that computes parts of loads with *session*."""
         return Runner(session, work, is_warm=is_warm)
 
     def _checked_ratios(self, ratios: Sequence[float] | None) -> dict[Session, float] | None:
         if ratios is None:
             return None
         with refusing("ratios", ratios, "a sequence of numbers"):
-            first = islice(ratios, len(self.sessions) + 1)  # A list may be as long as range(10**12).
+            first = islice(ratios, len(self.sessions) + 1)  # The sequence may be huge, such as range(10**12).
             shares = [checked_number(f"ratios[{k}]", share) for k, share in enumerate(first)]
         if self.policy != "static" or len(shares) != len(self.sessions) or not sum(shares) > 0:
             raise InputError(
@@ -190,7 +191,7 @@ class HeteroScheduler:
         return runners
 
     def _policy(self, work: Work, runners: Sequence[Runner]) -> Policy:
-        """Return the policy that has seen this kernel on these devices, or a new one."""
+        """Return the policy that has learned from this work on these devices, or a new policy."""
         key = (work.key, *(runner.key for runner in runners))
         if key not in self._learned:
             members = [runner.member for runner in runners]
@@ -224,7 +225,7 @@ def _round(
     outputs: dict[str, NDArray[Any]],
     sub_loads: int,
 ) -> RoundReport:
-    """Compute one load, and tell who did what."""
+    """Compute one load on all devices, and return a report on this round."""
     n_items, grain = len(next(iter(outputs.values()))), runners[0].work.grain
     planned, living = policy.ratios(), sorted(policy.living)
     sub_load = max(grain, round(n_items / sub_loads / grain) * grain)
@@ -232,11 +233,12 @@ def _round(
     state = Round(policy, n_items, sub_load, grain)
     futures = [threads.submit(_compute, state, d, runners[d], load, outputs, min(n_items, sub_load)) for d in living]
     try:
-        wait(futures, return_when=FIRST_EXCEPTION)  # after which the other threads may wait for items of that one
+        # The wait ends at the first exception, because the other threads may then wait for items of the failed one.
+        wait(futures, return_when=FIRST_EXCEPTION)
         for future in futures:
             if future.done():
                 future.result()
-    except BaseException as error:  # Ctrl-C, above all
+    except BaseException as error:  # mainly Ctrl-C
         state.stop(error)
         raise
     total = time.perf_counter() - started
@@ -256,7 +258,7 @@ def _round(
 def _compute(
     state: Round, device: int, runner: Runner, load: Any, outputs: dict[str, NDArray[Any]], warm_up: int
 ) -> None:
-    """Do what the thread of a device does in a round."""
+    """Compute parts of *load* on one device until the round ends. Each device has a thread that runs this."""
     try:
         started = time.perf_counter()
         runner.begin(load, outputs)

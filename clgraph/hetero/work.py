@@ -1,4 +1,4 @@
-"""What is to be computed of each item of a load, and ready-made kinds of it."""
+"""The Work class, which describes a computation on each item of a load, and functions that make common works."""
 
 from __future__ import annotations
 
@@ -23,20 +23,21 @@ Values: TypeAlias = Mapping[str, Any]
 class Kernel:
     """An OpenCL kernel, and how it is launched.
 
-    Its parameters are found by their names: the arrays and numbers of a part that :attr:`Work.cut` gives, those that
-    all parts share, the outputs, ``n`` (how many items the part has) and ``first`` (where in the load it begins).
+    Its parameters are bound by name. The names are: the arrays and numbers that :attr:`Work.cut` returns for a part,
+    the values that all parts share, the outputs, ``n`` (the number of items in the part) and ``first`` (the position
+    of the part's first item in the load).
 
     Attributes
     ----------
     source : str
         OpenCL C, or the path of a ``.cl`` file. It declares the kernel with ``KERNEL`` of ``common/types.h``.
     name : str
-        Of the kernel.
+        The name of the kernel.
     defines : mapping of str to int or str
-        Macros with which it is built.
+        Macros with which the source is built.
     work_group_size : int, optional
     work_items : callable, optional
-        ``work_items(n, values)`` says how many work-items compute *n* items; one each without it.
+        ``work_items(n, values)`` returns the number of work-items that compute *n* items; by default, it is *n*.
     """
 
     source: str
@@ -47,7 +48,7 @@ class Kernel:
 
     @property
     def file(self) -> str:
-        """The path of the source; a text is written into the cache."""
+        """The path of the source file. Source that is given as text is written to a file in the cache."""
         if self.source.endswith(".cl"):
             return self.source
         path = cache_dir("sources") / f"{hashlib.sha256(self.source.encode()).hexdigest()[:16]}.cl"
@@ -58,7 +59,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Output:
-    """What a kernel writes for each item: an array of this *shape* and type, or one number."""
+    """The output of a kernel for each item: an array of this *shape* and *dtype*, or by default one number."""
 
     dtype: DTypeLike
     shape: tuple[int, ...] = ()
@@ -66,7 +67,7 @@ class Output:
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """What is to be computed of a load whose items do not depend on each other.
+    """A computation on the items of a load, which do not depend on each other.
 
     Attributes
     ----------
@@ -79,12 +80,12 @@ class Work:
         nothing; parts may overlap.
     outputs : mapping of str to Output, or a function of the load that returns one
     shared : callable, optional
-        ``shared(load)`` returns what all parts of a load need. It is copied to each device once a load.
+        ``shared(load)`` returns the data that all parts of a load need. It is copied to each device once per load.
     collect : callable, optional
-        The collector: ``collect(load, outputs)`` makes the result of the whole outputs, arrays of ``(n_items, *shape)``
-        by name. Without it the result is the output, or the mapping if there are several.
+        The collector: ``collect(load, outputs)`` makes the result from the complete outputs, which are arrays of shape
+        ``(n_items, *shape)`` by name. By default, the result is the output, or the mapping of several outputs.
     grain : int
-        Parts have whole multiples of so many items, but for the last one.
+        The number of items of each part except the last one is a multiple of *grain*.
     """
 
     kernels: Kernel | Mapping[str, Kernel]
@@ -96,7 +97,7 @@ class Work:
     grain: int = 1
 
     def kernel(self, is_cpu: bool) -> Kernel:
-        """Return the kernel for this kind of device."""
+        """Return the kernel for CPUs if *is_cpu*, else the kernel for GPUs."""
         if isinstance(self.kernels, Kernel):
             return self.kernels
         kind = "cpu" if is_cpu else "gpu"
@@ -106,12 +107,12 @@ class Work:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What two works have in common if a device is as fast at both."""
+        """A key that two works share if a device computes both at the same speed."""
         kernels = {"all": self.kernels} if isinstance(self.kernels, Kernel) else self.kernels
         return tuple((kind, k.source, k.name, *sorted(k.defines.items())) for kind, k in sorted(kernels.items()))
 
     def new_outputs(self, load: Any, n_items: int) -> dict[str, NDArray[Any]]:
-        """Return arrays for all that the kernels write for *load*."""
+        """Return uninitialised arrays for all outputs of the kernels for *load*, by name."""
         declared = self.outputs(load) if callable(self.outputs) else self.outputs
         return {name: np.empty((n_items, *output.shape), output.dtype) for name, output in declared.items()}
 
@@ -124,7 +125,7 @@ def _typed(name: str, values: Any, dtype: np.dtype[Any], n_dims: int) -> NDArray
 
 
 def _parameters(types: Mapping[str, np.dtype[Any]]) -> str:
-    """Return the declarations of arrays of these types, as a macro puts them into a list of parameters."""
+    """Return declarations of read-only array parameters with these names and types, as text for a macro."""
     return "".join(f"__global const {c_type(kind)} *restrict {name}, " for name, kind in types.items())
 
 
@@ -134,12 +135,12 @@ def elementwise(expression: str, *, inputs: Mapping[str, DTypeLike], dtype: DTyp
     Parameters
     ----------
     expression : str
-        OpenCL C, in one line, of the names of the *inputs*, which stand for one element each, and of ``i``, the
-        element's place in the load.
+        One line of OpenCL C. In it, each name of the *inputs* stands for one element, and ``i`` for the element's
+        position in the load.
     inputs : mapping of str to dtype
-        A load is a mapping of these names to arrays of one dimension and equal length, or the array if it is one.
+        A load is a mapping of these names to arrays of one dimension and equal length, or the array of the only name.
     dtype : dtype
-        Of the result: an array as long as those of the load.
+        The type of the result, which is an array of the same length as the inputs.
 
     Raises
     ------
@@ -189,15 +190,15 @@ def map_rows(
     sparse: bool = False,
     shared: Mapping[str, Any] | None = None,
 ) -> Work:
-    """Return the work of computing a number of each row of a matrix; a work-item takes a row.
+    """Return the work of computing one number for each row of a matrix. One work-item computes each row.
 
     Parameters
     ----------
     body : str
-        OpenCL C statements that set ``result`` from ``row``, a pointer to the row's values, ``length``, how many they
-        are, ``i``, the number of the row, and, in a sparse matrix, ``columns``, a pointer to the values' columns.
+        OpenCL C statements that set ``result`` from ``row`` (a pointer to the row's values), ``length`` (their number),
+        ``i`` (the number of the row) and, for a sparse matrix, ``columns`` (a pointer to the columns of the values).
     dtype, values : dtype
-        Of the result, one number a row, and of the matrix.
+        The type of the result, which has one number per row, and the type of the matrix.
     sparse : bool
         A load is a scipy CSR matrix with indices of 32 bits instead of an array of two dimensions.
     shared : mapping of str to array, optional
@@ -235,7 +236,7 @@ def map_rows(
             return len(matrix(load))
         if getattr(load, "format", "") != "csr" or {load.indptr.dtype, load.indices.dtype} != {np.dtype(np.int32)}:
             raise InputError(f"a load is no CSR matrix of {kind} with indices of 32 bits")
-        if checked_matrix(load).dtype != kind:  # the kernel follows the indices, which nothing else checks
+        if checked_matrix(load).dtype != kind:  # This also checks the indices, which the kernel follows.
             raise InputError(f"a load is a CSR matrix of {load.dtype}; allowed: {kind}")
         return int(load.shape[0])
 
