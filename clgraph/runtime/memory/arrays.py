@@ -18,23 +18,23 @@ from clgraph.runtime.memory.staging import Staging
 
 
 class Home(Protocol):
-    """The part of :class:`clgraph.runtime.memory.memory.Memory`'s interface that arrays use."""
+    """The part of the interface of :class:`clgraph.runtime.memory.memory.Memory` that arrays use."""
 
     commands: Commands
 
     @property
     def alignment(self) -> int:
-        """A number of bytes; views of an array must begin at multiples of it."""
+        """The alignment in bytes at which a view of an array must begin."""
 
     def pieces(self, n_bytes: int) -> list[tuple[int, int]]:
         """Return the byte ranges into which to divide a copy of *n_bytes*, so that the driver is fastest."""
 
     def staging_for(self, n_bytes: int) -> Staging | None:
-        """Return the pinned chunks through which *n_bytes* are copied faster than by the driver, or ``None``."""
+        """Return pinned chunks if they copy *n_bytes* faster than the driver does, else ``None``."""
 
     @property
     def staging_aside(self) -> Staging:
-        """Pinned chunks for copies that overlap with kernels."""
+        """Chunks of pinned memory for copies that overlap with kernels."""
 
     def check_memory(self, sizes: Mapping[str, int]) -> None:
         """Raise :class:`DeviceMemoryError` unless buffers of these sizes (bytes) fit together."""
@@ -59,7 +59,7 @@ def number_type(dtype: DTypeLike) -> np.dtype[Any]:
 
 
 class DeviceArray:
-    """A typed device buffer; made by :meth:`Session.upload`, ``empty`` and ``zeros``, or a view of another one."""
+    """A typed buffer on a device. :meth:`Session.upload`, ``empty``, ``zeros`` and :meth:`view` make such arrays."""
 
     __slots__ = ("_first_byte", "_host", "_parent", "buffer", "dtype", "memory", "size")
 
@@ -67,9 +67,9 @@ class DeviceArray:
         self, memory: Home, buffer: Any, dtype: np.dtype[Any], size: int, host: NDArray[Any] | None = None
     ) -> None:
         self.memory = memory
-        self._host = host  # the host array that the buffer wraps, if any; this keeps its memory alive
-        self._parent: DeviceArray | None = None  # for a view: the array whose memory it shares and keeps alive
-        self._first_byte = 0  # position of the view in that memory
+        self._host = host  # the host array that the buffer wraps, if any; the reference keeps the host memory alive
+        self._parent: DeviceArray | None = None  # if this is a view, the array that owns the memory, kept alive
+        self._first_byte = 0  # if this is a view, its byte offset in the memory of the parent
         self.buffer = buffer
         self.dtype = dtype
         self.size = size
@@ -182,12 +182,12 @@ class DeviceArray:
         return event
 
     def check_part(self, start: int, count: int) -> None:
-        """Raise a :class:`DeviceError` unless the range of *count* items from *start* on is inside the array."""
+        """Raise a :class:`DeviceError` unless the array has *count* items from item *start* on."""
         if start < 0 or count < 0 or start + count > self.size:
             raise DeviceError(f"items {start}:{start + count} of a device array of {self.size}")
 
     def release(self) -> None:
-        """Release the memory now, instead of with the last reference; a view only drops its reference."""
+        """Release the memory now, before the last reference to the array is gone. A view only drops its reference."""
         self.memory.finish_copies(self)
         self._leave_host()
         if self._parent is None:
@@ -199,7 +199,7 @@ class DeviceArray:
 
     def _leave_host(self) -> None:
         if self._host is not None:
-            self.memory.commands.queue.finish()  # A kernel in flight may still read the host array.
+            self.memory.commands.queue.finish()  # An enqueued kernel may still read the host array.
             self._host = None
 
 
@@ -213,7 +213,7 @@ def enqueue_copies(
     to_host: bool,
     after: tuple[cl.Event, ...] = (),
 ) -> list[cl.Event]:
-    """Enqueue copies of contiguous *host* to *buffer* from *first_byte* on, or if *to_host* in the other direction."""
+    """Enqueue copies of contiguous *host* to *buffer* from *first_byte* on; if *to_host*, from *buffer* to *host*."""
     data, offset, events = host.reshape(-1).view(np.uint8), "src_offset" if to_host else "dst_offset", []
     for first, last in memory.pieces(host.nbytes):
         ends: Any = (data[first:last], buffer) if to_host else (buffer, data[first:last])

@@ -24,14 +24,15 @@ from clgraph.runtime.memory.arrays import DeviceArray, enqueue_copies, number_ty
 from clgraph.runtime.memory.staging import LEAST_BYTES, Staging
 from clgraph.runtime.memory.transfers import Transfers
 
-_CHECKED_BYTES = 1 << 24  # Smaller arrays are not checked: the check takes 25 to 165 us on a CPU's host.
-_SHARED_ALIGNMENT = 16  # bytes, the size of the widest vector that kernels read
+_CHECKED_BYTES = 1 << 24  # Smaller arrays are not checked, because the check takes 25 to 165 us on a CPU device.
+_SHARED_ALIGNMENT = 16  # bytes. A shared host array must be aligned to the size of the widest vector that kernels read.
 _FEW_BYTES = 64  # Reads of up to 64 bytes go to a page that is pinned already.
-_LINE_BYTES, _MANY_LINES = 64, 1 << 17  # bytes of a cache line; bytes from which dividing a copy in two pays off
+# The size of a cache line, and the least size of a copy that is faster if it is divided in two, both in bytes.
+_LINE_BYTES, _MANY_LINES = 64, 1 << 17
 
 
 def available_bytes(facts: DeviceFacts) -> int:
-    """Return how many bytes new buffers may take; on a CPU device, the free memory of the host counts."""
+    """Return how many bytes new buffers may take. On a CPU device, the free memory of the host limits this number."""
     if not facts.is_cpu:
         return int(0.95 * facts.global_mem_bytes)
     return int(0.95 * min(facts.global_mem_bytes, free_bytes()))
@@ -78,7 +79,7 @@ class Memory:
 
     @cached_property
     def alignment(self) -> int:
-        """A number of bytes; views of an array must begin at multiples of it (see :meth:`DeviceArray.view`)."""
+        """The alignment in bytes at which a view of an array must begin (see :meth:`DeviceArray.view`)."""
         return max(64, int(self.commands.device.mem_base_addr_align) // 8)
 
     def check_memory(self, sizes: Mapping[str, int]) -> None:
@@ -107,7 +108,7 @@ class Memory:
 
     @property
     def allocated_bytes(self) -> int:
-        """The total bytes that this thread has allocated so far, including memory that was freed again."""
+        """The number of bytes that this thread has allocated so far, including memory that was freed again."""
         return self.commands.recording.allocated_bytes
 
     def upload(self, host: NDArray[Any], *, in_place: bool = False) -> DeviceArray:
@@ -121,7 +122,8 @@ class Memory:
         if self.commands.facts.is_cpu and host.size and host.flags.c_contiguous:
             if in_place and not host.ctypes.data % _SHARED_ALIGNMENT:
                 return self.share(host, read_only=True)
-            if not host.flags.writeable and not host.ctypes.data % 64:  # A writeable one may change while kernels run.
+            # A writeable array is copied, because it may change while kernels run.
+            if not host.flags.writeable and not host.ctypes.data % 64:
                 return self._wrapped(host, read_only=True)
         array = self.empty(host.size, host.dtype)
         if host.size:
@@ -129,10 +131,10 @@ class Memory:
         return array
 
     def share(self, host: NDArray[Any], *, read_only: bool = False) -> DeviceArray:
-        """Return *host* as a device array that kernels of a CPU read and write in place.
+        """Return *host* as a device array. Kernels on a CPU read and write *host* in place.
 
-        The host must call :meth:`settle` before it reads the results. If *read_only*, kernels must not write to it; it
-        is then copied if it is not aligned.
+        The host must call :meth:`settle` before it reads the results. If *read_only*, kernels must not write to the
+        array, and *host* is copied if it is not aligned.
 
         Raises
         ------
@@ -148,7 +150,7 @@ class Memory:
 
     def _wrapped(self, host: NDArray[Any], *, read_only: bool, by_address: bool = False) -> DeviceArray:
         with typed_errors("wrapping a host array"):
-            if by_address and self._shares_memory:  # pyopencl shares a read-only array only by its address
+            if by_address and self._shares_memory:  # pyopencl can share a read-only array only by its address.
                 words: Any = (ctypes.c_char * host.nbytes).from_address(host.ctypes.data)
                 buffer: Any = cl.SVM(np.frombuffer(words, np.uint8))
             else:
@@ -171,14 +173,14 @@ class Memory:
                 view.base.release(self.commands.queue)
 
     def staging_for(self, n_bytes: int) -> Staging | None:
-        """Return pinned chunks if they copy *n_bytes* faster than the driver does, else None; always None on CPUs."""
+        """Return pinned chunks if they copy *n_bytes* faster than the driver does, else ``None``. CPUs have none."""
         return self._staging if n_bytes >= LEAST_BYTES else None
 
     @property
     def staging_aside(self) -> Staging:
-        """Pinned chunks for the queue of transfers, made on first use.
+        """Chunks of pinned memory for copies that overlap with kernels. The chunks are made on first use.
 
-        A thread that waits for their copies does not block other threads' calls of the driver.
+        A thread that waits for copies through these chunks does not block other threads' calls of the driver.
         """
         with self._lock:
             if self._staging_aside is None:
@@ -196,7 +198,8 @@ class Memory:
         size = checked_count("size", size, 2**62, least=0)
         kind = number_type(dtype)
         n_bytes = max(1, size) * kind.itemsize
-        if n_bytes >= _CHECKED_BYTES:  # also checked inside, but for small arrays even making the text takes too long
+        # check_memory() skips small arrays, too, but even making its text argument takes too long for them.
+        if n_bytes >= _CHECKED_BYTES:
             self.check_memory({f"an array of {size} {kind}": n_bytes})
         self.commands.recording.allocated_bytes += n_bytes
         with self.commands.driver, typed_errors(f"allocating {n_bytes:,} bytes"):
@@ -215,7 +218,7 @@ class Memory:
         """Return items ``start:stop`` of each array as new host arrays, after one wait for all earlier work."""
         hosts: list[NDArray[Any]] = []
         events: list[cl.Event] = []
-        in_page: list[int] = []  # positions in *hosts* of arrays that are in the pinned page
+        in_page: list[int] = []  # the positions in *hosts* of the arrays that lie in the pinned page
         with self.commands.driver:
             page = None if self._pinned is None else self._pinned.words
             for array, start, stop in parts:
@@ -233,7 +236,7 @@ class Memory:
                     continue
                 with typed_errors("copying from the device"):
                     events += enqueue_copies(self, self.commands.queue, array.buffer, first_byte, host, to_host=True)
-            for event in reversed(events):  # The last copy ends last, so usually only the first wait takes time.
+            for event in reversed(events):  # Usually only the first wait takes time, because the last copy ends last.
                 self.commands.wait(event)
         for place in in_page:
             hosts[place] = hosts[place].copy()

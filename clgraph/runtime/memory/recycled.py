@@ -1,8 +1,8 @@
-"""Host memory for answers: recycled for later answers, pinned for GPUs, and in huge pages for CPU devices.
+"""Host memory for result arrays: recycled for later results, pinned for GPUs, and in huge pages for CPU devices.
 
 The system zeroes each page that a process touches for the first time. On a host whose GPU writes 50 GB/s, this takes
 longer than the copy, and in repeated calls longer than the kernels. Pages that are already mapped cost nothing, so the
-memory of a deleted answer is kept for the next one. A GPU writes to pinned pages by itself, at the full rate of its
+memory of a deleted result is kept for a later result. A GPU writes to pinned pages by itself, at the full rate of its
 bus.
 """
 
@@ -23,34 +23,34 @@ from numpy.typing import NDArray
 
 from clgraph.runtime.driver import opencl as cl
 
-_MIN_BYTES = 1 << 16  # bytes; smaller blocks are recycled by the C library
-_MAX_BYTES = 1 << 28  # bytes of memory kept for later answers
-_MAX_PASSED = 8  # Waiting memory is freed after this number of answers that it did not fit.
-# Pinning takes the time that two copies save for large memory, or ten copies for small memory. So memory is pinned from
-# its second use on if it has at least 4 MiB, else from its eighth.
+_MIN_BYTES = 1 << 16  # bytes. Smaller blocks are not recycled here, because the C library recycles them.
+_MAX_BYTES = 1 << 28  # largest number of bytes that are kept for later results
+_MAX_PASSED = 8  # Kept memory is freed after 8 results in a row that did not fit into it.
+# Pinning a large block takes the time that two copies then save, and pinning a small block the time of ten copies. So a
+# block of at least 4 MiB is pinned from its second use on, and a smaller block from its eighth use on.
 _LARGE_BYTES, _FROM_USE, _FROM_USE_OF_SMALL = 1 << 22, 2, 8
 _WORDS_BYTES = 4096
-MIN_HUGE_BYTES = 1 << 22  # bytes, the same bound as numpy's; too little of a smaller array is whole huge pages
+MIN_HUGE_BYTES = 1 << 22  # bytes, as in numpy. Whole huge pages cover too little of a smaller array.
 _BYTES: Any = np.dtype(np.uint8)
 
-_waiting: list[Pages] = []  # The garbage collector may append to it at any time, so it is not guarded by a lock.
+_waiting: list[Pages] = []  # No lock guards this list, because the garbage collector may append to it at any time.
 _n_forks = 0  # number of times that this process was forked
 
 
 class Pages:
-    """Whole pages of memory that serve one answer after the other."""
+    """Whole pages of memory that hold one result array after another."""
 
     def __init__(self, n_bytes: int) -> None:
         whole = np.empty(n_bytes + mmap.PAGESIZE, np.uint8)
         first = -whole.ctypes.data % mmap.PAGESIZE
         self.bytes = whole[first : first + n_bytes]
-        self.pinned_by: Callable[[], object] = lambda: None  # returns the Pinned that has pinned it, if that exists
-        self.n_uses = 0  # number of answers that have lain in this memory
+        self.pinned_by: Callable[[], object] = lambda: None  # returns the Pinned that pinned this memory, or None
+        self.n_uses = 0  # number of result arrays that have used this memory
         self._n_passed = 0
         self._n_forks = _n_forks
 
     def fits(self, n_bytes: int) -> bool:
-        """Return whether *n_bytes* fit and waste at most half of the memory; count successive misfits."""
+        """Return whether *n_bytes* fit and use at least half of the memory, and count the misfits in a row."""
         size = self.bytes.size
         fits = n_bytes <= size <= 2 * n_bytes
         self._n_passed = 0 if fits else self._n_passed + 1
@@ -58,28 +58,28 @@ class Pages:
 
     @property
     def may_wait(self) -> bool:
-        """Whether to keep it for a later answer.
+        """Whether to keep this memory for a later result.
 
-        It is dropped if it did not fit several answers in a row. It must also be dropped after a fork, because a child
-        shares its pages, and a device that has them pinned might write to the child's.
+        Memory is dropped if several results in a row did not fit into it. Memory must also be dropped after a fork,
+        because the child process shares the pages, and a device that has pinned them might write to the child's pages.
         """
         return self._n_passed < _MAX_PASSED and self._n_forks == _n_forks
 
 
 def empty(size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return an uninitialised array, in the memory of a deleted one if possible."""
+    """Return an uninitialised array, in the memory of a deleted array if possible."""
     return lent(size, dtype)[0]
 
 
 def lent(size: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], Pages | None]:
-    """Return an array as :func:`empty` does, and its memory, or ``None`` if that will not be recycled."""
+    """Return an uninitialised array, and its memory (or ``None`` if the memory will not be recycled)."""
     n_bytes = size * dtype.itemsize
     if n_bytes < _MIN_BYTES:
         return np.empty(size, dtype), None
     memory = _taken(n_bytes)
     memory.n_uses += 1
     data: Any = memory.bytes
-    owner: Any = (ctypes.c_char * n_bytes).from_buffer(data)  # exists until the array and all its views are deleted
+    owner: Any = (ctypes.c_char * n_bytes).from_buffer(data)  # lives until the array and all its views are deleted
     weakref.finalize(owner, _give_back, memory).atexit = False
     return np.frombuffer(owner, dtype), memory
 
@@ -87,7 +87,7 @@ def lent(size: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], Pages | None]:
 def _taken(n_bytes: int) -> Pages:
     found: Pages | None = None
     passed: list[Pages] = []
-    with contextlib.suppress(IndexError):  # None is left, or another thread has just taken the last one.
+    with contextlib.suppress(IndexError):  # No memory is left, or another thread has just taken the last.
         while True:
             memory = _waiting.pop()
             if memory.fits(n_bytes) and found is None:
@@ -117,10 +117,10 @@ if hasattr(os, "register_at_fork"):
 
 
 class Pinned:
-    """Memory that is pinned for one context: recycled memory while it exists, and a page for each thread.
+    """The memory that is pinned for one OpenCL context: recycled memory, and a page for each thread.
 
-    Memory is pinned by making an OpenCL buffer of it. Any thread may drop the memory at any time. The buffer is
-    released later, before the next one is made.
+    Memory is pinned by making an OpenCL buffer of it. Any thread may drop the memory at any time. Its buffer is
+    released later, before the next buffer is made.
     """
 
     def __init__(self, context: cl.Context) -> None:
@@ -128,7 +128,7 @@ class Pinned:
         self._buffers: dict[weakref.ref[Pages], cl.Buffer | None] = {}
 
     def holds(self, memory: Pages | None) -> bool:
-        """Return whether *memory* is pinned; pin it first if it has been used often enough.
+        """Return whether *memory* is pinned. If *memory* has been used often enough, pin it first.
 
         Memory is not pinned for a second context, because drivers may refuse this.
         """
@@ -143,13 +143,13 @@ class Pinned:
         return self._buffers[key] is not None
 
     def release(self) -> None:
-        """Release the buffers whose memory no longer exists."""
+        """Release the OpenCL buffers whose host memory has been deleted."""
         for gone in [each for each in self._buffers if each() is None]:
             del self._buffers[gone]
 
     @property
     def words(self) -> NDArray[Any]:
-        """This thread's pinned page for small reads; the thread copies the words before it uses the page again."""
+        """The pinned page of this thread for small reads. The thread must copy the words before its next small read."""
         if not hasattr(self._own, "memory"):
             self._own.memory = Pages(_WORDS_BYTES)
             self._own.buffer = self._pin(self._own.memory)
@@ -165,7 +165,9 @@ class Pinned:
 
 
 def ask_for_huge_pages(queue: cl.CommandQueue, buffer: Any, n_bytes: int) -> None:
-    """Ask the system to put *buffer* of a CPU device into huge pages, if it has any; mapped pages stay as they are.
+    """Ask the system to put *buffer* of a CPU device into huge pages, if the system has huge pages.
+
+    Pages of the buffer that are mapped already stay as they are.
 
     A kernel that reads many rows in turn, such as a search of a wide mesh, accesses a different page for each row and
     misses the TLB each time. No driver asks for huge pages. numpy does, so the user's arrays have them already.
@@ -173,7 +175,7 @@ def ask_for_huge_pages(queue: cl.CommandQueue, buffer: Any, n_bytes: int) -> Non
     advise = _advise()
     if advise is None:
         return
-    access: Any = cl.map_flags.WRITE_INVALIDATE_REGION  # Only the address is needed, and this access copies nothing.
+    access: Any = cl.map_flags.WRITE_INVALIDATE_REGION  # This access copies nothing; only the address is needed.
     mapped, _ = cl.enqueue_map_buffer(queue, buffer, access, 0, (n_bytes,), _BYTES, is_blocking=False)
     begin = -(-mapped.ctypes.data // mmap.PAGESIZE) * mmap.PAGESIZE
     advise(begin, mapped.ctypes.data + n_bytes - begin, mmap.MADV_HUGEPAGE)
@@ -182,7 +184,7 @@ def ask_for_huge_pages(queue: cl.CommandQueue, buffer: Any, n_bytes: int) -> Non
 
 @cache
 def _advise() -> Any:
-    """Return the C library's ``madvise``, or ``None`` if the system has no huge pages."""
+    """Return the function ``madvise`` of the C library, or ``None`` if the system has no huge pages."""
     function = getattr(ctypes.CDLL(None), "madvise", None) if hasattr(mmap, "MADV_HUGEPAGE") else None
     if function is not None:
         function.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int

@@ -2,8 +2,8 @@
 
 A device copies pinned memory by itself, at the full rate of its bus. The user's memory is pageable: a driver copies it
 through one small buffer with one thread (7 GB/s up and 3 GB/s down on an H200, whose bus reaches 50 GB/s). Here several
-threads copy between the user's memory and pinned chunks, while the bus transfers other chunks. They also take the page
-faults of a new host array, and start with this while the host waits for kernels.
+threads copy between the user's memory and pinned chunks, while the bus transfers other chunks. The threads also take
+the page faults of a new host array, and start with this while the host waits for kernels.
 """
 
 from __future__ import annotations
@@ -25,32 +25,33 @@ from clgraph.runtime.driver import opencl as cl
 from clgraph.runtime.driver.commands import Commands
 from clgraph.runtime.driver.failure import typed_errors
 
-CHUNK_BYTES = 8 << 20  # so large because the host makes a dozen steps for each chunk
+CHUNK_BYTES = 8 << 20  # bytes of a chunk. Chunks are large, because the host makes a dozen steps for each chunk.
 N_CHUNKS = 7
-LAG = 2  # chunks that stay on the bus, or with the threads, before the first of them is reused
-LEAST_BYTES = 4 << 20  # bytes; a smaller copy gains little from overlap
-_TOLD = 8  # chunks that are passed to kernels at a time, if they start before the whole array is uploaded
+LAG = 2  # number of later chunks that are on the bus, or with the threads, when a chunk is reused
+LEAST_BYTES = 4 << 20  # bytes. A smaller copy gains little from overlap.
+_TOLD = 8  # number of chunks that kernels get at a time, if kernels start before the whole array is uploaded
 _SLICES = 4  # A chunk is copied in four slices, by four threads.
-_FEW_CHUNKS = 4  # A copy of fewer chunks is divided into half chunks, so that they overlap.
+_FEW_CHUNKS = 4  # A copy of fewer chunks is divided into half chunks, so that several transfers overlap.
 _MAX_THREADS = 12  # These saturate the bus.
-_TOUCHED = 3  # parts of the host array that threads may touch at a time, while kernels run
+_TOUCHED = 3  # number of parts of a host array whose pages the threads touch at a time, while kernels run
 _PAGE_BYTES = 4096
 _ZERO = np.zeros(1, np.uint8)
 
-_Copy: TypeAlias = tuple[Any, int, NDArray[Any]]  # a buffer, the first byte in it, and the host array to copy there
+_Copy: TypeAlias = tuple[Any, int, NDArray[Any]]  # the target buffer, the first byte in it, and the host array to copy
 _Tasks: TypeAlias = "SimpleQueue[tuple[NDArray[np.uint8], NDArray[np.uint8], threading.Lock] | None]"
 
 
 class _Copiers:
-    """A fixed pool of threads that copy between host arrays, and the unfinished parts of the current transfer.
+    """A fixed pool of threads that copy between host arrays. It keeps a list of the unfinished parts of a transfer.
 
-    Slices arrive through a SimpleQueue, and a lock per slice signals its completion. Both are implemented in C. Futures
-    take many steps under Python's GIL, and the bus would be idle meanwhile.
+    Slices arrive through a SimpleQueue, and a lock per slice signals that the slice is done. Both are implemented in C.
+    Futures take many steps under Python's GIL, and the bus would be idle meanwhile.
     """
 
     def __init__(self) -> None:
         self._tasks: _Tasks = SimpleQueue()
-        self._parts: deque[list[threading.Lock]] = deque()  # parts not waited for; a lock is released with its slice
+        # The slices' locks of each part that is still to be waited for. A lock is released when its slice is done.
+        self._parts: deque[list[threading.Lock]] = deque()
         n_threads = min(_MAX_THREADS, os.cpu_count() or 1)
         for k in range(n_threads):
             name = f"clgraph-copy-{k}"
@@ -58,7 +59,7 @@ class _Copiers:
         weakref.finalize(self, _stop, self._tasks, n_threads)
 
     def submit(self, target: NDArray[np.uint8], source: NDArray[np.uint8] | None = None) -> None:
-        """Let the threads copy *source* to *target*; without *source*, let them touch each page of *target*."""
+        """Let the threads copy *source* to *target*. Without *source*, let the threads touch each page of *target*."""
         ends: list[threading.Lock] = []
         self._parts.append(ends)
         step = -(-target.size // _SLICES)
@@ -72,7 +73,7 @@ class _Copiers:
             ends.append(end)
 
     def wait(self) -> None:
-        """Wait for the oldest part that was not waited for."""
+        """Wait for the oldest unfinished part."""
         for end in self._parts[0]:
             with end:
                 pass
@@ -98,20 +99,21 @@ def _stop(tasks: _Tasks, n_threads: int) -> None:
 
 
 class Staging:
-    """The pinned chunks of one device, and the threads that copy to and from them; both are made on first use.
+    """The chunks of pinned memory for one device, and the threads that copy to and from the chunks.
 
-    Only the thread that holds the lock makes them: since Python 3.12, two threads that read a ``cached_property``
-    at once may each compute it and get different objects. The copying threads only copy between host arrays and never
-    call the driver, because some drivers crash if several threads call them (``quirks.wants_one_thread``).
+    Chunks and threads are made on first use, by the thread that holds the lock. This is necessary because since Python
+    3.12, two threads that read a ``cached_property`` at once may each compute it and get different objects. The copying
+    threads only copy between host arrays and never call the driver, because some drivers crash if several threads call
+    them (``quirks.wants_one_thread``).
 
-    If *beside_kernels*, copies are enqueued in the queue of transfers. A thread that waits for them does not block
+    If *beside_kernels*, copies are enqueued in the queue for copies. A thread that waits for such copies does not block
     other threads' calls of the driver, so several devices can copy at the same time.
     """
 
     def __init__(self, commands: Commands, *, beside_kernels: bool = False) -> None:
         self._commands, self._beside_kernels = commands, beside_kernels
-        self._lock = threading.Lock()  # One transfer at a time uses the chunks.
-        self._sending: list[cl.Event | None] = [None] * N_CHUNKS  # the last upload from each chunk
+        self._lock = threading.Lock()  # Only one transfer at a time uses the chunks.
+        self._sending: list[cl.Event | None] = [None] * N_CHUNKS  # for each chunk, the event of the last upload from it
 
     @property
     def _queue(self) -> cl.CommandQueue:
@@ -139,7 +141,7 @@ class Staging:
 
     @contextmanager
     def _copying(self, what: str) -> Iterator[tuple[list[NDArray[np.uint8]], _Copiers]]:
-        """Reserve the chunks and threads for one transfer; at its end, wait for all its tasks of the threads."""
+        """Reserve the chunks and threads for the transfer in the block. At its end, wait until the threads are done."""
         with self._lock, typed_errors(what):
             try:
                 yield self._chunks, self._copiers
@@ -160,9 +162,9 @@ class Staging:
     def upload_all(self, copies: Sequence[_Copy], then: Callable[[int, int], object] | None = None) -> None:
         """Copy several arrays as :meth:`upload` does, without a pause between them.
 
-        If *then* is given, the copies are in the queue of transfers, so that kernels can run meanwhile. ``then(start,
-        stop)`` is called for successive ranges of bytes of the last array, which begin at multiples of half a chunk. It
-        enqueues kernels, which run after that range and all earlier arrays are on the device.
+        If *then* is given, the copies are in the queue for copies, so that kernels can run meanwhile. ``then(start,
+        stop)`` is called for successive ranges of bytes of the last array, which begin at multiples of half a chunk.
+        This call enqueues kernels, which run when the range and all earlier arrays are on the device.
         """
         parts = [(copy, first, part) for copy in copies for first, part in _parts(copy[2])]
         commands = self._commands
@@ -191,12 +193,12 @@ class Staging:
                             hold(commands, commands.queue, queue, event)
                             then(told, done)
                             told, untold = done, 0
-                    if LAG <= i < len(parts) - N_CHUNKS + LAG:  # Meanwhile the bus transfers the chunks in between.
+                    if LAG <= i < len(parts) - N_CHUNKS + LAG:  # Meanwhile the bus transfers the later chunks.
                         fill(i - LAG + N_CHUNKS)
 
     @contextmanager
     def _ordered(self, queue: cl.CommandQueue) -> Iterator[None]:
-        """Run the block's commands in *queue* after all earlier kernels, and before all later kernels and reads."""
+        """Make the block's commands in *queue* run after all earlier kernels and before all later kernels and reads."""
         if queue == self._queue:
             yield
             return
@@ -204,11 +206,11 @@ class Staging:
         hold(self._commands, queue, kernels)
         try:
             yield
-        finally:  # also after an error, because the memory may then be reused
+        finally:  # After an error, this is necessary, too, because the memory may then be reused.
             hold(self._commands, kernels, queue)
 
     def read(self, buffer: Any, first_byte: int, host: NDArray[Any]) -> None:
-        """Copy bytes of *buffer* from *first_byte* on to all of contiguous *host*, after all earlier work."""
+        """Fill contiguous *host* with the bytes of *buffer* from *first_byte* on, after all earlier work."""
         parts, coming = _parts(host), list[cl.Event]()
 
         with self._copying("copying from the device") as (chunks, copiers):
@@ -220,7 +222,8 @@ class Staging:
 
             for i in range(min(N_CHUNKS, len(parts))):
                 ask(i)
-            # Touch the pages while the host waits for kernels. This writes zeros, so it must end before data arrives.
+            # While the host waits for kernels, let the threads touch the pages of *host*. They write zeros, so they
+            # must be done before data arrives.
             for _, part in parts:
                 with self._commands.driver:
                     if coming[0].command_execution_status <= cl.command_execution_status.COMPLETE:
@@ -237,15 +240,15 @@ class Staging:
 
 
 def _parts(host: NDArray[Any]) -> list[tuple[int, NDArray[np.uint8]]]:
-    """Return the bytes of *host* in parts that fit a chunk, with the position of each part."""
+    """Return the bytes of *host* in parts, each with its position. A part fits into a chunk."""
     whole = host.reshape(-1).view(np.uint8)
     size = CHUNK_BYTES if whole.size >= _FEW_CHUNKS * CHUNK_BYTES else CHUNK_BYTES // 2
     return [(start, whole[start : start + size]) for start in range(0, whole.size, size)]
 
 
 def hold(commands: Commands, queue: cl.CommandQueue, other: cl.CommandQueue, event: cl.Event | None = None) -> None:
-    """Let *queue* wait for *event* of the *other* queue, or for all commands that are in it now."""
+    """Make *queue* wait for *event* of the queue *other*, or by default for all commands that are in *other* now."""
     with commands.driver, typed_errors("ordering copies and kernels"):
         cl.enqueue_barrier(queue, wait_for=[event or cl.enqueue_marker(other)])
-        other.flush()  # Without this, the first queue might wait for ever.
+        other.flush()  # Without this flush, *queue* might wait for ever.
         queue.flush()

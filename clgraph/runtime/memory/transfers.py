@@ -1,4 +1,4 @@
-"""Copies between host and device that overlap with kernels, because they have a separate queue."""
+"""Copies between host and device that overlap with kernels, because the copies have their own command queue."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class Transfer:
             return bool(self.event.command_execution_status <= cl.command_execution_status.COMPLETE)
 
     def before_kernels(self) -> DeviceArray:
-        """Make all later kernels wait for the copy, and return its array; the host does not wait."""
+        """Make all later kernels wait for the copy, and return the device array. The host does not wait."""
         with self._commands.driver, typed_errors("ordering kernels after a transfer"):
             cl.enqueue_barrier(self._commands.queue, wait_for=[self.event])
         return self.array
 
     def wait(self) -> NDArray[Any]:
-        """Wait until the copy has ended, and return its host array.
+        """Wait until the copy has ended, and return the host array.
 
         Raises
         ------
@@ -57,7 +57,7 @@ class Transfer:
 
 
 class Transfers:
-    """The copies of one device in its queue of transfers.
+    """The copies between the host and one device that run in a queue of their own, beside the kernels.
 
     A copy keeps its array alive until it has ended. Otherwise the pool could give the memory to a new array, which
     kernels could write at once, because they are in another queue. For the same reason, :meth:`upload` does not take
@@ -71,11 +71,11 @@ class Transfers:
 
     @property
     def queue(self) -> cl.CommandQueue:
-        """The queue of transfers, made on first use."""
+        """The command queue of the copies. It is created on first use."""
         return self.commands.copy_queue
 
     def upload(self, host: NDArray[Any]) -> Transfer:
-        """Start a copy of *host*, which must not change meanwhile, to a new device array."""
+        """Start a copy of *host* to a new device array. *host* must not change before the copy has ended."""
         check_fork()
         data = np.ascontiguousarray(checked_array("host", host))
         n_bytes = max(1, data.size) * number_type(data.dtype).itemsize
