@@ -49,8 +49,8 @@ class Session:
     why : str
         The reason why the device was chosen.
     driver : context manager
-        A lock to hold while calling the driver. For some drivers, it admits only one thread at a time. Threads that
-        share such a session must hold it, too, if they call OpenCL directly.
+        A lock to hold while calling the driver. For some drivers, only one thread at a time can hold the lock. Threads
+        that share such a session must hold the lock, too, if they call OpenCL directly.
     transfers : Transfers
         Copies that overlap with kernels.
     kept : Kept
@@ -84,19 +84,19 @@ class Session:
 
     @property
     def facts(self) -> DeviceFacts:
-        """Queried properties of the device."""
+        """The properties of the device, as its driver reports them."""
         return self.commands.facts
 
     # ---- commands
 
     @property
     def driver(self) -> AbstractContextManager[Any]:
-        """A lock to hold while calling the driver; for some drivers, it admits only one thread at a time."""
+        """A lock to hold while calling the driver. For some drivers, only one thread at a time can hold the lock."""
         return self.commands.driver
 
     @property
     def queue(self) -> cl.CommandQueue:
-        """The command queue. In a forked child, where it would hang, reading this raises a :class:`ForkError`."""
+        """The command queue. In a forked child the queue would hang, so reading it raises a :class:`ForkError`."""
         return self.commands.queue
 
     def wait(self, event: cl.Event) -> None:
@@ -108,7 +108,7 @@ class Session:
         self.commands.finish()
 
     def measure(self, started: float | None = None) -> AbstractContextManager[Recorder]:
-        """Record events and compile times inside the block; the total time starts at *started*, else at the block.
+        """Record events and compile times inside the block. The total time starts at *started*, by default now.
 
         Returns
         -------
@@ -120,7 +120,7 @@ class Session:
     def run_info(
         self, recorder: Recorder, strategy: str, kind: str, predicted_seconds: dict[str, float], **more: Any
     ) -> RunInfo:
-        """Return the ``info`` of a result for the run that *recorder* recorded; *more* are further fields of it."""
+        """Return the ``info`` of the run that *recorder* recorded. *more* are further fields of the ``info``."""
         assert recorder.seconds is not None
         return RunInfo(
             strategy, kind, self.facts.name, self.why, recorder.seconds, predicted_seconds, recorder.kernels(), **more
@@ -135,7 +135,7 @@ class Session:
         *,
         work_group_size: int | None = None,
     ) -> Program:
-        """Return the program of kernel file *source*, built on the first call with these definitions.
+        """Return the program of kernel file *source*. The first call with these definitions builds the program.
 
         The work-group size is *work_group_size*, else ``WG_SIZE`` in the profile's tuning, else 256.
         """
@@ -148,7 +148,7 @@ class Session:
 
     @property
     def alignment(self) -> int:
-        """A number of bytes; views of an array must begin at multiples of it (see :meth:`DeviceArray.view`)."""
+        """The alignment in bytes at which a view of an array must begin (see :meth:`DeviceArray.view`)."""
         return self.memory.alignment
 
     def check_memory(self, sizes: Mapping[str, int]) -> None:
@@ -183,7 +183,7 @@ class Session:
 
 
 def _opened(given: object) -> tuple[cl.Context, cl.Device, cl.CommandQueue, str]:
-    """Return the context, device and queue for *given*, as :class:`Session` takes it, and why the device was chosen."""
+    """Return the context, device and queue for *given*, as in :class:`Session`, and why the device was chosen."""
     kinds = cl.command_queue_properties
     if isinstance(given, cl.CommandQueue):
         if given.properties & kinds.OUT_OF_ORDER_EXEC_MODE_ENABLE:
@@ -203,9 +203,10 @@ _default_lock = threading.Lock()
 
 
 def as_session(session: SessionLike, graph: Any = None) -> Session:
-    """Return *session* itself, or for a name, device, context, queue or ``None``, a session that all calls share.
+    """Return *session* if it is a :class:`Session`, else a session for it that all calls share.
 
-    If *graph* is on a device, ``None`` means the session of that device.
+    It may be a name, device, context, queue or ``None``. If *graph* is on a device, ``None`` means the session of that
+    device.
     """
     check_fork()
     if session is None and (home := getattr(graph, "on_device", None)) is not None:

@@ -43,7 +43,7 @@ class Commands:
     device : pyopencl.Device
     facts : DeviceFacts
     driver : context manager
-        A lock to hold while calling the driver; for some drivers, it admits only one thread at a time.
+        A lock to hold while calling the driver. For some drivers, only one thread at a time can hold the lock.
     others : list of callable
         Functions that wait for commands in other queues; :meth:`finish` and the end of :meth:`measure` call them.
     """
@@ -62,7 +62,7 @@ class Commands:
 
     @property
     def queue(self) -> cl.CommandQueue:
-        """The command queue. In a forked child, where it would hang, reading this raises a :class:`ForkError`."""
+        """The command queue. In a forked child the queue would hang, so reading it raises a :class:`ForkError`."""
         check_fork()
         return self._queue
 
@@ -144,7 +144,7 @@ class Commands:
 
     @contextlib.contextmanager
     def measure(self, started: float | None = None) -> Iterator[Recorder]:
-        """Record events and compile times inside the block; the total time starts at *started*, else at the block.
+        """Record events and compile times inside the block. The total time starts at *started*, by default now.
 
         Yields
         ------

@@ -57,7 +57,7 @@ class Recorder:
 
     @property
     def last_events(self) -> list[cl.Event]:
-        """The events of all copies and of the last kernel. When they end, all have ended, since kernels run in order."""
+        """The events of all copies and of the last kernel, after which all earlier kernels have ended, too."""
         return [*(event for _, event in self.kernel_events[-1:]), *self.transfer_events]
 
     def stop(self, *, takes_times: bool) -> None:

@@ -1,1 +1,1 @@
-"""Kernel sources, compiled programs, launches, and caches of compilers."""
+"""Kernel sources, compiled programs, launches, and compiler caches."""

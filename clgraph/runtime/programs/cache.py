@@ -1,8 +1,8 @@
-"""The caches of PoCL and pyopencl, the lock under which programs are built, and notices of long builds.
+"""The caches of PoCL and pyopencl, the lock that a process holds while it builds programs, and notices of long builds.
 
 A process that dies while compiling leaves a damaged cache, which crashes every later process (seen with
 PoCL). So a process puts a marker into the cache while it compiles. If a later process finds an old marker,
-it starts a new cache directory. The damaged one is removed when no process uses it any more.
+it starts a new cache directory. The damaged directory is removed when no process uses it any more.
 """
 
 from __future__ import annotations
@@ -33,17 +33,19 @@ TESTING = "testing the OpenCL devices"
 COMPILING = "compiling kernels"
 _AFTER_SECONDS = 0.5  # time after which a notice is printed
 _told: set[str] = set()  # notices that were printed
-_used: dict[Path, int] = {}  # caches of this process: open file descriptors, which hold shared locks
+_used: dict[Path, int] = {}  # for each cache that this process uses, an open file descriptor that holds a shared lock
 
 
 def pocl_cache() -> Path:
     """Return the directory for PoCL's cache of kernels, and mark it as used by this process."""
-    # By target, because PoCL's own keys contain the processor that LLVM names, not the one for which it compiles.
+    # Each target processor gets its own directory, because PoCL's own keys contain the processor that LLVM names, not
+    # the processor for which PoCL compiles.
     target = processor_of_builtins() or platform.machine()
     with build_lock() as held:
         numbers = [0, *(int(path.name.rpartition("-")[2]) for path in _generations(target))]
         path = cache_dir(f"pocl/{target}-{max(numbers)}")
-        if held and any(path.glob("building-*")):  # Only a process that holds the lock has a marker, so its owner died.
+        # Only a process that holds the lock has a marker, so the process that made this marker has died.
+        if held and any(path.glob("building-*")):
             logger.debug("a process died while compiling into %s", path)
             path = cache_dir(f"pocl/{target}-{max(numbers) + 1}")
         use(path)
@@ -53,9 +55,9 @@ def pocl_cache() -> Path:
 
 
 def use(path: Path) -> None:
-    """Protect the cache *path* from removal while this process runs, and use it for markers."""
+    """Protect the cache *path* from removal while this process runs, and put this process's build markers into it."""
     # A file descriptor instead of a file object: the system closes it at exit, and Python does not warn about it.
-    with contextlib.suppress(OSError):  # It cannot be written, or the file system has no locks.
+    with contextlib.suppress(OSError):  # The directory cannot be written, or the file system has no locks.
         handle = os.open(path / "in-use", os.O_CREAT | os.O_WRONLY, 0o666)
         with contextlib.suppress(KeyError):
             os.close(_used.pop(path))
@@ -65,7 +67,10 @@ def use(path: Path) -> None:
 
 
 def program_cache() -> str:
-    """Return the directory for pyopencl's cache of binaries, one per version of Python, because they are pickled."""
+    """Return the directory for pyopencl's cache of program binaries.
+
+    Each version of Python has its own directory, because the binaries are pickled.
+    """
     return str(cache_dir(f"pyopencl/programs-{platform.python_version()}"))
 
 
@@ -79,7 +84,7 @@ def keep_callers() -> None:
     if not os.access(path, os.W_OK):
         import pyopencl
 
-        pyopencl._PYOPENCL_NO_CACHE = True  # has the effect of the environment variable PYOPENCL_NO_CACHE
+        pyopencl._PYOPENCL_NO_CACHE = True  # This has the same effect as the environment variable PYOPENCL_NO_CACHE.
         return
     before = os.environ.get("XDG_CACHE_HOME")
     os.environ["XDG_CACHE_HOME"] = str(path)
@@ -96,7 +101,7 @@ def _generations(target: str) -> list[Path]:
 
 
 def remove_unused(paths: list[Path] | None = None, *, but: Path | None = None) -> None:
-    """Remove the caches *paths* (by default all) that no process uses; the caller must hold the build lock."""
+    """Remove those caches among *paths* (by default all) that no process uses. The caller must hold the build lock."""
     for path in list(cache_root().glob("pocl/*")) if paths is None else paths:
         if path == but:
             continue
@@ -108,14 +113,14 @@ def remove_unused(paths: list[Path] | None = None, *, but: Path | None = None) -
 
 @contextlib.contextmanager
 def build_lock(*, into_cache: bool = False) -> Iterator[bool]:
-    """Hold the inter-process lock for compiling programs; if *into_cache*, also put a marker into PoCL's cache.
+    """Hold the lock under which one process at a time compiles. If *into_cache*, put a marker into PoCL's cache.
 
     Yields
     ------
     bool
-        Whether the lock is held: not every file system supports locks.
+        Whether the lock is held, because not every file system supports locks.
     """
-    # A marker's name has more than the process id, because in containers a new process often gets a dead one's id.
+    # The process id is not enough for a marker's name: in a container, a new process often has the id of a dead one.
     name = f"building-{os.getpid()}-{uuid.uuid4().hex[:8]}"
     markers = [path / name for path in _used] if into_cache else []
     with locked(cache_root() / "build.lock") as held:
@@ -130,7 +135,10 @@ def build_lock(*, into_cache: bool = False) -> Iterator[bool]:
 
 @contextlib.contextmanager
 def announced(what: str) -> Iterator[None]:
-    """Print the notice *what* to stderr if the block takes over half a second; once per process, on terminals only."""
+    """Print the notice *what* to stderr if the block takes over half a second.
+
+    A notice is printed once per process, and only on a terminal.
+    """
     if what in _told or sys.stderr is None or not sys.stderr.isatty():
         yield
         return

@@ -1,8 +1,8 @@
 """A parser of kernel files that finds the parameters of kernels and the values of constants.
 
-So signatures come from the source, for every driver. OpenCL's own query (clGetKernelArgInfo) is not enough: not every
-driver supports it, and it returns a typedef's name instead of its type. This module implements the part of the
-preprocessor that ``cl/`` uses: conditions, and macros with and without parameters.
+So kernel signatures come from the source, for every driver. OpenCL's own query (clGetKernelArgInfo) is not enough: not
+every driver supports the query, and it returns a typedef's name instead of its type. This module implements the part of
+the preprocessor that ``cl/`` uses: conditions, and macros with and without parameters.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _PYTHON = tuple((re.compile(c), python) for c, python in (
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a kernel.
+    """A parameter of a kernel: its name, address space and type.
 
     Attributes
     ----------
@@ -84,12 +84,12 @@ class Declarations:
             self._declare(self._expand(statement))
 
     def constant(self, expression: str) -> int:
-        """Return the integer value of *expression*, of macros and numbers, at the end of the source.
+        """Return the integer value of *expression*, in which macros have their values at the end of the source.
 
         Raises
         ------
         KernelSourceError
-            There is no such macro, or it is not an integer.
+            A macro is not defined, or the value is not an integer.
         """
         if expression in self._constants:
             return self._constants[expression]
@@ -101,7 +101,7 @@ class Declarations:
         return value
 
     def _statements(self, text: str) -> Iterator[str]:
-        """Yield the complete heads of kernels, and typedefs."""
+        """Yield the typedefs, and the kernels' declarations without bodies."""
         started = ""
         for line in self._active_lines(_COMMENT.sub(" ", text).replace("\\\n", " ")):
             if not started and not self._declares(line):
@@ -123,8 +123,8 @@ class Declarations:
         return word[0] in ("KERNEL", "__kernel", "typedef") or (macro is not None and "KERNEL" in macro.body)
 
     def _active_lines(self, text: str) -> Iterator[str]:
-        """Yield the lines that are not excluded by conditions, and process directives."""
-        active: list[bool | None] = []  # whether each open condition holds; None after another branch was taken
+        """Yield the lines that no condition excludes, and process the directives."""
+        active: list[bool | None] = []  # for each open condition, whether it holds; None after a branch was taken
         for line in map(str.strip, text.splitlines()):
             if not line.startswith("#"):
                 if line and all(active):
@@ -156,7 +156,7 @@ class Declarations:
         return bool(value)
 
     def _expand(self, text: str, hidden: frozenset[str] = frozenset()) -> str:
-        """Return *text* with macros expanded, except *hidden* ones, in whose own expansion *text* is."""
+        """Return *text* with macros expanded, except the *hidden* macros, because *text* is part of their expansion."""
         out, at = [], 0
         while word := _WORD.search(text, at):
             out.append(text[at : word.start()])
@@ -217,7 +217,7 @@ def _as_python(word: re.Match[str]) -> str:
 
 
 def _split_arguments(text: str, start: int) -> tuple[list[str], int]:
-    """Return the arguments of a macro call, which begin at *start*, and the position after the closing bracket."""
+    """Return the arguments of a macro call, which begin at position *start*, and the position after the bracket."""
     arguments, depth, begin = [], 0, start
     for at in range(start, len(text)):
         if text[at] in "([{":

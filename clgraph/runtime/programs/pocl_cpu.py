@@ -1,8 +1,8 @@
-"""A workaround that lets a PoCL wheel compile for the same processor as its built-in functions.
+"""A workaround that makes PoCL wheels compile kernels for the processor for which PoCL's built-ins were compiled.
 
-A PoCL made for distribution ("DISTRO" in its version) contains its built-ins compiled for several
+A PoCL made for distribution ("DISTRO" in its version) contains its built-ins (built-in functions) compiled for several
 processors, and picks among them by features. Versions before 5 nevertheless compile kernels for
-the processor that LLVM names. If that one has other features (znver3 on Zen 4, without AVX-512),
+the processor that LLVM names. If that processor has other features (znver3 on Zen 4, without AVX-512),
 caller and built-in pass wide vectors in different ways, and the process crashes. If LLVM knows no
 name ("generic"), every build fails (PoCL issues 512 and 1049). So this module sets the name of the
 built-ins' processor, as PoCL 5 does. The name is a ``char *`` in PoCL's device structure. The structure is
@@ -20,9 +20,10 @@ from itertools import takewhile
 
 from clgraph.runtime.driver import opencl as cl
 
-_DEVICE_BYTES = 2048  # enough of PoCL's _cl_device_id to contain the name
+_DEVICE_BYTES = 2048  # bytes of PoCL's structure _cl_device_id that are searched for the processor's name
 _AVX = {"avx", "cx16", "popcnt"}
-# PoCL's rule, with features named as in /proc/cpuinfo: it takes the last processor whose features are all present.
+# Processors and the features that they need, named as in /proc/cpuinfo. PoCL takes the last processor whose features
+# are all present.
 _PROCESSORS: tuple[tuple[str, set[str]], ...] = (
     ("athlon64", set()),
     ("core2", {"ssse3", "cx16"}),
@@ -33,7 +34,7 @@ _PROCESSORS: tuple[tuple[str, set[str]], ...] = (
     ("haswell", _AVX | {"avx2", "abm", "f16c", "fma", "bmi1", "bmi2"}),
     ("skylake-avx512", {"avx512f"}),
 )
-_names: list[ctypes.Array[ctypes.c_char]] = []  # PoCL keeps pointers to these
+_names: list[ctypes.Array[ctypes.c_char]] = []  # strings that must stay alive, because PoCL keeps pointers to them
 
 
 @lru_cache(maxsize=1)
@@ -53,7 +54,7 @@ def processor_features() -> frozenset[str]:
 
 
 def processor_of_builtins() -> str | None:
-    """Return LLVM's name of the processor whose built-ins PoCL picks, or None if there is no choice."""
+    """Return LLVM's name of the processor whose built-ins PoCL picks, or ``None`` if it is unknown or not x86-64."""
     features = processor_features()
     if platform.machine() != "x86_64" or not features:
         return None
@@ -61,13 +62,13 @@ def processor_of_builtins() -> str | None:
 
 
 def needs_name(device: cl.Device) -> bool:
-    """Return whether PoCL's *device* may compile kernels for a processor that differs from its built-ins' one."""
+    """Return whether PoCL's *device* may compile kernels for another processor than that of the built-ins."""
     version = re.search(r"PoCL (\d+).*\bDISTRO\b", device.platform.version)
     return version is not None and int(version[1]) < 5
 
 
 def name_processor(device: cl.Device) -> str | None:
-    """Let PoCL's *device* compile for the processor of its built-ins; return the name that this replaced, if any."""
+    """Let PoCL's *device* compile for the processor of the built-ins; return the replaced processor name, if any."""
     target = processor_of_builtins()
     if target is None or not needs_name(device):
         return None

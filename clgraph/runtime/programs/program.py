@@ -26,11 +26,11 @@ from clgraph.runtime.programs.source import build_input, name_places
 logger = logging.getLogger(__name__)
 
 _KEPT_SECONDS = 0.25  # A build that takes less time came from the driver's cache.
-_creating = threading.Lock()  # Two threads at once in pyopencl's cache of kernel callers have crashed.
+_creating = threading.Lock()  # pyopencl's cache of kernel callers crashed when two threads used it at once.
 
 
 class Program:
-    """A kernel file compiled for one device with some definitions; if that fails, the error has the build log."""
+    """A kernel file compiled for one device with some definitions. If compiling fails, the error has the build log."""
 
     def __init__(self, commands: Commands, source: str, defines: Mapping[str, int | str]) -> None:
         values = {**commands.facts.defines(), **defines}
@@ -51,12 +51,12 @@ class Program:
             self._was_kept = time.perf_counter() - started < _KEPT_SECONDS
         self._declarations = read_declarations(text)
         self._launched: set[str] = set()
-        self.idle: dict[str, list[cl.Kernel]] = defaultdict(list)  # kernel objects of deleted launches, for reuse
+        self.idle: dict[str, list[cl.Kernel]] = defaultdict(list)  # kernel objects that deleted launches left for reuse
         self.source = source
         self.work_group_size = int(values["WG_SIZE"])
 
     def constant(self, expression: str) -> int:
-        """Return the integer value of *expression*, a macro of the source or a sum or product of macros."""
+        """Return the integer value of *expression*: a macro of the kernel source, or a sum or product of macros."""
         return self._declarations.constant(expression)
 
     def parameters(self, kernel: str) -> tuple[str, ...]:
@@ -79,7 +79,7 @@ class Program:
         max_groups: int | None = None,
         **arguments: Any,
     ) -> Launch:
-        """Return *kernel* with its arguments set, as a launch over at least *n_items* work-items.
+        """Return a launch of *kernel* over at least *n_items* work-items, with its arguments set.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ class Program:
         return Launch(self, kernel, handle, groups, parameters, bound)
 
     def _handle(self, kernel: str) -> cl.Kernel:
-        """Return an unused kernel object; making a new one takes 0.3 ms, mostly for pyopencl's invoker."""
+        """Return an unused kernel object. Making a new object takes 0.3 ms, mostly for pyopencl's invoker."""
         with contextlib.suppress(IndexError):
             return self.idle[kernel].pop()
         with typed_errors(f"creating kernel {kernel}"), _creating:
@@ -130,12 +130,12 @@ class Program:
         try:
             with self._commands.driver:
                 return cl.enqueue_nd_range_kernel(self._commands.queue, handle, (groups * size,), (size,))
-        except cl.Error as error:  # not by typed_errors, which is slower
+        except cl.Error as error:  # typed_errors would do the same, but it is slower.
             raise as_device_error(f"launching {name}", error) from error
 
     def launch(self, name: str, handle: cl.Kernel, groups: int) -> cl.Event:
         if self._compiles_at_launch and name not in self._launched:
-            # If the program came from the cache, a long first launch is the kernel's run, not compiling: no notice.
+            # If the program came from a cache, a long first launch is not due to compiling, so there is no notice.
             notice = contextlib.nullcontext() if self._was_kept else announced(COMPILING)
             with build_lock(into_cache=True), notice:
                 event = self.enqueue(name, handle, groups)
@@ -164,7 +164,7 @@ def _set_argument(handle: cl.Kernel, index: int, parameter: Parameter, argument:
 
 
 def _as_argument(kernel: str, parameter: Parameter, value: Any) -> Any:
-    """Return *value* as an OpenCL argument of the type that the source declares."""
+    """Return *value* as an OpenCL argument of the type that the kernel source declares for *parameter*."""
     is_array, dtype = isinstance(value, DeviceArray), parameter.dtype
     fits = is_array == (parameter.space in ("global", "constant"))
     if fits and is_array and (dtype is None or dtype.itemsize == value.dtype.itemsize):
@@ -187,7 +187,7 @@ def _as_structure(dtype: np.dtype[Any], value: Mapping[str, Any]) -> Any:
 
 
 class Launch:
-    """A kernel with its arguments set; calling it enqueues it. Threads must not share a launch."""
+    """A kernel with its arguments set. Calling a launch enqueues the kernel. Threads must not share a launch."""
 
     __slots__ = ("_arguments", "_handle", "_places", "_program", "kernel", "n_groups")
 
@@ -203,7 +203,7 @@ class Launch:
         self._program = program
         self._handle = handle
         self._places = {parameter.name: (i, parameter) for i, parameter in enumerate(parameters)}
-        self._arguments = arguments  # keeps the buffers alive, which a cl.Kernel does not
+        self._arguments = arguments  # These references keep the buffers alive, because a cl.Kernel does not.
         self.kernel = kernel
         self.n_groups = groups
 
@@ -215,17 +215,17 @@ class Launch:
         return self._program.launch(self.kernel, self._handle, n_groups or self.n_groups)
 
     def set(self, **values: Any) -> None:
-        """Change the values of parameters, by name; arrays are changed by :meth:`lend` and :meth:`replace`."""
+        """Change the values of the named parameters. To change arrays, call :meth:`lend` or :meth:`replace`."""
         for name, value in values.items():
             index, parameter = self._places[name]
             argument = _as_argument(self.kernel, parameter, value)
             try:
                 _set_argument(self._handle, index, parameter, argument)
-            except cl.Error as error:  # not by typed_errors, which is slower
+            except cl.Error as error:  # typed_errors would do the same, but it is slower.
                 raise as_device_error(f"setting {name} of {self.kernel}", error) from error
 
     def lend(self, arrays: Mapping[str, DeviceArray]) -> None:
-        """Set the arguments of these names; names that are not parameters of the kernel are ignored."""
+        """Set the parameters that *arrays* names. Names that are not parameters of the kernel are ignored."""
         for name, array in arrays.items():
             if name in self._places:
                 index, _ = self._places[name]
@@ -233,7 +233,7 @@ class Launch:
                 self._arguments[index] = array
 
     def give_back(self, names: Iterable[str]) -> None:
-        """Drop the references to the arrays of these parameters; call :meth:`lend` before the next launch."""
+        """Drop the references to the arrays of the parameters *names*. Call :meth:`lend` before the next launch."""
         for name in names:
             if name in self._places:
                 self._arguments[self._places[name][0]] = None

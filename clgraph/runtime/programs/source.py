@@ -29,17 +29,17 @@ def kernel_root() -> Path:
 
 
 def build_input(name: str, values: Mapping[str, int | str]) -> str:
-    """Return the text for the OpenCL compiler: *values* as definitions, then kernel file *name*, flattened."""
-    # Definitions are in the text, because as options, values with blanks or brackets need quoting, which differs
-    # between compilers.
+    """Return the text for the OpenCL compiler: *values* as definitions, then kernel file *name* with its includes."""
+    # The definitions are in the text, not in compiler options, because values with blanks or brackets would need quotes
+    # there, and compilers differ in their rules for quotes.
     words = ((key, int(value) if isinstance(value, bool) else value) for key, value in sorted(values.items()))
     return "".join(f"#define {key} {value}\n" for key, value in words) + flatten(name)
 
 
 def known_to(name: str, values: Mapping[str, int | str]) -> dict[str, int | str]:
-    """Return the *values* whose names occur in kernel file *name*; other values do not change the program."""
+    """Return those *values* whose names occur in kernel file *name*. Other values do not change the program."""
     words, seen = _words(name), dict[str, int | str]()
-    defined = {key: key.partition("(")[0] for key in values}  # names without the parameters of a macro
+    defined = {key: key.partition("(")[0] for key in values}  # macro names without parameters
     while new := {key: value for key, value in values.items() if defined[key] in words and key not in seen}:
         seen |= new
         words = words.union(*(_WORD.findall(value) for value in new.values() if isinstance(value, str)))
@@ -52,7 +52,7 @@ def _words(name: str) -> frozenset[str]:
 
 
 def name_places(log: str, text: str) -> str:
-    """Return a compiler's *log* on *text* with the names and lines of the original files.
+    """Return a compiler's message *log* about *text*, with positions replaced by original file names and lines.
 
     This is needed for NVIDIA's compiler, which ignores ``#line`` and writes ``<kernel>:line``.
     """
