@@ -27,7 +27,7 @@ __all__ = ["FORMATS", "read", "write"]
 
 FORMATS = {"matrix_market": matrix_market, "edge_list": edge_list, "dimacs9": dimacs9, "metis": metis, "npz": npz}
 _FROM_ONE = ("matrix_market", "dimacs9", "metis")  # formats that number the vertices from 1
-_OTHERS = {".hgr": "hMETIS hypergraphs", ".adjlist": "adjacency lists"}  # refused: their lines look like edges
+_OTHERS = {".hgr": "hMETIS hypergraphs", ".adjlist": "adjacency lists"}  # refused formats, whose lines look like edges
 _HEAD_BYTES = 4096  # bytes of a file from which its format is detected
 
 

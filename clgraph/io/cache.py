@@ -26,15 +26,15 @@ from clgraph.user_cache import cache_root
 
 _MAGIC = b"clgraph cache 4\n"
 _CHECKED = len(_MAGIC) + 9  # position of the first byte that the checksum covers
-_ALIGN = 64  # bytes; arrays begin at multiples of this
-_DATA = 4096  # position of the first array
+_ALIGN = 64  # alignment of arrays in the file, in bytes
+_DATA = 4096  # position of the first array in the file, in bytes
 _ARRAYS = ("row_offsets", "column_indices", "edge_weights", "ids")
 
 logger = logging.getLogger(__name__)
 
 
 def place(source: Path, options: Mapping[str, Any]) -> Path:
-    """Return the path of the cache file for *source* read with *options*."""
+    """Return the path of the cache file for the graph that is read from *source* with *options*."""
     stat = source.stat()
     key = json.dumps([str(source.resolve()), stat.st_size, stat.st_mtime_ns, sorted(options.items())], default=repr)
     return cache_root() / f"{source.name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.clgraph"
@@ -57,13 +57,13 @@ def load(path: Path) -> tuple[Graph, list[str]] | None:
         return _checked_graph(arrays, header["directed"], header["sorted_rows"]), list(header["notes"])
     except FileNotFoundError:
         return None
-    except Exception as error:  # Whatever is wrong with the file, its source can be read again.
+    except Exception as error:  # No error in the cache file matters, because its source can be read again.
         logger.debug("the cache file %s is thrown away, its source is read again: %r", path, error)
         return None
 
 
 def _checked_graph(arrays: dict[str, Any], directed: bool, sorted_rows: bool) -> Graph:
-    """Return the graph of these arrays, checked like a user's, except for symmetry, which would take 10× longer."""
+    """Return the graph of these arrays after all checks except the check of symmetry, which would take 10× longer."""
     offsets, columns = arrays["row_offsets"], arrays["column_indices"]
     if (offsets.dtype, columns.dtype) != (offset_dtype(columns.size), np.int32):
         raise GraphError(f"offsets of {offsets.dtype}, columns of {columns.dtype}")
@@ -78,7 +78,7 @@ def _checked_graph(arrays: dict[str, Any], directed: bool, sorted_rows: bool) ->
 
 
 def save(graph: Graph, path: Path, notes: Sequence[str] = ()) -> None:
-    """Write the cache file of *graph*, with the reader's warnings *notes*; do nothing if it cannot be written."""
+    """Write the cache file of *graph*, with the reader's warnings *notes*; do nothing if the file cannot be written."""
     if graph.ids is not None and graph.ids.dtype.kind in "OV":
         return
     arrays = {name: array for name in _ARRAYS if (array := getattr(graph, name)) is not None}

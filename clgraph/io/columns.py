@@ -23,10 +23,10 @@ class Lead(NamedTuple):
 
     comments: list[bytes]
     names: list[str]  # names of the columns; empty without a header
-    row: bytes  # the first line of numbers; empty if there is none
-    line: int  # the number of that line, from 1
-    header: bytes = b""  # the line of names
-    header_line: int = 0  # the number of the line of names
+    row: bytes  # the first line of numbers; empty if the file has no numbers
+    line: int  # the line number of row in the file, from 1
+    header: bytes = b""  # the line of names; empty without a header
+    header_line: int = 0  # the line number of header in the file, from 1
 
 
 class Roles(NamedTuple):
@@ -55,7 +55,7 @@ def _names(header: bytes) -> list[str]:
 
 
 def separated(text: bytes) -> bytes:
-    """Return lines whose fields, separated by blanks, tabs, commas or "::", are separated by blanks or tabs.
+    """Return the lines *text* with each comma or "::" between fields replaced by blanks; blanks and tabs stay.
 
     An empty field becomes "?", which is not a number, unless all fields after it are empty, too.
     """
@@ -93,7 +93,9 @@ def checked_columns(roles: Roles, columns: Any) -> tuple[str, ...] | None:
 def find_columns(
     path: Path, roles: Roles, lead: Lead, columns: tuple[str, ...] | None, expected: str
 ) -> tuple[int, ...] | None:
-    """Return the position of each role's column, in the order of *roles*; ``None`` without *columns* and header.
+    """Return the position of each role's column, in the order of *roles*, or ``None`` without column names.
+
+    *columns* names the columns, or if it is ``None`` the header.
 
     Raises
     ------

@@ -169,7 +169,9 @@ def _blocks(stream: IO[bytes], path: Path, row: bytes, line: int, progress: Prog
 
 
 def _vertices_of(path: Path, start: Start, edges: Edges, size_line: bool | None) -> int | None:
-    """Return the number of vertices if the first line is a size line, ``None`` if it is an edge; warn if unsure.
+    """Return the number of vertices if the first line is a size line, or ``None`` if it is an edge.
+
+    If both are possible, warn about the decision.
 
     Raises
     ------
@@ -194,7 +196,10 @@ def _vertices_of(path: Path, start: Start, edges: Edges, size_line: bool | None)
 
 
 def _range_of(edges: Edges, n: int | None, lowest: int | None) -> tuple[bool, int]:
-    """Return whether all ids are within a range of *n* numbers, and the first of these: *lowest*, or else 0 or 1."""
+    """Return whether all ids are in a range of *n* numbers, and the first number of this range.
+
+    The first number is *lowest*, or 0 or 1 if that is ``None``.
+    """
     low, high = edges.smallest, edges.largest
     begin = lowest if lowest is not None else int(low == 1 or (low > 1 and high == n))
     is_within = (
@@ -206,9 +211,9 @@ def _range_of(edges: Edges, n: int | None, lowest: int | None) -> tuple[bool, in
 
 
 def _kept(edges: Edges, head: Head, n: int) -> list[int]:
-    """Use ids, counted from ``edges.base``, as vertex numbers; return the number of vertices of each set of ids.
+    """Use ids minus ``edges.base`` as vertex numbers, and return the number of vertices for each set of ids.
 
-    If there is only one set, it has at least *n* vertices. If sources and targets are two sets, targets are renumbered.
+    A single set has at least *n* vertices. If sources and targets are two sets of ids, the targets are renumbered.
     """
     ranges, base = edges.ranges, edges.base
     if not head.apart:
@@ -219,7 +224,7 @@ def _kept(edges: Edges, head: Head, n: int) -> list[int]:
 
 
 def _id_array(ids: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Return the ids as one array; if there are two sets, "L" is put before ids of the first, "R" before the second."""
+    """Return the ids as one array. If there are two sets, ids of sources get the prefix "L", ids of targets "R"."""
     if len(ids) == 1:
         return ids[0]
     return np.array([f"{side}{one}" for side, those in zip("LR", ids, strict=True) for one in those.tolist()], str)

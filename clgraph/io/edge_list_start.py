@@ -24,29 +24,29 @@ _KONECT = (
 
 
 class Head(NamedTuple):
-    """The information in the comments before the first edge; ``None`` for numbers that they do not state."""
+    """The information in the comments before the first edge. Numbers that the comments do not state are ``None``."""
 
     directed: bool
-    konect: str = ""  # KONECT's word for the weights; empty in other files
-    apart: bool = False  # whether sources and targets are two sets of ids
+    konect: str = ""  # KONECT's word for the kind of weights, such as "positive"; empty in other files
+    apart: bool = False  # whether the ids of sources and of targets are two separate sets
     n_edges: int | None = None
     n_vertices: int | None = None
-    sizes: tuple[int, int] | None = None  # number of sources and of targets; no id may be larger
+    sizes: tuple[int, int] | None = None  # numbers of sources and of targets, which no id may exceed
     base: int | None = None  # the lowest id
-    named: bool = False  # whether ids are names, so that they are compacted in any case
+    named: bool = False  # whether ids are names, which are always compacted
 
 
 class Start(NamedTuple):
-    """The first lines of a file, parsed."""
+    """The first lines of an edge list, parsed."""
 
     head: Head
-    row: bytes  # the line of the first edge; empty if there is none
-    line: int  # the number of that line
+    row: bytes  # the line of the first edge; empty if the file has no edges
+    line: int  # the line number of row in the file
     columns: tuple[int, ...]  # positions of the columns of source, target and, if any, weight
     width: int  # number of columns
-    is_told: bool  # whether the columns are named by the caller, a header or KONECT's head
-    size: bytes  # a line before the first edge that may be a size line; empty if there is none
-    size_at: int  # the number of that line
+    is_told: bool  # whether the caller, a header or KONECT's head names the columns
+    size: bytes  # a line before the first edge that may be a size line; empty without such a line
+    size_at: int  # the line number of size in the file
 
 
 def read_start(stream: IO[bytes], path: Path, names: tuple[str, ...] | None, size_line: bool | None) -> Start:
@@ -98,7 +98,7 @@ def _read_head(path: Path, lead: Lead) -> Head:
 
 
 def numbers_of(row: bytes) -> list[int]:
-    """Return the numbers of a line that may be a size line; an empty list if it cannot be one."""
+    """Return the numbers of a line that may be a size line, or an empty list if the line cannot be one."""
     numbers = [header_number(word) for word in separated(row).split()]
     return numbers if 2 <= len(numbers) <= 3 and numbers[0] > 0 <= min(numbers) else []
 

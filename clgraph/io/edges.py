@@ -16,16 +16,18 @@ from clgraph.io.text import Block, file_error, parse_numbers
 
 _SPARE_VERTICES = 1 << 24  # A file may have this many vertices plus 64 per edge.
 _SPARE_PER_EDGE = 64
-_MAX_RANGE_PER_ID = 8  # Ids in a wider range are sorted, because a table of the range would need more memory.
+# width of the range of ids divided by the number of ids. If it is larger, ids are sorted, because a table of the range
+# would need more memory.
+_MAX_RANGE_PER_ID = 8
 
 
 def believed_vertices(n_edges: int) -> int:
-    """Return the most vertices accepted for a file of *n_edges*, so that a wrong number cannot exhaust the memory."""
+    """Return the largest number of vertices accepted with *n_edges* edges, so that wrong ids cannot fill the memory."""
     return min(MAX_VERTICES, _SPARE_VERTICES + _SPARE_PER_EDGE * n_edges)
 
 
 class Edges:
-    """The edges of one file.
+    """The edges read from one file, with checks of the edges and conversion to a graph.
 
     Errors name the file *path* and the form of a line (*expected*). *base* is the lowest id allowed. *n* is the number
     of vertices if the file's header states it, or the numbers of sources and of targets if these are two sets.
@@ -35,7 +37,7 @@ class Edges:
         self.path, self.expected, self.base = path, expected, base
         self._limits = n if isinstance(n, tuple) else (n, n)
         self._pairs: list[tuple[NDArray[Any], NDArray[Any]]] = []
-        self.weight_blocks: list[NDArray[Any]] = []  # one array for each block of lines
+        self.weight_blocks: list[NDArray[Any]] = []  # one array of weights for each block of lines
 
     def add(self, block: Block, width: int, columns: tuple[int, ...] = (0, 1, 2), *, marker: int | None = None) -> None:
         """Add the edges of *block*, whose lines must have *width* numbers.
@@ -89,7 +91,7 @@ class Edges:
 
     @property
     def ranges(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """The least and the greatest source, and the least and the greatest target; (0, -1) without edges."""
+        """Pairs of the least and greatest source, and of the least and greatest target; (0, -1) without edges."""
         if not self._pairs:
             return (0, -1), (0, -1)
         sources, targets = (
@@ -109,11 +111,11 @@ class Edges:
         return max(high for _, high in self.ranges)
 
     def prepend(self, first: Edges) -> None:
-        """Insert the edges of *first*, which are from the same file, before the others."""
+        """Insert the edges of *first*, which are from the same file, before this object's edges."""
         self._pairs[:0], self.weight_blocks[:0] = first._pairs, first.weight_blocks
 
     def compact(self, *, apart: bool = False) -> list[NDArray[np.int64]]:
-        """Renumber the ids that occur from 0 on in ascending order, and return them.
+        """Replace ids by numbers from 0 on, in ascending order of the ids that occur, and return these ids.
 
         If *apart*, sources and targets are two sets of ids. Targets are numbered after the sources, and their ids
         are returned as a second array.
@@ -134,7 +136,7 @@ class Edges:
         self._pairs = [(src, dst.astype(np.int64) + by) for src, dst in self._pairs]
 
     def weights(self) -> NDArray[Any] | None:
-        """Return all weights as int32 if they are integers and fit, else as int64 or float64; ``None`` without any."""
+        """Return all weights as int32, int64 or float64, whichever fits first, or ``None`` if there are no weights."""
         return np.concatenate(self.weight_blocks) if self.weight_blocks else None
 
     def pairs(self) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -145,7 +147,7 @@ class Edges:
         return src, dst
 
     def graph(self, n: int, *, directed: bool, duplicates: Duplicates) -> Graph:
-        """Return the graph of *n* vertices in which id ``base`` is vertex 0; the edges are dropped from this object."""
+        """Return the graph of *n* vertices in which id ``base`` is vertex 0. Do not use this object afterwards."""
         if n > (most := believed_vertices(self.n_edges)):
             raise file_error(self.path, f"{n} vertices with only {self.n_edges} edges; at most {most} are believed")
         for src, dst in self._pairs:
@@ -176,13 +178,13 @@ def settle_direction(graph: Graph, directed: bool | None) -> Graph:
 
 
 def replace_ids(graph: Graph, ids: NDArray[Any]) -> Graph:
-    """Return *graph* with these ids, or without ids if they are the vertex numbers."""
+    """Return *graph* with these *ids*, or without ids if *ids* equal the vertex numbers."""
     are_numbers = ids.dtype.kind == "i" and np.array_equal(ids, np.arange(ids.size))
     return graph._replaced(ids=None if are_numbers else ids)
 
 
 def _numbered(arrays: list[NDArray[Any]]) -> tuple[NDArray[np.int64], list[NDArray[Any]]]:
-    """Return the distinct ids in *arrays*, ascending, and for each array the positions of its ids among these."""
+    """Return the sorted distinct ids in *arrays*, and for each array the positions of its ids among the sorted ids."""
     if not arrays:
         return np.zeros(0, np.int64), []
     low, high = min(int(ids.min()) for ids in arrays), max(int(ids.max()) for ids in arrays)

@@ -1,4 +1,4 @@
-"""A mesh in the form of other programs' files: cells, and named columns of numbers for points and cells."""
+"""Meshes in the form that other programs' files use: cells, and named columns of numbers for points and cells."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class MeshData(NamedTuple):
 
 
 def mesh_data(mesh: TriangleMesh, cell_data: Mapping[str, NDArray[Any]]) -> MeshData:
-    """Return the data of *mesh* and the columns *cell_data* of its triangles. A largest area of 0 means no bound."""
+    """Convert *mesh*, with the columns *cell_data* of its triangles, to MeshData, in which area 0 means no bound."""
     of_triangles = dict(cell_data)
     if mesh.region_attributes is not None:
         of_triangles[REGION] = mesh.region_attributes
@@ -58,7 +58,7 @@ def mesh_data(mesh: TriangleMesh, cell_data: Mapping[str, NDArray[Any]]) -> Mesh
 
 
 def checked_cell_data(cell_data: Mapping[str, ArrayLike] | None, t: int) -> dict[str, NDArray[Any]]:
-    """Return the user's columns of *t* triangles as arrays, or raise an :class:`InputError`."""
+    """Return the user's columns for *t* triangles as arrays, by name, or raise an :class:`InputError`."""
     if not isinstance(cell_data, Mapping | None):
         raise InputError(f"cell_data = {shown(cell_data)}; allowed: a dictionary of arrays")
     columns = {}
@@ -78,7 +78,7 @@ def checked_cell_data(cell_data: Mapping[str, ArrayLike] | None, t: int) -> dict
 
 
 def made_mesh(data: MeshData) -> tuple[TriangleMesh, dict[str, NDArray[Any]]]:
-    """Return the mesh, and the columns of its triangles that a TriangleMesh has no attribute for.
+    """Convert *data* to a TriangleMesh; return it, and the triangles' columns that it has no attribute for.
 
     Raises
     ------
@@ -105,13 +105,13 @@ def made_mesh(data: MeshData) -> tuple[TriangleMesh, dict[str, NDArray[Any]]]:
 
 
 def whole(column: NDArray[Any]) -> NDArray[Any]:
-    """Return *column* as int64 if it has floats that are all integers, as in files that store only floats."""
+    """Return *column* as int64 if it holds floats that are all integers, because some files store only floats."""
     is_whole = column.dtype.kind == "f" and (np.abs(column) < 2**53).all() and (column == np.floor(column)).all()
     return column.astype(np.int64) if is_whole else column
 
 
 def beyond_triangles(mesh: TriangleMesh) -> list[str]:
-    """Return the names of the data of *mesh* that are lost if only points and triangles are stored."""
+    """Return the names of the data of *mesh* that a file of only points and triangles would lose."""
     s, attributes = np.count_nonzero(mesh.neighbors < 0), mesh.point_attributes.shape[1]
     is_marked = (mesh.segment_markers != BOUNDARY_MARKER).any() or (mesh.point_markers > BOUNDARY_MARKER).any()
     found = {

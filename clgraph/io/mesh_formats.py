@@ -12,13 +12,13 @@ from clgraph.errors import InputError
 from clgraph.io.mesh_data import MARKER, REGION, MeshData, whole
 from clgraph.io.text import write_rows
 
-_GMSH_LINE, _GMSH_TRIANGLE = 1, 2  # Gmsh's numbers of the kinds of elements, which are also their dimensions
+_GMSH_LINE, _GMSH_TRIANGLE = 1, 2  # Gmsh's numbers of the element types, which equal the elements' dimensions
 _VTK_LINE, _VTK_TRIANGLE = 3, 5  # VTK's numbers of the kinds of cells
 _VTK_KINDS = {"f": "Float", "i": "Int", "u": "UInt"}
 
 
 def write_gmsh(data: MeshData, stream: IO[bytes]) -> None:
-    """Write a mesh in Gmsh's format; regions become surfaces, markers become curves, and both also physical groups.
+    """Write a mesh in Gmsh's format. Regions become surfaces, markers become curves, and both become physical groups.
 
     Triangles are grouped by region; their element tags are row numbers from 1 on. Gmsh's data are float64, so an
     integer that float64 cannot hold raises an :class:`InputError`.
@@ -56,13 +56,13 @@ def write_gmsh(data: MeshData, stream: IO[bytes]) -> None:
 
 
 def _are_groups(values: NDArray[Any]) -> bool:
-    """Return whether all *values* are integers of 32 bits, which can be tags of physical groups."""
+    """Return whether all *values* are 32-bit integers, so that they can be tags of physical groups."""
     limits = np.iinfo(np.int32)
     return values.dtype.kind in "iu" and bool(((values >= limits.min) & (values <= limits.max)).all())
 
 
 def _boxes(corners: NDArray[Any], number: NDArray[Any], n: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return for each group 0 … *n* − 1 of cells the least and largest coordinates; *number* has each cell's group."""
+    """Return the least and the largest coordinates of each of *n* groups of cells; *number* has each cell's group."""
     low, high = np.full((n, 3), np.inf), np.full((n, 3), -np.inf)
     np.minimum.at(low, number, corners.min(axis=1))
     np.maximum.at(high, number, corners.max(axis=1))
@@ -80,7 +80,7 @@ def _write_gmsh_data(stream: IO[bytes], kind: str, name: str, rows: NDArray[Any]
 
 
 def write_vtu(data: MeshData, stream: IO[bytes]) -> None:
-    """Write a mesh in VTK's format: first its triangles, then its segments, with all columns."""
+    """Write a mesh in VTK's format: first the triangles, then the segments, with all columns of points and cells."""
     t, s = len(data.triangles), len(data.segments)
     parts: dict[str, dict[str, NDArray[Any]]] = {
         "PointData": data.of_points,

@@ -90,7 +90,7 @@ def read_mesh(
 def write_mesh(
     mesh: TriangleMesh, path: str | os.PathLike[str], *, cell_data: Mapping[str, ArrayLike] | None = None
 ) -> None:
-    """Write a triangulation to a file. An older file is replaced atomically, and stays if writing fails.
+    """Write a triangulation to a file. An older file is replaced atomically, and stays unchanged if writing fails.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def write_mesh(
         * .vtu: a file for ParaView, with the least angle and the area of each triangle.
         * Other suffixes are written by meshio, which must be installed.
 
-        With .node, .ele, .msh, .vtu and .vtk, the files hold the whole mesh; others only points and triangles.
+        Files with .node, .ele, .msh, .vtu and .vtk hold the whole mesh, other files only points and triangles.
     cell_data : dict of arrays, shape (t,), optional
         Further columns of triangles, by name, for .msh, .vtu and .vtk. In .msh files they are float64.
 
@@ -194,7 +194,7 @@ def _read_by_meshio(source: Path) -> MeshData:
                 file = Path(stack.enter_context(tempfile.TemporaryDirectory())) / source.stem
                 with open(file, "wb") as unpacked:
                     shutil.copyfileobj(stream, unpacked)
-            elif suffix_of(source) == ".msh" and stream.read(1) == b"$":  # Ansys's files have the same suffix.
+            elif suffix_of(source) == ".msh" and stream.read(1) == b"$":  # Ansys's .msh files begin otherwise.
                 format = "gmsh"
         stack.enter_context(contextlib.redirect_stdout(io.StringIO()))  # meshio prints errors of the readers it tries.
         try:
@@ -241,7 +241,7 @@ def _write_by_meshio(data: MeshData, path: Path, has_columns: bool) -> None:
             made = meshio.Mesh(data.points, cells, point_data=data.of_points if has_columns else {}, cell_data=columns)
             with contextlib.redirect_stdout(io.StringIO()):
                 made.write(Path(folder) / target.name)
-            for file in Path(folder).iterdir():  # Some formats store their numbers in a second file.
+            for file in Path(folder).iterdir():  # Some formats store their data in a second file.
                 os.replace(file, target.with_name(file.name))
     except (Exception, SystemExit) as error:
         raise GraphFileError(f"{path}: cannot be written: {error}") from error

@@ -24,8 +24,8 @@ class _Header(NamedTuple):
 
     n_vertices: int
     n_edges: int
-    skip: int  # how many numbers (size and weights of the vertex) precede the neighbours
-    stride: int  # 2 if a weight follows each neighbour, else 1
+    skip: int  # count of numbers before the neighbours in a line: the vertex's size and weights
+    stride: int  # count of numbers for each neighbour: 2 if a weight follows the neighbour, else 1
     line: int
     text: bytes
 
@@ -88,11 +88,11 @@ def _read_header(stream: IO[bytes], path: Path) -> _Header:
 
 
 def _rows_of(block: Block, header: _Header, n_left: int) -> _Rows:
-    """Return the checked rows of a block; *n_left* is the number of vertices whose rows have not been read before."""
+    """Return the checked rows of a block. *n_left* vertices have no row in the blocks before this block."""
     skip, stride, n = header.skip, header.stride, header.n_vertices
     is_row = block.counts >= 0
     excess = int(np.count_nonzero(is_row)) - n_left
-    if excess > 0:  # Blank lines may follow the last vertex's line.
+    if excess > 0:  # Only blank lines may follow the last vertex's line.
         surplus = np.flatnonzero(is_row)[-excess:]
         if (used := surplus[block.counts[surplus] > 0]).size:
             raise block.line_error(int(used[0]), f"no more lines than the {n} vertices of the header")
@@ -103,7 +103,7 @@ def _rows_of(block: Block, header: _Header, n_left: int) -> _Rows:
         raise block.line_error(int(rows[bad.argmax()]), f"{skip} numbers, then {'pairs of ' * (stride - 1)}{EXPECTED}")
     entry = np.ones(block.values.size, bool)
     starts = np.cumsum(counts) - counts
-    for k in range(skip if rows.size else 0):  # Each row has at least *skip* numbers.
+    for k in range(skip if rows.size else 0):  # The check above ensures that each row has these numbers.
         entry[starts + k] = False
     values = block.values[entry].reshape(-1, stride)
     target = values[:, 0]

@@ -1,6 +1,6 @@
 """Numpy archives (``.npz``): a graph's arrays as clgraph writes them, or a matrix of ``scipy.sparse.save_npz``.
 
-They are read by numpy and scipy, but the sizes that an archive states are checked first.
+numpy and scipy read the archives, but the sizes that an archive states are checked first.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _from_arrays(found: Mapping[str, NDArray[Any]], directed: bool | None) -> Gr
 
 
 def write(graph: Graph, stream: IO[bytes]) -> None:
-    """Write all arrays of *graph*, uncompressed; ids must not be Python objects."""
+    """Write all arrays of *graph* as an uncompressed archive; ids must not be Python objects."""
     if graph.ids is not None and graph.ids.dtype.kind == "O":
         raise InputError("ids that are Python objects cannot be saved; drop them or make them text")
     arrays = {name: array for name in _ARRAYS if (array := getattr(graph, name)) is not None}
@@ -94,7 +94,7 @@ def read_archive(path: Path, fault: str) -> dict[str, NDArray[Any]] | sparray | 
             stream.seek(0)
             matrix = load_npz(stream)
             if hasattr(matrix, "indptr"):
-                check_rising(matrix.indptr, name="indptr")  # scipy only checks differences, which may overflow.
+                check_rising(matrix.indptr, name="indptr")  # scipy only checks differences, which can overflow.
             return matrix
         # Only library code runs here. Its parsers of zip files, headers and Python literals raise a
         # dozen kinds of errors, among them SyntaxError, TokenError and MemoryError.
@@ -103,7 +103,7 @@ def read_archive(path: Path, fault: str) -> dict[str, NDArray[Any]] | sparray | 
 
 
 def _check_claims(stream: IO[bytes]) -> None:
-    """Raise ValueError unless the file has all bytes that its headers claim, since numpy allocates that many."""
+    """Raise ValueError unless the file has all bytes that its headers claim, because numpy allocates these bytes."""
     with zipfile.ZipFile(stream) as archive:
         n_bytes = stream.seek(0, 2)
         stream.seek(-_END_BYTES - len(archive.comment), 2)
@@ -128,7 +128,7 @@ def _check_claims(stream: IO[bytes]) -> None:
 
 
 def _check_text(arrays: dict[str, NDArray[Any]]) -> None:
-    """Raise ValueError if a text array has a code that is not a character: numpy stores it, but Python refuses it."""
+    """Raise ValueError if a text array has an invalid character code, which numpy stores but Python refuses."""
     for name, array in arrays.items():
         if array.dtype.kind == "U" and array.size:
             codes = array.ravel().astype(array.dtype.newbyteorder("=")).view(np.uint32)

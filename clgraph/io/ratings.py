@@ -232,7 +232,7 @@ def _check_size(shape: Sequence[int], n_ratings: int) -> None:
 
 
 def _check_ratings(block: Block, width: int, expected: str, column: int) -> NDArray[Any]:
-    """Return the rows of *block*, or raise an error for the first rating, in *column*, that is not a finite float32."""
+    """Return the rows of *block*; raise an error for the first rating (in *column*) that is not a finite float32."""
     rows = block.rows(width, expected)
     with np.errstate(over="ignore"):
         wrong = ~np.isfinite(rows[:, column].astype(np.float32))

@@ -34,8 +34,8 @@ Progress = Callable[[int], None]
 
 _BLOCK_BYTES = 1 << 19  # bytes read at a time
 _THREADS = 2
-_SHOWN = 60  # characters of a line in an error message
-_INT64 = np.iinfo(np.int64)  # numpy.fromstring returns an end of this range for a number outside of it
+_SHOWN = 60  # largest number of characters of a line that an error message shows
+_INT64 = np.iinfo(np.int64)  # For a number outside this range, numpy.fromstring returns the range's min or max.
 _BLANKS = b" \t\n\r\v\f"
 _NUMBER = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _COMPRESSED: dict[bytes, tuple[str, Callable[..., Any]]] = {
@@ -46,7 +46,7 @@ _COMPRESSED: dict[bytes, tuple[str, Callable[..., Any]]] = {
 
 
 def file_error(path: Path, expected: str, *, line: int | None = None, text: bytes | None = None) -> GraphFileError:
-    """Return an error that names *path*, the *line* (from 1), its *text*, shortened, and the *expected* form."""
+    """Return an error that names *path*, the *line* number (from 1), the shortened *text* and the *expected* form."""
     place = f"{path}" if line is None else f"{path}, line {line}"
     if text is None:
         return GraphFileError(f"{place}: {expected}")
@@ -122,32 +122,32 @@ def write_rows(stream: IO[bytes], form: str, *columns: NDArray[Any]) -> None:
 
 @dataclass
 class Block:
-    """A block of whole lines of a file, and their numbers."""
+    """A block of whole lines of a file, and the numbers parsed from these lines."""
 
     path: Path
     text: bytes
     values: NDArray[Any]  # all numbers of the block in order, int64 or float64
-    counts: NDArray[Any]  # how many numbers are on each line; -1 for a comment
-    data: bytes  # the text that was parsed: cleaned, without comments
+    counts: NDArray[Any]  # how many numbers each line has; -1 for a comment line
+    data: bytes  # the text that was parsed, after cleaning and without comments
     first_line: int = 0  # the first line's number in the file, from 1
 
     @cached_property
     def words(self) -> list[bytes]:
-        """The text of each number, in order."""
+        """The text of each number in the block, in order."""
         return self.data.split()
 
     def line_error(self, line: int, expected: str) -> GraphFileError:
-        """Return the error for the line with index *line* in this block."""
+        """Return an error that names the line with index *line* in this block."""
         text = self.text.split(b"\n", line + 1)[line]
         return file_error(self.path, expected, line=self.first_line + line, text=text)
 
     def value_error(self, at: int, expected: str) -> GraphFileError:
-        """Return the error for the line that holds ``values[at]``."""
+        """Return an error that names the line that holds ``values[at]``."""
         ends = np.cumsum(np.maximum(self.counts, 0))
         return self.line_error(int(np.searchsorted(ends, at, "right")), expected)
 
     def rows(self, width: int, expected: str) -> NDArray[Any]:
-        """Return the values with shape (n, width); raise unless every line has *width* numbers or none."""
+        """Return the values with shape (n, width); raise an error unless each line has *width* numbers or no number."""
         wrong = self.counts != width
         if wrong.any():
             wrong &= self.counts > 0
@@ -179,7 +179,7 @@ def read_blocks(
     first_line: int = 1,
     progress: Progress | None = None,
 ) -> Iterator[Block]:
-    """Yield *head* and the rest of *stream* as blocks of numbers.
+    """Yield the lines of *head* and of the rest of *stream* as blocks of parsed numbers.
 
     Lines that start with one of the characters *comments* are ignored. *clean* may change the bytes
     of a block before they are parsed, but not the number of lines. *expected* describes a line in
@@ -232,11 +232,11 @@ def _parse(path: Path, text: bytes, comments: bytes, clean: Callable[[bytes], by
         data = pattern.sub(lambda match: b" " * len(match[0]), data)
     characters = np.frombuffer(data, np.uint8)
     newline, white = characters == ord("\n"), characters <= ord(" ")
-    # Another control character stops the parser, which shows in the count of numbers, but not if it is the last one. So
-    # it must not count as a blank there.
+    # Any other control character stops the parser, so the parser returns too few numbers, which is detected. But after
+    # the last number, a control character goes undetected. So it must not count as a blank there.
     if (end := data.rstrip()[-1:]) and end < b" ":
         white = np.isin(characters, np.frombuffer(_BLANKS, np.uint8))
-    mark = newline.copy()  # whether a character is a line end or the first of a token
+    mark = newline.copy()  # True for each character that is a line end or begins a token
     mark[0] |= not white[0]
     mark[1:] |= white[:-1] > white[1:]
     counts = np.diff(np.flatnonzero(newline[mark]), prepend=-1) - 1
@@ -247,7 +247,7 @@ def _parse(path: Path, text: bytes, comments: bytes, clean: Callable[[bytes], by
 
 
 def parse_numbers(data: bytes, n: int) -> NDArray[Any]:
-    """Return the *n* numbers in *data* as int64 or else float64; an array of another size if a number is malformed."""
+    """Return the *n* numbers in *data* as int64, or else float64. If one is malformed, the array has another size."""
     if n == 0:
         return np.zeros(0, np.int64)
     for dtype in (np.int64, np.float64):
@@ -261,7 +261,7 @@ def parse_numbers(data: bytes, n: int) -> NDArray[Any]:
 
 
 def _explained(block: Block, expected: str, clean: Callable[[bytes], bytes]) -> GraphFileError:
-    """Return the error for the first line with a token that is not a number."""
+    """Return an error that names the first line with a token that is not a number."""
     for line, text in enumerate(clean(block.text).split(b"\n")[:-1]):
         if block.counts[line] > 0 and not all(map(_NUMBER.fullmatch, text.split())):
             return block.line_error(line, expected)

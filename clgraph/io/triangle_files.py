@@ -34,7 +34,7 @@ class _Points(NamedTuple):
 
 
 class _Lines:
-    """The lines of a file that have numbers; methods consume them from the first to the last."""
+    """The lines of a file that contain numbers. The methods consume these lines from the first to the last."""
 
     def __init__(self, path: Path) -> None:
         values: list[NDArray[np.float64]] = [np.zeros(0)]
@@ -56,7 +56,7 @@ class _Lines:
         return self.counts.size - self.at
 
     def error(self, expected: str, line: int | None = None) -> GraphFileError:
-        """Return the error for *line*, by default for the next line."""
+        """Return an error that names *line*, by default the next line to consume."""
         at = self.at if line is None else line
         if at >= self.counts.size:
             return file_error(self.path, f"the file ends; expected {expected}")
@@ -64,7 +64,7 @@ class _Lines:
         return file_error(self.path, expected, line=int(self.numbers[at]), text=text.encode())
 
     def header(self, expected: str, most: int, defaults: tuple[int, ...]) -> list[int]:
-        """Return the integers of the next line; *defaults* replace missing ones. The first may be at most *most*."""
+        """Return the integers of the next line; *defaults* replace missing integers. The first is at most *most*."""
         if not self.left:
             raise self.error(expected)
         numbers = self.values[self.starts[self.at] :][: self.counts[self.at]]
@@ -78,9 +78,9 @@ class _Lines:
         return found
 
     def rows(self, n: int, widths: Sequence[int], expected: str, base: int) -> NDArray[np.float64]:
-        """Return the next *n* lines as rows, without their first numbers, which must be *base*, *base* + 1, and so on.
+        """Return the next *n* lines as rows, without the first number of each line.
 
-        All rows must have the same width, one of *widths*.
+        These first numbers must be *base*, *base* + 1, and so on. All rows must have the same width, one of *widths*.
         """
         if n > self.left:
             self.at = self.counts.size
@@ -98,7 +98,7 @@ class _Lines:
         return rows[:, 1:]
 
     def numbers_of(self, rows: NDArray[np.float64], base: int, n: int, expected: str) -> NDArray[np.int32]:
-        """Return *rows*, the last ones consumed, as point numbers from 0 to *n* − 1."""
+        """Convert *rows*, which were consumed last, to point numbers from 0 to *n* − 1."""
         bad = (rows != np.floor(rows)) | (rows < base) | (rows >= base + n)
         if bad.any():
             at = self.at - len(rows) + int(bad.any(axis=1).argmax())
@@ -106,14 +106,14 @@ class _Lines:
         return (rows - base).astype(np.int32)
 
     def markers_of(self, column: NDArray[np.float64]) -> NDArray[np.int32]:
-        """Return *column* of the last rows consumed as markers."""
+        """Convert *column*, from the rows consumed last, to int32 markers."""
         if (bad := (column != np.floor(column)) | (np.abs(column) > _LARGEST_NUMBER)).any():
             raise self.error("a marker of 32 bits at the end", self.at - column.size + int(bad.argmax()))
         return column.astype(np.int32)
 
 
 def read_mesh(path: Path) -> TriangleMesh:
-    """Read the .node and .ele files of the name of *path*, and the .poly and .area files if they exist.
+    """Read the .node and .ele files with the same stem as *path*, and the .poly and .area files if these exist.
 
     Raises
     ------
@@ -168,7 +168,7 @@ def read_planar_graph(path: Path) -> PlanarGraph:
         holes = _read_places(lines, "holes", [2])
         if lines.left:
             regions = _read_places(lines, "regions", [3, 4])
-            # As in Triangle, a single number is both the attribute and the largest area.
+            # A region may have a single number, which is both its attribute and its largest area, as in Triangle.
             regions = np.pad(regions, ((0, 0), (0, 4 - regions.shape[1])), mode="edge")
     return _made(path, lambda: PlanarGraph.from_arrays(
         points.points, segments, segment_markers=markers, point_markers=points.markers,
@@ -177,7 +177,7 @@ def read_planar_graph(path: Path) -> PlanarGraph:
 
 
 def write_mesh(mesh: TriangleMesh, path: Path) -> None:
-    """Write the .node, .ele and .poly files of the name of *path*, and the .area file if triangles have bounds."""
+    """Write .node, .ele and .poly files with the same stem as *path*, and an .area file if areas are bounded."""
     triangles = 1 + np.arange(mesh.n_triangles)
     node, ele, poly, area = (
         _stem(path).with_suffix(suffix + _packing(path)) for suffix in (".node", ".ele", ".poly", ".area")
@@ -267,17 +267,17 @@ def _packing(path: Path) -> str:
 
 
 def _stem(path: Path) -> Path:
-    """Return *path* without a suffix for compression."""
+    """Return *path* without its compression suffix (.gz, .xz or .bz2), if it has one."""
     return path.with_suffix("") if _packing(path) else path
 
 
 def beside(path: Path, suffix: str) -> Path | None:
-    """Return the path of the file of the same name with *suffix*, compressed or not, or ``None`` if there is none."""
+    """Return the path of the file with the same stem and *suffix*, compressed or not, or ``None`` if none exists."""
     whole = _stem(path).with_suffix(suffix)
     packed = (whole.with_name(whole.name + packing) for packing in (_packing(path), "", ".gz", ".xz", ".bz2"))
     return next((file for file in packed if file.exists()), None)
 
 
 def _needed(path: Path, suffix: str) -> Path:
-    """Return :func:`beside`, or the path of the missing file."""
+    """Return the path that :func:`beside` finds, or if the file is missing, the path that it should have."""
     return beside(path, suffix) or _stem(path).with_suffix(suffix)
