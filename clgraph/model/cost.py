@@ -11,7 +11,7 @@ from clgraph.device.profile import DeviceRates, at
 from clgraph.model.record import record
 
 _LOCK = "cmpxchg_int32"  # the atomic operation that takes a lock
-_ALL_ITEMS = 1 << 16  # assumed number of work-items that access one word
+_ALL_ITEMS = 1 << 16  # assumed number of work-items that compete for one word, unless a price states it
 
 
 @record
@@ -24,7 +24,7 @@ class Gathers:
 
 @record
 class Atomics:
-    """Atomic read-modify-writes of one kind (a key of the rates) on ``n_words`` addresses.
+    """Atomic read-modify-writes on ``n_words`` addresses; ``operation`` is a key of the device's rates.
 
     ``n_words=1`` means one hot word, for which ``n_items`` work-items compete.
     ``n_words=inf`` means that each work-group has words of its own, in cache lines that it has just read.
@@ -46,9 +46,9 @@ class Chain:
 
 @record
 class HostItems:
-    """Items that compiled host code processes one after the other, in one ``way`` (a key of the rates).
+    """Items that compiled host code processes one after the other; ``way`` is a key of the host's rates.
 
-    ``working_set_bytes`` is the memory that it accesses in random order.
+    ``working_set_bytes`` is the size of the memory that the code accesses in random order.
     """
 
     count: float
@@ -58,7 +58,7 @@ class HostItems:
 
 @record
 class Work:
-    """The work of one run of a strategy, from which its time is predicted.
+    """Counts of the work in one run of a strategy, from which the cost model predicts the time of the run.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class Work:
     host_items: tuple[HostItems, ...] = ()
 
     def __add__(self, other: Work) -> Work:
-        """Return the sum of two works."""
+        """Return the sum of this work and *other*."""
         return Work(
             self.launches + other.launches, self.read_backs + other.read_backs,
             self.grid_barriers + other.grid_barriers, self.streamed_bytes + other.streamed_bytes,
@@ -103,7 +103,7 @@ class Work:
         )  # fmt: skip
 
     def times(self, n: float, weight: float = 1.0) -> Work:
-        """Return the work of *n* runs; all but launches, read-backs and barriers are also multiplied by *weight*."""
+        """Return the work of *n* runs. Counts except launches, read-backs and barriers are also scaled by *weight*."""
         k = n * weight
         return Work(
             n * self.launches, n * self.read_backs, n * self.grid_barriers, k * self.streamed_bytes,
@@ -121,19 +121,22 @@ Part: TypeAlias = tuple[Work, float, float]
 
 @record
 class Estimate:
-    """Predicted seconds and their parts. For each part of the work, the total has the longer of traffic and chain."""
+    """Predicted seconds in total, and by kind of work in ``parts``.
+
+    Memory traffic and serial work of a part overlap. So the total has only the longer of both for each part.
+    """
 
     seconds: float
     parts: Mapping[str, float] = field(default_factory=dict)
 
 
 def estimate(asked: Work | Iterable[Part], rates: DeviceRates, call: float | None = None) -> Estimate:
-    """Predict the seconds of a work, or of a series of parts, on a device with these *rates*.
+    """Predict the seconds that a work, or a series of parts, takes on a device with these *rates*.
 
     *call* seconds are added. The times of launches, read-backs, barriers and the host add up. So do the times of
     streaming, gathers and atomics, which share the memory system. Within a part, serial work (chains of loads, and
-    locks) overlaps with this traffic, so the longer of both counts. Parts run one after the other. They are not summed
-    to one Work first, since choosing a strategy evaluates hundreds of parts.
+    locks) overlaps with this traffic, so the longer of both counts. Parts run one after the other. Parts are not summed
+    to one Work first, because choosing a strategy evaluates hundreds of parts.
     """
     parts, longest = _seconds_of_parts(((asked, 1.0, 1.0),) if isinstance(asked, Work) else asked, rates)
     fixed = parts["launches"] + parts["read_backs"] + parts["grid_barriers"] + parts["host"]
@@ -144,14 +147,14 @@ def estimate(asked: Work | Iterable[Part], rates: DeviceRates, call: float | Non
 
 
 def _seconds_of_parts(asked: Iterable[Part], rates: DeviceRates) -> tuple[dict[str, float], float]:
-    """Return the seconds of each kind of work, and the sum over the parts of the longer of traffic and serial work."""
+    """Return the seconds of each kind of work, and the sum of max(traffic, serial work) over the parts."""
     launches = read_backs = grid_barriers = streaming = gathers = atomics = chain = locks = contention = 0.0
     host = longest = 0.0
     stream_bytes_per_second, curve = rates.stream_bytes_per_second, rates.gathers_per_second
     known = curve.read_before
     for work, times, weight in asked:
         n, traffic, serial = times * weight, 0.0, 0.0
-        if work.launches:  # Most works have few kinds, and a test is faster than a multiplication by zero.
+        if work.launches:  # Most works have few kinds of work, and a test is faster than a product with 0.
             launches += times * work.launches
         if work.read_backs:
             read_backs += times * work.read_backs

@@ -1,6 +1,6 @@
-"""Recipes: the steps of a strategy as data, which the engine runs.
+"""Recipes: data that describe the steps of a strategy. The engine runs these steps.
 
-A recipe lists the steps of a run, and describes their arrays and the values that kernels share.
+A recipe lists the steps of a run, and describes the steps' arrays and the values that kernels share.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from clgraph.model.record import record
 
 @record
 class Array:
-    """An array that a run needs on the device besides its input.
+    """An array that a run needs on the device in addition to the run's input.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class Array:
         when the plan is made.
     dtype : dtype
     zeroed : bool
-        Whether it is filled with zeros before the first run; else its content is undefined.
+        Whether the array is filled with zeros before the first run; otherwise its content is undefined.
     """
 
     size: int | str | Callable[[], int]
@@ -86,7 +86,7 @@ class Phase:
 
 @record
 class Use:
-    """A step that makes its launches itself: a primitive, or host code that decides by results of the device.
+    """A step that launches kernels itself: a primitive, or host code that acts on results from the device.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class Use:
 
 @record
 class Loop:
-    """Rounds of launches, repeated by the host until a round leaves no work.
+    """A loop in which the host repeats a round of launches until a round leaves no work.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ Step: TypeAlias = "Phase | Use | Loop | Recipe"
 
 @record
 class Setting:
-    """The arrays, values and definitions that a run's kernels get besides the graph, and the details to report.
+    """The arrays, values and definitions that a run's kernels get besides the graph, and the details for its report.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""A decorator for immutable values that are fast to make, since choosing a strategy makes hundreds of them."""
+"""A decorator for classes of immutable values that are fast to make. Choosing a strategy makes hundreds of values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Strategies of an algorithm, and the choice among them."""
+"""The Strategy class, and the choice among the strategies of an algorithm by predicted time."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from clgraph.model.cost import Estimate, Part, Work, estimate
 from clgraph.model.recipe import Recipe
 
 logger = logging.getLogger(__name__)
-_ANSWER_BYTES = 4.0  # bytes per vertex of the answer that a GPU sends to the host
-_BUS_BYTES_PER_SECOND = 8e9  # between a GPU and unpinned host memory, measured with an H200
-_CHECK_CALLS = 8.0  # time of the launches that check and measure a matrix, in units of call_seconds
-_CHECK_BYTES = 56.0  # memory traffic of these launches per vertex and per entry
+_ANSWER_BYTES = 4.0  # size of the answer that a GPU sends to the host, in bytes per vertex
+_BUS_BYTES_PER_SECOND = 8e9  # bandwidth between a GPU and unpinned host memory, measured with an H200
+_CHECK_CALLS = 8.0  # time of the launches that check a matrix and compute its statistics, in units of call_seconds
+_CHECK_BYTES = 56.0  # memory traffic of the launches that check a matrix, in bytes per vertex and per entry
 
 Kind = Literal["online", "offline", "sequential"]
 
 
 def runs_anywhere(_facts: DeviceFacts) -> str | None:
-    """Return ``None``: every device can run the strategy."""
+    """Return ``None``, because every device can run the strategy."""
     return None
 
 
 def solves_all(_problem: Any) -> str | None:
-    """Return ``None``: the strategy can solve every problem."""
+    """Return ``None``, because the strategy can solve every problem."""
     return None
 
 
 class Unchecked(NamedTuple):
-    """How a CPU runs a strategy on an unchecked matrix: its kernels check the entries while they read them.
+    """The variant of a strategy for unchecked matrices on a CPU: its kernels check the entries while reading them.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Unchecked(NamedTuple):
 
 @dataclass(frozen=True)
 class Strategy:
-    """One way to run an algorithm.
+    """A strategy: one way to run an algorithm, with its plan and its predicted work.
 
     Attributes
     ----------
@@ -60,13 +60,13 @@ class Strategy:
         beforehand. A sequential strategy runs on one core of the host and needs no device.
     plan : callable
         ``plan(session, problem, **options)`` compiles and allocates, and returns the plan, whose ``run()`` may be
-        called repeatedly. The options are the keyword-only parameters, except those that a partial has set.
+        called repeatedly. The options are its keyword-only parameters, except parameters that a partial has set.
     work : callable
         ``work(problem, facts)`` estimates the :class:`Work` of one run, or its parts, without a device.
     unsupported : callable
-        ``unsupported(facts)`` returns the reason why a device cannot run it, or ``None``.
+        ``unsupported(facts)`` returns the reason why a device cannot run the strategy, or ``None``.
     unfit : callable
-        ``unfit(problem)`` returns the reason why it cannot solve a problem of its algorithm, or ``None``.
+        ``unfit(problem)`` returns the reason why the strategy cannot solve a problem of its algorithm, or ``None``.
     recipe : callable, optional
         ``recipe(problem, facts)`` returns the steps of a run, if the strategy is a :class:`Recipe`.
     answer : callable, optional
@@ -85,7 +85,7 @@ class Strategy:
     unchecked: Unchecked | None = None
 
     def reads_unchecked(self, problem: Any, facts: DeviceFacts) -> bool:
-        """Return whether a run on *problem* would check the matrix while it reads it."""
+        """Return whether the kernels of a run on *problem* would check the matrix while they read its entries."""
         if self.unchecked is None or not facts.is_cpu or not is_unread(problem):
             return False
         return problem.graph.n_vertices > 0 and not problem.graph.is_small
@@ -108,7 +108,7 @@ class Choice:
     reason : str
         Why the choice was made without statistics; empty if they were used.
     reads_unchecked : bool
-        Whether the run checks the matrix while it reads it.
+        Whether the kernels of the run check the matrix while they read its entries.
     """
 
     strategy: str
@@ -120,7 +120,7 @@ class Choice:
 
     @property
     def seconds(self) -> dict[str, float]:
-        """Predicted seconds by strategy, the fastest first."""
+        """The predicted seconds of each compared strategy, by name, the fastest first."""
         return {name: estimated.seconds for name, estimated in self.predicted.items()}
 
 
@@ -132,7 +132,7 @@ def choose(
     facts: DeviceFacts,
     rates: DeviceRates,
 ) -> Choice:
-    """Return *requested*, or for ``"auto"`` the contender that is predicted to be the fastest.
+    """Choose the strategy *requested*, or for ``"auto"`` the contender that is predicted to be the fastest.
 
     If no contender can run, all strategies that can run are compared.
 
@@ -177,7 +177,7 @@ def choose(
 def obstacles(
     strategies: Mapping[str, Strategy], names: Iterable[str], problem: Any, facts: DeviceFacts
 ) -> dict[str, str]:
-    """Return for each of *names* that cannot run on this problem or device the reason why."""
+    """Return the strategies among *names* that cannot run on this problem or device, each with the reason."""
     found = {}
     for name in names:
         strategy = strategies[name]
@@ -192,13 +192,13 @@ def obstacles(
 def prices(
     strategies: Mapping[str, Strategy], names: Iterable[str], problem: Any, facts: DeviceFacts, rates: DeviceRates
 ) -> dict[str, Estimate]:
-    """Predict the time of a call with each of the strategies *names*, the fastest first."""
+    """Return the predicted time of a call with each of the strategies *names*, the fastest first."""
     found = {name: priced(strategies[name], problem, facts, rates) for name in names}
     return dict(sorted(found.items(), key=lambda item: item[1].seconds))
 
 
 def priced(strategy: Strategy, problem: Any, facts: DeviceFacts, rates: DeviceRates) -> Estimate:
-    """Predict the time of a call: the strategy's work, and on a device also the call's overhead, copies and checks."""
+    """Predict the time of a call with *strategy*. On a device, this includes call overhead, copies and checks."""
     if strategy.kind == "sequential":
         return estimate(strategy.work(problem, facts), rates)
     if strategy.reads_unchecked(problem, facts):

@@ -1,1 +1,1 @@
-"""Several devices that work on one problem."""
+"""Runs of one problem on several devices: teams of devices, divided graphs, and processes for GPUs."""

@@ -1,4 +1,4 @@
-"""The process of one GPU: it runs functions of this package that the first process names."""
+"""The child process that drives one GPU. It runs the functions of this package that its parent process names."""
 
 from __future__ import annotations
 
@@ -25,20 +25,21 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.memory.staging import hold
 from clgraph.runtime.session import Session
 
-_SPIN_SECONDS = 1e-3  # A process polls for the next call of a sequence this long: waking takes 0.1 to 0.6 ms.
+_SPIN_SECONDS = 1e-3  # time for which a process polls for its next call, because waking takes 0.1 to 0.6 ms
 
-_Pinned = tuple[shared_memory.Block, Any]  # a block that the driver has pinned, and the buffer that keeps it so
+# a block that the driver has pinned, and the OpenCL buffer that keeps the block pinned
+_Pinned = tuple[shared_memory.Block, Any]
 
 
 class Member(Team):
-    """The team of the only device that a process has.
+    """A team of one device, which is the only device of its process.
 
-    Arrays in shared memory are pinned once, so the device copies them without a detour over pinned chunks.
+    Arrays in shared memory are pinned once, so the device copies these arrays without a detour over pinned chunks.
 
     Attributes
     ----------
     kept : dict
-        Values that stay here between calls, by the keys that the first process gave them.
+        Values that stay in this process between calls, by the keys that the parent process gave to the values.
     """
 
     def __init__(self, device: object) -> None:
@@ -53,11 +54,11 @@ class Member(Team):
         return self.sessions[0]
 
     def each(self, work: Any, places: Any = None) -> list[Any]:
-        """Return ``[work(0)]``, called in this thread."""
+        """Return ``[work(0)]``, or ``work(place)`` for each of *places*. The calls run in this thread."""
         return [work(place) for place in ((0,) if places is None else places)]
 
     def write(self, array: DeviceArray, first: int, host: NDArray[Any]) -> None:
-        """Copy *host* to the items from *first* on, as :meth:`Team.write`; it must not change until they are used."""
+        """Copy *host* to the items of *array* from *first* on. *host* must not change until kernels have used them."""
         if not self._is_pinned(host):
             super().write(array, first, host)
             return
@@ -65,7 +66,7 @@ class Member(Team):
         hold(array.memory.commands, array.memory.commands.queue, array.memory.commands.copy_queue)
 
     def set_rows(self, array: DeviceArray, host: NDArray[Any]) -> None:
-        """Copy *host* to all of *array*, in order with the kernels; it must not change until they are used."""
+        """Copy *host* to the whole *array*, in order with the kernels. *host* must not change until they have run."""
         if not self._is_pinned(host):
             super().set_rows(array, host)
         elif host.size:
@@ -73,9 +74,10 @@ class Member(Team):
                 cl.enqueue_copy(self.session.queue, array.buffer, host, is_blocking=False)
 
     def room(self, session: Session, place: object, n_bytes: int) -> cl.Buffer:
-        """Return the buffer that the last call had for *place*, if that is large enough: the call has ended.
+        """Return a buffer of at least *n_bytes* bytes that no enqueued kernel uses.
 
-        Without a place the buffer is a new one.
+        It is the buffer that the last call used for *place*, if the size is right, because that call has ended. Without
+        a place, the buffer is new.
         """
         if place is None:
             return super().room(session, place, n_bytes)
@@ -85,9 +87,9 @@ class Member(Team):
         return self._rooms[place]
 
     def begin_read(self, array: DeviceArray, first: int, host: NDArray[Any]) -> None:
-        """Copy items of *array* from *first* on to all of *host*, after all earlier work and beside later kernels.
+        """Begin to copy items of *array* from *first* on into *host*, after all earlier work.
 
-        :meth:`finish_reads` waits for it.
+        Later kernels may run during the copy. :meth:`finish_reads` waits for the copy.
         """
         commands = array.memory.commands
         if not self._is_pinned(host):
@@ -106,12 +108,12 @@ class Member(Team):
             self.session.commands.wait(self._reads.pop())
 
     def forget(self, names: Iterable[str]) -> None:
-        """Let go of blocks of shared memory that the first process has removed."""
+        """Drop the references to the blocks of shared memory *names*, which the parent process has removed."""
         for name in names:
             self._pinned.pop(name, None)
 
     def _is_pinned(self, host: NDArray[Any]) -> bool:
-        """Return whether *host* lies in shared memory, which is pinned from its first use on."""
+        """Return whether *host* is in pinned shared memory. A block of shared memory is pinned on its first use."""
         place = shared_memory.place_of(host)
         if place is None or self.session.facts.is_cpu:
             return False
@@ -121,16 +123,16 @@ class Member(Team):
             whole = block.array(0, block.n_bytes, np.dtype(np.uint8))
             try:
                 self._pinned[place[0]] = block, cl.Buffer(self.session.context, flags, hostbuf=whole)
-            except cl.Error:  # the system limits the memory that a process may pin
+            except cl.Error:  # The system limits the amount of memory that a process may pin.
                 return False
         return True
 
 
 def serve(connection: Connection, device: str) -> None:
-    """Answer calls until the first process ends or closes the connection.
+    """Answer calls until the parent process ends or closes the connection.
 
-    A call is ``(function, arguments, removed)``: the answer is ``function(member, *arguments)``, or the exception that
-    it has raised.
+    A call is ``(function, arguments, removed)``. The answer is the result of ``function(member, *arguments)``, or the
+    exception that the function has raised.
     """
     member: Member | None = None
     while True:
@@ -162,13 +164,13 @@ def describe(member: Member) -> str:
 
 
 def drop(member: Member, keys: Iterable[Any]) -> None:
-    """Let go of the values that were kept under *keys*."""
+    """Delete the values that *member* has kept under *keys*."""
     for key in keys:
         member.kept.pop(key, None)
 
 
 def _plain(error: BaseException) -> BaseException:
-    """Return *error* in a form that can be sent: one of OpenCL's, or one that cannot be pickled, as a DeviceError."""
+    """Return *error* if it can be pickled and is not OpenCL's own, else a DeviceError with the same message."""
     if isinstance(error, Exception) and not isinstance(error, cl.Error):
         try:
             pickle.loads(pickle.dumps(error))
@@ -179,14 +181,14 @@ def _plain(error: BaseException) -> BaseException:
 
 
 def _end_with_parent() -> None:
-    """End this process when the first one does: then the other end of standard input closes."""
+    """End this process when its parent process ends, which closes the other end of standard input."""
     sys.stdin.buffer.read()
     os._exit(1)
 
 
 def main() -> None:
-    """Serve the connection and the device that the command line names."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes; the first one decides
+    """Serve calls over the connection and on the device that the command line names."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes, and only the parent reacts.
     threading.Thread(target=_end_with_parent, daemon=True).start()
     serve(Connection(int(sys.argv[1])), sys.argv[2])
 

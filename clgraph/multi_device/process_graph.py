@@ -1,4 +1,4 @@
-"""Graphs in parts that the processes of several GPUs hold, or read from shared memory."""
+"""Graphs divided into parts. The processes of several GPUs hold the parts, or read them from shared memory."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from clgraph.runtime.devices import speed_of
 from clgraph.runtime.graphs.device_graph import DeviceGraph
 from clgraph.runtime.session import Session, as_session
 
-_SHARE_OF_ONE = 0.4  # part of a GPU's memory. A larger graph may not fit beside the arrays of its algorithm.
+_SHARE_OF_ONE = 0.4  # share of a GPU's memory. A larger graph may leave too little memory for its algorithm's arrays.
 
 
 @dataclass(frozen=True)
 class Arrays:
-    """The arrays of a graph in shared memory, as they go to a process."""
+    """The arrays of a graph in shared memory, in the form that is sent to a process."""
 
     row_offsets: Any
     column_indices: Any
@@ -44,7 +44,7 @@ class Arrays:
         return cls(*kept, graph.directed, graph.has_sorted_rows)
 
     def graph(self) -> Graph:
-        """Return the graph of these arrays, which are checked already."""
+        """Return the graph of these arrays without new checks, because the arrays were checked before."""
         return Graph._trusted(
             self.row_offsets, self.column_indices, self.edge_weights, directed=self.directed,
             sorted_rows=self.has_sorted_rows,
@@ -53,7 +53,7 @@ class Arrays:
 
 @dataclass(frozen=True)
 class Stream:
-    """A range of the entries of a graph, which goes to a device in segments in each call."""
+    """A range of the entries of a graph, which each call copies to a device in segments."""
 
     arrays: Arrays
     cut: tuple[int, int]
@@ -62,11 +62,11 @@ class Stream:
 
 
 class ProcessGraph:
-    """A graph in parts on several GPUs, each of which has a process; a part has all vertices and some of the entries.
+    """A graph divided into parts on several GPUs, with a process for each GPU.
 
-    :meth:`from_graph` copies the parts to the GPUs, and :meth:`generate` makes the parts on the GPUs. All GPUs together
-    find the components of such a graph. If one of the processes ends, the parts are lost, and calls raise a
-    :class:`DeviceError`.
+    A part has all vertices and some of the entries. :meth:`from_graph` copies the parts to the GPUs, and
+    :meth:`generate` makes the parts on the GPUs. All GPUs together find the components of the graph. If one of the
+    processes ends, the parts are lost, and calls raise a :class:`DeviceError`.
 
     Attributes
     ----------
@@ -79,8 +79,8 @@ class ProcessGraph:
     """
 
     # processes : Processes
-    # parts : list, what part_of() takes in each process
-    # generation : int or None, the start of the processes that hold the parts; None if they hold none
+    # parts : list, the argument of part_of() for each process
+    # generation : int or None, Processes.generation when the processes got the parts; None if they hold no parts
 
     def __init__(self, processes: Processes, n_vertices: int, n_edges: int, *, directed: bool) -> None:
         self.processes, self.n_vertices, self.n_edges, self.directed = processes, n_vertices, n_edges, directed
@@ -119,7 +119,7 @@ class ProcessGraph:
 
     @classmethod
     def generate(cls, make: Callable[..., DeviceGraph], devices: object = "all", *arguments: Any) -> ProcessGraph:
-        """Let each of *devices* make its part.
+        """Make a graph of which each of *devices* generates its own part.
 
         Parameters
         ----------
@@ -166,7 +166,7 @@ def is_shared(graph: Graph) -> bool:
 def streamed(
     graph: Graph, processes: Processes, *, shares: str = "speed", segment_entries: Any = None, weights: bool = False
 ) -> ProcessGraph:
-    """Return *graph*, which is in shared memory, so that each process reads its part of it in each call."""
+    """Return a ProcessGraph of *graph*, which is in shared memory. Each process reads its part in each call."""
     made = ProcessGraph(processes, graph.n_vertices, graph.n_edges, directed=graph.directed)
     made.source, arrays, segment = graph, Arrays.of(graph), checked_segment(segment_entries)
     made.parts = [Stream(arrays, cut, segment, weights) for cut in cuts_of(processes, graph.n_edges, shares)]
@@ -174,14 +174,14 @@ def streamed(
 
 
 def cuts_of(processes: Processes, n_entries: int, shares: str) -> list[tuple[int, int]]:
-    """Return which entries each process gets."""
+    """Return the range of entries that each process gets."""
     check_choice("shares", shares, ("speed", "equal"))
     weights = processes.each(_speed) if shares == "speed" else [1.0] * len(processes)
     return ranges(n_entries, weights)
 
 
 def part_of(member: Member, part: Any) -> SplitGraph | StreamedGraph:
-    """Return the part of a :class:`ProcessGraph` that a process has, as the graph of a team of one device."""
+    """Return this process's part of a :class:`ProcessGraph`, as a split or streamed graph on its only device."""
     if isinstance(part, Stream):
         graph = part.arrays.graph()
         return StreamedGraph(graph, member, cuts=[part.cut], segment_entries=part.segment_entries, weights=part.weights)
@@ -192,11 +192,11 @@ def part_of(member: Member, part: Any) -> SplitGraph | StreamedGraph:
 def as_parts(
     graph: Any, devices: object, session: object, options: dict[str, Any], *, weights: bool = False
 ) -> SplitGraph | StreamedGraph | ProcessGraph | Session:
-    """Return *graph* as several devices take it; the options of the split are taken out of *options*.
+    """Return *graph* divided among several devices, and remove the options of the split from *options*.
 
-    Named GPUs read their parts in processes of their own if the graph is in shared memory. Otherwise the first of them,
-    whose session is returned, takes the whole, since copying the graph to shared memory takes longer than one GPU needs
-    to read and solve it. A graph that does not fit there goes to all of them in segments.
+    If the graph is in shared memory, named GPUs read their parts in processes of their own. Otherwise the first named
+    GPU takes the whole graph, and its session is returned, because copying the graph to shared memory takes longer than
+    one GPU needs to read and solve the graph. A graph that does not fit on this GPU goes to all named GPUs in segments.
     """
     if isinstance(graph, ProcessGraph):
         if devices is not None or session is not None:
@@ -227,7 +227,7 @@ def _keep_range(member: Member, key: int, arrays: Arrays, cut: tuple[int, int]) 
 def _keep_made(
     member: Member, key: int, make: Callable[..., DeviceGraph], place: int, n_places: int, arguments: tuple[Any, ...]
 ) -> tuple[int, bool, int]:
-    """Keep the graph that *make* returns; return its number of vertices, whether it is directed, and its entries."""
+    """Keep the graph that *make* returns; return its numbers of vertices and entries, and whether it is directed."""
     made = make(member.session, place, n_places, *arguments)
     if not isinstance(made, DeviceGraph):
         raise InputError(f"make() has returned {shown(made)}; allowed: a DeviceGraph")

@@ -1,6 +1,6 @@
-"""A process for each of several GPUs, since one driver in one process lets one thread in at a time.
+"""A process for each of several GPUs, because a driver lets only one thread of a process in at a time.
 
-The processes start at the first call that names several devices, and stay for later ones. They end with this process.
+The processes start at the first call that names several devices, and stay for later calls. They end with this process.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from clgraph.runtime.discovery.query import enumerate_devices
 from clgraph.runtime.discovery.selection import select_device
 from clgraph.runtime.driver import opencl as cl
 
-MIN_GPUS = 2  # fewer of them are as fast in threads of one process
+MIN_GPUS = 2  # With fewer GPUs, threads of one process are equally fast.
 _SECONDS_TO_END = 5.0
 
 _T = TypeVar("_T")
@@ -56,19 +56,19 @@ def device_names(devices: object) -> list[str]:
 
 
 def names_of(devices: object) -> list[str] | None:
-    """Return the :func:`device_names` of *devices* if they get processes, else ``None``.
+    """Return the :func:`device_names` of *devices* if these devices get processes, else ``None``.
 
-    They do if they are named and at least :data:`MIN_GPUS` of them are GPUs.
+    Devices get processes if they are given by name and at least :data:`MIN_GPUS` of them are GPUs.
     """
     if os.name != "posix" or not sys.executable:
-        return None  # a child could not inherit the connection
+        return None  # A child process could not inherit the connection.
     if (key := _as_key(devices)) is None or _n_gpus() < MIN_GPUS or _chosen(key)[1] < MIN_GPUS:
         return None
     return device_names(devices)
 
 
 def _as_key(devices: object) -> tuple[str, ...] | None:
-    """Return the names in *devices*, or ``None`` if they are no names."""
+    """Return *devices* as a tuple of names, or ``None`` if *devices* does not consist of names."""
     if isinstance(devices, str):
         return (devices,) if devices == "all" else None
     are_names = isinstance(devices, list | tuple) and devices and all(isinstance(each, str) for each in devices)
@@ -82,7 +82,7 @@ def _n_gpus() -> int:
 
 @cache
 def _chosen(key: tuple[str, ...]) -> tuple[tuple[str, ...], int]:
-    """Return names of the devices that *key* names, and how many of them are GPUs. Finding them takes 1 ms a device."""
+    """Return the names of the devices in *key*, and the number of GPUs among them. A search takes 1 ms per device."""
     if key == ("all",):
         found = working_gpus()
         if not found:
@@ -94,11 +94,11 @@ def _chosen(key: tuple[str, ...]) -> tuple[tuple[str, ...], int]:
 
 
 class _Process:
-    """A process and the connection to it."""
+    """A child process for one device, and the connection to this child process."""
 
     def __init__(self, device: str) -> None:
         self.connection, theirs = Pipe()
-        # Not multiprocessing's own start, which would run the caller's script again in the child.
+        # multiprocessing's own start is not used, because it would run the caller's script again in the child process.
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
         command = [sys.executable, "-m", member.__name__, str(theirs.fileno()), device]
         with theirs:
@@ -115,7 +115,7 @@ class _Process:
 
 
 class Processes:
-    """The processes of several devices.
+    """The child processes of several devices, one process for each device.
 
     Parameters
     ----------
@@ -127,8 +127,8 @@ class Processes:
         self._devices = tuple(devices)
         self._processes: list[_Process] = []
         self._lock = threading.Lock()
-        self._dropped: list[Any] = []  # keys of values that the processes keep though nothing needs them
-        self.generation = 0  # counts starts: what was kept is lost with a process
+        self._dropped: list[Any] = []  # keys of values that the processes keep but nothing needs any more
+        self.generation = 0  # number of starts of the processes. Values kept by processes are lost at a new start.
         self._names: list[str] = []
 
     def __len__(self) -> int:
@@ -141,7 +141,7 @@ class Processes:
         return self._names
 
     def each(self, function: Callable[..., _T], *arguments: Sequence[Any], needs: int | None = None) -> list[_T]:
-        """Return ``function(member, *given)`` of each process, where *given* has one item of each of *arguments*.
+        """Return the result of ``function(member, *items)`` from each process, with one item of each of *arguments*.
 
         Parameters
         ----------
@@ -155,8 +155,8 @@ class Processes:
         Raises
         ------
         DeviceError
-            A device has failed, or a process has ended; the message says which. If one has ended, all are, and the
-            next call starts new ones.
+            A device has failed, or a process has ended; the message says which. If one process has ended, all are
+            ended, and the next call starts new processes.
         """
         with self._lock:
             if needs is not None and (needs != self.generation or not self._processes):
@@ -167,12 +167,12 @@ class Processes:
             try:
                 return self._answers(function, [*zip(*arguments, strict=True)] or [()] * len(self))
             except BaseException as error:
-                if not isinstance(error, Exception):  # Ctrl-C: calls are still running
+                if not isinstance(error, Exception):  # After Ctrl-C, calls are still running.
                     self._end()
                 raise
 
     def new_key(self, owner: object) -> int:
-        """Return a key for values that the processes keep until *owner* is gone."""
+        """Return a key for values that the processes keep until *owner* is deleted."""
         key = next(_keys)
         weakref.finalize(owner, self._dropped.append, key).atexit = False
         return key
@@ -195,7 +195,7 @@ class Processes:
                 raise self._lost(place) from error
 
     def _receive(self) -> list[Any]:
-        """Return the answers of all processes; the error of one of them is raised when all have answered."""
+        """Return the answers of all processes. If an answer is an error, raise it after all processes have answered."""
         waiting = {process.connection: place for place, process in enumerate(self._processes)}
         answers: list[Any] = [None] * len(self)
         error: Exception | None = None
@@ -236,7 +236,7 @@ _started: dict[tuple[str, ...], Processes] = {}
 
 
 def processes_of(devices: Sequence[str]) -> Processes:
-    """Return the processes of *devices*, which later calls get again."""
+    """Return the :class:`Processes` of *devices*. Later calls with the same devices return the same object."""
     key = tuple(devices)
     if key not in _started:
         _started[key] = Processes(key)
@@ -250,7 +250,7 @@ def _end_all() -> None:
 
 
 def _forget_all() -> None:
-    """Leave the processes to the parent of this forked child."""
+    """Forget all processes in a forked child process, because they belong to its parent."""
     _started.clear()
 
 

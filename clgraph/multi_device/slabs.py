@@ -1,4 +1,4 @@
-"""Slabs, ranges of the entries of a graph on one device, and the memory that they take in turn."""
+"""Slabs, which are ranges of a graph's entries on one device, and the slots of memory that slabs use in turn."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ _SLOTS = 2  # While kernels read the slab of one slot, the next slab is copied t
 
 @dataclass(frozen=True)
 class Slab:
-    """Consecutive entries of a graph, on a device."""
+    """A range of consecutive entries of a graph, on one device."""
 
-    graph: DeviceGraph  # It has all vertices, and those entries.
-    first: int  # the place of its first entry in the whole graph
+    graph: DeviceGraph  # a graph with all vertices and only the entries of this slab
+    first: int  # position of the slab's first entry in the whole graph
 
 
 class Slots:
-    """Where slabs of one graph are put on one device.
+    """The memory on one device to which slabs of one graph are copied.
 
-    With *most*, the most entries of a slab, the memory of a slab is used again for the one after the next.
+    If *most*, the largest number of entries in a slab, is given, slabs use two slots of memory in turn. So a slab
+    reuses the memory of the last slab but one.
     """
 
     def __init__(
@@ -43,7 +44,7 @@ class Slots:
         self._used: list[cl.Event | None] = [None] * _SLOTS
 
     def slab(self, first: int, stop: int) -> Slab:
-        """Begin to copy these entries; kernels that are enqueued from now on may read them."""
+        """Begin to copy entries *first* … *stop* − 1, and return their slab. Kernels enqueued later may read it."""
         session, graph = self._session, self._graph
         if (event := self._used[self._turn]) is not None:
             session.commands.wait_aside(event)
@@ -53,7 +54,7 @@ class Slots:
         return Slab(replace(part, has_sorted_rows=graph.has_sorted_rows), first)
 
     def used(self) -> None:
-        """Note that what uses the last slab has been enqueued."""
+        """Record that all kernels that use the last slab have been enqueued."""
         if self._most is not None:
             with self._session.driver, typed_errors("ordering copies after kernels"):
                 self._used[self._turn] = cl.enqueue_marker(self._session.queue)
