@@ -1,7 +1,7 @@
-"""Move vertices on the host until all parts keep their limits. This is the last step of every partition.
+"""Move vertices on the host until all parts keep their weight limits. This is the last step of every partition.
 
-A part over its limit gives vertices away; those whose move increases the cut least go first. If all parts keep their
-limits and none is empty, no entry is read.
+A part over its limit gives vertices away. The vertices whose move increases the cut least go first. If all parts keep
+their limits and no part is empty, no entry of the graph is read.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from scipy.sparse import coo_array
 
 from clgraph.algorithms.partition.problem import PartitionProblem
 
-MAX_ROUNDS = 16  # rounds of moves along edges. After them, excess vertices go to any part with room.
+# greatest number of rounds in which vertices move to adjacent parts. If a part is still over its limit after these
+# rounds, its excess vertices go to any part with room.
+MAX_ROUNDS = 16
 
 Parts = NDArray[np.int32]
 Sums = NDArray[np.int64]
@@ -38,7 +40,7 @@ def place(problem: PartitionProblem, parts: Parts, weights: Sums) -> None:
     heap = [(weight - limit, part) for part, (weight, limit) in enumerate(zip(weights, problem.limits, strict=True))]
     heapq.heapify(heap)
     for vertex, weight in zip(left_out[heaviest_first].tolist(), own[heaviest_first].tolist(), strict=True):
-        over, part = heap[0]  # the part with the most room
+        over, part = heap[0]  # *part* has the most room; *over* is its weight minus its limit.
         parts[vertex] = part
         heapq.heapreplace(heap, (over + weight, part))
     for over, part in heap:
@@ -46,13 +48,13 @@ def place(problem: PartitionProblem, parts: Parts, weights: Sums) -> None:
 
 
 def keep_limits(problem: PartitionProblem, parts: Parts, weights: Sums) -> int:
-    """Move vertices until no part is over its limit and none is empty. Return the increase of the cut.
+    """Move vertices until no part is over its limit and no part is empty. Return the increase of the cut.
 
     Vertices of weight 1 always fit. Other vertices fit if the heaviest weighs at most f / (n_parts - 1), where f is the
-    sum of all limits minus the total weight. They also fit if they do when each, the heaviest first, is put into the
-    part with the most room. In other cases moves reduce the weight over the limits as far as possible. An empty part
-    gets a vertex if another part can spare one, unless its share is below half a vertex. *parts* and *weights* change
-    in place.
+    sum of all limits minus the total weight. They also fit if this succeeds: put each vertex, the heaviest first, into
+    the part with the most room. In other cases moves reduce the weight over the limits as far as possible. An empty
+    part gets a vertex if another part can spare one, unless the empty part's share is below half a vertex. *parts* and
+    *weights* change in place.
     """
     is_over = bool((weights > problem.limits).any())
     if not is_over and not _hollow(problem, weights).any():
@@ -66,9 +68,9 @@ def keep_limits(problem: PartitionProblem, parts: Parts, weights: Sums) -> int:
 
 
 def _hollow(problem: PartitionProblem, weights: Sums) -> NDArray[np.bool_]:
-    """Return a mask of the parts without weight whose share is at least half a vertex.
+    """Return a mask of the parts of weight 0 that should have a vertex: their share is at least half a vertex.
 
-    A part with a smaller share is closer to that share if it is empty.
+    A part with a smaller share may stay empty, because 0 vertices are closer to its share than 1 vertex is.
     """
     share = 1 / problem.n_parts if problem.target_weights is None else problem.target_weights
     hollow: NDArray[np.bool_] = (weights == 0) & (share * problem.graph.n_vertices >= 0.5)
@@ -87,7 +89,10 @@ def _weights_of(problem: PartitionProblem, vertices: NDArray[Any]) -> Sums:
 
 
 def _entries_of(problem: PartitionProblem, vertices: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], Sums]:
-    """Return the entries of *vertices* without self-loops: indices into *vertices*, other ends, and weights."""
+    """Return the entries in the rows of *vertices* except self-loops, as three arrays.
+
+    They hold, for each entry, the index of its row in *vertices*, its column, and its weight.
+    """
     graph = problem.graph
     begins = graph.row_offsets[vertices].astype(np.int64)
     degrees = graph.row_offsets[vertices + 1] - begins
@@ -99,7 +104,7 @@ def _entries_of(problem: PartitionProblem, vertices: NDArray[Any]) -> tuple[NDAr
 
 
 def _sums_before(groups: NDArray[Any], values: Sums) -> Sums:
-    """Return for each item the sum of *values* of all earlier items of its group."""
+    """Return for each item the sum of the values of all earlier items in the same group."""
     order = np.argsort(groups, kind="stable")
     sums, sorted_groups = np.cumsum(values[order]) - values[order], groups[order]
     first = np.searchsorted(sorted_groups, sorted_groups)
@@ -111,7 +116,11 @@ def _sums_before(groups: NDArray[Any], values: Sums) -> Sums:
 def _pulls(
     problem: PartitionProblem, parts: Parts, vertices: NDArray[Any], room: Sums
 ) -> tuple[Sums, Sums, NDArray[Any]]:
-    """Return for each vertex its edge weight to its own part, the largest to a part with room, and that part or -1."""
+    """Return three values for each vertex, which tell whether a move to another part pays.
+
+    They are the weight of the vertex's edges to its own part, the largest weight of its edges to another part that has
+    room for it, and the number of that other part, or -1 if there is none.
+    """
     places, columns, weights = _entries_of(problem, vertices)
     sums = coo_array((weights, (places, parts[columns])), shape=(vertices.size, problem.n_parts)).tocsr().tocoo()
     at, part, pull = sums.row, sums.col, sums.data
@@ -121,19 +130,20 @@ def _pulls(
     own[at[is_own]] = pull[is_own]
     is_open = ~is_own & (room[part] >= _weights_of(problem, vertices)[at])
     at, part, pull = at[is_open], part[is_open], pull[is_open]
-    order = np.lexsort((-part, pull, at))  # numpy assigns in order, so the last value of an index stays
+    # The assignments below go in this order. So each vertex keeps its largest pull, and the least part of equal pulls.
+    order = np.lexsort((-part, pull, at))
     best[at[order]], target[at[order]] = pull[order], part[order]
     return own, best, target
 
 
 def _heavy(problem: PartitionProblem, parts: Parts, weights: Sums) -> NDArray[Any]:
-    """Return the vertices of nonzero weight in parts over their limits."""
+    """Return the vertices of nonzero weight in parts that are over their limits."""
     is_movable = (weights > problem.limits)[parts]
     return np.flatnonzero(is_movable if problem.vertex_weights is None else is_movable & (problem.vertex_weights > 0))
 
 
 def _move_along_edges(problem: PartitionProblem, parts: Parts, weights: Sums) -> None:
-    """Move vertices of parts over their limits to adjacent parts that have room."""
+    """Move vertices from parts over their limits to adjacent parts that have room."""
     for _ in range(MAX_ROUNDS):
         vertices, room = _heavy(problem, parts, weights), np.maximum(problem.limits - weights, 0)
         if not vertices.size:
@@ -157,9 +167,9 @@ def _move_along_edges(problem: PartitionProblem, parts: Parts, weights: Sums) ->
 def _make_fit(problem: PartitionProblem, parts: Parts, weights: Sums) -> None:
     """Remove vertices from parts over their limits and assign them to other parts, until that stops helping.
 
-    Three ways are tried. The first keeps vertices with the largest edge weight to their own part per vertex weight. The
-    second keeps the heaviest vertices. The third assigns all vertices anew. This ignores the cut, so its result is used
-    only if it keeps all limits.
+    Three ways are tried. The first keeps the vertices with the largest ratio of edge weight to their own part and
+    vertex weight. The second keeps the heaviest vertices. The third assigns all vertices anew. The third ignores the
+    cut, so its result is used only if all parts keep their limits.
     """
     for way in ("pull", "weight", "all"):
         for _ in range(MAX_ROUNDS):
@@ -188,7 +198,10 @@ def _make_fit(problem: PartitionProblem, parts: Parts, weights: Sums) -> None:
 
 
 def _fill_empty(problem: PartitionProblem, parts: Parts, weights: Sums) -> None:
-    """Give each empty part a vertex of a part with several; vertices whose move increases the cut least go first."""
+    """Give each empty part a vertex from a part that has several.
+
+    The vertices whose move increases the cut least go first.
+    """
     if not _hollow(problem, weights).any():
         return
     counts = np.bincount(parts, minlength=problem.n_parts)
@@ -216,5 +229,6 @@ def _growth_of_cut(problem: PartitionProblem, before: Parts, after: Parts) -> in
     places, columns, weights = _entries_of(problem, moved)
     sources = moved[places]
     changes = (after[sources] != after[columns]).astype(np.int64) - (before[sources] != before[columns])
-    ends = np.where(before[columns] != after[columns], 1, 2)  # Edges between two moved vertices occur twice.
+    # An edge between two moved vertices occurs twice in *columns*, other edges once. *ends* makes all count twice.
+    ends = np.where(before[columns] != after[columns], 1, 2)
     return int((changes * weights * ends).sum()) // 2

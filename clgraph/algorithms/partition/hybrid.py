@@ -22,7 +22,7 @@ HOSTS = ("metis", "cpu")
 
 
 class Hybrid(Multilevel):
-    """A multilevel run that coarsens on the device, partitions a coarse level on the CPU, and refines on the device.
+    """A multilevel partition: the device coarsens and refines, and the CPU partitions a coarse level in between.
 
     ``recipe(problem, facts)`` returns the recipe for the CPU's runtime. The CPU divides the first level of at most
     *move_at* vertices; ``None`` takes a default for the kind of device. *host* is one of :data:`HOSTS`; ``None`` takes
@@ -64,11 +64,11 @@ class Hybrid(Multilevel):
         return level
 
     def _cycles(self) -> tuple[int, int]:
-        """Return 0 cycles, so that refinement starts from the CPU's partition."""
+        """Return (0, 0): the graph is not coarsened again, and refinement goes from the CPU's partition to level 0."""
         return 0, 0
 
     def _read(self, level: int, n: int, m: int) -> PartitionProblem:
-        """Return the partition problem of a coarse level, with copies of its arrays."""
+        """Return the problem of partitioning coarse level *level*; the level's arrays are copied from the device."""
         arena = self.plan.arrays["arena"]
         words = self.plan.arrays["levels"].get(self._words * level, self._words * (level + 1))
 
@@ -109,7 +109,7 @@ def _by_metis(problem: PartitionProblem) -> NDArray[np.int32]:
         used = problem.target_weights[parts_used]
         shares = (used / used.sum()).tolist()
     rows: dict[str, Any] = {"xadj": graph.row_offsets, "adjncy": graph.column_indices}
-    if hasattr(pymetis, "CSRAdjacency"):  # since 2025, when xadj and adjncy were deprecated
+    if hasattr(pymetis, "CSRAdjacency"):  # pymetis has had it since 2025, when xadj and adjncy were deprecated
         rows = {"adjacency": pymetis.CSRAdjacency(graph.row_offsets, graph.column_indices)}
     _, parts = pymetis.part_graph(
         parts_used.size,

@@ -19,13 +19,15 @@ LOCK_FREE, TWO_HOP, HASHED, GROWING, REFINING = (
     f"partition/{name}.cl" for name in ("lock_free", "two_hop", "hashed", "greedy_growing", "label_propagation")
 )
 _ROUNDS = 5  # rounds of matching
-_MAX_SHRINKING = 0.95  # vertices of a level relative to the level before. Above this, it hardly shrinks.
-_TURNS_A_READ = 4  # turns of refinement enqueued before the host reads whether it has ended
-_MAX_GROWN = 1 << 26  # greatest number of words of all partitions of the coarsest level
-_GROUPS_A_UNIT = 2  # work-groups per compute unit that refine levels in one launch
-# For each effort: the number of cycles that coarsen and refine again within the parts, and the greatest number of
-# vertices of the level from which a cycle starts. With normal effort only CPUs make cycles, because they refine in
-# fewer turns. On other devices more turns gain more.
+# number of vertices of a level divided by the number of the next finer level. Above this ratio, coarsening has almost
+# stopped to shrink the graph.
+_MAX_SHRINKING = 0.95
+_TURNS_A_READ = 4  # turns of refinement that are enqueued before the host reads whether refinement has ended
+_MAX_GROWN = 1 << 26  # greatest size, in words, of all candidate partitions of the coarsest level together
+_GROUPS_A_UNIT = 2  # work-groups per compute unit in a launch that refines several levels
+# For each effort, two numbers. The first is the number of cycles; a cycle coarsens again, merging only vertices of the
+# same part, and refines again. The second is the greatest number of vertices of the level where a cycle starts.
+# With normal effort only CPUs make cycles, because CPUs refine in fewer turns. Other devices gain more from more turns.
 _CYCLES = {"normal": (1, 1 << 16), "max": (16, 1 << 18)}
 
 
@@ -42,7 +44,7 @@ class PartitionPlan(Plan):
         return parts, cut, weights
 
     def found(self) -> tuple[NDArray[np.int32], int, NDArray[np.int64]]:
-        """Return the same as :meth:`result`, but as the device left it: parts may be over their limits."""
+        """Return the same three values as :meth:`result`, as the device left them: parts may be over their limits."""
         n, k = self.problem.graph.n_vertices, self.problem.n_parts
         if not self.arrays:  # One part, or no vertices: all vertices are in part 0.
             return np.zeros(n, np.int32), 0, np.array([self.problem.total_weight, *[0] * (k - 1)])
@@ -60,14 +62,15 @@ class PartitionPlan(Plan):
 
     @property
     def levels(self) -> list[dict[str, Any]]:
-        """The sizes, times and cuts of the levels of the last run."""
+        """For each level of the last run, its size, its times and its cut."""
         return [] if not self.used else self.used[0].levels
 
 
 class Multilevel:
-    """A multilevel run, whose kernels the host launches. ``run()`` leaves the parts in the plan's array ``work``.
+    """One run of a multilevel partition. The host launches its kernels.
 
-    ``sizes`` has the numbers of vertices and entries of each level, the finest first.
+    ``run()`` leaves the part of each vertex in the plan's array ``work``. ``sizes`` has the numbers of vertices and
+    entries of each level, the finest level first.
     """
 
     def __init__(self, plan: Any) -> None:
@@ -77,7 +80,7 @@ class Multilevel:
         self._drops = bool(values["drop_light_edges"])
         own = LOCK_FREE, TWO_HOP, HASHED, GROWING, variants.POPULATION, REFINING
         for source in (*own, *variants.sources_of(plan.problem, self._drops)):
-            plan.program(source)  # Compile now, so that no run waits for it.
+            plan.program(source)  # Compile the kernels now, so that no run waits for the compiler.
         self._turn = variants.turn_of(plan.problem)
         self._launches: dict[str, Launch] = {}
         self._constant = plan.program(REFINING).constant
@@ -101,8 +104,9 @@ class Multilevel:
         n, m = self.plan.problem.graph.n_vertices, self.plan.problem.graph.n_edges
         self.sizes = [(n, m)]
         self.levels, self._peak = [], 0
-        self._coarsening: dict[int, float] = defaultdict(float)  # seconds by level
-        self._refinement: dict[int, float] = defaultdict(float)  # the same, if the host launches each turn
+        self._coarsening: dict[int, float] = defaultdict(float)  # seconds of coarsening by level
+        # seconds of refinement by level; filled only if the host launches each turn
+        self._refinement: dict[int, float] = defaultdict(float)
         started = time.perf_counter()
         if n > self._coarsest:
             self._coarsen()
@@ -124,7 +128,7 @@ class Multilevel:
         }
 
     def _cycles(self) -> tuple[int, int]:
-        """Return the number of cycles that coarsen and refine again, and the finest level that they keep."""
+        """Return the number of cycles that coarsen and refine again, and the level where each cycle starts."""
         problem, coarsest = self.plan.problem, len(self.sizes) - 1
         cycles, most = _CYCLES[problem.effort]
         is_wanted = problem.effort == "max" or variants.is_hasty(problem, self._session.facts)
@@ -134,7 +138,7 @@ class Multilevel:
         return cycles, next(level for level, (n, _) in enumerate(self.sizes) if n <= most or level == coarsest - 1)
 
     def _found(self) -> list[dict[str, Any]]:
-        """Return the sizes, times and cut of each level."""
+        """Return a dictionary for each level, with its size, its times and its cut."""
         words, found = self.plan.arrays["levels"].get().reshape(-1, self._words), []
         for level, (n, m) in enumerate(self.sizes):
             cut, turns = (int(words[level, self._constant(name)]) for name in ("LEVEL_CUT", "LEVEL_TURNS"))
@@ -157,7 +161,8 @@ class Multilevel:
     def _coarsen(self, cycle: int = 0) -> None:
         """Add coarser levels.
 
-        In a later *cycle* only vertices of the same part of BEST are merged, and BEST is carried to the coarser levels.
+        If *cycle* is not 0, only vertices of the same part of BEST are merged, and BEST is carried to the coarser
+        levels.
         """
         problem, sizes, constant = self.plan.problem, self.sizes, self._constant
         best, other = constant("BEST"), constant("TARGET")
@@ -168,7 +173,7 @@ class Multilevel:
             started, level, (n, m) = time.perf_counter(), len(sizes) - 1, sizes[-1]
             seed = (problem.seed + 0x9E3779B9 * level + 0xC2B2AE35 * cycle) % 2**32
             self._match(level, n, at_hubs, seed, most_weight, within)
-            # A level never needs more memory than the one before.
+            # A level never needs more memory than the next finer level, so the room reserved here is enough.
             self.reserve("arena", end + 3 * n + 1 + 2 * m, keeps=True)
             self._contract(level, n, m)
             words = self.plan.arrays["levels"].get(self._words * (level + 1), self._words * (level + 2))
@@ -191,7 +196,10 @@ class Multilevel:
             self.launch(HASHED, "carry_parts", n, level=level, is_coarser=0, before=other, after=best)
 
     def reserve(self, name: str, size: int, *, keeps: bool = False) -> None:
-        """Replace array *name* by one of at least *size* items if it is shorter. *keeps* preserves its contents."""
+        """Replace array *name* by a new array of at least *size* items, if it is shorter.
+
+        With *keeps*, the old contents are copied to the new array.
+        """
         plan, old = self.plan, self.plan.arrays[name]
         if size <= old.size:
             return
@@ -233,7 +241,7 @@ class Multilevel:
             self.launch(HASHED, kernel, n, level=level)
 
     def _partition_coarsest(self) -> int:
-        """Partition the coarsest level. Return the level to refine next."""
+        """Partition the coarsest level. Return the number of the level to refine next."""
         level, n = len(self.sizes) - 1, self.sizes[-1][0]
         constant, n_parts = self.plan.program(GROWING).constant, self.plan.problem.n_parts
         each = constant("VERTEX_WORDS") * (n + n % 2) + constant("PART_WORDS") * n_parts
@@ -248,7 +256,10 @@ class Multilevel:
         return last - 1
 
     def _uncoarsen(self, level: int, last: int = 0) -> None:
-        """Refine the levels from *level* to *last*, starting from the partition of the next coarser level, if any."""
+        """Refine the levels from *level* down to *last*.
+
+        Refinement starts from the partition of the next coarser level, if there is one.
+        """
         facts, coarsest = self._session.facts, len(self.sizes) - 1
         refinement = self.plan.problem.refinement
         if facts.dialect.has_grid_barrier and refinement == "label_propagation" and level >= 0:
@@ -276,5 +287,5 @@ class Multilevel:
         self._refinement[level] += time.perf_counter() - started
 
     def check(self) -> None:
-        """Raise an error if a wait on the device timed out."""
+        """Raise an error if work-groups waited too long for each other at a grid barrier in the last run."""
         check_status(int(self.plan.arrays["state"].item(self._constant("GRID_STATUS"))), "refine_levels")

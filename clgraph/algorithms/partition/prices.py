@@ -1,4 +1,4 @@
-"""Predicted work of each strategy of partitions, from graph statistics.
+"""Predicted work of each strategy of graph partitioning, from graph statistics.
 
 The constants are fitted to partitions into 2, 16 and 64 parts of grids, roads, points in the plane and R-MAT of 2^14 to
 2^18 vertices on two CPUs (PoCL, Intel), and to meshes on an H200 (``benchmarks/results/partition-h200.json``). The fit
@@ -15,34 +15,36 @@ from clgraph.algorithms.partition.problem import PartitionProblem
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Chain, Gathers, Work
 
-SHRINKING = 0.57  # size of a level relative to the level before, in vertices and in entries, on meshes
+SHRINKING = 0.57  # size of a level divided by the size of the next finer level, in vertices and in entries, on meshes
 COARSEST = 8.0  # vertices per part on the coarsest level
-# On CPUs the time of one core is expressed in dependent loads from its second-level cache.
-NEAR_BYTES = 2.0**18
-ENTRY_LOADS, VERTEX_LOADS = 8.0, 150.0  # loads per entry and per vertex of the graph, to make all levels
-BORDER_LOADS = 40_000.0  # loads per vertex of the graph at the border of a part, to refine all levels
-AFTER_METIS = 0.3  # share of BORDER_LOADS needed after METIS has divided a coarse level: few turns improve its cut
-# METIS on one core.
-METIS_ENTRY_SECONDS, METIS_VERTEX_SECONDS, METIS_BORDER_SECONDS = 6e-8, 5e-7, 1e-6  # the last per entry at a border
-# Greatest number of vertices of a level that moves to the CPU. METIS divides grids, roads and points of 2^14 vertices
-# in less time than two cores take to refine their levels. For 2^18 vertices it is faster to coarsen to an eighth first
-# (PoCL and Intel, 2 to 64 parts). A GPU spends 7 ms at barriers on the coarse levels (H200); METIS divides some 2^12
-# vertices in that time.
+# On CPUs the predicted work is a number of loads from the second-level cache. Each load waits for the load before it.
+NEAR_BYTES = 2.0**18  # working set of these loads
+ENTRY_LOADS, VERTEX_LOADS = 8.0, 150.0  # loads to make all levels, per entry and per vertex of the graph
+BORDER_LOADS = 40_000.0  # loads to refine all levels, per vertex of the graph at the border of a part
+# share of BORDER_LOADS that refinement takes after METIS has divided a coarse level, because only a few turns improve
+# METIS's cut
+AFTER_METIS = 0.3
+# seconds of METIS on one core, per entry, per vertex, and additionally per entry at the border of a part
+METIS_ENTRY_SECONDS, METIS_VERTEX_SECONDS, METIS_BORDER_SECONDS = 6e-8, 5e-7, 1e-6
+# Greatest number of vertices of the level that ``hybrid`` gives to the CPU, if the device is a CPU and if it is a GPU.
+# METIS divides grids, roads and points of 2^14 vertices in less time than two cores take to refine all levels of such a
+# graph. A graph of 2^18 vertices is divided faster if it is first coarsened to an eighth (PoCL and Intel, 2 to 64
+# parts). A GPU waits for 7 ms at barriers of the coarse levels (H200). In 7 ms METIS divides some 2^12 vertices.
 CPU_MOVED_VERTICES, GPU_MOVED_VERTICES = 1 << 15, 1 << 12
-# On GPUs.
-LOOKS = 42.0  # random reads per entry of the graph, on all levels together
-ENTRY_BYTES, VERTEX_BYTES = 340.0, 230.0  # streamed bytes per entry and vertex of the graph, on all levels together
-LEVEL_LAUNCHES = 20.0  # launches to make a level
-# Refinement, in order: turns per level; grid barriers per turn on GPUs; launches per turn elsewhere; turns between two
-# reads by the host.
+# The next four numbers are for GPUs.
+LOOKS = 42.0  # random reads on all levels together, per entry of the graph
+ENTRY_BYTES, VERTEX_BYTES = 340.0, 230.0  # bytes streamed on all levels together, per entry and vertex of the graph
+LEVEL_LAUNCHES = 20.0  # kernel launches to make one level
+# Four numbers for refinement: the turns per level, the grid barriers per turn on devices with grid barriers, the kernel
+# launches per turn on other devices, and the turns after which the host reads whether refinement has ended.
 TURNS_A_LEVEL, TURN_BARRIERS, TURN_LAUNCHES, TURNS_A_READ = 60.0, 12.0, 4.0, 4.0
 
 
 def moved_vertices(facts: DeviceFacts, host: str = "metis") -> int:
-    """Return the greatest number of vertices of a level that *host* divides (METIS or the CPU's OpenCL runtime).
+    """Return the greatest number of vertices that a level may have so that *host* divides it.
 
-    With a GPU, the runtime divides only the coarsest level: PoCL on 16 cores took 190 ms for a level of 2^12 vertices,
-    for which an H200 needs some 10 ms.
+    *host* is METIS or the CPU's OpenCL runtime. If the device is a GPU, that runtime divides only the coarsest level:
+    PoCL on 16 cores took 190 ms for a level of 2^12 vertices, while an H200 takes some 10 ms.
     """
     if facts.is_cpu:
         return CPU_MOVED_VERTICES
@@ -56,12 +58,12 @@ def has_metis() -> bool:
 
 
 def gpu(problem: PartitionProblem, facts: DeviceFacts) -> Work:
-    """Return the work of ``gpu``, in which the device also divides the coarsest level."""
+    """Return the work of strategy ``gpu``, in which the device also divides the coarsest level."""
     return _on_device(problem, facts, COARSEST * problem.n_parts, 1.0)
 
 
 def hybrid(problem: PartitionProblem, facts: DeviceFacts) -> Work:
-    """Return the work of ``hybrid``: the device makes and refines levels, and METIS divides one."""
+    """Return the work of strategy ``hybrid``: the device makes and refines levels, and METIS divides one of them."""
     n, m = float(problem.graph.n_vertices), float(problem.graph.n_edges)
     moved = min(n, float(moved_vertices(facts)))
     own = m * moved / max(1.0, n)
@@ -71,10 +73,10 @@ def hybrid(problem: PartitionProblem, facts: DeviceFacts) -> Work:
 
 
 def border_share(problem: PartitionProblem, n: float) -> float:
-    """Return the estimated share of vertices with neighbours in other parts, on a level of *n* vertices.
+    """Return the estimated share of vertices with neighbours in other parts, on a coarse level of *n* vertices.
 
-    As in the plane, the depth of a part is estimated as the depth of the graph divided by √n_parts. Its border is one
-    layer of vertices.
+    The estimate assumes a graph in the plane. A part then has the depth of the level divided by √n_parts, and its
+    border is one layer of vertices.
     """
     stats = problem.stats
     depth = stats.estimated_depth * math.sqrt(n / max(1, stats.n_vertices))
@@ -82,9 +84,13 @@ def border_share(problem: PartitionProblem, n: float) -> float:
 
 
 def _on_device(problem: PartitionProblem, facts: DeviceFacts, last: float, refined: float) -> Work:
-    """Return the work of making and refining levels down to *last* vertices; a CPU needs *refined* of BORDER_LOADS."""
+    """Return the device's work to make and refine levels, if the coarsest level has *last* vertices.
+
+    On a CPU, refinement takes the share *refined* of BORDER_LOADS.
+    """
     n, m = float(problem.graph.n_vertices), float(problem.graph.n_edges)
-    made = max(0.0, 1.0 - last / max(1.0, n))  # share of all levels' work that the device does
+    # the work of coarsening down to *last* vertices, as a share of the work of coarsening as far as possible
+    made = max(0.0, 1.0 - last / max(1.0, n))
     if facts.is_cpu:
         loads = made * (ENTRY_LOADS * m + VERTEX_LOADS * n) + refined * BORDER_LOADS * border_share(problem, n) * n
         return Work(chains=(Chain(loads / facts.compute_units, NEAR_BYTES),))

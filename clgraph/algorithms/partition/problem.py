@@ -30,17 +30,17 @@ MATCHINGS = ("two_hop", "lock_free", "segmented")
 CONTRACTIONS = ("hashed", "sorted")
 REFINEMENTS = ("label_propagation", "buffered", "permutations", "noop")
 EFFORTS = ("normal", "max")
-_MAX_CUT = 2**30  # greatest total edge weight, so that twice the cut fits 32 bits
+_MAX_CUT = 2**30  # greatest total edge weight. Kernels hold twice the cut in 32 bits.
 _MAX_WEIGHT = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False)
 class Apart:
-    """The vertices that are heavier than any limit. Each gets a part of its own.
+    """The vertices that are heavier than the limit of every part. Each of these vertices gets a part of its own.
 
-    The reduced problem keeps these vertices, but without entries and with weight 0. It has only the *others* of the
-    parts of the *whole* problem, numbered from 0. All edges of the heavy vertices are cut; they weigh *edge_cut*
-    together.
+    The reduced problem keeps these vertices, but without edges and with weight 0. Its parts are the parts *others* of
+    the *whole* problem, numbered from 0. All edges of the heavy vertices are cut. *edge_cut* is the weight of these
+    edges.
     """
 
     whole: PartitionProblem
@@ -52,7 +52,7 @@ class Apart:
 
 @dataclass(frozen=True, eq=False)
 class PartitionProblem(GraphProblem):
-    """The checked arguments of :func:`partition`: a symmetric graph, and the wanted parts.
+    """The checked arguments of :func:`partition`: a symmetric graph, and the number and sizes of the wanted parts.
 
     Attributes
     ----------
@@ -87,12 +87,12 @@ class PartitionProblem(GraphProblem):
 
     @cached_property
     def shares(self) -> NDArray[np.int64]:
-        """The wanted weight of each part, rounded up."""
+        """The wanted weight of each part, :attr:`targets`, rounded up to integers."""
         return np.ceil(self.targets).astype(np.int64)
 
     @cached_property
     def limits(self) -> NDArray[np.int64]:
-        """The weight limit of each part, at most the total weight. A single heavier vertex may exceed it."""
+        """The greatest allowed weight of each part, at most the total weight. A single vertex may be heavier."""
         most = np.minimum(np.floor((1 + self.imbalance) * self.targets), self.total_weight).astype(np.int64)
         return np.maximum(self.shares, most)
 
@@ -104,10 +104,10 @@ class PartitionProblem(GraphProblem):
         return self.target_weights * self.total_weight
 
     def without_heavy(self) -> Self:
-        """Return the problem without the vertices that are heavier than any limit.
+        """Return the problem without the vertices that are heavier than the limit of every part.
 
         Each heavy vertex gets a part of its own; the heaviest gets the part with the greatest share. The other parts
-        share the rest of the weight. This lowers their limits, so more vertices may become heavy.
+        share the rest of the weight. The limits of the other parts become lower, so more vertices may become heavy.
         """
         if self.vertex_weights is None or self.heaviest <= self.limits.max():
             return self
@@ -126,7 +126,7 @@ class PartitionProblem(GraphProblem):
 
 
 def whole_of(problem: PartitionProblem) -> PartitionProblem:
-    """Return the user's problem, from which *problem* may lack the heaviest vertices."""
+    """Return the user's whole problem, including heavy vertices that were taken out of *problem*."""
     return problem if problem.apart is None else problem.apart.whole
 
 
@@ -167,7 +167,7 @@ def as_problem(
 
 
 def _without_entries_of(graph: Graph, vertices: NDArray[Any]) -> tuple[Graph, int]:
-    """Return *graph* without the edges of *vertices*, and the weight of these edges except self-loops."""
+    """Return *graph* without the edges of *vertices*, and the total weight of the removed edges except self-loops."""
     is_left_out = np.zeros(graph.n_vertices, bool)
     is_left_out[vertices] = True
     rows, columns, weights = graph.sources(), graph.column_indices, graph.edge_weights

@@ -1,4 +1,4 @@
-"""The strategies of partitions, each a function that returns its recipe."""
+"""The strategies of graph partitioning. Each is a function that returns a recipe: the steps of the strategy."""
 
 from __future__ import annotations
 
@@ -22,11 +22,17 @@ from clgraph.runtime.graphs.device_graph import device_graph
 from clgraph.runtime.session import Session
 
 _COARSEST = 8  # vertices per part on the coarsest level
-_COARSEST_OF_OTHERS = 16  # the same with other refinements than label propagation, as they improve bisections less
+# vertices per part on the coarsest level if the refinement is not label propagation. The number is larger because other
+# refinements improve the bisections of the coarsest level less.
+_COARSEST_OF_OTHERS = 16
 _MIN_COARSEST = 128  # least number of vertices of the coarsest level
-_ALONE = 1024  # size of a work-group that makes or refines a partition alone; large, as it mostly waits for memory
-_FEW_COUNTERS = 2  # counters of a sub-group that bisects, one per side
-_SAME_EVERYWHERE = 8  # individuals of a deterministic partition, the same on every device
+# greatest size of a work-group that makes or refines a whole partition without other work-groups. It is large because
+# such a work-group mostly waits for memory.
+_ALONE = 1024
+_FEW_COUNTERS = 2  # counters of a sub-group that bisects a block: one for each side of the bisection
+# candidate partitions ("individuals") of the coarsest level for a deterministic partition. The number is the same for
+# all devices, so that all devices find the same partition.
+_SAME_EVERYWHERE = 8
 
 
 def gpu(
@@ -114,10 +120,11 @@ def hybrid(
     move_at: int | None = None,
     host: str | None = None,
 ) -> Recipe:
-    """Return the recipe of ``gpu``, except that the CPU divides the first level of at most *move_at* vertices.
+    """Return the recipe of a multilevel partition in which the CPU divides a coarse level.
 
-    The default of *move_at* depends on the kind of device. *host* is ``"metis"``, which needs pymetis, or ``"cpu"``,
-    the best OpenCL runtime of the CPU. The default is METIS if pymetis is installed.
+    It is the recipe of ``gpu``, except that the CPU divides the first level of at most *move_at* vertices. The default
+    of *move_at* depends on the kind of device. *host* is ``"metis"``, which needs pymetis, or ``"cpu"``, the best
+    OpenCL runtime of the CPU. The default of *host* is METIS if pymetis is installed.
     """
     if move_at is not None:
         checked_count("move_at", move_at, 2**31 - 1)
@@ -131,7 +138,7 @@ def hybrid(
 
 
 def _group(facts: DeviceFacts, parts_room: int, most: int = 256) -> int:
-    """Return the work-group size. Each sub-group needs *parts_room* counters in local memory."""
+    """Return the work-group size of kernels in which each sub-group has *parts_room* counters in local memory."""
     width = facts.sub_group_size
     if facts.is_cpu:
         return 1 if width == 1 else 2 * width
@@ -140,7 +147,7 @@ def _group(facts: DeviceFacts, parts_room: int, most: int = 256) -> int:
 
 
 def _prepare(plan: Any) -> dict[str, Any]:
-    """Return the kernels' array of values per part, filled with the limits and shares."""
+    """Return the array ``parts_work``, which holds several values per part. Limits and shares are filled in."""
     problem, session = plan.problem, plan.session
     if not plan.recipe.steps:
         return {}
@@ -179,7 +186,7 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def contenders(problem: PartitionProblem, facts: DeviceFacts) -> tuple[str, ...]:
-    """Return the strategies that ``"auto"`` compares.
+    """Return the names of the partition strategies that ``"auto"`` compares.
 
     ``hybrid`` is among them on CPUs if pymetis is installed, except for deterministic partitions and for maximal
     effort.

@@ -1,4 +1,4 @@
-"""Variants of the phases of a multilevel partition: their launches, arrays and definitions."""
+"""Variants of matching, contraction and refinement in a multilevel partition: launches, arrays and definitions."""
 
 from __future__ import annotations
 
@@ -25,35 +25,40 @@ _ACCEPTING = {
     "noop": (),
 }
 _ANY_GAIN = -(2**30)
-_MAX_ROUNDS = 256  # greatest number of rounds of matching. Some twenty are expected.
-_ROUNDS_A_READ = 4  # rounds of matching enqueued before the host reads whether vertices are left
-_DENSER = 2  # greatest mean degree of levels without light edges, relative to the graph
-_SHORT = 8  # mean entries per row. Above this, individuals are slow: sub-groups process rows, and a group has few.
-# For each effort: the greatest numbers of vertices and entries of a level on which individuals are refined.
+_MAX_ROUNDS = 256  # greatest number of rounds of matching. Some twenty rounds are expected.
+_ROUNDS_A_READ = 4  # rounds of matching that are enqueued before the host reads whether unmatched vertices are left
+_DENSER = 2  # greatest mean degree of a coarse level after light edges are dropped, in mean degrees of the graph
+# An "individual" is one of several candidate partitions, which a single work-group refines. On levels with more entries
+# per row than this, that is slow, because a sub-group processes a row and a work-group has few sub-groups.
+_SHORT = 8
+# For each effort, the greatest numbers of vertices and entries of a level on which individuals are refined.
 _SMALL = {"normal": (1 << 12, 1 << 15), "max": (1 << 13, 1 << 17)}
 _GENERATIONS = {"normal": 0, "max": 10}
-_MAX_WORDS = 1 << 27  # greatest number of words of an array for all individuals
+_MAX_WORDS = 1 << 27  # greatest size, in words, of an array that holds data of all individuals
 
 
 def padded(n: int) -> int:
-    """Return *n* rounded up to a multiple of 1024, the granularity of arrays that share a buffer."""
+    """Return *n* rounded up to a multiple of 1024, because arrays that share a buffer begin at such multiples."""
     return -(-max(1, n) // 1024) * 1024
 
 
 def turn_of(problem: PartitionProblem) -> tuple[tuple[str, str], ...]:
-    """Return (file, kernel) pairs for a turn of refinement, without the kernel ``direct_turn`` that begins it."""
+    """Return the kernels of one turn of refinement as (file, kernel) pairs.
+
+    The kernel ``direct_turn``, which begins every turn, is not included.
+    """
     return (_REFINING, "ask_border"), *_ACCEPTING[problem.refinement], (_REFINING, "apply_moves")
 
 
 def sources_of(problem: PartitionProblem, drops: bool) -> tuple[str, ...]:
-    """Return the kernel files of the problem's variants."""
+    """Return the kernel files of the variants that *problem* selects."""
     matching = (SEGMENTED,) * (problem.matching == "segmented")
     contraction = (SORTED,) * (problem.contraction == "sorted") + (LIGHT_EDGES,) * drops
     return tuple({source: None for source, _ in turn_of(problem)}) + matching + contraction
 
 
 def arrays_of(problem: PartitionProblem, drops: bool) -> dict[str, Array]:
-    """Return the arrays that the problem's variants need."""
+    """Return the additional arrays for the variants that *problem* selects."""
     found: dict[str, Array] = {}
     n, m = problem.graph.n_vertices, problem.graph.n_edges
     if problem.matching == "segmented":
@@ -73,14 +78,18 @@ def arrays_of(problem: PartitionProblem, drops: bool) -> dict[str, Array]:
 
 
 def is_hasty(problem: PartitionProblem, facts: DeviceFacts) -> bool:
-    """Return whether to refine in fewer turns, as CPUs do by default. This makes their cut only a little worse."""
+    """Return whether to refine in fewer turns, as CPUs do by default.
+
+    On CPUs the cut becomes only a little worse with fewer turns.
+    """
     return facts.is_cpu and problem.effort == "normal" and not problem.deterministic
 
 
 def individual_defines(problem: PartitionProblem, facts: DeviceFacts) -> dict[str, int | str]:
     """Return the definitions of the kernels that refine individuals.
 
-    On GPUs all individuals wait for the one with the most turns. So with normal effort they give up sooner.
+    On GPUs all individuals wait for the individual with the most turns. So with normal effort, refinement ends after
+    fewer turns without success.
     """
     if is_hasty(problem, facts):
         return {"MIXES": 0}
@@ -90,7 +99,7 @@ def individual_defines(problem: PartitionProblem, facts: DeviceFacts) -> dict[st
 def defines_of(
     problem: PartitionProblem, facts: DeviceFacts, parts_room: int, top_k: int, drops: bool
 ) -> dict[str, dict[str, int | str]]:
-    """Return the definitions of each kernel file of the problem's variants.
+    """Return the definitions of each kernel file of the variants that *problem* selects.
 
     Label propagation has rounds that may return to an earlier partition. Other refinements continue only while the cut
     falls.
@@ -103,14 +112,15 @@ def defines_of(
     refining |= {"ROUNDS": "1u", "MIXES": 0}
     if problem.refinement == "buffered":
         return {_REFINING: refining | {"FINE_SHARE": 0, "COARSE_SHARE": 0}, BUFFERED: room}
-    refining |= {"FINE_SHARE": 4, "COARSE_SHARE": 4}  # Moves may gain together although each alone loses.
+    # Several moves may decrease the cut together although each alone increases it. So such moves are requested, too.
+    refining |= {"FINE_SHARE": 4, "COARSE_SHARE": 4}
     return {_REFINING: refining, BUFFERED: {**room, "LEAST_GAIN": _ANY_GAIN}, PERMUTATIONS: {**room, "TOP": top_k}}
 
 
 def match_segments(run: Any, level: int, n: int, seed: int, most_weight: int) -> None:
-    """Match until each of the *n* vertices is matched or has no free neighbour that fits.
+    """Match neighbours until each of the *n* vertices has a mate or has no unmatched neighbour that fits.
 
-    A pair may weigh at most *most_weight*.
+    Two neighbours fit if they weigh at most *most_weight* together.
     """
     given = {"open_room": run.plan.problem.graph.n_vertices}
     lengths, has_atomics = run.plan.arrays["open_lengths"], run.plan.session.facts.has_int64_atomics
@@ -127,7 +137,11 @@ def match_segments(run: Any, level: int, n: int, seed: int, most_weight: int) ->
 
 
 def sort_entries(run: Any, level: int, n: int, m: int) -> None:
-    """Contract *level* by a sort: fill the slots of its coarse vertices with the *m* entries, merged."""
+    """Contract *level* by a sort.
+
+    The *m* entries of the level are sorted by coarse rows and columns, equal entries are merged, and each coarse vertex
+    gets the merged entries of its row in its slots.
+    """
     shift, arrays = n.bit_length(), run.plan.arrays
     run.launch(SORTED, "gather_entries", n, level=level, shift=shift)
     names = ("packed", "packed_sorted", "entry_weights", "entry_weights_sorted")
@@ -138,7 +152,7 @@ def sort_entries(run: Any, level: int, n: int, m: int) -> None:
 
 
 def drop_light_edges(run: Any, level: int, n: int, m: int) -> None:
-    """Drop the lightest edges of the level that is being made from *level*."""
+    """Drop the lightest edges of the next coarser level, which is being made from *level*."""
     problem = run.plan.problem
     degree = -(-_DENSER * problem.graph.n_edges // max(1, problem.graph.n_vertices))
     run.plan.arrays["class_counts"].fill(0)
@@ -147,7 +161,7 @@ def drop_light_edges(run: Any, level: int, n: int, m: int) -> None:
 
 
 def first_level(problem: PartitionProblem, sizes: list[tuple[int, int]]) -> int | None:
-    """Return the finest level on which individuals are refined, or ``None``."""
+    """Return the finest level on which individuals are refined, or ``None`` if there is no such level."""
     if problem.refinement != "label_propagation":
         return None
     most_vertices, most_entries = _SMALL[problem.effort]
@@ -156,10 +170,10 @@ def first_level(problem: PartitionProblem, sizes: list[tuple[int, int]]) -> int 
 
 
 def refine_individuals(run: Any, last: int, individuals: int, grown_each: int) -> None:
-    """Refine individuals from the coarsest level to *last*, combine them there, and keep the best as the partition.
+    """Refine several candidate partitions ("individuals"), combine them, and keep the best.
 
-    An individual is one of several candidate partitions. The array ``grown`` has their partitions of the coarsest
-    level, of *grown_each* words each.
+    The individuals are refined from the coarsest level to level *last*, where they are combined. The array ``grown``
+    holds each individual's partition of the coarsest level, in *grown_each* words.
     """
     problem, constant = run.plan.problem, run.plan.program(POPULATION).constant
     n_parts, room = problem.n_parts, padded(run.sizes[last][0])
