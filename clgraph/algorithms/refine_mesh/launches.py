@@ -1,4 +1,4 @@
-"""The launches of a refinement: rounds over the whole mesh, and passes in which work-groups refine patches."""
+"""Kernel launches of a mesh refinement: rounds over the whole mesh, and passes in which work-groups refine patches."""
 
 from __future__ import annotations
 
@@ -17,17 +17,23 @@ from clgraph.runtime.session import Session
 MARK, ROUNDS, INSERT, PATCHES, GROUP_PATCHES = (
     f"refine_mesh/{file}.cl" for file in ("mark", "rounds", "insert", "patches", "group_patches")
 )
-WAITING = 32  # new bad triangles that a worker remembers. The next round finds any others.
-_CURVE = 49152.0  # cells of the Hilbert curve's grid across the mesh. The rest of 2^16 is room for shifts.
-_SHIFTS = (0.0, 9362.0, 3277.0, 14043.0, 6242.0)  # shift of the curve in cells, per pass; it moves the patches' borders
+# greatest number of new bad triangles that a work-item remembers in order to refine them in the same round. The next
+# round finds the bad triangles that were not remembered.
+WAITING = 32
+# The Hilbert curve that orders triangles has 2^16 cells across. The mesh takes 49152 of them, because the rest is room
+# for shifts.
+_CURVE = 49152.0
+# Each pass shifts the mesh on the Hilbert curve by another number of cells, so that each pass has other patch borders.
+_SHIFTS = (0.0, 9362.0, 3277.0, 14043.0, 6242.0)
 
 
 class Sizes:
-    """The sizes of launches on a device.
+    """Work-group sizes and numbers of work-groups for the kernels of refinement on one device.
 
-    ``group`` and ``exact`` define the work-group size, ``exact`` for kernels with exact arithmetic. ``groups``,
-    ``walkers`` and ``exact_groups`` are the numbers of work-groups of most kernels, of walks, and of exact walks.
-    ``workers`` is the number of work-items that refine patches.
+    ``exact`` defines the work-group size of kernels with exact arithmetic, and ``group`` that size for other kernels.
+    ``groups`` is the number of work-groups of most kernels. ``walkers`` and ``exact_groups`` are the numbers of
+    work-groups that walk through cavities, without and with exact arithmetic. ``workers`` is the number of work-items
+    that refine patches.
     """
 
     def __init__(self, facts: DeviceFacts) -> None:
@@ -39,10 +45,11 @@ class Sizes:
 
 
 class Launches:
-    """The kernels of rounds, bound to *scope*: the arrays of the mesh and the values that kernels share.
+    """The kernels of refinement rounds, bound to the arguments in *scope*: mesh arrays and shared values.
 
-    The rim of a cavity may have at most *rim* edges. A round has at most *n_rows* candidates; if they claim by atomics,
-    at most *workers* at a time.
+    The cavity of a point is the set of triangles that the point replaces; its rim is the boundary of the cavity. A rim
+    may have at most *rim* edges. A round has at most *n_rows* candidates. In rounds that insert points as soon as their
+    triangles are claimed, *workers* work-items refine at a time.
     """
 
     def __init__(self, session: Session, scope: Mapping[str, Any], *, rim: int, n_rows: int, workers: int) -> None:
@@ -60,11 +67,12 @@ class Launches:
     def sets(
         self, claim: bool = True, again: int = 0, checks: str = "AT_ONCE", from_device: bool = False
     ) -> list[list[Launch]]:
-        """Return the launches of rounds that first find a set of candidates without conflicts and then insert them.
+        """Return the launches of a round that first finds candidates without conflicts and then inserts their points.
 
-        Candidates *claim* triangles by atomics, or else write keys. Losers try *again* this many times by atomics.
-        *checks* is the way of checking new triangles: "AT_ONCE", "LISTED" or "BY_CHILDREN", see
-        cl/refine_mesh/insert.cl. Kernels launch the children if *from_device*, else the host does.
+        With *claim*, candidates claim triangles by atomics; without it, they write keys to triangles. Candidates that
+        lose try again, *again* times, by atomics. *checks* says how new triangles are checked: "AT_ONCE", "LISTED" or
+        "BY_CHILDREN" (see cl/refine_mesh/insert.cl). With "BY_CHILDREN", kernels launch the grids that check if
+        *from_device*; otherwise the host does.
         """
         session, n_rows, sizes = self._session, self._n_rows, self._sizes
         exact_items = sizes.exact["WG_SIZE"] * sizes.exact_groups
@@ -104,10 +112,10 @@ class Launches:
         return [first + walked(claim), *([later] * again)]
 
     def claims(self, keeps: bool) -> tuple[list[list[Launch]], Launch]:
-        """Return the launches of rounds that insert points as soon as their triangles are claimed.
+        """Return the launches of a round in which a work-item inserts a point as soon as it has claimed the triangles.
 
-        The second result is the launch that counts urgencies. With *keeps*, a worker continues with bad triangles that
-        it has made.
+        The second result is the launch that counts the bad triangles of each urgency. With *keeps*, a work-item also
+        refines the bad triangles that it has made itself.
         """
         session, sizes, workers = self._session, self._sizes, self._workers
         rounds, items = session.program(ROUNDS, {**sizes.group, "SIFTED": 0}), sizes.groups * sizes.group["WG_SIZE"]
@@ -130,7 +138,7 @@ class Launches:
 
 
 class GroupPatches:
-    """Passes that divide a mesh into patches along a Hilbert curve, each refined by a work-group.
+    """Passes over the mesh. A pass cuts the mesh into patches along a Hilbert curve; a work-group refines each patch.
 
     Cavities whose rims have more than *rim* edges are skipped.
     """
@@ -150,7 +158,7 @@ class GroupPatches:
         }
 
     def launch(self, number: int, shared: Mapping[str, Any], n_triangles: int) -> None:
-        """Enqueue one pass over all patches of the mesh in *shared*. The borders of patches depend on *number*."""
+        """Enqueue pass *number* over all patches of the mesh in *shared*. Passes have different patch borders."""
         session, program = self._session, self._program
         n_patches = -(-n_triangles // program.constant("PATCH"))
         keys, sorted_keys = (session.empty(n_triangles, np.uint32) for _ in range(2))

@@ -1,4 +1,4 @@
-"""Write a mesh to the device, with points and triangles in spatial order, and read the refined mesh."""
+"""Write a mesh to the device in spatial order, and read the refined mesh from the device."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ START, FLIPS = "refine_mesh/start.cl", "refine_mesh/flips.cl"
 
 
 class Placement:
-    """The transfer of a problem's mesh to and from the arrays of cl/refine_mesh/mesh.h.
+    """The transfer of a problem's mesh to the device arrays of cl/refine_mesh/mesh.h, and back.
 
-    ``given`` has the constant inputs of the kernels: segments and areas. ``flips`` is the number of edges found not
-    Delaunay, summed over all rounds of flips.
+    ``given`` has two inputs of the kernels that never change: the ends of segments and the area bounds. ``flips`` is
+    the number of edges that were found not Delaunay, summed over all rounds of flips.
     """
 
     def __init__(self, session: Session, problem: RefineProblem) -> None:
@@ -36,7 +36,7 @@ class Placement:
         self._point_order: DeviceArray | None = None
 
     def place(self, arrays: dict[str, DeviceArray]) -> None:
-        """Write the mesh to *arrays*."""
+        """Write the problem's mesh to the device arrays *arrays*, with near points and triangles close in memory."""
         mesh, session, program = self._problem.mesh, self._session, self._program
         n, t = mesh.n_points, mesh.n_triangles
         left, bottom, right, top = self._problem.bounds
@@ -48,7 +48,7 @@ class Placement:
         scope: dict[str, Any] = {
             **self.given,
             **arrays,
-            # A CPU reads these without a copy. This function waits for the end, so they do not change meanwhile.
+            # A CPU reads these numpy arrays in place. So this function returns only when all kernels have ended.
             **{name: session.upload(array.ravel(), in_place=True) for name, array in whole.items()},
             "n_points": n,
             "n_triangles": t,
@@ -89,7 +89,7 @@ class Placement:
         }
         scope["owners"].fill(0)
         propose, flip = (program.bind(kernel, items, scope) for kernel in ("propose", "flip"))
-        self.flips, most = 0, n * (n - 1) // 2  # A flipped edge never returns, so this bounds the flips.
+        self.flips, most = 0, n * (n - 1) // 2  # An edge that was flipped away never returns, so this bounds the flips.
         for number in count(1):
             propose.set(round=number)
             propose()
@@ -105,7 +105,7 @@ class Placement:
             scope["owners"].fill(0)
 
     def _sorted(self, kernel: str, n: int, scope: dict[str, Any], bits: int) -> DeviceArray:
-        """Return the numbers 0 … *n* − 1, sorted by the keys that *kernel* computes for them."""
+        """Return the numbers 0 … *n* − 1, sorted by the key that *kernel* computes for each number."""
         session = self._session
         keys, out_keys = session.empty(n, np.uint32), session.empty(n, np.uint32)
         items, out = session.empty(n, np.int32), session.empty(n, np.int32)
@@ -114,10 +114,11 @@ class Placement:
         return out
 
     def read(self, arrays: dict[str, DeviceArray], n: int, t: int) -> dict[str, NDArray[Any]]:
-        """Return points, triangles, neighbors, origins, segments, and ``wholes``.
+        """Return the refined mesh of *n* points and *t* triangles as a dictionary of numpy arrays.
 
-        ``wholes`` is the original segment of each segment. The points of the mesh come first, in their order, then
-        new ones.
+        Its keys are "points", "triangles", "neighbors", "origins", "segments" and "wholes". "wholes" has the number of
+        the original segment of each segment. The points of the given mesh come first, in their order, and the new
+        points follow.
         """
         session, mesh = self._session, self._problem.mesh
         most_parts = len(self._segment_order) + n - mesh.n_points

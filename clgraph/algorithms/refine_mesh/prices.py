@@ -1,7 +1,8 @@
 """Predicted work of each strategy of Delaunay refinement, from the sizes of the mesh.
 
-There are two kinds of strategies. With claims by atomics, each failed claim is a wasted attempt. With independent sets,
-each set costs a round.
+An attempt looks for a point that improves a bad triangle, and for the triangles that this point would change. There are
+two kinds of strategies. In the first kind, a work-item claims these triangles by atomics, and each failed claim is a
+wasted attempt. In the second kind, a round inserts an independent set of points, and each set costs a round.
 """
 
 from __future__ import annotations
@@ -12,21 +13,23 @@ from clgraph.algorithms.refine_mesh.problem import RefineProblem
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Gathers, Work
 
-ATTEMPT_GATHERS, ATTEMPT_CLAIMS = 30.0, 12.0  # corners, links and points read, and triangles claimed, per attempt
-KEY_GATHERS = 24.0  # accesses to keys per attempt, without atomics: keys are written, raised and read
+# An attempt reads 30 corners, neighbour links and points of triangles, and it claims 12 triangles.
+ATTEMPT_GATHERS, ATTEMPT_CLAIMS = 30.0, 12.0
+KEY_GATHERS = 24.0  # accesses to keys per attempt if there are no atomics: keys are written, raised and read
 TRIANGLE_BYTES = 60.0  # memory per triangle
-CPU_ATTEMPTS, GPU_ATTEMPTS = 1.3, 20.0  # attempts per new point. On a GPU patches are small, so most claims fail.
-GPU_ROUNDS = 10.0  # rounds of claims on a GPU, relative to a CPU
-SET_ATTEMPTS = 5.0  # attempts per new point by independent sets: a round inserts a fifth of its candidates
+# attempts per new point if work-items claim triangles. On a GPU the patch of a work-item is small, so most claims fail.
+CPU_ATTEMPTS, GPU_ATTEMPTS = 1.3, 20.0
+GPU_ROUNDS = 10.0  # number of rounds with claims on a GPU, divided by the number on a CPU
+SET_ATTEMPTS = 5.0  # attempts per new point with independent sets, because a round inserts a fifth of its candidates
 
 
 def new_points(problem: RefineProblem) -> float:
-    """Return the estimated number of new points, as measured on meshes of random points for this angle."""
+    """Return the number of new points, estimated from measurements of meshes of random points at several angles."""
     return problem.mesh.n_points * 2.0 * (problem.min_angle / 30.0) ** 3
 
 
 def claims(problem: RefineProblem, facts: DeviceFacts, *, rounds: float) -> Work:
-    """Return the work of strategies whose work-items claim triangles by atomics."""
+    """Return the work of a strategy in which work-items claim triangles by atomics, for this number of *rounds*."""
     attempts, more = (CPU_ATTEMPTS, 1.0) if facts.is_cpu else (GPU_ATTEMPTS, GPU_ROUNDS)
     return _refined(problem, attempts, more * rounds, 3)
 
@@ -34,7 +37,7 @@ def claims(problem: RefineProblem, facts: DeviceFacts, *, rounds: float) -> Work
 def sets(
     problem: RefineProblem, _facts: DeviceFacts, *, factor: float = 1.0, launches: int = 6, has_atomics: bool = True
 ) -> Work:
-    """Return the work of strategies whose rounds insert points with disjoint cavities."""
+    """Return the work of a strategy in which each round inserts points that change disjoint sets of triangles."""
     rounds = 2.5 * problem.min_angle + 5.0 * math.log2(2 + problem.mesh.n_triangles)
     return _refined(problem, SET_ATTEMPTS * factor, rounds * factor, launches, has_atomics=has_atomics)
 

@@ -16,8 +16,10 @@ from clgraph.errors import InputError, MeshError
 
 WHOLE = ("none", "boundary", "segments")
 MOST_ANGLE = 34.0  # degrees. With a larger *min_angle*, refinement hardly ever terminates.
-MOST_COORDINATE, LEAST_EXTENT = 1e75, 1e-70  # Fourth powers of lengths must be in the range of doubles.
-MOST_TRIANGLES = 2**28  # A link holds the number of an edge in 30 bits.
+# greatest coordinate and least extent of a mesh. Kernels compute fourth powers of lengths, which must be in the range
+# of doubles.
+MOST_COORDINATE, LEAST_EXTENT = 1e75, 1e-70
+MOST_TRIANGLES = 2**28  # A neighbour link holds the number of an edge, 4 · triangle + corner, in 30 bits.
 _SHARP = math.radians(60.0)  # Segments that meet at a smaller angle encroach on each other.
 _MIN_LENS = 20.0  # degrees. Lenses for a smaller angle bound let points come very close to segments.
 
@@ -40,7 +42,7 @@ class RefineProblem:
         return self.max_area is not None or self.mesh.max_areas is not None
 
     def caps(self) -> NDArray[np.float64]:
-        """Return the area bound of each triangle, or a single infinity if no area is bounded."""
+        """Return the greatest allowed area of each triangle, or an array of one infinity if no area is bounded."""
         if not self.has_caps:
             return np.array([np.inf])
         own = self.mesh.max_areas
@@ -49,12 +51,12 @@ class RefineProblem:
 
     @cached_property
     def bounds(self) -> tuple[float, float, float, float]:
-        """The least x and y, and the greatest x and y. Numpy reduces columns ten times as fast as rows."""
-        x, y = self.mesh.points.T
+        """The least x and y of the mesh's points, and then the greatest x and y."""
+        x, y = self.mesh.points.T  # numpy finds the least of each column ten times faster than the least row.
         return float(x.min()), float(y.min()), float(x.max()), float(y.max())
 
     def demands(self) -> dict[str, float]:
-        """Return the members of ``demands_t`` in cl/refine_mesh/mesh.h."""
+        """Return the bounds for triangles as kernels need them: the members of ``demands_t`` in refine_mesh/mesh.h."""
         cosine = math.cos(math.radians(self.min_angle))
         left, bottom, right, top = self.bounds
         diagonal = math.hypot(right - left, top - bottom)
@@ -68,7 +70,7 @@ class RefineProblem:
         }
 
     def _lens(self) -> float:
-        """Return the squared cosine of the angle under which a point must see a segment to encroach on it.
+        """Return the squared cosine of the least angle under which a point that encroaches on a segment sees it.
 
         If a triangle's corner sees a segment under more than 180 degrees minus twice the bound, the triangle has an
         angle below the bound. So it is enough to test a lens around the segment instead of the diametral circle. The
@@ -82,7 +84,11 @@ class RefineProblem:
         return math.cos(math.radians(2.0 * max(self.min_angle, _MIN_LENS))) ** 2
 
     def segments_by_row(self) -> tuple[NDArray[np.intp], NDArray[np.int32], NDArray[np.int32]]:
-        """Return the segments in rows by their lower ends: the order, the offset of each point's row, and the ends."""
+        """Return the segments sorted by their ends, so that the segments from each point form a row.
+
+        A segment is in the row of its lower end. The three arrays are the order in which the mesh's segments were
+        sorted, the offset of each point's row, and both ends of each sorted segment.
+        """
         ends = np.sort(self.mesh.segments, axis=1)
         order = np.lexsort((ends[:, 1], ends[:, 0]))
         ends = np.ascontiguousarray(ends[order], np.int32)
@@ -103,7 +109,8 @@ class RefineProblem:
         first = np.flatnonzero(np.r_[True, at[1:] != at[:-1]])
         last = np.r_[first[1:], at.size] - 1
         between = np.diff(angle, append=0.0)
-        between[last] = angle[first] + 2 * np.pi - angle[last]  # 360 degrees at a point with one segment
+        # The last segment of a point is followed by its first. If a point has one segment, this angle is 360 degrees.
+        between[last] = angle[first] + 2 * np.pi - angle[last]
         sharp: NDArray[np.intp] = np.unique(at[between < _SHARP]).astype(np.intp)
         return sharp
 

@@ -1,4 +1,4 @@
-"""Refinement in rounds on one device."""
+"""Delaunay refinement of a mesh in rounds, on one device."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from clgraph.runtime.driver.failure import STATUS_STUCK, check_status
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
-MOST_ROUNDS = 1 << 14  # greatest number of rounds, for which the history has room
+MOST_ROUNDS = 1 << 14  # greatest number of rounds. The array of the history has room for this number.
 _BY_CLAIMS = {"patches", "atomic"}
-# The way of checking the new triangles of a round, if it is not "AT_ONCE".
+# How these strategies check the new triangles of a round. Other strategies check them "AT_ONCE".
 _CHECKS = {"two_stage_balanced": "LISTED", "child_launch": "BY_CHILDREN"}
-_UNREAD_ROUNDS = 8  # rounds enqueued before the host reads their progress
-_SUMS = ("leaders", "bads", "winners", "slots", "rims")  # arrays with a number per work-group
-_FIRST_SHARE = 0.05  # least share of the bad triangles that the first rounds process
-# Passes over patches in groups: at most 8. They end if one inserts less than 1/16 of the points of the first.
+_UNREAD_ROUNDS = 8  # rounds that are enqueued before the host reads whether bad triangles are left
+_SUMS = ("leaders", "bads", "winners", "slots", "rims")  # arrays that hold a number per work-group
+_FIRST_SHARE = 0.05  # The first rounds process only the most urgent bad triangles, but at least this share of all.
+# Work-groups refine patches in at most 8 passes. They stop after a pass that inserts at most 1/16 as many points as the
+# first pass.
 _MAX_PASSES, _MIN_GAIN = 8, 16
 MOST_RIM = 1 << 15  # greatest number of edges of a cavity's rim
 
 
 class Refinement:
-    """The refinement of a mesh, ready to run. Every ``run()`` starts from the given mesh.
+    """The refinement of one mesh on one device, ready to run. Every ``run()`` starts from the given mesh.
 
     Parameters
     ----------
@@ -37,7 +38,7 @@ class Refinement:
     workers : int
         Number of work-items of "patches" and "atomic"; 0 takes a default for the device.
     from_device : bool
-        Whether kernels of "child_launch" launch others. If not, the host does.
+        Whether kernels of "child_launch" launch other kernels themselves. If not, the host launches them.
     group_size : int, optional
         Size of the work-groups that refine "patches", rounded up to whole sub-groups unless it is 1. With 0 a single
         work-item refines a patch, as on CPUs.
@@ -70,7 +71,8 @@ class Refinement:
         if group_size > 1:
             group_size = -(-group_size // width) * width
         in_groups = bool(group_size) and method == "patches"
-        self._method = "priority" if in_groups else method  # the method of rounds over the whole mesh
+        # the strategy of the rounds over the whole mesh. If work-groups refine patches, these rounds come afterwards.
+        self._method = "priority" if in_groups else method
         self._rim = 32
         self._n_rows = min(max(1024, mesh.n_triangles // 4), 1 << (15 if cpu else 20))
         self._placement = Placement(session, problem)
@@ -100,7 +102,10 @@ class Refinement:
     # ---- memory
 
     def _make_room(self, most_points: int) -> None:
-        """Enlarge the mesh's arrays for *most_points* points and the triangles they can make. Contents are kept."""
+        """Enlarge the mesh's arrays, so that they hold *most_points* points and all triangles between them.
+
+        The contents of the arrays are kept.
+        """
         mesh, session = self.problem.mesh, self.session
         slots = mesh.n_triangles + 2 * (most_points - mesh.n_points) + 1
         sizes = {
@@ -122,11 +127,15 @@ class Refinement:
         self._bind()
 
     def _scope(self) -> dict[str, Any]:
-        """Return the arguments of all kernels, by name."""
+        """Return the arguments that kernels share, by the names of their parameters."""
         return {**self._shared, **self.arrays, "most_points": self._most_points}
 
     def _bind(self) -> None:
-        """Bind the launches of rounds. All methods fall back on "priority", because each of its rounds has a winner."""
+        """Bind the kernels of rounds to their arguments.
+
+        The kernels of "priority" are always bound. If a round of another strategy inserts no point, the next rounds use
+        "priority", because each of its rounds has a candidate that wins all its triangles.
+        """
         launches = Launches(self.session, self._scope(), rim=self._rim, n_rows=self._n_rows, workers=self._workers)
         self._launches, method = {"priority": launches.sets()}, self._method
         if method in _BY_CLAIMS:
@@ -138,7 +147,7 @@ class Refinement:
     # ---- runs
 
     def run(self) -> None:
-        """Refine until no triangle can be improved or *max_points* is reached."""
+        """Refine the mesh until no triangle can be improved or the problem's ``max_points`` is reached."""
         mesh = self.problem.mesh
         state = np.zeros(self._state.size, np.uint32)
         state[self._word["N_POINTS"]], state[self._word["N_TRIANGLES"]] = mesh.n_points, mesh.n_triangles
@@ -155,7 +164,7 @@ class Refinement:
             self.stopped = "it was interrupted"
 
     def _refine_patches(self) -> None:
-        """Refine the inside of patches while passes add many points. Each pass has other borders."""
+        """Refine the inside of patches, in passes with different patch borders, until a pass adds few points."""
         if self._patches is None:
             return
         tell, state, gains = begin("refining", unit="bad triangles"), self._read(), list[int]()
@@ -194,14 +203,14 @@ class Refinement:
                 self.stopped = f"{self._number} rounds did not end it"
 
     def _first_level(self) -> int:
-        """Return the urgency to start with: the highest that at least 5 % of the bad triangles reach or exceed.
+        """Return the urgency of the first rounds: the highest that at least 5 % of the bad triangles reach or exceed.
 
-        A mesh gets the fewest points if triangles with the shortest edges come first. These have the highest urgency.
-        But they are few, so they need no rounds of their own.
+        A mesh gets the fewest points if triangles with the shortest edges are refined first. These triangles have the
+        highest urgency. But the very highest urgencies have few triangles, so they get no rounds of their own.
         """
         self._urgency_counts.fill(0)
         self._count_urgencies()
-        counts = self._urgency_counts.get()[:-1]  # Encroached segments are split at any level.
+        counts = self._urgency_counts.get()[:-1]  # without triangles at encroached segments, which all rounds split
         above = counts[::-1].cumsum()[::-1]
         return int(np.flatnonzero(above >= _FIRST_SHARE * above[0]).max(initial=1)) if above[0] else 1
 
@@ -216,7 +225,11 @@ class Refinement:
                 launch()
 
     def _read(self) -> dict[str, int]:
-        """Return the words of the state. If there were more points than room, their number is reset to the room."""
+        """Return the counts in the device's state, by name.
+
+        A kernel that found no room for a point has counted it nevertheless. The number of points is then set back to
+        the number for which there is room.
+        """
         state = self._state.get()
         place = self._word["N_POINTS"]
         if turns := state[self._word["N_STUCK"]]:
@@ -234,7 +247,10 @@ class Refinement:
             self._make_room(2 * self._most_points if most is None else min(2 * self._most_points, most))
 
     def _take_larger(self) -> None:
-        """Allow rims of cavities to be four times as long, because only cavities with longer rims are left."""
+        """Allow cavities whose rims have four times as many edges.
+
+        This is called if all cavities that are left have longer rims than allowed.
+        """
         if self._rim >= MOST_RIM:
             self.stopped = f"cavities have more than {MOST_RIM} edges"
             return
@@ -256,7 +272,7 @@ class Refinement:
 
     @property
     def details(self) -> dict[str, Any]:
-        """The details of the last run, for ``info.details``."""
+        """The details of the last run, which the result shows as ``info.details``."""
         told: dict[str, Any] = {
             "rounds": self._number,
             "flips": self._placement.flips,

@@ -1,7 +1,8 @@
 """The strategies of Delaunay refinement.
 
-They differ in how they resolve conflicts between candidates whose cavities overlap, and so in the order of insertion.
-Each ends when it cannot improve any remaining triangle.
+A new point replaces the triangles of its cavity. The strategies differ in how they resolve conflicts between points
+whose cavities overlap, and so in the order in which they insert points. Each strategy ends when it cannot improve any
+remaining triangle.
 """
 
 from __future__ import annotations
@@ -47,5 +48,8 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def contenders(_problem: RefineProblem, _facts: DeviceFacts) -> tuple[str, ...]:
-    """Return the strategies that ``"auto"`` compares: one by claims and one by independent sets."""
+    """Return the names of the strategies that ``"auto"`` compares.
+
+    In ``patches`` work-items claim triangles; in ``priority`` each round inserts an independent set of points.
+    """
     return "patches", "priority"
