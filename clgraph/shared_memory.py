@@ -61,7 +61,7 @@ def empty(size: int, dtype: DTypeLike) -> NDArray[Any]:
 
 
 def copies(*arrays: NDArray[Any]) -> list[NDArray[Any]]:
-    """Return copies of *arrays* in one block of shared memory."""
+    """Return copies of *arrays*, which are all in one block of shared memory."""
     firsts = np.cumsum([0, *(-(-array.nbytes // _ALIGNMENT) * _ALIGNMENT for array in arrays)]).tolist()
     block = _new_block(max(1, firsts[-1]))  # The system allocates each page of the block when it is first written.
     found = [block.array(first, a.size, a.dtype) for first, a in zip(firsts[:-1], arrays, strict=True)]

@@ -96,7 +96,7 @@ class _Mirrored:
     """The two entries of each edge of an undirected graph, which share their attributes.
 
     Only the attributes of one entry of each pair are read, because reading an attribute of a dictionary misses the
-    cache, and takes five times as long as finding the other entry.
+    cache. This takes five times the time of finding the other entry.
 
     Attributes
     ----------

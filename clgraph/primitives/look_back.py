@@ -21,7 +21,7 @@ _CHUNK_ITEMS = 4096  # least number of items per work-group without look-back
 
 
 def looks_back(session: Session) -> bool:
-    """Return whether a work-group on this device may wait for work-groups that started before it."""
+    """Return whether work-groups on the device of *session* may wait for work-groups that started earlier."""
     return session.facts.dialect.has_grid_barrier and session.facts.has_int64_atomics
 
 

@@ -1,4 +1,4 @@
-"""A sequential reference implementation that counts the collisions of hash colourings, and a check of such counts."""
+"""A sequential reference implementation that counts collisions of hash colourings, and a check of a result."""
 
 from __future__ import annotations
 

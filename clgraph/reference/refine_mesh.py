@@ -260,7 +260,7 @@ def _check_angles(mesh: TriangleMesh, min_angle: float, original: TriangleMesh |
 def _between_sharp_segments(
     mesh: TriangleMesh, original: TriangleMesh, chains: Chains, triangles: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Return which of *triangles* have their shortest edge between two segments that meet at a sharp angle."""
+    """Return for each of *triangles* whether its shortest edge lies between two segments that meet at a sharp angle."""
     n = original.n_points
     at_point: dict[int, list[int]] = {}
     for a, b in chains.whole.tolist():

@@ -76,7 +76,7 @@ def select_device(request: object = None) -> tuple[cl.Device, str]:
     """Return the device that *request* names, and why it was chosen.
 
     Without a *request*, the environment variables ``CLGRAPH_DEVICE`` and ``PYOPENCL_CTX`` decide, else it is the best
-    GPU, else the best CPU. If several devices match, those that fail their self-test are skipped.
+    GPU, else the best CPU. If several devices match, devices that fail their self-test are skipped.
     """
     if isinstance(request, cl.Device):
         return request, "given as a pyopencl Device"

@@ -80,7 +80,7 @@ class _Copiers:
         self._parts.popleft()
 
     def finish(self, left: int = 0) -> None:
-        """Wait until at most *left* parts are unfinished."""
+        """Wait until at most *left* parts of the transfer are unfinished."""
         while len(self._parts) > left:
             self.wait()
 
@@ -113,7 +113,7 @@ class Staging:
     def __init__(self, commands: Commands, *, beside_kernels: bool = False) -> None:
         self._commands, self._beside_kernels = commands, beside_kernels
         self._lock = threading.Lock()  # Only one transfer at a time uses the chunks.
-        self._sending: list[cl.Event | None] = [None] * N_CHUNKS  # for each chunk, the event of the last upload from it
+        self._sending: list[cl.Event | None] = [None] * N_CHUNKS  # the event of the last upload from each chunk
 
     @property
     def _queue(self) -> cl.CommandQueue:

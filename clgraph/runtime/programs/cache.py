@@ -33,7 +33,7 @@ TESTING = "testing the OpenCL devices"
 COMPILING = "compiling kernels"
 _AFTER_SECONDS = 0.5  # time after which a notice is printed
 _told: set[str] = set()  # notices that were printed
-_used: dict[Path, int] = {}  # for each cache that this process uses, an open file descriptor that holds a shared lock
+_used: dict[Path, int] = {}  # the caches that this process uses, each with an open file that holds a shared lock
 
 
 def pocl_cache() -> Path:

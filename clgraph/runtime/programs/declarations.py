@@ -124,7 +124,7 @@ class Declarations:
 
     def _active_lines(self, text: str) -> Iterator[str]:
         """Yield the lines that no condition excludes, and process the directives."""
-        active: list[bool | None] = []  # for each open condition, whether it holds; None after a branch was taken
+        active: list[bool | None] = []  # whether each open condition holds, or None if another branch was taken
         for line in map(str.strip, text.splitlines()):
             if not line.startswith("#"):
                 if line and all(active):

@@ -62,7 +62,7 @@ def processor_of_builtins() -> str | None:
 
 
 def needs_name(device: cl.Device) -> bool:
-    """Return whether PoCL's *device* may compile kernels for another processor than that of the built-ins."""
+    """Return whether PoCL's *device* may compile kernels for another processor than the built-ins' processor."""
     version = re.search(r"PoCL (\d+).*\bDISTRO\b", device.platform.version)
     return version is not None and int(version[1]) < 5
 
