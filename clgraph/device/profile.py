@@ -102,7 +102,7 @@ class DeviceRates:
 
 
 def at(curve: Curve, x: float) -> float:
-    """Return the rate of *curve* at *x*: interpolated linearly in log(x) and log(rate), constant beyond the ends."""
+    """Return the rate of *curve* at *x*, interpolated linearly in log(x) and log(rate); constant outside the table."""
     before = curve.read_before
     if (rate := before.get(x)) is None:
         if len(before) >= _MAX_CACHED:

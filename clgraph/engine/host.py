@@ -1,4 +1,4 @@
-"""Strategies that run on the host, by compiled routines of numpy and scipy, and predictions of their work."""
+"""Strategies that run compiled routines of numpy and scipy on the host, and predictions of the host's work."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def launch(
 
 
 def born(session: Session, row_offsets: DeviceArray, column_indices: DeviceArray) -> Graph:
-    """Return the undirected graph of these CSR arrays, which are valid by construction and have sorted rows."""
+    """Return the undirected graph of these CSR arrays, which must be valid and have sorted rows."""
     return DeviceGraph(session, row_offsets, column_indices, has_sorted_rows=True).as_graph()
 
 
@@ -69,7 +69,7 @@ def check_keys(session: Session, count: int) -> None:
 
 
 def new_keys(session: Session, count: int) -> DeviceArray:
-    """Return an uninitialised array of *count* keys, for :func:`graph_of_keys`."""
+    """Return an uninitialised array for *count* keys, from which :func:`graph_of_keys` makes a graph."""
     if count > _MAX_ENTRIES:
         raise InputError(f"{count} entries to sort; a device sorts at most {_MAX_ENTRIES}, the host more")
     check_keys(session, count)

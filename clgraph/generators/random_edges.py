@@ -152,7 +152,7 @@ class RMat(_RandomEdges):
 
 
 class UniformRandom(_RandomEdges):
-    """The edges of a uniform random graph: random words 2 e and 2 e + 1 give the two ends of edge e."""
+    """The edges of a uniform random graph. The two ends of edge e are made from random words 2 e and 2 e + 1."""
 
     kernel, edges_per_item = "uniform", 2
     chunk_share = 4  # Chunks are smaller than R-MAT's, because drawing an edge takes more memory.

@@ -31,7 +31,7 @@ def road_like(n: int, seed: Seed = 0, *, session: SessionLike = None) -> Graph:
 
 
 class _RoadLike:
-    """The random choices of a road-like graph, whose crossings are on a grid of this *width*.
+    """The random choices of a road-like graph. Its crossings are on a grid that has *width* columns.
 
     Stream 0 has a random number of 16 bits for each crossing. The crossing has a road to the left if the number is
     below *left*, and a road upward if it is at least *upper*. A crossing in the first column or row has only one of
@@ -64,7 +64,7 @@ class _RoadLike:
         bends = np.bincount(at.astype(np.int64), minlength=near.size)
         before = np.append(0, np.cumsum(bends))  # bends of earlier roads
         tell(self.n_crossings)
-        # The bends on a crossing's roads are numbered directly after it.
+        # The bends on a crossing's roads get the numbers directly after the crossing's number.
         number = crossing + before[first_road]
         first, bent = near + 1 + before[:-1], bends > 0
         last = (first + bends - 1)[bent]

@@ -21,7 +21,7 @@ Values: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Kernel:
-    """An OpenCL kernel, and how it is launched.
+    """An OpenCL kernel: its source, its definitions, and the sizes with which it is launched.
 
     Its parameters are bound by name. The names are: the arrays and numbers that :attr:`Work.cut` returns for a part,
     the values that all parts share, the outputs, ``n`` (the number of items in the part) and ``first`` (the position

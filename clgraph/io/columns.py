@@ -1,4 +1,4 @@
-"""Columns of text files of numbers: their header, and which column has which role, such as "source" or "rating"."""
+"""Columns of text files of numbers: the header, and the role of each column, such as "source" or "rating"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parsing of the beginning of an edge list: its head, its columns, and a line that may state its size."""
+"""Parser of the beginning of an edge list: the head, the columns, and a line that may state the size."""
 
 from __future__ import annotations
 

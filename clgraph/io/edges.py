@@ -65,7 +65,7 @@ class Edges:
         self._pairs.append((ends[0], ends[1]))
 
     def _integers(self, block: Block, rows: NDArray[Any], column: int, limit: int | None) -> NDArray[np.int64]:
-        """Return the ids in *column*; exact even if another number made numpy parse the whole block as floats."""
+        """Return the exact ids in *column*, even if another number made numpy parse the whole block as floats."""
         if rows.dtype.kind == "i":
             return rows[:, column]
         words = block.words[column :: rows.shape[1]]

@@ -230,7 +230,7 @@ def _read_by_meshio(source: Path) -> MeshData:
 
 
 def _write_by_meshio(data: MeshData, path: Path, has_columns: bool) -> None:
-    """Write the files of *path* to a temporary folder in the same directory, and then move them in place."""
+    """Write the files of *path* to a temporary folder in the same directory, and then move the files in place."""
     meshio, target, t = _meshio(path), Path(os.path.realpath(path)), len(data.triangles)
     cells, columns = [("triangle", data.triangles)], {}
     if has_columns:

@@ -34,7 +34,7 @@ class _Header(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """The rows of one block of a file, and the numbers of their lines."""
+    """The rows of the graph in one block of a file, and the line number of each row."""
 
     degrees: NDArray[np.int64]
     columns: NDArray[np.int32]

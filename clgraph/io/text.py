@@ -1,4 +1,4 @@
-"""Reading of text files of numbers, by blocks of whole lines that two threads parse.
+"""Readers of text files of numbers. A file is read in blocks of whole lines, which two threads parse.
 
 All text formats use this module. Numbers are parsed by ``numpy.fromstring``. The tokens of every line
 are counted as well, so a missing or surplus token cannot shift numbers to other lines unnoticed. Memory
@@ -114,7 +114,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 
 
 def write_rows(stream: IO[bytes], form: str, *columns: NDArray[Any]) -> None:
-    """Write one line per row of *columns*, formatted by *form*; 2**16 rows are formatted at a time."""
+    """Write one line for each row of *columns*, formatted by *form*. Each step formats 2**16 rows."""
     for start in range(0, columns[0].size, 1 << 16):
         rows = zip(*(c[start : start + (1 << 16)].tolist() for c in columns), strict=True)
         stream.write("".join([form % row for row in rows]).encode())

@@ -152,7 +152,7 @@ def serve(connection: Connection, device: str) -> None:
             del function, arguments
         except BaseException as error:
             if not isinstance(error, ClgraphError):
-                error.add_note(traceback.format_exc())  # A pickled exception has no traceback.
+                error.add_note(traceback.format_exc())  # Pickling drops an exception's traceback.
             answer = False, _plain(error)
         connection.send_bytes(shared_memory.dumps(answer))
 

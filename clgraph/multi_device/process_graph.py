@@ -95,11 +95,11 @@ class ProcessGraph:
         Parameters
         ----------
         graph : Graph, scipy sparse array or networkx graph
-            It goes to shared memory first, unless :meth:`Graph.share_memory` has made it.
+            It is copied to shared memory first, unless :meth:`Graph.share_memory` has made it.
         devices : "all", or sequence of str
             Names of devices; ``"all"`` takes all GPUs.
         shares : {"speed", "equal"}
-            Whether a device gets entries by the speed of its memory in its profile, or all get as many.
+            Whether devices get entries in the ratio of their memory speeds in the profiles, or equal numbers.
 
         Raises
         ------
@@ -108,7 +108,7 @@ class ProcessGraph:
         HostMemoryError
             There is no shared memory for the graph.
         InputError, NoDeviceError
-            *devices* are no names, a device is named twice, or is not there.
+            *devices* are no names, a device is named twice, or a device does not exist.
         """
         whole, processes = as_graph(graph), processes_of(device_names(devices))
         graph = whole if is_shared(whole) else whole.share_memory()

@@ -148,7 +148,7 @@ class Processes:
         function : callable
             A function of a module that the processes can import.
         *arguments : sequence
-            Each has an item for each process. Arrays in shared memory are not copied.
+            Each argument has one item for each process. Arrays in shared memory are not copied.
         needs : int, optional
             The :attr:`generation` whose kept values the function uses.
 

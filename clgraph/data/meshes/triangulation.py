@@ -251,7 +251,7 @@ def _last(edges: Indices) -> Indices:
 
 
 def z_order(points: Points) -> Indices:
-    """Return the numbers of the points in Z-order (Morton order) of the ranks of their coordinates."""
+    """Return the point numbers in Z-order (Morton order), computed from the ranks of the coordinates."""
     ranks = np.empty((2, len(points)), np.uint64)
     for axis in range(2):
         ranks[axis, np.argsort(points[:, axis], kind="stable")] = np.arange(len(points))

@@ -210,7 +210,7 @@ class _Plan:
             yield from pool.map(_draw_kept, tasks)
 
     def draw(self, task: int) -> tuple[NDArray[Any], ...]:
-        """Return users, degrees, items and values of one task; the items of each user are sorted."""
+        """Draw one task; return its users, degrees, items and values. The items of each user are sorted."""
         of_task = slice(self.cuts[task], self.cuts[task + 1])
         users, degrees = self.user_order[of_task], self.user_degrees[of_task]
         rng = np.random.default_rng([self.seed, task])

@@ -123,7 +123,7 @@ def _n_diagonals(ratings: RatingArrays) -> int:
 
 
 def _far_share(items: NDArray[np.int32]) -> float:
-    """Return the share of sampled pairs of consecutive ratings whose items are far apart; 0 if there is no pair."""
+    """Return the share of sampled pairs of consecutive ratings whose items are far apart, or 0 without pairs."""
     n_pairs = items.size - 1
     if n_pairs < 1:
         return 0.0
