@@ -27,7 +27,7 @@ _MOST_ENTRIES = 2**31 - 2**16  # largest number of entries in a slab, because it
 # A GPU gets its range in 4 segments, unless a segment would then have fewer than 2**24 entries. While kernels read one
 # segment, the next segment is copied.
 _SEGMENTS, _LEAST_SEGMENT = 4, 1 << 24
-_MEMORY_SHARE = 8  # Each array of a segment takes at most 1/8 of the device's memory.
+_MEMORY_SHARE = 8  # The columns and the weights of a segment each take at most 1/8 of the device's memory.
 SPLIT_OPTIONS = "shares", "segment_entries"
 
 
@@ -214,7 +214,7 @@ def in_segments(first: int, stop: int, most: int) -> list[tuple[int, int]]:
 
 
 def segment_entries_for(session: Session, n_entries: int) -> int:
-    """Return how many entries a segment should have. A CPU gets a single one, because it reads host memory directly."""
+    """Return how many entries a segment should have. A CPU gets the most, because it reads host memory directly."""
     facts = session.facts
     if facts.is_cpu:
         return _MOST_ENTRIES

@@ -91,9 +91,9 @@ class Team:
     def merge_rounds(self, places: Sequence[int] | None = None) -> list[list[tuple[int, int]]]:
         """Return the rounds in which all devices, or the devices at *places*, merge their results.
 
-        A round is a list of pairs (receiver, sender) of devices, which have no device in common. Devices of one context
-        merge first, because copies between them are direct, then devices of one platform. The receiver of the last
-        round has the results of all devices.
+        A round is a list of pairs (receiver, sender). The pairs of a round have no device in common. Devices of one
+        context merge first, because copies between them are direct, then devices of one platform. The receiver of the
+        last round has the results of all devices.
         """
         chosen = list(range(len(self)) if places is None else places)
 

@@ -70,7 +70,7 @@ def lengths(G: Any, source: Any, cutoff: Any, weight: Any, name: str) -> dict[An
 
 
 def length(G: Any, source: Any, target: Any, weight: Any, name: str) -> Any:
-    """Return the distance between two nodes. If there is no path, networkx's function *name* raises the error."""
+    """Return the distance between two nodes. If there is none, networkx's function *name* raises the error."""
     adjacency = arrays(G)
     begin, end = adjacency.number(source), adjacency.number(target)
     if begin < 0 or end < 0:

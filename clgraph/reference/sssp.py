@@ -27,7 +27,7 @@ def dijkstra(
 
     If the weights are integers or the graph is unweighted, the result is int64, with -1 for unreachable vertices.
     Else it is of *dtype* (by default float64) with infinity, and weights are added in this type from the source on.
-    Vertices farther than *limit* count as unreachable. scipy computes the result if scipy is exact.
+    Vertices farther than *limit* count as unreachable. scipy computes the result if its float64 sums are exact.
 
     Raises
     ------

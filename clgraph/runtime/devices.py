@@ -99,7 +99,10 @@ def _all() -> list[Session]:
 
 
 def speed_of(session: Session) -> float:
-    """Return the memory bandwidth in the device's profile, in bytes/s. A part of a device gets a share by its cores."""
+    """Return the memory bandwidth in the device's profile, in bytes/s.
+
+    A part of a device has a share of the bandwidth, in proportion to its compute units.
+    """
     facts, share = session.facts, 1.0
     with typed_errors("asking for the whole of a sub-device"):
         parent = session.device.parent_device

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
-MAX_PLANS = 128  # cached plans. Their number is limited even if arrays are small, because each has kernel objects.
+MAX_PLANS = 128  # largest number of cached plans. It holds for small arrays, too, since each plan has kernel objects.
 _MEMORY_SHARE = 8  # Cached plans take at most 1/8 of the device's memory.
 
 
