@@ -16,13 +16,16 @@ from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.engine.host import given_matrix, met, pattern, scanned
 from clgraph.model.cost import Part, Work
 
-_EXACT = 2**53  # Smaller nonnegative integers are exact as doubles.
-# A search's cost in passes over all data, in passes over the vertices (for the heap's nodes), and the passes that find
-# predecessors.
+_EXACT = 2**53  # A double holds every nonnegative integer below this exactly.
+# Besides the visits, a search costs one pass over all vertices and entries, and 12 passes over the vertices for the
+# nodes of scipy's heap. Finding the predecessors costs 40 passes over all vertices and entries.
 _SCANS, _SCANS_OF_VERTICES, _LOOKS = 1.0, 12.0, 40.0
-_THIN_SHARE = 0.36  # time of a search whose heap holds at most two vertices, relative to other searches
-_FRONT_SECONDS = 1.8e-9  # seconds per vertex whose distance may fall, times log2(heap size) squared
-_CALL, _LOOK = Work(host_seconds=3.5e-5), Work(host_seconds=2e-5)  # fixed costs of a search, and of predecessors
+# time of visits if no vertex has more than two entries, divided by the usual time; the heap then stays tiny
+_THIN_SHARE = 0.36
+# seconds of heap updates for distances that fall, per vertex and per log2(heap size) squared
+_FRONT_SECONDS = 1.8e-9
+# fixed cost of a search, and fixed cost of finding the predecessors
+_CALL, _LOOK = Work(host_seconds=3.5e-5), Work(host_seconds=2e-5)
 
 
 def unfit(problem: SearchProblem) -> str | None:
@@ -37,7 +40,7 @@ def unfit(problem: SearchProblem) -> str | None:
 
 
 def solve(problem: SearchProblem) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
-    """Return the distances, and the predecessors or ``None``."""
+    """Return the distances, and the predecessors or ``None`` if they are not wanted."""
     lengths = _lengths(problem)
     predecessors = _predecessors(problem, lengths) if problem.predecessors else None
     if problem.held.is_float:
@@ -47,7 +50,7 @@ def solve(problem: SearchProblem) -> tuple[NDArray[Any], NDArray[np.int32] | Non
 
 
 def _lengths(problem: SearchProblem) -> NDArray[np.float64]:
-    """Return the distances as doubles; inf for unreached vertices."""
+    """Return the distance of each vertex as a double; inf for unreached vertices."""
     from scipy.sparse.csgraph import dijkstra  # The import takes 0.07 s, so only this strategy pays it.
 
     graph, weights, limit = problem.graph, problem.edge_weights, problem.limit
@@ -65,9 +68,10 @@ def _lengths(problem: SearchProblem) -> NDArray[np.float64]:
 
 
 def _predecessors(problem: SearchProblem, lengths: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Return the least nearer predecessor of each vertex.
+    """Return the predecessor of each vertex on a shortest path; -9999 if it has none.
 
-    A vertex without one gets a predecessor from a breadth-first search along edges that add nothing to a distance.
+    Of several predecessors with smaller distances, the one with the least number is returned. If no predecessor has a
+    smaller distance, a breadth-first search along edges that add nothing to a distance finds one.
     """
     graph, weights = problem.graph, problem.edge_weights
     rows, columns = graph.sources(), graph.column_indices
@@ -93,16 +97,19 @@ def _predecessors(problem: SearchProblem, lengths: NDArray[np.float64]) -> NDArr
 def _take_least(
     predecessors: NDArray[np.int32], rows: NDArray[np.int32], columns: NDArray[np.int32], leads: NDArray[np.bool_]
 ) -> None:
-    """Set each vertex's predecessor to the least row of its entries marked in *leads*.
+    """Set each vertex's predecessor to the least row among the entries that lead to the vertex and that *leads* marks.
 
-    numpy assigns in order, so the entries are reversed and the least row is written last.
+    numpy assigns in order. So the entries are reversed, and the least row is written last.
     """
     entries = np.flatnonzero(leads)[::-1]
     predecessors[columns[entries]] = rows[entries]
 
 
 def work(problem: SearchProblem) -> list[Part]:
-    """Return the work of scipy's Dijkstra, or breadth-first search if all edges weigh 1, and of predecessors."""
+    """Return the host's work for the distances, and for the predecessors if they are wanted.
+
+    The distances come from scipy's Dijkstra, or from a breadth-first search if all edges weigh 1.
+    """
     graph = problem.graph
     looks = (scanned(graph, _LOOKS), _LOOK) if problem.predecessors else ()
     rest = [(each, 1.0, 1.0) for each in looks]
@@ -116,7 +123,7 @@ def work(problem: SearchProblem) -> list[Part]:
 
 
 def _falls(problem: SearchProblem) -> Work:
-    """Return the time of heap updates for distances that fall. With equal weights no distance falls."""
+    """Return the time of heap updates for distances that fall. If all weights are equal, there are no such updates."""
     stats = problem.stats
     met_vertices, _ = reached(stats)
     waiting = math.log2(1.0 + met_vertices / max(1.0, stats.estimated_depth))

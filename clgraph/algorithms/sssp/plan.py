@@ -1,4 +1,4 @@
-"""The plan of shortest paths on one device."""
+"""The plan of a shortest-path search on one device."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from clgraph.runtime.session import Session
 
 
 class PathsPlan(SearchPlan):
-    """A plan that finds the weights of shortest paths. If a distance exceeds 32 bits, it searches again with 64.
+    """A plan that finds the weights of shortest paths.
+
+    If a distance exceeds 32 bits, the plan searches again with 64-bit distances.
 
     Raises
     ------
@@ -65,7 +67,7 @@ class PathsPlan(SearchPlan):
             self._check_reached()
 
     def _overflowed(self) -> bool:
-        """Return whether a path was longer than the greatest distance of the kernels' type."""
+        """Return whether a path was longer than the greatest distance that the kernels' type can hold."""
         problem = self.problem
         longest = problem.graph.n_vertices * float(problem.weight_range[1])
         return longest >= 2**32 - 1 and not problem.held.is_float and self.word("state[STATE_OVERFLOW]") != 0

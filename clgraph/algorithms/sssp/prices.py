@@ -1,4 +1,4 @@
-"""Predicted work of each strategy of shortest paths, from graph statistics.
+"""Predicted work of each shortest-path strategy, from graph statistics.
 
 The constants are fitted to calls on graphs of 131,072 and 524,288 vertices, on two CPUs and two GPUs
 (``benchmarks/results/cost_model-*.json``). On CPUs ``circular_buckets`` is the fastest strategy, or
@@ -13,20 +13,23 @@ from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Gathers, Work
 
-# Dependent loads from a core's second-level cache: per vertex, more per vertex if weights differ, and per entry.
+# The time of ``dijkstra`` is predicted as loads from a core's second-level cache, each of which waits for the load
+# before. There are 7.5 loads per vertex, 9 more per vertex if weights differ, and 0.36 per entry.
 VERTEX_LOADS, UNEVEN_VERTEX_LOADS, ENTRY_LOADS = 7.5, 9.0, 0.36
-# Time of frontier's buckets on a CPU relative to a heap on one core, and of delta_stepping relative to frontier: it
-# visits rows twice.
+# time of ``frontier`` on a CPU divided by the time of ``dijkstra`` on one core, and time of ``delta_stepping`` divided
+# by the time of ``frontier``. ``delta_stepping`` takes longer because it visits rows twice.
 BY_BUCKETS, LIGHT_FIRST = 2.5, 1.3
-# Time of circular buckets on two cores relative to a heap on one. It was 0.45 on roads and grids, and 0.57 to 0.84 on
-# eight shallow graphs.
+# time of ``circular_buckets`` on two cores divided by the time of ``dijkstra`` on one core. It was measured as 0.45 on
+# roads and grids, and as 0.57 to 0.84 on eight shallow graphs.
 IN_CIRCLE = 0.65
-LEVEL_TURNS, TURNS, UNEVEN_TURNS = 1.3, 25.0, 105.0  # turns per level, per search, and additionally if weights differ
+# A turn of ``frontier`` expands one list of vertices. A search takes 1.3 turns per level and 25 more turns, and up to
+# 105 more if weights differ.
+LEVEL_TURNS, TURNS, UNEVEN_TURNS = 1.3, 25.0, 105.0
 TURN_BARRIERS = 2.3  # grid barriers per turn
 
 
 def dijkstra(problem: SearchProblem, _facts: DeviceFacts) -> Work:
-    """Return the work of ``dijkstra``, by one core."""
+    """Return the work of ``dijkstra``, which runs on one core."""
     stats, size = problem.stats, problem.held.dtype.itemsize
     met, entries = reached(stats)
     loads = met * (VERTEX_LOADS + UNEVEN_VERTEX_LOADS * (1.0 - problem.light_share)) + ENTRY_LOADS * entries
@@ -36,12 +39,12 @@ def dijkstra(problem: SearchProblem, _facts: DeviceFacts) -> Work:
 
 
 def circular_buckets(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Return the work of ``circular_buckets``: a few cores with buckets of their own."""
+    """Return the work of ``circular_buckets``, in which each of a few cores has its own array of buckets."""
     return dijkstra(problem, facts).times(1.0, IN_CIRCLE)
 
 
 def frontier(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Return the work of ``frontier``, a search by buckets of distances."""
+    """Return the work of ``frontier``, a search that groups vertices into buckets by distance."""
     if facts.is_cpu:
         return dijkstra(problem, facts).times(1.0, BY_BUCKETS)
     stats, size, uneven = problem.stats, problem.held.dtype.itemsize, 1.0 - problem.light_share
@@ -58,7 +61,7 @@ def frontier(problem: SearchProblem, facts: DeviceFacts) -> Work:
 
 
 def delta_stepping(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Return the work of ``delta_stepping``, a search by buckets that relaxes light edges first."""
+    """Return the work of ``delta_stepping``, a search with buckets that relaxes light edges before heavy edges."""
     return frontier(problem, facts).times(LIGHT_FIRST)
 
 

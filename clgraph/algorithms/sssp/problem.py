@@ -20,7 +20,7 @@ from clgraph.runtime.session import Session
 
 
 class PathsProblem(SearchProblem):
-    """A search for the lightest paths with nonnegative weights."""
+    """A search for shortest paths in a graph with nonnegative weights."""
 
     def admitted(self) -> Self:
         if self.weight_range[0] < 0:
@@ -86,11 +86,13 @@ def _negative_weight(graph: Graph) -> GraphError:
 
 
 def _checked_limit(limit: Any, greatest: float) -> Any:
-    """Return *limit* as a Python number of full precision, or ``None`` if it exceeds the *greatest* distance."""
+    """Return *limit* as a Python number without rounding; ``None`` if it is above the *greatest* possible distance."""
     if isinstance(limit, np.generic):
         limit = limit.item()
     is_number = isinstance(limit, Real)
     if limit is None or (is_number and limit > greatest):
         return None
     checked_number("limit", limit)
-    return abs(limit)  # Kernels compare bits as unsigned words, and the bits of -0.0 would be large.
+    # abs() makes 0.0 of -0.0. Kernels compare distances by their bits as unsigned integers, and -0.0 would be very
+    # large.
+    return abs(limit)

@@ -1,4 +1,4 @@
-"""The strategies of shortest paths. Those in rounds over all vertices come from ``traversal.strategies``."""
+"""The shortest-path strategies. Strategies that work in rounds over all vertices come from ``traversal.strategies``."""
 
 from __future__ import annotations
 
@@ -21,27 +21,38 @@ from clgraph.model.recipe import Array, Loop, Phase, Recipe, Setting
 from clgraph.model.strategy import Strategy
 
 _FRONTIER, _DIJKSTRA, _BUCKETS = "sssp/frontier.cl", "sssp/dijkstra.cl", "sssp/buckets.cl"
-_DEEP = 40  # levels. A search with more is deep.
-# Width of the first bucket, in units of mean weight / mean degree. Davidson et al. use 32.
+_DEEP = 40  # A search with more levels than this counts as deep.
+# Width of the first bucket in deep searches, in shallow searches, and in shallow searches of graphs with hubs. The unit
+# is mean weight / mean degree. Davidson et al. use 32.
 _DEEP_HOPS, _SHALLOW_HOPS, _HUB_HOPS = 64.0, 4.0, 0.5
-_HUB = 32.0  # mean degrees. A hub has more edges.
-_MAX_BUCKETS = 4096.0  # greatest number of circular buckets that one edge may span
-_FEW_WEIGHTS = 256  # sampled weights, whose mean shows whether the greatest weight is far above
+_HUB = 32.0  # A vertex is a hub if its degree is more than this number of mean degrees.
+_MAX_BUCKETS = 4096.0  # An edge may lead from one circular bucket to another at most this number of buckets further.
+_FEW_WEIGHTS = 256  # sampled weights. Their mean shows whether the greatest weight is far above most weights.
 _WIDTH_HOPS = 1.0  # width of a circular bucket, in units of mean weight / mean degree
-_NARROWEST, _NARROWEST_FLOAT32 = 1e-300, 1e-36  # least widths of a bucket; their inverses are finite
-_MAX_LAUNCHES = 2**31  # no real limit: a vertex may be expanded several times, and a launch takes _BUDGET edges
+# least width of a bucket with float64 and with float32 distances. Kernels multiply by the inverse of the width, which
+# must be finite.
+_NARROWEST, _NARROWEST_FLOAT32 = 1e-300, 1e-36
+# greatest number of launches of ``circular_buckets``. It is practically no limit: a vertex may be expanded several
+# times, so no small bound is known, and each launch relaxes up to _BUDGET edges.
+_MAX_LAUNCHES = 2**31
 _WIDEST = 1e30  # greatest width of a bucket
-MANY_LEAVES = 0.25  # share of the vertices. With fewer leaves, recognising them takes longer than queueing them.
-_HELD = 128  # vertices buffered by a sub-group if turns are few and long. 32, 64 and 96 were tried too, on an H200.
-_TURNS = 4096  # turns per launch of a single work-group
-_BUDGET = 2**22  # edges per launch of the one work-item, so that a launch takes only a fraction of a second
+# share of the vertices that have a single edge ("leaves"). If fewer vertices are leaves, kernels queue them like other
+# vertices, because recognising leaves then takes longer than queueing them.
+MANY_LEAVES = 0.25
+# vertices that a sub-group buffers before it appends them to a list, in searches of few and long turns. On an H200, 128
+# was compared with 32, 64 and 96.
+_HELD = 128
+_TURNS = 4096  # turns per launch on devices where a single work-group runs the search
+# edges that a work-item relaxes per launch in ``dijkstra`` and ``circular_buckets``. A launch then takes only a
+# fraction of a second.
+_BUDGET = 2**22
 
 
 def _bucketed(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None = None, light_first: bool) -> Recipe:
-    """Return the recipe of a search by buckets. *delta* is the width of the first; later widths are adapted.
+    """Return the recipe of a search with buckets. The first bucket has the width *delta*; later widths are adapted.
 
-    On devices with a grid barrier one launch runs the whole search. On others a single work-group makes many turns per
-    launch. *light_first* selects ``delta_stepping``.
+    On devices with a grid barrier one launch runs the whole search. On other devices a single work-group makes many
+    turns per launch. *light_first* selects ``delta_stepping``.
     """
     stats, held = problem.stats, problem.held
     n = stats.n_vertices
@@ -86,19 +97,22 @@ def _bucketed(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None
         setting,
         Phase(f"{_FRONTIER}:initialize", n),
         Phase(f"{_FRONTIER}:start", 1, values={"delta": partial(_default_delta, problem) if delta is None else delta}),
-        # Bound on the turns: a bucket takes at most six, and one more for each vertex that it settles.
+        # This bound follows from a bound on turns: a bucket takes at most six, and one more per vertex that it settles.
         Loop((search,), "round", "state[STATE_ALIVE]", 16 * n // _TURNS + 16) if alone else search,
     )
 
 
 def has_many_leaves(problem: SearchProblem) -> bool:
-    """Return whether it pays not to queue leaves, because many vertices have a single edge, which leads back."""
+    """Return whether so many vertices are leaves that kernels should not queue leaves.
+
+    A leaf has a single edge. The search has come along this edge, so there is nothing to expand.
+    """
     stats = problem.stats
     return problem.graph.is_known_symmetric and sum(stats.degree_vertex_counts[1:2]) > MANY_LEAVES * stats.n_vertices
 
 
 def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
-    """Return the recipe of one work-item that settles vertices in the order of their distances."""
+    """Return the recipe of Dijkstra's algorithm: one work-item settles the vertices in the order of their distances."""
     stats, held = problem.stats, problem.held
     n = stats.n_vertices
     n_chunks = f"({2 * n + stats.max_degree} / CHUNK + 2 * SPARE_CHUNKS)"
@@ -118,14 +132,14 @@ def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
         problem,
         setting,
         Phase(f"{_DIJKSTRA}:start", 1, values={"n_chunks": n_chunks}),
-        # Bound on the launches: the queue gets at most one entry per edge, and an entry moves at most once in each of
-        # 16 levels.
+        # The bound on launches holds because the queue gets at most one entry per edge, and because an entry moves at
+        # most once in each of the queue's 16 levels.
         Loop((search,), "round", "state[STATE_ALIVE]", 32 * (n + stats.n_edges) // _BUDGET + 2),
     )
 
 
 def circular_buckets(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None = None) -> Recipe:
-    """Return the recipe of a few work-items, each with a circular array of buckets of width *delta*."""
+    """Return the recipe of a search by a few work-items, each with a circular array of buckets of width *delta*."""
     stats, held = problem.stats, problem.held
     n, (scale, n_buckets) = stats.n_vertices, _circle(problem, delta)
     workers = queues.queue_members(facts) if facts.has_int64_atomics or not held.wide else 1
@@ -155,10 +169,11 @@ def circular_buckets(problem: SearchProblem, facts: DeviceFacts, *, delta: float
 
 
 def _circle(problem: SearchProblem, delta: float | None) -> tuple[float, int]:
-    """Return the scale that maps a distance to its bucket (a factor, or a shift for integers), and the bucket count.
+    """Return the scale that maps a distance to its circular bucket, and the number of buckets.
 
-    By default a bucket is as wide as the mean weight divided by the mean degree. An edge must not span the whole
-    circle, so buckets are wider if one weight is far above the mean. With integers the width is a power of two.
+    The scale is a factor for floats, and a number of bits to shift by for integers. By default a bucket is as wide as
+    the mean weight divided by the mean degree. An edge must not span the whole circle, so buckets are wider if one
+    weight is far above the mean. With integers the width is a power of two.
     """
     held, greatest = problem.held, float(problem.weight_range[1])
     if not math.isfinite(greatest):
@@ -174,9 +189,10 @@ def _circle(problem: SearchProblem, delta: float | None) -> tuple[float, int]:
 
 
 def _default_delta(problem: SearchProblem, hops: float | None = None) -> float:
-    """Return the default width of a bucket: *hops* times the mean weight divided by the mean degree.
+    """Return the default width of a bucket: *hops* · mean weight / mean degree.
 
-    By default *hops* is large for deep searches, small for shallow ones, and least if hubs reach many vertices at once.
+    By default *hops* is large for deep searches and small for shallow searches. It is smallest for shallow searches of
+    graphs with hubs, from which a search reaches many vertices at once.
     """
     graph, stats = problem.graph, problem.stats
     if not graph.n_edges:
@@ -186,7 +202,7 @@ def _default_delta(problem: SearchProblem, hops: float | None = None) -> float:
         hops = _DEEP_HOPS if stats.estimated_depth > _DEEP else shallow
     weights = np.ones(1) if graph.edge_weights is None else graph.edge_weights[:: max(1, graph.n_edges >> 16)]
     finite = weights[np.isfinite(weights)]
-    with np.errstate(over="ignore"):  # An infinite mean is capped two lines below.
+    with np.errstate(over="ignore"):  # The mean may overflow to infinity. The result is at most _WIDEST all the same.
         mean = float(finite.mean(dtype=np.float64)) if finite.size else 1.0
     delta = min(hops * mean * graph.n_vertices / graph.n_edges, _WIDEST)
     return max(1.0, delta) if weights.dtype.kind != "f" or graph.edge_weights is None else delta
@@ -209,9 +225,9 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def contenders(problem: SearchProblem, facts: DeviceFacts) -> tuple[str, ...]:
-    """Return the strategies that ``"auto"`` compares: the best for the device and graph, and the host.
+    """Return the names of the strategies that ``"auto"`` compares: the best one for device and graph, and ``host``.
 
-    The host is alone if the device lacks the distances' type.
+    If the device does not support the type of the distances, ``host`` is the only one.
     """
     if problem.held.unsupported(facts) is not None and host.unfit(problem) is None:
         return ("host",)
@@ -221,7 +237,7 @@ def contenders(problem: SearchProblem, facts: DeviceFacts) -> tuple[str, ...]:
 
 
 def _has_even_weights(problem: SearchProblem) -> bool:
-    """Return whether circular buckets of the default width can span the greatest weight."""
+    """Return whether no weight is too large for circular buckets of the default width."""
     weights = problem.edge_weights
     if weights is None or not weights.size:
         return True
