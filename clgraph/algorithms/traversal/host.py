@@ -17,15 +17,18 @@ from clgraph.engine.host import met, pattern, scanned, too_many_entries
 from clgraph.model.cost import Part, Work
 
 NONE_BEFORE = -9999  # as in scipy.sparse.csgraph
-_AT_ONCE = 1 << 14  # vertices per call of scipy's product. Their levels and predecessors then stay in a cache.
+# vertices per call of scipy's ``coo_matvec``, which adds up their levels. The levels and predecessors of these vertices
+# fit a cache.
+_AT_ONCE = 1 << 14
 _ONES = np.ones(_AT_ONCE, np.int32)
-_SCANS, _SCANS_OF_VERTICES = 0.1, 1.0  # a search's cost in passes over all data, and in passes over the vertices alone
+# Besides the visits, a search costs 0.1 passes over all vertices and entries, and one pass over the vertices.
+_SCANS, _SCANS_OF_VERTICES = 0.1, 1.0
 _CALL = Work(host_seconds=2e-5)  # fixed cost of a call to scipy
-_GUESS_SECONDS = 1.5e-8  # mispredicted branches, per vertex of a graph of irregularity 1
+_GUESS_SECONDS = 1.5e-8  # seconds of mispredicted branches, per vertex of a graph whose irregularity is 1
 
 
 def unfit(problem: Any) -> str | None:
-    """Return why :func:`levels` cannot search the graph of *problem*, or ``None``."""
+    """Return why :func:`levels` cannot search the graph of *problem*, or ``None`` if it can."""
     return "this scipy does not add up levels in order" if _product() is None else too_many_entries(problem)
 
 
@@ -39,10 +42,11 @@ def search(problem: SearchProblem) -> tuple[NDArray[np.int32], NDArray[np.int32]
 
 
 def levels(matrix: csr_array, sources: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the number of edges from the nearest source to each vertex of *matrix*, and the predecessors.
+    """Return each vertex's level, which is its number of edges from the nearest source, and its predecessor.
 
-    scipy returns the order of the search but not its levels. So each vertex starts with a level of 1 and, in this
-    order, adds the level of its predecessor. Several sources get an extra vertex as their common predecessor.
+    scipy returns the order in which the search visits vertices, but not their levels. So each vertex starts with a
+    level of 1. In the order of the search, the level of its predecessor is added to it. Several sources get an extra
+    vertex as their common predecessor.
     """
     from scipy.sparse.csgraph import breadth_first_order  # The import takes 0.07 s, so only this strategy pays it.
 
@@ -56,7 +60,7 @@ def levels(matrix: csr_array, sources: NDArray[np.int32]) -> tuple[NDArray[np.in
     if order.size == predecessors.size:
         depths = np.ones(order.size, np.int32)
     else:
-        depths = predecessors >> 31  # -1 where there is no predecessor, else 0
+        depths = predecessors >> 31  # -1 for a vertex without a predecessor, which is stored as -9999; else 0
         depths |= 1
     depths[first] = -1 if first == n else 0
     add = _product()
@@ -72,9 +76,9 @@ def levels(matrix: csr_array, sources: NDArray[np.int32]) -> tuple[NDArray[np.in
 def _product() -> Callable[..., None] | None:
     """Return scipy's ``coo_matvec``, or ``None`` if its input and output vectors cannot be the same array.
 
-    The function adds matrix times input to the output, entry by entry. If both are the same array, and each row has one
-    entry, each row reads the sums of the rows before it. scipy does not guarantee this, so it is tested on a path of 64
-    vertices.
+    ``coo_matvec`` adds matrix times input to the output, entry by entry. If input and output are the same array, and
+    each row has one entry, then each row reads the sums of the rows before. scipy does not guarantee this, so it is
+    tested on a path of 64 vertices.
     """
     levels, path = np.ones(64, np.int32), np.arange(64, dtype=np.int32)
     levels[0] = 0
@@ -88,16 +92,16 @@ def _product() -> Callable[..., None] | None:
 
 
 def levels_work(problem: Any) -> list[Part]:
-    """Return the work of :func:`levels` on the host."""
+    """Return the host's work for :func:`levels`."""
     graph = problem.graph
     asked = [met(problem, "traverse"), (scanned(graph, _SCANS, _SCANS_OF_VERTICES), 1.0, 1.0), (_CALL, 1.0, 1.0)]
     return [*asked, (_guesses(problem.stats), 1.0, 1.0)] if graph.is_measured else asked
 
 
 def _guesses(stats: GraphStats) -> Work:
-    """Return the time of mispredicted branches, which depends on irregular degrees.
+    """Return the time that mispredicted branches cost. It grows with the irregularity of the degrees.
 
-    The measured rates of far accesses include mispredictions, so only near neighbours are counted.
+    Only neighbours with near numbers are counted, because the measured rates of far accesses include mispredictions.
     """
     met_vertices, _ = reached(stats)
     return Work(host_seconds=_GUESS_SECONDS * (1.0 - stats.far_neighbor_share) * stats.irregularity * met_vertices)

@@ -1,4 +1,4 @@
-"""Plans of searches on one device, and the loop of rounds over all vertices (cl/traversal/rounds.h)."""
+"""Plans of graph searches on one device, and the loop of rounds over all vertices (cl/traversal/rounds.h)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from clgraph.runtime.driver.failure import STATUS_STUCK, check_status
 from clgraph.runtime.driver.timing import RoundBalance
 from clgraph.runtime.memory.arrays import DeviceArray
 
-_MAX_AT_ONCE = 32  # greatest number of rounds enqueued before the host reads whether the search has ended
+_MAX_AT_ONCE = 32  # greatest number of rounds that are enqueued before the host reads whether the search has ended
 
 
 class SearchPlan(Plan):
@@ -35,7 +35,10 @@ class SearchPlan(Plan):
 
     @property
     def distances(self) -> DeviceArray:
-        """The distances after ``run()``: the first ``n_vertices`` items, int32 levels or words of ``problem.held``."""
+        """The array whose first ``n_vertices`` items are the distances after ``run()``.
+
+        They are int32 levels, or, if edges have weights, distances in the type ``problem.held.dtype``.
+        """
         return self.arrays["distances"]
 
     @property
@@ -44,21 +47,24 @@ class SearchPlan(Plan):
 
     @property
     def balance(self) -> tuple[RoundBalance, ...] | None:
-        """Statistics of the edges per work-group in each round of the last run; ``None`` unless *balance* was set."""
+        """For each round of the last run, statistics of the edges that each work-group read.
+
+        ``None`` unless the strategy's option *balance* was set.
+        """
         return None if self._rounds is None else self._rounds.balance
 
     @property
     def group_edges(self) -> NDArray[Any]:
-        """The number of edges of each work-group in the round with the most edges."""
+        """The number of edges that each work-group read in the round with the most edges."""
         assert self._rounds is not None
         return self._rounds.group_edges
 
 
 class Rounds:
-    """The loop of rounds over all vertices until no distance falls.
+    """The loop of rounds over all vertices. It ends after a round in which no distance has fallen.
 
     A read from the device after each round would take longer than most rounds. So several rounds are enqueued at a
-    time; rounds after the search has ended change nothing. The loop can also count the edges of each work-group.
+    time; rounds after the end of the search change nothing. The loop can also count the edges of each work-group.
 
     Parameters
     ----------
@@ -103,7 +109,8 @@ class Rounds:
         done = changed = 0
         rows: list[RoundBalance] = []
         while changed == done:
-            if done > self._plan.problem.graph.n_vertices:  # Every round extends shortest paths by an edge.
+            # Every round extends shortest paths by at least an edge, so a search never takes more rounds than vertices.
+            if done > self._plan.problem.graph.n_vertices:
                 check_status(STATUS_STUCK, f"{done} rounds of {self._launches[-1].kernel}")
             at_once = 1 if self._counts else min(1 + done // 4, _MAX_AT_ONCE)
             for number in range(done + 1, done + at_once + 1):
@@ -122,7 +129,7 @@ class Rounds:
 
     def _count(self, number: int, before: Sequence[RoundBalance]) -> RoundBalance:
         n_groups = self._work.size
-        if self._threshold is not None:  # The device launches a different number of groups in each round.
+        if self._threshold is not None:  # The device launches a different number of child work-groups in each round.
             n_groups = self._launches[0].n_groups + self._plan.word(f"state[STATE_CHILD_GROUPS + {number % 4}]")
         edges = self._work.get(0, n_groups)
         if edges.sum() > max((row.edges for row in before), default=-1):

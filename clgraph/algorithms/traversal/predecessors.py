@@ -1,4 +1,4 @@
-"""Predecessors on shortest paths, found from the distances; see cl/traversal/predecessors.cl."""
+"""A step that finds predecessors on shortest paths from the distances (see cl/traversal/predecessors.cl)."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from clgraph.runtime.driver.failure import STATUS_STUCK, check_status
 from clgraph.runtime.graphs.device_graph import device_graph
 
 _SOURCE = "traversal/predecessors.cl"
-_SHORT = 1024  # vertices. Rounds over shorter lists are faster by one work-group than by one launch per round.
-_ROUNDS_ALONE = 4096  # rounds per launch of a single work-group
-_AT_ONCE = 8  # launches enqueued before the host reads the sizes of the lists
+# vertices in a list. For lists up to this length, one launch in which a single work-group makes many rounds is faster
+# than one launch per round.
+_SHORT = 1024
+_ROUNDS_ALONE = 4096  # greatest number of rounds in a launch of a single work-group
+_AT_ONCE = 8  # launches that are enqueued before the host reads the sizes of the lists
 
 
 class Predecessors:
-    """A step that finds the least predecessor of every vertex; sources and unreached vertices have none.
+    """A step that finds the predecessor of every vertex: the least vertex that may precede it on a shortest path.
 
-    Edges that add nothing to a distance are followed in rounds over lists of vertices. While the lists are long, the
-    host enqueues several launches and then reads the sizes of the lists. While they are short, a launch of a single
-    work-group makes many rounds.
+    Sources and unreached vertices have no predecessor. Edges that add nothing to a distance are followed in rounds over
+    lists of vertices. While the lists are long, the host enqueues several launches and then reads the sizes of the
+    lists. While the lists are short, a launch of a single work-group makes many rounds.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -30,7 +32,8 @@ class Predecessors:
             _SOURCE, defines, work_group_size=max(64, session.facts.sub_group_size)
         )
         self._state = session.empty(program.constant("FOLLOW_STATE_WORDS"), np.uint32)
-        self._most_rounds = n + _ROUNDS_ALONE  # Every round extends paths by an edge.
+        # Every round extends paths by an edge, so a search that is not stuck makes at most n rounds. The rest is slack.
+        self._most_rounds = n + _ROUNDS_ALONE
         scope = {
             **plan.scope, "n": n, "n_sources": sources.size, "rounds": session.empty(n, np.int32), "state": self._state,
         }  # fmt: skip
@@ -40,7 +43,7 @@ class Predecessors:
         ]
         self._finish = program.bind("finish", n, scope)
         self._is_flat = problem.held.is_float or bool(problem.weight_range[0] == 0)
-        if self._is_flat:  # Some edges may add nothing to a distance: weight 0, or rounding.
+        if self._is_flat:  # An edge may add nothing to a distance, because it weighs 0 or is lost in rounding.
             scope["lists"] = session.empty(2 * n, np.int32)
             self._find.append(program.bind("follow_all", n, scope))
             self._follow = program.bind(

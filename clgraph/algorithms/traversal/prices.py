@@ -1,4 +1,4 @@
-"""Predicted work of searches in rounds over all vertices, from graph statistics.
+"""Predicted work of graph searches that make rounds over all vertices, from graph statistics.
 
 ``distance_bytes`` is the size of one distance on the device, 4 or 8. The constants are fitted to calls on graphs of
 131,072 and 524,288 vertices, on two CPUs and two GPUs (``benchmarks/results/cost_model-*.json``).
@@ -15,29 +15,37 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.device.profile import DeviceRates
 from clgraph.model.cost import Chain, Gathers, Work, estimate
 
-NEAR_BYTES = 2.0**18  # working set of accesses to near vertices: about a core's second-level cache
-CHILD_MEAN_DEGREES = 32  # default threshold of child launches, in mean degrees
-PART_BYTES = 12.0  # bytes per part of a split vertex: its begin, its end and its parent
-PARENT_GATHERS = 20.0  # gathers per part and round, fitted; a part reads its parent's distance
-HOPS_PER_LOG = 1.8  # edges of the longest shortest path per ln(reached vertices), for random weights
-RISING_SHARE = 0.7  # rounds per edge of the longest path on a CPU: one round follows a path while its numbers rise
-CPU_ENTRY_BYTES, CPU_ENTRY_LOADS = 18.0, 0.36  # bytes per entry, and dependent loads per entry of the longest row
-CPU_FAR_LOADS = 0.5  # loads that a core waits for, per entry with a far end
-IRREGULAR_SECONDS = 6.8e-9  # mispredicted branches at row ends, per vertex of a graph of irregularity 1
+# bytes that accesses to vertices with near numbers touch repeatedly: about the size of a core's second-level cache
+NEAR_BYTES = 2.0**18
+# By default, ``child_launch`` gives a row a launch of its own if it is longer than this number of mean degrees.
+CHILD_MEAN_DEGREES = 32
+PART_BYTES = 12.0  # bytes per part of a split vertex, for the part's begin, its end and its parent
+PARENT_GATHERS = 20.0  # random reads per part and round, because a part reads its parent's distance (fitted)
+# With random weights, the longest shortest path has about 1.8 ln(n) edges if a search reaches n vertices.
+HOPS_PER_LOG = 1.8
+# rounds on a CPU per edge of the longest shortest path. The number is below 1, because a round follows a path as long
+# as the vertex numbers along the path rise.
+RISING_SHARE = 0.7
+# On a CPU, a round streams 18 bytes per entry. In the longest row, it also makes 0.36 loads per entry, each of which
+# waits for the load before.
+CPU_ENTRY_BYTES, CPU_ENTRY_LOADS = 18.0, 0.36
+CPU_FAR_LOADS = 0.5  # loads for which a core waits, per entry whose row and column have far numbers
+# seconds of mispredicted branches at the ends of rows, per vertex of a graph whose irregularity is 1
+IRREGULAR_SECONDS = 6.8e-9
 
 
 def reached(stats: GraphStats) -> tuple[float, float]:
-    """Return the predicted numbers of vertices and entries that a search reaches, without isolated vertices."""
+    """Return the predicted numbers of vertices and of entries that a search reaches."""
     return stats.reached_share * (stats.n_vertices - stats.n_isolated), stats.reached_share * stats.n_edges
 
 
 def topology_driven(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Return the work of ``topology_driven``: rounds over whole rows."""
+    """Return the work of ``topology_driven``, in which a work-item relaxes all edges of one vertex in each round."""
     return _all_rounds(problem, facts, math.inf)
 
 
 def node_splitting(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Return the work of ``node_splitting``: splitting vertices with many edges, and rounds over the parts."""
+    """Return the work of ``node_splitting``, which splits vertices with many edges and makes rounds over the parts."""
     stats, mda = problem.stats, likely_mda(problem.stats)
     made = Work(launches=4.0, streamed_bytes=20.0 * stats.n_vertices + part_bytes(stats, mda))
     return _all_rounds(problem, facts, mda) + made
@@ -57,10 +65,10 @@ def _all_rounds(problem: SearchProblem, facts: DeviceFacts, mda: float) -> Work:
 
 
 def n_rounds(stats: GraphStats, facts: DeviceFacts, light_share: float = 1.0) -> float:
-    """Return the number of rounds: about one per edge of the longest shortest path, and two more.
+    """Return the predicted number of rounds: about one per edge of the longest shortest path, and two more.
 
-    If weights differ, shortest paths go around heavy edges and have more edges. The longest then has a fixed multiple
-    of ln(reached vertices), or the depth of a search along light edges if that is less.
+    If weights differ, shortest paths go around heavy edges and have more edges. The number of edges of the longest path
+    is then predicted as a multiple of ln(reached vertices): 1.8, or less if a search along light edges is less deep.
     """
     longest = stats.estimated_depth
     if light_share < 1.0:
@@ -71,11 +79,11 @@ def n_rounds(stats: GraphStats, facts: DeviceFacts, light_share: float = 1.0) ->
 
 
 def round_work(stats: GraphStats, facts: DeviceFacts, distance_bytes: float, mda: float = math.inf) -> Work:
-    """Return the work of a round without its launches, if no part of a vertex has more than *mda* edges.
+    """Return the work of one round except its launches, if vertices are split into parts of at most *mda* edges.
 
     A round takes at least the time of its longest part, because one work-item loads the part's entries one after the
-    other. On a GPU a vertex also waits for the longest row of its sub-group. Extra parts of a vertex are neighbours in
-    a sub-group and have equal lengths, so they do not wait.
+    other. On a GPU a vertex also waits for the longest row of its sub-group. Extra parts of a vertex do not wait,
+    because they are neighbours in a sub-group and have equal lengths.
     """
     n, n_parts = float(stats.n_vertices), n_extra_parts(stats, mda)
     longest, parts = min(mda, float(stats.max_degree)), 4.0 + distance_bytes + (PART_BYTES if n_parts else 4.0)
@@ -97,7 +105,10 @@ def round_work(stats: GraphStats, facts: DeviceFacts, distance_bytes: float, mda
 
 
 def _cut(stats: GraphStats, mda: float) -> tuple[list[tuple[float, float]], float]:
-    """Return pairs (edges that a vertex keeps, share of these vertices), sorted, and the edges of all other parts."""
+    """Return the sizes of first parts of vertices, and the number of edges in all other parts together.
+
+    The sizes are sorted pairs: the number of edges in the first part, and the share of the vertices with this number.
+    """
     kept, moved = [], 0.0
     for degree, share in stats.degrees_and_shares:
         size = degree / _parts(degree, mda)
@@ -107,7 +118,7 @@ def _cut(stats: GraphStats, mda: float) -> tuple[list[tuple[float, float]], floa
 
 
 def _longest_of(width: int, sizes: Sequence[tuple[float, float]]) -> float:
-    """Return the expected maximum of *width* sizes drawn at random, each with its share as probability."""
+    """Return the expected maximum of *width* random sizes. *sizes* has pairs of a size and its probability."""
     expected = below = reached = 0.0
     for size, share in sizes:
         below = min(1.0, below + share)
@@ -117,12 +128,12 @@ def _longest_of(width: int, sizes: Sequence[tuple[float, float]]) -> float:
 
 
 def part_bytes(stats: GraphStats, mda: float) -> float:
-    """Return how many bytes all parts have together."""
+    """Return the bytes of the arrays that describe all parts of all vertices."""
     return PART_BYTES * (stats.n_vertices + n_extra_parts(stats, mda))
 
 
 def n_extra_parts(stats: GraphStats, mda: float) -> float:
-    """Return the number of parts beyond one per vertex."""
+    """Return the number of parts in addition to the first part of each vertex."""
     return stats.n_vertices * sum(share * (_parts(degree, mda) - 1) for degree, share in stats.degrees_and_shares)
 
 
@@ -131,14 +142,14 @@ def _parts(degree: float, mda: float) -> int:
 
 
 def likely_mda(stats: GraphStats) -> int:
-    """Return a maximum number of edges per part that is good on most devices."""
+    """Return a maximum number of edges per part that works well on most devices."""
     return max(4, round(4.0 * stats.mean_degree))
 
 
 def model_mda(stats: GraphStats, facts: DeviceFacts, rates: DeviceRates, distance_bytes: float) -> int:
-    """Return the maximum number of edges per part that is predicted to be fastest.
+    """Return the maximum number of edges per part with which ``node_splitting`` is predicted to be fastest.
 
-    Candidates are powers of two and the largest degree. On ties the larger one wins.
+    The candidates are powers of two and the largest degree. If two candidates tie, the larger candidate wins.
     """
     largest = max(1, stats.max_degree)
     powers = (1 << k for k in range(largest.bit_length(), 1, -1))

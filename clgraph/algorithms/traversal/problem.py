@@ -26,7 +26,9 @@ LARGEST_DEGREE = object()
 """A placeholder for *source*: search from the vertex of the largest degree."""
 _BOOL = bool | np.bool_
 MAX_DEPTH = 2**31 - 2
-_MOST_MET, _FRAGMENTS = 64, 0.9  # Reached vertices are counted up to 64, in graphs whose searches reach at most 90 %.
+# The host counts the vertices that a search reaches, up to 64, if a search of the graph is expected to reach at most
+# 90 % of the vertices.
+_MOST_MET, _FRAGMENTS = 64, 0.9
 GREATEST = 2**63 - 1  # greatest distance with integer weights
 _KINDS = {"int32": "WEIGHT_INT", "int64": "WEIGHT_LONG", "float32": "WEIGHT_FLOAT", "float64": "WEIGHT_DOUBLE"}
 
@@ -52,7 +54,7 @@ class DistanceType:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The unsigned type that holds the bits of a distance."""
+        """The unsigned integer type in which kernels hold the bits of a distance."""
         return np.dtype(np.uint64 if self.wide else np.uint32)
 
     @property
@@ -60,7 +62,7 @@ class DistanceType:
         return {"WEIGHT_KIND": self.kind, "WIDE": int(self.wide)}
 
     def limit(self, limit: float | None) -> Any:
-        """Return *limit* in the kernels' type; without a limit, the greatest value of that type less 1."""
+        """Return *limit* in the type :attr:`dtype`. Without a limit, return the greatest value of the type minus 1."""
         most = np.iinfo(self.dtype).max - 1
         if limit is None or limit == np.inf:
             return self.dtype.type(most)
@@ -74,13 +76,13 @@ class DistanceType:
 
     @property
     def answer_dtype(self) -> np.dtype[Any]:
-        """The type of returned distances: int64, where -1 means unreached, or a float, where inf does."""
+        """The type of the distances that users get: int64 with -1 for unreached vertices, or a float type with inf."""
         if not self.is_float:
             return np.dtype(np.int64)
         return np.dtype(np.float64 if self.wide else np.float32)
 
     def unsupported(self, facts: DeviceFacts) -> str | None:
-        """Return why a device cannot hold such distances, or ``None``."""
+        """Return why a device does not support distances of this type, or ``None`` if it does."""
         if self.wide and not facts.has_int64_atomics:
             return "it has no 64-bit atomics"
         return "it has no 64-bit floats" if self.is_float and self.wide and not facts.has_fp64 else None
@@ -113,9 +115,10 @@ class SearchProblem(GraphProblem):
 
     @property
     def settings(self) -> Hashable:
-        """The key of problems that can reuse a plan. Sources may differ, but not their number.
+        """A key that is equal for problems that can reuse the same plan.
 
-        A search that reaches few vertices does not share a plan with one that reaches many.
+        The sources of such problems may differ, but not the number of sources. A search that reaches few vertices does
+        not share a plan with a search that reaches many.
         """
         ends_soon = self.n_met is not None
         return type(self), self.sources.size, ends_soon, self.limit, self.weighted, self.predecessors, self.wide
@@ -124,8 +127,8 @@ class SearchProblem(GraphProblem):
     def n_met(self) -> int | None:
         """The number of vertices that the search reaches; ``None`` if it is above 64 or was not counted.
 
-        Counting takes the host up to 70 µs. So it is done only if the graph consists of fragments and its rows are in
-        host memory.
+        Counting takes the host up to 70 µs. So the vertices are counted only if the graph consists of fragments and its
+        rows are in host memory.
         """
         graph = self.graph
         if not graph.is_measured or isinstance(graph, GraphOnDevice) or graph.stats.reached_share > _FRAGMENTS:
@@ -146,7 +149,7 @@ class SearchProblem(GraphProblem):
 
     @cached_property
     def stats(self) -> GraphStats:
-        """The graph's statistics, but with the reach and depth of this search if it reaches few vertices."""
+        """The graph's statistics. If this search reaches few vertices, its own reach and depth replace the graph's."""
         stats, n_met = self.graph.stats, self.n_met
         if n_met is None:
             return stats
@@ -155,29 +158,34 @@ class SearchProblem(GraphProblem):
 
     @property
     def edge_weights(self) -> NDArray[Any] | None:
-        """The weights that the search adds up; ``None`` if every edge weighs 1."""
+        """The edge weights that the search adds up; ``None`` if every edge weighs 1."""
         return self.graph.edge_weights if self.weighted else None
 
     @property
     def weight_dtype(self) -> np.dtype[Any] | None:
-        """The type of :attr:`edge_weights`, or ``None``."""
+        """The type of :attr:`edge_weights`, or ``None`` if every edge weighs 1."""
         return self.graph.weight_dtype if self.weighted else None
 
     @cached_property
     def light_share(self) -> float:
-        """The share of sampled edges whose weight is at most twice the least weight of the sample."""
+        """The share of sampled edges that weigh at most twice the least weight in the sample."""
         return self.graph.light_share if self.weighted else 1.0
 
     @property
     def weight_range(self) -> tuple[Any, Any]:
-        """The least and the greatest weight."""
+        """The least and the greatest edge weight; (1, 1) if every edge weighs 1."""
         return self.graph.weight_range if self.weighted else (1, 1)
 
     @cached_property
     def held(self) -> DistanceType:
-        """The types in kernels. Small int64 weights become int32, except in a matrix that was not read yet."""
+        """The types of weights and distances in kernels.
+
+        int64 weights below 2**31 become int32, except in a matrix whose entries were not read yet.
+        """
         kind = "WEIGHT_NONE" if self.weight_dtype is None else _KINDS[self.weight_dtype.name]
-        if kind == "WEIGHT_LONG" and not is_unread(self):  # A strategy's choice must not wait for a pass over weights.
+        # The choice of a strategy must not wait for a pass over all weights. So this pass is skipped in unread
+        # matrices.
+        if kind == "WEIGHT_LONG" and not is_unread(self):
             kind = "WEIGHT_INT" if self.weight_range[1] < 2**31 else kind
         return DistanceType(kind, self.wide or kind in ("WEIGHT_LONG", "WEIGHT_DOUBLE"))
 
@@ -193,17 +201,17 @@ class SearchProblem(GraphProblem):
         return on_device
 
     def upload_sources(self, session: Session) -> DeviceArray:
-        """Return the sources in an array of their own, because a plan later overwrites it with other sources."""
+        """Return a new device array of the sources. A plan may overwrite this array with other sources later."""
         array = session.empty(self.sources.size, np.int32)
         if self.sources.size == 1:
-            array.fill(self.sources[0])  # unlike set(), fill() does not make the host wait
+            array.fill(self.sources[0])  # Unlike set(), fill() does not make the host wait.
         else:
             array.set(self.sources)
         return array
 
 
 def source_numbers(graph: Graph, source: Any) -> NDArray[np.int32]:
-    """Return the vertex numbers of *source*, an id, a sequence of ids or :data:`LARGEST_DEGREE`, int32.
+    """Return the vertex numbers of *source* as int32. *source* is an id, some ids or :data:`LARGEST_DEGREE`.
 
     Raises
     ------
@@ -220,7 +228,7 @@ def source_numbers(graph: Graph, source: Any) -> NDArray[np.int32]:
         check_length("source", np.atleast_1d(array))
         source = array.tolist()
     is_many = isinstance(source, Sequence) and not isinstance(source, str | bytes)
-    if not is_many or (isinstance(source, tuple) and _find(graph, source) >= 0):  # a tuple may be an id
+    if not is_many or (isinstance(source, tuple) and _find(graph, source) >= 0):  # A tuple may be one id.
         return np.array([vertex_number(graph, source, "source")], np.int32)
     check_length("source", source)
     if not source:
@@ -229,7 +237,7 @@ def source_numbers(graph: Graph, source: Any) -> NDArray[np.int32]:
 
 
 def vertex_number(graph: Graph, given: Any, what: str = "vertex") -> int:
-    """Return the number of the vertex with this id. A :class:`SourceError` calls the id *what*."""
+    """Return the number of the vertex with this id. The text of a :class:`SourceError` calls the id *what*."""
     number = _find(graph, given)
     if number >= 0:
         return number
@@ -244,7 +252,7 @@ def vertex_ids(graph: Graph, vertices: list[int]) -> list[Any]:
 
 
 def path_to(graph: Graph, predecessors: NDArray[np.int32], sources: NDArray[np.int32], vertex: Any) -> list[Any]:
-    """Return the ids on the path from a source to *vertex* along *predecessors*; empty if there is none."""
+    """Return the ids on the path from a source to *vertex* along *predecessors*; an empty list if there is no path."""
     path = [vertex_number(graph, vertex)]
     while (before := int(predecessors[path[-1]])) >= 0:
         path.append(before)
@@ -252,7 +260,7 @@ def path_to(graph: Graph, predecessors: NDArray[np.int32], sources: NDArray[np.i
 
 
 def nearest_sources(predecessors: NDArray[np.int32], sources: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the source at which the path to each vertex begins, int32; -9999 for unreached vertices.
+    """Return, as int32, the source at which the path to each vertex begins; -9999 for unreached vertices.
 
     This is pointer jumping: each round doubles the length of the path that every vertex has followed back.
     """
@@ -267,11 +275,12 @@ def nearest_sources(predecessors: NDArray[np.int32], sources: NDArray[np.int32])
 
 
 def _find(graph: Graph, given: Any) -> int:
-    """Return the number of the vertex with this id, or -1. ``True`` does not match the id 1, although it equals it."""
+    """Return the number of the vertex with this id, or -1. ``True`` does not match the id 1, although ``True == 1``."""
     is_number = isinstance(given, int | np.integer) and not isinstance(given, bool)
     if graph.ids is None:
         return int(given) if is_number and 0 <= given < graph.n_vertices else -1
-    if is_number and graph.has_rising_ids:  # a dictionary of all ids would take seconds in a large graph
+    # A binary search finds rising ids. For a large graph it would take seconds to make a dictionary of all ids.
+    if is_number and graph.has_rising_ids:
         number = int(graph.ids.searchsorted(int(given))) if -(2**63) <= given < 2**63 else graph.n_vertices
         return number if number < graph.n_vertices and graph.ids[number] == given else -1
     with contextlib.suppress(Exception):  # An unhashable or incomparable object is not an id.

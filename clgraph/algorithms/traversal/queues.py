@@ -1,4 +1,7 @@
-"""Sizes of frontiers on a device: lists of vertices, lists of pieces of long rows, and queues of work-groups."""
+"""Sizes of the arrays that hold frontiers on a device.
+
+They are lists of vertices, lists of pieces of long rows, and queues of work-groups.
+"""
 
 from __future__ import annotations
 
@@ -8,33 +11,43 @@ from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.recipe import Array
 
-_PIECE = 128  # edges per piece of a row. Longer rows are cut.
+_PIECE = 128  # edges per piece of a row. Rows with more edges are cut into pieces.
 _ALONE_ROWS = 4096  # greatest number of rows in the queue of a CPU's work-item
-_OTHER_BYTES, _ITEM_BYTES = 320, 4  # local memory for other things than queues and held items, and per held item
-_LINGER = 200  # turns of waiting for work-groups to start. A later one leaves its share to the others.
+# local memory, in bytes, per buffered item, and for everything except queues and buffered items
+_OTHER_BYTES, _ITEM_BYTES = 320, 4
+# number of times that the first work-group looks whether other work-groups have started. A work-group that starts later
+# leaves at once, and the work-groups that have started do its share.
+_LINGER = 200
 
 _FEW_UNITS = 4  # greatest number of CPU cores that have a queue each
 
 
 def queue_members(facts: DeviceFacts) -> int:
-    """Return the number of work-groups with a queue each: up to 4 compute units, rounded to a power of two, else 1."""
+    """Return the number of work-groups that have queues of their own.
+
+    It is the number of compute units, rounded up to a power of two, on a CPU with at most 4 units, and 1 elsewhere.
+    """
     return 1 << (facts.compute_units - 1).bit_length() if has_few_units(facts) else 1
 
 
 def has_few_units(facts: DeviceFacts) -> bool:
-    """Return whether this is a CPU with so few cores that each gets a queue of its own and they share all work."""
+    """Return whether the device is a CPU of at most 4 cores. Each core then has its own queue and shares its work."""
     return facts.is_cpu and facts.compute_units <= _FEW_UNITS
 
 
 def capacities(problem: SearchProblem) -> dict[str, int]:
-    """Return the capacities of one turn's lists, by the names of the kernels' parameters."""
+    """Return the capacities of the lists of one turn. The keys are the names of the kernels' parameters."""
     n, m = problem.graph.n_vertices, problem.graph.n_edges
-    pieces = 0 if has_short_rows(problem) else 2 * m // _PIECE  # Only the last piece of a cut row may be short.
+    # All pieces of a cut row are full except the last piece, so a row has less than 2 · length / _PIECE pieces.
+    pieces = 0 if has_short_rows(problem) else 2 * m // _PIECE
     return {"light_capacity": n + 64, "heavy_capacity": pieces + 1}
 
 
 def lists(problem: SearchProblem, prefix: str = "", n_turns: int = 2) -> dict[str, Array]:
-    """Return the arrays for the lists of *n_turns* turns: light ones of vertices, heavy ones of pieces, 2 ints each."""
+    """Return the arrays for the lists of *n_turns* turns.
+
+    Each turn has a light list of vertices, and a heavy list of pieces of long rows. A piece takes two ints.
+    """
     sizes = capacities(problem)
     return {
         f"{prefix}light": Array(n_turns * sizes["light_capacity"], np.int32),
@@ -43,12 +56,12 @@ def lists(problem: SearchProblem, prefix: str = "", n_turns: int = 2) -> dict[st
 
 
 def has_short_rows(problem: SearchProblem) -> bool:
-    """Return whether no row is cut into pieces."""
+    """Return whether all rows are so short that none is cut into pieces."""
     return problem.stats.max_degree <= _PIECE
 
 
 def group_size(facts: DeviceFacts, per_group: int) -> int:
-    """Return the work-group size of kernels that run many levels.
+    """Return the work-group size of kernels that run many levels of a search in one launch.
 
     It is at most 512 on devices with sub-groups of more than 32 lanes, because of their registers.
     """
@@ -57,9 +70,10 @@ def group_size(facts: DeviceFacts, per_group: int) -> int:
 
 
 def group_count(facts: DeviceFacts, per_unit: int = 1) -> int:
-    """Return the number of work-groups that run many levels together: all that are resident at once, or one.
+    """Return the number of work-groups of kernels that run many levels of a search in one launch.
 
-    More than one is possible only on devices with a grid barrier.
+    On devices with a grid barrier, it is the number of work-groups that can run at the same time. On other devices it
+    is 1.
     """
     return per_unit * facts.compute_units if facts.dialect.has_grid_barrier else 1
 

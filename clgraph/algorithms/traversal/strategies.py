@@ -1,4 +1,4 @@
-"""Strategies that work in rounds over all vertices: the baselines of breadth-first search and shortest paths."""
+"""Search strategies that work in rounds over all vertices: baselines for breadth-first search and shortest paths."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from clgraph.primitives.scan import Scan
 from clgraph.runtime.session import Session
 
 _PLAIN, _SPLIT, _CHILD = (f"traversal/{name}.cl" for name in ("topology_driven", "node_splitting", "child_launch"))
-_PIECE = 256  # edges per piece of a long row. A sub-group takes a piece.
-_MAX_PARTS = 2**31 - 2**12  # Kernels number the parts with int.
+_PIECE = 256  # edges per piece of a long row. A sub-group relaxes the edges of one piece.
+_MAX_PARTS = 2**31 - 2**12  # greatest number of parts of vertices, because kernels number the parts with int
 _BUCKETS = 10  # buckets of the degree histogram
 
 
 def search_recipe(problem: SearchProblem, own: Callable[[], Setting], *steps: Step) -> Recipe:
-    """Return the recipe of *steps*, followed by a search for predecessors if the problem asks for them.
+    """Return the recipe that runs *steps* and then finds the predecessors, if the problem asks for them.
 
-    ``own()`` returns the setting of the steps. The recipe adds what all searches need.
+    ``own()`` returns the arrays and values of the steps. The arrays and values that all searches need are added.
     """
     n = problem.graph.n_vertices
     if problem.predecessors:
@@ -67,7 +67,10 @@ def _recipe(
     details: Mapping[str, Any] | None = None,
     device_threshold: int | None = None,
 ) -> Recipe:
-    """Return the recipe of the steps *before*, then rounds of *body*, with *n_words* distances (default: n)."""
+    """Return a recipe: first the steps *before*, then rounds of the launches in *body*, until no distance falls.
+
+    The array of distances has *n_words* items, by default one for each vertex.
+    """
     atomic, balance = checked_flag("atomic", atomic), checked_flag("balance", balance)
     n_words = problem.graph.n_vertices if n_words is None else n_words
     return search_recipe(
@@ -92,9 +95,10 @@ def _recipe(
 def topology_driven(
     problem: SearchProblem, _facts: DeviceFacts, *, atomic: bool = False, balance: bool = False
 ) -> Recipe:
-    """Return the recipe of rounds in which a work-item takes each vertex.
+    """Return the recipe of rounds in which each vertex has a work-item that relaxes all its edges.
 
-    Distances are lowered by loads and stores, or by *atomic* operations. *balance* counts the edges per work-group.
+    Distances are lowered by loads and stores, or with *atomic*, by atomic operations. With *balance*, the edges that
+    each work-group reads are counted.
     """
     body = (Phase(f"{_PLAIN}:relax_vertices", problem.graph.n_vertices),)
     return _recipe(problem, body, atomic=atomic, balance=balance)
@@ -108,9 +112,9 @@ def node_splitting(
     atomic: bool = False,
     balance: bool = False,
 ) -> Recipe:
-    """Return the recipe of rounds over vertices that were split into parts of at most *mda* edges.
+    """Return the recipe of rounds over parts of vertices, after vertices were split into parts of at most *mda* edges.
 
-    ``"histogram"`` is the result of :func:`histogram_mda`, ``"model"`` the number that is likely best.
+    ``"histogram"`` takes *mda* from :func:`histogram_mda`; ``"model"`` takes the number that is likely to be fastest.
     """
     graph, stats, n = problem.graph, problem.stats, problem.graph.n_vertices
     atomic = checked_flag("atomic", atomic)
@@ -147,10 +151,10 @@ def node_splitting(
 
 
 def _part_count(graph: ref[Graph], mda: int) -> int:
-    """Return the number of parts of all vertices if a part has at most *mda* edges.
+    """Return the number of parts if all vertices of *graph* are split into parts of at most *mda* edges.
 
-    Every prediction makes a recipe, but only a plan needs this number, so it is computed on demand. The reference is
-    weak because a recipe may outlive its graph.
+    Every prediction makes a recipe, but only a plan needs this number. So it is computed on demand. The reference to
+    the graph is weak because a recipe may outlive its graph.
     """
     alive = graph()
     assert alive is not None
@@ -163,7 +167,7 @@ def _part_count(graph: ref[Graph], mda: int) -> int:
 
 
 def histogram_mda(degrees: NDArray[Any]) -> int:
-    """Return the largest degree in the fullest of ten buckets of equal width from 0 to the largest degree."""
+    """Return the largest degree in the fullest bucket of a histogram of degrees with ten buckets of equal width."""
     most = int(degrees.max(initial=0))
     counts, edges = np.histogram(degrees, _BUCKETS, (0, max(1, most)))
     fullest = int(counts.argmax())
@@ -180,9 +184,10 @@ def child_launch(
     atomic: bool = False,
     balance: bool = False,
 ) -> Recipe:
-    """Return the recipe of rounds in which rows longer than *threshold* are processed by a launch of their own.
+    """Return the recipe of rounds in which rows longer than *threshold* are processed by an additional launch.
 
-    The default threshold is 32 times the mean degree. *from_device* makes kernels launch it, else the host does.
+    The default threshold is 32 times the mean degree. With *from_device*, kernels make this launch; otherwise the host
+    does.
     """
     stats, n = problem.stats, problem.graph.n_vertices
     if threshold is None:
@@ -212,7 +217,7 @@ def child_launch(
 
 
 def rounds_strategies(kind: type[SearchPlan]) -> dict[str, Strategy]:
-    """Return the three strategies of this module by name, with plans of class *kind*."""
+    """Return the three strategies of this module by name. Their plans are of class *kind*."""
     plain = planned("online", topology_driven, kind, prices.topology_driven)
     split = planned("online", node_splitting, kind, prices.node_splitting)
     child = planned("online", child_launch, kind, prices.child_launch)
@@ -232,7 +237,10 @@ def _plan_splitting(
     atomic: bool = False,
     balance: bool = False,
 ) -> Any:
-    """Return the plan of ``node_splitting``. If *mda* is ``"model"``, it is predicted from the device's rates."""
+    """Return the plan of ``node_splitting``.
+
+    If *mda* is ``"model"``, the fastest number is predicted from the measured rates of the device.
+    """
     if isinstance(mda, str) and mda == "model":
         mda = prices.model_mda(problem.stats, session.facts, session.profile.rates, problem.held.dtype.itemsize)
     return plan(session, problem, mda=mda, atomic=atomic, balance=balance)
@@ -247,6 +255,6 @@ def _plan_launches(
     atomic: bool = False,
     balance: bool = False,
 ) -> Any:
-    """Return the plan of ``child_launch``. Kernels launch the grids of long rows themselves if the device can."""
+    """Return the plan of ``child_launch``. If the device supports it, kernels launch the grids for long rows."""
     from_device = session.commands.has_device_queue
     return plan(session, problem, threshold=threshold, from_device=from_device, atomic=atomic, balance=balance)
