@@ -35,7 +35,7 @@ Seed: TypeAlias = (
 """A seed or a generator, as :func:`numpy.random.default_rng` takes it; see :func:`checked_seed`."""
 
 _SEEDS = "None, integers from 0 on and sequences of them, SeedSequence, BitGenerator, Generator, RandomState"
-_ITEM_BYTES = 40  # estimated memory of one number in a list: the number's object and two pointers
+_ITEM_BYTES = 40  # estimated bytes that a number in a list takes: the Python object of the number and two pointers
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
 
@@ -72,7 +72,7 @@ def checked_count(name: str, value: Any, most: int, least: int = 1) -> int:
     """Return *value* as an integer from *least* to *most*."""
     try:
         count = operator.index(value)
-    except Exception:  # the value's own __index__ may raise anything
+    except Exception:  # The __index__ method of the user's object may raise any exception.
         raise InputError(f"{name} = {shown(value)}; allowed: integers from {least} to {most}") from None
     if not least <= count <= most:
         raise InputError(f"{name} = {shown(count)}; allowed: {least} to {most}")
@@ -80,10 +80,10 @@ def checked_count(name: str, value: Any, most: int, least: int = 1) -> int:
 
 
 def checked_number(name: str, value: Any, least: float = 0.0, most: float = math.inf, *, above: bool = False) -> float:
-    """Return *value* as a finite number from *least* (or *above* it) to *most*."""
+    """Return *value* as a finite float from *least* to *most*. With *above*, *least* itself is not allowed."""
     number = math.nan
     if isinstance(value, Real | np.bool_):
-        with contextlib.suppress(Exception):  # a fraction or an integer may be too large for a float
+        with contextlib.suppress(Exception):  # A fraction or an integer may be too large for a float.
             number = float(value)
     if not (least < number if above else least <= number) or not number <= most or math.isinf(number):
         start = f"above {least:g}" if above else f"from {least:g}"
@@ -120,7 +120,7 @@ def checked_path(name: str, value: object) -> Path:
 
 
 def checked_seed(seed: Seed) -> int:
-    """Return *seed* as one integer of at least 0; each part of a computation derives its own generator from it.
+    """Return *seed* as an integer of at least 0, from which each part of a computation derives its own generator.
 
     An integer is returned unchanged. ``None`` gives a new number in each call. A SeedSequence, or a sequence of
     integers, always gives the same number. A Generator, BitGenerator or RandomState draws its next number.
@@ -148,7 +148,10 @@ def checked_seed(seed: Seed) -> int:
 
 
 def check_length(name: str, values: Any) -> None:
-    """Raise unless there is memory for a list of ``len(values)`` numbers; *values* may be lazy: ``range(10**12)``."""
+    """Raise unless there is memory for a list of ``len(values)`` numbers.
+
+    *values* itself may take little memory, as ``range(10**12)`` does.
+    """
     check_host_memory(name, _ITEM_BYTES * len(values))
 
 
@@ -160,7 +163,7 @@ def is_array(values: object) -> bool:
 
 
 def checked_array(name: str, values: Any, kind: type[InputError] = InputError) -> NDArray[Any]:
-    """Return *values* as a plain numpy array, which shares memory with *values* if that is an array.
+    """Return *values* as a plain numpy array. If *values* is an array, the result shares its memory.
 
     An array of another package is converted by its ``__array__``, ``__dlpack__`` or ``to_numpy``. A masked array is
     refused if an element is masked.
@@ -175,6 +178,8 @@ def checked_array(name: str, values: Any, kind: type[InputError] = InputError) -
             array = np.asarray(values)
         else:
             array = np.asarray(np.from_dlpack(values) if hasattr(values, "__dlpack__") else values.to_numpy())
-    if not array.flags.c_contiguous:  # Callers will copy it, and a view such as np.broadcast_to(0, 10**12) may not fit.
+    # Callers copy an array that is not contiguous, and the copy of a view such as np.broadcast_to(0, 10**12) may not
+    # fit.
+    if not array.flags.c_contiguous:
         check_host_memory(name, array.nbytes)
     return array

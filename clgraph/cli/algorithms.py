@@ -143,7 +143,8 @@ def _rounded(args: argparse.Namespace, graph: Graph) -> Graph:
         if factor is not None:
             raise InputError("--scale-weights: the graph has no weights")
         return graph
-    # In float64, because a sum of 32-bit weights may overflow. 0.995 allows for rounding to three digits in the text.
+    # The sum is computed in float64, because a sum of 32-bit weights may overflow. The factor below is printed with
+    # three digits, and 0.995 keeps the printed factor small enough if it is rounded up.
     total = float(np.abs(weights, dtype=np.float64).sum()) / (1 if graph.directed else 2)
     most = f"at most {0.995 * _MAX_CUT / total:.3g}" if total else "any number"
     if factor is None:

@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     from clgraph.user_cache import cache_root
 
     if args.action == "clear":
-        with build_lock():  # No process compiles into the cache while this is held.
+        with build_lock():  # While this process holds the lock, no process writes compiled kernels into the cache.
             for name in _FILES if args.what == "all" else (args.what,):
                 if name == "kernels":
                     remove_unused()

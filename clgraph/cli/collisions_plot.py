@@ -12,12 +12,13 @@ from clgraph.algorithms.hash_collisions import CollisionTable
 from clgraph.figure import figure_file
 
 _STYLES = ("-", "--", ":")
-_MARKERS = "os^DvP*"  # seven, which is coprime to the ten colours, so that combinations repeat late
+# 7 is coprime to the 10 colours, so a combination of marker and colour repeats only after 70 lines.
+_MARKERS = "os^DvP*"
 
 
 def plot_collisions(table: CollisionTable, path: str | Path, name: str) -> None:
-    """Save a plot of *table*: the total of each hash as a line, and the collisions of its worst row as a table."""
-    order = np.lexsort(table.total.T)  # hashes by their collisions at the largest number of bits, fewest first
+    """Save a plot: for each hash, a line of its collisions in all rows, and a table of its most collisions in a row."""
+    order = np.lexsort(table.total.T)  # The hash with the fewest collisions at the largest number of bits comes first.
     names = [table.hashes[k] for k in order]
     where = "neighbours" if table.distance == 1 else "vertices at most two edges apart"
     with figure_file(path, 14.0, 6.0) as figure:
@@ -43,7 +44,7 @@ def plot_collisions(table: CollisionTable, path: str | Path, name: str) -> None:
 
 
 def _draw_table(axes: Any, values: NDArray[np.int64]) -> None:
-    """Draw the values in cells; larger values have darker cells."""
+    """Draw *values* as a table of coloured cells. Cells with larger values are darker."""
     shades = np.log1p(values)
     axes.imshow(shades, cmap="Blues", aspect="auto", vmin=0)
     dark = 0.6 * shades.max()

@@ -35,5 +35,5 @@ def run(args: argparse.Namespace) -> int:
         if default_id:
             print(f"\n* the default ({why})")
     if not any(d.facts for d in found):
-        select_device()  # raises an error that says what to install
+        select_device()  # This raises an error that says what to install.
     return 0

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from clgraph.algorithms.factorization.training.training import Epoch
 
 HELP = "factorise a matrix of ratings by stochastic gradient descent (needs the extra sklearn)"
-_SHOWN = 10  # most epochs in the table
+_SHOWN = 10  # greatest number of epochs in the printed table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
         with busy(f"running on {session.facts.name}"):
             model.fit(
                 train, eval_set=test if test.n_ratings else None,
-                callback=lambda _number, _epoch: False,  # makes each epoch compute its loss, for the table
+                callback=lambda _number, _epoch: False,  # With a callback, each epoch computes its loss for the table.
             )  # fmt: skip
     except KeyboardInterrupt:
         if args.save is not None and hasattr(model, "history_"):
@@ -107,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _rows(history: Sequence[Epoch]) -> list[list[object]]:
-    """Return the table's rows, for epochs at equal distances that include the last one."""
+    """Return the rows of the printed table: every k-th epoch, counted back from the last epoch."""
     step = -(-len(history) // _SHOWN) or 1
     numbers = [n for n in range(1, len(history) + 1) if (len(history) - n) % step == 0]
     return [

@@ -38,7 +38,7 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True)
 class Shown:
-    """The output of a command for its result: fields of the JSON document, and lines of text."""
+    """The output of a command: fields of a JSON document for ``--json``, and otherwise lines of text."""
 
     document: Mapping[str, Any]
     fields: Mapping[str, str]
@@ -60,9 +60,9 @@ class GraphCommand:
     add_settings: Callable[[argparse.ArgumentParser], None]
     settings: Callable[[argparse.Namespace, Graph], Mapping[str, Any]] = field(default=lambda args, graph: {})
     prepare: Callable[[argparse.Namespace, Graph], Graph] = field(default=lambda args, graph: graph)
-    output: str = ""  # description of the file that --output writes; if empty, there is no such option
+    output: str = ""  # help text about the file that --output writes; if empty, the command has no --output
     write: Callable[[str, Run], None] | None = None
-    plot: str = ""  # description of the plot that --plot draws; if empty, there is no such option
+    plot: str = ""  # help text about the plot that --plot draws; if empty, the command has no --plot
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_graph(parser)

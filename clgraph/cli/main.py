@@ -51,7 +51,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def guarded(run: Callable[[argparse.Namespace], int], args: argparse.Namespace) -> int:
     """Return the exit code of ``run(args)``; an error becomes a line on stderr and an exit code of its own."""
-    if sys.stderr is None:  # It was closed before the start. print(file=None) would write to stdout.
+    # If stderr was closed before Python started, sys.stderr is None, and print(file=None) would write to stdout.
+    if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     if sys.stdout is None:
         return _failed("stdout is closed: redirect it to a file or to /dev/null", BAD_INPUT)
@@ -69,7 +70,8 @@ def guarded(run: Callable[[argparse.Namespace], int], args: argparse.Namespace) 
     try:
         sys.stdout.flush()
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes stdout again at exit.
+        # Python flushes stdout again at exit. That would fail again, so stdout now leads to /dev/null.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
             text, code = _message(error), BAD_INPUT
     return _failed(text, code) if text else code
@@ -108,7 +110,7 @@ def _message(error: BaseException) -> str:
     if isinstance(error, errors.ClgraphError):
         return str(error)
     if isinstance(error, OSError) and error.strerror is not None:
-        return f"{error.filename or 'stdout'}: {error.strerror}"  # Errors of files have a filename.
+        return f"{error.filename or 'stdout'}: {error.strerror}"  # Only errors of files have a filename.
     return f"{type(error).__name__}: {error} (--debug shows where)"
 
 

@@ -105,7 +105,7 @@ def _print_memory(profile: DeviceProfile) -> None:
 
 
 def _print_curves(profile: DeviceProfile, title: str, key: str, unit: str) -> None:
-    """Print the curves of rate *key*, each in a column, with their spreads."""
+    """Print a table of the rate *key*. Each curve takes a column, and the last row has the spreads of the curves."""
     curves = getattr(profile.rates, key)
     points = sorted({x for curve in curves.values() for x in curve})
     print(f"\n{title}")
@@ -135,7 +135,7 @@ def _cell(rates: Mapping[Any, float], key: int | str, unit: str) -> str:
 
 
 def _si(value: float, unit: str) -> str:
-    """Return *value* with three significant figures and an SI prefix."""
+    """Return *value* as text with three significant figures, an SI prefix and *unit*."""
     factor = next((factor for factor in _PREFIXES if value >= factor), min(_PREFIXES))
     return f"{value / factor:.3g} {_PREFIXES[factor]}{unit}"
 

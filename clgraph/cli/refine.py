@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from clgraph.data.meshes.triangle_mesh import TriangleMesh
 
 HELP = "triangulate points and segments, or take a mesh, and refine it"
-_ROUNDING = 1e-6  # degrees by which rounding may make an angle too small
+_ROUNDING = 1e-6  # degrees. An angle may be below the bound by this much, because angles are computed with rounding.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

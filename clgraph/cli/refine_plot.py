@@ -12,8 +12,9 @@ from clgraph.algorithms.refine_mesh import RefinedMesh
 from clgraph.data.meshes.triangle_mesh import TriangleMesh
 from clgraph.figure import figure_file
 
-_MAX_DRAWN = 200_000  # triangles that are drawn; with more, a triangle is smaller than a pixel
-_MAX_WITH_EDGES = 15_000  # triangles up to which their edges are drawn, too
+# greatest number of triangles that are drawn. In a drawing of more triangles, a triangle would be smaller than a pixel.
+_MAX_DRAWN = 200_000
+_MAX_WITH_EDGES = 15_000  # greatest number of triangles whose edges are drawn, too
 
 
 def plot_refinement(before: TriangleMesh, after: RefinedMesh, min_angle: float, path: str | Path, name: str) -> None:
