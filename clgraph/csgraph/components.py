@@ -64,5 +64,5 @@ def connected_components(
         if matrix is not None and not is_faster_on_host(ALGORITHM, as_problem(matrix), session, strategy):
             found = components(matrix, session=session, strategy=strategy)
             return (found.n_components, found.labels) if return_labels else found.n_components
-        csgraph = csgraph if matrix is None else matrix  # a second conversion by scipy is avoided
+        csgraph = csgraph if matrix is None else matrix  # A CSR matrix saves scipy the same conversion.
     return scipy_components(csgraph, directed, connection, return_labels)

@@ -16,11 +16,11 @@ from clgraph.engine.algorithm import Algorithm
 from clgraph.errors import GraphError
 from clgraph.runtime.session import SessionLike, as_session
 
-_NUMBERS = "biuf"  # kinds of dtypes that run here. scipy's functions warn about other kinds, or refuse them.
+_NUMBERS = "biuf"  # kinds of dtypes that clgraph takes. For other kinds, scipy's own functions warn or raise.
 _WEIGHTS = (np.int32, np.int64, np.float32, np.float64)
 _EXACT = 2.0**53  # Doubles, with which scipy computes, hold all integers below this exactly.
 _SIGN = np.uint64(1 << 63)
-_SAMPLED_ENTRIES = 16  # entries whose reverses looks_symmetric() looks up
+_SAMPLED_ENTRIES = 16  # number of entries for which looks_symmetric() searches the reverse entry
 
 
 def is_left_to_scipy(csgraph: Any, session: SessionLike, strategy: str) -> bool:
@@ -165,7 +165,10 @@ def undirected(matrix: Any) -> Any:
 
 
 def _falling(weights: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return integers above 0 in the reverse order of *weights*, made from the bits of doubles or from integers."""
+    """Map *weights* to integers above 0 so that a lesser weight becomes a greater integer.
+
+    The integers are made from the bits of doubles, or from integer weights.
+    """
     if weights.dtype.kind == "f":
         bits = (weights.astype(np.float64) + 0.0).view(np.int64)  # -0.0 becomes 0.0
         bits = np.where(bits < 0, bits ^ np.iinfo(np.int64).max, bits)
@@ -175,7 +178,7 @@ def _falling(weights: NDArray[Any]) -> NDArray[np.uint64]:
 
 
 def _weights(falling: NDArray[np.uint64], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return the weights that :func:`_falling` turned into *falling*."""
+    """Return the weights, of type *dtype*, that :func:`_falling` has mapped to the integers *falling*."""
     bits = (~falling ^ _SIGN).view(np.int64)
     if dtype.kind == "f":
         bits = np.where(bits < 0, bits ^ np.iinfo(np.int64).max, bits).view(np.float64)
@@ -183,7 +186,10 @@ def _weights(falling: NDArray[np.uint64], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def looks_symmetric(matrix: Any) -> bool:
-    """Return whether each of a few sampled entries of a CSR *matrix* has its reverse; the arrays may be unchecked."""
+    """Return whether a few sampled entries (u, v) of a CSR *matrix* all have their reverses (v, u).
+
+    The arrays of the matrix may be unchecked.
+    """
     n, columns = matrix.shape[0], matrix.indices
     entries = np.arange(0, matrix.nnz, 1 + matrix.nnz // _SAMPLED_ENTRIES)
     rows = np.searchsorted(matrix.indptr, entries, "right") - 1

@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import shortest_path as scipy_shortest_path
 from clgraph.csgraph.searches import searched
 from clgraph.runtime.session import SessionLike
 
-_DENSE_SHARE = 0.25  # edges per pair of vertices, at and above which scipy's method "auto" picks Floyd-Warshall
+_DENSE_SHARE = 0.25  # From this number of edges per pair of vertices on, scipy's method "auto" picks Floyd-Warshall.
 
 
 def dijkstra(
@@ -206,7 +206,7 @@ def shortest_path(
 
 
 def _is_sparse(csgraph: Any) -> bool:
-    """Return whether less than a quarter of all pairs of vertices have edges, counted as scipy does."""
+    """Return whether less than a quarter of all pairs of vertices have edges. Edges are counted as in scipy."""
     if issparse(csgraph):
         n_edges = csgraph.nnz
     elif np.ma.isMaskedArray(csgraph):

@@ -1,4 +1,4 @@
-"""Shortest-path searches with the sources, distances and predecessors in scipy's forms."""
+"""Shortest-path searches that take sources and return distances and predecessors in the same form as scipy."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def searched(
     session: SessionLike,
     strategy: str,
 ) -> Any:
-    """Return the result of scipy's ``dijkstra`` for these arguments, computed on a device if that is faster.
+    """Return the same result as scipy's ``dijkstra`` with these arguments, computed on a device if that is faster.
 
     ``by_scipy(graph)`` calls scipy's own function. It is called for small graphs, for wrong arguments, for graphs that
     scipy searches faster, and for weights that are negative, infinite or NaN. If *csgraph* has been converted to CSR by
@@ -64,7 +64,7 @@ def searched(
         matrix = type(matrix)((np.ones(matrix.nnz, bool), matrix.indices, matrix.indptr), shape=matrix.shape)
     graph: Any = matrix if directed else undirected(matrix)
     shape = (n,) if min_only else (*np.shape(sources if indices is None else indices), n)
-    if not min_only and sources.size > 1:  # the graph is converted and uploaded once
+    if not min_only and sources.size > 1:  # All searches share this Graph, so it is converted and uploaded only once.
         graph = Graph.from_scipy(graph, directed=directed)
     search = _Search(graph, is_weighted, limit, return_predecessors, session, strategy)
     if min_only:
@@ -84,9 +84,9 @@ def _is_limit(limit: Any) -> bool:
 
 
 def _sources(indices: Any, n: int) -> NDArray[np.int32] | None:
-    """Return the sources as vertex numbers from 0 on, all vertices if *indices* is ``None``.
+    """Return the sources as vertex numbers from 0 on. If *indices* is ``None``, these are all vertices.
 
-    If there is no source or one is out of range, return ``None``: scipy's function then decides.
+    If there is no source, or if a source is out of range, return ``None``. scipy's function then decides what to do.
     """
     if indices is None:
         return np.arange(n, dtype=np.int32) if n else None
@@ -106,7 +106,7 @@ class _Search:
         self._where: dict[str, Any] = {"session": session, "strategy": strategy}
 
     def __call__(self, sources: Any) -> tuple[NDArray[np.float64], NDArray[np.int32] | None]:
-        """Return the distances, inf for unreached vertices, and the predecessors, if wanted."""
+        """Return the distances, with inf for unreached vertices, and the predecessors or ``None`` if not wanted."""
         if self._weighted:
             distances, before = sssp(
                 self._graph, sources, limit=self._limit, predecessors=self._predecessors, **self._where
