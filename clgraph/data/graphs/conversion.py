@@ -13,7 +13,7 @@ from clgraph.errors import InputError
 
 
 def check_weight(source: Any, weight: Weight) -> None:
-    """Raise if *weight* is a function but *source* is not a networkx graph, for whose edges it could be called."""
+    """Raise if *weight* is a function but *source* is not a networkx graph. Only networkx graphs take a function."""
     if callable(weight) and not is_networkx(source):
         raise InputError(f"weight = {shown(weight)}; a function is for networkx graphs")
 

@@ -16,8 +16,8 @@ from clgraph.errors import GraphError, InputError
 Duplicates: TypeAlias = Literal["keep", "min", "max", "sum", "first", "error"]
 MAX_VERTICES = 2**31 - 1
 _INT64 = np.iinfo(np.int64)
-_OBJECTS = "OT"  # the kinds of arrays whose elements are Python objects, or strings of any length
-_WRAPPERS = ("__array__", "__dlpack__", "as_py")  # An object with one of these is a tensor or Arrow scalar.
+_OBJECTS = "OT"  # dtype kinds of arrays of Python objects (O) and of strings of any length (T)
+_WRAPPERS = ("__array__", "__dlpack__", "as_py")  # An id that has one of these methods is a tensor or an Arrow scalar.
 REDUCTIONS: dict[str, Callable[..., NDArray[Any]]] = {
     "min": np.minimum.reduceat,
     "max": np.maximum.reduceat,
@@ -27,7 +27,11 @@ REDUCTIONS: dict[str, Callable[..., NDArray[Any]]] = {
 
 
 def check_arrays(offsets: NDArray[Any], columns: NDArray[Any], n_columns: int | None = None) -> None:
-    """Raise unless the arrays are CSR: offsets rise from 0 to n_edges, columns are below *n_columns* or n_vertices."""
+    """Raise unless *offsets* and *columns* are valid CSR arrays.
+
+    The offsets must not decrease, and must lead from 0 to n_edges. The columns must be from 0 to *n_columns* - 1, or to
+    n_vertices - 1 by default.
+    """
     n, m = offsets.size - 1, columns.size
     if not 0 <= n <= MAX_VERTICES:
         raise GraphError(f"row_offsets has {n + 1} elements; needed: n_vertices + 1, with 0 to {MAX_VERTICES} vertices")
@@ -40,7 +44,7 @@ def check_arrays(offsets: NDArray[Any], columns: NDArray[Any], n_columns: int | 
 
 
 def check_rising(offsets: NDArray[Any], first: int = 0, name: str = "row_offsets") -> None:
-    """Raise if *offsets*, the items of array *name* from position *first* on, decrease."""
+    """Raise if an item of *offsets* is below the item before. *offsets* is array *name* from position *first* on."""
     falls = offsets[1:] < offsets[:-1]
     if falls.any():
         at = int(falls.argmax())
@@ -53,7 +57,7 @@ def check_rising(offsets: NDArray[Any], first: int = 0, name: str = "row_offsets
 def merge_duplicates(
     offsets: NDArray[Any], columns: NDArray[np.int32], weights: NDArray[Any] | None, how: Duplicates
 ) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]:
-    """Merge repeated columns in sorted rows by the reduction *how*, or raise if it is "error"."""
+    """Merge repeated columns in sorted rows by the reduction *how*. If *how* is "error", raise if there are repeats."""
     first = np.ones(columns.size, bool)
     np.not_equal(columns[1:], columns[:-1], out=first[1:])
     first[offsets[:-1][offsets[:-1] < columns.size]] = True
@@ -79,9 +83,11 @@ def merge_duplicates(
 
 
 def _sums(weights: NDArray[Any], starts: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-    """Return the sums of the runs of *weights* that begin at *starts*, and which sums are wrong, if any may be.
+    """Return the sums of the runs of *weights* that begin at *starts*, and a mask of the sums that are wrong.
 
-    Integers are added as int64. Floats are added as float64, and the sum is rounded once to the type of the weights.
+    The mask is ``None`` if no sum can be wrong.
+
+    Integers are added as int64. Floats are added as float64, and each sum is rounded once to the type of the weights.
     A sum is wrong if it overflows or is NaN.
     """
     if weights.dtype.kind == "f":
@@ -104,16 +110,16 @@ def as_csr_array(offsets: NDArray[Any], columns: NDArray[np.int32], data: NDArra
 def asymmetric_entry(
     offsets: NDArray[Any], columns: NDArray[np.int32], weights: NDArray[Any] | None, *, is_canonical: bool = False
 ) -> tuple[int, int] | None:
-    """Return an entry without a reverse of the same weight and multiplicity, or ``None``.
+    """Return an entry without a reverse of the same weight and multiplicity, or ``None`` if there is no such entry.
 
-    Rows that are sorted and without repeats (*is_canonical*) are compared with the transpose, whose rows are sorted.
-    Other rows are first sorted by transposing twice.
+    The arrays are compared with their transpose, whose rows are sorted. Their own rows are first sorted by transposing
+    twice, unless they are known to be sorted and without repeats (*is_canonical*).
     """
     if columns.size == 0:
         return None
     data = np.ones(columns.size, np.int8) if weights is None else weights
     given = as_csr_array(offsets, columns, data)
-    reverse = given.tocsc()  # as CSR arrays: the transpose, rows sorted
+    reverse = given.tocsc()  # Read as CSR arrays, these CSC arrays are the transpose, with sorted rows.
     forward = given if is_canonical else reverse.tocsr()
     row = offsets.size
     if (uneven := forward.indptr != reverse.indptr).any():
@@ -131,7 +137,8 @@ def asymmetric_entry(
         return row, int(column[count != np.unique(theirs, return_counts=True)[1]][0])
     if weights is None or np.array_equal(forward.data, reverse.data):
         return None
-    rows = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))  # Compare parallel edges in order of weight.
+    # Compare the weights. Entries of the same row and column are compared in the order of their weights.
+    rows = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
     order, reverse_order = (np.lexsort((m.data, m.indices, rows)) for m in (forward, reverse))
     if (other := forward.data[order] != reverse.data[reverse_order]).any():
         at = order[other.argmax()]
@@ -140,7 +147,10 @@ def asymmetric_entry(
 
 
 def offset_dtype(n_edges: int) -> type[np.signedinteger[Any]]:
-    """Return the type of row offsets: int32 if indices slightly past the last entry, which kernels use, still fit."""
+    """Return the type of row offsets: int32 if possible, else int64.
+
+    Kernels compute indices slightly above the number of entries, which must fit int32, too.
+    """
     return np.int32 if n_edges < 2**31 - 2**16 else np.int64
 
 
@@ -165,17 +175,16 @@ def as_integers(name: str, values: ArrayLike) -> NDArray[Any]:
 
 
 def check_range(name: str, vertices: NDArray[Any], n: int, first: int = 0) -> None:
-    """Raise unless *vertices*, the items of array *name* from position *first* on, are all in ``[0, n)``."""
-    if (
-        vertices.size and vertices.view(f"u{vertices.itemsize}").max() >= n
-    ):  # Negative numbers are large as unsigned ones, so one comparison finds both.
+    """Raise unless all items of *vertices* are in ``[0, n)``. *vertices* is array *name* from position *first* on."""
+    # As unsigned integers, negative numbers are very large. So one comparison finds numbers below 0 and from n on.
+    if vertices.size and vertices.view(f"u{vertices.itemsize}").max() >= n:
         at = int(((vertices < 0) | (vertices >= n)).argmax())
         allowed = f"0 to {n - 1}" if n else "none, the graph has no vertices"
         raise GraphError(f"{name}[{first + at}] = {vertices[at]} is not a vertex; allowed: {allowed}")
 
 
 def as_weights(values: ArrayLike, m: int) -> NDArray[Any]:
-    """Return *values* as int32, int64, float32 or float64 weights; raise if the shape is wrong or one is NaN."""
+    """Return *values* as int32, int64, float32 or float64 weights. Raise if the shape is wrong or a weight is NaN."""
     array = checked_array("the weights", values, GraphError)
     if array.shape != (m,):
         raise GraphError(f"the weights have shape {array.shape}; needed: one per edge, ({m},)")
@@ -199,13 +208,17 @@ def as_weights(values: ArrayLike, m: int) -> NDArray[Any]:
 
 
 def owned(array: NDArray[Any], given: object) -> NDArray[Any]:
-    """Return *array*, which was made from the user's *given*, or a copy of it if both may share memory."""
+    """Return *array*, which was made from the user's *given*. If the two may share memory, return a copy of *array*."""
     apart = isinstance(given, np.ndarray) and not np.may_share_memory(array, given)
     return array if apart or isinstance(given, list | tuple) else array.copy()
 
 
 def as_ids(name: str, values: Any) -> NDArray[Any]:
-    """Return ids as a one-dimensional array: the given array, or one of integers, str or hashable objects."""
+    """Return the ids in *values* as a one-dimensional array.
+
+    An array is returned as it is, unless its elements are objects. Otherwise the result is an array of integers, of
+    strings or of hashable objects.
+    """
     allowed = "a one-dimensional array or list of ids that can be hashed"
     if isinstance(values, str | bytes) or not (isinstance(values, Sequence) or is_array(values)):
         raise InputError(f"{name} = {shown(values)}; allowed: {allowed}")
@@ -220,10 +233,12 @@ def as_ids(name: str, values: Any) -> NDArray[Any]:
         check_length(name, values)
         ids = list(values)
         kinds = {*map(type, ids)}
-        if kinds == {int} or (kinds == {str} and not any(i.endswith("\0") for i in ids)):  # numpy drops the last "\0"
+        # numpy drops a "\0" at the end of a string.
+        if kinds == {int} or (kinds == {str} and not any(i.endswith("\0") for i in ids)):
             with contextlib.suppress(OverflowError):
                 plain = np.array(ids)
-                if plain.dtype.kind != "f":  # numpy makes floats of integers such as -1 and 2**63 together
+                # If a list has integers such as -1 and 2**63, numpy converts them to floats.
+                if plain.dtype.kind != "f":
                     return plain
         if wrappers := {k for k in kinds if not issubclass(k, np.generic) and any(hasattr(k, m) for m in _WRAPPERS)}:
             at = next(i for i, value in enumerate(ids) if type(value) in wrappers)
@@ -236,7 +251,7 @@ def as_ids(name: str, values: Any) -> NDArray[Any]:
 
 
 def check_present(name: str, ids: NDArray[Any]) -> None:
-    """Raise if an id is missing (None, NaN, NaT, pandas' NA), since rows without an id are not the same vertex."""
+    """Raise if an id is missing (None, NaN, NaT, pandas' NA), because two rows without ids are not the same vertex."""
     kind = ids.dtype.kind
     if kind in "fc":
         missing = np.isnan(ids)
@@ -252,12 +267,12 @@ def check_present(name: str, ids: NDArray[Any]) -> None:
 
 
 def _is_missing(value: Any) -> bool:
-    """Return whether *value* is None or does not equal itself."""
+    """Return whether *value* is None or, like NaN, is not equal to itself."""
     if value is None:
         return True
     try:
         return bool(value != value)
-    except TypeError:  # pandas' NA is neither true nor false
+    except TypeError:  # A comparison with pandas' NA is neither true nor false.
         return True
 
 

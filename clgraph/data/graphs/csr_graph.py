@@ -31,7 +31,7 @@ class CSRGraph(Protocol):
     def degrees(self) -> NDArray[Any]: ...
 
     def sources(self) -> NDArray[np.int32]:
-        """Return the row of every stored entry."""
+        """Return the row number of every stored entry."""
 
     def edge_list(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any] | None]:
         """Return the sources, targets and weights of the edges; an undirected edge is listed once."""

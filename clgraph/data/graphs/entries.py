@@ -13,16 +13,18 @@ _FACTORS = tuple(map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0xD6E8F
 
 
 class EntryFacts(NamedTuple):
-    """Facts about the entries of valid CSR arrays, all of them computed."""
+    """Four facts about the entries of valid CSR arrays. All of them have been computed."""
 
-    has_sorted_rows: bool  # The column indices of no row decrease.
-    has_repeats: bool  # Two adjacent entries of a row have the same column. Unsorted rows may have other repeats.
-    is_symmetric: bool  # Each entry (u, v) has its reverse (v, u) with the same weight and multiplicity.
+    has_sorted_rows: bool  # whether the column indices do not decrease in any row
+    # whether two adjacent entries of a row have the same column; unsorted rows may have other repeats
+    has_repeats: bool
+    # whether each entry (u, v) has a reverse (v, u) with the same weight and as many repeats
+    is_symmetric: bool
     weight_range: tuple[Any, Any]  # the least and the greatest weight; (1, 1) without weights
 
 
 class HostFacts:
-    """The facts of :class:`EntryFacts`, each computed on the host on first use."""
+    """The facts of :class:`EntryFacts`. The host computes each fact on its first use."""
 
     def __init__(self, offsets: NDArray[Any], columns: NDArray[np.int32], weights: NDArray[Any] | None) -> None:
         self._offsets, self._columns, self._weights = offsets, columns, weights
@@ -41,11 +43,11 @@ class HostFacts:
 
     @cached_property
     def is_symmetric(self) -> bool:
-        """Whether each entry has its reverse with the same weight and multiplicity, found without transposing.
+        """Whether each entry has a reverse with the same weight and as many repeats. The arrays are not transposed.
 
-        Each entry above the diagonal adds a hash of its ends and weight to a 64-bit sum, and each entry below
-        subtracts the hash of its reverse, so symmetric entries leave 0. Asymmetric entries leave 0 with a probability
-        near 2**-60, for any number of entries. The device computes the same sum (``cl/data/check_csr.cl``).
+        Each entry above the diagonal adds a hash of its ends and weight to a 64-bit sum. Each entry below the diagonal
+        subtracts the hash of its reverse. So the sum of symmetric entries is 0. The sum of asymmetric entries is 0 with
+        a probability near 2**-60, for any number of entries. Kernels compute the same sum (``cl/data/check_csr.cl``).
         """
         total, m = 0, self._columns.size
         for first in range(0, m, _CHUNK):
@@ -67,7 +69,7 @@ def row_order(offsets: NDArray[Any], columns: NDArray[np.int32]) -> tuple[bool, 
     """Return whether all rows are sorted, and whether two adjacent entries of a row have the same column."""
     rises_not = np.zeros(columns.size + 1, bool)
     np.less_equal(columns[1:], columns[:-1], out=rises_not[1:-1])
-    rises_not[offsets.astype(np.intp)] = False  # A row's first entry has no predecessor in its row.
+    rises_not[offsets.astype(np.intp)] = False  # The first entry of a row is not compared with the row before.
     if not rises_not.any():
         return True, False
     places = np.flatnonzero(rises_not)
@@ -76,16 +78,19 @@ def row_order(offsets: NDArray[Any], columns: NDArray[np.int32]) -> tuple[bool, 
 
 
 def rows_of(offsets: NDArray[Any], first: int, stop: int) -> NDArray[np.int64]:
-    """Return the row of each of the entries *first* … *stop* − 1; there must be at least one."""
+    """Return the row number of each of the entries *first* … *stop* − 1; there must be at least one entry."""
     if first == 0 and stop == offsets[-1]:
         return np.repeat(np.arange(offsets.size - 1), offsets[1:] - offsets[:-1])
-    ends = np.array([first, stop], offsets.dtype)  # numpy would convert all offsets to another type
+    ends = np.array([first, stop], offsets.dtype)  # If these had another type, numpy would convert all offsets to it.
     begin, end = int(np.searchsorted(offsets, ends[0], "right")) - 1, int(np.searchsorted(offsets, ends[1], "left"))
     return np.repeat(np.arange(begin, end), np.diff(offsets[begin : end + 1].clip(first, stop)))
 
 
 def _hashes(keys: NDArray[np.int64], weights: NDArray[Any] | None, part: slice) -> NDArray[np.uint64]:
-    """Return a hash of each entry's key and of its weight in ``weights[part]``; *keys* is overwritten."""
+    """Return a hash for each entry, of the entry's key in *keys* and its weight in ``weights[part]``.
+
+    *keys* is overwritten.
+    """
     x = keys.view(np.uint64)
     x *= _FACTORS[0]
     if weights is not None:
@@ -97,7 +102,7 @@ def _hashes(keys: NDArray[np.int64], weights: NDArray[Any] | None, part: slice) 
 
 
 def _bits(weights: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return integers that are equal if and only if the weights are, made from their bits."""
+    """Return the bits of the weights as integers. Two integers are equal if and only if the weights are equal."""
     if weights.dtype.kind == "f":
         weights = weights + weights.dtype.type(0)  # -0.0 becomes 0.0
     return weights.view(f"u{weights.itemsize}").astype(np.uint64, copy=False)

@@ -23,10 +23,10 @@ SIDE = 1 << 24  # side of the square. Coordinates are integers, so all computers
 
 
 class Points:
-    """Random points, two random words each, and a grid of square cells by which they may be ordered.
+    """Random points in a square, and a grid of square cells by which the points may be ordered.
 
-    There are about *n* cells, or fewer. Cells are in the order of Morton's curve. Within a cell, points keep the order
-    in which they were drawn.
+    A point is made from two random words. There are about *n* cells, or fewer. Cells are in the order of Morton's
+    curve. Within a cell, points keep the order in which they were drawn.
     """
 
     def __init__(self, n: int, seed: Seed, ids: Ids, cell: int = 1) -> None:
@@ -37,7 +37,7 @@ class Points:
         self.cell_bits = (-(-SIDE // self.cell) - 1).bit_length()
 
     def words(self) -> NDArray[np.uint64]:
-        """Return the words of the points in order of their ids, shape (n, 2)."""
+        """Return the two random words of each point, in the order of the points' ids, shape (n, 2)."""
         check_host_memory(f"n = {self.n}", BYTES_PER_VERTEX * self.n)
         words = random_words(self.key, 0, 0, 2 * self.n).reshape(-1, 2)
         if self.ids == "random":
@@ -47,7 +47,7 @@ class Points:
 
 
 class RandomGeometric(Points):
-    """The points of a random geometric graph; two are joined if their squared distance is at most *limit*."""
+    """The points of a random geometric graph. Two points are joined if their squared distance is at most *limit*."""
 
     def __init__(self, n: int, degree: float, seed: Seed, ids: Ids) -> None:
         n, self.degree = checked_count("n", n, MAX_VERTICES, least=0), checked_number("degree", degree)
@@ -58,7 +58,8 @@ class RandomGeometric(Points):
         n, degree = self.n, self.degree
         check_host_memory(f"n = {n}, degree = {degree:g}", int(BYTES_PER_EDGE * n * min(n, degree) / 2))
         tell = begin("joining near points", n, "points")
-        points = (self.words() >> np.uint64(40)).astype(np.float64)  # squared distances of 24-bit numbers are exact
+        # Coordinates have 24 bits, so squared distances are exact in float64.
+        points = (self.words() >> np.uint64(40)).astype(np.float64)
         pairs = cKDTree(points).query_pairs((self.limit + 0.5) ** 0.5, output_type="ndarray")
         tell(n)
         return Graph.from_edges(pairs[:, 0], pairs[:, 1], n=n)

@@ -40,7 +40,7 @@ SelfLoops: TypeAlias = Literal["keep", "drop", "error"]
 
 @dataclass(init=False, frozen=True, eq=False, repr=False)
 class Graph(GraphArrays):
-    """An immutable graph; an undirected one stores both directions of every edge.
+    """An immutable graph. An undirected graph stores both directions of every edge.
 
     The constructor takes CSR arrays and checks all of them. :meth:`from_edges`, :meth:`from_scipy` and
     :meth:`from_networkx` build a graph from other data. Its arrays are read-only copies. Two graphs are equal
@@ -74,19 +74,20 @@ class Graph(GraphArrays):
 
     @property
     def reverse(self) -> Graph:
-        """The graph with every edge reversed, computed on first use; an undirected graph is its own reverse."""
+        """This graph with every edge reversed, computed on first use. An undirected graph is its own reverse."""
         return self._reverse if self.directed else self
 
     @cached_property
     def _reverse(self) -> Graph:
         weights = self.edge_weights
         data = np.zeros(self.n_edges, np.int8) if weights is None else weights
-        turned = as_csr_array(self.row_offsets, self.column_indices, data).tocsc()  # the transpose, rows sorted
+        # Read as CSR arrays, these CSC arrays are the transpose, with sorted rows.
+        turned = as_csr_array(self.row_offsets, self.column_indices, data).tocsc()
         columns, weighted = turned.indices.astype(np.int32, copy=False), None if weights is None else turned.data
         return Graph._trusted(turned.indptr, columns, weighted, directed=True, ids=self.ids, sorted_rows=True)
 
     def sorted_pattern(self) -> Graph:
-        """Return the graph without weights, ids and repeated entries, its rows sorted."""
+        """Return this graph with sorted rows, and without weights, ids and repeated entries."""
         pattern = as_csr_array(self.row_offsets, self.column_indices, np.ones(self.n_edges, bool))
         return Graph.from_scipy(pattern, directed=self.directed)
 
@@ -215,7 +216,7 @@ class Graph(GraphArrays):
         return cls._trusted(offsets, columns, weights, directed=directed, sorted_rows=True)
 
     def _symmetrized(self) -> Graph:
-        """Return the graph with the missing reverse entries, and the lesser weight where both directions differ."""
+        """Return the undirected graph of all entries and their reverses. If two weights differ, the lesser counts."""
         arrays = csr_of_pairs(self.n_vertices, self.sources(), *self.arrays[1:], directed=False, duplicates="min")
         return Graph._trusted(*arrays, sorted_rows=True)
 
@@ -257,7 +258,7 @@ class Graph(GraphArrays):
         return cls._trusted(*arrays, directed=directed, ids=edges.ids, sorted_rows=True)
 
     def _replaced(self, **fields: Any) -> Graph:
-        """Return the graph with some *fields* replaced; they are not checked."""
+        """Return this graph with some *fields* replaced. The new values are not checked."""
         known = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return Graph._trusted(**known | fields, sorted_rows=self.has_sorted_rows)
 
@@ -271,7 +272,7 @@ class Graph(GraphArrays):
         return networkx_graph(self)
 
     def expanded(self, k: int) -> Graph:
-        """Return a graph of *k* disjoint copies of this graph, numbered one after the other; ids are dropped."""
+        """Return a graph of *k* disjoint copies of this graph, numbered one copy after the other, without ids."""
         n, m = self.n_vertices, self.n_edges
         k = checked_count("k", k, MAX_VERTICES // max(n, 1), least=0)
         check_host_memory(f"a graph of {k} times as many vertices", 2 * k * (self.nbytes + 1))
@@ -282,7 +283,7 @@ class Graph(GraphArrays):
         return Graph._trusted(offsets, columns, weights, directed=self.directed, sorted_rows=self.has_sorted_rows)
 
     def permuted(self, seed: Seed) -> Graph:
-        """Return the graph with its vertices renumbered at random and its rows sorted; each vertex keeps its id."""
+        """Return this graph with vertices renumbered at random and rows sorted. Each vertex keeps its id."""
         order = np.random.default_rng(checked_seed(seed)).permutation(self.n_vertices).astype(np.int32)
         rows, columns = order[self.sources()], order[self.column_indices]
         ids = None

@@ -15,10 +15,10 @@ from clgraph.data.graphs.entries import row_order
 from clgraph.data.graphs.stats import GraphStats, graph_stats, guessed_stats, has_thin_rows, sampled_locality
 from clgraph.errors import GraphError, InputError
 
-MAX_KERNEL_VERTICES = 2**31 - 2**12  # The number of work-items, rounded up to whole work-groups, must fit int32.
-SMALL_ITEMS = 1 << 14  # vertices + entries. The host checks and measures a smaller graph sooner than launches do.
-_FEW_WEIGHTS = 64  # weights that are sampled to estimate light_share and least_share
-UNLOOKED = 1 << 19  # vertices + entries. In a smaller graph, sampling the locality costs more than a search can gain.
+MAX_KERNEL_VERTICES = 2**31 - 2**12  # A work-item per vertex, rounded up to whole work-groups, must fit int32.
+SMALL_ITEMS = 1 << 14  # vertices + entries. For smaller graphs, checks and statistics are faster on the host.
+_FEW_WEIGHTS = 64  # number of sampled weights, from which light_share and least_share are estimated
+UNLOOKED = 1 << 19  # vertices + entries. In smaller graphs, a search gains less from a sampled locality than it costs.
 
 
 @dataclass(init=False, frozen=True, eq=False, repr=False)
@@ -87,7 +87,7 @@ class GraphArrays:
         ids: NDArray[Any] | None = None,
         sorted_rows: bool | None = None,
     ) -> Self:
-        """Wrap arrays that are valid by construction; *sorted_rows* says whether rows are sorted, if known."""
+        """Return a graph of arrays that are valid by construction. *sorted_rows* is ``None`` if it is not known."""
         graph = object.__new__(cls)
         offsets = row_offsets.astype(offset_dtype(column_indices.size), copy=False)
         graph._fill(offsets, column_indices, edge_weights, directed, ids)
@@ -107,17 +107,17 @@ class GraphArrays:
         self._fill(*state.values())
 
     def share_memory(self) -> Self:
-        """Return the graph with its arrays in shared memory, from which several GPUs read it at once.
+        """Return this graph with its arrays in shared memory, from which several GPUs read it at once.
 
-        Each of several GPUs has a process (see ``docs/devices.md``). A graph of which they get parts in every call is
-        copied there once, so that the calls need not copy it.
+        Each of several GPUs has a process (see ``docs/devices.md``). If each call gives parts of a graph to these
+        processes, the graph is copied to shared memory once, so that the calls need not copy it.
 
         Raises
         ------
         HostMemoryError
             The system has no room for the copy.
         """
-        from clgraph.shared_memory import copies  # importing multiprocessing takes 6 ms
+        from clgraph.shared_memory import copies  # This imports multiprocessing, which takes 6 ms.
 
         given = self.row_offsets, self.column_indices, *([] if self.edge_weights is None else [self.edge_weights])
         sorted_rows: Any = self.has_sorted_rows
@@ -125,7 +125,7 @@ class GraphArrays:
 
     @cached_property
     def arrays(self) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]:
-        """Row offsets, columns and weights, not to be changed. In a wrapped matrix they may be unchecked."""
+        """Row offsets, columns and weights. Callers must not change them. A wrapped matrix may be unchecked."""
         return self.row_offsets, self.column_indices, self.edge_weights
 
     @cached_property
@@ -156,7 +156,7 @@ class GraphArrays:
 
     @cached_property
     def degrees(self) -> NDArray[Any]:
-        """Stored entries of each vertex (out-degrees when directed), shape (n_vertices,)."""
+        """Number of stored entries of each vertex (its out-degree in a directed graph), shape (n_vertices,)."""
         degrees: NDArray[Any] = read_only(self.row_offsets[1:] - self.row_offsets[:-1])
         return degrees
 
@@ -168,18 +168,18 @@ class GraphArrays:
 
     @cached_property
     def has_sorted_rows(self) -> bool:
-        """Whether the column indices of every row do not decrease."""
+        """Whether in every row the column indices never decrease."""
         return row_order(self.row_offsets, self.column_indices)[0]
 
     @cached_property
     def vertex_numbers(self) -> dict[Any, int]:
-        """A dictionary from ids to vertex numbers; if vertices have equal ids, to the least of their numbers."""
+        """A dictionary from ids to vertex numbers. If several vertices have the same id, the least number is stored."""
         ids = [] if self.ids is None else self.ids.tolist()
         return dict(zip(reversed(ids), range(len(ids) - 1, -1, -1), strict=True))
 
     @cached_property
     def has_rising_ids(self) -> bool:
-        """Whether the ids are signed integers in strictly ascending order, so a binary search finds an id."""
+        """Whether the ids are signed integers in strictly ascending order, so that a binary search finds an id."""
         ids = self.ids
         return ids is not None and ids.dtype.kind == "i" and bool((ids[1:] > ids[:-1]).all())
 
@@ -200,14 +200,17 @@ class GraphArrays:
 
     @property
     def locality(self) -> tuple[float, float]:
-        """The share of far neighbours and the mean of ``log2(1 + distance)``; estimated until :attr:`stats` exist."""
+        """The share of neighbours with far numbers, and the mean of log2(1 + difference of the numbers).
+
+        Both are estimated from a few entries until :attr:`stats` exist.
+        """
         if self.is_measured:
             return self.stats.far_neighbor_share, self.stats.mean_log2_neighbor_distance
         return sampled_locality(*self.arrays[:2])[:2]
 
     @property
     def locality_in_order(self) -> tuple[float, float]:
-        """An estimate of :attr:`locality` for a walk along the entries, which finds recent neighbours in the cache."""
+        """An estimate of :attr:`locality` in which a neighbour that is still in the cache does not count as far."""
         return self._sampled_in_order[:2]
 
     @cached_property
@@ -216,7 +219,7 @@ class GraphArrays:
 
     @cached_property
     def guessed_stats(self) -> GraphStats:
-        """Roughly estimated statistics, for choices that must be made before :attr:`stats` are computed.
+        """Rough estimates of statistics, to choose a strategy before :attr:`stats` are computed.
 
         In small graphs all neighbours are assumed to be near.
         """
@@ -225,7 +228,7 @@ class GraphArrays:
 
     @cached_property
     def is_thin(self) -> bool:
-        """Whether no vertex has more than two entries, so a search's frontier stays small."""
+        """Whether no vertex has more than two entries. The frontier of a search then stays small."""
         return self.n_edges <= 2 * self.n_vertices and has_thin_rows(self.arrays[0])
 
     @cached_property
@@ -239,7 +242,7 @@ class GraphArrays:
         return self._share_up_to(1)
 
     def _share_up_to(self, factor: float) -> float:
-        """Return the share of evenly sampled weights that are at most *factor* times their least; 1 without weights."""
+        """Return the share of sampled weights that are at most *factor* times the sample's least; 1 without weights."""
         weights = self.arrays[2]
         if weights is None or not weights.size:
             return 1.0
@@ -248,7 +251,7 @@ class GraphArrays:
 
     @property
     def is_known_symmetric(self) -> bool:
-        """Whether each entry is known to have its reverse; no array is read to find out."""
+        """Whether it is known, without reading an array, that each entry has its reverse."""
         return not self.directed
 
     def sources(self) -> NDArray[np.int32]:
@@ -256,7 +259,7 @@ class GraphArrays:
         return np.repeat(np.arange(self.n_vertices, dtype=np.int32), self.degrees)
 
     def edge_list(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any] | None]:
-        """Return sources, targets and weights of the edges; an undirected edge is listed once, lesser end first."""
+        """Return sources, targets and weights of the edges. An undirected edge is listed once, its lesser end first."""
         rows, columns, weights = self.sources(), self.column_indices, self.edge_weights
         if self.directed:
             return rows, columns, weights
@@ -283,7 +286,7 @@ class GraphArrays:
             )
 
     def is_symmetric(self) -> bool:
-        """Return whether each entry has its reverse with the same weight; always true for undirected graphs."""
+        """Return whether each entry has a reverse with the same weight. This is always true for undirected graphs."""
         return not self.directed or asymmetric_entry(*self.arrays) is None
 
 

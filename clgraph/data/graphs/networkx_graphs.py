@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 Weight: TypeAlias = Hashable | Callable[[Any, Any, Any], Any] | None
 """The edge attribute of a networkx graph to use as weight, or a function of both ends and the attributes."""
 _DEFAULT = "weight"
-_MAX_NAMES = 10  # attributes that a message lists
+_MAX_NAMES = 10  # greatest number of attributes that a warning lists
 
 
 class NetworkxEdges(NamedTuple):
-    """The edges of a networkx graph as arrays; an undirected edge is listed once, lesser vertex number first.
+    """The edges of a networkx graph as arrays. An undirected edge is listed once, its lesser vertex number first.
 
     If *both_ways*, undirected edges are listed in both directions, because a weight function may return a different
-    weight for each.
+    weight for each direction.
     """
 
     n_vertices: int
@@ -69,8 +69,8 @@ def _edges(graph: nx.Graph, weight: Weight) -> NetworkxEdges:
     vertices = np.fromiter(ends, np.int32, n + int(degrees.sum()))
     rows, columns = np.repeat(vertices[:n], degrees), vertices[n:]
     check_range("neighbours", vertices, n)
-    # An undirected graph may be a view in which the two directions of an edge differ. Only one of them is read, unless
-    # a function gives each direction its weight.
+    # An undirected graph may be a view in which the two directions of an edge differ. So only one direction is read,
+    # unless a weight function returns a weight for each direction.
     both_ways = callable(weight) and not graph.is_directed()
     once = np.ones(rows.size, bool) if both_ways or graph.is_directed() else rows <= columns
     rows, columns = rows[once], columns[once]
@@ -105,7 +105,7 @@ def _ends(nodes: list[Any], *vertices: NDArray[np.int32]) -> list[Iterable[Any]]
 
 
 def _called(weight: Callable[[Any, Any, Any], Any], u: Any, v: Any, attributes: Any) -> Any:
-    """Return the result of the user's weight function for an edge."""
+    """Return the result of the user's function *weight* for the edge from *u* to *v*."""
     try:
         return weight(u, v, attributes)
     except Exception as error:
@@ -114,7 +114,10 @@ def _called(weight: Callable[[Any, Any, Any], Any], u: Any, v: Any, attributes: 
 
 
 def _check_known(weight: Hashable, attributes: list[dict[Any, Any]]) -> None:
-    """Warn if no edge has the attribute *weight*, unless it is "weight" and the edges have no attributes at all."""
+    """Warn if there are edges but no edge has the attribute *weight*.
+
+    There is no warning if *weight* is "weight" and no edge has any attribute, because then the graph is unweighted.
+    """
     if not attributes or any(weight in given for given in attributes):
         return
     known = sorted({shown(name) for given in attributes for name in given})
@@ -125,7 +128,7 @@ def _check_known(weight: Hashable, attributes: list[dict[Any, Any]]) -> None:
 
 
 def _check_each(values: list[Any], *ends: Iterable[Any]) -> None:
-    """Raise an error that names the first edge whose weight is not a number that fits."""
+    """Raise an error that names the first edge whose weight is not a number or does not fit a type of weights."""
     for value, u, v in zip(values, *ends, strict=True):
         try:
             as_weights([value], 1)
@@ -134,7 +137,7 @@ def _check_each(values: list[Any], *ends: Iterable[Any]) -> None:
 
 
 def networkx_graph(graph: CSRGraph) -> nx.Graph:
-    """Return a networkx graph of all entries of *graph*; a multigraph if there are parallel edges."""
+    """Return a networkx graph with all edges of *graph*. It is a multigraph if there are parallel edges."""
     import networkx as nx
 
     n, directed, weights = graph.n_vertices, graph.directed, graph.edge_weights
@@ -149,8 +152,8 @@ def networkx_graph(graph: CSRGraph) -> nx.Graph:
     if edges.size < n_edges or len(result) < n:  # ids may repeat
         _add_one_by_one(result, nodes, graph)
         return result
-    # Fill whole rows of the adjacency, since add_edges_from() adds edges one by one. Both directions of an edge share
-    # its dictionary of attributes.
+    # This fills whole rows of the adjacency, because add_edges_from() is slower: it adds edges one by one. Both
+    # directions of an edge share one dictionary of attributes.
     values = [] if weights is None else weights[first].tolist()
     data: list[dict[str, Any]] = [{"weight": value} for value in values] or [{} for _ in range(n_edges)]
     entries = zip(map(nodes.__getitem__, columns.tolist()), map(data.__getitem__, edge.tolist()), strict=True)
@@ -165,7 +168,7 @@ def networkx_graph(graph: CSRGraph) -> nx.Graph:
 
 
 def _all_plain(mappings: Iterable[Mapping[Any, Any]]) -> list[dict[Any, Any]]:
-    """Return *mappings* as dictionaries: filtering views are copied, because their ``len`` is slow."""
+    """Return *mappings* as dictionaries. Views that filter a graph are copied, because their ``len`` is slow."""
     found: list[Any] = list(mappings)
     if {*map(type, found)} <= {dict}:
         return found

@@ -15,8 +15,8 @@ from clgraph.host_memory import check_host_memory
 from clgraph.progress import begin
 
 _CHUNK = 1 << 17  # entries handled together, which fit the second-level cache
-BYTES_PER_VERTEX, BYTES_PER_EDGE = 40, 24  # memory that building a graph needs at least
-_MAX_BUCKET_BITS = 8  # A bucket's number fits a byte, because numpy sorts bytes fast, by counting.
+BYTES_PER_VERTEX, BYTES_PER_EDGE = 40, 24  # least memory that building a graph takes
+_MAX_BUCKET_BITS = 8  # The number of a bucket fits a byte, because numpy sorts bytes fast, by counting.
 Made = TypeVar("Made")
 Item = TypeVar("Item")
 Number = TypeVar("Number", bound=np.number[Any])
@@ -34,16 +34,16 @@ def csr_of_pairs(
     directed: bool,
     duplicates: Duplicates = "keep",
 ) -> CSRArrays:
-    """Return CSR arrays with sorted rows of the pairs, which are checked already, and of their reverses if undirected.
+    """Return CSR arrays with sorted rows of the given pairs. Unless *directed*, the reverses of all pairs are added.
 
-    *duplicates* is as in :meth:`clgraph.Graph.from_edges`.
+    The pairs must have been checked. *duplicates* is as in :meth:`clgraph.Graph.from_edges`.
     """
     blocks: list[Any] = [(rows, columns) if weights is None else (rows, columns, weights)]
     return csr_of_blocks(n, blocks, directed=directed, duplicates=duplicates)
 
 
 def csr_of_blocks(n: int, blocks: list[Any], *, directed: bool, duplicates: Duplicates) -> CSRArrays:
-    """Return CSR arrays of blocks of pairs, as :func:`csr_of_pairs` does for one block.
+    """Return CSR arrays of several blocks of pairs, as :func:`csr_of_pairs` does for one block.
 
     Either all blocks have weights or none has. A list of blocks without weights is emptied, to save memory.
     """
@@ -58,7 +58,7 @@ def csr_of_blocks(n: int, blocks: list[Any], *, directed: bool, duplicates: Dupl
 
 
 def pack(rows: NDArray[Any], columns: NDArray[Any], column_bits: int = 32) -> NDArray[np.int64]:
-    """Return keys ``row << column_bits | column``, which sort as (row, column)."""
+    """Return integer keys ``row << column_bits | column``. They sort in the same order as pairs (row, column)."""
     keys = rows.astype(np.int64)
     keys <<= column_bits
     keys |= columns
@@ -66,7 +66,10 @@ def pack(rows: NDArray[Any], columns: NDArray[Any], column_bits: int = 32) -> ND
 
 
 def pack_blocks(blocks: list[Pairs], *, mirror: bool) -> NDArray[np.int64]:
-    """Return the keys of all pairs, and of their reverses if *mirror* (a self-loop once); *blocks* is emptied."""
+    """Return the keys of all pairs in *blocks*. With *mirror*, the keys of all reverses except self-loops are added.
+
+    The list *blocks* is emptied.
+    """
     size = sum(rows.size for rows, _ in blocks)
     if mirror:
         size += sum(int(np.count_nonzero(rows != columns)) for rows, columns in blocks)
@@ -93,14 +96,17 @@ def distinct(values: NDArray[Number]) -> NDArray[Number]:
 
 
 def csr_from_keys(n: int, keys: NDArray[np.int64], *, unique: bool) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """Return row offsets and columns of packed *keys*; the columns are stored in the memory of *keys*."""
+    """Return the row offsets and columns of packed *keys*. The columns overwrite the memory of *keys*."""
     check_host_memory(f"a graph of {n} vertices", 8 * n)
     tell = begin("building", keys.size, "entries")
     _sort(keys)
-    before = [-1, *keys[_CHUNK - 1 :: _CHUNK].tolist()]  # the last key before each chunk
+    before = [-1, *keys[_CHUNK - 1 :: _CHUNK].tolist()]  # for each chunk, the key in front of it
 
     def split(start: int) -> tuple[int, int, NDArray[np.int64]]:
-        """Overwrite a chunk's keys by its columns; return their number, the first row, and the rows' degrees."""
+        """Overwrite the keys of the chunk at *start* by their columns.
+
+        Return the number of columns, the first row of the chunk, and the degrees of its rows.
+        """
         chunk = keys[start : start + _CHUNK]
         if unique:
             first = np.empty(chunk.size, bool)
@@ -129,11 +135,11 @@ def csr_from_keys(n: int, keys: NDArray[np.int64], *, unique: bool) -> tuple[NDA
 
 
 class _Buckets(NamedTuple):
-    """A division of the entries into buckets of consecutive rows; each bucket is sorted in the cache."""
+    """A division of the entries into buckets of consecutive rows. Each is small enough to be sorted in the cache."""
 
     n: int
     column_bits: int
-    key_bits: int  # low bits of a key that differ within a bucket; the bits above are the bucket's number
+    key_bits: int  # number of low bits of a key. Entries of one bucket differ only in these; higher bits number it.
 
     @classmethod
     def of(cls, n: int, n_entries: int) -> _Buckets:
@@ -150,7 +156,7 @@ class _Buckets(NamedTuple):
         return slice(begin, min(self.n, end))
 
     def deal(self, chunk: WeightedPairs) -> tuple[NDArray[np.int64], NDArray[Any], list[int]]:
-        """Return keys and weights grouped by bucket, and the position at which each bucket begins."""
+        """Return the keys and weights of *chunk*, grouped by bucket, and the position at which each bucket begins."""
         rows, columns, weights = chunk
         keys = pack(rows, columns, self.column_bits)
         if self.size == 1:
@@ -164,10 +170,10 @@ class _Buckets(NamedTuple):
 def sorted_csr(
     n: int, blocks: Sequence[WeightedPairs], *, mirror: bool = False, unique: bool = False
 ) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any]]:
-    """Return CSR arrays with sorted rows of weighted pairs.
+    """Return CSR arrays, with sorted rows, of blocks of weighted pairs.
 
-    Parallel entries keep their order, or only the first is kept if *unique*. If *mirror*, each pair is also stored
-    in reverse (a self-loop once). Weights get the common type of all blocks. The entries are divided into buckets
+    Parallel entries keep their order. With *unique*, only the first of them is kept. With *mirror*, each pair except a
+    self-loop is also stored in reverse. Weights get the common type of all blocks. The entries are divided into buckets
     of rows, and each bucket is sorted in the cache.
     """
     check_host_memory(f"a graph of {n} vertices", 8 * n)
@@ -184,7 +190,10 @@ def sorted_csr(
     tell = begin("building", m, "entries")
 
     def fill(bucket: int) -> int:
-        """Write the sorted entries of a bucket from its first position on; return how many there are."""
+        """Sort the entries of *bucket* and write them to the CSR arrays, where the bucket begins.
+
+        Return the number of entries that were written.
+        """
         parts = [(keys, values, slice(*ends[bucket : bucket + 2])) for keys, values, ends in dealt]
         keys = np.concatenate([keys[part] for keys, _, part in parts])
         values = np.concatenate([values[part] for _, values, part in parts])
@@ -215,9 +224,9 @@ def sorted_csr(
 
 
 def _ordered(keys: NDArray[np.int64], key_bits: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the sorted *keys*, of *key_bits* each, and the former position of each; overwrites *keys*.
+    """Return *keys*, sorted stably, and the position in *keys* from which each key comes.
 
-    The sort is stable.
+    Each key has *key_bits* bits. The array *keys* is overwritten.
     """
     place_bits = keys.size.bit_length()
     if key_bits + place_bits > 63:
@@ -232,9 +241,9 @@ def _ordered(keys: NDArray[np.int64], key_bits: int) -> tuple[NDArray[np.int64],
 
 
 def _mirrored(rows: NDArray[Any], columns: NDArray[Any], weights: NDArray[Any]) -> WeightedPairs:
-    """Return the pairs and their reverses, all pairs with the lesser end first, then all with the greater.
+    """Return the pairs and their reverses: first every pair with its lesser end first, then the reverses.
 
-    So parallel edges are in the same order in both directions.
+    Parallel edges then have the same order in both directions.
     """
     rows, columns = np.minimum(rows, columns), np.maximum(rows, columns)
     proper = rows != columns
@@ -244,7 +253,7 @@ def _mirrored(rows: NDArray[Any], columns: NDArray[Any], weights: NDArray[Any]) 
 
 
 def _sort(keys: NDArray[np.int64]) -> None:
-    """Sort *keys* in place: divide them at the median, then sort the two halves on two cores."""
+    """Sort *keys* in place. The keys are divided at the median, and two cores sort the two halves."""
     if keys.size < _CHUNK:
         keys.sort()
         return
@@ -260,8 +269,8 @@ def _chunks(blocks: Sequence[tuple[NDArray[Any], ...]]) -> Iterator[Any]:
 
 
 def in_threads(make: Callable[[Item], Made], items: Sequence[Item]) -> Iterator[Made]:
-    """Yield ``make(item)`` for each item, in order; several items are handled in threads."""
-    if len(items) < 2:  # Starting threads would take longer.
+    """Yield ``make(item)`` for each item, in order. Threads handle several items at a time."""
+    if len(items) < 2:  # For a single item, it would take longer to start a thread.
         yield from map(make, items)
         return
     with ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from clgraph.data.graphs.pairs import in_threads
 from clgraph.progress import begin
 
-BLOCK = 4  # words per value of the counter
+BLOCK = 4  # random words per value of the counter
 CHUNK = 1 << 16  # items drawn together, which fit the second-level cache
 _LOW = np.uint64(2**32 - 1)
 
@@ -27,20 +27,25 @@ def key_of(seed: int) -> tuple[int, int]:
 
 
 def random_words(key: tuple[int, int], stream: int, first_block: int, count: int) -> NDArray[np.uint64]:
-    """Return *count* words of a stream from *first_block* on; block b is Philox of the counter (b, *stream*, 0, 0)."""
-    before = ((stream << 64) + first_block - 1) % 2**256  # numpy increments the counter before it draws
+    """Return *count* random words of stream number *stream*, beginning with block *first_block*.
+
+    Block b has the four words that Philox makes from the counter (b, *stream*, 0, 0).
+    """
+    # numpy increments the counter before it draws the first word, so the counter starts one below.
+    before = ((stream << 64) + first_block - 1) % 2**256
     philox = np.random.Philox(counter=before, key=key[0] | key[1] << 64)
-    return np.random.Generator(philox).integers(0, 2**64, count, dtype=np.uint64)  # this range gives the raw words
+    # integers() returns the raw words of the bit generator if all 64-bit integers are allowed.
+    return np.random.Generator(philox).integers(0, 2**64, count, dtype=np.uint64)
 
 
 def random_shorts(key: tuple[int, int], stream: int, first_block: int, count: int) -> NDArray[np.uint16]:
-    """Return *count* random numbers of 16 bits; each word gives four, its lowest bits first."""
+    """Return *count* random numbers of 16 bits. Each random word is cut into four numbers, its lowest bits first."""
     words = random_words(key, stream, first_block, -(-count // 4))
     return words.astype("<u8", copy=False).view("<u2")[:count]
 
 
 def below(words: NDArray[np.uint64], n: int) -> NDArray[np.uint64]:
-    """Return for each word a number in [0, *n*): the high word of their product."""
+    """Map each of *words* to a number in [0, *n*): the high 64 bits of the product of the word and *n*."""
     n_high, n_low = np.uint64(n >> 32), np.uint64(n & 0xFFFFFFFF)
     high, low = words >> np.uint64(32), words & _LOW
     low *= n_low
