@@ -15,32 +15,41 @@ from clgraph.data.graphs.csr_graph import CSRGraph
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-NEIGHBORHOOD = 1 << 12  # vertices at which the long search stops; smaller graphs are searched completely
-ROW_PARTS = 8  # The long search reads long rows in at most this many parts, until one has a new vertex.
-N_STARTS, SHORT_SEEN, SHORT_LOOKS = 8, 64, 512  # number of short searches; vertices and entries at which each stops
-_UNSEEN = 0.25  # weight of an assumed search that reaches all: users mostly choose sources in large components
-_SMALL_WORLD_LEVELS = 12  # A search that was stopped early and has more levels is not in a small-world graph.
-# Levels from which the power of a search's growth is estimated; the greatest power in up to three dimensions.
+NEIGHBORHOOD = 1 << 12  # vertices. The long search stops after this number; smaller graphs are searched completely.
+ROW_PARTS = 8  # The long search reads a long row in up to 8 parts, and stops after a part that has a new vertex.
+# There are 8 short searches. Each stops before it sees more than 64 vertices or reads more than 512 entries.
+N_STARTS, SHORT_SEEN, SHORT_LOOKS = 8, 64, 512
+# The estimate of how many vertices a search reaches is a mean over the searches. An assumed search that reaches all
+# vertices is added with this weight, because users mostly choose sources in large components.
+_UNSEEN = 0.25
+_SMALL_WORLD_LEVELS = 12  # If a search of more levels than this was stopped early, its graph is no small world.
+# A search grows as a power of its number of levels if it is in a space. The power is estimated from at least 4 levels.
+# It is at most 3.2 in a space of up to three dimensions.
 _MIN_LEVELS, _OF_SPACE = 4, 3.2
 
 
 class Search(NamedTuple):
-    """The size of a search when it was stopped, at the end of its last complete level."""
+    """The size of a breadth-first search at the end of its last complete level, after which it was stopped."""
 
     levels: int
     n_seen: int  # vertices in all levels
-    n_last: int  # vertices in the last level; 0 if the search was complete
-    n_earlier: int  # vertices in the first 2**(k - 1) levels, where 2**k is the largest power of two up to *levels*
+    n_last: int  # vertices in the last level; 0 if the search reached all vertices that it can
+    n_earlier: int  # vertices in the first p / 2 levels, where p is the largest power of two up to *levels*
 
 
 def searched(graph: CSRGraph) -> dict[str, float]:
-    """Return :func:`reach` of one long search, from the middle vertex that has an edge, and a few short ones."""
+    """Return the estimates of :func:`reach` from one long search and a few short ones.
+
+    The long search begins at the middle one of the vertices that have an edge.
+    """
     connected = np.flatnonzero(graph.degrees)
     if not connected.size:
         return reach([], 0)
     n, start = graph.n_vertices, connected[connected.size // 2]
     shortly = [_short_search(graph, (2 * i + 1) * n // (2 * N_STARTS)) for i in range(N_STARTS)]
-    if n < NEIGHBORHOOD:  # A complete search by scipy is faster than a search level by level. scipy needs float64.
+    # For a small graph, a complete search by scipy is faster than the search level by level below. scipy's search takes
+    # entries of type float64.
+    if n < NEIGHBORHOOD:
         matrix = as_csr_array(graph.row_offsets, graph.column_indices, np.ones(graph.n_edges))
         depth, _, n_seen = _levels(matrix, start)
         return reach([Search(1 + depth, n_seen, 0, 1), *shortly], connected.size)
@@ -50,7 +59,7 @@ def searched(graph: CSRGraph) -> dict[str, float]:
     while frontier.size and sizes[-1] < NEIGHBORHOOD:
         rows, most = frontier[:NEIGHBORHOOD], NEIGHBORHOOD // max(1, frontier.size // 16)
         starts, ends = offsets[rows], offsets[rows + 1]
-        for _ in range(ROW_PARTS):  # Read the next part of long rows, until one has a new vertex.
+        for _ in range(ROW_PARTS):  # Read the next part of all long rows, until there is a new vertex in a part.
             stops = np.minimum(ends, starts + most)
             reached = np.unique(np.concatenate([columns[a:b] for a, b in zip(starts, stops, strict=True)]))
             frontier, starts = reached[~seen[reached]], stops
@@ -62,7 +71,10 @@ def searched(graph: CSRGraph) -> dict[str, float]:
 
 
 def _short_search(graph: CSRGraph, start: int) -> Search:
-    """Search from *start*, and drop the level in which a limit is exceeded, as the kernel's ``search_shortly`` does."""
+    """Return the size of a search from *start* that stops at the limits of a short search.
+
+    The level in which the search exceeds a limit is not counted. The kernel ``search_shortly`` does the same.
+    """
     offsets, columns, looks = graph.row_offsets, graph.column_indices, 0
     seen, frontier, sizes = {start}, [start], [1]
     while frontier:
@@ -81,16 +93,16 @@ def _short_search(graph: CSRGraph, start: int) -> Search:
 
 
 def _search(sizes: Sequence[int]) -> Search:
-    """Return the :class:`Search` that had seen ``sizes[i]`` vertices after *i* levels."""
+    """Return the :class:`Search` of a search that had seen ``sizes[i]`` vertices after i levels."""
     levels = len(sizes) - 1
     early = 1 << (levels.bit_length() - 2) if levels > 1 else 0
     return Search(levels, sizes[-1], sizes[-1] - sizes[-2] if levels else 1, sizes[early])
 
 
 def reach(searches: Sequence[Search], n_connected: int) -> dict[str, float]:
-    """Estimate the depth of complete searches, and the share of *n_connected* vertices that they reach.
+    """Estimate how deep complete searches are, and what share of the *n_connected* vertices with edges they reach.
 
-    The first of *searches* is the long one. Searches from a vertex without an edge are ignored.
+    The first of *searches* is the long search. Searches from a vertex without an edge are ignored.
     """
     if not n_connected:
         return {"estimated_depth": 0.0, "reached_share": 1.0}
@@ -98,7 +110,8 @@ def reach(searches: Sequence[Search], n_connected: int) -> dict[str, float]:
     informed = [longest, *(search for search in searches[1:] if search.n_last or search.n_seen > 1)]
     whole = longest.n_seen / n_connected if not longest.n_last else 1.0
     shares = [search.n_seen / n_connected if not search.n_last else whole for search in informed]
-    # A long search that stayed shallow may have started near a hub and missed long paths, so ask the short ones too.
+    # If the long search has few levels, it may have started near a hub and missed long paths. Then the short searches
+    # count, too.
     told = informed[:1] if longest.levels > _SMALL_WORLD_LEVELS else informed
     return {
         "estimated_depth": max(_extrapolated_depth(search, n_connected, search is longest) for search in told),
@@ -107,10 +120,10 @@ def reach(searches: Sequence[Search], n_connected: int) -> dict[str, float]:
 
 
 def _extrapolated_depth(search: Search, n_connected: int, is_long: bool) -> float:
-    """Return the levels that a complete search would have if it kept growing as *search* has.
+    """Return the number of levels that a complete search would have if it kept growing as *search* has grown.
 
-    It grows as a power of the levels, as in a space, or exponentially, as around hubs. If there are few levels, only
-    the long search can tell which.
+    A search in a space grows as a power of its number of levels. A search around hubs grows exponentially. If there are
+    few levels, only the long search shows which of the two it is.
     """
     levels, n_seen, n_last, n_earlier = search
     if not n_last or not levels:
@@ -129,8 +142,8 @@ def _extrapolated_depth(search: Search, n_connected: int, is_long: bool) -> floa
 def diameter_bound(graph: CSRGraph) -> int:
     """Return a lower bound on the diameter of the component that has a vertex of the largest degree.
 
-    It is the depth of a breadth-first search from a vertex that is farthest from that one (a pseudo-peripheral
-    vertex). It is exact for trees, and close in practice [1]_. Directions are ignored.
+    The bound is the depth of a breadth-first search from a vertex that is farthest from the vertex of the largest
+    degree. The bound is exact for trees, and close in practice [1]_. Directions are ignored.
 
     References
     ----------
@@ -149,13 +162,14 @@ def diameter_bound(graph: CSRGraph) -> int:
 
 
 def _levels(matrix: csr_array, start: int) -> tuple[int, int, int]:
-    """Return the depth of a search from *start*, a vertex of its last level, and the number of vertices reached."""
-    from scipy.sparse.csgraph import breadth_first_order  # Loads most of scipy; statistics on a device do not need it.
+    """Search from *start*. Return the depth of the search, a vertex of the last level, and how many were reached."""
+    # This import loads most of scipy, which statistics that a device computes do not need.
+    from scipy.sparse.csgraph import breadth_first_order
 
     order, predecessors = breadth_first_order(matrix, start, directed=True)
     position = np.empty(matrix.shape[0], np.int32)
     position[order] = np.arange(order.size, dtype=np.int32)
-    # In breadth-first order, the positions of predecessors never decrease, so each level is one slice.
+    # The positions of the predecessors never decrease in breadth-first order. So each level is a slice of *order*.
     parent, depth, level = memoryview(position[predecessors[order[1:]]]), 0, 0
     while (following := 1 + bisect_left(parent, level)) < order.size:
         level, depth = following, depth + 1

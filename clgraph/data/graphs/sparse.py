@@ -19,11 +19,12 @@ _DTYPES = "?bBhHiIlLqQfdgFDG"
 
 
 def checked_matrix(matrix: Any) -> csr_array | csc_array | coo_array:
-    """Return a scipy matrix as a CSR, CSC or COO array with checked indices; it may share memory with *matrix*.
+    """Return a scipy matrix as a CSR, CSC or COO array with checked indices. It may share memory with *matrix*.
 
     scipy's compiled code trusts the indices, and also flags that the user may have set wrongly. It reads and writes
-    wherever they point, so all of them are checked before any of it runs. Repeated entries are kept. Zeros in the
-    blocks of a BSR matrix are not entries, since they only fill the block. Explicit zeros in other formats are entries.
+    wherever the indices point. So all of them are checked before compiled code runs. Repeated entries are kept. Zeros
+    in the blocks of a BSR matrix are not entries, because they only fill the block. Explicit zeros in other formats are
+    entries.
 
     Raises
     ------
@@ -39,7 +40,8 @@ def checked_matrix(matrix: Any) -> csr_array | csc_array | coo_array:
         return _checked(matrix)
     except GraphError as error:
         raise GraphError(f"this {matrix.format} matrix is damaged: {error}") from error
-    except (AttributeError, ValueError, TypeError, IndexError, OverflowError) as error:  # arrays that do not fit
+    # If the arrays of a matrix do not fit together, numpy and scipy raise one of these.
+    except (AttributeError, ValueError, TypeError, IndexError, OverflowError) as error:
         raise GraphError(f"not a valid {matrix.format} matrix: {error}") from error
 
 
@@ -86,7 +88,10 @@ def _checked(matrix: Any) -> csr_array | csc_array | coo_array:
 
 
 def _compressed(matrix: Any, n: int, n_others: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return data, indices and indptr of *n* compressed rows, columns or rows of blocks, without unused space."""
+    """Return the checked data, indices and indptr of a CSR, CSC or BSR matrix, without unused space at the end.
+
+    The matrix has *n* compressed rows, columns or rows of blocks. Its indices are below *n_others*.
+    """
     offsets, indices = as_integers("indptr", matrix.indptr), as_integers("indices", matrix.indices)
     if offsets.size != n + 1:
         raise GraphError(f"indptr has {offsets.size} elements; needed: {n + 1}")

@@ -13,17 +13,23 @@ from numpy.typing import NDArray
 from clgraph.data.graphs.csr_graph import CSRGraph
 from clgraph.data.graphs.searches import NEIGHBORHOOD, searched
 
-N_SAMPLES = 1 << 14  # sampled vertices, and sampled entries; smaller graphs are read whole
-_N_LOOKS, _FEW_LOOKS = 256, 64  # entries read to estimate the locality, and in_order; most of them miss the cache
+# number of sampled vertices, and number of sampled entries. If a graph has fewer vertices or entries, all are read.
+N_SAMPLES = 1 << 14
+# number of entries that are read to estimate the locality, without and with in_order. The numbers are small because
+# most of these reads miss the cache.
+_N_LOOKS, _FEW_LOOKS = 256, 64
 _ROWS_AT_ONCE = 1 << 14  # rows whose lengths are computed together, so that they fit a small cache
-_BEFORE, _BESIDE = np.arange(1, 5)[:, None], 16  # steps back to the four entries before; vertices per cache line
-FAR_DISTANCE = 1 << 15  # A neighbour is far if its number differs by more than this.
-_COUNTED_DEGREE = 1 << 16  # Degrees below this are counted in an array, higher ones by np.unique.
-MAX_CLIMB = 128  # steps from a vertex towards its root, after which a climb is cut off
-DEEP_HOOKS = 0.75 * MAX_CLIMB  # mean steps. Above this, most climbs were cut off, so trees cannot be told apart.
-FAR_IN_MESHES = 0.05  # greatest share of far neighbours in a mesh
-# Factors of the irregularity: of the share of vertices outside the commonest degree bin, and of the edges per vertex
-# that close cycles. Each product counts up to 1.
+# An entry is compared with the four entries in front of it. A cache line holds the values of 16 vertices.
+_BEFORE, _BESIDE = np.arange(1, 5)[:, None], 16
+FAR_DISTANCE = 1 << 15  # A neighbour is far if its number differs from the vertex's number by more than this.
+_COUNTED_DEGREE = 1 << 16  # Lower degrees are counted in an array, and higher degrees by np.unique.
+MAX_CLIMB = 128  # greatest number of steps that are followed from a vertex towards the root of its tree
+# mean number of steps of the followed vertices. If the mean is higher, most vertices were not followed to their roots,
+# so it is unknown which vertices are in the same tree.
+DEEP_HOOKS = 0.75 * MAX_CLIMB
+FAR_IN_MESHES = 0.05  # A graph counts as a mesh if its share of far neighbours is below this.
+# The irregularity is a product of two numbers: 2.5 times the share of vertices outside the commonest degree bin, and 5
+# times the edges per vertex that close cycles. Each of the two is at most 1.
 _MIXED, _CLOSED = 2.5, 5.0
 
 
@@ -69,9 +75,9 @@ class GraphStats:
         extrapolated: as a power of the levels (meshes, roads), or exponentially (small worlds). Eight other searches,
         of up to 64 vertices, may find longer paths.
     reached_share : float
-        Estimated share of the vertices with an edge that a search reaches: the mean over those searches and, with a
-        small weight, an assumed one that reaches all. A search that was stopped counts as reaching all vertices, or
-        all of the first search's if that one was completed.
+        Estimated share of the vertices with an edge that a search reaches. It is the mean over the same searches and,
+        with a small weight, an assumed search that reaches all vertices. A search that was stopped counts as reaching
+        all vertices, or all vertices of the first search if the first search was completed.
     """
 
     n_vertices: int
@@ -97,22 +103,25 @@ class GraphStats:
 
     @cached_property
     def randomness(self) -> float:
-        """How random the numbering is: high if many vertices precede all their neighbours and neighbours are far."""
+        """A measure of how random the vertex numbers are.
+
+        It is high if many vertices have lower numbers than all their neighbours, and if neighbours have far numbers.
+        """
         roots = min(1.0, self.first_hook_tree_share * (self.mean_degree + 1.0))
         return roots * self.mean_log2_neighbor_distance / math.log2(2.0 + self.n_vertices)
 
     @cached_property
     def degrees_and_shares(self) -> tuple[tuple[float, float], ...]:
-        """The mean degree and the share of the vertices in each non-empty bin of degrees, by rising degree."""
+        """For each non-empty bin of degrees, from low to high: its mean degree and its share of the vertices."""
         counts = zip(self.degree_vertex_counts, self.degree_edge_counts, strict=True)
         return tuple([(edges / count, count / self.n_vertices) for count, edges in counts if count])
 
     @cached_property
     def irregularity(self) -> float:
-        """How irregular the lengths of rows are to a walk along them, 0 … 1.
+        """How irregularly the lengths of successive rows change, 0 … 1. Irregular lengths cause branch mispredictions.
 
-        It is 0 for trees and if all degrees are in one bin. It rises with the share of vertices in other bins and with
-        the edges that close cycles.
+        It is 0 for trees, and if all degrees are in one bin. It rises with the share of vertices in other bins and with
+        the number of edges that close cycles.
         """
         connected = self.n_vertices - self.n_isolated
         if not connected:
@@ -123,7 +132,7 @@ class GraphStats:
 
 
 def graph_stats(graph: CSRGraph) -> GraphStats:
-    """Compute the statistics of *graph*; entries are sampled with a fixed seed."""
+    """Return the statistics of *graph*. Vertices and entries are sampled with fixed seeds."""
     n, m = graph.n_vertices, graph.n_edges
     degrees = graph.degrees
     is_high = degrees >= _COUNTED_DEGREE if m >= _COUNTED_DEGREE else np.zeros(1, bool)
@@ -160,10 +169,11 @@ def graph_stats(graph: CSRGraph) -> GraphStats:
 
 
 def guessed_stats(n: int, m: int, far_share: float, mean_log2_distance: float, usual_distance: float) -> GraphStats:
-    """Return estimated statistics of a graph from its sizes and the distances of sampled neighbours.
+    """Return estimated statistics of a graph, from its sizes and the distances of sampled neighbours.
 
-    All vertices are assumed to be reached and to have the mean degree. If few neighbours are far, the graph is taken
-    for a mesh or a band, whose searches are deep: each level advances by *usual_distance*, which few edges exceed.
+    The estimate assumes that a search reaches all vertices and that all have the mean degree. A graph with few far
+    neighbours is assumed to be a mesh or a band. Its searches are deep: each level advances by *usual_distance*, which
+    few edges exceed.
     """
     mean, is_mesh = m / max(1, n), far_share < FAR_IN_MESHES
     size, below = math.log2(2.0 + n), (0,) * int(mean).bit_length()
@@ -219,9 +229,9 @@ def _first_hook(graph: CSRGraph) -> dict[str, float]:
 
 
 def _tops(above: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the end of the climb from each vertex, after at most ``MAX_CLIMB`` steps, and its number of steps.
+    """Follow *above* from every vertex for up to ``MAX_CLIMB`` steps. Return where each path ends, and its steps.
 
-    All climbs are computed together by pointer doubling.
+    All paths are followed together, by pointer doubling.
     """
     steps = (above != np.arange(above.size)).astype(np.int64)
     for _ in range(MAX_CLIMB.bit_length() - 1):
@@ -238,8 +248,9 @@ def _sampled_distances(graph: CSRGraph) -> NDArray[Any]:
     if m <= N_SAMPLES:
         rows, columns = np.repeat(np.arange(graph.n_vertices), graph.degrees), graph.column_indices
     else:
-        entries = np.sort(np.random.default_rng(0).integers(m, size=N_SAMPLES))  # sorted, so row searches hit the cache
-        entries = entries.astype(graph.row_offsets.dtype)  # numpy would convert all offsets to another type
+        # The entries are sorted, so that successive searches for their rows hit the cache.
+        entries = np.sort(np.random.default_rng(0).integers(m, size=N_SAMPLES))
+        entries = entries.astype(graph.row_offsets.dtype)  # Otherwise numpy would convert all offsets to int64.
         rows, columns = np.searchsorted(graph.row_offsets, entries, "right") - 1, graph.column_indices[entries]
     distances: NDArray[Any] = np.abs(rows - columns)
     return distances
@@ -248,13 +259,14 @@ def _sampled_distances(graph: CSRGraph) -> NDArray[Any]:
 def sampled_locality(
     offsets: NDArray[Any], columns: NDArray[np.int32], *, in_order: bool = False
 ) -> tuple[float, float, float]:
-    """Estimate from a few entries the share of far neighbours, the mean of ``log2(1 + distance)``, and a percentile.
+    """Estimate from a few entries the share of far neighbours and two statistics of the distances of neighbours.
 
-    The percentile is the 95th of the distances. If *in_order*, a neighbour within a cache line of one of the four
-    previous entries then counts as distance 0, because a walk along the entries has just read it. This happens in the
-    row of a star's hub, in rows that hold only the hub, and in trees numbered by level.
+    They are the mean of ``log2(1 + distance)`` and the 95th percentile of the distances. With *in_order*, a neighbour
+    within a cache line of one of the four previous entries counts as distance 0 in the share and the mean, because a
+    walk along the entries has just read that line. There are such neighbours in the row of a star's hub, in rows that
+    hold only the hub, and in trees numbered by level.
 
-    The arrays may be unchecked. Errors in them give wrong numbers here, and are found later.
+    The arrays may be unchecked. Errors in the arrays give wrong numbers here, and are found later.
     """
     m = columns.size
     if not m:
@@ -268,11 +280,11 @@ def sampled_locality(
     if in_order:
         before = columns[np.maximum(looks - _BEFORE, 0)]
         distances[(np.abs(before - neighbors) <= _BESIDE).any(0)] = 0
-    far = int(np.count_nonzero(distances > FAR_DISTANCE))  # a Python int: numpy scalars make the cost model slow
+    far = int(np.count_nonzero(distances > FAR_DISTANCE))  # With numpy scalars, the cost model would be slow.
     return far / n_looks, float(np.log2(1.0 + distances).sum()) / n_looks, usual
 
 
 def has_thin_rows(offsets: NDArray[Any]) -> bool:
-    """Return whether no row has more than two entries; the answer is arbitrary for arrays that are not valid."""
+    """Return whether no row has more than two entries. For invalid *offsets* the result is meaningless."""
     parts = (offsets[first : first + _ROWS_AT_ONCE + 1] for first in range(0, offsets.size - 1, _ROWS_AT_ONCE))
     return all(int((part[1:] - part[:-1]).max()) <= 2 for part in parts)

@@ -37,11 +37,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Words: TypeAlias = Any  # uint32 arrays. numpy's stubs take a shifted one for a signed array.
+Words: TypeAlias = Any  # uint32 arrays. They have no better type, because numpy's stubs type a shifted array as signed.
 
 
 def _mixed(x: Words, *steps: tuple[int, int], last: int) -> Words:
-    """Return *x* after some xorshifts, each followed by a multiplication, and after a *last* xorshift.
+    """Return *x* after several xorshifts, each followed by a multiplication, and a final xorshift by *last* bits.
 
     *steps* are pairs of a shift and a factor.
     """
@@ -186,7 +186,7 @@ HASHES: dict[str, Callable[[Words], Words]] = {
 
 
 def hash_colors(name: str, n_vertices: int, bits: int) -> NDArray[np.int32]:
-    """Return the colours 0 … 2**bits − 1 that hash *name* gives the vertices; *bits* is 1 … 31."""
+    """Return the colours of the vertices, 0 … 2**bits − 1, by the hash function *name*; *bits* is 1 … 31."""
     hashed = HASHES[name](np.arange(n_vertices, dtype=np.uint32))
     colors: NDArray[np.int32] = (hashed & np.uint32((1 << bits) - 1)).view(np.int32)
     return colors

@@ -1,4 +1,4 @@
-"""A scipy matrix as a graph for one call: its arrays are used without a copy, and checked before their first use."""
+"""A scipy matrix as a graph for one call. Its arrays are not copied, and they are checked before their first use."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from clgraph.data.graphs.networkx_graphs import Weight
 from clgraph.data.graphs.stats import GraphStats, graph_stats
 from clgraph.errors import GraphError
 
-_GLIMPSES = 64  # values of each array in WrappedGraph.glimpse, about
+_GLIMPSES = 64  # WrappedGraph.glimpse holds about this number of values of each array.
 _WEIGHTS = (np.int32, np.int64, np.float32, np.float64)
 
 
 class WrappedGraph(Graph):
-    """A graph that shares the arrays of a scipy CSR matrix during one call; its owner may change them afterwards.
+    """A graph that uses the arrays of a scipy CSR matrix during one call. The user may change the matrix afterwards.
 
     The arrays are not validated at first. Kernels validate them (``runtime.graphs.admission.admit``), or the host does
     as soon as ``directed``, ``has_sorted_rows`` or an array is read, so unvalidated data is never used. ``stats`` of an
@@ -34,13 +34,13 @@ class WrappedGraph(Graph):
     matrix : scipy CSR array
         A matrix for which :func:`fits` is true.
     weighted : bool
-        Whether the entries' values are weights; else the graph is unweighted.
+        Whether the values of the entries are weights. If not, the graph is unweighted.
     merged : bool
         Whether to sum repeated entries, as scipy does, which also sorts the rows. If there are repeats or unsorted
         rows, the graph then gets arrays of its own.
     along_rows : bool
-        Whether the algorithm only follows edges, so that order and symmetry hardly matter. The check by kernels may
-        then postpone them.
+        Whether the algorithm only follows edges, so that the order of entries and symmetry hardly matter. Kernels may
+        then check order and symmetry later.
     """
 
     def __init__(self, matrix: Any, *, weighted: bool, merged: bool, along_rows: bool = False) -> None:
@@ -64,7 +64,7 @@ class WrappedGraph(Graph):
     matrix: Any
     given: tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]
     arrays: tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]
-    """The arrays of :attr:`given`, or the merged ones; unchecked until :attr:`is_checked` is true."""
+    """The arrays of :attr:`given`, or the arrays that :meth:`merge` made; not checked unless :attr:`is_checked`."""
     is_checked: bool
     """Whether :attr:`facts` are known."""
     weighted: bool
@@ -98,7 +98,10 @@ class WrappedGraph(Graph):
 
     @cached_property
     def facts(self) -> EntryFacts | HostFacts:
-        """Facts about the entries. The host checks the arrays and computes a fact on first use, unless a device has."""
+        """Facts about the entries. If no device has found them, the host checks the arrays here.
+
+        The host then computes each fact on its first use.
+        """
         offsets, columns, weights = self.arrays
         try:
             check_arrays(offsets, columns)
@@ -115,9 +118,10 @@ class WrappedGraph(Graph):
 
     @property
     def glimpse(self) -> Hashable:
-        """Sizes, types and a few values of an unchecked matrix: the key under which a choice by estimates is cached.
+        """A key for the cache of strategies that were chosen by estimates, for an unchecked matrix.
 
-        Two matrices that agree in all of these values get the same strategy.
+        It holds the sizes and types of the arrays, and a few of their values. Two matrices with equal keys get the same
+        strategy.
         """
         offsets, columns, weights = self.arrays
         few = b"" if weights is None else weights[:: 1 + weights.size // _GLIMPSES].tobytes()
@@ -127,7 +131,7 @@ class WrappedGraph(Graph):
         )  # fmt: skip
 
     def check(self) -> None:
-        """Check the arrays on the host, if they are unchecked; meant for small graphs.
+        """Check the arrays on the host, if they are unchecked. This is meant for small graphs.
 
         Raises
         ------
@@ -137,29 +141,33 @@ class WrappedGraph(Graph):
         _ = self.facts
 
     def must_merge(self, found: EntryFacts | HostFacts) -> bool:
-        """Return whether to sort rows and merge repeats, also for unsorted rows, where not all repeats are seen."""
+        """Return whether rows must be sorted and repeats merged.
+
+        Unsorted rows are always sorted if repeats are to be merged, because not all repeats are found in them.
+        """
         return self.merged and (found.has_repeats or not found.has_sorted_rows)
 
     def merge(self) -> None:
-        """Replace :attr:`arrays` by copies with sorted rows and merged repeats; they must have been checked."""
+        """Replace the checked :attr:`arrays` by copies in which rows are sorted and repeated entries are merged."""
         offsets, columns, weights = self.arrays
         data = np.ones(columns.size, bool) if weights is None else weights
         csr = csr_array((data, columns, offsets), shape=2 * (self.n_vertices,), copy=True)
-        csr.has_sorted_indices = csr.has_canonical_format = False  # scipy must find out, not trust copied flags
+        # scipy has copied these flags from the user's matrix, where they may be wrong. False makes scipy sort the rows.
+        csr.has_sorted_indices = csr.has_canonical_format = False
         csr.sort_indices()
         summed = None if weights is None else csr.data
         arrays = merge_duplicates(csr.indptr, csr.indices, summed, "sum")
         self.__dict__.update(arrays=arrays, n_edges=arrays[1].size)
 
     def admit(self, found: EntryFacts, stats: GraphStats, missing: Callable[[], EntryFacts] | None = None) -> None:
-        """Store the facts and statistics that kernels have found in :attr:`arrays`, which are checked now.
+        """Store the facts and statistics that kernels have found while they checked :attr:`arrays`.
 
-        If order and symmetry were postponed, *missing* computes all facts on first use.
+        If order and symmetry were not checked yet, *missing* computes all facts when they are first needed.
         """
         self.__dict__.update(facts=found, measured_stats=stats, missing=missing, is_checked=True)
 
     def forget(self) -> None:
-        """Drop everything computed from the arrays, since their owner may change them from now on."""
+        """Drop all values that were computed from the arrays, because the user may change the arrays from now on."""
         for name in self.__dict__.keys() - {"matrix", "given", "weighted", "merged", "along_rows", "n_vertices"}:
             del self.__dict__[name]
         self.__dict__.update(arrays=self.given, is_checked=False, n_edges=self.given[1].size)
@@ -210,7 +218,7 @@ class WrappedGraph(Graph):
 
     @property
     def stats(self) -> GraphStats:
-        """The statistics if the matrix is checked, else an estimate from its sizes and a few entries."""
+        """The statistics of a checked matrix. For an unchecked matrix, an estimate from its sizes and a few entries."""
         if not self.is_checked:
             return self.guessed_stats
         if not self.is_measured:
@@ -232,7 +240,7 @@ def is_unread(problem: Any) -> bool:
 def wrap_graph(
     source: Any, *, weight: Weight = None, weighted: bool = False, merged: bool = True, along_rows: bool = False
 ) -> Graph:
-    """Return *source* as a graph for one call, as :func:`as_graph` does, but without copying a CSR matrix.
+    """Return *source* as a graph for one call. Other than :func:`as_graph`, this does not copy a CSR matrix.
 
     Parameters
     ----------
@@ -256,7 +264,10 @@ def wrap_graph(
 
 
 def fits(matrix: Any) -> bool:
-    """Return whether the arrays of *matrix* have forms that can be used without a copy; their values are unchecked."""
+    """Return whether the arrays of *matrix* have types and shapes that clgraph can use without a copy.
+
+    Apart from the sizes, the values in the arrays are not checked.
+    """
     if matrix.format != "csr" or matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         return False
     offsets, columns, data = matrix.indptr, matrix.indices, matrix.data
@@ -265,7 +276,7 @@ def fits(matrix: Any) -> bool:
             return False
     if data.dtype.kind not in "biuf":
         return False
-    for array in (offsets, columns):  # int64 arrays are converted to int32 if all values fit
+    for array in (offsets, columns):  # An int64 array whose values all fit int32 is converted to int32.
         if array.dtype != np.int32 and (array.dtype != np.int64 or (array.size and not _are_narrow(array))):
             return False
     n = matrix.shape[0]
