@@ -13,7 +13,6 @@ from clgraph.algorithms.traversal import queues
 from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.algorithms.traversal.strategies import rounds_strategies, search_recipe
 from clgraph.arguments import checked_number
-from clgraph.data.graphs.wrapped import is_unread
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.host import sequential
 from clgraph.engine.planned import planned
@@ -233,14 +232,17 @@ def contenders(problem: SearchProblem, facts: DeviceFacts) -> tuple[str, ...]:
         return ("host",)
     if not facts.is_cpu:
         return "frontier", "host"
-    return "circular_buckets" if not is_unread(problem) and _has_even_weights(problem) else "dijkstra", "host"
+    return "circular_buckets" if _has_even_weights(problem) else "dijkstra", "host"
 
 
 def _has_even_weights(problem: SearchProblem) -> bool:
-    """Return whether no weight is too large for circular buckets of the default width."""
-    weights = problem.edge_weights
+    """Return whether circular buckets of the default width can span the greatest weight.
+
+    The weights may be unchecked. A pass over them takes far less time than the search.
+    """
+    weights = problem.graph.arrays[2] if problem.weighted else None
     if weights is None or not weights.size:
         return True
-    few, greatest = weights[:: 1 + weights.size // _FEW_WEIGHTS], float(problem.weight_range[1])
+    few, greatest = weights[:: 1 + weights.size // _FEW_WEIGHTS], float(weights.max())
     mean_degree = weights.size / problem.graph.n_vertices
     return math.isfinite(greatest) and greatest * mean_degree <= _MAX_BUCKETS * _WIDTH_HOPS * float(few.mean())
