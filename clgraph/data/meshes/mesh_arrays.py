@@ -12,7 +12,10 @@ from clgraph.errors import MeshError
 
 
 def edge_keys(edges: NDArray[np.integer[Any]], n: int) -> NDArray[np.int64]:
-    """Return a number that identifies each edge between *n* points, in either direction; the last axis has the ends."""
+    """Return a number for each edge between two of *n* points, which does not depend on the edge's direction.
+
+    The last axis of *edges* has the two ends.
+    """
     one, other = edges[..., 0], edges[..., 1]  # edges.min(axis=-1) would take four times longer
     keys: NDArray[np.int64] = np.minimum(one, other).astype(np.int64) * n + np.maximum(one, other)
     return keys
@@ -24,7 +27,10 @@ def triangle_sides(triangles: NDArray[Any]) -> NDArray[Any]:
 
 
 def among(keys: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which *keys* are in *known*, by binary search; faster than numpy.isin if *known* is the shorter one."""
+    """Return a mask of the *keys* that are in *known*.
+
+    This is a binary search, which is faster than numpy.isin if *known* is the shorter array.
+    """
     if known.size == 0:
         return np.zeros(keys.shape, bool)
     known = np.sort(known)
@@ -33,13 +39,16 @@ def among(keys: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.bool_
 
 
 def cross(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the absolute cross product of plane vectors, which are in the last axis."""
+    """Return the absolute cross products of vectors in the plane. The last axis has the two coordinates."""
     areas: NDArray[np.float64] = np.abs(one[..., 0] * other[..., 1] - one[..., 1] * other[..., 0])
     return areas
 
 
 def interleaved(x: NDArray[np.uint64], y: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return positions on Morton's curve: the bits of *x* and *y*, numbers below 2**32, alternating, *x* lowest."""
+    """Return positions on Morton's curve, whose bits alternate between *x* and *y*. The lowest bit is from *x*.
+
+    *x* and *y* are below 2**32.
+    """
     spread = np.stack([x, y])
     for shift in (16, 8, 4, 2, 1):  # Insert a zero between any two bits.
         spread = (spread | spread << np.uint64(shift)) & np.uint64((2**64 - 1) // (2**shift + 1))
@@ -48,7 +57,7 @@ def interleaved(x: NDArray[np.uint64], y: NDArray[np.uint64]) -> NDArray[np.uint
 
 
 def _checked_rows(name: str, values: ArrayLike, widths: range, kinds: str = "iuf") -> NDArray[Any]:
-    """Return *values* as a two-dimensional array with one of the *widths*; an empty one gets the last of them."""
+    """Return *values* as a two-dimensional array whose width is in *widths*. An empty array gets the last width."""
     rows = checked_array(name, values, MeshError)
     if rows.size == 0:
         rows = rows.reshape(0, widths[-1]).astype(rows.dtype if "f" in kinds else np.int32)
@@ -59,7 +68,7 @@ def _checked_rows(name: str, values: ArrayLike, widths: range, kinds: str = "iuf
 
 
 def checked_places(name: str, values: ArrayLike, width: int = 2) -> NDArray[np.float64]:
-    """Return a new array of rows that begin with two finite coordinates; missing columns up to *width* are zero."""
+    """Return a new array whose rows begin with two finite coordinates. Missing columns up to *width* are zero."""
     given = _checked_rows(name, values, range(2, width + 1))
     rows = np.zeros((len(given), width))
     rows[:, : given.shape[1]] = given
@@ -78,7 +87,7 @@ def checked_points(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def checked_indices(name: str, values: ArrayLike, width: int, n: int) -> NDArray[np.int32]:
-    """Return a new array of rows of *width* point numbers below *n*; the corners of a triangle must be distinct."""
+    """Return a new array of rows of *width* point numbers below *n*. In rows of more than two, all must be distinct."""
     rows = _checked_rows(name, values, range(width, width + 1), "iu")
     if (bad := ((rows < 0) | (rows >= n)).any(axis=1)).any():
         at = int(bad.argmax())
@@ -90,7 +99,7 @@ def checked_indices(name: str, values: ArrayLike, width: int, n: int) -> NDArray
 
 
 def checked_column(name: str, values: ArrayLike | None, n: int, dtype: Any) -> NDArray[Any]:
-    """Return *values* as a new array of *n* numbers; zeros if it is ``None``."""
+    """Return *values* as a new array of *n* numbers. If *values* is ``None``, return zeros."""
     if values is None:
         return np.zeros(n, dtype)
     column = checked_array(name, values, MeshError)

@@ -22,7 +22,7 @@ from clgraph.errors import MeshError
 class PlanarGraph:
     """A planar straight-line graph: points and segments between them, with holes and regions.
 
-    :meth:`from_arrays` builds and checks one. The constructor does not check its arguments.
+    :meth:`from_arrays` builds and checks a planar graph. The constructor does not check its arguments.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class PlanarGraph:
         holes: ArrayLike = (),
         regions: ArrayLike = (),
     ) -> PlanarGraph:
-        """Build a planar graph from arrays, and check all of them. The parameters are described as attributes.
+        """Build a planar graph from arrays, and check all arrays. The parameters are described as attributes.
 
         Points may coincide or lie on segments, and segments may cross, overlap or be repeated. :meth:`triangulate`
         resolves such cases.
@@ -148,7 +148,10 @@ class PlanarGraph:
     def _regions(
         self, triangulation: Triangulation, convex_hull: bool
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64] | None, NDArray[np.float64] | None]:
-        """Return which triangles are kept, and their attributes and largest areas if there are regions."""
+        """Return a mask of the triangles to keep, and the attributes and area bounds of these triangles.
+
+        The attributes and area bounds are ``None`` if no region gives any.
+        """
         t = triangulation.corners.size // 3
         free = np.flatnonzero((triangulation.twins >= 0) & ~triangulation.fixed)
         links = coo_array((np.ones(free.size, np.int8), (free // 3, triangulation.twins[free] // 3)), shape=(t, t))
@@ -164,7 +167,7 @@ class PlanarGraph:
             return keep, None, None
         attributes, areas = np.zeros(n_parts), np.full(n_parts, np.inf)
         for triangle, region in zip(at_region, self.regions, strict=True):
-            if triangle >= 0:  # If several regions have points in one part, the last one counts.
+            if triangle >= 0:  # If several regions have their points in the same part, the last region counts.
                 attributes[part[triangle]] = region[2]
                 areas[part[triangle]] = region[3] if region[3] > 0 else np.inf
         return keep, attributes[part][keep], areas[part][keep] if (self.regions[:, 3] > 0).any() else None
@@ -179,10 +182,14 @@ class PlanarGraph:
         attributes: NDArray[np.float64] | None,
         areas: NDArray[np.float64] | None,
     ) -> TriangleMesh:
-        """Return the mesh of the kept triangles; *numbers* has the mesh's number of each point of *triangulation*."""
+        """Return the mesh of the triangles marked in *keep*.
+
+        *numbers* has, for each point of *triangulation*, the number of this point in the mesh.
+        """
         n = len(self.points) + len(pieces.crossings)
         corners = numbers[triangulation.corners].reshape(-1, 3)[keep]
-        place = np.full(keep.size + 1, -1)  # new triangle numbers; the last element serves neighbour -1, the outside
+        # The new number of each triangle. The last element is -1, so that the outside, neighbour -1, stays -1.
+        place = np.full(keep.size + 1, -1)
         place[:-1][keep] = np.arange(np.count_nonzero(keep))
         neighbors = place[(triangulation.twins // 3).reshape(-1, 3)[keep]]
         sides = triangle_sides(corners)
@@ -196,7 +203,8 @@ class PlanarGraph:
         points = np.concatenate([self.points, triangulation.points[numbers >= len(self.points)]])
         crossed = np.array([c.whole for c in pieces.crossings], np.int64)
         point_markers = np.concatenate([self.point_markers, whole_markers[crossed]])
-        marked = np.flatnonzero(markers)[::-1]  # reversed, so that a point gets the marker of its first segment
+        # The order is reversed, so that the first segment at a point is written last and gives the point its marker.
+        marked = np.flatnonzero(markers)[::-1]
         of_segments = np.zeros(n, np.int32)
         of_segments[hull] = BOUNDARY_MARKER
         of_segments[segments[marked].ravel()] = np.repeat(markers[marked], 2)
@@ -220,7 +228,10 @@ class PlanarGraph:
 
 
 def unique_points(points: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the numbers of the distinct points, the first of equal ones, and each point's position among these."""
+    """Return the numbers of the distinct points, and the position of each point among them.
+
+    Of several equal points, the first is returned.
+    """
     _, first, place = np.unique(points.view(np.complex128), return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty(first.size, np.int64)

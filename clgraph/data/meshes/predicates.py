@@ -1,8 +1,8 @@
 """Geometric predicates (orientation and in-circle test), exact for all finite float64 coordinates.
 
-Each is the sign of a determinant, which is computed in float64 with a bound on its error. If the error could change
-the sign, the determinant is computed again in integers: finite floats are integers times powers of two, and a common
-factor of all coordinates does not change the sign.
+Each predicate is the sign of a determinant, which is computed in float64 with a bound on its error. If the error could
+change the sign, the determinant is computed again in integers: finite floats are integers times powers of two, and a
+common factor of all coordinates does not change the sign.
 
 The bounds are from J. R. Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric
 Predicates", Discrete & Computational Geometry 18, 1997.
@@ -21,15 +21,16 @@ Points = NDArray[np.float64]
 Signs = NDArray[np.int8]
 
 _UNIT = 2.0**-53  # unit roundoff of float64
-_ORIENT_BOUND = (3 + 16 * _UNIT) * _UNIT  # relative error of the determinant, from Shewchuk
-_INCIRCLE_BOUND = (10 + 96 * _UNIT) * _UNIT  # likewise
-_SMALL = 2.0**-50  # If the largest coordinate difference is between this and its inverse, it is not scaled.
-_UNDERFLOW = 2.0**-800  # upper bound on the error by underflow in a determinant of differences in that range
-_CHUNK = 1 << 15  # queries handled together, which fit the cache
+# Shewchuk's bounds on the rounding error of the two determinants, relative to the sum of their terms' absolute values
+_ORIENT_BOUND = (3 + 16 * _UNIT) * _UNIT
+_INCIRCLE_BOUND = (10 + 96 * _UNIT) * _UNIT
+_SMALL = 2.0**-50  # Coordinate differences are scaled if the largest is below this or above the inverse of this.
+_UNDERFLOW = 2.0**-800  # upper bound on the error by underflow in a determinant, for differences in this range
+_CHUNK = 1 << 15  # number of queries that are handled together, so that their arrays fit the cache
 
 
 def orient2d(a: Points, b: Points, c: Points) -> Signs:
-    """Return for each triple of points 1 if *a*, *b*, *c* turn counter-clockwise, -1 if clockwise, 0 if collinear.
+    """Return the orientation of each triple *a*, *b*, *c*: 1 counter-clockwise, -1 clockwise, 0 collinear.
 
     Each argument is a float64 array of finite coordinates, shape (n, 2); the shapes may be broadcast.
     """
@@ -37,7 +38,10 @@ def orient2d(a: Points, b: Points, c: Points) -> Signs:
 
 
 def turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> int:
-    """Return the result of :func:`orient2d` for a single triple of points, fast enough for Python loops."""
+    """Return the result of :func:`orient2d` for a single triple of points.
+
+    It is fast enough to be called in a Python loop.
+    """
     (ax, ay), (bx, by), (cx, cy) = a, b, c
     left, right = (ax - cx) * (by - cy), (ay - cy) * (bx - cx)
     error = 4 * _UNIT * (abs(left) + abs(right)) + _UNDERFLOW
@@ -67,7 +71,8 @@ def _signs(points: tuple[Points, ...], fast: Callable[..., Any], exact: Callable
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             difference = np.array([(p - chunk[-1]).T for p in chunk[:-1]])  # (points, 2, queries)
             scale = max(difference.max(initial=0.0), -difference.min(initial=0.0))
-            if not _SMALL < scale < 1 / _SMALL and 0 < scale < np.inf:  # Scaling by a power of two keeps the sign.
+            # A factor that is a power of two does not change the sign of the determinant.
+            if not _SMALL < scale < 1 / _SMALL and 0 < scale < np.inf:
                 difference = np.ldexp(difference, -np.frexp(scale)[1])
             determinant, error = fast(difference)
         found = np.sign(determinant)
@@ -96,7 +101,7 @@ def _incircle_float(difference: NDArray[np.float64]) -> tuple[Points, Points]:
 
 def _orient_exact(*points: Points) -> Signs:
     signs = np.zeros(len(points[0]), np.int8)
-    # Points of grids are mostly collinear on a vertical or horizontal line. The sign is then 0 without any arithmetic.
+    # Collinear points of a grid are mostly on a vertical or a horizontal line. Their sign is 0 without any arithmetic.
     rest = np.flatnonzero(((points[0] != points[2]) | (points[1] != points[2])).all(axis=1))
     if rest.size:
         (ax, ay), (bx, by) = _integer_differences([p[rest] for p in points])
@@ -106,8 +111,9 @@ def _orient_exact(*points: Points) -> Signs:
 
 def _incircle_exact(*points: Points) -> Signs:
     signs = np.zeros(len(points[0]), np.int8)
-    # If both coordinates have two values, each twice, the points are the corners of a rectangle, or two are equal, or
-    # all are collinear. The determinant is then zero. Grids have many such points, for which integers would be slow.
+    # The determinant is zero if four points are the corners of a rectangle, if two points are equal, or if all points
+    # are collinear. One of these holds if each coordinate has two values, and each value occurs twice. Grids have many
+    # such points, and arithmetic with integers would be slow.
     ordered = np.sort(np.array(points), axis=0)
     rest = np.flatnonzero(((ordered[0] != ordered[1]) | (ordered[2] != ordered[3])).any(axis=1))
     if rest.size:
@@ -120,7 +126,10 @@ def _incircle_exact(*points: Points) -> Signs:
 
 
 def _integer_differences(points: Sequence[Points]) -> NDArray[Any]:
-    """Return the differences of all points from the last one as Python integers, times a power of two per query."""
+    """Return the differences of all points from the last point, as Python integers.
+
+    All differences of a query are multiplied by the same power of two, so that they become integers.
+    """
     mantissas, exponents = np.frexp(np.array(points))  # (points, queries, 2)
     exponents = np.where(mantissas == 0, 2000, exponents)
     shifts = np.where(mantissas == 0, 0, exponents - exponents.min(axis=(0, 2), keepdims=True))

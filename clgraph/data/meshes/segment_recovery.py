@@ -1,7 +1,8 @@
-"""Insertion of segments into a triangulation by flips, with new points where segments cross.
+"""Insertion of segments into a triangulation by edge flips. Where segments cross, new points are added.
 
-A Delaunay triangulation lacks few of the segments. They are inserted one by one: the edges that cross a segment are
-flipped until none crosses it. :meth:`Triangulation.legalize` then makes the flipped triangles Delaunay again.
+A Delaunay triangulation lacks few of the segments. The missing segments are inserted one by one: the edges that cross a
+segment are flipped until none crosses it. :meth:`Triangulation.legalize` then makes the flipped triangles Delaunay
+again.
 
 The algorithm is from S. W. Sloan, "A fast algorithm for generating constrained Delaunay triangulations", Computers &
 Structures 47, 1993.
@@ -23,14 +24,19 @@ from clgraph.data.meshes.triangulation import Triangulation
 from clgraph.errors import MeshError
 
 _ROUNDING = 2.0**-50  # rounding error of a computed point, relative to the largest coordinate
-MAX_CROSSINGS = 64  # per pair of segments, which cross only once except for rounding. More is an error.
-_PATIENCE = 100  # A segment fails after 100 (1 + k)² flips, if k edges cross it. It needs far fewer.
+# greatest number of crossings of a pair of segments. Without rounding, a pair crosses only once. More crossings than
+# this are an error.
+MAX_CROSSINGS = 64
+_PATIENCE = 100  # A segment that k edges cross is given up after 100 (1 + k)² flips. It normally takes far fewer flips.
 
 Segment = tuple[int, int]
 
 
 class Crossing(NamedTuple):
-    """A point added at a crossing: the fraction *along* of the way from *start* to *end*, on the segment *whole*."""
+    """A point that was added where segments cross.
+
+    The point is on segment number *whole*. It is reached after the fraction *along* of the way from *start* to *end*.
+    """
 
     start: int
     end: int
@@ -39,7 +45,7 @@ class Crossing(NamedTuple):
 
 
 class RecoveredSegments(NamedTuple):
-    """The pieces into which segments were divided, the number of each piece's segment, and the points added."""
+    """The pieces into which segments were divided, the number of each piece's segment, and the new points."""
 
     segments: NDArray[np.int64]
     wholes: NDArray[np.int64]
@@ -56,7 +62,7 @@ def recover_segments(triangulation: Triangulation, segments: NDArray[np.int64]) 
     Raises
     ------
     MeshError
-        Crossings so close together that rounding creates new ones without end.
+        Some crossings are so close together that rounding creates new crossings without end.
     """
     there = among(edge_keys(segments, len(triangulation.points)), _keys(triangulation))
     found = RecoveredSegments(segments, np.arange(len(segments)), [])
@@ -78,29 +84,30 @@ def _keys(triangulation: Triangulation) -> NDArray[np.int64]:
 
 
 class SegmentRecovery(TriangleLists):
-    """A triangulation in Python lists, and the pieces of segments that it has so far."""
+    """A triangulation in Python lists, and the pieces of segments that are edges of the triangulation so far."""
 
     def __init__(self, triangulation: Triangulation, segments: NDArray[np.int64], there: NDArray[np.bool_]) -> None:
         super().__init__(triangulation)
         ends = np.sort(segments[there], axis=1).tolist()
         self.whole_of: dict[Segment, int] = dict(zip(map(tuple, ends), np.flatnonzero(there).tolist(), strict=True))
-        self.number_of: dict[tuple[float, float], int] = {}  # coordinates: point number; filled at the first crossing
+        # maps the coordinates of a point to its number; filled when segments cross for the first time
+        self.number_of: dict[tuple[float, float], int] = {}
         self.crossings: list[Crossing] = []
-        self.n_crossings = Counter[Segment]()  # pair of segments: number of crossings
+        self.n_crossings = Counter[Segment]()  # counts the crossings of each pair of segments
 
     def found(self) -> RecoveredSegments:
-        """Return the result, with the pieces in the order of their segments."""
+        """Return the result of the recovery. The pieces are in the order of their segments."""
         pieces = sorted(self.whole_of.items(), key=lambda item: item[1])
         segments = np.array([ends for ends, _ in pieces], np.int64).reshape(-1, 2)
         return RecoveredSegments(segments, np.array([whole for _, whole in pieces], np.int64), self.crossings)
 
     def touched_edges(self) -> NDArray[np.int64]:
-        """Return all half-edges of the triangles that were changed."""
+        """Return all half-edges of the triangles that the recovery has changed."""
         first = 3 * np.fromiter(self.touched, np.int64, len(self.touched))
         return np.concatenate([first, first + 1, first + 2])
 
     def add(self, start: int, end: int, whole: int) -> None:
-        """Insert segment number *whole*, from point *start* to point *end*."""
+        """Insert segment number *whole*, which leads from point *start* to point *end*."""
         left = [(start, end, whole)]
         while left:
             a, b, whole = left.pop()
@@ -125,10 +132,10 @@ class SegmentRecovery(TriangleLists):
             left.append((reached, b, whole))
 
     def _crossing(self, a: int, b: int) -> tuple[int, list[Segment], int]:
-        """Walk from *a* to *b* up to the first point on the line or the first segment that crosses it.
+        """Walk along the line from *a* to *b* until it meets a point, or a segment that crosses it.
 
-        Return the point (-1 for none), the edges crossed on the way, and the half-edge of the crossing segment (-1 for
-        none).
+        Return three values: the point that was met, or -1; the edges that were crossed on the way to this point; and
+        the half-edge of the segment that was met, or -1.
         """
         edge = -1
         for h in self.around(a):
@@ -156,12 +163,13 @@ class SegmentRecovery(TriangleLists):
             edge = next_edge(edge) if side > 0 else last_edge(edge)
 
     def _touching(self, a: int, b: int, v: int, w: int) -> int:
-        """Return an end of segment a, b or v, w that is on the other segment, up to rounding; -1 if there is none."""
+        """Return an end of segment (a, b) or (v, w) that is on the other segment, within rounding, or -1 if none is."""
         least, nearest = _ROUNDING * max(abs(x) for k in (a, b, v, w) for x in self.points[k]), -1
         for start, end, ends in ((a, b, (v, w)), (v, w, (a, b))):
             (x, y), (to_x, to_y) = self.points[start], self.points[end]
             length = math.hypot(to_x - x, to_y - y)
-            way_x, way_y = (to_x - x) / length, (to_y - y) / length  # a unit vector, so that products do not underflow
+            # With a unit vector, the products below do not underflow.
+            way_x, way_y = (to_x - x) / length, (to_y - y) / length
             for k in ends:
                 off_x, off_y = self.points[k][0] - x, self.points[k][1] - y
                 off = abs(way_x * off_y - way_y * off_x)
@@ -171,11 +179,11 @@ class SegmentRecovery(TriangleLists):
 
     def _ahead(self, a: int, b: int, c: int) -> bool:
         """Return whether *c*, which is on the line through *a* and *b*, is on the same side of *a* as *b*."""
-        # Along a line, points as (x, y) tuples only rise or only fall.
+        # Tuples (x, y) of points along a line either only increase or only decrease.
         return (self.points[c] > self.points[a]) == (self.points[b] > self.points[a])
 
     def _flip_away(self, a: int, b: int, crossing: list[Segment]) -> None:
-        """Flip the edges *crossing* the line from *a* to *b* until none is left."""
+        """Flip the edges in *crossing*, which cross the line from *a* to *b*, until no edge crosses this line."""
         left, flips = deque(crossing), _PATIENCE * (1 + len(crossing)) ** 2
         while left:
             edge = self.find(*left.popleft())
@@ -191,10 +199,10 @@ class SegmentRecovery(TriangleLists):
                 left.append((s, e))
 
     def _cut(self, a: int, b: int, edge: int, whole: int) -> int:
-        """Return the point where the line from *a* to *b* crosses *edge*; add it if it is new.
+        """Return the point where the line from *a* to *b* crosses *edge*. Add this point if it is new.
 
-        If the lines are closer together than rounding errors, the computed crossing may be anywhere. Then an end of
-        one line that is this close to the other line is returned instead.
+        If the two lines are closer together than rounding errors, the computed crossing may be anywhere. In this case,
+        an end of one line that is this close to the other line is returned instead.
         """
         v, w = self.ends(edge)
         if (near := self._touching(a, b, v, w)) >= 0:
