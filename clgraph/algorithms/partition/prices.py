@@ -27,8 +27,8 @@ AFTER_METIS = 0.3
 # seconds of METIS on one core, per entry, per vertex, and additionally per entry at the border of a part
 METIS_ENTRY_SECONDS, METIS_VERTEX_SECONDS, METIS_BORDER_SECONDS = 6e-8, 5e-7, 1e-6
 # Greatest number of vertices of the level that ``hybrid`` gives to the CPU, if the device is a CPU and if it is a GPU.
-# METIS divides grids, roads and points of 2^14 vertices in less time than two cores take to refine all levels of such a
-# graph. A graph of 2^18 vertices is divided faster if it is first coarsened to an eighth (PoCL and Intel, 2 to 64
+# METIS divides a grid, road network or point set of 2^14 vertices in less time than two cores take to refine its
+# levels. A graph of 2^18 vertices is divided faster if it is first coarsened to an eighth (PoCL and Intel, 2 to 64
 # parts). A GPU waits for 7 ms at barriers of the coarse levels (H200). In 7 ms METIS divides some 2^12 vertices.
 CPU_MOVED_VERTICES, GPU_MOVED_VERTICES = 1 << 15, 1 << 12
 # The next four numbers are for GPUs.

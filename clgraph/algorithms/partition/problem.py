@@ -82,7 +82,7 @@ class PartitionProblem(GraphProblem):
 
     @property
     def heaviest(self) -> int:
-        """The weight of the heaviest vertex."""
+        """The weight of the heaviest vertex; 1 if vertices have no weights."""
         return 1 if self.vertex_weights is None else int(self.vertex_weights.max(initial=0))
 
     @cached_property
@@ -98,7 +98,7 @@ class PartitionProblem(GraphProblem):
 
     @property
     def targets(self) -> NDArray[np.float64]:
-        """The wanted weight of each part."""
+        """The wanted total weight of the vertices in each part, before it is rounded."""
         if self.target_weights is None:
             return np.full(self.n_parts, self.total_weight / self.n_parts)
         return self.target_weights * self.total_weight

@@ -86,7 +86,7 @@ def is_hasty(problem: PartitionProblem, facts: DeviceFacts) -> bool:
 
 
 def individual_defines(problem: PartitionProblem, facts: DeviceFacts) -> dict[str, int | str]:
-    """Return the definitions of the kernels that refine individuals.
+    """Return the definitions that kernels for refining individuals are built with.
 
     On GPUs all individuals wait for the individual with the most turns. So with normal effort, refinement ends after
     fewer turns without success.

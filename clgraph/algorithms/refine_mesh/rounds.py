@@ -22,8 +22,8 @@ _CHECKS = {"two_stage_balanced": "LISTED", "child_launch": "BY_CHILDREN"}
 _UNREAD_ROUNDS = 8  # rounds that are enqueued before the host reads whether bad triangles are left
 _SUMS = ("leaders", "bads", "winners", "slots", "rims")  # arrays that hold a number per work-group
 _FIRST_SHARE = 0.05  # The first rounds process only the most urgent bad triangles, but at least this share of all.
-# Work-groups refine patches in at most 8 passes. They stop after a pass that inserts at most 1/16 as many points as the
-# first pass.
+# Work-groups refine patches in at most 8 passes. They stop after a pass that inserts at most 1/16 of the number of
+# points that the first pass inserted.
 _MAX_PASSES, _MIN_GAIN = 8, 16
 MOST_RIM = 1 << 15  # greatest number of edges of a cavity's rim
 
@@ -210,7 +210,8 @@ class Refinement:
         """
         self._urgency_counts.fill(0)
         self._count_urgencies()
-        counts = self._urgency_counts.get()[:-1]  # without triangles at encroached segments, which all rounds split
+        # The last count is dropped: rounds of any urgency split encroached segments.
+        counts = self._urgency_counts.get()[:-1]
         above = counts[::-1].cumsum()[::-1]
         return int(np.flatnonzero(above >= _FIRST_SHARE * above[0]).max(initial=1)) if above[0] else 1
 

@@ -34,7 +34,7 @@ _NARROWEST, _NARROWEST_FLOAT32 = 1e-300, 1e-36
 # greatest number of launches of ``circular_buckets``. It is practically no limit: a vertex may be expanded several
 # times, so no small bound is known, and each launch relaxes up to _BUDGET edges.
 _MAX_LAUNCHES = 2**31
-_WIDEST = 1e30  # greatest width of a bucket
+_WIDEST = 1e30  # greatest width of a first bucket, and greatest default width of a bucket
 # share of the vertices that have a single edge ("leaves"). If fewer vertices are leaves, kernels queue them like other
 # vertices, because recognising leaves then takes longer than queueing them.
 MANY_LEAVES = 0.25
@@ -102,9 +102,9 @@ def _bucketed(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None
 
 
 def has_many_leaves(problem: SearchProblem) -> bool:
-    """Return whether so many vertices are leaves that kernels should not queue leaves.
+    """Return whether kernels should recognise leaves and not queue them, because there are many.
 
-    A leaf has a single edge. The search has come along this edge, so there is nothing to expand.
+    A leaf is a vertex with a single edge. A search reaches it along this edge, so there is nothing to expand.
     """
     stats = problem.stats
     return problem.graph.is_known_symmetric and sum(stats.degree_vertex_counts[1:2]) > MANY_LEAVES * stats.n_vertices

@@ -29,7 +29,7 @@ MAX_DEPTH = 2**31 - 2
 # The host counts the vertices that a search reaches, up to 64, if a search of the graph is expected to reach at most
 # 90 % of the vertices.
 _MOST_MET, _FRAGMENTS = 64, 0.9
-GREATEST = 2**63 - 1  # greatest distance with integer weights
+GREATEST = 2**63 - 1  # greatest distance that a search with integer weights can return
 _KINDS = {"int32": "WEIGHT_INT", "int64": "WEIGHT_LONG", "float32": "WEIGHT_FLOAT", "float64": "WEIGHT_DOUBLE"}
 
 
@@ -117,8 +117,8 @@ class SearchProblem(GraphProblem):
     def settings(self) -> Hashable:
         """A key that is equal for problems that can reuse the same plan.
 
-        The sources of such problems may differ, but not the number of sources. A search that reaches few vertices does
-        not share a plan with a search that reaches many.
+        Two such problems may have different sources, but the same number of sources. A search that reaches few vertices
+        does not share a plan with a search that reaches many.
         """
         ends_soon = self.n_met is not None
         return type(self), self.sources.size, ends_soon, self.limit, self.weighted, self.predecessors, self.wide

@@ -135,7 +135,7 @@ class GraphArrays:
 
     @cached_property
     def n_edges(self) -> int:
-        """Number of stored entries: an undirected edge counts twice, a self-loop once."""
+        """Number of stored entries. An undirected edge counts twice, and a self-loop once."""
         return self.column_indices.size
 
     @property
@@ -145,7 +145,7 @@ class GraphArrays:
 
     @property
     def offset_dtype(self) -> np.dtype[Any]:
-        """Type of the row offsets as kernels read them."""
+        """Type of the row offsets that kernels read: int32 or int64."""
         return self.row_offsets.dtype
 
     @property
@@ -162,7 +162,7 @@ class GraphArrays:
 
     @cached_property
     def weight_range(self) -> tuple[Any, Any]:
-        """The least and the greatest weight; ``(1, 1)`` if there are no weights."""
+        """The least and the greatest edge weight; ``(1, 1)`` if the graph has no weights or no edges."""
         weights = self.edge_weights
         return (1, 1) if weights is None or not weights.size else (weights.min(), weights.max())
 

@@ -100,7 +100,7 @@ def csr_from_keys(n: int, keys: NDArray[np.int64], *, unique: bool) -> tuple[NDA
     check_host_memory(f"a graph of {n} vertices", 8 * n)
     tell = begin("building", keys.size, "entries")
     _sort(keys)
-    before = [-1, *keys[_CHUNK - 1 :: _CHUNK].tolist()]  # for each chunk, the key in front of it
+    before = [-1, *keys[_CHUNK - 1 :: _CHUNK].tolist()]  # Item k is the key in front of chunk k.
 
     def split(start: int) -> tuple[int, int, NDArray[np.int64]]:
         """Overwrite the keys of the chunk at *start* by their columns.

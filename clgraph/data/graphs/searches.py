@@ -1,4 +1,4 @@
-"""Short breadth-first searches, from which the depth and reach of complete searches are estimated."""
+"""Breadth-first searches that stop early, from which the depth and reach of complete searches are estimated."""
 
 from __future__ import annotations
 

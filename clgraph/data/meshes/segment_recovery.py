@@ -217,7 +217,7 @@ class SegmentRecovery(TriangleLists):
         p = len(self.points)
         self.points.append(place)
         t, side = self.locate(p, edge // 3)
-        if t < 0 or (side >= 0 and self.twins[side] < 0):  # Rounding moved the point onto or past the boundary.
+        if t < 0 or (side >= 0 and self.twins[side] < 0):  # Rounding has moved the point to the boundary or outside.
             self.points.pop()
             return v
         self.number_of[place] = p
