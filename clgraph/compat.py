@@ -253,7 +253,7 @@ def _triangle_options(opts: object) -> tuple[frozenset[str], dict[str, float], b
 
 
 def _integers(values: Any) -> Any:
-    """Return *values* as integers if they are whole numbers stored as floats, as programs often read files."""
+    """Return *values* as integers if they are floats without fractions. Programs often read files as floats."""
     array = checked_array("an array of integers", values)
     is_whole = array.dtype.kind == "f" and bool((array == np.rint(array)).all() and (np.abs(array) < 2**53).all())
     return array.astype(np.int64) if is_whole else values

@@ -133,8 +133,8 @@ class Refinement:
     def _bind(self) -> None:
         """Bind the kernels of rounds to their arguments.
 
-        The kernels of "priority" are always bound. If a round of another strategy inserts no point, the next rounds use
-        "priority", because each of its rounds has a candidate that wins all its triangles.
+        The kernels of "priority" are always bound. If rounds of another strategy insert no point, the next rounds use
+        "priority", because each round of "priority" has a candidate that wins all its triangles.
         """
         launches = Launches(self.session, self._scope(), rim=self._rim, n_rows=self._n_rows, workers=self._workers)
         self._launches, method = {"priority": launches.sets()}, self._method

@@ -25,7 +25,7 @@ _DEEP = 40  # A search with more levels than this counts as deep.
 # is mean weight / mean degree. Davidson et al. use 32.
 _DEEP_HOPS, _SHALLOW_HOPS, _HUB_HOPS = 64.0, 4.0, 0.5
 _HUB = 32.0  # A vertex is a hub if its degree is more than this number of mean degrees.
-_MAX_BUCKETS = 4096.0  # An edge may lead from one circular bucket to another at most this number of buckets further.
+_MAX_BUCKETS = 4096.0  # greatest weight of an edge, in widths of a circular bucket
 _FEW_WEIGHTS = 256  # sampled weights. Their mean shows whether the greatest weight is far above most weights.
 _WIDTH_HOPS = 1.0  # width of a circular bucket, in units of mean weight / mean degree
 # least width of a bucket with float64 and with float32 distances. Kernels multiply by the inverse of the width, which
