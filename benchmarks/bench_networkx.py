@@ -4,11 +4,11 @@
     benchmarks/bench_networkx.py --edges 1000 10000 --functions bfs_edges greedy_color
     benchmarks/bench_networkx.py --others rustworkx        # backends that are installed
 
-Graphs are random, with four edges a vertex and integer weights. Rows of a function are ``networkx``,
-``clgraph, fresh`` (the call converts the graph), ``clgraph, kept`` (networkx has kept the conversion), and the same
-for ``--others``. Iterators are run to their ends. Answers are compared with networkx's: ``verified`` tells whether they
-are equal. Searches from all nodes have graphs of at most ``--all-pairs`` edges. A row ``conversion`` has the time of
-``convert_from_nx`` with weights.
+Graphs are random, with four edges a vertex and integer weights. Rows of a function are ``networkx``, ``clgraph,
+fresh`` (the call converts the graph), ``clgraph, kept`` (networkx has kept the conversion), and the same for those of
+``--others`` that have the function. Iterators are run to their ends. Answers are compared with networkx's:
+``verified`` tells whether they are equal. Searches from all nodes have graphs of at most ``--all-pairs`` edges. A row
+``conversion`` has the time of ``convert_from_nx`` with weights.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def measure(args: argparse.Namespace, graph: nx.Graph, name: str) -> Iterator[di
     expected, seconds = timed("networkx", lambda: None)
     yield {"function": name, "strategy": "networkx", **harness.walls(seconds)}
     least = min(seconds)
-    for backend in ("clgraph", *args.others):
+    for backend in ("clgraph", *(each for each in args.others if each in function.backends)):
         function(graph, *given, backend=backend)  # kernels are built
         for call, before in (("fresh", graph.__networkx_cache__.clear), ("kept", lambda: None)):
             found, seconds = timed(backend, before)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,14 @@ from graphs import GRAPHS
 
 import clgraph as cg
 from clgraph import shared_memory
+from clgraph.algorithms.connected_components import on_processes
 from clgraph.algorithms.connected_components.on_devices import LOCAL
 from clgraph.errors import DeviceError, InputError, NoDeviceError, UnsupportedStrategyError
 from clgraph.multi_device import process_graph, processes
+from clgraph.multi_device.member import Member
 from clgraph.multi_device.processes import Processes, device_names
 from clgraph.runtime.discovery.query import enumerate_devices
+from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
 SIZE, GONE = 3000, 20.0  # vertices; seconds in which processes must have ended
@@ -89,6 +93,30 @@ def test_a_message_that_is_too_long_for_its_room_is_sent_again(twins: Processes)
     found = cg.connected_components(parts)
     check(found, cg.connected_components(graph, strategy="host"))
     assert found.info.details["most_merge_bytes"] > 4 * SIZE // 16
+
+
+def test_messages_of_several_processes_are_in_memory_of_their_own() -> None:
+    """A message is copied while kernels still read the message before it."""
+    member, places = Member(name_of(session_on(DEVICES[0]))), list[int]()
+
+    class Forest:
+        session, plan = member.session, SimpleNamespace(part=lambda *_: 7)
+
+        def merge(self, message: DeviceArray, *, is_packed: bool) -> None:
+            places.append(message.buffer.int_ptr)
+
+    messages = [np.full(5000, k, np.uint32) for k in range(3)]
+    member.kept = {on_processes._FOREST: Forest(), on_processes._MESSAGE: None}
+    assert on_processes._join(member, [(each, True) for each in messages], np.empty(0, np.int32), (0, 0)) == 7
+    assert len(set(places)) == len(messages)
+
+
+def test_forests_of_four_processes_are_merged() -> None:
+    team = Processes([name_of(session_on(DEVICES[0]))] * 4)
+    graph = cg.generators.uniform_random(SIZE, SIZE // 2).permuted(1)
+    for parts in split(graph, team):
+        check(cg.connected_components(parts), cg.connected_components(graph, strategy="host"))
+    team._end()
 
 
 def test_named_devices_read_a_graph_in_shared_memory(monkeypatch: pytest.MonkeyPatch) -> None:

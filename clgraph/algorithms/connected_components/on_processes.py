@@ -24,6 +24,7 @@ from clgraph.multi_device.member import Member
 from clgraph.multi_device.process_graph import ProcessGraph, part_of
 from clgraph.multi_device.split_graph import ranges
 from clgraph.runtime.driver.timing import RunInfo, Seconds
+from clgraph.runtime.memory.arrays import DeviceArray
 
 _FOREST, _MESSAGE = "the forest of the running call", "its message"
 _PACKED = 16  # vertices per word of memory for a message. R-MAT graphs need only one word per 50 vertices.
@@ -126,8 +127,11 @@ def _join(
     """
     forest = member.kept.pop(_FOREST)
     del member.kept[_MESSAGE]
-    for message, is_packed in others:
-        array = forest.session.empty(message.size, np.uint32)
+    session = forest.session
+    for place, (message, is_packed) in enumerate(others):
+        # Each message has memory of its own, because it is copied while kernels still read the message before it.
+        buffer = member.room(session, (_MESSAGE, place), message.nbytes)
+        array = DeviceArray(session.memory, buffer, message.dtype, message.size)
         member.write(array, 0, message)
         forest.merge(array if is_packed else array.view(0, array.size, np.int32), is_packed=is_packed)
     count: int = forest.plan.part(
