@@ -18,7 +18,10 @@ import clgraph as cg
 from clgraph.data.graphs.graph import Graph
 from clgraph.errors import VerificationError
 from clgraph.runtime.graphs.device_graph import DeviceGraph
+from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
+
+_ALIGNED = 1024  # A part of a graph begins at a multiple of this number of entries.
 
 
 @dataclass(frozen=True)
@@ -54,24 +57,42 @@ class Link:
 
 
 def part(session: Session, place: int, n_places: int, link: Link, k: int) -> DeviceGraph:
-    """Return part *place* of *n_places* of *k* replicas, made on the device of *session*."""
-    first, stop = (k * each // n_places for each in (place, place + 1))
+    """Return part *place* of *n_places* of *k* replicas, made on the device of *session*.
+
+    A part has whole replicas, or a range of the entries if there is only one replica.
+    """
     made = cg.generators.rmat(link.scale, link.edge_factor, session=session).on_device
+    if k == 1:
+        first, stop = (link.m * each // n_places // _ALIGNED * _ALIGNED for each in (place, place + 1))
+        stop = link.m if place == n_places - 1 else stop
+        columns = session.empty(stop - first, np.int32)
+        columns.copy_from(made.column_indices.view(first, stop))
+        return replace(made, column_indices=columns, row_offsets=_clipped(made, 0, link.n, link.n, first, stop))
+    first, stop = (k * each // n_places for each in (place, place + 1))
     n, m = link.n, link.m
     replicas = made.expanded(stop - first, first)
     for entry, vertex in link.entries(k):
         if first * m <= entry < stop * m:
             replicas.column_indices.set(np.array([vertex], np.int32), offset=entry - first * m)
-    offsets = session.empty(k * n + 1, replicas.row_offsets.dtype)
-    kind = "long" if offsets.dtype.itemsize == 8 else "int"
-    range_ = {"first_row": first * n, "stop_row": stop * n, "first_entry": 0, "stop_entry": (stop - first) * m}
-    arguments = {"n": k * n, **range_, "rows": replicas.row_offsets, "row_offsets": offsets}
-    program = session.program("data/slab.cl", {"OFFSET_T": kind, "WHOLE_OFFSET_T": kind})
-    program.bind("clip_rows", k * n + 1, arguments)()
-    session.finish()
+    offsets = _clipped(replicas, first * n, stop * n, k * n, 0, (stop - first) * m)
     del made
     session.release()
     return replace(replicas, row_offsets=offsets)
+
+
+def _clipped(graph: DeviceGraph, first_row: int, stop_row: int, n: int, first: int, stop: int) -> DeviceArray:
+    """Return the offsets of a part of *n* vertices, whose rows *first_row* … *stop_row* − 1 are those of *graph*.
+
+    The part has the entries *first* … *stop* − 1 of *graph*.
+    """
+    session, rows = graph.session, graph.row_offsets
+    offsets = session.empty(n + 1, rows.dtype)
+    kind = "long" if rows.dtype.itemsize == 8 else "int"
+    program = session.program("data/slab.cl", {"OFFSET_T": kind, "WHOLE_OFFSET_T": kind})
+    ranges = {"first_row": first_row, "stop_row": stop_row, "first_entry": first, "stop_entry": stop}
+    program.bind("clip_rows", n + 1, {"n": n, **ranges, "rows": rows, "row_offsets": offsets})()
+    session.finish()
+    return offsets
 
 
 @dataclass(frozen=True)
