@@ -135,9 +135,10 @@ INLINE int take_lock(volatile __global uint *state) {
   return 0;
 }
 
-/* Make room for entries of n_edges edges.  They need at most one chunk for each bucket, and the chunks that they fill. */
+/* Make room for entries of n_edges edges.  They need at most a chunk each, or the chunks that they fill and one for each
+ * bucket. */
 INLINE int has_room(worker_t *worker, ulong n_edges, volatile __global dist_t *distances, volatile __global uint *state) {
-  const ulong needed = n_edges / CHUNK + worker->mask + 2ul;
+  const ulong needed = min(n_edges, n_edges / CHUNK + worker->mask + 2ul);
   if (n_left(worker) >= needed) return 1;
   uint chunk = NONE;
   if (take_lock(state)) {

@@ -2,8 +2,8 @@
 
 The constants are fitted to calls on graphs of 131,072 and 524,288 vertices, on two CPUs and two GPUs
 (``benchmarks/results/cost_model-*.json``). On CPUs ``circular_buckets`` is the fastest strategy, or
-``dijkstra`` if few weights are far above the others, and on GPUs ``frontier``. So the prices only need to show whether
-the host is faster.
+``dijkstra`` if a few weights are far above the others, and on GPUs ``frontier``. So the prices only need to show
+whether the host is faster.
 """
 
 from __future__ import annotations
