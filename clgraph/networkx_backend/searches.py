@@ -108,7 +108,8 @@ def bfs_tree(
 def bfs_predecessors(
     G: Any, source: Any, depth_limit: Any = None, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, Any]]:
-    return ((child, parent) for parent, child in bfs_edges(G, source, False, depth_limit))
+    # networkx's own function, which networkx 3.7 deprecates, searches by bfs_edges of this backend.
+    return by_networkx("bfs_predecessors", G, source, depth_limit, sort_neighbors)
 
 
 def bfs_successors(

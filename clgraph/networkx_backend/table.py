@@ -111,8 +111,8 @@ class Entry:
     cost : str
         The cost of networkx's own function, which determines the least size of a graph for the backend: ``"linear"``
         in the graph's size; ``"sorted"``, by sorting or another way far slower than a conversion; ``"pairs"``, a
-        search from every node; ``"early"``, if it usually ends early. ``"kernels"`` means that the backend is fast
-        for large graphs only.
+        search from every node; ``"early"``, if it usually ends early; ``"quick"``, if it takes less time than a
+        conversion. ``"kernels"`` means that the backend is fast for large graphs only.
     """
 
     name: str
@@ -147,8 +147,10 @@ class Entry:
     def needed_nodes(self, arguments: Arguments, is_cached: bool) -> int:
         """Return the configured least size, in nodes, of a graph for which the backend is faster than networkx."""
         between_two = arguments.get("source") is not None and arguments.get("target") is not None
-        name = _SIZES.get("early" if between_two and "method" in arguments else self.cost)
-        return int(setting(name or ("min_nodes_cached" if is_cached else "min_nodes"), 0))
+        cost = "early" if between_two and "method" in arguments else self.cost
+        if cost == "quick":
+            cost = "sorted" if is_cached else "early"
+        return int(setting(_SIZES.get(cost) or ("min_nodes_cached" if is_cached else "min_nodes"), 0))
 
 
 _SIZES = {
@@ -213,7 +215,7 @@ _ROWS: list[tuple[str, Refusal, str, str]] = [
     (
         "measures",
         _nothing,
-        "linear",
+        "quick",
         "isolates number_of_isolates degree_centrality in_degree_centrality out_degree_centrality",
     ),
     ("measures", _distances, "pairs", "eccentricity diameter radius periphery"),
