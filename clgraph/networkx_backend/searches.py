@@ -109,7 +109,8 @@ def bfs_predecessors(
     G: Any, source: Any, depth_limit: Any = None, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, Any]]:
     # networkx's own function, which networkx 3.7 deprecates, searches by bfs_edges of this backend.
-    return by_networkx("bfs_predecessors", G, source, depth_limit, sort_neighbors)
+    found: Iterator[tuple[Any, Any]] = by_networkx("bfs_predecessors", G, source, depth_limit, sort_neighbors)
+    return found
 
 
 def bfs_successors(
