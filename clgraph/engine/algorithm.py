@@ -31,7 +31,7 @@ MAX_CHOICES = 64  # choices cached per graph. A caller that varies a setting (su
 
 @dataclass(frozen=True)
 class Algorithm:
-    """An algorithm: the object behind its public function, ``explain``, the command line and the benchmarks.
+    """An algorithm. Its public function, ``explain``, its command and its benchmark all use this object.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The Runner class, which computes parts of loads on one device and copies their data there and back."""
+"""The Runner class, which runs parts of a workload on one device, and copies inputs there and results back."""
 
 from __future__ import annotations
 

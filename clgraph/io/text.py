@@ -247,7 +247,7 @@ def _parse(path: Path, text: bytes, comments: bytes, clean: Callable[[bytes], by
 
 
 def parse_numbers(data: bytes, n: int) -> NDArray[Any]:
-    """Return the *n* numbers in *data* as int64, or else float64. If one is malformed, the array has another size."""
+    """Return the *n* numbers in *data*, int64 if all are integers, else float64. A wrong size means a malformed one."""
     if n == 0:
         return np.zeros(0, np.int64)
     for dtype in (np.int64, np.float64):

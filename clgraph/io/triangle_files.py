@@ -272,7 +272,7 @@ def _stem(path: Path) -> Path:
 
 
 def beside(path: Path, suffix: str) -> Path | None:
-    """Return the path of the file with the same stem and *suffix*, compressed or not, or ``None`` if none exists."""
+    """Return the path of the file that differs only in its *suffix*, compressed or not, or ``None`` without one."""
     whole = _stem(path).with_suffix(suffix)
     packed = (whole.with_name(whole.name + packing) for packing in (_packing(path), "", ".gz", ".xz", ".bz2"))
     return next((file for file in packed if file.exists()), None)

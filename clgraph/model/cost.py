@@ -11,7 +11,7 @@ from clgraph.device.profile import DeviceRates, at
 from clgraph.model.record import record
 
 _LOCK = "cmpxchg_int32"  # the atomic operation that takes a lock
-_ALL_ITEMS = 1 << 16  # assumed number of work-items that compete for one word, unless a price states it
+_ALL_ITEMS = 1 << 16  # work-items that are assumed to use one word at the same time, unless a price names a number
 
 
 @record

@@ -271,7 +271,7 @@ class Bench:
 
 
 def cycle_word(index: int, bits: int) -> int:
-    """Return the word at *index* on the cycle of ``make_cycle`` over ``2**bits`` words."""
+    """Return the number that comes at *index* in the cyclic order in which ``make_cycle`` visits ``2**bits`` words."""
     word, mask = index, (1 << bits) - 1
     for _ in range(2):
         word = word * 2654435769 & mask

@@ -123,7 +123,8 @@ def check_sssp(
         check_array("predecessors", predecessors, n, np.int32)
         check_predecessors(predecessors, reached & ~roots)
     supported, joined = roots.copy(), roots.copy()
-    level = [(np.zeros(0, np.int32), np.zeros(0, np.int32))]  # entries of weight 0, perhaps the only way to their ends
+    # Shortest entries of weight 0 are kept for later, because some vertices may be reached only by them.
+    level = [(np.zeros(0, np.int32), np.zeros(0, np.int32))]
     for places, rows, columns in entry_chunks(graph):
         steps = 1 if weights is None else weights[places].astype(lengths.dtype, copy=False)
         near, far = lengths[rows], lengths[columns]

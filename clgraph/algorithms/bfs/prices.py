@@ -17,7 +17,8 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Gathers, Work
 
 DEEP_LEVELS = 40.0  # levels. Deeper searches have few frontiers that are large enough to go bottom-up.
-TURNED_SHARE = 0.25  # share of the vertices. A search that reaches a smaller share has no large frontier.
+# A search that reaches less than this share of the vertices has no large frontier, so it stays top-down.
+TURNED_SHARE = 0.25
 # CPUs. The time of one core is expressed in dependent loads from its second-level cache.
 VERTEX_LOADS, ENTRY_LOADS = 0.5, 0.25  # loads per reached vertex, and per entry that a top-down search reads
 # Loads per mispredicted branch at a far neighbour; greatest number of mispredicted branches per reached vertex.

@@ -80,7 +80,8 @@ class Claims:
             self._window(order, left, window)
             before = left
             order, left = self._uncolored(order, left)
-            # Window 0 may make no progress, because hash colours may have taken all its colours.
+            # A window is a range of colours. The first window may colour no vertex, because the initial colours, which
+            # come from hashes, may have taken all its colours.
             if left == before and window:
                 check_status(STATUS_STUCK, _WHAT)
             window += 1

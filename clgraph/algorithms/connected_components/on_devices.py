@@ -37,7 +37,7 @@ LOCAL = "rem", "hook_compress", "afforest"
 
 @dataclass
 class Forest:
-    """The forest of all vertices that one device builds. The arrays of its *plan* hold the forest."""
+    """The spanning forest that one device builds from its edges. The arrays of *plan* hold the forest."""
 
     plan: ComponentsPlan
     n_entries: int = 0

@@ -31,7 +31,9 @@ FLAT_HOOK_DEPTH = 32.0
 _SCANS = 0.5  # cost of scipy in addition to its search, in passes over all vertices and entries
 _CALL = Work(host_seconds=5e-5)  # fixed time of a call to scipy
 
-ONE_TREE_SHARE = 0.5  # share of sampled vertices in the largest tree. Above this, first hooks leave (nearly) one tree.
+# If more than this share of the sampled vertices is in the largest tree, nearly all vertices are in one tree after each
+# vertex was hooked to its first neighbour.
+ONE_TREE_SHARE = 0.5
 HUB_TREE_SHARE = 0.1  # share of sampled vertices in the largest tree. Above this, hubs have joined many trees.
 FEW_TREES_SHARE = 2e-3  # trees per vertex. Below this, a round of stride 4 hooks about 100 vertices of each tree.
 SMALL_COMPONENTS_REACH = 0.4  # share of vertices that a search reaches. Below this, skipping a component saves no time.

@@ -54,7 +54,7 @@ CPU_BLOCK_LOADS = 3.0  # loads per rating in block_diagonal
 
 # GPUs.
 LOCKED_STEP_LOADS = 2.0  # loads of a step in its critical section: it loads rows, and stores rows before it unlocks
-HAND_OVER_ATTEMPTS = 16.0  # attempts to lock, per compute unit, each time that the busiest lock changes hands
+HAND_OVER_ATTEMPTS = 16.0  # Before the busiest lock changes hands, each compute unit tries 16 times to take it.
 # Measured time over computed time, for each of four strategies.
 EDGE_WEIGHT, MATCHING_WEIGHT, DIAGONAL_WEIGHT, GRID_WEIGHT = 1.0, 1.0, 0.46, 0.2
 SLOTS_PER_UNIT = 128.0  # number of ratings that a compute unit processes at the same time

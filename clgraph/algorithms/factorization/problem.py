@@ -74,7 +74,7 @@ class FactorizationProblem:
 
     @property
     def number_type(self) -> np.dtype[Any]:
-        """Type of a factor in device memory."""
+        """The numpy type of the entries of factor matrices in device memory."""
         return np.dtype(self.storage)
 
     @property

@@ -44,7 +44,7 @@ class PartitionPlan(Plan):
         return parts, cut, weights
 
     def found(self) -> tuple[NDArray[np.int32], int, NDArray[np.int64]]:
-        """Return the same three values as :meth:`result`, as the device left them: parts may be over their limits."""
+        """Return the values of :meth:`result` before the host repairs the balance: parts may exceed their limits."""
         n, k = self.problem.graph.n_vertices, self.problem.n_parts
         if not self.arrays:  # One part, or no vertices: all vertices are in part 0.
             return np.zeros(n, np.int32), 0, np.array([self.problem.total_weight, *[0] * (k - 1)])

@@ -19,8 +19,8 @@ VERTEX_LOADS, UNEVEN_VERTEX_LOADS, ENTRY_LOADS = 7.5, 9.0, 0.36
 # time of ``frontier`` on a CPU divided by the time of ``dijkstra`` on one core, and time of ``delta_stepping`` divided
 # by the time of ``frontier``. ``delta_stepping`` takes longer because it visits rows twice.
 BY_BUCKETS, LIGHT_FIRST = 2.5, 1.3
-# time of ``circular_buckets`` on two cores divided by the time of ``dijkstra`` on one core. It was measured as 0.45 on
-# roads and grids, and as 0.57 to 0.84 on eight shallow graphs.
+# time of ``circular_buckets`` on two cores divided by the time of ``dijkstra`` on one core. The measured ratio was 0.45
+# on roads and grids, and 0.57 to 0.84 on eight shallow graphs.
 IN_CIRCLE = 0.65
 # A turn of ``frontier`` expands one list of vertices. A search takes 1.3 turns per level and 25 more turns, and up to
 # 105 more if weights differ.

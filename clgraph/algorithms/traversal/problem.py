@@ -279,7 +279,7 @@ def _find(graph: Graph, given: Any) -> int:
     is_number = isinstance(given, int | np.integer) and not isinstance(given, bool)
     if graph.ids is None:
         return int(given) if is_number and 0 <= given < graph.n_vertices else -1
-    # A binary search finds rising ids. For a large graph it would take seconds to make a dictionary of all ids.
+    # Ascending ids are found by binary search, because a dictionary of all ids of a large graph would take seconds.
     if is_number and graph.has_rising_ids:
         number = int(graph.ids.searchsorted(int(given))) if -(2**63) <= given < 2**63 else graph.n_vertices
         return number if number < graph.n_vertices and graph.ids[number] == given else -1

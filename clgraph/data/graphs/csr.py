@@ -175,7 +175,7 @@ def as_integers(name: str, values: ArrayLike) -> NDArray[Any]:
 
 
 def check_range(name: str, vertices: NDArray[Any], n: int, first: int = 0) -> None:
-    """Raise unless all items of *vertices* are in ``[0, n)``. *vertices* is array *name* from position *first* on."""
+    """Raise unless all items of *vertices* are in ``[0, n)``. The first item has position *first* in errors."""
     # As unsigned integers, negative numbers are very large. So one comparison finds numbers below 0 and from n on.
     if vertices.size and vertices.view(f"u{vertices.itemsize}").max() >= n:
         at = int(((vertices < 0) | (vertices >= n)).argmax())

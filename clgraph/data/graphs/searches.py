@@ -169,7 +169,8 @@ def _levels(matrix: csr_array, start: int) -> tuple[int, int, int]:
     order, predecessors = breadth_first_order(matrix, start, directed=True)
     position = np.empty(matrix.shape[0], np.int32)
     position[order] = np.arange(order.size, dtype=np.int32)
-    # The positions of the predecessors never decrease in breadth-first order. So each level is a slice of *order*.
+    # In breadth-first order, the predecessors of later vertices never come earlier in *order*. So each level of the
+    # search tree is a slice of *order*.
     parent, depth, level = memoryview(position[predecessors[order[1:]]]), 0, 0
     while (following := 1 + bisect_left(parent, level)) < order.size:
         level, depth = following, depth + 1

@@ -28,8 +28,8 @@ MAX_CLIMB = 128  # greatest number of steps that are followed from a vertex towa
 # so it is unknown which vertices are in the same tree.
 DEEP_HOOKS = 0.75 * MAX_CLIMB
 FAR_IN_MESHES = 0.05  # A graph counts as a mesh if its share of far neighbours is below this.
-# The irregularity is a product of two numbers: 2.5 times the share of vertices outside the commonest degree bin, and 5
-# times the edges per vertex that close cycles. Each of the two is at most 1.
+# The irregularity is a product of two factors. One is 2.5 times the share of vertices outside the commonest degree bin.
+# The other is 5 times the number of edges per vertex that close cycles. Both factors are capped at 1.
 _MIXED, _CLOSED = 2.5, 5.0
 
 

@@ -240,7 +240,7 @@ def is_unread(problem: Any) -> bool:
 def wrap_graph(
     source: Any, *, weight: Weight = None, weighted: bool = False, merged: bool = True, along_rows: bool = False
 ) -> Graph:
-    """Return *source* as a graph for one call. Other than :func:`as_graph`, this does not copy a CSR matrix.
+    """Return *source* as a graph for one call. Unlike :func:`as_graph`, this does not copy a CSR matrix.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ class Recording(threading.local):
 
 
 class Commands:
-    """The command queue of one device, with the driver's lock, the recorder, and functions that wait.
+    """The command queue of one device, the driver's lock, and the recorder of the running call's events.
 
     Attributes
     ----------

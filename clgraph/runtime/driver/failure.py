@@ -63,7 +63,7 @@ _used_in: int | None = None
 
 
 def mark_opencl_used() -> None:
-    """Note that this process uses OpenCL, or raise :class:`ForkError` if its parent used OpenCL before the fork."""
+    """Record that this process uses OpenCL. Raise :class:`ForkError` if its parent used OpenCL before the fork."""
     global _used_in
     check_fork()
     _used_in = os.getpid()

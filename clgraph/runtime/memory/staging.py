@@ -27,7 +27,7 @@ from clgraph.runtime.driver.failure import typed_errors
 
 CHUNK_BYTES = 8 << 20  # bytes of a chunk. Chunks are large, because the host makes a dozen steps for each chunk.
 N_CHUNKS = 7
-LAG = 2  # number of later chunks that are on the bus, or with the threads, when a chunk is reused
+LAG = 2  # The memory of a chunk is reused when two later chunks are being copied.
 LEAST_BYTES = 4 << 20  # bytes. A smaller copy gains little from overlap.
 _TOLD = 8  # number of chunks that kernels get at a time, if kernels start before the whole array is uploaded
 _SLICES = 4  # A chunk is copied in four slices, by four threads.

@@ -26,7 +26,7 @@ from clgraph.runtime.memory.arrays import DeviceArray
 
 _SOURCE = "factorization/block_grid.cl"
 _LINGER = 20000  # turns that a work-group waits for other work-groups to start
-_STREAMS = 4  # number of parts of a block between which a single work-item alternates
+_STREAMS = 4  # A work-item processes a block in four parts, a step of each in turn, so that memory latencies overlap.
 _MAX_GROUPS = 4096  # greatest number of groups. The number of blocks is its square, which fits 32 bits.
 _LONG_ROW = 16  # vectors per row. Four work-items share a rating by default if rows have at least this length.
 _MAX_VECTORS = 8  # greatest number of vectors of a row per work-item, if more work-items can share the row

@@ -66,7 +66,7 @@ class Bounds:
             ))  # fmt: skip
 
     def hold(self) -> bool:
-        """Return whether all numbers are small enough, after all enqueued work has run."""
+        """Wait for all enqueued work. Return whether all factors and biases are small enough."""
         self._found.fill(0)
         for launch in self._launches:
             launch()
