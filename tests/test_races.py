@@ -126,7 +126,7 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
         "color-that-a-rival-may-take": ("if (keep && may_take(word[k], c)) {", "if (0) {")
     },
     Place("color/jones_plassmann.cl", "jones_plassmann", ("-DWG_SIZE=1", "-DMARKED=1", "-DSPINS=9999")): {
-        "queue-without-end": (" && size + SUB_GROUP_SIZE <= room;", ";")
+        "queue-without-end": (" && size + SUB_GROUP_SIZE <= queue.room;", ";")
     },
     Place("color/small_vertex.h", "jones_plassmann", ("-DWG_SIZE=1", "-DWIDE=1"), lane="threads"): {
         "plain-word": (
@@ -227,7 +227,7 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
             "confirm(r, &on);",
         )
     },
-    Place("partition/asking.h", "refinement", (*lanes.WIDE, "-DWORDS_ORDER=1"), lane="threads"): {
+    Place("partition/pulls.h", "refinement", (*lanes.WIDE, "-DWORDS_ORDER=1"), lane="threads"): {
         "counters-cleared-by-two": (
             "fetch_and(counters + parts[on->columns[e]], 0);",
             "counters[parts[on->columns[e]]] = 0;",
@@ -244,9 +244,8 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
     Place("partition/segmented.cl", "segmented", ONE): {
         "who-accepts-proposes": (" && !proposes(given, u, seed, round)", ""),
         "lesser-claim-that-stays": (
-            "fetch_max(OFFERS(round & 1u) + ends[lane], claims[v]);",
-            "if (load_relaxed(OFFERS(round & 1u) + ends[lane]) < claims[v])\n"
-            "      store_relaxed(OFFERS(round & 1u) + ends[lane], claims[v]);",
+            "fetch_max(offers + end, claims[v]);",
+            "if (load_relaxed(offers + end) < claims[v]) store_relaxed(offers + end, claims[v]);",
         ),
     },
     Place("partition/light_edges.cl", "light_edges", ONE): {
@@ -292,7 +291,7 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
     },
     Place("refine_mesh/insert.cl", "checks_by_groups", lanes.CHECKED_LATER): {
         # So no lane finds whether these are bad.
-        "new-triangles-listed-over-others": ("    listed += all;\n", "")
+        "new-triangles-listed-over-others": ("    if (CHECK_LATER) listed += all;\n", "")
     },
     Place("refine_mesh/cavity.h", "patches", ONE): {
         "claim-by-load-and-store": (

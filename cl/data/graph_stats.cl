@@ -70,7 +70,7 @@ INLINE int first_hook(int v, const __global offset_t *row_offsets, const __globa
 }
 
 /* Count the vertices begin … end and their entries by degree, and find the least and the greatest degree. */
-INLINE void measure_degrees(long begin, long end, const __global offset_t *restrict row_offsets, volatile __local uint *pairs,
+INLINE void measure_degrees(long begin, long end, const __global offset_t *restrict row_offsets, __local uint *pairs,
                             volatile __global uint *state) {
   ulong squares = 0ul;
 #if WG_SIZE == 1                 /* a work-item alone in its group counts in private memory */
@@ -105,7 +105,7 @@ INLINE void measure_degrees(long begin, long end, const __global offset_t *restr
 
 /* Read this work-item's share of the sampled entries and vertices. */
 INLINE void measure_samples(int n, long m, const __global offset_t *restrict row_offsets,
-                            const __global int *restrict column_indices, volatile __local uint *pairs) {
+                            const __global int *restrict column_indices, __local uint *pairs) {
   const ulong key = random_key(1ul), item = get_global_id(0), n_items = get_global_size(0);
   ulong distances = 0ul;
   uint far = 0u, sampled = 0u, roots = 0u;
