@@ -195,11 +195,13 @@ def _circle(problem: SearchProblem, delta: float | None) -> tuple[float, int]:
 
 
 def _typical_weight(weights: NDArray[Any] | None) -> float:
-    """Return the mean of sampled weights without the greatest tenth of them, or 1 if edges have no weights."""
+    """Return the mean of sampled finite weights without the greatest tenth, or 1 if there are none."""
     if weights is None or not weights.size:
         return 1.0
-    few = np.sort(weights[:: 1 + weights.size // _FEW_WEIGHTS])
-    return min(float(few[: -(-few.size * 9 // 10)].mean(dtype=np.float64)), _WIDEST)
+    few = weights[:: 1 + weights.size // _FEW_WEIGHTS]
+    few = np.sort(few[np.isfinite(few)])
+    few = few[: max(1, few.size * 9 // 10)]
+    return min(float(few.mean(dtype=np.float64)), _WIDEST) if few.size else 1.0
 
 
 def _default_delta(problem: SearchProblem) -> float:
