@@ -4,9 +4,9 @@
     benchmarks/bench_cpu_peers.py --gapbs DIR --devices pocl intel --json results.json
 
 ``DIR`` has the programs of https://github.com/sbeamer/gapbs: ``bfs``, ``sssp`` and ``cc``. Each gets the graph as a
-file, ``--threads`` threads and the same source; its time is the least "Trial Time" that it prints, and that of ``sssp``
-is taken at its best Δ among powers of four. Ours is the least time of a later call on a ``Graph``, with the answer
-built. Both run in turn, ``--rounds`` times. ``ratio`` is their time over ours: above 1 ours is faster.
+file, ``--threads`` threads and the same source. Its time is the least "Trial Time" that it prints. ``sssp`` runs with
+its best Δ among powers of four. Ours is the least time of a later call on a ``Graph``, with the answer built. Both run
+in turn, ``--rounds`` times. ``ratio`` is their time over ours: above 1 ours is faster.
 
 Answers are compared with scipy's once for each graph and device.
 """

@@ -7,9 +7,9 @@ LIBMF (https://github.com/cjlin1/libmf, ``mf-train`` built with AVX for this mac
 sweeps, in turn with ours; the time of a sweep is the difference, so that reading and set-up drop out.
 
 With ``--fit``, a row of LIBMF has the time of ten sweeps and the training error after them. A row of ours has the time
-of a whole ``fit`` that reaches this error: with the rate of RATES that needs the fewest epochs, and as many epochs as
-it needs. The ratings are planted, 1 M and 10 M, and those of the files of ``--ratings``: a user, an item and a rating
-per line.
+of a whole ``fit`` that reaches this error. The fit uses the rate of RATES that reaches it in the fewest epochs, and
+stops after this number of epochs. Fits are timed on 1 M and 10 M planted ratings, and on the files of ``--ratings``: a
+user, an item and a rating per line.
 """
 
 from __future__ import annotations

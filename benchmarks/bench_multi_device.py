@@ -11,7 +11,8 @@ CPU, ``pocl/1/1``, are in threads.
 Kinds of rows:
 
 ``strong, weak``
-    The graph is in the devices' memory. One device has all replicas (strong) or as many as each of several (weak).
+    The graph is in the devices' memory. The number of replicas is the same for any number of devices (strong), or in
+    proportion to it (weak).
 ``host``
     The graph is in shared memory, and each device reads its part in every call. One device makes a first call with
     arrays of the user's. ``private`` has several devices named for such arrays.

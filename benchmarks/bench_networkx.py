@@ -5,10 +5,10 @@
     benchmarks/bench_networkx.py --others rustworkx        # backends that are installed
 
 Graphs are random, with four edges a vertex and integer weights. Rows of a function are ``networkx``, ``clgraph,
-fresh`` (the call converts the graph), ``clgraph, kept`` (networkx has kept the conversion), and the same for those of
-``--others`` that have the function. Iterators are run to their ends. Answers are compared with networkx's:
-``verified`` tells whether they are equal. Searches from all nodes have graphs of at most ``--all-pairs`` edges. A row
-``conversion`` has the time of ``convert_from_nx`` with weights.
+fresh`` (the call converts the graph) and ``clgraph, kept`` (networkx has kept the conversion). Each backend of
+``--others`` that has the function gets rows ``fresh`` and ``kept``, too. Iterators are run to their ends. Answers are
+compared with networkx's: ``verified`` tells whether they are equal. Searches from all nodes have graphs of at most
+``--all-pairs`` edges. A row ``conversion`` has the time of ``convert_from_nx`` with weights.
 """
 
 from __future__ import annotations

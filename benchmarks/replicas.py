@@ -81,9 +81,9 @@ def part(session: Session, place: int, n_places: int, link: Link, k: int) -> Dev
 
 
 def _clipped(graph: DeviceGraph, first_row: int, stop_row: int, n: int, first: int, stop: int) -> DeviceArray:
-    """Return the offsets of a part of *n* vertices, whose rows *first_row* … *stop_row* − 1 are those of *graph*.
+    """Return the offsets of a part of *n* vertices, whose rows *first_row* … *stop_row* − 1 come from *graph*.
 
-    The part has the entries *first* … *stop* − 1 of *graph*.
+    The part has the entries *first* … *stop* − 1 of *graph*. Its other rows are empty.
     """
     session, rows = graph.session, graph.row_offsets
     offsets = session.empty(n + 1, rows.dtype)

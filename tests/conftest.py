@@ -200,8 +200,8 @@ def intel_session() -> Session:
 def run_at_width(width: int, script: str, *, optimised: bool = False) -> None:
     """Run *script*, whose session ``s`` is on Intel's runtime, told to make sub-groups of *width*.
 
-    In a child, since programs are built for one width. Optimising kernels of 64 lanes takes Intel's compiler twenty
-    times as long as translating them, so only one algorithm has *optimised* ones.
+    The script runs in a child, since programs are built for one width. For 64 lanes, Intel's compiler takes twenty
+    times longer to optimise kernels than to translate them, so only one algorithm's kernels are *optimised*.
     """
     intel_session()
     head = f"import conftest; s = conftest.session_on('intel'); assert s.facts.sub_group_size == {width};"
@@ -229,7 +229,7 @@ def printed_by(code: str, *arguments: str, **environment: str) -> str:
 
 
 def copy_in_chunks(session: Session, monkeypatch: pytest.MonkeyPatch, n_bytes: int, **settings: int) -> None:
-    """Let *session* copy *n_bytes* and more by way of pinned chunks, as on a GPU; *settings* are those of staging."""
+    """Make *session* copy *n_bytes* or more through pinned chunks, as on a GPU; *settings* set staging's constants."""
     from clgraph.runtime.memory.staging import Staging
 
     for name, value in {"N_CHUNKS": 3, "LAG": 1, **settings}.items():

@@ -81,8 +81,9 @@ def is_elsewhere(path: Path, selection: str) -> bool:
 def select(items: list[pytest.Item], selection: str, device: str) -> list[pytest.Item]:
     """Return the tests of *selection* in their order.
 
-    A quick one is on *device*. Of all tests, those of the main lane on other devices have each value of each parameter
-    once: two runtimes of one processor seldom differ in one combination only.
+    The selection ``quick`` has tests on *device* only. The selection ``all`` has fewer tests of the main lane on other
+    devices: each value of a parameter occurs there, but not each combination of values. This is enough, because two
+    runtimes of one processor seldom differ in a single combination.
     """
     if selection == "complete":
         return items

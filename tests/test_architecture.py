@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "clgraph"
 
 DATA = {"data", "figure", "names", "progress", "tables", "io", "user_cache"}
-CHECKS = {"errors", "host_memory", "shared_memory", "arguments"}  # what everything may import
+CHECKS = {"errors", "host_memory", "shared_memory", "arguments"}  # Every part outside this set may import these.
 TOP = {"hetero", "distributed", "compat", "csgraph", "networkx_backend", "cli", "report", "__main__"}
 BELOW = {  # a part of the package -> the parts it may import, beside itself
     "errors": set[str](),
@@ -40,7 +40,7 @@ BELOW |= {part: {*BELOW, *TOP} - {"reference"} for part in TOP}
 USE_OPENCL = {"runtime", "primitives", "engine", "multi_device", "algorithms", "probing", "hetero"}
 VERIFY = {"algorithms", "cli"}  # may import the reference inside a function
 JOINS_ALGORITHMS = {"clgraph.algorithms.explain"}  # looks up any algorithm's table by name
-SHARED = {"bfs": {"traversal"}, "sssp": {"traversal"}}  # what two algorithms share is no algorithm itself
+SHARED = {"bfs": {"traversal"}, "sssp": {"traversal"}}  # algorithm -> the packages that it shares with another one
 
 
 def imports(tree: ast.AST, module: str) -> Iterator[tuple[str, bool]]:
@@ -321,7 +321,8 @@ def mirrored(source: str, words: set[str]) -> list[str]:
     return [name for name, value in assignments(source) if name.lstrip("_") in words and _is_number(value)]
 
 
-KERNEL_FOLDERS = {"bfs": {"bfs", "traversal"}, "sssp": {"sssp", "traversal"}}  # where packages share one
+# The folders in cl/ of the packages that share one. Every other package has one folder, named like the package.
+KERNEL_FOLDERS = {"bfs": {"bfs", "traversal"}, "sssp": {"sssp", "traversal"}}
 ALGORITHM_MODULES = [path for path in modules() if path.is_relative_to(PACKAGE / "algorithms")]
 
 

@@ -167,7 +167,7 @@ def test_paths_are_scipys(session: Session, data: st.DataObject) -> None:
     dense = random_dense(n, data.draw(st.sampled_from([0.03, 0.1, 0.5])), data.draw(st.integers(0, 999)), least=0)
     rows, columns = np.nonzero(random_dense(n, 0.3, n))
     weights = dense[rows, columns].astype(data.draw(st.sampled_from(["d", "f", "i", "l"])))
-    matrix = sp.csr_array((weights, (rows, columns)), shape=(n, n))  # with explicit zeros
+    matrix = sp.csr_array((weights, (rows, columns)), shape=(n, n))  # Some stored weights are 0.
     options: dict[str, Any] = {
         "directed": data.draw(st.booleans(), "directed"),
         "unweighted": data.draw(st.booleans(), "unweighted"),
@@ -209,7 +209,7 @@ def test_strong_components_are_scipys(pocl: Session) -> None:
         )
         assert found[0] == expected[0] and found[0] > 1
         np.testing.assert_array_equal(found[1], expected[1])
-    weak = on(pocl, "connected_components")(matrix, False, "strong")  # without directions it is not looked at
+    weak = on(pocl, "connected_components")(matrix, False, "strong")  # Undirected graphs ignore "strong".
     assert weak[0] == scipys.connected_components(matrix, False, "strong")[0]
 
 

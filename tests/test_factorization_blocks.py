@@ -173,8 +173,8 @@ def check_width(session: Session) -> None:
     width = session.facts.sub_group_size
     supersteps.has_grid_barrier = lambda _: True
     persistent = {"barrier": "grid", "change": alone, "n_groups": 3}
-    # Rank 128 on one lane: the products of a run are made one at a time. Rank 4: as many ratings in a tile as lanes, so
-    # that the fields of a rating are full.
+    # Rank 128 on one lane: the products of a run are made one at a time. Rank 4 on 64 lanes: a tile has 64 ratings, so
+    # the bit fields of a rating reach their greatest values.
     model = {8: (128, "float16"), 16: (16, "float32", True), 32: (5,), 64: (4, "float32", True)}[width]
     options = {"checked": width < 64, **({"lanes": 1} if width == 8 else {})}
     for name, ratings in {**ZOO, "long": LONG_RUNS, "small cross": cross(70)}.items():

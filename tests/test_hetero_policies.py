@@ -82,7 +82,10 @@ class Disturbing(Machine):
 
 
 class FewLongItems(Machine):
-    """The first items take the GPU as long as a tenth of the load, so its time hardly depends on its share."""
+    """The GPU needs extra time for the first item: a tenth of its time for the whole load.
+
+    So the GPU's time hardly depends on its share.
+    """
 
     def cost(self, device: int, first: int, stop: int) -> float:
         return super().cost(device, first, stop) + (0.1 * N / self.speeds[0] if device == 0 and first == 0 else 0.0)

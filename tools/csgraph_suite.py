@@ -5,8 +5,8 @@
     tools/csgraph_suite.py --device pocl    # each function of ours runs kernels, also on small graphs
     tools/csgraph_suite.py -k dijkstra
 
-The tests are those of the installed scipy. In their modules and parameters, each function of scipy.sparse.csgraph is
-replaced by the function of clgraph.csgraph with the same name. Calls that clgraph leaves to scipy, such as those with
+The tests come with the installed scipy. In their modules and parameters, each function of scipy.sparse.csgraph is
+replaced by the function of clgraph.csgraph with the same name. Calls that clgraph leaves to scipy, such as calls with
 negative weights, stay with scipy on any device. The last line counts the calls that a device has answered.
 """
 

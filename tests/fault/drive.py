@@ -40,7 +40,7 @@ from clgraph.runtime.session import Session  # noqa: E402
 
 OUT_OF_RESOURCES, OUT_OF_HOST_MEMORY, MEM_OBJECT_ALLOCATION_FAILURE, BUILD_PROGRAM_FAILURE = -5, -6, -4, -11
 _OBJECTS = ("Context", "CommandQueueWithProperties", "CommandQueue", "ProgramWithSource", "ProgramWithBinary")
-SET_UP = {f"clCreate{what}": OUT_OF_HOST_MEMORY for what in _OBJECTS}  # of a session and its programs
+SET_UP = {f"clCreate{what}": OUT_OF_HOST_MEMORY for what in _OBJECTS}  # These calls create a session and its programs.
 SET_UP["clBuildProgram"] = BUILD_PROGRAM_FAILURE
 _COMMANDS = ("NDRangeKernel", "ReadBuffer", "FillBuffer", "CopyBuffer", "MarkerWithWaitList", "Marker")
 WORK = {f"clEnqueue{what}": OUT_OF_RESOURCES for what in _COMMANDS}
@@ -50,8 +50,8 @@ WORK |= dict.fromkeys(("clCreateBuffer", "clEnqueueWriteBuffer"), MEM_OBJECT_ALL
 # One line of code makes many of these in a row: the arguments of a kernel, the times of events. Each fifth is tried.
 IN_ROWS = {"clSetKernelArg": 5, "clGetEventProfilingInfo": 5}
 EVER = 2**31 - 1
-PARTS: dict[Session, Session] = {}  # of the devices of sessions
-PLANS: dict[Session, tuple[Any, ...]] = {}  # what plans() uses again
+PARTS: dict[Session, Session] = {}  # session -> a session on a part of its device
+PLANS: dict[Session, tuple[Any, ...]] = {}  # session -> the plans and arrays of plans()
 
 
 def scan(session: Session) -> np.ndarray:
@@ -156,7 +156,7 @@ class Driver:
         self.session = Session("pocl")
         self.expected = work(self.session)
         gc.collect()
-        gc.freeze()  # what lives on need not be looked through at each live()
+        gc.freeze()  # live() is faster if its collections skip the objects that exist now
 
     def attempt(self) -> str:
         for program in self.session.programs.built.values():

@@ -73,7 +73,7 @@ static bool search_right(Random &random, ulong seed) {
   return on.are_levels(distances, predecessors, max_depth) && distances.right() && predecessors.right();
 }
 
-/* Who waits for a group that does not come says so, and does not go on. */
+/* A group that waits for a missing group reports STATUS_TIMEOUT and ends in its first turn. */
 static bool alone_right(Random &random, ulong seed) {
   Searched on(random, seed, ONLY_SHORT_ROWS ? PIECE : 1 << 20);
   const int n = on.n, m = (int)on.column_indices.size();

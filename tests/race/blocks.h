@@ -19,7 +19,7 @@ struct Grid : Ratings {
     for (uint &part : user_part) part = random.below(n_groups);
     for (uint &part : item_part) part = random.below(n_groups);
     std::vector<Array<int4>> blocks(n_groups * n_groups);
-    for (int k = 0; k < n; k++) {                /* by item, as they come */
+    for (int k = 0; k < n; k++) {                /* Ratings are sorted by item, and so is each block. */
       const uint group = user_part[users[k]], step = (item_part[items[k]] + n_groups - group) % n_groups;
       blocks[group * n_groups + step].push_back(make_int4(users[k], items[k], (int)as_uint(values[k]), 0));
     }
@@ -44,7 +44,7 @@ static bool block_sweep_right(Random &random, ulong seed) {
   return !grid.control[GRID_STATUS] && grid.right();
 }
 
-/* Who waits for a group that does not come says so, and does not go on. */
+/* A group that waits for a missing group reports STATUS_TIMEOUT and ends after its first step. */
 static bool alone_right(Random &random, ulong seed) {
   Grid grid(random, seed);
   if (grid.n_groups < 2) return true;

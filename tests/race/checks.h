@@ -2,7 +2,7 @@
 #pragma once
 #include "host.h"
 static inline long clamp(long x, long least, long most) { return x < least ? least : x > most ? most : x; }
-#define BLOCK 4                  /* so that several work-groups report at once */
+#define BLOCK 4                  /* Arrays have several blocks, so several work-groups report at once. */
 #define WEIGHTS WEIGHTS_FLOAT
 #include "data/check_csr.cl"
 

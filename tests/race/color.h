@@ -60,7 +60,7 @@ struct Graph {
     }
     offsets.push_back(0);
     for (const auto &row : rows) put_row(offsets, columns, row);
-    columns.push_back(0);        /* so that there is a place to point at */
+    columns.push_back(0);        /* An empty array would have no address. */
   }
   int degree(int v) const { return offsets[v + 1] - offsets[v]; }
   Array<int> in_order() const {
@@ -100,7 +100,8 @@ static const Grouping TOGETHER = WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS;
 
 static uint bits_of(uint largest) { return largest ? 32u - (uint)clz(largest) : 0u; }
 
-/* Places are of one vertex each, and come in their order, also those of blocks of many tiles. */
+/* No two vertices have the same place, `vertex_at` inverts `place_of`, and priorities follow the places.  Blocks may
+ * have many tiles. */
 static bool places_right(Random &random, ulong) {
   const uint phase_bits = 1 + random.below(2), tile_bits = random.below(14 - phase_bits), key = (uint)random.next();
   const uint block = PHASE_SIZE << phase_bits << tile_bits, n_blocks = 1 + random.below(8192), shift = 1 + random.below(31);
@@ -125,7 +126,7 @@ static bool jones_plassmann_right(Random &random, ulong) {
   const int n = graph.n, by_degree = RANKED ? ORDER_LARGEST_FIRST : ORDER_MANY_FIRST;
   const int number = MARKED || (RANKED && random.below(3)) ? by_degree : 1 + (int)random.below(2);
   for (int v = 0; v < n && !RANKED; v++)
-    if (graph.degree(v) > SMALL_DEGREE) return true;  /* nobody would colour it */
+    if (graph.degree(v) > SMALL_DEGREE) return true;  /* color_small skips such a vertex */
   const uint phase_bits = 1 + random.below(2), tile_bits = random.below(3), block = PHASE_SIZE << phase_bits << tile_bits;
   const uint n_blocks = (n + block - 1) / block, block_bits = bits_of(n_blocks - 1);
   Array<uint> words(2 * block << block_bits), controls(CONTROL_WORDS), bitmaps(n + graph.columns.size() / 32 + 1), n_before(n);
@@ -200,7 +201,7 @@ static bool speculative_right(Random &random, ulong) {
   return !state[STATE_CONTROL + GRID_STATUS] && graph.is_proper(first);
 }
 
-/* Who waits for a vertex that a group has that does not come says so. */
+/* A group reports STATUS_TIMEOUT if it waits for the vertex of a missing group. */
 static bool alone_right(Random &random, ulong) {
 #if RANKED
   const int n = 4 + (int)random.below(6);

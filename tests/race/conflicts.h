@@ -2,10 +2,10 @@
 #pragma once
 #include "host.h"
 #define LONG_NET 6
-#define BITMAP_WORDS 2           /* so that colours are looked at a window at a time */
+#define BITMAP_WORDS 2           /* A window holds 64 colours.  More colours take several windows. */
 #include "color/conflicts.cl"
 
-static const uint BASE = 0xfffffff0u;  /* so that sums run over their low words */
+static const uint BASE = 0xfffffff0u;  /* Sums start just below 2 ** 32, so their low words overflow. */
 
 static bool conflicts_right(Random &random, ulong) {
   const int n = 1 + (int)random.below(30), n_colors = 1 + (int)random.below(random.below(2) ? 5 : 150);

@@ -7,9 +7,9 @@
 #endif
 #define KEEP_SECOND HOOK_FIRST
 #define FIRST_IS_LINKED (HOOK_FIRST && SYMMETRIC)
-#define SHORT_ROW 2              /* so that small graphs have medium and long rows */
+#define SHORT_ROW 2              /* Low limits: small graphs have medium and long rows, too. */
 #define MEDIUM_ROW 5
-#define CROSSING_ROWS 4          /* so that they have several blocks */
+#define CROSSING_ROWS 4          /* Block sizes are multiples of this, so small graphs have several blocks. */
 #include "connected_components/afforest.cl"
 #include "connected_components/degree_classes.cl"
 #include "connected_components/edge_list.cl"
@@ -106,7 +106,8 @@ static bool rem_right(Random &random, ulong seed) {
   return f.right();
 }
 
-/* Leaves the forest of every other edge, and returns that of the others; both are flat. */
+/* Set f.parent to the forest of every second edge, and return the forest of the remaining edges.  Both forests are
+ * flat: the parent of each vertex is a root. */
 static Array<int> halve(Forest &f) {
   Edges parts[2];
   for (size_t k = 0; k < f.edges.size(); k++) parts[k % 2].push_back(f.edges[k]);
@@ -183,7 +184,8 @@ static bool afforest_right(Random &random, ulong seed) {
     else launch((f.n + stride - 1) / stride, [&] { hook_sample(f.n, stride, f.row_offsets, f.column_indices, f.parent); });
   }
   int state[STATE_WORDS] = {};
-  /* Groups of one item need no barrier, so many run interleaved; whatever label is drawn is skipped. */
+  /* Groups of one work-item need no barrier, so their steps interleave.  They sample one vertex, and skip its tree as
+   * the giant unless the vertex is a root. */
   const Grouping grouping = WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS;
   launch((f.n + 3) / 4, [&] { compress_and_find_giant(f.n, f.parent, state); }, grouping);
   if (state[STATE_SHARE] != expected_share(f) || state[STATE_ENDED]) return false;

@@ -26,7 +26,7 @@ struct Closed {
       std::sort(row.begin(), row.end());
       put_row(offsets, columns, row);
     }
-    columns.push_back(0);        /* so that there is a place to point at */
+    columns.push_back(0);        /* An empty array would have no address. */
     layout.words = 1 + random.below(2);
     layout.net_stride = random.below(2) ? layout.words : 1;
     layout.word_stride = layout.net_stride == 1 ? n : 1;

@@ -117,8 +117,8 @@ static inline int any(int4 v) { return (v.x | v.y | v.z | v.w) < 0; }
 #if DEV_SUB_GROUP_SIZE > 1
 #define DEV_SUB_GROUP SUB_GROUP_HOST
 #define LANES_ DEV_SUB_GROUP_SIZE
-static void meet(bool orders);   /* of the running work-item's sub-group; orders: also its memory accesses */
-static ulong *lane_words();      /* a word for each lane of it */
+static void meet(bool orders);   /* A barrier of the running sub-group.  orders: it orders memory accesses, too. */
+static ulong *lane_words();      /* The sub-group's words, one for each lane. */
 
 /* What *find* makes of the values of all lanes. */
 template <class T, class Find> static inline auto of_lanes(T x, Find find) {
@@ -169,7 +169,7 @@ template <class T> struct Array : std::vector<T> {
   template <class I> const T &operator[](I i) const { return this->data()[i]; }
 };
 
-/* Puts a row behind those that are in the arrays. */
+/* Appends a row to CSR arrays. */
 template <class Row> static void put_row(Array<int> &offsets, Array<int> &columns, const Row &row) {
   columns.insert(columns.end(), row.begin(), row.end());
   offsets.push_back((int)columns.size());

@@ -20,8 +20,8 @@ LIGHT_FIRST = ("-DWG_SIZE=1", "-DLIGHT_FIRST=1")
 WIDE = ("-DWG_SIZE=8", "-DDEV_SUB_GROUP_SIZE=4")
 ONE_WIDE = ("-DWG_SIZE=4", "-DDEV_SUB_GROUP_SIZE=4")
 CHECKED_LATER = ("-DWG_SIZE=4", "-DCHECKS=1")
-HUBS = ("-DHUB_ENTRIES=5", "-DLONE_ENTRIES=2")  # rows at which a work-group looks together
-FULL_QUEUES = ("-DSTEPS=1", "-DQUEUE_ROWS=12")  # of which several work-items give rows away
+HUBS = ("-DHUB_ENTRIES=5", "-DLONE_ENTRIES=2")  # limits so low that a work-group reads some rows together
+FULL_QUEUES = ("-DSTEPS=1", "-DQUEUE_ROWS=12")  # Several work-items move rows from a full queue to the lists.
 BUILDS: dict[str, list[tuple[str, ...]]] = {
     "vocabulary": [(), WIDE],
     "connected_components": [
@@ -36,7 +36,7 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
         (),
         ("-DSPLIT_KEYS=1",),
         ONE_LAUNCH,
-        ("-DWG_SIZE=1", "-DCLIMB_LIMIT=1", "-DSPLIT_KEYS=1"),  # with 1, trees take several turns
+        ("-DWG_SIZE=1", "-DCLIMB_LIMIT=1", "-DSPLIT_KEYS=1"),  # Climbs stop after 1 step: trees take several passes.
         (*WIDE, "-DCLIMB_LIMIT=2"),
     ],
     "minimum_spanning_forest_segmented": [()],
@@ -183,7 +183,7 @@ def check(
 ) -> subprocess.CompletedProcess[str]:
     """Run one case from the first seed on, or *runs* times under ThreadSanitizer, which stops at the first race.
 
-    A few runs are as good as many where nothing is wrong; a race that hides behind luck needs many.
+    The default suits a kernel that should pass. A known race that shows only with rare timings needs more *runs*.
     """
     if lane == "scheduler":
         return run([str(program), case, "1", str(seeds)], timeout=timeout)

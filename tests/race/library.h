@@ -1,4 +1,4 @@
-/* What the lanes and the cases take from the libraries: compiled once for all builds of a lane (lanes.py). */
+/* Standard headers of the lanes and the cases.  They are compiled once for all builds of a lane (lanes.py). */
 #pragma once
 #include <pthread.h>
 #include <ucontext.h>

@@ -2,7 +2,7 @@
 #pragma once
 #include "host.h"
 #define SUM_T uint
-#ifndef SUM_BYTES                /* with 8 a state is two words */
+#ifndef SUM_BYTES                /* 4 or 8.  With 8-byte sums, a state has two words. */
 #define SUM_BYTES 4
 #endif
 #include "primitives/look_back.h"
@@ -24,7 +24,7 @@ static bool look_back_right(Random &random, ulong) {
   return !control[CONTROL_STATUS];
 }
 
-/* Who waits for a tile that nobody has says so. */
+/* A group reports STATUS_TIMEOUT if no group has the tile that it waits for. */
 static bool unfinished_right(Random &, ulong) {
   Array<uint> control(2);
   Array<ulong> states(2 * STATE_WORDS);

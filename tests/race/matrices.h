@@ -1,4 +1,4 @@
-/* Breadth-first search of a matrix that nobody has checked, by groups of one work-item. */
+/* Breadth-first search of an unchecked matrix, by groups of one work-item. */
 #pragma once
 #include "members.h"
 #include "bfs/matrix.cl"

@@ -2,8 +2,9 @@
  *
  * Every word keeps the values it has had during a launch, in their order.  A work-item has seen each word up to a place
  * in that order, and a load returns the value of that place or of a later one.  A store publishes what its work-item had
- * seen at its last fence; who reads it has seen the same after a fence of its own.  An update in one step reads the last
- * value, and hands on what that published.  Barriers and sg_sync() share what the work-items have seen.
+ * seen at its last fence.  A work-item that loads the stored value has seen the same after its next fence.  An atomic
+ * update reads the last value, and publishes what the store of that value published, too.  Barriers and sg_sync() share
+ * what the work-items have seen.
  * This is C11 without loads that foresee stores; after J. Kang, C. Hur, O. Lahav, V. Vafeiadis, D. Dreyer, "A promising
  * semantics for relaxed-memory concurrency", POPL 2017.  Plain accesses go to the memory itself: ThreadSanitizer is for
  * those.
@@ -11,7 +12,7 @@
 #pragma once
 
 namespace memory {
-typedef std::vector<uint> View;  /* of each word the place up to which it was seen */
+typedef std::vector<uint> View;  /* view[number of a word]: the place up to which it was seen */
 static void join(View &view, const View &other) {
   if (view.size() < other.size()) view.resize(other.size());
   uint *to = view.data();
@@ -35,8 +36,8 @@ struct Word {
   std::vector<Value> values;
 };
 static std::unordered_map<const volatile void *, Word> words;
-static bool is_weak;             /* of this seed */
-static Seen &seen();             /* by the running work-item */
+static bool is_weak;             /* Whether this seed lets loads return older values. */
+static Seen &seen();             /* The places that the running work-item has seen. */
 static Random loads(1);
 
 static ulong bits_at(const volatile void *p, size_t size) {

@@ -72,7 +72,7 @@ struct EdgeList : Weighted {
   }
 };
 
-/* Who waits for a group that does not come says so, and does not go on. */
+/* A group that waits for a missing group reports STATUS_TIMEOUT and ends at its first barrier. */
 static bool alone_right(Random &random, ulong seed) {
 #if CLIMB_LIMIT
   EdgeList work(random, seed);

@@ -149,7 +149,8 @@ struct Levels {
     launch(N_ITEMS, [&] { write_entries(0, LEVEL_ARGUMENTS, mates, leaders, begins, keys, slots); }, GROUPING);
   }
   const int *of_next(int word) const { return arena + levels[LEVEL_WORDS + word]; }
-  /* When light edges were dropped, those that stay have their weight, at both ends. */
+  /* Whether the next level is the contraction of this one.  drops: some edges may be missing, but every other edge has
+   * its full weight in the rows of both ends. */
   bool is_contraction(bool drops = false) const {
     std::map<std::pair<int, int>, long> expected, found;
     Array<long> weights_of(levels[LEVEL_WORDS + LEVEL_VERTICES]);
@@ -348,7 +349,8 @@ static bool growing_right(Random &random, ulong) {
   return true;
 }
 
-/* The leaves of a star, each of which is twice in its row, are matched once: all but one, or those that are too heavy. */
+/* The hub's row has every leaf of a star at least twice, but each leaf is matched only once.  One leaf stays unmatched
+ * if their number is odd. */
 static bool leaves_right(Random &random, ulong) {
   Levels on(random, true);
   std::fill(on.vertex_weights.begin(), on.vertex_weights.end(), 1);
@@ -411,7 +413,7 @@ static bool halving_right(Random &random, ulong) {
   return told == 1 && grown == before && cut == cut_before || told == cut - cut_before;
 }
 
-/* Of the blocks of one partition, each finds that of another one with which it shares most. */
+/* find_partners finds, for each block of one partition, the block of another that shares the most weight with it. */
 static bool partners_right(Random &random, ulong) {
   Levels on(random);
   const uint n_parts = 2 + random.below(3);

@@ -46,7 +46,7 @@ template <class Probe> static bool is_counted_locally(Random &random, int start,
 
 static bool local_atomics_right(Random &random, ulong) {
   if (!is_counted_locally(random, 0, 1, local_add_int32)) return false;
-#if __has_feature(thread_sanitizer)  /* to which the volatile loads of the others are races */
+#if __has_feature(thread_sanitizer)  /* it reports the volatile loads of the other two as races */
   return true;
 #else
   return is_counted_locally(random, 1 << 20, -1, local_min_int32) && is_counted_locally(random, 0, 1, local_cmpxchg_int32);

@@ -92,7 +92,7 @@ static bool queues_right(Random &random, ulong seed) {
   return on.are_levels(on.distances, on.predecessors, on.max_depth) && on.is_whole();
 }
 
-/* Who leads a member that does not come says so, and ends. */
+/* A leader that waits for a missing member reports STATUS_TIMEOUT and ends.  It waits only in wide levels. */
 static bool alone_right(Random &random, ulong seed) {
   Queued on(random, seed);
   on.max_depth = 1u << 30;

@@ -21,8 +21,8 @@ struct Ratings {
 
   Ratings(Random &random, ulong seed) : n_users(2 + (int)random.below(12)), n_items(2 + (int)random.below(12)) {
     std::set<std::pair<int, int>> ratings;       /* item first */
-    if (seed % 4 == 0) n_items = 1;                                     /* one item that all have rated */
-    if (seed % 4 == 1) n_users = 1;                                     /* one user who has rated all */
+    if (seed % 4 == 0) n_items = 1;                                     /* One item has all ratings. */
+    if (seed % 4 == 1) n_users = 1;                                     /* One user has all ratings. */
     const int most = seed % 4 == 2 ? n_users * n_items : 20;            /* nearly full, or sparse */
     for (int k = 0; k < 4 * most; k++) ratings.insert({(int)random.below(n_items), (int)random.below(n_users)});
     n = (int)ratings.size();

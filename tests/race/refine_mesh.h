@@ -52,7 +52,7 @@ struct Rounds {
       mark(N_ROWS, mesh.ask, mesh.points, mesh.corners, mesh.links, mesh.sides, mesh.point_segments, candidates, keys,
            mesh.state, mesh.owners, rim, cavity, unsure, heads, spots, ends, mesh.urgencies, words);
     });
-    if (by_writing) mesh.owners = kept;  /* the claims of the walk are not those that count */
+    if (by_writing) mesh.owners = kept;  /* Undo the claims of `mark`: write_keys makes the claims instead. */
     for (int only_raise = 0; only_raise < 2 && by_writing; only_raise++)
       launch(ITEMS, [&] { write_keys(N_ROWS, only_raise, mesh.state, heads, keys, rim, cavity, mesh.owners); });
     launch(ITEMS, [&] {
@@ -92,7 +92,7 @@ struct Rounds {
         again(++round);
         put_in(false);
       }
-      most = mesh.state[N_POINTS] > before ? most_rows : 1;  /* of one candidate alone none loses */
+      most = mesh.state[N_POINTS] > before ? most_rows : 1;  /* A single candidate cannot lose. */
       if (mesh.state[N_GIVEN_UP] || mesh.state[N_POINTS] == ROOM) return false;
     }
     return false;
@@ -148,7 +148,7 @@ static bool finish_right(Random &random, ulong) {
   return listed.size() == n_parts && n_parts == expected;
 }
 
-/* What is stretched sideways is not Delaunay any more. */
+/* Shearing makes a mesh non-Delaunay, and flips repair it. */
 static bool flips_right(Random &random, ulong) {
   Rounds on(random);
   if (!on.refine(false, 1)) return false;

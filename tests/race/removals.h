@@ -3,7 +3,7 @@
 #pragma once
 #include "host.h"
 #include "color/orders.cl"
-namespace edges {                /* whose words have the same names */
+namespace edges {                /* edge_rounds.cl has another STATE_WORDS. */
 #undef STATE_WORDS
 #include "color/edge_rounds.cl"
 }
@@ -27,7 +27,7 @@ struct Symmetric {
   }
 };
 
-/* What is left is the core: every vertex has more neighbours left than the threshold. */
+/* The remaining vertices are the core: the degree of each in the remaining graph is above the threshold. */
 static bool removals_right(Random &random, ulong) {
   Symmetric on(random);
   const int n = on.n;

@@ -1,7 +1,7 @@
 /* Small directed graphs to search, with hubs that several lead to at the same time, and long ways. */
 #pragma once
 
-#define PIECE 4                  /* so that rows are cut in pieces, and queues run over */
+#define PIECE 4                  /* Low limits: small graphs have rows of several pieces, and queues overflow. */
 #define OWN_LENGTH 3
 #ifndef QUEUE_ROWS
 #define QUEUE_ROWS 4

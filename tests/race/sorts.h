@@ -40,7 +40,7 @@ static bool sort_right(Random &random, ulong) {
   return values == order && std::is_sorted(keys.begin(), keys.end()) && !control[CONTROL_STATUS];
 }
 
-/* Who waits for a tile that nobody has says so. */
+/* A group reports STATUS_TIMEOUT if no group has the tile that it waits for. */
 static bool unfinished_right(Random &, ulong) {
   const int n = 2 * TILE;
   Array<uint> keys(n), values(n), out_keys(n), out_values(n), starts(N_PASSES * RADIX), control = {1, 0}, states(2 * RADIX);

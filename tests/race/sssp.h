@@ -2,7 +2,7 @@
  * predecessors, by rounds. */
 #pragma once
 #include "searched.h"
-#define FEW_ROWS 4u              /* so that buckets grow now and then */
+#define FEW_ROWS 4u              /* Small graphs have turns with fewer rows, so buckets grow now and then. */
 #include "sssp/frontier.cl"
 #define start start_predecessors
 #include "traversal/predecessors.cl"
@@ -49,7 +49,7 @@ static bool near_far_right(Random &random, ulong seed) {
   return paths.right(limit);
 }
 
-/* Who waits for a group that does not come says so, and goes on for one turn at most. */
+/* A group that waits for a missing group reports STATUS_TIMEOUT and ends after at most one more turn. */
 static bool alone_right(Random &random, ulong seed) {
   if (IN_ONE_GROUP) return true;
   Paths paths(random, seed);
@@ -84,7 +84,7 @@ static bool predecessors_right(Random &random, ulong seed) {
   launch(n, [&] { find(n, on.row_offsets, on.column_indices, on.edge_weights, distances, found, rounds); });
   launch(1, [&] { mark_sources(1, &on.source, rounds); });
   launch(n, [&] { follow_all(n, on.row_offsets, on.column_indices, on.edge_weights, distances, found, rounds, lists, state); });
-  auto are_different = [&](int round) {        /* what a round has listed */
+  auto are_different = [&](int round) {        /* whether the round listed no vertex twice */
     const auto list = lists.begin() + (size_t)n * (round & 1);
     Array<int> listed(list, list + std::min((int)state[round & 3], n));
     std::sort(listed.begin(), listed.end());

@@ -2,7 +2,7 @@
 #pragma once
 #include "host.h"
 #include <set>
-#define N_SAMPLES 60             /* so that some graphs are sampled and others counted */
+#define N_SAMPLES 60             /* Graphs with more entries are sampled, others are read whole. */
 #define FAR_DISTANCE 3
 #define N_CLIMBS 8
 #define MAX_CLIMB 4
@@ -10,10 +10,10 @@
 #define N_STARTS 3
 #define SHORT_SEEN 5
 #define SHORT_LOOKS 9
-#define SCALE 4294967296         /* so that many additions have high words */
+#define SCALE 4294967296         /* Distances count in units of 2 ** -32, so adding them changes the high word. */
 #include "data/graph_stats.cl"
 
-static const uint BASE = 0xfffffff8u;  /* so that sums run over their low words */
+static const uint BASE = 0xfffffff8u;  /* Sums start just below 2 ** 32, so their low words overflow. */
 
 static bool stats_right(Random &random, ulong) {
   const int n = 1 + (int)random.below(40);

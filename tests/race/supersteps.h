@@ -14,7 +14,9 @@ namespace in_blocks {
 /* Ratings in matchings, as they come in a random order. */
 struct Matched : Ratings {
   uint n_groups;
-  Array<uint> matching, segments = {0};    /* of each rating; a segment is added when it ends */
+  /* matching[k]: the number of the matching that has rating k.  segments: the first step of each segment, then the
+   * number of steps. */
+  Array<uint> matching, segments = {0};
   Array<uint> control, status;
 
   Matched(Random &random, ulong seed) : Ratings(random, seed), n_groups(1 + random.below(4)), matching(n) {
@@ -76,8 +78,8 @@ struct ItemBlocks : Matched {
     for (uint r = (uint)by_rank.size() - 1; r > 0; r--) std::swap(by_rank[r], by_rank[random.below(r + 1)]);
     for (uint r = 0; r < by_rank.size(); r++) rank[by_rank[r]] = r;
     const uint n_items_held = n_groups * SLOTS_PER_GROUP;
-    std::map<std::pair<uint, uint>, uint> step;  /* of a block and a matching */
-    std::set<std::pair<uint, uint>> is_wide;     /* those in which not only the first group has ratings */
+    std::map<std::pair<uint, uint>, uint> step;  /* (block, matching) -> number of the step */
+    std::set<std::pair<uint, uint>> is_wide;     /* (block, matching) with ratings of other groups than the first */
     for (int k = 0; k < n; k++) {
       const uint r = rank[items[k]];
       step[{r / n_items_held, matching[k]}] = 0;
@@ -111,7 +113,7 @@ template <class Sweep> static bool sweep_right(Random &random, ulong seed) {
   return sweep.right();
 }
 
-/* Who waits for a group that does not come says so, and does not go on. */
+/* A group that waits for a missing group reports STATUS_TIMEOUT and ends at its first barrier. */
 template <class Sweep> static bool alone_right(Random &random, ulong seed) {
   Sweep sweep(random, seed);
   sweep.n_groups = 2;

@@ -1,7 +1,7 @@
 /* Colouring by a work-group a row, and moves that balance the classes; launched as clgraph/algorithms/color does. */
 #pragma once
 #include "host.h"
-#define BITMAP_WORDS 1           /* so that colours are looked at a window at a time */
+#define BITMAP_WORDS 1           /* A window holds 32 colours.  More colours take several windows. */
 #define STEPS 1
 #include "color/speculative_hubs.cl"
 #include "color/balance.cl"

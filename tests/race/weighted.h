@@ -1,7 +1,7 @@
 /* Small graphs of few different weights, so that ties decide; their spanning forest by Kruskal's algorithm. */
 #pragma once
 
-#define TILE 6                   /* so that rows cross tiles, and tiles hold more entries than are in flight */
+#define TILE 6                   /* Rows cross tile borders.  A sub-group of one lane takes two steps for a tile. */
 #define STEPS 3
 #include "minimum_spanning_forest/rows.cl"
 
