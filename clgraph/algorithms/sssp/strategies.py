@@ -201,7 +201,8 @@ def _typical_weight(weights: NDArray[Any] | None) -> float:
     few = weights[:: 1 + weights.size // _FEW_WEIGHTS]
     few = np.sort(few[np.isfinite(few)])
     few = few[: max(1, few.size * 9 // 10)]
-    return min(float(few.mean(dtype=np.float64)), _WIDEST) if few.size else 1.0
+    with np.errstate(over="ignore"):  # The mean may overflow to infinity, and the result is at most _WIDEST.
+        return min(float(few.mean(dtype=np.float64)), _WIDEST) if few.size else 1.0
 
 
 def _default_delta(problem: SearchProblem) -> float:
