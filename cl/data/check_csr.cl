@@ -85,7 +85,7 @@ INLINE int8 running_sum(int8 x) {
 }
 #endif
 
-/* What a work-item has found in the entries that it has read; u is the row of the last one. */
+/* The findings of a work-item about the entries that it has read.  u is the row of the last one. */
 typedef struct {
   ints_t descents, repeats;
   ulongs_t difference;

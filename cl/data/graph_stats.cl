@@ -132,8 +132,8 @@ INLINE void measure_samples(int n, long m, const __global offset_t *restrict row
   add_local_pair(pairs + 2 * PAIR_ROOTS, roots);
 }
 
-/* Climb from CLIMBS_AT_ONCE vertices, of which the first has number s among those that are climbed from: follow smaller
- * first neighbours to a vertex without one, for at most MAX_CLIMB steps. */
+/* Make the climbs number s … s + CLIMBS_AT_ONCE - 1.  A climb goes from a vertex to its first neighbour, as long as that is
+ * smaller, for at most MAX_CLIMB steps. */
 INLINE void climb(int n, ulong s, const __global offset_t *restrict row_offsets,
                   const __global int *restrict column_indices, volatile __global uint *state) {
   int at[CLIMBS_AT_ONCE], is_climbing = 1;

@@ -16,7 +16,7 @@ CACHED_BYTES = 2.0**20  # size of a working set that fits a second-level cache
 
 # CPUs.
 CPU_SORT_BYTES, CPU_SORT_SECONDS = 705.0, 2.43e-3  # bytes that a sort moves per rating; fixed time of a sort
-CPU_KEYED_SORT = 1.44  # Sorting ratings by block or by matching takes 1.44 times as long as by user and item.
+CPU_KEYED_SORT = 1.44  # time of sorting ratings by block or by matching, divided by the time by user and item
 CPU_MATCH_LOADS, CPU_REPEATED_LOADS = 18.2, 0.428  # dependent loads per matched rating, and per repeated proposal
 
 # GPUs.
