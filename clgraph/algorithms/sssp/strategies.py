@@ -15,6 +15,7 @@ from clgraph.algorithms.traversal import queues
 from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.algorithms.traversal.strategies import rounds_strategies, search_recipe
 from clgraph.arguments import checked_number
+from clgraph.data.graphs.wrapped import is_unread
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.host import sequential
 from clgraph.engine.planned import planned
@@ -255,10 +256,10 @@ def contenders(problem: SearchProblem, facts: DeviceFacts) -> tuple[str, ...]:
 def _suits_buckets(problem: SearchProblem) -> bool:
     """Return whether circular buckets that span the greatest weight are narrow enough.
 
-    The weights may be unchecked. A pass over them takes far less time than the search.
+    The weights of a matrix may be unchecked. A pass over them takes far less time than the search.
     """
     weights = problem.graph.arrays[2] if problem.weighted else None
     if weights is None or not weights.size:
         return True
-    greatest = float(weights.max())
+    greatest = float(weights.max() if is_unread(problem) else problem.weight_range[1])  # A graph keeps its range.
     return math.isfinite(greatest) and greatest <= _MAX_WIDTH * _MAX_BUCKETS * _typical_weight(weights)
