@@ -132,7 +132,7 @@ INLINE void measure_samples(int n, long m, const __global offset_t *restrict row
   add_local_pair(pairs + 2 * PAIR_ROOTS, roots);
 }
 
-/* Make the climbs number s … s + CLIMBS_AT_ONCE - 1.  A climb goes from a vertex to its first neighbour, as long as that is
+/* Make the climbs number s … s + CLIMBS_AT_ONCE - 1.  A climb goes from a vertex to its first neighbour while that is
  * smaller, for at most MAX_CLIMB steps. */
 INLINE void climb(int n, ulong s, const __global offset_t *restrict row_offsets,
                   const __global int *restrict column_indices, volatile __global uint *state) {
