@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # type checkers and editors read these; a test compares them 
     from clgraph.algorithms.bfs import bfs as bfs
     from clgraph.algorithms.color import Coloring as Coloring
     from clgraph.algorithms.color import color as color
+    from clgraph.algorithms.color.columns import ColumnColoring as ColumnColoring
     from clgraph.algorithms.color.columns import color_columns as color_columns
     from clgraph.algorithms.color.conflicts import count_conflicts as count_conflicts
     from clgraph.algorithms.connected_components import Components as Components
@@ -57,7 +58,7 @@ __version__ = "0.1.0"
 _NAMES = {  # module: the public names it defines
     "clgraph.algorithms.bfs": "BFS bfs",
     "clgraph.algorithms.color": "Coloring color",
-    "clgraph.algorithms.color.columns": "color_columns",
+    "clgraph.algorithms.color.columns": "ColumnColoring color_columns",
     "clgraph.algorithms.color.conflicts": "count_conflicts",
     "clgraph.algorithms.connected_components": "Components connected_components",
     "clgraph.algorithms.refine_mesh": "RefinedMesh refine_mesh",

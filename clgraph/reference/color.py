@@ -1,4 +1,4 @@
-"""A check that colourings are proper: colourings of graphs at distance 1 or 2, and of the columns of a matrix."""
+"""Checks of colourings: of graphs at distance 1 or 2, of the columns of a matrix, and star colourings."""
 
 from __future__ import annotations
 
@@ -55,6 +55,39 @@ def check_coloring(graph: Any, colors: NDArray[Any], distance: int = 1, bipartit
     used = used[: int(colors.max(initial=-1)) + 1]
     if not used.all():
         raise VerificationError(f"no vertex has colour {used.argmin()}, but one has colour {used.size - 1}")
+
+
+def check_star_coloring(graph: Any, colors: NDArray[Any]) -> None:
+    """Raise an error unless *colors* is a star colouring of *graph*, which is undirected.
+
+    This checks the definition: the colouring is proper, and no path of four vertices has only two colours. Such a path
+    exists exactly if the ends u and v of an entry both have several neighbours of the other end's colour.
+
+    Parameters
+    ----------
+    graph : Graph or scipy sparse array
+        A symmetric pattern; self-loops are ignored.
+    colors : int32 array
+        The colour of each vertex.
+
+    Raises
+    ------
+    VerificationError
+        The colouring is wrong; the message names the entry.
+    """
+    check_coloring(graph, colors)
+    matrix = _pattern(graph)
+    counts = csr_array(matrix @ _indicator(colors))
+    for start, rows in _chunks(matrix, 1, False):
+        u, v = _row_numbers(rows, start), rows.indices
+        u, v = u[u != v], v[u != v]
+        if u.size and (at := first(_repeats(counts, u, colors[v]) & _repeats(counts, v, colors[u]))) is not None:
+            raise VerificationError(f"entry ({u[at]}, {v[at]}) is the middle of a path of four vertices in two colours")
+
+
+def _repeats(counts: csr_array, vertices: NDArray[Any], colors: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return whether each vertex has several neighbours of the colour beside it."""
+    return np.asarray(counts[vertices, colors]).ravel() > 1
 
 
 def _check_entries(rows: csr_array, start: int, colors: NDArray[Any]) -> None:

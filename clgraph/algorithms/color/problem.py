@@ -95,11 +95,11 @@ class ColoringProblem(GraphProblem):
     def nets(self) -> csr_array:
         """A boolean matrix whose entry (i, j) is True if net i has member j. In a graph, net i includes vertex i."""
         graph = self.graph
+        if self.bipartite and not graph.has_sorted_rows:  # Repeated entries may be in rows that are not sorted.
+            graph = graph.sorted_pattern()
         pattern = as_csr_array(graph.row_offsets, graph.column_indices, np.ones(graph.n_edges, bool))
         if not self.bipartite:
             pattern = csr_array(pattern + eye_array(graph.n_vertices, dtype=bool, format="csr"))
-        elif not graph.has_sorted_rows:
-            pattern.sum_duplicates()
         return pattern
 
     @property
