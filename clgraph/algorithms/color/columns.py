@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from clgraph.algorithms.color import ALGORITHM, Coloring, Options
-from clgraph.algorithms.color.problem import MAX_PAIRS, ColoringProblem, as_problem
+from clgraph.algorithms.color.problem import MAX_PAIRS, ColoringProblem, as_problem, columns_graph
 from clgraph.algorithms.color.star import conflict_graph, entry_places
 from clgraph.arguments import Seed, checked_flag
 from clgraph.data.graphs.graph import Graph
@@ -171,27 +171,28 @@ def color_columns(
     (2, True)
     """
     symmetric = checked_flag("symmetric", symmetric)
-    columns = as_problem(
-        matrix, distance=2, order=order, deterministic=deterministic, seed=seed, bipartite=True, prefer=prefer
-    )
+    settings: dict[str, Any] = {"order": order, "deterministic": deterministic, "seed": seed, "prefer": prefer}
     solve = partial(ALGORITHM.solve, strategy=strategy, session=session, verify=verify, options=options)
-    found = _star_coloring(columns, solve) if symmetric else solve(columns)
+    if symmetric:
+        graph, _ = columns_graph(matrix)
+        found = _star_coloring(graph, solve, settings)
+    else:
+        problem = as_problem(matrix, distance=2, bipartite=True, **settings)
+        graph, found = problem.graph, solve(problem)
     if symmetric and verify:
         from clgraph.reference.color import check_star_coloring
 
-        check_star_coloring(columns.graph, found.colors)
+        check_star_coloring(graph, found.colors)
     result = ColumnColoring(*found)
-    result.distance, result.graph, result.info, result.symmetric = 2, columns.graph, found.info, symmetric
+    result.distance, result.graph, result.info, result.symmetric = 2, graph, found.info, symmetric
     return result
 
 
-def _star_coloring(columns: ColoringProblem, solve: Callable[[ColoringProblem], Coloring]) -> Coloring:
+def _star_coloring(graph: Graph, solve: Callable[[ColoringProblem], Coloring], settings: dict[str, Any]) -> Coloring:
     """Return the star colouring of a symmetric matrix, or its colouring at distance 2 if that has fewer colours."""
-    columns.graph.require_reverses()
-    settings: dict[str, Any] = {name: getattr(columns, name) for name in ("order", "deterministic", "seed", "prefer")}
-    found = solve(as_problem(conflict_graph(columns.graph), **settings))
-    at_distance_two = as_problem(columns.graph, distance=2, **settings)
-    if columns.prefer != "colors" or at_distance_two.n_pairs > MAX_PAIRS:
+    graph.require_reverses()
+    found = solve(as_problem(conflict_graph(graph), **settings))
+    if settings["prefer"] != "colors" or ColoringProblem(graph, 2).n_pairs > MAX_PAIRS:
         return found
-    other = solve(at_distance_two)
+    other = solve(as_problem(graph, distance=2, **settings))
     return other if other.n_colors < found.n_colors else found
