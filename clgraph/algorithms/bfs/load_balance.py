@@ -100,7 +100,7 @@ def plot_balance(profile: BalanceProfile, path: str | Path, name: str) -> None:
         ):
             counts = np.bincount(np.ceil(np.log2(sizes + 1)).astype(int), minlength=n_bins)
             axes.bar(range(n_bins), counts, width=0.9)
-            limit = 0.5 + np.log2(profile.mda + 1)  # Bar k counts the numbers that have k binary digits.
+            limit = 0.5 + np.log2(profile.mda + 1)  # Bar k of the plot counts the numbers that have k binary digits.
             axes.axvline(limit, color="C3", linestyle="--", label=f"most edges allowed: {profile.mda:,}")
             axes.set_yscale("symlog", linthresh=1)
             axes.set_xticks(range(n_bins), map(_bin_label, range(n_bins)), rotation=45, ha="right")

@@ -16,28 +16,34 @@ from clgraph.data.graphs.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Gathers, Work
 
-DEEP_LEVELS = 40.0  # levels. Deeper searches have few frontiers that are large enough to go bottom-up.
-# A search that reaches less than this share of the vertices has no large frontier, so it stays top-down.
+# A breadth-first search of more levels than this has few frontiers that are large enough to go bottom-up.
+DEEP_LEVELS = 40.0
+# A breadth-first search that reaches less than this share of the vertices has no large frontier, so it stays top-down.
 TURNED_SHARE = 0.25
-# CPUs. The time of one core is expressed in dependent loads from its second-level cache.
-VERTEX_LOADS, ENTRY_LOADS = 0.5, 0.25  # loads per reached vertex, and per entry that a top-down search reads
-# Loads per mispredicted branch at a far neighbour; greatest number of mispredicted branches per reached vertex.
+# On CPUs, the cost model counts the time of one core in dependent loads from the core's second-level cache.
+# A top-down search on a CPU costs this many cache loads per reached vertex, and this many per entry that it reads.
+VERTEX_LOADS, ENTRY_LOADS = 0.5, 0.25
+# A mispredicted branch at a far neighbour costs 2 loads, and a reached vertex causes at most 4 mispredicted branches.
 GUESS_LOADS, GUESSES_PER_VERTEX = 2.0, 4.0
-PULL_LOADS = 2.5  # loads per vertex in all bottom-up levels together
+PULL_LOADS = 2.5  # The bottom-up levels of a search together cost this many cache loads per vertex.
 # The top-down levels of a search that later goes bottom-up take a fifth of the time of an entirely top-down search.
 PUSHED_SHARE = 0.2
-SHARED_LEVEL_VERTICES = 64.0  # vertices. Cores share a level only if it has at least 64 (cl/bfs/meeting.h).
-# k cores need 1.25 / k of the time that one core needs, because one core expands the narrow levels alone.
+# CPU cores share a level only if it has at least this number of vertices (cl/bfs/meeting.h has the same bound).
+SHARED_LEVEL_VERTICES = 64.0
+# With k CPU cores, a search takes 1.25 / k of the time of one core, because one core expands the narrow levels alone.
 SHARING_FACTOR = 1.25
-ATOMIC_UNITS = 5.0  # cores. Five cores that use atomics are as fast as one core that uses none.
-CPU_VERTEX_BYTES = 16.0  # memory traffic per vertex
-# Memory traffic per row of a matrix: to write the answer to new memory, and to check the rows of unreached vertices.
+# Five CPU cores that use atomics to visit vertices are as fast as one core that uses no atomics.
+ATOMIC_UNITS = 5.0
+CPU_VERTEX_BYTES = 16.0  # On a CPU, a search reads and writes 16 bytes of memory per vertex.
+# A search of an unchecked matrix moves 112 bytes per row: to write the answer, and to check rows of unreached vertices.
 CHECKED_VERTEX_BYTES = 112.0
 # GPUs.
-VERTEX_BYTES, PULL_VERTEX_BYTES = 16.0, 60.0  # memory traffic per vertex: only top-down, and with bottom-up levels
-LEVEL_BARRIERS = 1.1  # grid barriers per level. The time of three dependent accesses is included.
-PULL_BARRIERS = 6.0  # grid barriers in all levels of a search that goes bottom-up
-PULL_ENTRIES = 6.0  # mean number of entries that a vertex reads in the bottom-up levels
+# On a GPU, a search moves 16 bytes of memory per vertex if it is only top-down, and 60 if it also goes bottom-up.
+VERTEX_BYTES, PULL_VERTEX_BYTES = 16.0, 60.0
+# A level on a GPU costs the time of 1.1 grid barriers, which includes three memory accesses that wait for each other.
+LEVEL_BARRIERS = 1.1
+PULL_BARRIERS = 6.0  # Number of grid barriers in all levels of a search that goes bottom-up.
+PULL_ENTRIES = 6.0  # Mean number of neighbours that a vertex reads in all bottom-up levels together.
 # A work-group reads a hub's row bottom-up in steps of 2048 entries. A step takes the time of 4 dependent loads.
 HUB_STEP_ENTRIES, HUB_STEP_LOADS = 2048.0, 4.0
 
@@ -80,7 +86,8 @@ def direction_optimizing(problem: SearchProblem, facts: DeviceFacts) -> Work:
     stats, pushed = problem.stats, frontier(problem, facts)
     n = float(stats.n_vertices)
     if not turns_round(stats):
-        return pushed.times(1.0, 1.2)  # The search stays top-down, but runs a larger kernel.
+        # The search stays top-down, but it pays a fifth more for the larger kernel that could also go bottom-up.
+        return pushed.times(1.0, 1.2)
     if facts.is_cpu:
         return pushed.times(1.0, PUSHED_SHARE) + Work(chains=(Chain(PULL_LOADS * n / facts.compute_units, NEAR_BYTES),))
     entries = min(float(stats.n_edges), PULL_ENTRIES * n)

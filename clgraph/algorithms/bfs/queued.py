@@ -17,12 +17,15 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch
 
 SOURCE, _BITMAPS = "bfs/queue.cl", "bfs/bitmaps.cl"
-# Work-groups per core in kernels over all vertices. 16 small ones let all cores finish at about the same time.
+# Work-groups per CPU core in kernels over all vertices. With 16 small groups, all cores end at about the same time.
 _GROUPS_PER_UNIT = 16
-_BUDGET = 2**23  # edges per launch of search_queue, so that a launch takes only a fraction of a second
-_MAX_ALONE = 4096  # vertices. Smaller frontiers are expanded faster by one core without atomics than by many with them.
-_ANY = 2**62  # a number of rows that means "no limit"
-_PARTS = 64  # The search stays top-down while the frontier has less than 1/64 of the vertices.
+# Greatest number of edges per launch of the kernel search_queue, so that a launch takes only a fraction of a second.
+_BUDGET = 2**23
+# One core without atomics expands a frontier of fewer vertices than this faster than many cores with atomics do.
+_MAX_ALONE = 4096
+_ANY = 2**62  # This number of rows stands for "no limit on the number of rows".
+# The search stays top-down while the frontier has less than 1/64 of the graph's vertices.
+_PARTS = 64
 _DEPTH, _EDGES, _NEXT, _EXPANDED, _LEFT, _STATUS, _REACHED, _SEGMENTS = range(8)  # words of cl/bfs/place.h
 
 
@@ -98,7 +101,8 @@ class QueuedSearch:
         """Search from the vertices in the queues."""
         place = self._search_alone((0, 0))
         while place[_LEFT] and place[_DEPTH] <= self._max_depth:
-            if place[_EXPANDED]:  # The last launch used up its budget within a level.
+            # The last launch of the kernel stopped in the middle of a level, because its budget of edges was used up.
+            if place[_EXPANDED]:
                 place = self._search_alone((place[_DEPTH], place[_EXPANDED]))
             elif place[_NEXT] and self._is_bottom_up(place):
                 if not (depth := self._search_bottom_up(place)):

@@ -20,7 +20,7 @@ from clgraph.engine.planned import planned
 from clgraph.model.recipe import Array, Phase, Recipe, Setting, Use
 from clgraph.model.strategy import Strategy, Unchecked
 
-_LEVEL_GROUP = 64  # work-group size if the host launches each level
+_LEVEL_GROUP = 64  # Work-group size if the host launches a kernel for each level of the search.
 
 
 def frontier(problem: SearchProblem, facts: DeviceFacts) -> Recipe:

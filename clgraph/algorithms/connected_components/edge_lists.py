@@ -23,7 +23,8 @@ class EdgeComponents:
     def __init__(self, session: Session, n_vertices: int, parents: NDArray[np.int32] | None = None) -> None:
         self.session, self.n_vertices = session, n_vertices
         known = 0 if parents is None else parents.size
-        self._fours = -(-n_vertices // 4)  # A work-item of the kernels that merge and compress processes four vertices.
+        # Each work-item of the kernels that merge and compress trees processes four vertices.
+        self._fours = -(-n_vertices // 4)
         with session.driver:
             self._parent = session.empty(4 * self._fours, np.int32)
             if known < 4 * self._fours:

@@ -30,8 +30,9 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
 _MESSAGE = "connected_components/message.cl"
-_WORD = 32  # vertices per 32-bit word of a bitmap
-_WORDS, _SMALL = 32, 1 << 17  # words per block of a message. In forests of less than 2^17 vertices, a block has one.
+_WORD = 32  # A 32-bit word of a bitmap has one bit for each of 32 vertices.
+# A block of a message has 32 words, or one word if the forest has less than 2^17 vertices.
+_WORDS, _SMALL = 32, 1 << 17
 LOCAL = "rem", "hook_compress", "afforest"
 
 
@@ -166,8 +167,8 @@ def local_forest(
         session = slab.graph.session
         with session.driver:
             plan: ComponentsPlan = STRATEGIES[strategy].plan(session, ComponentsProblem(slab.graph.as_graph()), **given)
-            # A plan with a long predicted time waits after each launch. Such a wait would keep the driver lock, which
-            # the threads of the other devices need. So the prediction is set to 0.
+            # The predicted time is set to 0, because a plan with a long predicted time waits after each launch.
+            # Such a wait would keep the driver lock, which the threads of the other devices need.
             plan.predicted_seconds = 0.0
             plan.run()
             if forest is None:
@@ -175,7 +176,8 @@ def local_forest(
             else:
                 forest.merge(plan.labels)
             forest.n_entries += slab.graph.n_edges
-            if not slab.graph.directed and "state" in plan.arrays:  # The plan may have skipped rows.
+            # The plan of an undirected graph may have skipped some rows.
+            if not slab.graph.directed and "state" in plan.arrays:
                 forest.states.append(plan.arrays["state"])
     if forest is not None:
         wait_for(forest.session)

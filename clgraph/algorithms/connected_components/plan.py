@@ -16,8 +16,10 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch
 from clgraph.runtime.session import Session
 
-_PIECES = 4  # A part of the answer is read in four pieces. While one piece is read, kernels number the next one.
-_BLOCKS = 2  # blocks of rows per compute unit. Two blocks spread rows of unequal lengths more evenly than one.
+# The answer is read in four pieces, so that kernels number the vertices of a piece while the piece before it is read.
+_PIECES = 4
+# Each compute unit gets two blocks of rows, which spread rows of unequal lengths more evenly than one block.
+_BLOCKS = 2
 
 
 class ComponentsPlan(Plan):

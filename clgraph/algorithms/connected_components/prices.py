@@ -15,28 +15,34 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.engine.host import scanned, walked
 from clgraph.model.cost import Atomics, Chain, Gathers, Part, Work
 
-NEAR_BYTES = 2.0**18  # working set of loads of near neighbours: about the size of a core's second-level cache
-SECTOR_BYTES = 64.0  # bytes that a device loads to read one entry of a row
-VERTEX_BYTES = 24.0  # memory traffic per vertex, in the passes that initialise and flatten the trees
-ENTRY_BYTES = 24.0  # memory traffic to find the row of an entry and to unite the entry's ends
-# Seconds of a CPU core per mispredicted branch of a union. With a random numbering there are up to 2 per vertex.
+NEAR_BYTES = 2.0**18  # Loads of near neighbours touch this many bytes: about the size of a core's second-level cache.
+SECTOR_BYTES = 64.0  # A device loads this many bytes of memory to read one entry of a row.
+VERTEX_BYTES = 24.0  # Bytes of memory traffic per vertex in the passes that initialise and flatten the trees.
+ENTRY_BYTES = 24.0  # Bytes of memory traffic to find the row of an entry and to unite the two vertices of the entry.
+# A branch that a CPU mispredicts in a union of two trees takes this time. Random numberings have up to 2 per vertex.
 GUESS_SECONDS = 3e-8
-OUTSIDE_PER_TREE = 8.0  # vertices that the sample leaves outside the giant component, per tree of first hooks
-MIN_OUTSIDE_SHARE = 0.02  # At least this share of the vertices is assumed to stay outside the giant component.
-HUB_ROW_LOADS = 16.0  # dependent loads per entry of the longest row. The lanes of a GPU's sub-group share the entries.
-# Memory traffic to validate a matrix and unite its edges, per entry and per vertex.
+# The sampling rounds leave about 8 vertices outside the giant component for each tree of first-neighbour hooks.
+OUTSIDE_PER_TREE = 8.0
+# The cost model assumes that at least this share of the vertices is outside the giant component.
+MIN_OUTSIDE_SHARE = 0.02
+# A GPU makes 16 dependent loads per entry of the longest row, although the lanes of a sub-group share the row.
+HUB_ROW_LOADS = 16.0
+# Bytes of memory traffic to validate a matrix and to unite the ends of its entries: per entry, and per vertex.
 CHECKED_ENTRY_BYTES, CHECKED_VERTEX_BYTES = 22.0, 62.0
 # If first-hook trees are at least this deep, the longest row counts in full, because hubs come after their neighbours.
 FLAT_HOOK_DEPTH = 32.0
-_SCANS = 0.5  # cost of scipy in addition to its search, in passes over all vertices and entries
-_CALL = Work(host_seconds=5e-5)  # fixed time of a call to scipy
+# Besides its search, a call of scipy costs half a pass over all vertices and entries.
+_SCANS = 0.5
+_CALL = Work(host_seconds=5e-5)  # A call to scipy takes this time on a graph of any size.
 
-# If more than this share of the sampled vertices is in the largest tree, nearly all vertices are in one tree after each
-# vertex was hooked to its first neighbour.
+# First-neighbour hooks have put nearly all vertices into one tree if the largest tree has more of a sample than this.
 ONE_TREE_SHARE = 0.5
-HUB_TREE_SHARE = 0.1  # share of sampled vertices in the largest tree. Above this, hubs have joined many trees.
-FEW_TREES_SHARE = 2e-3  # trees per vertex. Below this, a round of stride 4 hooks about 100 vertices of each tree.
-SMALL_COMPONENTS_REACH = 0.4  # share of vertices that a search reaches. Below this, skipping a component saves no time.
+# If the largest tree has more than this share of the sampled vertices, hubs have joined many trees.
+HUB_TREE_SHARE = 0.1
+# With fewer trees per vertex than this, a sampling round of stride 4 hooks about 100 vertices of each tree.
+FEW_TREES_SHARE = 2e-3
+# If a search reaches less than this share of the vertices, it saves no time to skip the component that it found.
+SMALL_COMPONENTS_REACH = 0.4
 # A numbering is random if more than 0.5 of the neighbours are far and there are fewer than 0.05 trees per vertex.
 RANDOM_FAR_SHARE, RANDOM_TREES_SHARE = 0.5, 0.05
 
@@ -145,8 +151,8 @@ def sample_strides(stats: GraphStats) -> tuple[int, ...]:
         return (4,)
     if stats.far_neighbor_share > RANDOM_FAR_SHARE and stats.first_hook_tree_share < RANDOM_TREES_SHARE:
         return (4, 32)
-    # Neighbours are near each other, or there are few. Then reading a second neighbour costs little more than reading
-    # the first, so all vertices are sampled.
+    # If neighbours are near each other or few, reading a second neighbour costs little more than reading the first.
+    # Then all vertices are sampled.
     return (1, 1) if stats.mean_degree >= 3 else (1,)
 
 

@@ -21,8 +21,8 @@ from clgraph.runtime.driver.failure import typed_errors
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
-_MAX_PADDING = 1.25  # greatest ratio of the padded length of a row to its rank
-MOST_SHRINKING = 0.5  # greatest share of a row that the regularisation may remove in one step
+_MAX_PADDING = 1.25  # A row of factors may be padded to at most this multiple of its rank.
+MOST_SHRINKING = 0.5  # Regularisation may remove at most this share of a row of factors in one training step.
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def row_layout(rank: int, facts: DeviceFacts) -> RowLayout:
     return _row_layout(rank, facts.sub_group_size, (16, 8, 4) if facts.is_cpu or facts.sub_group_size == 1 else (4,))
 
 
-@lru_cache  # The choice of a strategy calls this dozens of times.
+@lru_cache  # The results are cached, because each choice of a strategy calls this function dozens of times.
 def _row_layout(rank: int, most_lanes: int, widths: tuple[int, ...]) -> RowLayout:
     layouts = []
     for width in widths:

@@ -19,9 +19,10 @@ from clgraph.runtime.driver.failure import check_status, typed_errors
 from clgraph.runtime.programs.program import Program
 from clgraph.runtime.session import Session
 
-# Ratings per launch. Launches are large, because each waits for its most popular item.
+# Ratings per launch on CPUs and on GPUs. Launches are large, because each one waits for its most popular item.
 _CPU_SLICE, _GPU_SLICE = 1 << 20, 1 << 28
-_SHORT_ROW = 64  # numbers per row. With rows of at most this length, a launch of a slice takes at most 0.2 s.
+# If rows of factors have at most this many numbers, a launch over one slice of the ratings takes at most 0.2 s.
+_SHORT_ROW = 64
 
 
 class FactorizationPlan(Plan):

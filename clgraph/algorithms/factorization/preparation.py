@@ -11,21 +11,23 @@ from clgraph.data.ratings.stats import RatingsStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Chain, Gathers, Work
 
-RATING_BYTES = 12.0  # bytes per rating: user, item and value
-CACHED_BYTES = 2.0**20  # size of a working set that fits a second-level cache
+RATING_BYTES = 12.0  # A rating takes this memory: a user, an item and a value of 4 bytes each.
+CACHED_BYTES = 2.0**20  # A working set of this size fits the second-level cache of a CPU core.
 
 # CPUs.
-CPU_SORT_BYTES, CPU_SORT_SECONDS = 705.0, 2.43e-3  # bytes that a sort moves per rating; fixed time of a sort
-CPU_KEYED_SORT = 1.44  # time of sorting ratings by block or by matching, divided by the time by user and item
-CPU_MATCH_LOADS, CPU_REPEATED_LOADS = 18.2, 0.428  # dependent loads per matched rating, and per repeated proposal
+# A sort of the ratings on a CPU moves 705 bytes per rating, and takes a fixed time of 2.43 ms.
+CPU_SORT_BYTES, CPU_SORT_SECONDS = 705.0, 2.43e-3
+# On a CPU, sorting ratings by block or by matching takes 1.44 times the time of sorting ratings by user and item.
+CPU_KEYED_SORT = 1.44
+# The search for matchings on a CPU makes 18.2 dependent loads per matched rating and 0.428 per repeated proposal.
+CPU_MATCH_LOADS, CPU_REPEATED_LOADS = 18.2, 0.428
 
-# GPUs.
-# Bytes that a sort moves per rating; fixed time of a sort; speed of copies to the device.
+# On GPUs, a sort of the ratings moves this many bytes per rating and takes this fixed time. Copies have this speed.
 SORT_BYTES, SORT_SECONDS, UPLOAD_BYTES_PER_SECOND = 200.0, 2e-3, 8e9
-ROUND_LOADS = 500.0  # dependent loads per round of the search for matchings
+ROUND_LOADS = 500.0  # Dependent loads per round of the search for matchings on a GPU.
 
 # The host.
-ITEM_SECONDS = 2e-8  # time per item to sort the items by degree
+ITEM_SECONDS = 2e-8  # Time per item for the host to sort the items by their number of ratings.
 
 Bins = tuple[int, ...]
 

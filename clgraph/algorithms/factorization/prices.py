@@ -42,33 +42,40 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Part, Work
 
 # CPUs.
-CPU_GRID_STEP_LOADS = 2.08  # loads per step of block_grid: less than CPU_STEP_LOADS, because rows stay in the cache
-CPU_STEP_LOCKS = 3.47  # The two locks of a step take the time of 3.47 measured critical sections.
-CPU_GRID_MISSES = 0.506  # rows that a block loads from memory, per vertex that has ratings in the block
-CPU_MATCHING_MISSES = 0.363  # rows of users, and of items, that a step of a matching loads from memory
-# Along a diagonal with a rating per 20 vertices of the shorter side, rows are accessed in order.
+# Cache loads per training step of block_grid. Its rows stay in the cache, so this is less than CPU_STEP_LOADS.
+CPU_GRID_STEP_LOADS = 2.08
+# The two locks of a training step together take the time of 3.47 measured critical sections.
+CPU_STEP_LOCKS = 3.47
+# Rows of factors that a block loads from memory, per user or item that has ratings in the block.
+CPU_GRID_MISSES = 0.506
+CPU_MATCHING_MISSES = 0.363  # Rows of user and item factors that a training step of a matching loads from memory.
+# If a diagonal has one rating per 20 vertices of the shorter side, a pass over it reads rows of factors in order.
 CPU_NEAR_RATINGS = 20.0
 CPU_DIAGONAL_LOADS = 9.6  # loads per diagonal
-CPU_GROUP_SECONDS = 1.77e-4  # time that a step of a grid waits for the slowest block
-CPU_BLOCK_LOADS = 3.0  # loads per rating in block_diagonal
+CPU_GROUP_SECONDS = 1.77e-4  # In each step of a grid of blocks, the other blocks wait this long for the slowest block.
+CPU_BLOCK_LOADS = 3.0  # Cache loads per rating in the schedule block_diagonal on a CPU.
 
 # GPUs.
-LOCKED_STEP_LOADS = 2.0  # loads of a step in its critical section: it loads rows, and stores rows before it unlocks
+# A training step makes 2 dependent loads while it holds its locks: it loads rows, and stores rows before it unlocks.
+LOCKED_STEP_LOADS = 2.0
 HAND_OVER_ATTEMPTS = 16.0  # Before the busiest lock changes hands, each compute unit tries 16 times to take it.
-# Measured time over computed time, for each of four strategies.
+# Measured time divided by computed time, for each of four training strategies.
 EDGE_WEIGHT, MATCHING_WEIGHT, DIAGONAL_WEIGHT, GRID_WEIGHT = 1.0, 1.0, 0.46, 0.2
-SLOTS_PER_UNIT = 128.0  # number of ratings that a compute unit processes at the same time
-LATER_PASS_LOCKS = 200.0  # A pass over deferred ratings takes the time of 200 critical sections.
-WALK_SHARE = 0.9  # time of the walk of hybrid_locked over the time of the walks of node_locked
+SLOTS_PER_UNIT = 128.0  # Ratings that one compute unit processes at the same time.
+LATER_PASS_LOCKS = 200.0  # A pass over the deferred ratings takes the time of 200 critical sections.
+# The walks over ratings in hybrid_locked take 0.9 of the time of the walks in node_locked.
+WALK_SHARE = 0.9
 TEAM_SHARE = 0.25  # A team locks four users at a time, so the lock of an item changes hands once per four ratings.
-WIDE_LOADS, TAIL_LOADS = 3.0, 6.0  # loads per superstep: on all work-groups; on a single one, with its barriers
-# block_grid. Per rating: 0.6 loads, and one more for every 400 bytes of a row. Per step: 20 loads and 5 barriers.
+# Dependent loads per superstep: if all work-groups run it, and if one work-group runs it and waits at its barriers.
+WIDE_LOADS, TAIL_LOADS = 3.0, 6.0
+# In block_grid, a rating costs 0.6 loads and 1 per 400 bytes of a row. A step costs 20 loads and 5 grid barriers.
 GRID_LOADS, GRID_BYTES_PER_LOAD, GRID_STEP_LOADS, GRID_BARRIERS = 0.6, 400.0, 20.0, 5.0
-# block_diagonal: loads per rating; loads per superstep; number of blocks that a compute unit runs at the same time.
+# In block_diagonal, a rating costs 7 loads and a superstep 20. A compute unit runs 12 blocks at the same time.
 BLOCK_LOADS, BLOCK_STEP_LOADS, BLOCKS_PER_UNIT = 7.0, 20.0, 12.0
 
 # The host.
-DEAL_SECONDS, DIAGONAL_SECONDS = 5e-8, 1.2e-8  # time to deal one vertex to a part; time to sort one diagonal
+# Time for the host to deal one user or item to a part of a block grid, and to sort one diagonal.
+DEAL_SECONDS, DIAGONAL_SECONDS = 5e-8, 1.2e-8
 
 
 class Price(NamedTuple):

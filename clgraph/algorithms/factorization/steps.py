@@ -13,16 +13,17 @@ from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Chain, Gathers, Work
 
-L1_BYTES = 4096.0  # size of a working set that fits a first-level cache
+L1_BYTES = 4096.0  # A working set of this size fits the first-level cache of a CPU core.
 
-# CPUs. A step's arithmetic is expressed as a chain of loads from the first-level cache, for each 64 bytes of both rows.
-# A row that is in no cache is loaded from memory. A core has several such loads in flight.
+# On a CPU, arithmetic is counted as loads from the first-level cache: 3.69 per 64 bytes of both rows of a step.
+# A row that is in no cache is loaded from memory, and a core has 9.59 such loads in flight.
 CPU_STEP_LOADS = 3.69
 CPU_LOADS_UNDER_WAY = 9.59
 
 # GPUs.
-SECTOR_BYTES = 32.0  # bytes per memory transaction
-NEAR_ROWS = 2.0**12  # rows. Items that are farther apart count as far in RatingsStats.far_item_share.
+SECTOR_BYTES = 32.0  # Bytes that a GPU loads in one memory transaction.
+# Items whose numbers differ by more than this count as far apart in RatingsStats.far_item_share.
+NEAR_ROWS = 2.0**12
 
 
 def row_bytes(problem: FactorizationProblem, facts: DeviceFacts) -> int:

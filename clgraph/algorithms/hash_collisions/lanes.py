@@ -17,8 +17,9 @@ from clgraph.primitives.types import Tuning, tuned_sizes
 
 SOURCE = "hash_collisions/lanes.cl"
 _SORTED = "hash_collisions/sorted.cl"
-_BANKS = 32  # banks of local memory
-BITMAP_BITS = 12  # bits of a colour. For wider colours, sorting is faster than a bitmap.
+_BANKS = 32  # Number of banks of local memory that the kernels assume.
+# For colours of more than this number of bits, sorting the colours is faster than a bitmap.
+BITMAP_BITS = 12
 
 
 def lanes(

@@ -10,7 +10,7 @@ from clgraph.model.recipe import Array, Phase, Recipe
 from clgraph.primitives.types import Tuning, tuned_sizes
 
 SOURCE = "hash_collisions/planes.cl"
-_LONG_ROW = 255  # entries. A longer row is processed by a whole work-group.
+_LONG_ROW = 255  # A whole work-group processes a row of more entries than this.
 
 
 def planes(part: Part, *, persistent: bool, tile: int | None, tuning: Tuning) -> Recipe:
@@ -25,10 +25,10 @@ def planes(part: Part, *, persistent: bool, tile: int | None, tuning: Tuning) ->
     size = min(tuned["TILE_ENTRIES"], room) if tile is None else checked_count("tile", tile, room, least=2)
     longest = longest_row(problem)
     if facts.is_cpu:
-        longest = max(63, longest)  # On CPUs, registers do not limit the row length.
+        longest = max(63, longest)  # On a CPU, registers do not limit the row length that one work-item can process.
     long_row = max(1, min(tuned["LONG_ROW"], longest, size // 2))
     step = size - long_row
-    if tile is None and group > 1:  # Give all work-items the same number of rows, on average.
+    if tile is None and group > 1:  # By default, all work-items process the same number of rows on average.
         row = stats.mean_degree + 1
         step = min(step, max(1, int((max(1, step // int(row * group)) * group - 1) * row)))
     counting = {
@@ -65,8 +65,8 @@ def _tuned(part: Part, tuning: Tuning) -> dict[str, int]:
         "TILE_ENTRIES": 4093,
         "GROUPS_PER_UNIT": 48,
         "LOCAL_SUMS": 1,
-        # Storing the words of a vertex side by side pays if the words of far neighbours come from DRAM. They do, unless
-        # a few vertices of high degree are in most rows.
+        # The words of a vertex are stored side by side if the words of far neighbours come from DRAM.
+        # They come from DRAM unless a few vertices of high degree are in most rows.
         "SIDE_BY_SIDE": int(stats.far_neighbor_share >= 0.5 and stats.max_degree <= _LONG_ROW),
     }
     if facts.is_cpu:

@@ -11,7 +11,7 @@ from clgraph.algorithms.hash_collisions.problem import CollisionProblem
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Work
 
-# Streamed bytes for each hash and each vertex or entry, at distance 1 and 2.
+# Bytes that a CPU streams for each hash and each vertex or entry, for collisions at distance 1 and at distance 2.
 CPU_BYTES = {
     "row_per_item": (25.0, 101.0), "persistent": (28.0, 107.0), "row_per_sub_group": (58.0, 143.0),
 }  # fmt: skip

@@ -15,7 +15,7 @@ from clgraph.engine.problem import GraphProblem
 from clgraph.errors import InputError
 from clgraph.runtime.graphs.device_graph import beside
 
-MOST_BITS = 31  # Colours are nonnegative int32.
+MOST_BITS = 31  # Colours are nonnegative int32, so they have at most 31 bits.
 
 
 @dataclass(frozen=True)

@@ -52,8 +52,7 @@ from clgraph.runtime.session import Session, SessionLike
 if TYPE_CHECKING:
     import networkx as nx
 
-# Entries per forest edge. From 8 on, it is faster to find the rows of the edges by binary searches than to list the
-# rows of all entries.
+# ^If a graph has at least 8 entries per forest edge, binary searches find the edges' rows faster than a list of rows.
 _ENTRIES_OF_ONE = 8
 
 
@@ -90,7 +89,8 @@ class SpanningForest(Result, _SpanningForest):
         if self.graph.n_edges < _ENTRIES_OF_ONE * self.edges.size:
             return self.graph.sources()[self.edges]
         offsets = self.graph.row_offsets
-        edges = self.edges.astype(offsets.dtype)  # else numpy would convert all offsets
+        # Edges get the offsets' type, since otherwise numpy would convert all offsets.
+        edges = self.edges.astype(offsets.dtype)
         rows: NDArray[Any] = np.searchsorted(offsets, edges, "right") - 1
         return rows.astype(np.int32)
 
@@ -251,7 +251,8 @@ def _answer(problem: ForestProblem, plan: ForestPlan | HostPlan) -> SpanningFore
     result = SpanningForest(weight, edges)
     result.graph = graph
     vars(result).update(ends)
-    if isinstance(graph, WrappedGraph):  # The owner of the matrix may change its arrays after the call.
+    # The copy is needed, because the owner of the matrix may change its arrays after the call.
+    if isinstance(graph, WrappedGraph):
         _ = result.sources, result.targets, result.weights
     return result
 

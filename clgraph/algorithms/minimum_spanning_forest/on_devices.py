@@ -58,8 +58,8 @@ class Solver:
             weights = session.empty(1, np.uint32) if part.edge_weights is None else part.edge_weights
             problem = ForestProblem(part.as_graph(), self.maximum)
             plan = ForestPlan(session, problem, part_edges(problem, session.facts, weights, self.kind))
-            # A plan with a long predicted time waits after each launch. Such a wait would keep the driver lock, which
-            # the threads of the other devices need. So the prediction is set to 0.
+            # The predicted time is set to 0, because a plan with a long predicted time waits after each launch.
+            # Such a wait would keep the driver lock, which the threads of the other devices need.
             plan.predicted_seconds = 0.0
             plan.run()
             in_order, n_edges = session.empty(n, np.uint32), session.empty(1, np.int32)
@@ -191,7 +191,7 @@ def forest_of_edges(session: Session, n: int, edges: Edges, *, maximum: bool = F
     in_order = np.argsort(ends)
     ends, weights = ends[in_order], None if weights is None else weights[in_order]
     low, high = (ends >> 32).astype(np.int32), ends.astype(np.int32)
-    del ends, in_order  # Free 16 bytes of host memory per edge before the upload allocates 35.
+    del ends, in_order  # Free 16 bytes of host memory per edge before the upload allocates 35 bytes per edge.
     offsets = np.zeros(n + 1, np.int64)
     np.cumsum(np.bincount(low, minlength=n), out=offsets[1:])
     graph = Graph._trusted(offsets, high, weights, sorted_rows=True)

@@ -51,7 +51,7 @@ class _Answer:
     def __init__(self, plan: Plan) -> None:
         session, graph, stats = plan.session, plan.problem.graph, plan.problem.stats
         n, self._dtype = stats.n_vertices, graph.weight_dtype
-        most = n - stats.n_isolated  # greatest number of forest edges
+        most = n - stats.n_isolated  # The forest has at most this number of edges.
         kind = "NONE" if self._dtype is None else _VALUES[self._dtype.name]
         rows = device_graph(session, graph, weights=True)
         program = session.program(
@@ -60,7 +60,7 @@ class _Answer:
         )
         named, in_order = session.empty(n, np.uint32), session.empty(n, np.uint32)
         self._sort = Sort(session, named, in_order, end_bit=plan.setting.values["m"].bit_length())
-        # The plan's run is over, so the answer reuses arrays of the plan. They may be longer than needed.
+        # The plan's run is over, so the answer reuses the plan's arrays, which may be longer than the answer needs.
         self._arrays = {
             "n_edges": session.empty(1, np.int32), "edges": plan.arrays["best"].view(dtype=np.int64).view(0, most)
         }  # fmt: skip
@@ -75,7 +75,8 @@ class _Answer:
             words = n_sums * program.constant("SUM_WORDS")
             self._arrays["sums"] = session.empty(words, np.int64 if is_exact else np.float64)
             kernels.append(("sum_weights", n_sums))
-        if isinstance(graph, WrappedGraph):  # The owner of the matrix may change its arrays after the call.
+        # The copy is needed, because the owner of the matrix may change its arrays after the call.
+        if isinstance(graph, WrappedGraph):
             self._arrays |= {
                 "sources": plan.arrays["parent"].view(0, most), "targets": named.view(0, most, np.int32),
                 "weights": session.empty(1 if self._dtype is None else most, self._dtype or np.int32),
@@ -111,10 +112,12 @@ def total_weight(weights: NDArray[Any]) -> int | float:
     """Return the sum of *weights*: an exact integer, or a float64 that is summed in the same order as in kernels."""
     n = weights.size
     if weights.dtype.kind == "f":
-        n_addends = min(ADDENDS, -(-n // LANES))  # Few weights need fewer addends; the rest would be zeros.
+        # A sum of few weights uses fewer addends, because the other addends would be zero.
+        n_addends = min(ADDENDS, -(-n // LANES))
         padded = np.zeros((_n_sums(n) // LANES, n_addends, LANES))
         padded.reshape(-1)[:n] = weights
-        with np.errstate(over="ignore", invalid="ignore"):  # infinite weights are legal
+        # Weights may be infinite, so overflow and invalid sums cause no warning.
+        with np.errstate(over="ignore", invalid="ignore"):
             return sum_of_parts(padded.sum(axis=1).reshape(-1), n, weights.dtype)
     if weights.itemsize == 4:
         return int(weights.sum(dtype=np.int64))

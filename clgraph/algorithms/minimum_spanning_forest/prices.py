@@ -14,17 +14,25 @@ from clgraph.data.graphs.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Gathers, HostItems, Part, Work
 
-NEAR_BYTES = 2.0**18  # working set of loads of near neighbours: about the size of a core's second-level cache
-ENTRY_BYTES, VERTEX_BYTES = 200.0, 60.0  # memory traffic in all passes over rows and trees: per entry, and per vertex
-LISTED_PER_VERTEX = 1.5  # edges on the list, per vertex. The list never has more than half of the entries.
-VISIT_BYTES, VISIT_GATHERS = 72.0, 6.0  # bytes and random loads per listed edge, in all rounds together
-TREES_PER_ROOT = 4.0  # trees that the first round leaves if all weights are equal, per tree of first-neighbour hooks
-# One pass of a radix sort: bits of the digit, launches, and bytes per 4-byte key (two reads and one write).
+# Loads of near neighbours touch this many bytes: about the size of a core's second-level cache.
+NEAR_BYTES = 2.0**18
+# Memory traffic in bytes of all passes over the rows and trees: per CSR entry, and per vertex.
+ENTRY_BYTES, VERTEX_BYTES = 200.0, 60.0
+# The list of edges between trees has at most 1.5 edges per vertex, and at most half of the graph's entries.
+LISTED_PER_VERTEX = 1.5
+# All rounds over the edge list together move 72 bytes per listed edge and make 6 random loads.
+VISIT_BYTES, VISIT_GATHERS = 72.0, 6.0
+# If all weights are equal, the first round leaves 4 trees for each tree of first-neighbour hooks.
+TREES_PER_ROOT = 4.0
+# A pass of a radix sort handles 8 bits, makes 3 launches, and moves 12 bytes per 4-byte key: two reads and a write.
 DIGIT_BITS, DIGIT_LAUNCHES, KEY_BYTES = 8, 3.0, 12.0
-EDGE_BYTES = 56.0  # memory traffic per forest edge to make the answer, without the sort of the edges
+# Making the answer moves this many bytes of memory per forest edge, without the sort of the edges.
+EDGE_BYTES = 56.0
 
-HOST_CALL_SECONDS, HOST_VERTEX_SECONDS = 6e-5, 6e-9  # time of a call to scipy; time of scipy's unions per vertex
-EQUAL_SORT_SHARE = 0.18  # scipy's time to sort equal weights (already in order), as a share of its time for random ones
+# Fixed time of a call to scipy, and time per vertex of the unions in scipy's spanning forest.
+HOST_CALL_SECONDS, HOST_VERTEX_SECONDS = 6e-5, 6e-9
+# scipy sorts equal weights, which are already in order, in 0.18 of the time that random weights take.
+EQUAL_SORT_SHARE = 0.18
 
 
 def rounds(stats: GraphStats) -> float:

@@ -12,7 +12,8 @@ from clgraph.data.graphs.wrapped import wrap_graph
 from clgraph.engine.problem import GraphProblem
 from clgraph.runtime.graphs.device_graph import beside
 
-_LIMITS = "a spanning forest takes", 2**32 - 2**12  # A position is a uint32; the greatest means "none".
+# An entry's position is a uint32 in the kernels, and the greatest uint32 stands for "no entry".
+_LIMITS = "a spanning forest takes", 2**32 - 2**12
 
 
 @dataclass(frozen=True)

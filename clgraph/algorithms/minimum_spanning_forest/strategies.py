@@ -23,16 +23,23 @@ from clgraph.runtime.memory.arrays import DeviceArray
 
 _ROWS, _SEGMENTED, _EDGE_LIST = (f"minimum_spanning_forest/{name}.cl" for name in ("rows", "segmented", "edge_list"))
 _TILE = 512  # entries per tile
-_SAMPLES = 256  # number of sampled edges. The weight of one of them separates light edges from heavy edges.
-_CLIMB_LIMIT = 1024  # greatest number of steps that a pass climbs to a root. The next pass continues longer climbs.
-_SEGMENT_GROUPS = 16  # work-groups per compute unit of a GPU. Each sub-group gets a segment of the list.
-_RESIDENT_GROUPS = 6  # greatest number of work-groups per compute unit in the kernel with grid barriers
+# The weight of one of 256 sampled edges is the border between light edges and heavy edges.
+_SAMPLES = 256
+# A pass climbs at most this number of steps towards a tree's root. The next pass continues longer climbs.
+_CLIMB_LIMIT = 1024
+# Work-groups per compute unit of a GPU. Each sub-group of the work-groups gets a segment of the edge list.
+_SEGMENT_GROUPS = 16
+# The kernel with grid barriers has at most this number of work-groups per compute unit.
+_RESIDENT_GROUPS = 6
 _MAX_ROUNDS = "MAX_ROUNDS - 1"
-# Filter-Borůvka processes light edges before heavy edges. The next three constants decide on it.
-MIN_DEGREE = 8.0  # mean degree. Below this, the first round leaves few edges between trees anyway.
-EDGES_PER_VERTEX = 1.25  # default number of light edges per vertex
-RANDOM = 0.5  # randomness of the numbering. Above this, first hooks along equally light edges leave many trees.
-_LINGER = 100  # turns of waiting for work-groups to start. Work-groups that start later get no segments.
+# Filter-Borůvka processes light edges before heavy edges. MIN_DEGREE, EDGES_PER_VERTEX and RANDOM decide on its use.
+# In graphs of a lower mean degree than this, the first round of Borůvka leaves few edges between trees anyway.
+MIN_DEGREE = 8.0
+EDGES_PER_VERTEX = 1.25  # Filter-Borůvka takes this number of light edges per vertex by default.
+# If the vertex numbering is more random than this (0 … 1), hooks along equally light edges leave many trees.
+RANDOM = 0.5
+# A work-group polls this often while others start. A work-group that starts later gets no part of the edge list.
+_LINGER = 100
 
 
 def _recipe(
@@ -131,7 +138,7 @@ def _edge_list(
     capacity = -(-n_tiles // n_segments) * _TILE
     block = max(1024, 4 * width) if facts.is_cpu else 4 * width
     root_capacity = -(-n // (n_segments * block)) * block
-    by_segment = n_segments * width  # one sub-group per segment of the list
+    by_segment = n_segments * width  # Each segment of the edge list gets one sub-group of *width* work-items.
     kernels = [*(["offer_segment_entries"] if split_keys else []), "hook_segments", "settle_segments", "offer_segments"]
     launches = _rounds(tuple(Phase(f"{_EDGE_LIST}:{kernel}", by_segment) for kernel in kernels))
     steps: list[Step] = []

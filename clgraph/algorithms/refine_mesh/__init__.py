@@ -192,7 +192,7 @@ def _interpolated(mesh: TriangleMesh, points: NDArray[np.float64]) -> NDArray[np
 
     values: NDArray[np.float64] = LinearNDInterpolator(mesh.points, mesh.point_attributes)(points)
     outside = np.isnan(values).any(axis=1)
-    if outside.any():  # Rounding may put points on the boundary outside of it.
+    if outside.any():  # Rounding may put new points on the boundary slightly outside of it.
         values[outside] = NearestNDInterpolator(mesh.points, mesh.point_attributes)(points[outside])
     return values
 

@@ -17,11 +17,10 @@ from clgraph.runtime.session import Session
 MARK, ROUNDS, INSERT, PATCHES, GROUP_PATCHES = (
     f"refine_mesh/{file}.cl" for file in ("mark", "rounds", "insert", "patches", "group_patches")
 )
-# greatest number of new bad triangles that a work-item remembers in order to refine them in the same round. The next
-# round finds the bad triangles that were not remembered.
+# A work-item remembers up to 32 new bad triangles, which it refines in the same round.
+# The next round finds the bad triangles that no work-item has remembered.
 WAITING = 32
-# The Hilbert curve that orders triangles has 2^16 cells across. The mesh takes 49152 of them, because the rest is room
-# for shifts.
+# Triangles are ordered by a Hilbert curve over 2^16 cells in x and in y. The mesh takes 49152; the rest is for shifts.
 _CURVE = 49152.0
 # Each pass shifts the mesh on the Hilbert curve by another number of cells, so that each pass has other patch borders.
 _SHIFTS = (0.0, 9362.0, 3277.0, 14043.0, 6242.0)

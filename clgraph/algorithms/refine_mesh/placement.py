@@ -48,7 +48,7 @@ class Placement:
         scope: dict[str, Any] = {
             **self.given,
             **arrays,
-            # A CPU reads these numpy arrays in place. So this function returns only when all kernels have ended.
+            # A CPU's kernels read these numpy arrays in place, so this function returns only after all kernels ended.
             **{name: session.upload(array.ravel(), in_place=True) for name, array in whole.items()},
             "n_points": n,
             "n_triangles": t,
@@ -89,7 +89,8 @@ class Placement:
         }
         scope["owners"].fill(0)
         propose, flip = (program.bind(kernel, items, scope) for kernel in ("propose", "flip"))
-        self.flips, most = 0, n * (n - 1) // 2  # An edge that was flipped away never returns, so this bounds the flips.
+        # An edge that was flipped away never returns, so the number of vertex pairs bounds the number of flips.
+        self.flips, most = 0, n * (n - 1) // 2
         for number in count(1):
             propose.set(round=number)
             propose()

@@ -13,14 +13,17 @@ from clgraph.algorithms.refine_mesh.problem import RefineProblem
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Gathers, Work
 
-# An attempt reads 30 corners, neighbour links and points of triangles, and it claims 12 triangles.
+# An attempt to insert a point reads 30 corners, neighbour links and points of triangles, and claims 12 triangles.
 ATTEMPT_GATHERS, ATTEMPT_CLAIMS = 30.0, 12.0
-KEY_GATHERS = 24.0  # accesses to keys per attempt if there are no atomics: keys are written, raised and read
+# Without atomics, an attempt to insert a point accesses keys of triangles 24 times, to write, raise and read keys.
+KEY_GATHERS = 24.0
 TRIANGLE_BYTES = 60.0  # memory per triangle
-# attempts per new point if work-items claim triangles. On a GPU the patch of a work-item is small, so most claims fail.
+# Attempts per inserted point if work-items claim triangles. Most attempts fail on a GPU, where patches are small.
 CPU_ATTEMPTS, GPU_ATTEMPTS = 1.3, 20.0
-GPU_ROUNDS = 10.0  # number of rounds with claims on a GPU, divided by the number on a CPU
-SET_ATTEMPTS = 5.0  # attempts per new point with independent sets, because a round inserts a fifth of its candidates
+# If work-items claim triangles, a GPU needs 10 times the number of rounds that a CPU needs.
+GPU_ROUNDS = 10.0
+# A round that inserts an independent set of points inserts a fifth of its candidates, so a point takes 5 attempts.
+SET_ATTEMPTS = 5.0
 
 
 def new_points(problem: RefineProblem) -> float:

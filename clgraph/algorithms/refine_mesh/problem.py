@@ -15,13 +15,15 @@ from clgraph.data.meshes.triangle_mesh import TriangleMesh
 from clgraph.errors import InputError, MeshError
 
 WHOLE = ("none", "boundary", "segments")
-MOST_ANGLE = 34.0  # degrees. With a larger *min_angle*, refinement hardly ever terminates.
-# greatest coordinate and least extent of a mesh. Kernels compute fourth powers of lengths, which must be in the range
-# of doubles.
+# Greatest *min_angle* in degrees. With a larger angle, refinement hardly ever terminates.
+MOST_ANGLE = 34.0
+# Greatest coordinate and least extent of a mesh, so that fourth powers of lengths in kernels are in range of doubles.
 MOST_COORDINATE, LEAST_EXTENT = 1e75, 1e-70
-MOST_TRIANGLES = 2**28  # A neighbour link holds the number of an edge, 4 · triangle + corner, in 30 bits.
+# A neighbour link holds the number of an edge, 4 · triangle + corner, in 30 bits.
+MOST_TRIANGLES = 2**28
 _SHARP = math.radians(60.0)  # Segments that meet at a smaller angle encroach on each other.
-_MIN_LENS = 20.0  # degrees. Lenses for a smaller angle bound let points come very close to segments.
+# For a smaller angle bound in degrees, diametral lenses would let points come very close to segments.
+_MIN_LENS = 20.0
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,8 @@ class RefineProblem:
     @cached_property
     def bounds(self) -> tuple[float, float, float, float]:
         """The least x and y of the mesh's points, and then the greatest x and y."""
-        x, y = self.mesh.points.T  # numpy finds the least of each column ten times faster than the least row.
+        # numpy finds the least value of each column ten times faster than the least row.
+        x, y = self.mesh.points.T
         return float(x.min()), float(y.min()), float(x.max()), float(y.max())
 
     def demands(self) -> dict[str, float]:
@@ -109,7 +112,7 @@ class RefineProblem:
         first = np.flatnonzero(np.r_[True, at[1:] != at[:-1]])
         last = np.r_[first[1:], at.size] - 1
         between = np.diff(angle, append=0.0)
-        # The last segment of a point is followed by its first. If a point has one segment, this angle is 360 degrees.
+        # The last segment of a point is followed by its first. At a point with one segment, this angle is 360 degrees.
         between[last] = angle[first] + 2 * np.pi - angle[last]
         sharp: NDArray[np.intp] = np.unique(at[between < _SHARP]).astype(np.intp)
         return sharp

@@ -15,17 +15,19 @@ from clgraph.runtime.driver.failure import STATUS_STUCK, check_status
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
-MOST_ROUNDS = 1 << 14  # greatest number of rounds. The array of the history has room for this number.
+# Refinement makes at most this number of rounds, and its history has room for one item per round.
+MOST_ROUNDS = 1 << 14
 _BY_CLAIMS = {"patches", "atomic"}
-# How these strategies check the new triangles of a round. Other strategies check them "AT_ONCE".
+# These strategies check a round's new triangles in their own way. Other strategies check new triangles "AT_ONCE".
 _CHECKS = {"two_stage_balanced": "LISTED", "child_launch": "BY_CHILDREN"}
-_UNREAD_ROUNDS = 8  # rounds that are enqueued before the host reads whether bad triangles are left
-_SUMS = ("leaders", "bads", "winners", "slots", "rims")  # arrays that hold a number per work-group
-_FIRST_SHARE = 0.05  # The first rounds process only the most urgent bad triangles, but at least this share of all.
-# Work-groups refine patches in at most 8 passes. They stop after a pass that inserts at most 1/16 of the number of
-# points that the first pass inserted.
+_UNREAD_ROUNDS = 8  # The host reads after 8 rounds whether the mesh still has bad triangles.
+_SUMS = ("leaders", "bads", "winners", "slots", "rims")  # Each of these arrays holds one number per work-group.
+# The first rounds refine only the most urgent bad triangles, but at least 5 % of all bad triangles.
+_FIRST_SHARE = 0.05
+# Work-groups refine patches of the mesh in at most 8 passes, because later passes insert few points.
+# Passes end earlier if a pass inserts at most 1/16 of the number of points that the first pass inserted.
 _MAX_PASSES, _MIN_GAIN = 8, 16
-MOST_RIM = 1 << 15  # greatest number of edges of a cavity's rim
+MOST_RIM = 1 << 15  # The rim of a cavity has at most this number of edges.
 
 
 class Refinement:
@@ -71,7 +73,7 @@ class Refinement:
         if group_size > 1:
             group_size = -(-group_size // width) * width
         in_groups = bool(group_size) and method == "patches"
-        # the strategy of the rounds over the whole mesh. If work-groups refine patches, these rounds come afterwards.
+        # Rounds over the whole mesh use this strategy. If work-groups refine patches, these rounds come afterwards.
         self._method = "priority" if in_groups else method
         self._rim = 32
         self._n_rows = min(max(1024, mesh.n_triangles // 4), 1 << (15 if cpu else 20))
@@ -210,7 +212,7 @@ class Refinement:
         """
         self._urgency_counts.fill(0)
         self._count_urgencies()
-        # The last count is dropped: rounds of any urgency split encroached segments.
+        # The last count is dropped, because rounds of any urgency split encroached segments.
         counts = self._urgency_counts.get()[:-1]
         above = counts[::-1].cumsum()[::-1]
         return int(np.flatnonzero(above >= _FIRST_SHARE * above[0]).max(initial=1)) if above[0] else 1

@@ -17,14 +17,14 @@ from clgraph.engine.host import given_matrix, met, pattern, scanned
 from clgraph.model.cost import Part, Work
 
 _EXACT = 2**53  # A double holds every nonnegative integer below this exactly.
-# Besides the visits, a search costs one pass over all vertices and entries, and 12 passes over the vertices for the
-# nodes of scipy's heap. Finding the predecessors costs 40 passes over all vertices and entries.
+# Besides its visits, a search of scipy costs 1 pass over vertices and entries, and 12 over the vertices for its heap.
+# Finding the predecessors costs 40 passes over all vertices and entries.
 _SCANS, _SCANS_OF_VERTICES, _LOOKS = 1.0, 12.0, 40.0
-# time of visits if no vertex has more than two entries, divided by the usual time; the heap then stays tiny
+# Share of the usual time that visits take if no vertex has more than two entries, because the heap then stays tiny.
 _THIN_SHARE = 0.36
-# seconds of heap updates for distances that fall, per vertex and per log2(heap size) squared
+# Updates of the heap take this time in seconds, per vertex and per log2(heap size) squared, as distances fall.
 _FRONT_SECONDS = 1.8e-9
-# fixed cost of a search, and fixed cost of finding the predecessors
+# Fixed time of a search by scipy, and fixed time to find the predecessors of its paths.
 _CALL, _LOOK = Work(host_seconds=3.5e-5), Work(host_seconds=2e-5)
 
 

@@ -93,6 +93,5 @@ def _checked_limit(limit: Any, greatest: float) -> Any:
     if limit is None or (is_number and limit > greatest):
         return None
     checked_number("limit", limit)
-    # abs() makes 0.0 of -0.0. Kernels compare distances by their bits as unsigned integers, and -0.0 would be very
-    # large.
+    # abs() turns -0.0 into 0.0. Kernels compare distances by their bits as unsigned integers, which are large for -0.0.
     return abs(limit)

@@ -24,33 +24,36 @@ from clgraph.model.strategy import Strategy
 
 _FRONTIER, _DIJKSTRA, _BUCKETS = "sssp/frontier.cl", "sssp/dijkstra.cl", "sssp/buckets.cl"
 _DEEP = 40  # A search with more levels than this counts as deep.
-# Width of the first bucket in deep searches, in shallow searches, and in shallow searches of graphs with hubs. The unit
-# is mean weight / mean degree. Davidson et al. use 32.
+# Width of the first bucket, in mean weight / mean degree: in deep searches, in shallow ones, and in shallow with hubs.
+# Davidson et al. use a width of 32 in the same unit.
 _DEEP_HOPS, _SHALLOW_HOPS, _HUB_HOPS = 64.0, 4.0, 0.5
 _HUB = 32.0  # A vertex is a hub if its degree is more than this number of mean degrees.
-_MAX_BUCKETS = 65532.0  # greatest weight of an edge, in widths of a circular bucket
-_FEW_WEIGHTS = 1024  # weights that are sampled to estimate the typical weight
-# greatest width of a circular bucket, in typical weights, at which buckets are preferred to a heap. Heavy-tailed
-# weights 1 … 2^20 need a width of about 6. Buckets then took 0.3 to 1.3 of the heap's time on graphs of 131,072 to
-# 490,000 vertices, and 0.7 to 1.6 on graphs of 60,000. A few outliers that need a width of 23 took 1.2 to 1.5.
+_MAX_BUCKETS = 65532.0  # No edge may weigh more than this number of widths of a circular bucket.
+_FEW_WEIGHTS = 1024  # Number of edge weights that are sampled to estimate the typical weight.
+# Circular buckets are preferred to a heap if the buckets' width is at most 12 typical weights.
+# Heavy-tailed weights 1 … 2^20 need buckets that are about 6 typical weights wide.
+# With such weights, buckets took 0.3 to 1.3 of the heap's time on graphs of 131,072 to 490,000 vertices.
+# On graphs of 60,000 vertices, buckets took 0.7 to 1.6 of the heap's time.
+# A few outliers that needed buckets of 23 typical weights made buckets take 1.2 to 1.5 of the heap's time.
 _MAX_WIDTH = 12.0
-# least width of a bucket with float64 and with float32 distances. Kernels multiply by the inverse of the width, which
-# must be finite.
+# Least width of a bucket with float64 and with float32 distances. The inverse of a bucket's width must be finite.
 _NARROWEST, _NARROWEST_FLOAT32 = 1e-300, 1e-36
-# greatest number of launches of ``circular_buckets``. It is practically no limit: a vertex may be expanded several
-# times, so no small bound is known, and each launch relaxes up to _BUDGET edges.
+# ``circular_buckets`` has practically no limit of launches, because a vertex may be expanded several times.
+# Each launch relaxes up to _BUDGET edges.
 _MAX_LAUNCHES = 2**31
-_LENT_CHUNKS = 16  # chunks of a worker's pool that other workers may hold at the same time
-_WIDEST = 1e30  # greatest width of a first bucket, and greatest default width of a bucket
-# share of the vertices that have a single edge ("leaves"). If fewer vertices are leaves, kernels queue them like other
-# vertices, because recognising leaves then takes longer than queueing them.
+# Greatest number of chunks from one worker's pool that other workers may hold at the same time.
+_LENT_CHUNKS = 16
+_WIDEST = 1e30  # Greatest width of a first bucket, and greatest default width of a bucket.
+# Kernels recognise leaves (vertices with a single edge) if at least a quarter of the vertices are leaves.
+# With fewer leaves, recognising a leaf takes longer than queueing it like other vertices.
 MANY_LEAVES = 0.25
-# vertices that a sub-group buffers before it appends them to a list, in searches of few and long turns. On an H200, 128
-# was compared with 32, 64 and 96.
+# In searches of few, long turns, a sub-group buffers this number of vertices before it appends them to a list.
+# On an H200, 128 buffered vertices were compared with 32, 64 and 96.
 _HELD = 128
-_TURNS = 4096  # turns per launch on devices where a single work-group runs the search
-# edges that a work-item relaxes per launch in ``dijkstra`` and ``circular_buckets``. A launch then takes only a
-# fraction of a second.
+# Turns of the search per launch, on devices where a single work-group runs the search.
+_TURNS = 4096
+# A work-item of ``dijkstra`` or ``circular_buckets`` relaxes at most this number of edges per launch.
+# A launch then takes only a fraction of a second.
 _BUDGET = 2**22
 
 
@@ -103,7 +106,7 @@ def _bucketed(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None
         setting,
         Phase(f"{_FRONTIER}:initialize", n),
         Phase(f"{_FRONTIER}:start", 1, values={"delta": partial(_default_delta, problem) if delta is None else delta}),
-        # This bound follows from a bound on turns: a bucket takes at most six, and one more per vertex that it settles.
+        # The bound on launches follows from a bound on turns: at most six per bucket, and one per vertex it settles.
         Loop((search,), "round", "state[STATE_ALIVE]", 16 * n // _TURNS + 16) if alone else search,
     )
 
@@ -128,7 +131,7 @@ def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
         return Setting(
             arrays={
                 "state": Array("STATE_WORDS", np.uint64), "distances": Array(n, held.dtype),
-                # An entry is a distance and a vertex, padded to the size of two distances.
+                # An entry of the queue is a distance and a vertex, padded to the size of two distances.
                 "entries": Array(f"2 * CHUNK * {n_chunks}", held.dtype), "link": Array(n_chunks, np.uint64),
             },
             defines={"SKIP_LEAVES": int(has_many_leaves(problem))}, work_group_size=1,
@@ -138,8 +141,8 @@ def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
         problem,
         setting,
         Phase(f"{_DIJKSTRA}:start", 1, values={"n_chunks": n_chunks}),
-        # The bound on launches holds because the queue gets at most one entry per edge, and because an entry moves at
-        # most once in each of the queue's 16 levels.
+        # The bound on launches holds because the queue gets at most one entry per edge,
+        # and because a queue entry moves at most once in each of the queue's 16 levels.
         Loop((search,), "round", "state[STATE_ALIVE]", 32 * (n + stats.n_edges) // _BUDGET + 2),
     )
 
@@ -149,7 +152,7 @@ def circular_buckets(problem: SearchProblem, facts: DeviceFacts, *, delta: float
     stats, held = problem.stats, problem.held
     n, (scale, n_buckets) = stats.n_vertices, _circle(problem, delta)
     workers = queues.queue_members(facts) if facts.has_int64_atomics or not held.wide else 1
-    # chunks of a worker: full ones, one for each bucket with entries, and room for the longest row
+    # A worker needs chunks that are full, a chunk for each bucket with entries, and chunks for the longest row.
     partly_full = min(n_buckets, n) + min(n_buckets + 2, stats.max_degree) + _LENT_CHUNKS
     pool = f"({n + n // 2 + stats.max_degree} / CHUNK + {partly_full})"
     values = {"scale": scale, "n_buckets": n_buckets, "pool": pool}
@@ -161,7 +164,7 @@ def circular_buckets(problem: SearchProblem, facts: DeviceFacts, *, delta: float
         return Setting(
             arrays={
                 "state": Array("STATE_WORDS", np.uint32), "distances": Array(n, held.dtype),
-                # An entry is a distance and a vertex, padded to the size of two distances.
+                # An entry of a bucket is a distance and a vertex, padded to the size of two distances.
                 "entries": Array(f"2 * CHUNK * {workers} * {pool}", held.dtype),
                 "chunks": Array(f"2 * {workers} * {pool}", np.uint64), "buckets": Array(workers * n_buckets, np.uint64),
             },
@@ -202,7 +205,8 @@ def _typical_weight(weights: NDArray[Any] | None) -> float:
     few = weights[:: 1 + weights.size // _FEW_WEIGHTS]
     few = np.sort(few[np.isfinite(few)])
     few = few[: max(1, few.size * 9 // 10)]
-    with np.errstate(over="ignore"):  # The mean may overflow to infinity, and the result is at most _WIDEST.
+    # The mean weight may overflow to infinity, but the result is at most _WIDEST.
+    with np.errstate(over="ignore"):
         return min(float(few.mean(dtype=np.float64)), _WIDEST) if few.size else 1.0
 
 
@@ -219,7 +223,8 @@ def _default_delta(problem: SearchProblem) -> float:
     hops = _DEEP_HOPS if stats.estimated_depth > _DEEP else shallow
     weights = np.ones(1) if graph.edge_weights is None else graph.edge_weights[:: max(1, graph.n_edges >> 16)]
     finite = weights[np.isfinite(weights)]
-    with np.errstate(over="ignore"):  # The mean may overflow to infinity. The result is at most _WIDEST all the same.
+    # The mean weight may overflow to infinity, but the result is at most _WIDEST all the same.
+    with np.errstate(over="ignore"):
         mean = float(finite.mean(dtype=np.float64)) if finite.size else 1.0
     delta = min(hops * mean * graph.n_vertices / graph.n_edges, _WIDEST)
     return max(1.0, delta) if weights.dtype.kind != "f" or graph.edge_weights is None else delta
@@ -261,5 +266,6 @@ def _suits_buckets(problem: SearchProblem) -> bool:
     weights = problem.graph.arrays[2] if problem.weighted else None
     if weights is None or not weights.size:
         return True
-    greatest = float(weights.max() if is_unread(problem) else problem.weight_range[1])  # A graph keeps its range.
+    # A graph keeps the range of its weights, but an unread matrix does not have it yet.
+    greatest = float(weights.max() if is_unread(problem) else problem.weight_range[1])
     return math.isfinite(greatest) and greatest <= _MAX_WIDTH * _MAX_BUCKETS * _typical_weight(weights)

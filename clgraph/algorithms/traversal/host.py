@@ -17,14 +17,14 @@ from clgraph.engine.host import met, pattern, scanned, too_many_entries
 from clgraph.model.cost import Part, Work
 
 NONE_BEFORE = -9999  # as in scipy.sparse.csgraph
-# vertices per call of scipy's ``coo_matvec``, which adds up their levels. The levels and predecessors of these vertices
-# fit a cache.
+# scipy's ``coo_matvec`` adds up the levels of this number of vertices per call. Their data then fit a cache.
 _AT_ONCE = 1 << 14
 _ONES = np.ones(_AT_ONCE, np.int32)
 # Besides the visits, a search costs 0.1 passes over all vertices and entries, and one pass over the vertices.
 _SCANS, _SCANS_OF_VERTICES = 0.1, 1.0
-_CALL = Work(host_seconds=2e-5)  # fixed cost of a call to scipy
-_GUESS_SECONDS = 1.5e-8  # seconds of mispredicted branches, per vertex of a graph whose irregularity is 1
+_CALL = Work(host_seconds=2e-5)  # A call to scipy takes this fixed time.
+# Seconds that mispredicted branches cost, per vertex of a graph whose irregularity is 1.
+_GUESS_SECONDS = 1.5e-8
 
 
 def unfit(problem: Any) -> str | None:
@@ -55,12 +55,13 @@ def levels(matrix: csr_array, sources: NDArray[np.int32]) -> tuple[NDArray[np.in
         first = n
         columns = np.concatenate((matrix.indices, sources))
         offsets = np.append(matrix.indptr, matrix.indptr.dtype.type(columns.size))
-        matrix = csr_array((np.empty(columns.size), columns, offsets), shape=(n + 1, n + 1))  # scipy reads no value
+        # The values of the matrix stay uninitialised, because scipy's breadth-first search does not read them.
+        matrix = csr_array((np.empty(columns.size), columns, offsets), shape=(n + 1, n + 1))
     order, predecessors = breadth_first_order(matrix, first)
     if order.size == predecessors.size:
         depths = np.ones(order.size, np.int32)
     else:
-        depths = predecessors >> 31  # -1 for a vertex without a predecessor, which is stored as -9999; else 0
+        depths = predecessors >> 31  # -1 for a vertex without a predecessor, which scipy stores as -9999; else 0.
         depths |= 1
     depths[first] = -1 if first == n else 0
     add = _product()

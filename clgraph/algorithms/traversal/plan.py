@@ -15,14 +15,14 @@ from clgraph.runtime.driver.failure import STATUS_STUCK, check_status
 from clgraph.runtime.driver.timing import RoundBalance
 from clgraph.runtime.memory.arrays import DeviceArray
 
-_MAX_AT_ONCE = 32  # greatest number of rounds that are enqueued before the host reads whether the search has ended
+_MAX_AT_ONCE = 32  # The host enqueues at most this number of rounds before it reads whether the search has ended.
 
 
 class SearchPlan(Plan):
     """A plan that finds each vertex's distance from the nearest source."""
 
     problem: SearchProblem
-    _sources: NDArray[np.int32]  # a copy of the sources that the device holds
+    _sources: NDArray[np.int32]  # The host's copy of the source vertices that the device holds.
 
     def attach(self, problem: SearchProblem) -> None:
         super().attach(problem)
@@ -129,7 +129,8 @@ class Rounds:
 
     def _count(self, number: int, before: Sequence[RoundBalance]) -> RoundBalance:
         n_groups = self._work.size
-        if self._threshold is not None:  # The device launches a different number of child work-groups in each round.
+        # The device itself launches child work-groups, and their number differs from round to round.
+        if self._threshold is not None:
             n_groups = self._launches[0].n_groups + self._plan.word(f"state[STATE_CHILD_GROUPS + {number % 4}]")
         edges = self._work.get(0, n_groups)
         if edges.sum() > max((row.edges for row in before), default=-1):

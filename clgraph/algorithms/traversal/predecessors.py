@@ -9,11 +9,11 @@ from clgraph.runtime.driver.failure import STATUS_STUCK, check_status
 from clgraph.runtime.graphs.device_graph import device_graph
 
 _SOURCE = "traversal/predecessors.cl"
-# vertices in a list. For lists up to this length, one launch in which a single work-group makes many rounds is faster
-# than one launch per round.
+# If a list has at most this number of vertices, a single work-group makes many rounds in one launch.
+# That is faster than one launch per round.
 _SHORT = 1024
-_ROUNDS_ALONE = 4096  # greatest number of rounds in a launch of a single work-group
-_AT_ONCE = 8  # launches that are enqueued before the host reads the sizes of the lists
+_ROUNDS_ALONE = 4096  # A launch of a single work-group makes at most this number of rounds.
+_AT_ONCE = 8  # The host enqueues this number of launches before it reads the sizes of the lists.
 
 
 class Predecessors:
@@ -43,7 +43,8 @@ class Predecessors:
         ]
         self._finish = program.bind("finish", n, scope)
         self._is_flat = problem.held.is_float or bool(problem.weight_range[0] == 0)
-        if self._is_flat:  # An edge may add nothing to a distance, because it weighs 0 or is lost in rounding.
+        # In a flat problem, an edge may add nothing to a distance, because it weighs 0 or is lost in rounding.
+        if self._is_flat:
             scope["lists"] = session.empty(2 * n, np.int32)
             self._find.append(program.bind("follow_all", n, scope))
             self._follow = program.bind(

@@ -15,22 +15,23 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.device.profile import DeviceRates
 from clgraph.model.cost import Chain, Gathers, Work, estimate
 
-# bytes that accesses to vertices with near numbers touch repeatedly: about the size of a core's second-level cache
+# Accesses to vertices with near numbers touch this number of bytes: about a core's second-level cache.
 NEAR_BYTES = 2.0**18
 # By default, ``child_launch`` gives a row a launch of its own if it is longer than this number of mean degrees.
 CHILD_MEAN_DEGREES = 32
-PART_BYTES = 12.0  # bytes per part of a split vertex, for the part's begin, its end and its parent
-PARENT_GATHERS = 20.0  # random reads per part and round, because a part reads its parent's distance (fitted)
+PART_BYTES = 12.0  # Bytes per part of a split vertex, for the part's begin, its end and its parent.
+# Random reads per part of a split vertex and round, because a part reads its parent's distance (fitted to times).
+PARENT_GATHERS = 20.0
 # With random weights, the longest shortest path has about 1.8 ln(n) edges if a search reaches n vertices.
 HOPS_PER_LOG = 1.8
-# rounds on a CPU per edge of the longest shortest path. The number is below 1, because a round follows a path as long
-# as the vertex numbers along the path rise.
+# A CPU makes 0.7 rounds per edge of the longest shortest path.
+# The number is below 1, because a round follows a path while the vertex numbers along the path rise.
 RISING_SHARE = 0.7
-# On a CPU, a round streams 18 bytes per entry. In the longest row, it also makes 0.36 loads per entry, each of which
-# waits for the load before.
+# On a CPU, a round streams 18 bytes per CSR entry, and makes 0.36 dependent loads per entry of the longest row.
 CPU_ENTRY_BYTES, CPU_ENTRY_LOADS = 18.0, 0.36
-CPU_FAR_LOADS = 0.5  # loads for which a core waits, per entry whose row and column have far numbers
-# seconds of mispredicted branches at the ends of rows, per vertex of a graph whose irregularity is 1
+# A core waits for half a load per CSR entry whose row and column have far numbers.
+CPU_FAR_LOADS = 0.5
+# Mispredicted branches at the ends of rows take this time, per vertex of a graph whose irregularity is 1.
 IRREGULAR_SECONDS = 6.8e-9
 
 

@@ -26,10 +26,9 @@ LARGEST_DEGREE = object()
 """A placeholder for *source*: search from the vertex of the largest degree."""
 _BOOL = bool | np.bool_
 MAX_DEPTH = 2**31 - 2
-# The host counts the vertices that a search reaches, up to 64, if a search of the graph is expected to reach at most
-# 90 % of the vertices.
+# The host counts up to 64 vertices that the search reaches, if searches are expected to reach at most 90 % of them.
 _MOST_MET, _FRAGMENTS = 64, 0.9
-GREATEST = 2**63 - 1  # greatest distance that a search with integer weights can return
+GREATEST = 2**63 - 1  # Greatest distance that a search with integer weights can return.
 _KINDS = {"int32": "WEIGHT_INT", "int64": "WEIGHT_LONG", "float32": "WEIGHT_FLOAT", "float64": "WEIGHT_DOUBLE"}
 
 
@@ -183,8 +182,7 @@ class SearchProblem(GraphProblem):
         int64 weights below 2**31 become int32, except in a matrix whose entries were not read yet.
         """
         kind = "WEIGHT_NONE" if self.weight_dtype is None else _KINDS[self.weight_dtype.name]
-        # On a GPU, the choice of a strategy must not wait for a pass over all weights. So this pass is skipped in
-        # unread matrices.
+        # The choice of a strategy on a GPU must not wait for a pass over all weights, so unread matrices skip it.
         if kind == "WEIGHT_LONG" and not is_unread(self):
             kind = "WEIGHT_INT" if self.weight_range[1] < 2**31 else kind
         return DistanceType(kind, self.wide or kind in ("WEIGHT_LONG", "WEIGHT_DOUBLE"))
@@ -228,7 +226,8 @@ def source_numbers(graph: Graph, source: Any) -> NDArray[np.int32]:
         check_length("source", np.atleast_1d(array))
         source = array.tolist()
     is_many = isinstance(source, Sequence) and not isinstance(source, str | bytes)
-    if not is_many or (isinstance(source, tuple) and _find(graph, source) >= 0):  # A tuple may be one id.
+    # A tuple may be the id of one vertex, and is then not a list of sources.
+    if not is_many or (isinstance(source, tuple) and _find(graph, source) >= 0):
         return np.array([vertex_number(graph, source, "source")], np.int32)
     check_length("source", source)
     if not source:
@@ -283,7 +282,7 @@ def _find(graph: Graph, given: Any) -> int:
     if is_number and graph.has_rising_ids:
         number = int(graph.ids.searchsorted(int(given))) if -(2**63) <= given < 2**63 else graph.n_vertices
         return number if number < graph.n_vertices and graph.ids[number] == given else -1
-    with contextlib.suppress(Exception):  # An unhashable or incomparable object is not an id.
+    with contextlib.suppress(Exception):  # An unhashable or incomparable object is not an id of the graph.
         number = graph.vertex_numbers.get(given, -1)
         if number >= 0 and isinstance(given, _BOOL) == isinstance(graph.ids[number], _BOOL):
             return number

@@ -11,15 +11,15 @@ from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.recipe import Array
 
-_PIECE = 128  # edges per piece of a row. Rows with more edges are cut into pieces.
-_ALONE_ROWS = 4096  # greatest number of rows in the queue of a CPU's work-item
-# local memory, in bytes, per buffered item, and for everything except queues and buffered items
+_PIECE = 128  # A row of more edges than this is cut into pieces of this number of edges.
+_ALONE_ROWS = 4096  # The queue of one work-item of a CPU holds at most this number of rows.
+# Local memory in bytes for everything except queues and buffered items, and per buffered item.
 _OTHER_BYTES, _ITEM_BYTES = 320, 4
-# number of times that the first work-group looks whether other work-groups have started. A work-group that starts later
-# leaves at once, and the work-groups that have started do its share.
+# The first work-group checks this often whether other work-groups have started.
+# A work-group that starts later leaves at once, and the other work-groups do its share of the work.
 _LINGER = 200
 
-_FEW_UNITS = 4  # greatest number of CPU cores that have a queue each
+_FEW_UNITS = 4  # At most this number of CPU cores have a queue each.
 
 
 def queue_members(facts: DeviceFacts) -> int:

@@ -27,9 +27,11 @@ from clgraph.primitives.scan import Scan
 from clgraph.runtime.session import Session
 
 _PLAIN, _SPLIT, _CHILD = (f"traversal/{name}.cl" for name in ("topology_driven", "node_splitting", "child_launch"))
-_PIECE = 256  # edges per piece of a long row. A sub-group relaxes the edges of one piece.
-_MAX_PARTS = 2**31 - 2**12  # greatest number of parts of vertices, because kernels number the parts with int
-_BUCKETS = 10  # buckets of the degree histogram
+# Edges per piece of a long row. A sub-group relaxes the edges of one piece.
+_PIECE = 256
+# Kernels number the parts of split vertices with int, so there are at most this number of parts.
+_MAX_PARTS = 2**31 - 2**12
+_BUCKETS = 10  # The histogram of vertex degrees has this number of buckets.
 
 
 def search_recipe(problem: SearchProblem, own: Callable[[], Setting], *steps: Step) -> Recipe:

@@ -242,7 +242,7 @@ class SGDMatrixFactorization(SavedFactorization):
             start = initial_factors(*ratings.shape, rank, scale=self.init_scale, biases=self.biases, rng=rng)
             return self._train(ratings, start, ratings, [], n_epochs, eval_set, callback)
         except BaseException:
-            if self.__dict__.get("history_") is old.get("history_"):  # The failed fit has kept no epoch.
+            if self.__dict__.get("history_") is old.get("history_"):  # The failed fit has added no epoch.
                 for name in _FORM:
                     self.__dict__.pop(name, None)
                 self.__dict__.update({name: old[name] for name in _FORM if name in old})
@@ -296,4 +296,5 @@ class SGDMatrixFactorization(SavedFactorization):
     def _keep(self, engine: Training, known: Ratings) -> None:
         found = {f"{name}_": array for name, array in engine.model.get()._asdict().items()}
         found |= {"mean_": engine.model.mean, "_known": known, "history_": engine.epochs, "n_iter_": len(engine.epochs)}
-        self.__dict__.update(found, strategy_=engine.strategy, info_=engine.info())  # at once, for Ctrl-C
+        # The attributes are set at once, so that Ctrl-C cannot leave half of them.
+        self.__dict__.update(found, strategy_=engine.strategy, info_=engine.info())

@@ -51,7 +51,8 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     try:
         if os.path.isdir(target):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        if os.path.isfile(target) or not os.path.exists(target):  # Writing needs a new file in the same folder.
+        # Writing a model creates a new file in the same folder, so the folder is checked.
+        if os.path.isfile(target) or not os.path.exists(target):
             with tempfile.TemporaryFile(dir=os.path.dirname(target)):
                 pass
     except OSError as error:

@@ -19,7 +19,8 @@ from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import InputError
 from clgraph.runtime.session import SessionLike
 
-_PLACES = ("session", "devices", "client")  # parameters that say where to run, in this class or a subclass
+# These parameters of the estimators tell where to run: on sessions, devices or a Dask client.
+_PLACES = ("session", "devices", "client")
 
 
 class SavedFactorization(FittedFactorization):
@@ -86,7 +87,7 @@ class SavedFactorization(FittedFactorization):
         return model
 
     def __sklearn_clone__(self) -> Self:
-        # Sessions cannot be copied, so the clone shares the sessions of the original.
+        # Sessions cannot be copied, so the clone shares the sessions of the original estimator.
         places = {name: getattr(self, name) for name in _PLACES if hasattr(self, name)}
         plain = copy.copy(self)
         plain.__dict__.update(dict.fromkeys(places))

@@ -21,9 +21,10 @@ from clgraph.primitives.compact import Compact
 from clgraph.runtime.memory.arrays import DeviceArray
 
 _SOURCE = "factorization/block_diagonal.cl"
-_LOCAL_SHARE = 0.9  # share of the local memory that is used. Drivers need the rest.
-_CPU_LOCAL_BYTES = 1 << 18  # greatest size of a block's rows on a CPU, so that the rows stay in a core's cache
-_BLOCKS_PER_UNIT = 4  # least number of blocks per compute unit in a block-diagonal
+_LOCAL_SHARE = 0.9  # Share of the local memory that a block may use. Drivers need the rest.
+# On a CPU, the rows of a block take at most this many bytes, so that they stay in a core's cache.
+_CPU_LOCAL_BYTES = 1 << 18
+_BLOCKS_PER_UNIT = 4  # A block-diagonal has at least this number of blocks per compute unit.
 
 
 def block_diagonal(
@@ -128,7 +129,8 @@ def block_shape(problem: FactorizationProblem, facts: DeviceFacts) -> tuple[int,
 def _most_rows(problem: FactorizationProblem, facts: DeviceFacts) -> int:
     """Return how many float32 rows fit the local memory. Rows of users and rows of items count alike."""
     room = min(facts.local_mem_bytes, _CPU_LOCAL_BYTES) if facts.is_cpu else facts.local_mem_bytes
-    row_bytes = 4 * row_layout(problem.rank, facts).padded + 8  # bytes of a row, its bias and a flag
+    # In local memory, a user or item takes a row of factors, a bias and a flag.
+    row_bytes = 4 * row_layout(problem.rank, facts).padded + 8
     return max(8, int(_LOCAL_SHARE * room) // row_bytes)
 
 

@@ -25,13 +25,17 @@ from clgraph.model.recipe import Array, Phase, Recipe, Setting, Use
 from clgraph.runtime.memory.arrays import DeviceArray
 
 _SOURCE = "factorization/block_grid.cl"
-_LINGER = 20000  # turns that a work-group waits for other work-groups to start
-_STREAMS = 4  # A work-item processes a block in four parts, a step of each in turn, so that memory latencies overlap.
-_MAX_GROUPS = 4096  # greatest number of groups. The number of blocks is its square, which fits 32 bits.
-_LONG_ROW = 16  # vectors per row. Four work-items share a rating by default if rows have at least this length.
-_MAX_VECTORS = 8  # greatest number of vectors of a row per work-item, if more work-items can share the row
-_MAX_CHAINED_VECTORS = 6  # vectors per work-item. Up to this number, two products at a time fit 256 registers.
-_PLACED_ONE_BY_ONE = 8  # vertices per part that are placed one by one, heaviest first
+_LINGER = 20000  # A work-group polls this often while it waits for the other work-groups to start.
+# A work-item processes a block in four parts, a step of each in turn, so that memory latencies overlap.
+_STREAMS = 4
+# Greatest number of work-groups. The number of blocks is its square, which fits 32 bits.
+_MAX_GROUPS = 4096
+# If a row of factors has at least this many vectors, four work-items share a rating by default.
+_LONG_ROW = 16
+_MAX_VECTORS = 8  # Greatest number of a row's vectors per work-item, if more work-items can share the row.
+# A work-item that holds at most this many vectors of a row can compute two products at a time in 256 registers.
+_MAX_CHAINED_VECTORS = 6
+_PLACED_ONE_BY_ONE = 8  # The heaviest vertices are placed one by one, up to this number for each part.
 
 
 def block_grid(
@@ -113,8 +117,8 @@ def _deal(plan: FactorizationPlan, *, seed: int) -> dict[str, DeviceArray]:
     )
     offsets = find_offsets(plan, by_key, n_blocks, width)
     if session.facts.sub_group_size == 1:
-        # Steps on the same item depend on each other, steps on different items do not. So the work-item alternates
-        # between four parts of a block.
+        # Training steps on the same item depend on each other, and steps on different items do not.
+        # Therefore a work-item alternates between four parts of a block, so that its steps rarely wait.
         in_turn = session.empty(order.size, order.dtype)
         enqueue_order(
             plan,

@@ -81,7 +81,7 @@ def _recipe(facts: DeviceFacts, barrier: str, work_group_size: int | None, *, se
 
 def _by_number_and_degree(degrees: NDArray[np.int64], block_size: int) -> NDArray[np.int64]:
     order = by_descending_degree(degrees)
-    # numpy sorts int16 by radix, which is ten times as fast.
+    # numpy sorts int16 by radix, which takes a tenth of the time of sorting int32.
     block = np.empty(degrees.size, np.int16 if order.size < 2**15 * block_size else np.int32)
     block[np.flatnonzero(degrees)] = np.arange(order.size) // block_size
     return order[np.argsort(block[order], kind="stable")]
@@ -152,8 +152,8 @@ class ItemSupersteps(Supersteps):
         ranks, blocks = _ranks_and_blocks(plan, given["items"], by_rank, block_size)
         users, n_users = given["users"], ratings.n_users
         if by_degree:
-            # Each block gets its own copies of the users, so that one search finds the matchings of all blocks. Within
-            # a block the ratings stay sorted by user.
+            # Each block gets its own copies of the users, so that one search finds the matchings of all blocks.
+            # Within a block, the ratings stay sorted by user.
             by_block, _ = stable_order(plan, blocks, -(-ratings.n_items // block_size))
             users, copies = number_runs(plan, by_block, blocks, users)
             n_users = copies.size - 1

@@ -22,11 +22,13 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch
 
 _EDGES, _NODES = "factorization/edge_locked.cl", "factorization/node_locked.cl"
-_RATINGS_PER_SLOT = 32  # number of ratings that a slot processes in a pass
-_GROUPS_PER_UNIT = 8  # greatest number of work-groups per compute unit in later passes
-_MANY_RATINGS = 8  # mean number of ratings per item. From 8 on, a sub-group owns an item by default.
-_MAX_AHEAD = 16  # greatest number of passes enqueued before the host reads the length of the list
-# Reads of the list's length without progress. Some are normal: an item stays listed until its last rating is done.
+_RATINGS_PER_SLOT = 32  # A slot of the kernel processes this number of ratings in a pass.
+_GROUPS_PER_UNIT = 8  # Passes after the first have at most this number of work-groups per compute unit.
+# If items have at least 8 ratings on average, a sub-group owns an item by default; otherwise a work-item owns it.
+_MANY_RATINGS = 8
+_MAX_AHEAD = 16  # The host enqueues at most this number of passes before it reads how many items are still listed.
+# The host gives up after 40 reads in a row at which the list of unfinished items has the same length.
+# Some such reads are normal, because an item stays listed until its last rating is done.
 _MAX_STALLS = 40
 Team = Literal["work_item", "sub_group"]
 
@@ -234,7 +236,7 @@ class _ItemTeams:
         most = self._team if locks is None else min(self._team, checked_count("locks", locks, MAX_ITEMS))
         self._program = plan.build(_NODES, PER_SUB_GROUP=int(per == "sub_group"), MOST_LOCKS=most, **defines)
         degrees = np.diff(ratings.item_offsets)
-        order = by_descending_degree(degrees)  # Items with the most ratings start first.
+        order = by_descending_degree(degrees)  # Items with the most ratings start first, because they take the longest.
         ends, size = np.cumsum(degrees[order]), slice_size(plan.problem, session.facts)
         cuts = np.unique([0, *np.searchsorted(ends, np.arange(size, ratings.n_ratings, size)), order.size])
         plan.scope["offsets"] = session.upload(ratings.item_offsets.astype(plan.problem.offset_type))

@@ -20,12 +20,14 @@ from clgraph.runtime.programs.program import Launch
 logger = logging.getLogger(__name__)
 
 SOURCE = "factorization/matchings.cl"
-_GROUP_SIZE = 512  # number of rows that the single work-group processes at a time
-_NARROW_GROUP_SIZE = 64  # this number on devices without sub-groups, where a scan over a work-group is slow
-FEW_ROWS = 1 << 12  # rows. A single work-group finishes a round of fewer rows in less time than a launch takes.
+_GROUP_SIZE = 512  # The single work-group processes this number of rows at a time.
+# Rows that the group processes at a time on devices without sub-groups, where a scan over a work-group is slow.
+_NARROW_GROUP_SIZE = 64
+# A single work-group finishes a round of fewer rows than this in less time than a launch takes.
+FEW_ROWS = 1 << 12
 # Turns per launch of the single work-group, on GPUs and on CPUs. Such a launch takes less than 0.2 s.
 _GROUP_TURNS, _CPU_TURNS = 1 << 14, 1 << 20
-_TURNS = 16  # turns between two read-backs while a round has many rows
+_TURNS = 16  # While a round has many rows, the host reads the state of the search after this number of turns.
 
 Side = tuple[DeviceArray, int]
 
@@ -73,8 +75,8 @@ class _Search:
             degrees.append(session.zeros(n_vertices, np.uint32))
             program.bind("count_edges", n, n=n, ends=ends, degrees=degrees[-1])()
             most.append(int(reduce(session, degrees[-1], "max").item()))
-        # The side with the busiest vertex proposes. Then a busy vertex makes one proposal per round, instead of
-        # receiving proposals from all its neighbours.
+        # The side of the vertex with the most ratings proposes, because that vertex then makes one proposal per round.
+        # On the receiving side, that vertex would get proposals from all its neighbours at once.
         (rows, n_rows), (columns, n_columns) = (a, b) if most[0] >= most[1] else (b, a)
         row_degrees = degrees[int(most[0] < most[1])]
         self.max_degree, self._n_rows = max(most), n_rows
@@ -119,7 +121,8 @@ class _Search:
             compact.run_checked()
             n_alive, number = int(compact.size.item()), self._state.item(self._round_at)
             turns = 0 if number != before else turns + _TURNS
-            if turns > n_alive + _TURNS:  # Each turn settles at least one row of the round.
+            # The search is stuck, because each turn settles at least one row of the round.
+            if turns > n_alive + _TURNS:
                 check_status(STATUS_STUCK, f"round {number} of matchings")
             before = number
         self._state.set(np.array([n_alive]), offset=self._alive_at)
@@ -141,7 +144,7 @@ class _Search:
         )
         state, progresses = self._state.get(), True
         while state[self._alive_at]:
-            if not progresses:  # Each launch must finish at least one chunk of rows.
+            if not progresses:  # The search is stuck, because each launch must finish at least one chunk of rows.
                 check_status(STATUS_STUCK, "match_group")
             launch()
             before, state = state, self._state.get()

@@ -28,21 +28,25 @@ from clgraph.runtime.driver.failure import typed_errors
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch, Program
 
-LINGER = 5000  # turns that a work-group at a grid barrier waits for other work-groups to start
-# Persistent work-groups: their size, and their number per compute unit. They are few, so that all are resident and
-# barriers are short.
+LINGER = 5000  # A work-group at a grid barrier polls this often while it waits for other work-groups to start.
+# Size of the persistent work-groups, and their number per compute unit.
+# Persistent work-groups are few, so that all are resident and grid barriers are short.
 GRID_WG_SIZE, GROUPS_PER_UNIT = 512, 1
-CPU_TAIL_RATINGS = 512  # ratings. One core finishes a smaller superstep before two cores would have started.
+# One CPU core finishes a superstep of fewer ratings than this before two cores would have started.
+CPU_TAIL_RATINGS = 512
 STATUS = {"status": Array(1, np.uint32, zeroed=True)}
-# Passes over the slots that are enqueued before the host waits, on GPUs and on CPUs. They take about 0.1 s.
+# On GPUs and on CPUs, the host waits after this number of passes over the slots, which take about 0.1 s.
 _TURNS, _CPU_TURNS = 1 << 16, 1 << 20
 _SOURCE = "factorization/superstep.cl"
-_MANY_LANES = 16  # lanes per rating. From 16 on a group has so few slots that two groups per compute unit are faster.
-_RESIDENT_ITEMS = 2048  # number of work-items that are resident on a compute unit of a GPU
-_TAIL_WG_SIZE = 512  # size of the single work-group that runs small supersteps
-_TAIL_TURNS = 4  # number of passes of a work-group over its slots that take the time of a launch
+# With 16 lanes or more per rating, a group has so few slots that two groups per compute unit are faster than one.
+_MANY_LANES = 16
+_RESIDENT_ITEMS = 2048  # A compute unit of a GPU holds this number of work-items at the same time.
+_TAIL_WG_SIZE = 512  # Size of the single work-group that runs small supersteps.
+# A work-group makes this number of passes over its slots in the time of a launch.
+_TAIL_TURNS = 4
 _CPU_WG_SIZE = 64
-_GRID_BYTES = 1 << 27  # bytes of rows per superstep. From this number on, the cost of a launch is negligible.
+# If the rows of a superstep have at least this many bytes, the time of a launch is negligible.
+_GRID_BYTES = 1 << 27
 
 FindKeys = Callable[[FactorizationPlan, RatingArrays], tuple[DeviceArray, int]]
 

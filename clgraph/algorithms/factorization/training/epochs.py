@@ -21,7 +21,8 @@ from clgraph.errors import ConvergenceWarning
 from clgraph.progress import begin, is_heard
 from clgraph.runtime.driver.timing import RunInfo
 
-_SECONDS_SHOWN = 1.0  # least time between two losses that are computed only to show the progress
+# Losses that are only shown as progress are computed at most once in this time.
+_SECONDS_SHOWN = 1.0
 
 
 class Epoch(NamedTuple):

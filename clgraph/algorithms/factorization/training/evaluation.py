@@ -14,7 +14,7 @@ from clgraph.runtime.driver import opencl as cl
 from clgraph.runtime.session import Session
 
 _EVALUATE, _WILD = "factorization/evaluate.cl", "factorization/wild.cl"
-_GROUPS_PER_UNIT = 8  # greatest number of work-groups per compute unit
+_GROUPS_PER_UNIT = 8  # The evaluation of a model starts at most this number of work-groups per compute unit.
 
 
 class Errors:

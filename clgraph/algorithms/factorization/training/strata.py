@@ -71,8 +71,8 @@ class Strata:
         """Return the blocks of *ratings*, which are other ratings of the same users and items."""
         users, items = self.users, self.items
         cell = users.block[ratings.users] * np.int32(self.n_blocks) + items.block[ratings.items]
-        # Within a block users and items keep their order, so a stable sort by block leaves the ratings of each block
-        # sorted by user, then item. For small integers numpy's stable sort is a radix sort.
+        # Blocks keep the order of users and items, so after a stable sort by block, a block's ratings stay sorted.
+        # For small integers numpy's stable sort is a radix sort.
         order = np.argsort(cell.astype(np.min_scalar_type(self.n_blocks**2)), kind="stable")
         ends = np.cumsum(np.bincount(cell, minlength=self.n_blocks**2)).tolist()
         made = []

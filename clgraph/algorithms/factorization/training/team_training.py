@@ -73,7 +73,8 @@ class TeamFactorization(Training):
         problem = checked_problem(ratings, rank, n_epochs, storage, biases, mean)
         self._started, self.epochs = time.perf_counter(), []
         self.team = Team(devices)
-        n = self._n = min(len(self.team), *ratings.shape)  # More devices would have no users or no items.
+        # With more devices than users or items, some devices would have nothing to train.
+        n = self._n = min(len(self.team), *ratings.shape)
         self._strata = Strata(ratings, n)
 
         def cells(d: int) -> list[Cell]:
@@ -153,7 +154,8 @@ class TeamFactorization(Training):
                 new[name].copy_from(old[name])
             finish_aside(self.team.sessions[d])
 
-        items = self.team.each(fetch, range(n))  # All copies are made before any array is overwritten.
+        # All devices copy the item factors that they fetch before any array is overwritten.
+        items = self.team.each(fetch, range(n))
         self.team.each(place, range(n))
 
     def _sent(self, source: DeviceModel, target: DeviceModel, name: str) -> DeviceArray:

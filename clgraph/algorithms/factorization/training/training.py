@@ -30,7 +30,7 @@ from clgraph.runtime.session import Session
 __all__ = ["Callback", "Cell", "Epoch", "Factorization", "checked_problem", "finish_aside"]
 
 _LARGEST_RATING = math.sqrt(float(np.finfo(np.float32).max))
-# Peak memory in bytes per rating while the plan is made, for the strategy that needs the most memory.
+# The plan of the strategy that needs the most memory takes these bytes per rating at its peak, while it is made.
 _BYTES_PER_RATING = {
     "ratings": 12, "ratings in order": 16, "positions": 12, "keys to sort": 8, "sorted keys": 8, "keys in between": 8,
 }  # fmt: skip
@@ -202,11 +202,12 @@ class Factorization(Training):
         self.session, self.ratings = session, ratings
         self.epochs: list[Epoch] = []
         self._started = time.perf_counter()
-        self._parts = np.zeros(3)  # seconds: compile, transfer, kernel
+        self._parts = np.zeros(3)  # Seconds spent on compiling, on transfers and in kernels, in this order.
         self._kernels: dict[str, tuple[int, float]] = {}
         with session.measure() as recorder:
             cell = Cell(session, problem, strategy, options, deterministic)
-            assert cell.choice is not None and cell.plan is not None  # Training has at least one rating.
+            # The cell has a plan, because training has at least one rating.
+            assert cell.choice is not None and cell.plan is not None
             self.choice, self.plan, self.model, self._errors = cell.choice, cell.plan, cell.model, cell.errors
             self.strategy = self.choice.strategy
             self._backup, self._bounds = Backup(self.model), Bounds(session, self.model)
