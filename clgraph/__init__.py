@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # type checkers and editors read these; a test compares them with the table
+if TYPE_CHECKING:  # Type checkers and editors read these imports. A test compares them with the table _NAMES.
     from clgraph import generators as generators
     from clgraph.algorithms.bfs import BFS as BFS
     from clgraph.algorithms.bfs import bfs as bfs
@@ -55,7 +55,7 @@ if TYPE_CHECKING:  # type checkers and editors read these; a test compares them 
 
 __version__ = "0.1.0"
 
-_NAMES = {  # module: the public names it defines
+_NAMES = {  # Each key is a module of the package, and its value lists the public names that the module defines.
     "clgraph.algorithms.bfs": "BFS bfs",
     "clgraph.algorithms.color": "Coloring color",
     "clgraph.algorithms.color.columns": "ColumnColoring color_columns",
@@ -91,7 +91,7 @@ _EXPORTS = {name: module for module, names in _NAMES.items() for name in names.s
 __all__ = ["__version__", *sorted(_EXPORTS)]
 
 
-if not TYPE_CHECKING:  # __getattr__ would make a type checker accept every name
+if not TYPE_CHECKING:  # If a type checker saw __getattr__, it would accept every name in this package.
 
     def __getattr__(name: str) -> Any:
         if name not in _EXPORTS:

@@ -35,7 +35,8 @@ Seed: TypeAlias = (
 """A seed or a generator, as :func:`numpy.random.default_rng` takes it; see :func:`checked_seed`."""
 
 _SEEDS = "None, integers from 0 on and sequences of them, SeedSequence, BitGenerator, Generator, RandomState"
-_ITEM_BYTES = 40  # estimated bytes that a number in a list takes: the Python object of the number and two pointers
+# Estimated bytes of a number in a Python list: the Python object of the number and two pointers.
+_ITEM_BYTES = 40
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
 
@@ -137,8 +138,7 @@ def checked_seed(seed: Seed) -> int:
         if seed is None:
             seed = np.random.SeedSequence()
         elif (isinstance(seed, Sequence) or is_array(seed)) and np.ndim(seed):  # type: ignore[arg-type]
-            # Convert to plain integers first: numpy recurses without end into an element that contains itself, such as
-            # a row of np.matrix.
+            # The numbers become Python integers first, because numpy recurses without end into a row of np.matrix.
             seed = np.random.SeedSequence([operator.index(number) for number in checked_array("seed", seed).tolist()])
         elif not isinstance(seed, np.random.SeedSequence):
             if (number := operator.index(seed)) < 0:  # type: ignore[arg-type]
@@ -178,8 +178,7 @@ def checked_array(name: str, values: Any, kind: type[InputError] = InputError) -
             array = np.asarray(values)
         else:
             array = np.asarray(np.from_dlpack(values) if hasattr(values, "__dlpack__") else values.to_numpy())
-    # Callers copy an array that is not contiguous, and the copy of a view such as np.broadcast_to(0, 10**12) may not
-    # fit.
+    # Callers copy an array that is not contiguous. The copy of a view such as np.broadcast_to(0, 10**12) may not fit.
     if not array.flags.c_contiguous:
         check_host_memory(name, array.nbytes)
     return array

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-# The names that other packages use for an algorithm, with clgraph's name for it.
+# Each name that other packages use for an algorithm is mapped to clgraph's name for the algorithm.
 _ELSEWHERE = {
     "cc": "connected_components",
     "components": "connected_components",

@@ -20,9 +20,12 @@ from numpy.typing import DTypeLike, NDArray
 
 from clgraph.errors import HostMemoryError
 
-_ALIGNMENT = 128  # bytes. In a block of several arrays, each array begins at a multiple of this number.
-_MAX_SPARE_BYTES, _MAX_SPARE = 1 << 30, 16  # limits of the bytes and the number of unused blocks kept for later arrays
-_STEP_BYTES = 1 << 16  # The size of a block is a multiple of this, so that later arrays of a similar size fit into it.
+# Bytes. In a block of shared memory that holds several arrays, each array begins at a multiple of this number.
+_ALIGNMENT = 128
+# At most 1 GiB of unused blocks, and at most 16 unused blocks, are kept for later arrays.
+_MAX_SPARE_BYTES, _MAX_SPARE = 1 << 30, 16
+# Bytes. The size of a block is a multiple of this number, so that later arrays of a similar size fit into the block.
+_STEP_BYTES = 1 << 16
 
 
 class Block:
@@ -30,7 +33,7 @@ class Block:
 
     def __init__(self, memory: SharedMemory) -> None:
         self.memory, self.name = memory, memory.name
-        # Only the address is kept, because Python does not unmap memory while an object refers to its buffer.
+        # Only the block's address is kept, because Python does not unmap memory while an object refers to its buffer.
         view: Any = memory.buf
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(view))
         self.n_bytes = memory.size
@@ -38,14 +41,17 @@ class Block:
     def array(self, offset: int, size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
         """Return *size* items from byte *offset* on as an array, which keeps this block alive."""
         owner: Any = (ctypes.c_char * max(1, size * dtype.itemsize)).from_address(self.address + offset)
-        owner._block = self  # from_address keeps nothing alive
+        # The array must keep the block alive, because a ctypes object made by from_address() keeps nothing alive.
+        owner._block = self
         return np.frombuffer(owner, dtype, size)
 
 
-_blocks: dict[str, weakref.ref[Block]] = {}  # all blocks that this process uses, by name
-_own: weakref.WeakValueDictionary[str, SharedMemory] = weakref.WeakValueDictionary()  # made by this process
-_spare: list[SharedMemory] = []  # blocks that no array uses; a later array may get one
-_removed: list[str] = []  # names of the blocks that were removed since the last call of :func:`removed`
+# All blocks of shared memory that this process uses, by the name of the block.
+_blocks: dict[str, weakref.ref[Block]] = {}
+# Blocks of shared memory that this process has created, by the name of the block.
+_own: weakref.WeakValueDictionary[str, SharedMemory] = weakref.WeakValueDictionary()
+_spare: list[SharedMemory] = []  # Blocks that no array uses at the moment. A later array may get one of these blocks.
+_removed: list[str] = []  # Names of the blocks that were removed since the last call of :func:`removed`.
 
 
 def empty(size: int, dtype: DTypeLike) -> NDArray[Any]:
@@ -63,7 +69,8 @@ def empty(size: int, dtype: DTypeLike) -> NDArray[Any]:
 def copies(*arrays: NDArray[Any]) -> list[NDArray[Any]]:
     """Return copies of *arrays*, which are all in one block of shared memory."""
     firsts = np.cumsum([0, *(-(-array.nbytes // _ALIGNMENT) * _ALIGNMENT for array in arrays)]).tolist()
-    block = _new_block(max(1, firsts[-1]))  # The system allocates each page of the block when it is first written.
+    # The system allocates each page of the new block only when the page is first written.
+    block = _new_block(max(1, firsts[-1]))
     found = [block.array(first, a.size, a.dtype) for first, a in zip(firsts[:-1], arrays, strict=True)]
     for copy, array in zip(found, arrays, strict=True):
         np.copyto(copy, array)
@@ -87,7 +94,7 @@ def attached(name: str) -> Block:
     block = None if kept is None else kept()
     if block is None:
         memory = SharedMemory(name)
-        # Else Python would remove the block when this process ends, although another process created the block.
+        # Otherwise Python would remove the block when this process ends, although another process created the block.
         with contextlib.suppress(Exception):
             resource_tracker.unregister(memory._name, "shared_memory")  # type: ignore[attr-defined]
         block = Block(memory)

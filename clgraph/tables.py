@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-_MAX_VALUE = 100  # characters. Longer values in a table of fields are cut off.
+_MAX_VALUE = 100  # Characters. Longer values in a table of fields are cut off.
 
 
 def plain(value: Any) -> Any:

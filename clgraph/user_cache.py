@@ -21,7 +21,8 @@ _NOWHERE = Path(os.devnull) / "clgraph"  # This folder cannot be created, so wri
 @lru_cache(maxsize=1)
 def _own_root() -> Path:
     """Return a temporary directory that is removed when this process ends, or ``_NOWHERE`` if none can be created."""
-    for folder in (None, "/dev/shm"):  # /dev/shm is used if the system's temporary directory cannot be written.
+    # /dev/shm is used if the system's temporary directory cannot be written.
+    for folder in (None, "/dev/shm"):
         with contextlib.suppress(OSError):
             path = Path(tempfile.mkdtemp(prefix="clgraph-", dir=folder))
             atexit.register(shutil.rmtree, path, ignore_errors=True)
@@ -35,7 +36,8 @@ def cache_root() -> Path:
     If the cache directory cannot be written, return a directory that is removed when this process ends. If nothing can
     be written, return a path that does not exist, so that reading and writing caches raises an :class:`OSError`.
     """
-    from platformdirs import user_cache_path  # imported late, because programs that cache nothing do not need it
+    # The import is inside the function, because programs that cache nothing do not need this package.
+    from platformdirs import user_cache_path
 
     try:
         given = os.environ.get("CLGRAPH_CACHE_DIR")
@@ -74,7 +76,7 @@ def locked(path: Path) -> Iterator[bool]:
 
     Yield whether the lock is held, because not every file system supports locks.
     """
-    from filelock import FileLock  # takes long to import
+    from filelock import FileLock  # The import of filelock takes long, so it is inside this function.
 
     lock = FileLock(path)
     try:

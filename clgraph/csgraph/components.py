@@ -55,7 +55,8 @@ def connected_components(
     >>> n_components, labels.tolist()
     (2, [0, 0, 1])
     """
-    csgraph = np.asarray(csgraph) if isinstance(csgraph, list) else csgraph  # scipy's function takes no list
+    # scipy's connected_components() takes no list, so a list becomes an array first.
+    csgraph = np.asarray(csgraph) if isinstance(csgraph, list) else csgraph
     is_weak = isinstance(connection, str) and (
         connection.lower() == "weak" or (not directed and connection.lower() == "strong")
     )
@@ -64,5 +65,6 @@ def connected_components(
         if matrix is not None and not is_faster_on_host(ALGORITHM, as_problem(matrix), session, strategy):
             found = components(matrix, session=session, strategy=strategy)
             return (found.n_components, found.labels) if return_labels else found.n_components
-        csgraph = csgraph if matrix is None else matrix  # A CSR matrix saves scipy the same conversion.
+        # scipy would convert the user's matrix to CSR once more, so it gets the CSR matrix that exists.
+        csgraph = csgraph if matrix is None else matrix
     return scipy_components(csgraph, directed, connection, return_labels)

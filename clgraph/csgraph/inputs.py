@@ -16,11 +16,13 @@ from clgraph.engine.algorithm import Algorithm
 from clgraph.errors import GraphError
 from clgraph.runtime.session import SessionLike, as_session
 
-_NUMBERS = "biuf"  # kinds of dtypes that clgraph takes. For other kinds, scipy's own functions warn or raise.
+# Kinds of numpy dtypes that clgraph takes. For other kinds, scipy's own functions warn or raise.
+_NUMBERS = "biuf"
 _WEIGHTS = (np.int32, np.int64, np.float32, np.float64)
-_EXACT = 2.0**53  # Doubles, with which scipy computes, hold all integers below this exactly.
+_EXACT = 2.0**53  # scipy computes with doubles, which hold all integers below 2**53 exactly.
 _SIGN = np.uint64(1 << 63)
-_SAMPLED_ENTRIES = 16  # number of entries for which looks_symmetric() searches the reverse entry
+# Number of entries of a matrix for which looks_symmetric() searches the reverse entry.
+_SAMPLED_ENTRIES = 16
 
 
 def is_left_to_scipy(csgraph: Any, session: SessionLike, strategy: str) -> bool:
@@ -93,7 +95,7 @@ def checked(matrix: Any) -> Any:
     GraphError
         The arrays of the matrix are damaged.
     """
-    m = int(matrix.indptr[-1])  # scipy's arrays may have unused space after the last entry
+    m = int(matrix.indptr[-1])  # The arrays of a scipy matrix may have unused space after the last entry.
     offsets, columns, data = matrix.indptr, matrix.indices[:m], matrix.data[:m]
     try:
         check_arrays(offsets, columns)
@@ -102,7 +104,8 @@ def checked(matrix: Any) -> Any:
     is_canonical = row_order(offsets, columns) == (True, False)
     if not is_canonical:
         made = csr_array((data, columns, offsets), shape=matrix.shape, copy=True)
-        made.has_sorted_indices = False  # The caller may have set this flag wrongly.
+        # The flag is reset so that scipy checks the order, because the caller may have set the flag wrongly.
+        made.has_sorted_indices = False
         made.sort_indices()
         offsets, columns, data = merge_duplicates(made.indptr, made.indices, made.data, "min")
     must_convert = data.dtype not in _WEIGHTS or _is_wide(data, matrix.shape[0])

@@ -15,7 +15,8 @@ from scipy.sparse.csgraph import shortest_path as scipy_shortest_path
 from clgraph.csgraph.searches import searched
 from clgraph.runtime.session import SessionLike
 
-_DENSE_SHARE = 0.25  # From this number of edges per pair of vertices on, scipy's method "auto" picks Floyd-Warshall.
+# With at least this number of edges per pair of vertices, scipy's method "auto" picks Floyd-Warshall.
+_DENSE_SHARE = 0.25
 
 
 def dijkstra(
@@ -193,7 +194,8 @@ def shortest_path(
     >>> csgraph.shortest_path([[0, 1, 2], [0, 0, 0], [0, 3, 0]], indices=0).tolist()
     [0.0, 1.0, 2.0]
     """
-    csgraph = np.asarray(csgraph) if isinstance(csgraph, list) else csgraph  # scipy's function takes no list
+    # scipy's shortest_path() takes no list, so a list becomes an array first.
+    csgraph = np.asarray(csgraph) if isinstance(csgraph, list) else csgraph
     options = {"directed": directed, "indices": indices, "return_predecessors": return_predecessors}
     options |= {"unweighted": unweighted}
 

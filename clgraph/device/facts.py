@@ -18,14 +18,15 @@ class Dialect:
     """
 
     standard: str = "CL1.2"
-    sub_group: str = "SUB_GROUP_SINGLE"  # SINGLE, PTX, KHR, AMDGCN
+    sub_group: str = "SUB_GROUP_SINGLE"  # The header that implements sub-groups in kernels: SINGLE, PTX, KHR or AMDGCN.
     atomics: str = "ATOMICS_CL12"  # CL12, C11
-    loads: str = "LOADS_VOLATILE"  # VOLATILE, C11, PTX, ATOMIC
-    float_add: str = "FLOAT_ADD_CAS"  # CAS, PTX, EXT, AMDGCN
+    loads: str = "LOADS_VOLATILE"  # The kind of loads that see other work-items' stores: VOLATILE, C11, PTX or ATOMIC.
+    float_add: str = "FLOAT_ADD_CAS"  # The implementation of atomic additions of floats: CAS, PTX, EXT or AMDGCN.
     kernel_attribute: str = ""
     nvidia_sm: int = 0
-    spin_pause: str = ""  # assembly instruction that kernels execute while they wait in a loop
-    has_grid_barrier: bool = False  # whether all resident work-groups make progress, so they can wait for each other
+    spin_pause: str = ""  # Assembly instruction that kernels execute while they wait in a loop.
+    # True if all resident work-groups make progress, so that they can wait for each other at a grid barrier.
+    has_grid_barrier: bool = False
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ def load_profile(facts: DeviceFacts, *, measured: bool = True) -> DeviceProfile:
             profile = _load(path)
         except OSError:
             continue
-        except InputError as error:  # The file is damaged, or has an older schema.
+        except InputError as error:  # The file is damaged, or it has an older schema.
             logger.debug("passing over %s: %s", path, error)
             continue
         if origin is None or profile.origin == "literature":

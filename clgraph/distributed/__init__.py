@@ -43,7 +43,8 @@ __all__ = [
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        if name != "SGDMatrixFactorization":  # the estimator needs scikit-learn
+        # Only the estimator SGDMatrixFactorization is imported late, because it needs scikit-learn.
+        if name != "SGDMatrixFactorization":
             raise AttributeError(f"module 'clgraph.distributed' has no attribute {name!r}")
         from clgraph.distributed.factorization import SGDMatrixFactorization
 

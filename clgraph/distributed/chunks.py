@@ -21,12 +21,14 @@ from clgraph.io.text import file_error
 
 Weights: TypeAlias = NDArray[Any] | None
 Segment: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32], Weights]
-_Read: TypeAlias = tuple[Any, Any, Any, int]  # sources, targets, weights, and the id of vertex 0
+# Sources, targets and weights of the edges in a chunk, and the id of vertex 0.
+_Read: TypeAlias = tuple[Any, Any, Any, int]
 Chunk: TypeAlias = Any
 """Arrays ``(sources, targets)`` or ``(sources, targets, weights)``, an array of shape (m, 2), a path, a function
 that returns one of these, or a Dask future of one."""
 
-SEGMENT_EDGES = 1 << 22  # edges per segment: the number of edges that a device gets at a time
+# Edges per segment. A device gets the edges of one segment at a time.
+SEGMENT_EDGES = 1 << 22
 _ALLOWED = "(sources, targets), (sources, targets, weights), an array of shape (m, 2), a path, a function or a future"
 _ARRAYS = "expected the arrays sources and targets, and perhaps weights"
 

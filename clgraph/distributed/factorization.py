@@ -33,7 +33,7 @@ from clgraph.distributed.workers import (
 )
 from clgraph.runtime.driver.timing import RunInfo, Seconds
 
-Side = tuple[Any, Any]  # factors and biases of users, or of items
+Side = tuple[Any, Any]  # A side of the model: the factors and biases of all users, or of all items.
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,8 @@ def _swept(block: Block, users: Side, items: Side, rate: float, regularization: 
     return (found.user_factors, found.user_biases), (found.item_factors, found.item_biases)
 
 
-_users, _items = itemgetter(0), itemgetter(1)  # tasks that select the users' or the items' part of a result of _swept()
+# Tasks that select the users' or the items' part of a result of _swept().
+_users, _items = itemgetter(0), itemgetter(1)
 
 
 def _squares(block: Block, users: Side, items: Side, key: str, others: Ratings | None) -> tuple[float, float]:
@@ -140,7 +141,8 @@ class DistributedTraining(Training):
         problem = checked_problem(ratings, rank, n_epochs, storage, biases, mean)
         self._started, self.epochs, self.client = time.perf_counter(), [], client
         self.workers = devices_of(client)
-        self.n = min(len(self.workers), *ratings.shape)  # Additional workers would have no users or no items.
+        # With more workers than users or items, some workers would have nothing to train.
+        self.n = min(len(self.workers), *ratings.shape)
         self.strata, self._run = Strata(ratings, self.n), uuid4().hex
         self._blocks = [
             [

@@ -21,8 +21,8 @@ from clgraph.tables import plain
 
 Value = TypeVar("Value")
 Absorb = Callable[..., Value]
-# Tasks per worker. More tasks would produce more results, each of full size. With fewer tasks, the loss of a worker
-# would undo more work, because at least one task is lost.
+# Tasks per worker. With more tasks than this, there would be more results, each of full size.
+# With fewer tasks, the loss of a worker would undo more work, because at least one task is lost.
 _TASKS = 8
 
 
@@ -117,8 +117,10 @@ def folded(
     workers = devices_of(client)
     tell = begin(what, len(chunks), "chunks")
     waiting = deque(grouped(chunks, max(1, len(chunks) // (_TASKS * len(workers)))))
-    lanes: dict[str, distributed.Future] = {}  # each worker's part so far, by the worker's address
-    running: dict[distributed.Future, tuple[str, int]] = {}  # each task's worker address and number of chunks
+    # The part of the result that each worker has made so far, by the worker's address.
+    lanes: dict[str, distributed.Future] = {}
+    # The worker's address and the number of chunks of each running task.
+    running: dict[distributed.Future, tuple[str, int]] = {}
 
     def give(address: str) -> None:
         places = waiting.popleft()
@@ -143,7 +145,8 @@ def folded(
         for address, lane in lanes.items():
             lanes[address] = submit(client, address, finish, lane, key=f"clgraph-finish-{uuid4().hex}")
     level = list(lanes.items())
-    while len(level) > 1:  # Adjacent workers merge first, because they may be on the same host.
+    # Adjacent workers merge their parts first, because they may be on the same host.
+    while len(level) > 1:
         merged = [
             (address, submit(client, address, merge, one, other, key=f"clgraph-merge-{uuid4().hex}"))
             for (address, one), (_, other) in zip(level[::2], level[1::2], strict=False)

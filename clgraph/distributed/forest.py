@@ -26,8 +26,8 @@ from clgraph.distributed.workers import as_client, on_device, own_address, worke
 from clgraph.errors import GraphError
 from clgraph.runtime.session import Session
 
-_BITS = 8  # bits of a byte
-# Shares of a forest's lightest edges. The components that each share connects are used to rule out heavier edges.
+_BITS = 8  # Number of bits in a byte of a packed bitmap.
+# Heavier edges are ruled out by the components that each of these shares of a forest's lightest edges connects.
 _SHARES = (0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 
 
@@ -141,15 +141,14 @@ def absorb(
     with on_device():
         for segment in all_segments(places, chunks, n=n, base=base):
             size = max(size, 1 + int(max(segment[0].max(), segment[1].max())))
-            # Filter only if at most half of the edges seen so far are in the forest. Otherwise, few would be dropped.
+            # Edges are filtered only if the forest has at most half of the edges seen so far. Else few are dropped.
             rules_out = 0 < 2 * forest.sources.size <= known.n_edges + n_edges
             n_edges += segment[0].size
             if rules_out and segment[2] is not None and forest.weights is not None:
                 sieve = sieve or ForestFilter(worker_session(), size, forest.edges, maximum=maximum)
                 segment = sieve.rest(segment)
             waiting.append(segment)
-            # Wait until the new edges outnumber the edges of the forest. Then reading the forest again costs no more
-            # than reading the new edges.
+            # Edges wait until they outnumber the edges of the forest, because each merge reads the whole forest again.
             if sum(part[0].size for part in waiting) >= max(SEGMENT_EDGES, forest.sources.size):
                 forest, sieve, waiting = lightest(size, maximum, forest.edges, *waiting), None, []
     forest = forest._replace(n_vertices=size, waiting=tuple(waiting))
@@ -187,7 +186,8 @@ def lightest(n: int, maximum: bool, *parts: Segment) -> Forest:
     weights = np.concatenate(given) if given else None
     session = worker_session()
     found = forest_of_edges(session, n, (sources, targets, weights), maximum=maximum)
-    session.release()  # Free the pooled arrays: the next lists of edges are longer and cannot reuse such arrays.
+    # The pooled arrays are freed, because the next lists of edges are longer and cannot reuse these arrays.
+    session.release()
     return Forest(*found, n)
 
 
@@ -202,7 +202,7 @@ class Forest(NamedTuple):
     targets: NDArray[np.int32]
     weights: Weights
     n_vertices: int
-    waiting: tuple[Segment, ...] = ()  # edges that have not been added to the forest yet
+    waiting: tuple[Segment, ...] = ()  # Edges that have not been merged into the forest yet.
 
     @property
     def edges(self) -> Segment:

@@ -32,8 +32,10 @@ from clgraph.runtime.session import Session, as_session
 
 _T = TypeVar("_T")
 _one_at_a_time = threading.Lock()
-_LOOK_SECONDS = 1.0  # interval at which a wait asks the scheduler which workers it still has
-_DESCRIBE_ATTEMPTS = 3  # attempts to describe the workers. Dask, too, gives a task up after 3 lost workers.
+# A wait for results asks the scheduler in this interval which workers still exist.
+_LOOK_SECONDS = 1.0
+# Number of attempts to describe the workers. Dask, too, gives up a task after it has lost 3 workers.
+_DESCRIBE_ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
@@ -41,13 +43,14 @@ class WorkerDevice:
     """A worker's address, its device, and the versions of its packages."""
 
     address: str
-    device: str  # name of the worker's device; empty if the worker has none
-    weight: float  # memory bandwidth in the device's profile, in bytes per second
+    device: str  # Name of the worker's OpenCL device; empty if the worker has none.
+    weight: float  # Memory bandwidth of the device, from its profile, in bytes per second.
     is_cpu: bool
     compute_units: int
-    versions: dict[str, str] = field(hash=False)  # package versions, which must equal the client's
-    lanes: int = 1  # number of work-items that the device runs at the same time
-    reason: str = ""  # the reason why the worker has no device
+    # Package versions of the worker, which must equal the client's versions.
+    versions: dict[str, str] = field(hash=False)
+    lanes: int = 1  # Number of work-items that the device runs at the same time.
+    reason: str = ""  # The reason why the worker has no device; empty if it has one.
 
 
 @contextlib.contextmanager
@@ -210,7 +213,7 @@ def results(
 ) -> list[Any]:
     """Wait until all *tasks* are done, and return their results; arguments and errors are as in :func:`wait_for`."""
     wait_for(client, list(tasks), address=address, ends=ends)
-    # Future.result with a time limit is no option: it restarts the transfer of a large result after each time-out.
+    # Future.result with a time limit is no option, because it restarts a large transfer after each time-out.
     transfer = asyncio.run_coroutine_threadsafe(client.gather(list(tasks), asynchronous=True), client.loop.asyncio_loop)
 
     def gathered() -> list[Any] | None:
@@ -241,8 +244,8 @@ def devices_of(client: distributed.Client) -> list[WorkerDevice]:
     if not living(client):
         raise ClusterError(f"the cluster at {client.scheduler.address} has no workers; add some before this call")
     found, ends = list[WorkerDevice](), time.monotonic() + lost_after()
-    for _ in range(_DESCRIBE_ATTEMPTS):  # A lost worker may return: its nanny restarts it under a new address.
-        # A task opens each device, which takes seconds. Client.run would make the worker unresponsive meanwhile.
+    for _ in range(_DESCRIBE_ATTEMPTS):  # A lost worker may return, because its nanny restarts it under a new address.
+        # A task opens each device, because that takes seconds, in which Client.run would make the worker unresponsive.
         tasks = {address: submit(client, address, _described, others=False) for address in living(client)}
         for address, task in tasks.items():
             try:

@@ -26,7 +26,8 @@ from clgraph.runtime.graphs.admission import admit
 from clgraph.runtime.graphs.device_graph import GraphOnDevice
 from clgraph.runtime.session import Session, SessionLike, as_session
 
-MAX_CHOICES = 64  # choices cached per graph. A caller that varies a setting (such as the seed) adds one per value.
+# Choices of strategies cached per graph. A caller that varies a setting (such as the seed) adds one per value.
+MAX_CHOICES = 64
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,8 @@ class Algorithm:
                     admit(session, graph)
                 problem.measured(session)
         names = self.contenders(problem, facts) if is_auto else ()
-        if isinstance(graph, GraphOnDevice):  # no host strategies: a graph on the device is not copied to the host
+        # A graph on the device is not copied to the host, so host strategies are left out.
+        if isinstance(graph, GraphOnDevice):
             names = [name for name in names if self.strategies[name].kind != "sequential"]
         return choose(self.strategies, names, strategy, problem, facts, rates)
 
@@ -277,7 +279,8 @@ def _key(*parts: Any) -> Hashable:
     try:
         key = tuple(map(_frozen, parts))
         hash(key)
-    except Exception:  # The user's values may raise any error when hashed; a list may even contain itself.
+    except Exception:
+        # The user's values may raise any error when they are hashed, and a list may even contain itself.
         return None
     return key
 

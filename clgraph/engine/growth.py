@@ -54,7 +54,7 @@ class Growth:
         launch()
         while self._block.item(self._status) == STATUS_CAPACITY:
             if self._before.item(self._status) == STATUS_CAPACITY:
-                return  # An earlier kernel wrote this status. Plan.check() will raise the error.
+                return  # An earlier kernel wrote this status, and Plan.check() will raise its error.
             old = self._arrays[self._name]
             needed = 0 if self._needed < 0 else self._block.item(self._needed)
             self._block.copy_from(self._before)

@@ -18,26 +18,27 @@ from clgraph.model.cost import HostItems, Part, Work
 from clgraph.model.strategy import Strategy, solves_all
 from clgraph.runtime.session import Session
 
-_VERTEX_BYTES, _LINE_BYTES = 16.0, 64.0  # bytes of data that a search keeps per vertex; bytes of a cache line
-# Assumed working set of a small graph without statistics, as a share of the data of all its vertices. The value lies
-# between the shares for random numberings and for meshes.
+_VERTEX_BYTES, _LINE_BYTES = 16.0, 64.0  # A search keeps 16 bytes of data per vertex, and a cache line has 64 bytes.
+# Assumed share of all vertices' data that a search of a small graph without statistics touches at a time.
+# The value lies between the shares for random numberings and for meshes.
 _USUAL_REACH = 0.25
-# vertices + entries. In a smaller graph, the locality is not sampled. UNLOOKED is the larger limit for searches; other
-# ways are slower per entry.
+# Vertices + entries. The locality of a smaller graph is not sampled.
+# The limit for searches is the larger UNLOOKED, because other algorithms take longer per entry.
 _CACHED = 1 << 15
-# Each entry beyond two per vertex costs a search 0.6 instead of 1 item, because most lead to a vertex already seen.
+# A search costs 0.6 items for each entry beyond two per vertex, because most of these entries lead to a seen vertex.
 _SAVED, _PROBED_DEGREE = 0.4, 2
-# A search of a mesh has a front of about √n vertices. Its working set is 800 bytes × √n × 2 ** (1.3 × mean log2
-# distance). Graphs of at most 2 entries per vertex are trees, which are assumed to be numbered level by level.
+# A search of a mesh has a front of about √n vertices. Its data take 800 bytes × √n × 2 ** (1.3 × mean log2 distance).
+# Graphs of at most 2 entries per vertex are trees, which are assumed to be numbered level by level.
 _FRONT_BYTES, _FRONT_POWER, _EDGES_OF_TREES = 800.0, 1.3, 2
-# Subtracted from the power of two above: the part of the working set that is in the cache at the start. It is 1 for
-# unions, because scipy has just transposed the matrix.
+# This number is subtracted from the power of two in the size of a front's data, for data already in the cache.
+# The number is 1 for unions, because scipy has just transposed the matrix, and 0 for searches.
 _NEAR_FRONT = {"traverse": 0.0, "union": 1.0}
 _TAKEN_AS_IT_IS = np.dtype(np.int32), np.dtype(np.int32), np.dtype(np.float64)  # offsets, columns, values
-# If a larger share of the neighbours is far, the near neighbours hardly matter. If the mean log2 distance is larger,
-# near neighbours are in other cache lines.
+# If more than a third of the neighbours are far, the near neighbours hardly matter.
+# If the mean log2 distance is above 4, near neighbours are in other cache lines.
 _FAR_IN_RANDOM, _LOG2_VERTICES_PER_LINE = 1 / 3, 4.0
-_MAX_INDICES = 2**31 - 2**16  # upper limit for entries + 2 × vertices, because scipy's indices are int32
+# Upper limit for entries + 2 × vertices, because scipy's indices are int32.
+_MAX_INDICES = 2**31 - 2**16
 
 
 class HostPlan:
@@ -125,7 +126,7 @@ def walked(graph: Graph, way: str) -> Work:
             front = 2.0 ** (_FRONT_POWER * mean_log2_distance) - _NEAR_FRONT[way]
             reach = max(reach, _FRONT_BYTES * math.sqrt(n) * front)
         elif far < _FAR_IN_RANDOM and mean_log2_distance > _LOG2_VERTICES_PER_LINE:
-            reach = whole  # Some edges lead to random vertices, so successive vertices of a front are far apart.
+            reach = whole  # Some edges lead to random vertices, so successive vertices of a search front are far apart.
     near = HostItems((1.0 - far) * items, min(whole, reach), way)
     return Work(host_items=(near, HostItems(far * items, whole, way)))
 

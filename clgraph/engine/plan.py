@@ -22,7 +22,8 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch, Program
 from clgraph.runtime.session import Session
 
-PACED_SECONDS = 0.1  # In a run predicted to take longer, the host waits after each launch, so that Ctrl-C works.
+# In a run predicted to take longer than this, the host waits after each launch, so that Ctrl-C works.
+PACED_SECONDS = 0.1
 
 
 class Plan:
@@ -69,8 +70,8 @@ class Plan:
         self.setting = setting = recipe.setting()
         self.rounds: list[int] = []
         self.used: list[Any] = []
-        self._found: dict[str, int] = {}  # details of the last run that kernels have written
-        self._counted = 0  # number of rounds so far in this run, over all loops
+        self._found: dict[str, int] = {}  # Details of the last run that kernels have written, by their names.
+        self._counted = 0  # Number of rounds of this run so far, over all loops of the recipe.
         self._made_by = session.profile, session.facts
         first = next((step for step in recipe.steps if isinstance(step, Phase)), None)
         self._first = None if first is None else Phase(first.kernel, 0, defines=first.defines)
@@ -90,9 +91,11 @@ class Plan:
         self.scope: dict[str, Any] = {**lengths, **given, **setting.values, **inputs, **self.arrays}
         if setting.prepare is not None:
             self.scope |= setting.prepare(self)
-        self._statuses: list[tuple[str, str, int]] = []  # name of a kernel, array and index of its status word
+        # For each status word: the name of its kernel, the name of its array, and its index there.
+        self._statuses: list[tuple[str, str, int]] = []
         self._launches: dict[Launch, Growth | None] = {}
-        distinct = {id(step): step for step in recipe.steps}  # A step that is listed twice is prepared only once.
+        # A step that is listed twice in the recipe is prepared only once.
+        distinct = {id(step): step for step in recipe.steps}
         prepared = {key: self._prepared(step) for key, step in distinct.items()}
         self._steps = [prepared[id(step)] for step in recipe.steps]
 
@@ -267,7 +270,8 @@ class Plan:
                 use.check()
         first = self._first
         found = {} if first is None else {name: self._place(first, word) for name, word in self.setting.found.items()}
-        places: dict[str, list[int]] = {}  # Reading only the needed range of each array is faster.
+        # Only the needed range of each array is read, which is faster than reading the whole array.
+        places: dict[str, list[int]] = {}
         for array, place in (*(status[1:] for status in self._statuses), *found.values()):
             places.setdefault(array, []).append(place)
         blocks = [(self.arrays[name], min(at), max(at) + 1) for name, at in places.items()]

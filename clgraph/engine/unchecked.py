@@ -111,7 +111,7 @@ class UncheckedPlan:
             Always.
         """
         assert isinstance(self._graph, WrappedGraph)
-        self._graph.check()  # Normally, this raises an error that names the wrong value.
+        self._graph.check()  # Normally, this check raises an error that names the wrong value in the matrix.
         raise GraphError("this csr matrix was changed while it was read")
 
     def release(self) -> None:

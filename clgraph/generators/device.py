@@ -16,8 +16,10 @@ from clgraph.runtime.graphs.device_graph import DeviceGraph
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
-_MAX_ENTRIES = 2**31 - 2**16 - 1  # largest number of entries that a device can sort, because offsets are int32
-_GROUPS = {True: 4, False: 32}  # largest number of work-groups per compute unit; True is for CPUs
+# A device can sort at most this number of entries, because the offsets are int32.
+_MAX_ENTRIES = 2**31 - 2**16 - 1
+# Largest number of work-groups per compute unit, on CPUs (True) and on GPUs (False).
+_GROUPS = {True: 4, False: 32}
 
 
 def launch(

@@ -17,8 +17,9 @@ from clgraph.generators.device import bits_of, graph_of_keys, launch, new_keys, 
 from clgraph.host_memory import check_host_memory
 from clgraph.runtime.session import Session, SessionLike, as_session
 
-_MAX_DRAWS = 1 << 40  # largest number of edges to draw
-_SCRAMBLE_STREAM = 32  # a stream of random words that no level of R-MAT uses: there are at most 30 levels
+_MAX_DRAWS = 1 << 40  # The generators draw at most this number of edges.
+# A stream of random words that no level of R-MAT uses, because R-MAT has at most 30 levels.
+_SCRAMBLE_STREAM = 32
 
 
 def rmat(
@@ -62,8 +63,9 @@ class _RandomEdges:
     n_edges: int
     key: tuple[int, int]
     kernel: str
-    edges_per_item: int  # edges that one work-item draws at a time
-    chunk_share = 1  # The host draws CHUNK / chunk_share edges at a time, so that their random words fit the cache.
+    edges_per_item: int  # Number of edges that one work-item draws.
+    # The host draws CHUNK / chunk_share edges at a time, so that their random words fit the cache.
+    chunk_share = 1
 
     def graph(self, session: SessionLike) -> Graph:
         return self._on_host() if session is None else self._on_device(as_session(session))
@@ -130,7 +132,8 @@ class RMat(_RandomEdges):
         """Return the ends of edges *first* … *first* + *count* − 1 before the vertices are permuted."""
         ends = np.zeros((2, count), np.uint32)
         at_a, at_ab, at_abc = self.thresholds
-        for top in range(0, self.scale, 8):  # The bits of eight levels are collected in a byte.
+        # The bits of eight levels are collected in a byte.
+        for top in range(0, self.scale, 8):
             levels = range(top, min(top + 8, self.scale))
             u, v = bits = np.zeros((2, count), np.uint8)
             for level in levels:
@@ -155,7 +158,8 @@ class UniformRandom(_RandomEdges):
     """The edges of a uniform random graph. The two ends of edge e are made from random words 2 e and 2 e + 1."""
 
     kernel, edges_per_item = "uniform", 2
-    chunk_share = 4  # Chunks are smaller than R-MAT's, because drawing an edge takes more memory.
+    # Chunks of edges are smaller than R-MAT's, because drawing an edge takes more memory here.
+    chunk_share = 4
 
     def __init__(self, n: int, n_edges: int, seed: Seed) -> None:
         self.n = checked_count("n", n, MAX_VERTICES, least=0)

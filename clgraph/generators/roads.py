@@ -62,13 +62,13 @@ class _RoadLike:
         far = near - np.where(leads_left, 1, self.width).astype(np.int32)
         at = below(random_words(self.key, 1, 0, self.n - self.n_crossings), near.size)
         bends = np.bincount(at.astype(np.int64), minlength=near.size)
-        before = np.append(0, np.cumsum(bends))  # bends of earlier roads
+        before = np.append(0, np.cumsum(bends))  # Item k is the number of bends of all roads before road k.
         tell(self.n_crossings)
-        # The bends on a crossing's roads get the numbers directly after the crossing's number.
+        # The bends on a crossing's roads get the vertex numbers directly after the crossing's number.
         number = crossing + before[first_road]
         first, bent = near + 1 + before[:-1], bends > 0
         last = (first + bends - 1)[bent]
-        inner = np.ones(self.n, bool)  # True for vertices whose successor along the road has the next number
+        inner = np.ones(self.n, bool)  # True for each vertex whose successor along the road has the next number.
         inner[number] = inner[last] = False
         along = np.flatnonzero(inner)
         src = np.concatenate([number[far], last, along])

@@ -46,7 +46,7 @@ class _RandomWeights:
             kind: Any = np.dtype(dtype).newbyteorder("=")
             if kind.name not in _C_NAMES:
                 raise TypeError("it is another type")
-        # Bounds are float64, in which all integers up to 2**53 are exact.
+        # Bounds of weights are float64, in which all integers up to 2**53 are exact.
         is_float = kind.kind == "f"
         most = float(np.finfo(kind).max) / 2 if is_float else min(2.0**53, float(np.iinfo(kind).max) + 1)
         low, high = checked_number("low", low, -most, most), checked_number("high", high, -most, most)
@@ -69,7 +69,8 @@ class _RandomWeights:
             return weights
         bits = 24 if kind.itemsize == 4 else 53
         fraction = (hashed >> np.uint64(64 - bits)).astype(kind) * kind.type(2.0**-bits)
-        weights = np.minimum(fraction * self.span + self.low, self.most)  # Rounding may raise a sum to high.
+        # Rounding may raise the sum to the upper bound, which must not be reached.
+        weights = np.minimum(fraction * self.span + self.low, self.most)
         return weights
 
     def on_host(self, graph: Graph) -> Graph:

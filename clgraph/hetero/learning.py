@@ -8,14 +8,16 @@ from collections.abc import Mapping, Sequence
 
 from clgraph.hetero.policies import Greedy, Guided, Member, MinMin, Policy, Range, Static, split
 
-_AGREE = 0.02  # Two rounds agree if no device's share of the items differs by more than this.
-_LEAST_SECONDS = 2e-3  # least work that a CPU takes from its buffer or a device steals, so that a launch is worth it
-# Fixed ratios are learned anew after a round in which one device was busy longer than another by this factor, or which
-# took longer per item than the fastest round by this factor.
+_AGREE = 0.02  # Two rounds agree if no device's share of the items differs by more than this between them.
+# A CPU takes work for at least this time from its buffer, and a device steals at least this, so that a launch pays off.
+_LEAST_SECONDS = 2e-3
+# The ratios are learned anew after a round in which one device was busy 1.25 times the time of another device.
+# They are also learned anew after a round that took 1.25 times the time per item of the fastest round.
 _THAW = 1.25
-_SLOWER = 1.05  # A round that takes longer per item than the fastest round by this factor ends the learning of ratios.
-# least share of the items that the GPUs (False) or the CPUs (True) must have before a trial round runs only these
-# devices. With a smaller share, the trial round would take too much time.
+# A round that takes longer per item than the fastest round by this factor ends the learning of ratios.
+_SLOWER = 1.05
+# The GPUs (False) or the CPUs (True) run a trial round alone only if they have at least this share of the items.
+# With a smaller share, the trial round would take too much time.
 _LEAST_SHARES = {False: 0.25, True: 0.5}
 
 
@@ -41,7 +43,8 @@ def fit(runs: Sequence[tuple[int, float]]) -> tuple[float, float]:
     """
     (few, short), (many, long) = runs[0], runs[-1]
     slope = (long - short) / (many - few) if many > few else 0.0
-    if slope <= 0 or short < slope * few:  # Noisy times give no such line, so use a line through the origin.
+    # Noisy times give no such line, so the fit uses a line through the origin.
+    if slope <= 0 or short < slope * few:
         return 0.0, max(1e-12, sum(seconds for _, seconds in runs) / sum(items for items, _ in runs))
     return short - slope * few, slope
 
@@ -114,16 +117,18 @@ class HASS(Policy):
     """
 
     name = "hass"
-    is_fixed = False  # whether the learned ratios no longer change
+    is_fixed = False  # True after the learned ratios have stopped changing.
 
     def __init__(self, members: Sequence[Member], training: float = 0.2) -> None:
         super().__init__(members, training)
-        self._fastest: dict[int, float] = {}  # each device's highest speed in any part, in items per second
+        # The highest speed of each device in any part of the load, in items per second.
+        self._fastest: dict[int, float] = {}
         self._learn_anew()
 
     def _learn_anew(self) -> None:
-        self.is_fixed, self._alone = False, list[bool]()  # trial rounds to come: True for CPUs alone, False for GPUs
-        # seconds per item in the fastest round, and the items that each device computed in it
+        # The trial rounds to come: True is a round with the CPUs alone, False a round with the GPUs alone.
+        self.is_fixed, self._alone = False, list[bool]()
+        # Seconds per item of the fastest round, and the number of items that each device computed in that round.
         self._least_seconds, self._best = math.inf, dict[int, float]()
 
     def start(self) -> None:
@@ -131,7 +136,7 @@ class HASS(Policy):
         self._is_first = not self._known
         if self._alone:
             self._known |= {d: 0.0 for d in self.living if self.members[d].is_cpu != self._alone[0]}
-        self._size: dict[int, int] = {}  # size of each device's last measuring load
+        self._size: dict[int, int] = {}  # The number of items in the last measuring load of each device.
         first = 0
         if self._is_first:
             most = self.n_items // (4 * len(self.living))
@@ -141,12 +146,13 @@ class HASS(Policy):
                 self.buffers[device] = first, min(self.n_items, first + self._size[device])
                 first = self.buffers[device][1]
         self._rest = (first, self.n_items)
-        self._taken = [0] * len(self.members)  # number of items that each device took last
+        self._taken = [0] * len(self.members)  # The number of items that each device took last.
 
     def own(self, device: int) -> Range | None:
         first, stop = self._rest
         if first < stop and self._known.keys() >= self.living:
-            speeds = {d: self._known[d] for d in sorted(self.living) if self._known[d]}  # Speed 0 means rest.
+            # A device of speed 0 rests, so it is left out.
+            speeds = {d: self._known[d] for d in sorted(self.living) if self._known[d]}
             self.buffers, self._rest = split(first, stop, speeds, self.grain), (stop, stop)
         elif first < stop:
             if (small := self.from_buffer(device, self.n_items)) is not None:
@@ -158,7 +164,7 @@ class HASS(Policy):
         first, stop = self.buffers.get(device, (0, 0))
         size = stop - first
         if self.members[device].is_cpu and any(self._known.get(d, 1.0) for d in self.living if d != device):
-            # Other devices may steal the rest of the buffer.
+            # Other devices may steal the rest of this device's buffer.
             size = min(size, max(self._least(device), self.whole_sub_loads(size / 2)))
         self._taken[device] = size
         return self.from_buffer(device, size)
@@ -176,7 +182,8 @@ class HASS(Policy):
         if not left or not self._known.keys() >= self.living:
             return None
         victim = max(left, key=lambda d: left[d] / self._known[d])
-        ahead = left[victim] + self._taken[victim] / 2  # The victim is assumed to be halfway through its last range.
+        # The victim is assumed to be halfway through the last range of items that it took.
+        ahead = left[victim] + self._taken[victim] / 2
         share = self._known[device] / (self._known[device] + self._known[victim])
         stolen = min(self.whole_sub_loads(left[victim]), self.whole_sub_loads(ahead * share))
         if stolen < self._least(device):

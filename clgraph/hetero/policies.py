@@ -12,15 +12,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
-Range: TypeAlias = tuple[int, int]  # the first item, and the item after the last
+Range: TypeAlias = tuple[int, int]  # The first item of a range, and the item after its last.
 
 
 @dataclass(frozen=True)
 class Member:
     """The properties of a device that policies use."""
 
-    weight: float  # speed relative to the other devices: the memory bandwidth in the profile, or the user's ratio
-    lanes: int = 1  # number of work-items that the device runs at once
+    # Speed relative to the other devices: the memory bandwidth in the profile, or the user's ratio.
+    weight: float
+    lanes: int = 1  # Number of work-items that the device runs at the same time.
     is_cpu: bool = True
 
 
@@ -44,7 +45,7 @@ class Policy:
         self.members = tuple(members)
         self.training = training
         self.living = set(range(len(members)))
-        self.rates: dict[int, float] = {}  # measured speeds in items per second, by device
+        self.rates: dict[int, float] = {}  # Measured speeds in items per second, by device.
         self.steals = [0] * len(members)
 
     def begin(self, n_items: int, sub_load: int, grain: int) -> None:

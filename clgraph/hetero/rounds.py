@@ -17,9 +17,9 @@ class Round:
     def __init__(self, policy: Policy, n_items: int, sub_load: int, grain: int) -> None:
         self._policy, self._left = policy, n_items
         self._changed = threading.Condition()
-        self._waiting = 0  # number of threads that have found nothing to do since the last change
+        self._waiting = 0  # Number of threads that have found nothing to do since the last change of the round.
         self._in_flight: dict[int, Range] = {}
-        # number of items that each device has computed, and the seconds in which it was busy
+        # The number of items that each device has computed, and the seconds in which the device was busy.
         self.items, self.seconds = [0] * len(policy.members), [0.0] * len(policy.members)
         self.failures: dict[int, Exception] = {}
         self.error: BaseException | None = None
@@ -31,7 +31,8 @@ class Round:
             while self._left and self.error is None:
                 if (part := self._policy.take(device)) is not None:
                     self._in_flight[device] = part
-                    self._wake()  # Other threads may be waiting for the shares of the load that are known now.
+                    # Other threads may be waiting for the shares of the load that are known from now on.
+                    self._wake()
                     return part
                 self._waiting += 1
                 if self._waiting == len(self._policy.living):  # All threads wait, so nothing would ever change.
@@ -43,7 +44,7 @@ class Round:
             return None
 
     def _wake(self) -> None:
-        self._waiting = 0  # All threads ask again.
+        self._waiting = 0  # All threads ask for work again after a change.
         self._changed.notify_all()
 
     def pay(self, device: int, seconds: float) -> None:

@@ -21,10 +21,13 @@ from clgraph.runtime.memory.arrays import DeviceArray, enqueue_copies, number_ty
 from clgraph.runtime.memory.staging import LEAST_BYTES, hold
 from clgraph.runtime.session import Session
 
-PIECE_BYTES = 32 << 20  # least size of a piece of a part in bytes, since smaller pieces do not fill the bus
+# Least size of a piece of a part, in bytes. Smaller pieces do not use the whole bandwidth of the bus.
+PIECE_BYTES = 32 << 20
 _MOST_PIECES = 4
-_LARGEST_SHARE = 8  # A piece takes at most 1/8 of the largest buffer that the device allows.
-_ALIGNMENT = 16  # alignment in bytes that an array needs so that a CPU can read it in place
+# A piece takes at most 1/8 of the largest buffer that the device allows.
+_LARGEST_SHARE = 8
+# A CPU reads an array in place only if the array's address is a multiple of this number of bytes.
+_ALIGNMENT = 16
 _LANES_OF_A_GPU_UNIT = 128
 
 
@@ -98,7 +101,7 @@ class Runner:
             while in_flight:
                 self._read(in_flight.popleft())
         except BaseException:
-            # Wait for the kernels, because they still use the arrays, and another device will write these items.
+            # The kernels must end first, because they still use the arrays, and another device will write these items.
             with contextlib.suppress(Exception):
                 self.session.finish()
             raise
@@ -157,8 +160,8 @@ class Runner:
             return session.transfers.upload(host).before_kernels()
         n_bytes, dtype = host.nbytes, number_type(host.dtype)
         session.check_memory({f"{name} of {host.size} {dtype}": n_bytes})
-        # The buffer is not from the pool: running kernels may use the pool's memory, and the queue for transfers does
-        # not wait for these kernels.
+        # This buffer is not from the pool, because kernels that still run may use the pool's memory.
+        # The queue for transfers does not wait for such kernels.
         buffer = cl.Buffer(session.context, cl.mem_flags.READ_WRITE, n_bytes)
         session.memory.staging_aside.upload(buffer, 0, host)
         hold(session.commands, session.queue, session.transfers.queue)

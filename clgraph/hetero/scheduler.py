@@ -101,7 +101,7 @@ class HeteroScheduler:
         self.sessions = self._sessions_of(devices)
         self._ratios = self._checked_ratios(ratios)
         self._learned: dict[tuple[Any, ...], Policy] = {}
-        self._warm: set[tuple[Any, Session]] = set()  # works, each with a session on which it has run
+        self._warm: set[tuple[Any, Session]] = set()  # Pairs of a work and a session on which the work has run before.
         self._running = threading.Lock()
 
     def run(self, work: Work, loads: Iterable[Any], *, out: Sequence[NDArray[Any]] | None = None) -> HeteroRun:
@@ -166,7 +166,8 @@ class HeteroScheduler:
         if ratios is None:
             return None
         with refusing("ratios", ratios, "a sequence of numbers"):
-            first = islice(ratios, len(self.sessions) + 1)  # The sequence may be huge, such as range(10**12).
+            # Only the first ratios are read, because the sequence may be huge, such as range(10**12).
+            first = islice(ratios, len(self.sessions) + 1)
             shares = [checked_number(f"ratios[{k}]", share) for k, share in enumerate(first)]
         if self.policy != "static" or len(shares) != len(self.sessions) or not sum(shares) > 0:
             raise InputError(
@@ -233,7 +234,7 @@ def _round(
     state = Round(policy, n_items, sub_load, grain)
     futures = [threads.submit(_compute, state, d, runners[d], load, outputs, min(n_items, sub_load)) for d in living]
     try:
-        # The wait ends at the first exception, because the other threads may then wait for items of the failed one.
+        # The wait ends at the first exception, because other threads may wait for items of the thread that failed.
         wait(futures, return_when=FIRST_EXCEPTION)
         for future in futures:
             if future.done():

@@ -10,8 +10,9 @@ from typing import TypeAlias
 from clgraph.device.profile import DeviceRates, at
 from clgraph.model.record import record
 
-_LOCK = "cmpxchg_int32"  # the atomic operation that takes a lock
-_ALL_ITEMS = 1 << 16  # work-items that are assumed to use one word at the same time, unless a price names a number
+_LOCK = "cmpxchg_int32"  # The atomic operation with which kernels take a lock.
+# This number of work-items is assumed to use one word at the same time, unless a price names another number.
+_ALL_ITEMS = 1 << 16
 
 
 @record
@@ -154,7 +155,8 @@ def _seconds_of_parts(asked: Iterable[Part], rates: DeviceRates) -> tuple[dict[s
     known = curve.read_before
     for work, times, weight in asked:
         n, traffic, serial = times * weight, 0.0, 0.0
-        if work.launches:  # Most works have few kinds of work, and a test is faster than a product with 0.
+        # Most works have few kinds of work, and this test is faster than a product with 0.
+        if work.launches:
             launches += times * work.launches
         if work.read_backs:
             read_backs += times * work.read_backs

@@ -16,10 +16,13 @@ from clgraph.model.cost import Estimate, Part, Work, estimate
 from clgraph.model.recipe import Recipe
 
 logger = logging.getLogger(__name__)
-_ANSWER_BYTES = 4.0  # size of the answer that a GPU sends to the host, in bytes per vertex
-_BUS_BYTES_PER_SECOND = 8e9  # bandwidth between a GPU and unpinned host memory, measured with an H200
-_CHECK_CALLS = 8.0  # time of the launches that check a matrix and compute its statistics, in units of call_seconds
-_CHECK_BYTES = 56.0  # memory traffic of the launches that check a matrix, in bytes per vertex and per entry
+_ANSWER_BYTES = 4.0  # Bytes per vertex of the answer that a GPU sends to the host.
+# Bandwidth between a GPU and unpinned host memory, measured with an H200.
+_BUS_BYTES_PER_SECOND = 8e9
+# The launches that check a matrix and compute its statistics take 8 times call_seconds.
+_CHECK_CALLS = 8.0
+# The launches that check a matrix move this number of bytes per vertex and per entry.
+_CHECK_BYTES = 56.0
 
 Kind = Literal["online", "offline", "sequential"]
 

@@ -25,9 +25,10 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.memory.staging import hold
 from clgraph.runtime.session import Session
 
-_SPIN_SECONDS = 1e-3  # time for which a process polls for its next call, because waking takes 0.1 to 0.6 ms
+# A process polls for its next call for this time before it sleeps, because waking it takes 0.1 to 0.6 ms.
+_SPIN_SECONDS = 1e-3
 
-# a block that the driver has pinned, and the OpenCL buffer that keeps the block pinned
+# A block of memory that the driver has pinned, and the OpenCL buffer that keeps the block pinned.
 _Pinned = tuple[shared_memory.Block, Any]
 
 
@@ -152,7 +153,8 @@ def serve(connection: Connection, device: str) -> None:
             del function, arguments
         except BaseException as error:
             if not isinstance(error, ClgraphError):
-                error.add_note(traceback.format_exc())  # Pickling drops an exception's traceback.
+                # The note keeps the traceback, because pickling drops an exception's traceback.
+                error.add_note(traceback.format_exc())
             answer = False, _plain(error)
         connection.send_bytes(shared_memory.dumps(answer))
 
@@ -188,7 +190,8 @@ def _end_with_parent() -> None:
 
 def main() -> None:
     """Serve calls over the connection and on the device that the command line names."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes, and only the parent reacts.
+    # Ctrl-C reaches all processes, and only the parent process reacts to it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     serve(Connection(int(sys.argv[1])), sys.argv[2])
 

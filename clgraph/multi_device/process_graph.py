@@ -25,7 +25,8 @@ from clgraph.runtime.devices import speed_of
 from clgraph.runtime.graphs.device_graph import DeviceGraph
 from clgraph.runtime.session import Session, as_session
 
-_SHARE_OF_ONE = 0.4  # share of a GPU's memory. A larger graph may leave too little memory for its algorithm's arrays.
+# A graph that takes more than this share of a GPU's memory may leave too little for the algorithm's arrays.
+_SHARE_OF_ONE = 0.4
 
 
 @dataclass(frozen=True)
@@ -78,9 +79,9 @@ class ProcessGraph:
         The graph of :meth:`from_graph`, in shared memory.
     """
 
-    # processes : Processes
-    # parts : list, the argument of part_of() for each process
-    # generation : int or None, Processes.generation when the processes got the parts; None if they hold no parts
+    # ``processes`` is the Processes object that runs a process for each GPU.
+    # ``parts`` is a list of the arguments of part_of(), one for each process.
+    # ``generation`` is Processes.generation at the time when the processes got the parts; None if they hold none.
 
     def __init__(self, processes: Processes, n_vertices: int, n_edges: int, *, directed: bool) -> None:
         self.processes, self.n_vertices, self.n_edges, self.directed = processes, n_vertices, n_edges, directed

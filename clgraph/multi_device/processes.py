@@ -127,8 +127,10 @@ class Processes:
         self._devices = tuple(devices)
         self._processes: list[_Process] = []
         self._lock = threading.Lock()
-        self._dropped: list[Any] = []  # keys of values that the processes keep but nothing needs any more
-        self.generation = 0  # number of starts of the processes. Values kept by processes are lost at a new start.
+        # Keys of values that the processes still keep although nothing needs the values any more.
+        self._dropped: list[Any] = []
+        # Number of starts of the processes. A new start loses all values that the processes kept.
+        self.generation = 0
         self._names: list[str] = []
 
     def __len__(self) -> int:
@@ -167,7 +169,7 @@ class Processes:
             try:
                 return self._answers(function, [*zip(*arguments, strict=True)] or [()] * len(self))
             except BaseException as error:
-                if not isinstance(error, Exception):  # After Ctrl-C, calls are still running.
+                if not isinstance(error, Exception):  # After Ctrl-C, the calls to the processes are still running.
                     self._end()
                 raise
 

@@ -16,15 +16,16 @@ from clgraph.runtime.graphs.device_graph import DeviceGraph
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
-_SLOTS = 2  # While kernels read the slab in one slot, the next slab is copied to the other slot.
+# While kernels read the slab in one slot, the next slab is copied to the other slot.
+_SLOTS = 2
 
 
 @dataclass(frozen=True)
 class Slab:
     """A range of consecutive entries of a graph, on one device."""
 
-    graph: DeviceGraph  # a graph with all vertices and only the entries of this slab
-    first: int  # position of the slab's first entry in the whole graph
+    graph: DeviceGraph  # A graph with all vertices and only the entries of this slab.
+    first: int  # Position of the slab's first entry in the whole graph.
 
 
 class Slots:

@@ -22,12 +22,15 @@ from clgraph.runtime.driver.failure import typed_errors
 from clgraph.runtime.graphs.device_graph import DeviceGraph
 from clgraph.runtime.session import Session
 
-_ALIGNMENT = 64  # entries. Ranges begin at multiples of this, so that a CPU can read the host arrays without a copy.
-_MOST_ENTRIES = 2**31 - 2**16  # largest number of entries in a slab, because its row offsets are 32-bit integers
-# A GPU gets its range in 4 segments, unless a segment would then have fewer than 2**24 entries. While kernels read one
-# segment, the next segment is copied.
+# Each device's range of entries begins at a multiple of this number, so that a CPU can read host arrays in place.
+_ALIGNMENT = 64
+# Largest number of entries in a slab, because the slab's row offsets are 32-bit integers.
+_MOST_ENTRIES = 2**31 - 2**16
+# A GPU's range of entries is cut into 4 segments of at least 2**24 entries, or into fewer segments.
+# While kernels read one segment, the next segment is copied to the device.
 _SEGMENTS, _LEAST_SEGMENT = 4, 1 << 24
-_MEMORY_SHARE = 8  # The columns and the weights of a segment each take at most 1/8 of the device's memory.
+# The columns and the weights of a segment each take at most 1/8 of the device's memory.
+_MEMORY_SHARE = 8
 SPLIT_OPTIONS = "shares", "segment_entries"
 
 
@@ -63,7 +66,7 @@ class SplitGraph:
 
     source: Graph | None = None
     shares = "speed"
-    segment_entries: int | None = None  # Only a StreamedGraph has segments.
+    segment_entries: int | None = None  # Only a StreamedGraph has segments, so this is None for other graphs.
 
     def __init__(self, parts: Sequence[Sequence[DeviceGraph]]) -> None:
         if not isinstance(parts, list | tuple) or not all(isinstance(each, list | tuple) for each in parts):
@@ -165,8 +168,8 @@ class StreamedGraph:
         for cut in in_segments(first, stop, most):
             slab = slots.slab(*cut)
             if stats is None:
-                # Computing statistics waits for the device while it holds the driver's lock. So first wait here for
-                # earlier work, without the lock, because other threads need the driver meanwhile.
+                # This wait for earlier work does not hold the driver's lock, since other threads need the driver.
+                # The statistics below would wait for this work with the lock held.
                 wait_for(session)
                 with session.driver:
                     stats = slab.graph.stats

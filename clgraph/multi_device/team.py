@@ -23,10 +23,11 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.memory.staging import LEAST_BYTES, hold
 from clgraph.runtime.session import Session
 
-# An array that is sent through host memory is cut into pieces, so that one is read while another is written.
-_PIECE_BYTES = 32 << 20  # largest size of a piece
-_LEAST_PIECES = 4  # least number of pieces of an array, unless they would be smaller than LEAST_BYTES
-_PIECES = 3  # number of pieces that are in host memory at a time
+# An array that is sent through host memory is cut into pieces: one piece is read while another is written.
+_PIECE_BYTES = 32 << 20  # Largest size of a piece in bytes.
+# An array is cut into at least this number of pieces, unless they would be smaller than LEAST_BYTES.
+_LEAST_PIECES = 4
+_PIECES = 3  # Number of pieces of an array that are in host memory at a time.
 
 _T = TypeVar("_T")
 
@@ -136,7 +137,7 @@ class Team:
             to.commands.wait_aside(event)
             return copy
         hold(own, own.copy_queue, own.queue)
-        # The copy may be in memory of the pool that enqueued kernels still use, so the copy queue waits for them.
+        # The copy queue waits for enqueued kernels, because they may still use the pool's memory that the copy gets.
         hold(to.commands, to.commands.copy_queue, to.queue)
         piece_bytes = min(_PIECE_BYTES, max(LEAST_BYTES, array.nbytes // _LEAST_PIECES))
         step = min(array.size, piece_bytes // array.dtype.itemsize)
@@ -159,7 +160,8 @@ class Team:
             except BaseException:
                 for piece in coming:
                     piece.cancel()
-                free.put(np.empty(step, array.dtype))  # The reader thread may be waiting for a free piece.
+                # The free piece ends the wait of the reader thread, which may be waiting for one.
+                free.put(np.empty(step, array.dtype))
                 raise
         return copy
 

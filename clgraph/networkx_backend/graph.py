@@ -10,7 +10,8 @@ import networkx as nx
 from clgraph.networkx_backend.adjacency import Adjacency
 from clgraph.networkx_backend.reading import read
 
-_VALID = "clgraph arrays"  # a key in networkx's cache, which is cleared by each method that changes the graph
+# A key in networkx's cache. Each method that changes a graph clears this cache.
+_VALID = "clgraph arrays"
 
 
 class BackendGraph:
@@ -36,7 +37,7 @@ class BackendGraph:
         cache: dict[Any, Any] | None = self.__dict__.get("__networkx_cache__")
         if self._arrays is None or (self._has_dicts and not (cache and _VALID in cache)):
             self._arrays = read(self)
-        if cache is not None:  # None means that caching is switched off.
+        if cache is not None:  # If networkx's caching is switched off, the graph has no cache.
             cache[_VALID] = True
         return self._arrays
 
@@ -48,13 +49,14 @@ class BackendGraph:
         """Return networkx's dictionary *name* of this graph; all dictionaries are built on first use."""
         if name not in self.__dict__:
             if self._arrays is None:
-                raise AttributeError(name)  # __init__ has not set it yet
+                raise AttributeError(name)  # The attribute is missing because __init__ has not set it yet.
             self.__dict__.update(dictionaries(self._arrays, multigraph=self.is_multigraph()))  # type: ignore[attr-defined]
         return self.__dict__[name]
 
     def _set(self, name: str, value: Any) -> None:
         owner = next(base for base in plain_class(self).__mro__ if name in vars(base))
-        vars(owner)[name].__set__(self, value)  # networkx's own setter also resets networkx's cached properties.
+        # networkx's own setter also resets networkx's cached properties.
+        vars(owner)[name].__set__(self, value)
         (self.__dict__.get("__networkx_cache__") or {}).pop(_VALID, None)
 
     _adj = property(lambda self: self._made("_adj"), lambda self, value: self._set("_adj", value))
@@ -123,7 +125,7 @@ def dictionaries(adjacency: Adjacency, *, multigraph: bool) -> dict[str, Any]:
     attributes = adjacency.node_data
     node = {name: {} if attributes is None else attributes[i] for i, name in enumerate(nodes)}
     rows: dict[Any, dict[Any, Any]] = {name: {} for name in nodes}
-    shared: dict[Any, Any] = {}  # dictionaries that both directions of an undirected edge share
+    shared: dict[Any, Any] = {}  # Dictionaries of attributes that both directions of an undirected edge share.
     data = _entry_data(adjacency, shared)
     for entry, (u, v) in enumerate(zip(adjacency.rows.tolist(), columns, strict=True)):
         ends = (u, v) if adjacency.directed or u <= v else (v, u)

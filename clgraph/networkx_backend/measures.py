@@ -53,7 +53,8 @@ def _search(adjacency: Adjacency, weight: Any) -> Callable[[int], NDArray[Any]]:
 
 def eccentricity(G: Any, v: Any = None, sp: Any = None, weight: Any = None) -> Any:
     adjacency = arrays(G)
-    if not len(adjacency):  # Versions of networkx differ in their answers.
+    # Versions of networkx differ in their answers for an empty graph.
+    if not len(adjacency):
         return by_networkx("eccentricity", G, v, sp, weight)
     vertices: Any = range(len(adjacency))
     if v is not None:

@@ -63,7 +63,8 @@ def shortest_path_length(
     G: Any, source: Any = None, target: Any = None, weight: Any = None, method: str = "dijkstra"
 ) -> Any:
     adjacency = arrays(G)
-    if source is None:  # The graph is undirected, so a reversed path to the target is a path from the target.
+    # In an undirected graph, the reverse of a path to the target is a path from the target.
+    if source is None:
         source, target = target, None
     if weight is not None:
         one = {"dijkstra": "dijkstra_path_length", "bellman-ford": "bellman_ford_path_length"}[method]

@@ -87,7 +87,7 @@ def _numbers(entries: _Entries, name: Any) -> NDArray[Any] | None:
     except (KeyError, TypeError, OverflowError):
         return None
     found = np.frombuffer(numbers, np.int64 if first is int else np.float64)
-    # If an int was among the floats and is too large, it may have been rounded.
+    # numpy rounds an int of 2**53 or more that is among the floats, so such large values are not accepted.
     return None if first is float and not (np.abs(found) < EXACT).all() else found
 
 

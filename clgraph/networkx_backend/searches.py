@@ -42,12 +42,14 @@ class Visits:
 
         n, first = graph.n_vertices, sources[0]
         offsets, columns = graph.row_offsets, graph.column_indices
-        if len(sources) > 1:  # Start at an extra vertex, with edges to all sources.
+        # A search from several sources starts at an extra vertex that has edges to all sources.
+        if len(sources) > 1:
             first = n
             columns = np.concatenate((columns, np.array(sources, np.int32)))
             offsets = np.append(offsets, offsets.dtype.type(columns.size))
         size = offsets.size - 1
-        matrix = csr_array((np.empty(columns.size), columns, offsets), shape=(size, size))  # scipy ignores the values
+        # The values of the matrix stay uninitialised, because scipy's search ignores them.
+        matrix = csr_array((np.empty(columns.size), columns, offsets), shape=(size, size))
         order, predecessors = breadth_first_order(matrix, first)
         levels = self._levels(order, predecessors)
         if first == n:
@@ -64,7 +66,8 @@ class Visits:
         """Return the number of edges from the source to each vertex of *order*."""
         place = np.empty(predecessors.size, np.int64)
         place[order] = np.arange(order.size)
-        before = np.append(-1, place[predecessors[order[1:]]])  # these positions never decrease
+        # In breadth-first order, the positions of the predecessors never decrease.
+        before = np.append(-1, place[predecessors[order[1:]]])
         levels = np.zeros(order.size, np.int64)
         begin, end, level = 0, 1, 0
         while end < order.size:
@@ -108,7 +111,7 @@ def bfs_tree(
 def bfs_predecessors(
     G: Any, source: Any, depth_limit: Any = None, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, Any]]:
-    # networkx's own function, which networkx 3.7 deprecates, searches by bfs_edges of this backend.
+    # networkx's own bfs_predecessors, which networkx 3.7 deprecates, searches by bfs_edges of this backend.
     found: Iterator[tuple[Any, Any]] = by_networkx("bfs_predecessors", G, source, depth_limit, sort_neighbors)
     return found
 

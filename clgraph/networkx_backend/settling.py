@@ -13,7 +13,8 @@ from clgraph.networkx_backend.adjacency import Adjacency
 from clgraph.networkx_backend.calls import run_options
 from clgraph.networkx_backend.searches import Visits
 
-_MAX_ROUNDS = 64  # Random weights need 2 or 3 rounds. If ties need more, some shortest paths differ from networkx's.
+# Random weights need 2 or 3 rounds. If ties need more than 64, some shortest paths differ from networkx's.
+_MAX_ROUNDS = 64
 
 
 def settle(
@@ -83,7 +84,7 @@ def _by_distance(
     """Return the vertices by distance, each after its predecessor, and the predecessors of :func:`clgraph.sssp`."""
     before = sssp(graph, sources, predecessors=True, **run_options("sssp")).predecessors
     assert before is not None
-    # The number of edges from a source to each vertex. It orders vertices at the same distance.
+    # The number of edges from a source to each vertex, which orders vertices at the same distance.
     steps = np.zeros(distances.size, np.int64)
     while True:
         deeper = np.where(before >= 0, steps[np.maximum(before, 0)] + 1, 0)

@@ -35,7 +35,8 @@ def _search(arguments: Arguments) -> str | None:
     if arguments.get("sort_neighbors") is not None:
         return "sort_neighbors is a function"
     if arguments.get("reverse"):
-        return _undirected(arguments)  # The backend does not know networkx's order of predecessors in directed graphs.
+        # In directed graphs, networkx's order of predecessors is unknown to the backend.
+        return _undirected(arguments)
     return None
 
 

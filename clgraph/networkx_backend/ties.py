@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-_CYCLES = "::TestMinimumCycleBasis::"  # The file name is left out, because pytest omits it when it runs only one file.
+# The file name is left out, because pytest omits it when it runs only one file.
+_CYCLES = "::TestMinimumCycleBasis::"
 _PATH = "bidirectional_dijkstra returns another of several shortest paths, so a cycle begins at another node"
 
 TIES: dict[str, str] = {

@@ -168,7 +168,8 @@ def bidirectional_dijkstra(G: Any, source: Any, target: Any, weight: Any = "weig
 
 def _of_all(G: Any, answer: Any, cutoff: Any, weight: Any) -> Iterator[tuple[Any, Any]]:
     adjacency = arrays(G)
-    adjacency.weighted(weight)  # Raise an error about weights now, not when the first item is requested.
+    # Errors about weights are raised now, not when the caller requests the first item.
+    adjacency.weighted(weight)
     return ((node, answer(adjacency, [vertex], cutoff, weight)) for vertex, node in enumerate(adjacency.nodes))
 
 

@@ -17,7 +17,7 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch, Program
 from clgraph.runtime.session import Session
 
-_CHUNK_ITEMS = 4096  # least number of items per work-group without look-back
+_CHUNK_ITEMS = 4096  # Least number of items per work-group in kernels without look-back.
 
 
 def looks_back(session: Session) -> bool:
@@ -39,16 +39,16 @@ class LookBack(Launches):
         The ordinary launches, which a run enqueues first.
     """
 
-    _what: ClassVar[str]  # the name of the operation, for error messages
+    _what: ClassVar[str]  # The name of the operation, for error messages.
 
     def __init__(self) -> None:
         self.launches: list[Launch] = []
         self._look_backs: list[Launch] = []
         self._control: DeviceArray | None = None
-        self._words: list[DeviceArray] = []  # arrays of state words, which must be zero before the first run
+        self._words: list[DeviceArray] = []  # Arrays of state words, which must be zero before the first run.
         self._parity = 0
-        self._is_known = True  # whether the state words have the values that a complete run leaves
-        self._was_known = True  # the value of _is_known when the status word was last requested
+        self._is_known = True  # True if the state words have the values that a complete run leaves.
+        self._was_known = True  # The value of _is_known when the host last asked for the status word.
 
     def _tuned(
         self, session: Session, source: str, strategy: str | None, tuning: Mapping[str, int] | None

@@ -16,7 +16,8 @@ from clgraph.runtime.session import Session
 
 SOURCE = "primitives/sort.cl"
 SOURCE_CHUNKS = "primitives/sort_chunks.cl"
-_CACHED_BYTES = 24 << 20  # Keys and values up to this size stay in a CPU's caches between passes.
+# Keys and values up to this size in bytes stay in a CPU's caches between passes of the sort.
+_CACHED_BYTES = 24 << 20
 KINDS = {"u": "UNSIGNED_KEYS", "i": "SIGNED_KEYS", "f": "FLOAT_KEYS"}
 
 
@@ -125,8 +126,7 @@ class Sort(LookBack):
             return sizes
         defaults = {"WG_SIZE": 256, "ITEMS_PER_ITEM": 64 // widest, "RADIX_BITS": 8, "HISTOGRAM_COPIES": 2}
         sizes = tuned(session, SOURCE, defaults, tuning)
-        # Local memory must hold one counter for each pair of a digit value and a sub-group. A work-item handles at most
-        # one digit value.
+        # Local memory must hold one counter for each pair of a digit value and a sub-group.
         counter_bytes = 4 * sizes["WG_SIZE"] // session.facts.sub_group_size
         counters = session.facts.local_mem_bytes * 3 // 4 // counter_bytes
         limit = min(power_of_two_at_most(counters), power_of_two_at_most(sizes["WG_SIZE"]))

@@ -24,8 +24,9 @@ logger = logging.getLogger(__name__)
 Progress = Callable[[int, int, str], None]
 """A function that takes the number of finished measurements, their total number, and the name of the next one."""
 
-_HOST_RATE = "host_items_per_second"  # the only rate that is measured on the host instead of the device
-_LONGEST_SECONDS = 0.1  # A curve ends before the point at which one operation per work-item might take longer.
+_HOST_RATE = "host_items_per_second"  # The only rate that is measured on the host instead of the device.
+# A curve ends before the point at which one operation per work-item might take longer than this.
+_LONGEST_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
@@ -33,14 +34,17 @@ class Effort:
     """How thorough a probe is: the points at which it measures each curve, and the least time for each point."""
 
     name: str
-    long_enough: float  # least seconds that one run of a trial must take
-    items_step: int  # ratio of neighbouring points (numbers of work-items) in the same-address curves
-    words_step: int  # ratio of neighbouring points (numbers of words) in the random-address curves
-    most_words: int  # largest number of words in the random-address curves
-    bytes_step: int  # ratio of neighbouring points (bytes of working sets) in the curves of loads
-    cpu_scratch_bytes: int  # bytes of the buffer that all access patterns share on a CPU
-    gpu_scratch_bytes: int  # bytes of the buffer that all access patterns share on a GPU
-    host_bytes: tuple[int, ...]  # bytes of the working sets at which the host's rates are measured
+    long_enough: float  # One run of a trial must take at least this number of seconds.
+    # Factor between neighbouring numbers of work-items in the same-address curves.
+    items_step: int
+    # Factor between neighbouring numbers of words in the random-address curves.
+    words_step: int
+    most_words: int  # Largest number of words in the random-address curves.
+    # Factor between neighbouring sizes of working sets in the curves of dependent loads.
+    bytes_step: int
+    cpu_scratch_bytes: int  # Bytes of the buffer that all access patterns share on a CPU.
+    gpu_scratch_bytes: int  # Bytes of the buffer that all access patterns share on a GPU.
+    host_bytes: tuple[int, ...]  # Sizes in bytes of the working sets at which the host's rates are measured.
 
 
 QUICK = Effort("quick", 1e-3, 8, 16, 1 << 24, 8, 1 << 27, 1 << 28, (1 << 14, 1 << 17, 1 << 20))
@@ -181,7 +185,8 @@ class _Measurement:
         n_items = self._bench.resident_items
         curve = self._curve(
             name,
-            reversed(_powers(1, most, self._effort.words_step)),  # Fewer words have more contention, so they come last.
+            # Atomics on fewer words conflict more and take longer, so few words come last.
+            reversed(_powers(1, most, self._effort.words_step)),
             lambda n_words: self._bench.atomics(operation, n_items, n_words),
             waiting=lambda n_words: (n_items, n_items / n_words),
         )
@@ -194,7 +199,7 @@ class _Measurement:
         last, known = max(curve), self._fallback(name)
         return Curve(curve | {x: rate * curve[last] / at(known, last) for x, rate in known.items() if x > last})
 
-    # ---- measurements; a failed measurement is replaced by the generic value
+    # The methods below measure values. If a measurement fails, the generic value is used instead.
 
     def _value(self, name: str, start: Callable[[], Trial]) -> float:
         self._announce(name)

@@ -12,22 +12,27 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components, dijk
 
 from clgraph.probing.trials import Trial
 
-_VERTEX_BYTES = 16  # bytes of a working set per vertex, as in the cost model (engine/host.py)
-_DEGREE = 2  # entries per vertex, enough for a search of a random graph to reach most vertices
+# Bytes of a search's working set per vertex, as the cost model (engine/host.py) assumes.
+_VERTEX_BYTES = 16
+# Entries per vertex, enough for a search of a random graph to reach most vertices.
+_DEGREE = 2
 _SEED = 1
 # The overhead of a call is measured by 20 calls with a working set of 256 bytes.
 _LESSER_BYTES, _LESSER_CALLS = 1 << 8, 20
-_MIN_SHARE = 0.1  # share of a call's time that always counts, even if the measured overhead is nearly the whole time
+# At least this share of a call's time counts as its work, even if the measured overhead is nearly the whole time.
+_MIN_SHARE = 0.1
 
 
 def host_trial(way: str, working_set_bytes: int) -> Trial:
     """Return a trial of the host routine *way*, a key of :attr:`DeviceRates.host_items_per_second`."""
     items, call = _call(way, working_set_bytes)
     _, lesser = _call(way, _LESSER_BYTES)
-    beside = min(repeat(lesser, number=1, repeat=_LESSER_CALLS))  # overhead of a call
+    # The least time of a call on the tiny working set is the overhead of a call.
+    beside = min(repeat(lesser, number=1, repeat=_LESSER_CALLS))
 
     def run(turns: int) -> tuple[float, float]:
-        least = min(repeat(call, number=1, repeat=turns))  # Other work on the host disturbs the minimum least.
+        # The minimum is taken, because other work on the host disturbs it least.
+        least = min(repeat(call, number=1, repeat=turns))
         return float(turns * items), turns * max(least - beside, _MIN_SHARE * least)
 
     return Trial(run)

@@ -22,7 +22,8 @@ from clgraph.runtime.programs.program import Launch
 from clgraph.runtime.session import Session
 
 WORK_GROUP = 256
-LINE_WORDS = 64  # distance in words that keeps the words of two work-groups in different cache lines on any device
+# Distance in words that keeps the words of two work-groups in different cache lines on any device.
+LINE_WORDS = 64
 GLOBAL_ATOMICS = {
     "add_int32": np.int32,
     "min_int32": np.int32,
@@ -31,14 +32,20 @@ GLOBAL_ATOMICS = {
     "add_float32": np.float32,
     "add_float32_cas": np.float32,
 }
-LOCAL_ATOMICS = ("add_int32", "min_int32", "cmpxchg_int32")  # the atomics that cl/common implements for local memory
+# The atomic operations that cl/common implements for local memory.
+LOCAL_ATOMICS = ("add_int32", "min_int32", "cmpxchg_int32")
 
-_MAX_OPERATIONS = 1 << 30  # largest number of operations in a trial, so that int32 sums and minima do not overflow
+# Largest number of operations in a trial, so that int32 sums and minima do not overflow.
+_MAX_OPERATIONS = 1 << 30
 _EXACT_FLOAT = 1 << 24  # A float32 word stays exact for this number of additions of 1.
-_RESET_WORDS = 1 << 16  # Up to this number of words, every run resets the words. More words are reset only once.
-_READS_PER_ITEM_BYTES, _WRITES_PER_ITEM_BYTES = 64, 4  # bytes that one work-item of the stream kernel reads and writes
-_SPIN_LIMIT = 1_000_000  # number of polls after which a wait at the barrier times out, about a second
-_LINGER = 500  # number of polls during which the first work-group waits for other work-groups to start
+# Every run of a trial resets up to this number of words. More words are reset only once.
+_RESET_WORDS = 1 << 16
+# Bytes that one work-item of the stream kernel reads, and bytes that it writes.
+_READS_PER_ITEM_BYTES, _WRITES_PER_ITEM_BYTES = 64, 4
+# A wait at the grid barrier times out after this number of polls, which is about a second.
+_SPIN_LIMIT = 1_000_000
+# The first work-group polls this often while it waits for other work-groups to start.
+_LINGER = 500
 
 
 class Bench:
@@ -190,12 +197,12 @@ class Bench:
         start = 0
 
         def run(turns: int) -> tuple[float, float]:
-            nonlocal start  # the position on the cycle at which this run starts
+            nonlocal start  # The position on the cycle of loads at which the next run starts.
             start = self.seed() * 2654435769 % n_words
             launch.set(turns=turns, start=cycle_word(start, bits))
             return turns, self.timed(launch)
 
-        run(warm)  # fills the caches of the compute unit that follows the cycle
+        run(warm)  # This run fills the caches of the compute unit that follows the cycle.
         return Trial(run, verify=lambda turns: self._check_out(0, cycle_word(start + turns, bits)))
 
     # ---- latency
@@ -210,7 +217,8 @@ class Bench:
     def launches(self) -> Trial:
         """Return a trial of many launches in a row, timed by the host's clock, so enqueueing is included."""
 
-        def finish() -> None:  # Session.finish sleeps while it waits, which would make the time too coarse.
+        # Session.finish sleeps while it waits, which would make the measured time too coarse.
+        def finish() -> None:
             with typed_errors("waiting for the device"):
                 self.session.queue.finish()
 

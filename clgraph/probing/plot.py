@@ -9,7 +9,7 @@ from clgraph.device.profile import DeviceProfile
 from clgraph.device.profile_files import shipped_profiles
 from clgraph.figure import figure_file
 
-# The line style of a curve, by the origin of its profile.
+# The line style of a device's curve tells the origin of the device's profile.
 _STYLES: dict[str, dict[str, Any]] = {
     "measured": {"linewidth": 1.6},
     "literature": {"linewidth": 1.6, "linestyle": "--"},
@@ -40,7 +40,8 @@ def plot_same_address(profile: DeviceProfile, path: str | Path, operation: str =
         last = max(max(p.rates.same_address_atomics_per_second[operation]) for p in (*shipped, profile))
         for other in shipped:
             points = sorted(other.rates.same_address_atomics_per_second[operation].items())
-            points += [(last, points[-1][1])] * (points[-1][0] < last)  # A curve is constant beyond its last point.
+            # A curve is constant beyond its last measured point.
+            points += [(last, points[-1][1])] * (points[-1][0] < last)
             label = other.device if other.origin == "generic" else f"{other.device} ({other.origin})"
             axes.plot(*zip(*points, strict=True), label=label, **_STYLES[other.origin])
         points = sorted(profile.rates.same_address_atomics_per_second[operation].items())

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from clgraph.errors import DeviceError
 
-TRIALS = 5  # repetitions of a trial
+TRIALS = 5  # A trial is repeated this number of times.
 MAX_TURNS = 1 << 22
 
 
@@ -61,7 +61,8 @@ def read(trial: Trial, long_enough: float) -> Reading:
     DeviceError
         The clock shows no time for the longest trial, or the work was not done.
     """
-    trial.run(1)  # not timed, because the driver may compile now, and caches are cold
+    # This run is not timed, because the driver may compile the kernel now, and caches are cold.
+    trial.run(1)
     turns = 1
     _, seconds = trial.run(turns)
     while seconds < long_enough and turns < trial.most_turns:

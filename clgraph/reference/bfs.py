@@ -34,7 +34,7 @@ def depths(order: NDArray[Any], predecessors: NDArray[Any], root: int = 0) -> ND
     places = np.empty(predecessors.size, np.int64)
     places[order] = np.arange(order.size)
     parents = places[predecessors[order[1:]]]  # ascending
-    starts = [0, 1]  # positions in *order* at which the levels start
+    starts = [0, 1]  # Item k is the position in *order* at which level k starts.
     while starts[-1] < order.size:
         starts.append(1 + int(parents.searchsorted(starts[-1])))
     distances = np.full(predecessors.size, -1, np.int32)

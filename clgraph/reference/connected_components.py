@@ -23,7 +23,7 @@ def connected_components(graph: Graph) -> NDArray[np.int32]:
     if n == 0:
         return np.zeros(0, np.int32)
     matrix = as_csr_array(graph.row_offsets, graph.column_indices, np.ones(graph.n_edges, bool))
-    # Ask for weak components, because scipy's search for strong components does not end if there are parallel edges.
+    # Weak components are found, because scipy's search for strong components does not end with parallel edges.
     _, labels = scipy_components(matrix, directed=False)
     smallest = np.full(n, n, np.int32)
     np.minimum.at(smallest, labels, np.arange(n, dtype=np.int32))

@@ -16,7 +16,8 @@ from clgraph.reference.entries import entry_chunks
 
 Tables = tuple[NDArray[np.int64], NDArray[np.int64]]
 Rows = NDArray[np.int32]
-_CELLS = 8  # per entry. A table of (row, colour) with at most this number of cells is faster than sorting the pairs.
+# A table of (row, colour) with at most this number of cells per entry is faster than sorting the pairs.
+_CELLS = 8
 
 
 def hash_collisions(graph: Graph, hashes: Sequence[str], bit_widths: Sequence[int], *, distance: int = 1) -> Tables:

@@ -103,7 +103,7 @@ def _candidates(graph: Graph, maximum: bool) -> tuple[NDArray[Any], ...]:
     ranks = np.arange(positions.size)
     if weights is not None:
         keys = weights[positions]
-        # For descending weights, sort the reversed keys and reverse the result, which keeps equal weights in order.
+        # For descending weights, the sort is of reversed keys and is reversed again, so equal weights keep their order.
         order = positions.size - 1 - keys[::-1].argsort(kind="stable")[::-1] if maximum else keys.argsort(kind="stable")
         ranks[order] = np.arange(positions.size)
     return positions, rows[positions], columns[positions], ranks
@@ -115,8 +115,9 @@ def _least_forest(
     if not positions.size:
         return positions
     differs = (sources[1:] != sources[:-1]) | (targets[1:] != targets[:-1])
-    starts = np.concatenate([[0], np.flatnonzero(differs) + 1])  # the start of each run of parallel edges
-    weights = np.minimum.reduceat(ranks, starts) + 1.0  # Weights start at 1, because scipy takes a zero for no edge.
+    starts = np.concatenate([[0], np.flatnonzero(differs) + 1])  # Positions at which the runs of parallel edges start.
+    # Weights start at 1, because scipy takes a zero for no edge.
+    weights = np.minimum.reduceat(ranks, starts) + 1.0
     offsets = np.searchsorted(sources[starts], np.arange(n + 1))
     tree = minimum_spanning_tree(as_csr_array(offsets, targets[starts], weights), overwrite=True)
     chosen = np.zeros(positions.size, bool)

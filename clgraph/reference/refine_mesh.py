@@ -16,11 +16,15 @@ from clgraph.data.meshes.predicates import incircle, orient2d
 from clgraph.data.meshes.triangle_mesh import TriangleMesh, triangle_neighbors
 from clgraph.errors import MeshError, VerificationError
 
-_DISTANCE = 1e-12  # accepted distance of a new point from its segment, relative to the largest coordinate
-_LENGTH = 1e-9  # accepted relative error of areas, of sums of areas and of sums of lengths
-_ANGLE = 1e-6  # degrees. An angle may be smaller than the required minimum by this much.
-_PAIRS = 1 << 20  # number of pairs of edges that are compared at a time
-_SHARP = 60.0  # degrees. If two segments meet at a smaller angle, triangles between the segments may have small angles.
+# Accepted distance of a new point from its segment, relative to the largest coordinate.
+_DISTANCE = 1e-12
+# Accepted relative error of areas, of sums of areas and of sums of lengths.
+_LENGTH = 1e-9
+# Degrees. An angle may be smaller than the required minimum angle by this amount.
+_ANGLE = 1e-6
+_PAIRS = 1 << 20  # Number of pairs of edges that are compared at a time.
+# Degrees. If two segments meet at a smaller angle, triangles between the segments may have small angles.
+_SHARP = 60.0
 
 
 class Chains(NamedTuple):
@@ -66,7 +70,8 @@ def check_delaunay(
     if original is not None:
         needed[: original.n_points] &= _used(original)[: mesh.n_points]
     _check_circles(mesh, _check_topology(mesh, needed))
-    if original is None or _overlap(original) is None:  # If the user's mesh overlaps, its refinement does so, too.
+    # If triangles of the user's mesh overlap, its refinement may overlap, too.
+    if original is None or _overlap(original) is None:
         found = _overlap(mesh)
         if found is not None:
             raise VerificationError(found)
@@ -214,9 +219,9 @@ def _check_refinement(mesh: TriangleMesh, original: TriangleMesh) -> Chains:
     distance = np.abs(along[:, 0] * offset[:, 1] - along[:, 1] * offset[:, 0]) / length
     if (far := distance > off).any():
         raise VerificationError(f"point {inner[far.argmax()]} is off its segment by {distance[far.argmax()]}")
-    # A chain of segments that turns back is longer than its original segment, so compare the total lengths. A length
-    # here is a sum of coordinate differences. Rounding does not increase such a sum, because each rounded point stays
-    # between its neighbours on the segment.
+    # Total lengths are compared, because a chain of segments that turns back is longer than its original segment.
+    # The length of a segment is measured as the sum of its coordinate differences.
+    # Rounding cannot increase this sum, because each rounded point stays between its neighbours on the segment.
     lengths, wholes = (math.fsum(np.abs(np.diff(m.points[m.segments], axis=1)).ravel()) for m in (mesh, original))
     if abs(lengths - wholes) > _LENGTH * wholes:
         raise VerificationError(f"the segments have length {lengths}, those of the mesh that was refined {wholes}")

@@ -53,7 +53,8 @@ def dijkstra(
 def _dijkstra(graph: Graph, weights: NDArray[Any], sources: Vertices, limit: float) -> NDArray[Any]:
     offsets, columns = graph.row_offsets.tolist(), graph.column_indices.tolist()
     is_float = weights.dtype.kind == "f"
-    numbers = list(weights) if is_float else weights.tolist()  # Integers become Python's, which do not overflow.
+    # Integers become Python's integers, which do not overflow.
+    numbers = list(weights) if is_float else weights.tolist()
     zero, most = (weights.dtype.type(0), np.float64(limit)) if is_float else (0, limit)
     best = dict.fromkeys(np.asarray(sources).tolist(), zero)
     heap = [(zero, v) for v in best]
@@ -123,7 +124,7 @@ def check_sssp(
         check_array("predecessors", predecessors, n, np.int32)
         check_predecessors(predecessors, reached & ~roots)
     supported, joined = roots.copy(), roots.copy()
-    # Shortest entries of weight 0 are kept for later, because some vertices may be reached only by them.
+    # Edges of weight 0 on shortest paths are kept for later, because some vertices may be reached only by such edges.
     level = [(np.zeros(0, np.int32), np.zeros(0, np.int32))]
     for places, rows, columns in entry_chunks(graph):
         steps = 1 if weights is None else weights[places].astype(lengths.dtype, copy=False)
@@ -160,7 +161,8 @@ def _lengths(distances: NDArray[Any], limit: float | None) -> tuple[NDArray[Any]
     The length of unreached vertices is greater than all other lengths.
     """
     kind = distances.dtype
-    if kind.kind == "i":  # In uint64, the sum of two distances does not overflow, and -1 becomes the greatest value.
+    # In uint64, the sum of two int64 distances does not overflow, and -1 becomes the greatest value.
+    if kind.kind == "i":
         bound = np.uint64(2**64 - 2 if limit is None else int(min(limit, 2**64 - 2)))
         return distances.astype(np.uint64), np.uint64(2**64 - 1), bound
     greatest = np.finfo(kind).max

@@ -9,7 +9,8 @@ from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
-MAX_PLANS = 128  # largest number of cached plans. It holds for small arrays, too, since each plan has kernel objects.
+# Largest number of cached plans. The limit holds for small arrays, too, since each plan has kernel objects.
+MAX_PLANS = 128
 _MEMORY_SHARE = 8  # Cached plans take at most 1/8 of the device's memory.
 
 
@@ -25,9 +26,11 @@ class Kept:
     def __init__(self, memory_bytes: int) -> None:
         self.most_bytes = memory_bytes // _MEMORY_SHARE
         self.choices: WeakKeyDictionary[Any, dict[Hashable, Any]] = WeakKeyDictionary()  # graph: its choices
-        self.choices_of_matrices: dict[Hashable, Any] = {}  # choices for scipy matrices, by WrappedGraph.glimpse
-        self._plans: dict[tuple[weakref.ref[Any], Hashable], tuple[Any, int]] = {}  # least recently used first
-        # Reentrant, because any line below may delete a graph, and then this thread drops the graph's plans.
+        # Choices of strategies for scipy matrices, by WrappedGraph.glimpse.
+        self.choices_of_matrices: dict[Hashable, Any] = {}
+        # Plans and their sizes in bytes, by graph and key. The least recently used plan comes first.
+        self._plans: dict[tuple[weakref.ref[Any], Hashable], tuple[Any, int]] = {}
+        # The lock is reentrant, because any line below may delete a graph, and this thread then drops its plans.
         self._lock = threading.RLock()
 
     def take(self, graph: Any, key: Hashable) -> Any:
@@ -39,7 +42,7 @@ class Kept:
     def put(self, graph: Any, key: Hashable, plan: Any, n_bytes: int) -> None:
         """Cache *plan* while *graph* exists. The plan holds *n_bytes* on the device, and must not refer to *graph*."""
         with self._lock:
-            # Another thread may have put a plan under this key meanwhile.
+            # Another thread may have cached a plan under this key meanwhile.
             old, _ = self._plans.pop((weakref.ref(graph), key), (None, 0))
             self._plans[weakref.ref(graph, partial(_forget, weakref.ref(self))), key] = plan, n_bytes
             gone = [] if old is None else [old]

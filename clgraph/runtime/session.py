@@ -69,7 +69,7 @@ class Session:
     def __init__(self, device: object = None) -> None:
         check_fork()
         with typed_errors("creating a session"):
-            platforms()  # sets environment variables that the drivers read
+            platforms()  # This call sets environment variables that the OpenCL drivers read.
             self.context, self.device, queue, self.why = _opened(device)
             self.commands = Commands(self.context, self.device, queue, query_facts(self.device))
         self.profile: DeviceProfile = profile_of(self.device, self.facts)
@@ -222,6 +222,7 @@ def as_session(session: SessionLike, graph: Any = None) -> Session:
         return _shared(session)
 
 
-@lru_cache(maxsize=16)  # few, because each session holds a queue, programs and a memory pool
+# Few sessions are cached, because each one holds a queue, programs and a memory pool.
+@lru_cache(maxsize=16)
 def _shared(given: str | cl.Device | cl.Context | cl.CommandQueue | None) -> Session:
     return Session(given)

@@ -16,8 +16,10 @@ from clgraph.errors import GraphError, InputError
 Duplicates: TypeAlias = Literal["keep", "min", "max", "sum", "first", "error"]
 MAX_VERTICES = 2**31 - 1
 _INT64 = np.iinfo(np.int64)
-_OBJECTS = "OT"  # dtype kinds of arrays of Python objects (O) and of strings of any length (T)
-_WRAPPERS = ("__array__", "__dlpack__", "as_py")  # An id that has one of these methods is a tensor or an Arrow scalar.
+# Kinds of numpy dtypes of arrays of Python objects (O) and of strings of any length (T).
+_OBJECTS = "OT"
+# An id of a vertex that has one of these methods is a tensor or an Arrow scalar.
+_WRAPPERS = ("__array__", "__dlpack__", "as_py")
 REDUCTIONS: dict[str, Callable[..., NDArray[Any]]] = {
     "min": np.minimum.reduceat,
     "max": np.maximum.reduceat,
@@ -119,7 +121,7 @@ def asymmetric_entry(
         return None
     data = np.ones(columns.size, np.int8) if weights is None else weights
     given = as_csr_array(offsets, columns, data)
-    reverse = given.tocsc()  # Read as CSR arrays, these CSC arrays are the transpose, with sorted rows.
+    reverse = given.tocsc()  # The CSC arrays of a matrix, read as CSR arrays, are its transpose with sorted rows.
     forward = given if is_canonical else reverse.tocsr()
     row = offsets.size
     if (uneven := forward.indptr != reverse.indptr).any():
@@ -137,7 +139,7 @@ def asymmetric_entry(
         return row, int(column[count != np.unique(theirs, return_counts=True)[1]][0])
     if weights is None or np.array_equal(forward.data, reverse.data):
         return None
-    # Compare the weights. Entries of the same row and column are compared in the order of their weights.
+    # Entries of the same row and column are sorted by weight in both matrices, so that their weights can be compared.
     rows = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
     order, reverse_order = (np.lexsort((m.data, m.indices, rows)) for m in (forward, reverse))
     if (other := forward.data[order] != reverse.data[reverse_order]).any():
@@ -176,7 +178,7 @@ def as_integers(name: str, values: ArrayLike) -> NDArray[Any]:
 
 def check_range(name: str, vertices: NDArray[Any], n: int, first: int = 0) -> None:
     """Raise unless all items of *vertices* are in ``[0, n)``. The first item has position *first* in errors."""
-    # As unsigned integers, negative numbers are very large. So one comparison finds numbers below 0 and from n on.
+    # Negative numbers, read as unsigned integers, are very large, so one comparison finds all numbers outside 0 … n-1.
     if vertices.size and vertices.view(f"u{vertices.itemsize}").max() >= n:
         at = int(((vertices < 0) | (vertices >= n)).argmax())
         allowed = f"0 to {n - 1}" if n else "none, the graph has no vertices"
@@ -233,11 +235,11 @@ def as_ids(name: str, values: Any) -> NDArray[Any]:
         check_length(name, values)
         ids = list(values)
         kinds = {*map(type, ids)}
-        # numpy drops a "\0" at the end of a string.
+        # An array of strings is no exact copy of strings that end with "\0", because numpy drops a "\0" at the end.
         if kinds == {int} or (kinds == {str} and not any(i.endswith("\0") for i in ids)):
             with contextlib.suppress(OverflowError):
                 plain = np.array(ids)
-                # If a list has integers such as -1 and 2**63, numpy converts them to floats.
+                # If a list has integers such as -1 and 2**63, numpy converts the integers to floats.
                 if plain.dtype.kind != "f":
                     return plain
         if wrappers := {k for k in kinds if not issubclass(k, np.generic) and any(hasattr(k, m) for m in _WRAPPERS)}:
@@ -272,7 +274,7 @@ def _is_missing(value: Any) -> bool:
         return True
     try:
         return bool(value != value)
-    except TypeError:  # A comparison with pandas' NA is neither true nor false.
+    except TypeError:  # A comparison with pandas' NA is neither true nor false, and raises this error.
         return True
 
 

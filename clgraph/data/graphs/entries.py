@@ -8,19 +8,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-_CHUNK = 1 << 16  # entries handled together, so that intermediate arrays stay in a cache
+# Number of CSR entries that are checked together, so that intermediate arrays stay in a cache.
+_CHUNK = 1 << 16
 _FACTORS = tuple(map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0xD6E8FEB86659FD93)))
 
 
 class EntryFacts(NamedTuple):
     """Four facts about the entries of valid CSR arrays. All of them have been computed."""
 
-    has_sorted_rows: bool  # whether the column indices do not decrease in any row
-    # whether two adjacent entries of a row have the same column; unsorted rows may have other repeats
+    has_sorted_rows: bool  # True if the column indices do not decrease in any row.
+    # True if two adjacent entries of a row have the same column. Unsorted rows may also have other repeats.
     has_repeats: bool
-    # whether each entry (u, v) has a reverse (v, u) with the same weight and as many repeats
+    # True if each entry (u, v) has a reverse entry (v, u) with the same weight and the same number of repeats.
     is_symmetric: bool
-    weight_range: tuple[Any, Any]  # the least and the greatest weight; (1, 1) without weights
+    weight_range: tuple[Any, Any]  # The least and the greatest weight of an edge; (1, 1) without weights.
 
 
 class HostFacts:
@@ -69,7 +70,8 @@ def row_order(offsets: NDArray[Any], columns: NDArray[np.int32]) -> tuple[bool, 
     """Return whether all rows are sorted, and whether two adjacent entries of a row have the same column."""
     rises_not = np.zeros(columns.size + 1, bool)
     np.less_equal(columns[1:], columns[:-1], out=rises_not[1:-1])
-    rises_not[offsets.astype(np.intp)] = False  # The first entry of a row is not compared with the row before.
+    # The first entry of a row is not compared with the last entry of the row before.
+    rises_not[offsets.astype(np.intp)] = False
     if not rises_not.any():
         return True, False
     places = np.flatnonzero(rises_not)
@@ -81,7 +83,8 @@ def rows_of(offsets: NDArray[Any], first: int, stop: int) -> NDArray[np.int64]:
     """Return the row number of each of the entries *first* … *stop* − 1; there must be at least one entry."""
     if first == 0 and stop == offsets[-1]:
         return np.repeat(np.arange(offsets.size - 1), offsets[1:] - offsets[:-1])
-    ends = np.array([first, stop], offsets.dtype)  # If these had another type, numpy would convert all offsets to it.
+    # If the two positions had another type than the offsets, numpy would convert all offsets to that type.
+    ends = np.array([first, stop], offsets.dtype)
     begin, end = int(np.searchsorted(offsets, ends[0], "right")) - 1, int(np.searchsorted(offsets, ends[1], "left"))
     return np.repeat(np.arange(begin, end), np.diff(offsets[begin : end + 1].clip(first, stop)))
 

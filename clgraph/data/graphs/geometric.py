@@ -19,7 +19,8 @@ from clgraph.host_memory import check_host_memory
 from clgraph.progress import begin
 
 Ids: TypeAlias = Literal["random", "spatial"]
-SIDE = 1 << 24  # side of the square. Coordinates are integers, so all computers agree on which points are near.
+# Length of the square's sides. Coordinates are integers, so that all computers agree on which points are near.
+SIDE = 1 << 24
 
 
 class Points:

@@ -81,7 +81,7 @@ class Graph(GraphArrays):
     def _reverse(self) -> Graph:
         weights = self.edge_weights
         data = np.zeros(self.n_edges, np.int8) if weights is None else weights
-        # Read as CSR arrays, these CSC arrays are the transpose, with sorted rows.
+        # The CSC arrays of a matrix, read as CSR arrays, are its transpose with sorted rows.
         turned = as_csr_array(self.row_offsets, self.column_indices, data).tocsc()
         columns, weighted = turned.indices.astype(np.int32, copy=False), None if weights is None else turned.data
         return Graph._trusted(turned.indptr, columns, weighted, directed=True, ids=self.ids, sorted_rows=True)

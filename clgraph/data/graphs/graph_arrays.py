@@ -15,10 +15,12 @@ from clgraph.data.graphs.entries import row_order
 from clgraph.data.graphs.stats import GraphStats, graph_stats, guessed_stats, has_thin_rows, sampled_locality
 from clgraph.errors import GraphError, InputError
 
-MAX_KERNEL_VERTICES = 2**31 - 2**12  # A work-item per vertex, rounded up to whole work-groups, must fit int32.
-SMALL_ITEMS = 1 << 14  # vertices + entries. For smaller graphs, checks and statistics are faster on the host.
-_FEW_WEIGHTS = 64  # number of sampled weights, from which light_share and least_share are estimated
-UNLOOKED = 1 << 19  # vertices + entries. In smaller graphs, a search gains less from a sampled locality than it costs.
+MAX_KERNEL_VERTICES = 2**31 - 2**12  # One work-item per vertex, rounded up to whole work-groups, must fit int32.
+# Checks and statistics of a graph with fewer vertices + entries than this are faster on the host than on a device.
+SMALL_ITEMS = 1 << 14
+_FEW_WEIGHTS = 64  # Number of edge weights that are sampled to estimate light_share and least_share.
+# Vertices + entries. In a smaller graph, sampling the locality takes longer than the time that a search gains from it.
+UNLOOKED = 1 << 19
 
 
 @dataclass(init=False, frozen=True, eq=False, repr=False)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Weight: TypeAlias = Hashable | Callable[[Any, Any, Any], Any] | None
 """The edge attribute of a networkx graph to use as weight, or a function of both ends and the attributes."""
 _DEFAULT = "weight"
-_MAX_NAMES = 10  # greatest number of attributes that a warning lists
+_MAX_NAMES = 10  # A warning lists at most this number of attributes.
 
 
 class NetworkxEdges(NamedTuple):
@@ -69,8 +69,8 @@ def _edges(graph: nx.Graph, weight: Weight) -> NetworkxEdges:
     vertices = np.fromiter(ends, np.int32, n + int(degrees.sum()))
     rows, columns = np.repeat(vertices[:n], degrees), vertices[n:]
     check_range("neighbours", vertices, n)
-    # An undirected graph may be a view in which the two directions of an edge differ. So only one direction is read,
-    # unless a weight function returns a weight for each direction.
+    # Only one direction of each edge is read, because the directions may differ in a view of an undirected graph.
+    # Both directions are read if a weight function returns a weight for each direction.
     both_ways = callable(weight) and not graph.is_directed()
     once = np.ones(rows.size, bool) if both_ways or graph.is_directed() else rows <= columns
     rows, columns = rows[once], columns[once]
@@ -152,8 +152,8 @@ def networkx_graph(graph: CSRGraph) -> nx.Graph:
     if edges.size < n_edges or len(result) < n:  # ids may repeat
         _add_one_by_one(result, nodes, graph)
         return result
-    # This fills whole rows of the adjacency, because add_edges_from() is slower: it adds edges one by one. Both
-    # directions of an edge share one dictionary of attributes.
+    # Whole rows of the adjacency are filled at once, because networkx's add_edges_from() adds edges one by one.
+    # Both directions of an edge share one dictionary of attributes.
     values = [] if weights is None else weights[first].tolist()
     data: list[dict[str, Any]] = [{"weight": value} for value in values] or [{} for _ in range(n_edges)]
     entries = zip(map(nodes.__getitem__, columns.tolist()), map(data.__getitem__, edge.tolist()), strict=True)

@@ -14,9 +14,12 @@ from clgraph.data.graphs.csr import Duplicates, merge_duplicates, offset_dtype
 from clgraph.host_memory import check_host_memory
 from clgraph.progress import begin
 
-_CHUNK = 1 << 17  # entries handled together, which fit the second-level cache
-BYTES_PER_VERTEX, BYTES_PER_EDGE = 40, 24  # least memory that building a graph takes
-_MAX_BUCKET_BITS = 8  # The number of a bucket fits a byte, because numpy sorts bytes fast, by counting.
+# Number of edges that are handled together. They fit the second-level cache of a CPU core.
+_CHUNK = 1 << 17
+# Building a graph takes at least 40 bytes of host memory per vertex and 24 bytes per edge.
+BYTES_PER_VERTEX, BYTES_PER_EDGE = 40, 24
+# The number of a bucket fits a byte, because numpy sorts bytes fast, by counting.
+_MAX_BUCKET_BITS = 8
 Made = TypeVar("Made")
 Item = TypeVar("Item")
 Number = TypeVar("Number", bound=np.number[Any])
@@ -100,7 +103,7 @@ def csr_from_keys(n: int, keys: NDArray[np.int64], *, unique: bool) -> tuple[NDA
     check_host_memory(f"a graph of {n} vertices", 8 * n)
     tell = begin("building", keys.size, "entries")
     _sort(keys)
-    before = [-1, *keys[_CHUNK - 1 :: _CHUNK].tolist()]  # Item k is the key in front of chunk k.
+    before = [-1, *keys[_CHUNK - 1 :: _CHUNK].tolist()]  # Item k of this list is the key in front of chunk k.
 
     def split(start: int) -> tuple[int, int, NDArray[np.int64]]:
         """Overwrite the keys of the chunk at *start* by their columns.
@@ -139,7 +142,8 @@ class _Buckets(NamedTuple):
 
     n: int
     column_bits: int
-    key_bits: int  # number of low bits of a key. Entries of one bucket differ only in these; higher bits number it.
+    # Keys in one bucket differ only in this number of low bits. The higher bits of a key are the number of its bucket.
+    key_bits: int
 
     @classmethod
     def of(cls, n: int, n_entries: int) -> _Buckets:
@@ -270,7 +274,7 @@ def _chunks(blocks: Sequence[tuple[NDArray[Any], ...]]) -> Iterator[Any]:
 
 def in_threads(make: Callable[[Item], Made], items: Sequence[Item]) -> Iterator[Made]:
     """Yield ``make(item)`` for each item, in order. Threads handle several items at a time."""
-    if len(items) < 2:  # For a single item, it would take longer to start a thread.
+    if len(items) < 2:  # For a single item, starting a thread would take longer than the work itself.
         yield from map(make, items)
         return
     with ThreadPoolExecutor(os.cpu_count()) as pool:

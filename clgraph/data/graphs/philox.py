@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from clgraph.data.graphs.pairs import in_threads
 from clgraph.progress import begin
 
-BLOCK = 4  # random words per value of the counter
-CHUNK = 1 << 16  # items drawn together, which fit the second-level cache
+BLOCK = 4  # Number of random words that Philox makes from each value of its counter.
+# Number of random items that are drawn together, so that they fit the second-level cache of a CPU core.
+CHUNK = 1 << 16
 _LOW = np.uint64(2**32 - 1)
 
 
@@ -31,7 +32,7 @@ def random_words(key: tuple[int, int], stream: int, first_block: int, count: int
 
     Block b has the four words that Philox makes from the counter (b, *stream*, 0, 0).
     """
-    # numpy increments the counter before it draws the first word, so the counter starts one below.
+    # numpy increments the counter of Philox before it draws the first word, so the counter starts one below.
     before = ((stream << 64) + first_block - 1) % 2**256
     philox = np.random.Philox(counter=before, key=key[0] | key[1] << 64)
     # integers() returns the raw words of the bit generator if all 64-bit integers are allowed.

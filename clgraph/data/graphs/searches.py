@@ -15,16 +15,19 @@ from clgraph.data.graphs.csr_graph import CSRGraph
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-NEIGHBORHOOD = 1 << 12  # vertices. The long search stops after this number; smaller graphs are searched completely.
-ROW_PARTS = 8  # The long search reads a long row in up to 8 parts, and stops after a part that has a new vertex.
-# There are 8 short searches. Each stops before it sees more than 64 vertices or reads more than 512 entries.
+# The long search stops after this number of vertices. Smaller graphs are searched completely.
+NEIGHBORHOOD = 1 << 12
+# The long search reads a long row in up to 8 parts, and stops after a part that has a new vertex.
+ROW_PARTS = 8
+# There are 8 short searches. Each one stops before it sees more than 64 vertices or reads more than 512 entries.
 N_STARTS, SHORT_SEEN, SHORT_LOOKS = 8, 64, 512
-# The estimate of how many vertices a search reaches is a mean over the searches. An assumed search that reaches all
-# vertices is added with this weight, because users mostly choose sources in large components.
+# The estimate of the share of vertices that a search reaches counts an assumed search of all vertices with this weight.
+# The assumed search is added because users mostly choose sources in large components.
 _UNSEEN = 0.25
-_SMALL_WORLD_LEVELS = 12  # If a search of more levels than this was stopped early, its graph is no small world.
-# A search grows as a power of its number of levels if it is in a space. The power is estimated from at least 4 levels.
-# It is at most 3.2 in a space of up to three dimensions.
+# If a search of more levels than this was stopped early, its graph is no small world.
+_SMALL_WORLD_LEVELS = 12
+# In a space of up to three dimensions, a search of k levels reaches about k^p vertices, where p is at most 3.2.
+# The exponent p is estimated from a search of at least 4 levels.
 _MIN_LEVELS, _OF_SPACE = 4, 3.2
 
 
@@ -32,9 +35,10 @@ class Search(NamedTuple):
     """The size of a breadth-first search at the end of its last complete level, after which it was stopped."""
 
     levels: int
-    n_seen: int  # vertices in all levels
-    n_last: int  # vertices in the last level; 0 if the search reached all vertices that it can
-    n_earlier: int  # vertices in the first p / 2 levels, where p is the largest power of two up to *levels*
+    n_seen: int  # Number of vertices in all levels of the search together.
+    n_last: int  # Number of vertices in the last level; 0 if the search reached all vertices that it can reach.
+    # Number of vertices in the first p / 2 levels, where p is the largest power of two up to *levels*.
+    n_earlier: int
 
 
 def searched(graph: CSRGraph) -> dict[str, float]:
@@ -47,8 +51,8 @@ def searched(graph: CSRGraph) -> dict[str, float]:
         return reach([], 0)
     n, start = graph.n_vertices, connected[connected.size // 2]
     shortly = [_short_search(graph, (2 * i + 1) * n // (2 * N_STARTS)) for i in range(N_STARTS)]
-    # For a small graph, a complete search by scipy is faster than the search level by level below. scipy's search takes
-    # entries of type float64.
+    # A complete search by scipy is faster for a small graph than the search level by level below.
+    # scipy's search takes entries of type float64.
     if n < NEIGHBORHOOD:
         matrix = as_csr_array(graph.row_offsets, graph.column_indices, np.ones(graph.n_edges))
         depth, _, n_seen = _levels(matrix, start)
@@ -59,7 +63,8 @@ def searched(graph: CSRGraph) -> dict[str, float]:
     while frontier.size and sizes[-1] < NEIGHBORHOOD:
         rows, most = frontier[:NEIGHBORHOOD], NEIGHBORHOOD // max(1, frontier.size // 16)
         starts, ends = offsets[rows], offsets[rows + 1]
-        for _ in range(ROW_PARTS):  # Read the next part of all long rows, until there is a new vertex in a part.
+        # Each turn reads the next part of all long rows, until a part has a new vertex.
+        for _ in range(ROW_PARTS):
             stops = np.minimum(ends, starts + most)
             reached = np.unique(np.concatenate([columns[a:b] for a, b in zip(starts, stops, strict=True)]))
             frontier, starts = reached[~seen[reached]], stops
@@ -110,8 +115,7 @@ def reach(searches: Sequence[Search], n_connected: int) -> dict[str, float]:
     informed = [longest, *(search for search in searches[1:] if search.n_last or search.n_seen > 1)]
     whole = longest.n_seen / n_connected if not longest.n_last else 1.0
     shares = [search.n_seen / n_connected if not search.n_last else whole for search in informed]
-    # If the long search has few levels, it may have started near a hub and missed long paths. Then the short searches
-    # count, too.
+    # A long search of few levels may have started near a hub and missed long paths. Then the short searches count, too.
     told = informed[:1] if longest.levels > _SMALL_WORLD_LEVELS else informed
     return {
         "estimated_depth": max(_extrapolated_depth(search, n_connected, search is longest) for search in told),
@@ -169,8 +173,7 @@ def _levels(matrix: csr_array, start: int) -> tuple[int, int, int]:
     order, predecessors = breadth_first_order(matrix, start, directed=True)
     position = np.empty(matrix.shape[0], np.int32)
     position[order] = np.arange(order.size, dtype=np.int32)
-    # In breadth-first order, the predecessors of later vertices never come earlier in *order*. So each level of the
-    # search tree is a slice of *order*.
+    # In breadth-first order, predecessors are sorted like their children, so each level of the search tree is a slice.
     parent, depth, level = memoryview(position[predecessors[order[1:]]]), 0, 0
     while (following := 1 + bisect_left(parent, level)) < order.size:
         level, depth = following, depth + 1

@@ -40,7 +40,7 @@ def checked_matrix(matrix: Any) -> csr_array | csc_array | coo_array:
         return _checked(matrix)
     except GraphError as error:
         raise GraphError(f"this {matrix.format} matrix is damaged: {error}") from error
-    # If the arrays of a matrix do not fit together, numpy and scipy raise one of these.
+    # If the arrays of a matrix do not fit together, numpy and scipy raise one of these errors.
     except (AttributeError, ValueError, TypeError, IndexError, OverflowError) as error:
         raise GraphError(f"not a valid {matrix.format} matrix: {error}") from error
 
@@ -83,7 +83,7 @@ def _checked(matrix: Any) -> csr_array | csc_array | coo_array:
     check_range("row", row, n_rows)
     check_range("col", col, n_columns)
     entries = coo_array((matrix.data, (row, col)), shape=shape)
-    entries.has_canonical_format = True  # Otherwise tocsr() would sum repeats.
+    entries.has_canonical_format = True  # Without this flag, tocsr() would sum repeated entries.
     return entries
 
 
@@ -95,7 +95,7 @@ def _compressed(matrix: Any, n: int, n_others: int) -> tuple[NDArray[Any], NDArr
     offsets, indices = as_integers("indptr", matrix.indptr), as_integers("indices", matrix.indices)
     if offsets.size != n + 1:
         raise GraphError(f"indptr has {offsets.size} elements; needed: {n + 1}")
-    used = max(0, int(offsets[-1]))  # scipy's arrays may have unused space after the last entry
+    used = max(0, int(offsets[-1]))  # The arrays of a scipy matrix may have unused space after the last entry.
     check_arrays(offsets, indices[:used], n_others)
     return matrix.data[:used], indices[:used], offsets
 

@@ -13,23 +13,27 @@ from numpy.typing import NDArray
 from clgraph.data.graphs.csr_graph import CSRGraph
 from clgraph.data.graphs.searches import NEIGHBORHOOD, searched
 
-# number of sampled vertices, and number of sampled entries. If a graph has fewer vertices or entries, all are read.
+# Number of sampled vertices, and of sampled CSR entries. If a graph has fewer of them, all of them are read.
 N_SAMPLES = 1 << 14
-# number of entries that are read to estimate the locality, without and with in_order. The numbers are small because
-# most of these reads miss the cache.
+# Number of CSR entries that are read to estimate the locality, without in_order and with in_order.
+# These numbers are small, because most of these reads miss the cache.
 _N_LOOKS, _FEW_LOOKS = 256, 64
-_ROWS_AT_ONCE = 1 << 14  # rows whose lengths are computed together, so that they fit a small cache
-# An entry is compared with the four entries in front of it. A cache line holds the values of 16 vertices.
+# Number of rows whose lengths are computed together, so that the lengths fit a small cache.
+_ROWS_AT_ONCE = 1 << 14
+# A CSR entry is compared with the four entries in front of it. A cache line holds the values of 16 vertices.
 _BEFORE, _BESIDE = np.arange(1, 5)[:, None], 16
-FAR_DISTANCE = 1 << 15  # A neighbour is far if its number differs from the vertex's number by more than this.
-_COUNTED_DEGREE = 1 << 16  # Lower degrees are counted in an array, and higher degrees by np.unique.
-MAX_CLIMB = 128  # greatest number of steps that are followed from a vertex towards the root of its tree
-# mean number of steps of the followed vertices. If the mean is higher, most vertices were not followed to their roots,
-# so it is unknown which vertices are in the same tree.
+# A neighbour is far if its vertex number differs from the vertex's own number by more than this.
+FAR_DISTANCE = 1 << 15
+# Lower vertex degrees are counted in an array, and higher degrees are counted by np.unique.
+_COUNTED_DEGREE = 1 << 16
+MAX_CLIMB = 128  # At most this number of steps are followed from a vertex towards the root of its tree.
+# If the followed vertices climb more steps than this on average, most of them were not followed to their roots.
+# Then it is unknown which vertices are in the same tree.
 DEEP_HOOKS = 0.75 * MAX_CLIMB
 FAR_IN_MESHES = 0.05  # A graph counts as a mesh if its share of far neighbours is below this.
-# The irregularity is a product of two factors. One is 2.5 times the share of vertices outside the commonest degree bin.
-# The other is 5 times the number of edges per vertex that close cycles. Both factors are capped at 1.
+# The irregularity of a graph is the product of two factors, each of which is at most 1.
+# The first factor of the irregularity is 2.5 times the share of vertices outside the commonest degree bin.
+# The second factor of the irregularity is 5 times the number of edges per vertex that close cycles.
 _MIXED, _CLOSED = 2.5, 5.0
 
 
@@ -248,9 +252,10 @@ def _sampled_distances(graph: CSRGraph) -> NDArray[Any]:
     if m <= N_SAMPLES:
         rows, columns = np.repeat(np.arange(graph.n_vertices), graph.degrees), graph.column_indices
     else:
-        # The entries are sorted, so that successive searches for their rows hit the cache.
+        # The sampled entries are sorted, so that successive searches for their rows hit the cache.
         entries = np.sort(np.random.default_rng(0).integers(m, size=N_SAMPLES))
-        entries = entries.astype(graph.row_offsets.dtype)  # Otherwise numpy would convert all offsets to int64.
+        # If the sampled positions had another type, numpy would convert all offsets to int64.
+        entries = entries.astype(graph.row_offsets.dtype)
         rows, columns = np.searchsorted(graph.row_offsets, entries, "right") - 1, graph.column_indices[entries]
     distances: NDArray[Any] = np.abs(rows - columns)
     return distances
@@ -280,7 +285,8 @@ def sampled_locality(
     if in_order:
         before = columns[np.maximum(looks - _BEFORE, 0)]
         distances[(np.abs(before - neighbors) <= _BESIDE).any(0)] = 0
-    far = int(np.count_nonzero(distances > FAR_DISTANCE))  # With numpy scalars, the cost model would be slow.
+    # numpy scalars would make the cost model slow, so the count becomes a Python integer.
+    far = int(np.count_nonzero(distances > FAR_DISTANCE))
     return far / n_looks, float(np.log2(1.0 + distances).sum()) / n_looks, usual
 
 

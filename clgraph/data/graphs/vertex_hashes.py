@@ -37,7 +37,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Words: TypeAlias = Any  # uint32 arrays. They have no better type, because numpy's stubs type a shifted array as signed.
+# Arrays of uint32. They have no better type, because numpy's stubs type a shifted array as signed.
+Words: TypeAlias = Any
 
 
 def _mixed(x: Words, *steps: tuple[int, int], last: int) -> Words:

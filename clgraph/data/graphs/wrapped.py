@@ -18,7 +18,8 @@ from clgraph.data.graphs.networkx_graphs import Weight
 from clgraph.data.graphs.stats import GraphStats, graph_stats
 from clgraph.errors import GraphError
 
-_GLIMPSES = 64  # WrappedGraph.glimpse holds about this number of values of each array.
+# WrappedGraph.glimpse holds about this number of values of each array of the matrix.
+_GLIMPSES = 64
 _WEIGHTS = (np.int32, np.int64, np.float32, np.float64)
 
 
@@ -44,7 +45,7 @@ class WrappedGraph(Graph):
     """
 
     def __init__(self, matrix: Any, *, weighted: bool, merged: bool, along_rows: bool = False) -> None:
-        m = int(matrix.indptr[-1])  # scipy's arrays may have unused space after the last entry
+        m = int(matrix.indptr[-1])  # The arrays of a scipy matrix may have unused space after the last entry.
         weights = None if not weighted or matrix.data.dtype == bool else matrix.data[:m]
         if weights is not None and weights.dtype not in _WEIGHTS:
             weights = as_weights(weights, m)
@@ -152,7 +153,7 @@ class WrappedGraph(Graph):
         offsets, columns, weights = self.arrays
         data = np.ones(columns.size, bool) if weights is None else weights
         csr = csr_array((data, columns, offsets), shape=2 * (self.n_vertices,), copy=True)
-        # scipy has copied these flags from the user's matrix, where they may be wrong. False makes scipy sort the rows.
+        # scipy copied these flags from the user's matrix, where they may be wrong. With False, scipy sorts the rows.
         csr.has_sorted_indices = csr.has_canonical_format = False
         csr.sort_indices()
         summed = None if weights is None else csr.data
@@ -276,7 +277,8 @@ def fits(matrix: Any) -> bool:
             return False
     if data.dtype.kind not in "biuf":
         return False
-    for array in (offsets, columns):  # An int64 array whose values all fit int32 is converted to int32.
+    # An int64 array whose values all fit int32 is converted to int32.
+    for array in (offsets, columns):
         if array.dtype != np.int32 and (array.dtype != np.int64 or (array.size and not _are_narrow(array))):
             return False
     n = matrix.shape[0]

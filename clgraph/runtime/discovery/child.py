@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 from clgraph.runtime.programs.cache import TESTING, announced
 from clgraph.user_cache import locked, write_whole
 
-IN_CHILD = "CLGRAPH_IN_CHILD"  # an environment variable that is set in a child, which must not start further children
-STARTED = "started"  # a child prints this word after its imports
+# This environment variable is set in a child process, which must not start further children.
+IN_CHILD = "CLGRAPH_IN_CHILD"
+STARTED = "started"  # A child process prints this word after its imports.
 
 
 class Answer(NamedTuple):
@@ -56,7 +57,8 @@ def run_child(module: str, *arguments: str, timeout: float, **environment: str) 
         return Answer(error=f"did not answer within {timeout:g} s", died=True)
     if child.returncode < 0:
         return Answer(error=f"died of {signal.Signals(-child.returncode).name}", died=True)
-    if child.returncode >= 1 << 30:  # On Windows, this is the code of the exception that ended the child.
+    # On Windows, a return code of this size is the code of the exception that ended the child.
+    if child.returncode >= 1 << 30:
         return Answer(error=f"died of {child.returncode:#x}", died=True)
     lines = (child.stdout if child.returncode == 0 else child.stderr).strip().splitlines()
     last = lines[-1] if lines else "no output"

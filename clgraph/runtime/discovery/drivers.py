@@ -28,7 +28,7 @@ from clgraph.user_cache import cache_dir, cache_root, write_whole
 logger = logging.getLogger(__name__)
 
 TIMEOUT_SECONDS = 60.0
-# The environment variable that tells a GPU driver where its cache is, and the name of the cache folder for this driver.
+# For each GPU driver, the environment variable that names its cache folder, and our name for this folder.
 _GPU_CACHES = {"CUDA_CACHE_PATH": "nvidia", "NEO_CACHE_DIR": "intel"}
 _WINDOWS = platform.system() == "Windows"
 
@@ -68,7 +68,8 @@ def prepare_environment() -> dict[str, str]:
         kept = [driver for driver in drivers if str(driver.file) not in verdict["drivers"]]
         try:
             os.environ.update(_registering(kept, cache_dir(f"drivers/{_key()}")))
-        except OSError:  # No file can be written. The loader also accepts a single library instead of a folder.
+        except OSError:
+            # No file can be written, or the variable names a library instead of a folder, which the loader accepts.
             if len(kept) == 1:
                 os.environ["OCL_ICD_VENDORS"] = kept[0].library
     return dict(verdict["drivers"])
@@ -107,7 +108,8 @@ def _read(path: Path) -> Driver:
 
 def _registering(drivers: list[Driver], folder: Path) -> dict[str, str]:
     """Return environment variables with which the loader loads only these drivers, and those bundled with pyopencl."""
-    if _WINDOWS:  # On Windows, the loader reads the registry and these variables.
+    # On Windows, the loader of OpenCL drivers reads the registry and these environment variables.
+    if _WINDOWS:
         return {
             "OCL_ICD_FILENAMES": os.pathsep.join(driver.library for driver in drivers),
             "PATH": os.pathsep.join([*(str(driver.file.parent) for driver in drivers), os.environ.get("PATH", "")]),
@@ -185,7 +187,7 @@ def main() -> None:
     print(STARTED, flush=True)
     try:
         n_devices = [len(found.get_devices()) for found in cl.get_platforms()]
-    except cl.Error:  # The loader reports "no platform" as an error.
+    except cl.Error:  # The loader of OpenCL drivers reports "no platform" as an error.
         n_devices = []
     print(f"\n{json.dumps(n_devices)}")
 

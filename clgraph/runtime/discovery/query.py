@@ -18,7 +18,7 @@ def platforms() -> list[cl.Platform]:
     mark_opencl_used()
     try:
         found = cl.get_platforms()
-    except cl.Error:  # The loader reports "no platform" as an error.
+    except cl.Error:  # The loader of OpenCL drivers reports "no platform" as an error.
         return []
     unique = {_identity(p): p for p in reversed(found)}
     for platform in unique.values():
@@ -32,7 +32,7 @@ def platforms() -> list[cl.Platform]:
 def _identity(platform: cl.Platform) -> object:
     try:
         return platform.name, platform.version
-    except cl.Error:  # The driver is broken; devices() shows the reason.
+    except cl.Error:  # The driver is broken, and devices() shows the reason.
         return platform.int_ptr
 
 

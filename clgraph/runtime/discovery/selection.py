@@ -17,8 +17,8 @@ from clgraph.runtime.discovery.query import enumerate_devices, platforms, query_
 from clgraph.runtime.discovery.self_test import verdict
 from clgraph.runtime.driver import opencl as cl
 
-# Several runtimes of one processor are compared by their predicted time for this work: ten rounds over a graph of 2**18
-# vertices and 2**21 entries.
+# Runtimes for the same processor are compared by their predicted time for ten rounds over a graph.
+# The graph has 2**18 vertices and 2**21 entries.
 _TYPICAL = Work(
     launches=10, read_backs=10, streamed_bytes=2.0**24, gathers=(Gathers(2.0**21, 2.0**20),),
     atomics=(Atomics(2.0**18, 2.0**18, "min_int32"),),
@@ -146,7 +146,7 @@ def ranked(found: Iterable[cl.Device]) -> list[cl.Device]:
         several.sort(key=lambda device: (device.max_compute_units, device.global_mem_size), reverse=True)
     if len(cpus := kinds["cpu"]) > 1:
         facts = [query_facts(device) for device in cpus]
-        # Use measured profiles only if each CPU has one, because rates from different machines cannot be compared.
+        # Measured profiles are used only if each CPU has one, because rates from different machines cannot be compared.
         measured = all(user_path(each).is_file() for each in facts)
         profiles = [load_profile(each, measured=measured) for each in facts]
         seconds = {device: estimate(_TYPICAL, p.rates).seconds for device, p in zip(cpus, profiles, strict=True)}
@@ -156,7 +156,8 @@ def ranked(found: Iterable[cl.Device]) -> list[cl.Device]:
 
 def _matching(request: str, why: str) -> tuple[cl.Device, str]:
     text, _, number = request.strip().lower().rpartition(":")
-    if not text or not number.isdecimal():  # A name may contain colons itself: gfx90a:sramecc+:xnack-
+    # The text may be a name that contains colons itself, such as gfx90a:sramecc+:xnack-.
+    if not text or not number.isdecimal():
         text, number = request.strip().lower(), ""
     found = enumerate_devices()
     by_id = dict(found)

@@ -38,7 +38,7 @@ SOURCE = "probe/self_test.cl"
 TIMEOUT_SECONDS = 60.0
 _N_ITEMS, _GROUP = 1024, 64
 # The timed kernel: work-items per compute unit, operations of each, distance between the words of two groups, and runs.
-# The fastest run counts, because other processes may use the cores.
+# The fastest run of the timed kernel counts, because other processes may use the cores.
 _TIMED_ITEMS, _TURNS, _STRIDE, _RUNS = 1 << 14, 16, 64, 40
 _PROCESSOR = ("vendor_id", "cpu family", "model", "model name", "flags")
 _verdicts: dict[cl.Device, dict[str, Any]] = {}
@@ -69,11 +69,11 @@ def forget() -> None:
 def _judge(device: cl.Device, timeout: float) -> tuple[dict[str, Any], bool]:
     """Return a child's verdict, and whether it is about the device, since the child may also fail to start."""
     device_id = next((key for key, other in enumerate_devices() if other == device), None)
-    if device_id is None:  # It is a part of a device.
+    if device_id is None:  # Without an id, this is a part of a device (a sub-device).
         return {"reason": None}, False
     try:
         with tempfile.TemporaryDirectory(prefix="clgraph-self-test-") as folder:
-            # The child gets its own caches, because a process that dies while it compiles leaves damaged ones.
+            # The child gets its own caches, because a process that dies while it compiles leaves damaged caches.
             caches = {"POCL_CACHE_DIR": folder, "PYOPENCL_NO_CACHE": "1"}
             answer = run_child(__name__, device_id, timeout=timeout, **caches)
     except (OSError, RuntimeError) as error:
@@ -102,7 +102,7 @@ def _group_size(facts: DeviceFacts) -> int:
     return _GROUP if facts.max_work_group_size >= _GROUP else 1
 
 
-# ---- in the child
+# The functions below run in the child process.
 
 
 def examine(device: cl.Device) -> dict[str, Any]:

@@ -17,21 +17,26 @@ from clgraph.runtime.driver.failure import check_fork, typed_errors
 from clgraph.runtime.driver.quirks import wants_one_thread, works_while_waiting
 from clgraph.runtime.driver.timing import Recorder
 
-_SPIN_SECONDS = 200e-6  # A waiting thread polls for this time before it sleeps in the driver, because waking is slow.
-_POLL_SECONDS = 20e-6  # pause between two polls in wait_aside()
-_PATIENCE_SECONDS = 1.0  # time for which an event is polled after the driver failed to wait for the event
-_let_others_run = getattr(os, "sched_yield", lambda: None)  # A kernel on a CPU may need the core of a polling thread.
-_COMPLETE = 0  # OpenCL's CL_COMPLETE; a smaller status is an error
+# A waiting thread polls for this time before it sleeps in the driver, because waking is slow.
+_SPIN_SECONDS = 200e-6
+_POLL_SECONDS = 20e-6  # Pause between two polls of an event in wait_aside().
+# If the driver fails to wait for an event, the event is polled for this time.
+_PATIENCE_SECONDS = 1.0
+# A polling thread yields its core, because a kernel on a CPU may need it.
+_let_others_run = getattr(os, "sched_yield", lambda: None)
+_COMPLETE = 0  # OpenCL's CL_COMPLETE. A smaller status of an event is an error.
 
 
-_one_thread = threading.RLock()  # shared by all queues of drivers that allow only one thread at a time
+# All queues of drivers that allow only one thread at a time share this lock.
+_one_thread = threading.RLock()
 
 
 class Recording(threading.local):
     """The values that are recorded for each thread separately."""
 
-    recorder: Recorder | None = None  # the recorder of the innermost Commands.measure
-    allocated_bytes = 0  # bytes that the thread has allocated so far, including memory that was freed again
+    recorder: Recorder | None = None  # The recorder of the innermost Commands.measure block.
+    # Bytes that the thread has allocated so far, including memory that was freed again.
+    allocated_bytes = 0
 
 
 class Commands:
@@ -49,7 +54,8 @@ class Commands:
     """
 
     def __init__(self, context: cl.Context, device: cl.Device, queue: cl.CommandQueue, facts: DeviceFacts) -> None:
-        self._queue = queue  # queue.device is not used, because in PoCL it is the whole device for a sub-device.
+        # queue.device is not used, because in PoCL it is the whole device for a sub-device.
+        self._queue = queue
         self.context, self.device, self.facts = context, device, facts
         self.driver: AbstractContextManager[Any] = contextlib.nullcontext()
         if wants_one_thread(self.device):
@@ -106,7 +112,8 @@ class Commands:
                     until = time.perf_counter() + _SPIN_SECONDS
                     while event.command_execution_status > _COMPLETE and time.perf_counter() < until:
                         _let_others_run()
-                event.wait()  # This releases the GIL while it waits, and raises an error if the command has failed.
+                # This call releases the GIL while it waits, and raises an error if the command has failed.
+                event.wait()
             except cl.Error:
                 self._outlast(event)
                 raise
@@ -118,12 +125,12 @@ class Commands:
         """Wait for *event* without blocking other threads: neither the GIL nor the driver's lock is held."""
         if isinstance(self.driver, contextlib.nullcontext):
             with typed_errors("waiting for the device"):
-                event.wait()  # self.wait() would poll first, which keeps other threads from running.
+                event.wait()  # self.wait() would poll first, which would keep other threads from running.
             return
         while True:
             with self.driver:
                 if event.command_execution_status <= _COMPLETE:
-                    self.wait(event)  # This raises an error if the command has failed.
+                    self.wait(event)  # This call raises an error if the command has failed.
                     return
             time.sleep(_POLL_SECONDS)
 

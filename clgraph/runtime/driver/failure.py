@@ -29,7 +29,7 @@ _MEANINGS: dict[int, tuple[type[DeviceError], str]] = {
 class typed_errors:
     """A context manager that raises OpenCL errors as :class:`DeviceError`, and out-of-memory as DeviceMemoryError."""
 
-    # A generator would take four times longer than this class, and a call enters dozens of these blocks.
+    # This is a class, because a generator would take four times longer, and a call enters dozens of these blocks.
     __slots__ = ("_what",)
 
     def __init__(self, what: str) -> None:
@@ -57,8 +57,7 @@ def check_status(status: int, where: str) -> None:
         raise kind(f"{where}: {reason}")
 
 
-# The id of the process that first used OpenCL. Its children cannot use OpenCL, because the threads of an OpenCL runtime
-# do not survive a fork.
+# The id of the process that first used OpenCL. OpenCL's threads do not survive a fork, so children cannot use OpenCL.
 _used_in: int | None = None
 
 

@@ -11,5 +11,6 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     import pyopencl
 
-    value = globals()[name] = getattr(pyopencl, name)  # stored, because this function takes 1 us
+    # The value is stored as a global, because a call of this function takes 1 us.
+    value = globals()[name] = getattr(pyopencl, name)
     return value

@@ -37,13 +37,15 @@ def dialect_of(device: cl.Device) -> tuple[Dialect, int]:
         return Dialect(loads="LOADS_ATOMIC"), 1
     if "Portable Computing" in platform:
         return Dialect(spin_pause="" if is_gpu else _spin_pause()), 1
-    return Dialect(), 1  # Rusticl and unknown platforms get the default dialect, which is valid on all devices.
+    # Rusticl and unknown platforms get the default dialect, which is valid on all devices.
+    return Dialect(), 1
 
 
 def nvidia_dialect(sm: int) -> tuple[Dialect, int]:
     """Return the dialect and sub-group width of compute capability *sm* (70 for 7.0)."""
     # NVIDIA has no cl_khr_subgroups, so kernels use warps as sub-groups, through inline PTX.
-    modern = sm >= 70  # From 7.0 on, GPUs have scoped loads and independent thread scheduling.
+    # From compute capability 7.0 on, NVIDIA GPUs have scoped loads and independent thread scheduling.
+    modern = sm >= 70
     return Dialect(
         sub_group="SUB_GROUP_PTX" if modern else "SUB_GROUP_SINGLE",
         loads="LOADS_PTX" if modern else "LOADS_VOLATILE",

@@ -53,7 +53,8 @@ class Recorder:
     transfer_events: list[cl.Event] = field(default_factory=list)
     seconds: Seconds | None = None
     started: float = field(default_factory=time.perf_counter)
-    _times: list[tuple[float, float]] = field(default_factory=list)  # start and end of each kernel, in nanoseconds
+    # Start and end of each recorded kernel, in nanoseconds.
+    _times: list[tuple[float, float]] = field(default_factory=list)
 
     @property
     def last_events(self) -> list[cl.Event]:

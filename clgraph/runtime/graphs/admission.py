@@ -42,7 +42,7 @@ def admit(session: Session, graph: Graph) -> None:
 
 def _admit_wrapped(session: Session, graph: WrappedGraph) -> None:
     hosts = [np.ascontiguousarray(host) for host in graph.arrays if host is not None]
-    # With staging, kernels check the last array during its upload.
+    # With staging, kernels check the last array of the graph during its upload.
     staging = session.memory.staging_for(hosts[-1].nbytes)
     made = [session.upload(a, in_place=True) if staging is None else session.empty(a.size, a.dtype) for a in hosts]
     offsets, columns, weights = made[0], made[1], made[2] if len(made) == 3 else None
@@ -85,7 +85,7 @@ def _found(graph: WrappedGraph, check: CsrCheck, read: Sequence[NDArray[Any]]) -
     try:
         return check.read(read)[1]
     except GraphError:
-        graph.check()  # This raises an error that describes the user's own matrix.
+        graph.check()  # This call raises an error that describes the user's own matrix.
         raise
 
 

@@ -15,7 +15,7 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
 _SOURCE = "data/check_csr.cl"
-_NONE = 2**32 - 1  # the value of a state word that stands for "no position"
+_NONE = 2**32 - 1  # The value of a state word that stands for "no position".
 
 
 class CsrCheck:

@@ -44,7 +44,8 @@ class DeviceGraph(DeviceRows):
         The user's own vertex ids, on the host.
     """
 
-    _source: weakref.ref[Graph] | None = None  # weak, because a session keeps this object while the host graph exists
+    # This reference is weak, because a session keeps this object while the host graph exists.
+    _source: weakref.ref[Graph] | None = None
 
     @classmethod
     def from_graph(cls, graph: Any, session: SessionLike = None) -> DeviceGraph:
@@ -171,7 +172,7 @@ class GraphOnDevice(Graph):
     on_device : DeviceGraph
     """
 
-    # on_device owns the __dict__ of this object. If that contained on_device, the cycle would keep device memory alive.
+    # on_device owns this object's __dict__. A reference back to on_device would be a cycle that keeps device memory.
     __slots__ = ("on_device",)
 
     on_device: DeviceGraph
@@ -229,7 +230,8 @@ class GraphOnDevice(Graph):
 
     @property
     def is_measured(self) -> bool:
-        return True  # Kernels compute the statistics on demand, so no array needs to be copied to the host.
+        # Kernels compute the statistics on demand, so no array needs to be copied to the host.
+        return True
 
     @property
     def locality_in_order(self) -> tuple[float, float]:

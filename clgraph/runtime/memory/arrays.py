@@ -67,9 +67,11 @@ class DeviceArray:
         self, memory: Home, buffer: Any, dtype: np.dtype[Any], size: int, host: NDArray[Any] | None = None
     ) -> None:
         self.memory = memory
-        self._host = host  # the host array that the buffer wraps, if any; the reference keeps the host memory alive
-        self._parent: DeviceArray | None = None  # if this is a view, the array that owns the memory, kept alive
-        self._first_byte = 0  # if this is a view, its byte offset in the memory of the parent
+        # The host array that the buffer wraps, or None. This reference keeps the host memory alive.
+        self._host = host
+        # The array whose memory this view shares, or None if this array is no view. It is kept alive by this reference.
+        self._parent: DeviceArray | None = None
+        self._first_byte = 0  # The byte offset of a view in the memory of its parent; 0 if this array is no view.
         self.buffer = buffer
         self.dtype = dtype
         self.size = size
@@ -101,7 +103,8 @@ class DeviceArray:
         first, alignment = self._first_byte + own, self.memory.alignment
         if n_bytes % kind.itemsize:
             raise DeviceError(f"{n_bytes} bytes are no whole number of items of {kind}")
-        if not n_bytes:  # OpenCL has no empty buffers, so the view gets some memory, which is never read.
+        # OpenCL has no empty buffers, so an empty view gets some memory, which is never read.
+        if not n_bytes:
             first = 0
         if first % alignment:
             raise DeviceError(
@@ -157,7 +160,8 @@ class DeviceArray:
     def get(self, start: int = 0, stop: int | None = None) -> NDArray[Any]:
         """Return items ``start:stop`` as a new host array, waiting for all earlier work."""
         last = self.size if stop is None else stop
-        if self._host is not None:  # Kernels must not write to a wrapped host array, so it can be read directly.
+        # Kernels must not write to a wrapped host array, so the array can be read directly.
+        if self._host is not None:
             self.check_part(start, last - start)
             return self._host[start:last].copy()
         (host,) = self.memory.read((self, start, last))
@@ -194,12 +198,14 @@ class DeviceArray:
             self.buffer.release()
 
     def __del__(self) -> None:
-        with contextlib.suppress(Exception):  # At exit and in a forked child, there is no queue to wait for.
+        # At exit and in a forked child, there is no queue to wait for.
+        with contextlib.suppress(Exception):
             self._leave_host()
 
     def _leave_host(self) -> None:
         if self._host is not None:
-            self.memory.commands.queue.finish()  # An enqueued kernel may still read the host array.
+            # An enqueued kernel may still read the host array, so this call waits for the queue.
+            self.memory.commands.queue.finish()
             self._host = None
 
 

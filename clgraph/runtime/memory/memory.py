@@ -24,9 +24,12 @@ from clgraph.runtime.memory.arrays import DeviceArray, enqueue_copies, number_ty
 from clgraph.runtime.memory.staging import LEAST_BYTES, Staging
 from clgraph.runtime.memory.transfers import Transfers
 
-_CHECKED_BYTES = 1 << 24  # Smaller arrays are not checked, because the check takes 25 to 165 us on a CPU device.
-_SHARED_ALIGNMENT = 16  # bytes. A shared host array must be aligned to the size of the widest vector that kernels read.
-_FEW_BYTES = 64  # Reads of up to 64 bytes go to a page that is pinned already.
+# Bytes. The memory for smaller arrays is not checked, because a check takes 25 to 165 us on a CPU device.
+_CHECKED_BYTES = 1 << 24
+# Bytes. A shared host array must be aligned to the size of the widest vector that kernels read.
+_SHARED_ALIGNMENT = 16
+# Reads of at most this number of bytes go to a page that is pinned already.
+_FEW_BYTES = 64
 # The size of a cache line, and the least size of a copy that is faster if it is divided in two, both in bytes.
 _LINE_BYTES, _MANY_LINES = 64, 1 << 17
 
@@ -198,7 +201,7 @@ class Memory:
         size = checked_count("size", size, 2**62, least=0)
         kind = number_type(dtype)
         n_bytes = max(1, size) * kind.itemsize
-        # check_memory() skips small arrays, too, but even making its text argument takes too long for them.
+        # check_memory() skips small arrays, too, but even making the text for its argument takes too long for them.
         if n_bytes >= _CHECKED_BYTES:
             self.check_memory({f"an array of {size} {kind}": n_bytes})
         self.commands.recording.allocated_bytes += n_bytes
@@ -218,7 +221,8 @@ class Memory:
         """Return items ``start:stop`` of each array as new host arrays, after one wait for all earlier work."""
         hosts: list[NDArray[Any]] = []
         events: list[cl.Event] = []
-        in_page: list[int] = []  # the positions in *hosts* of the arrays that lie in the pinned page
+        # Positions in *hosts* of the arrays that lie in the pinned page.
+        in_page: list[int] = []
         with self.commands.driver:
             page = None if self._pinned is None else self._pinned.words
             for array, start, stop in parts:
@@ -236,7 +240,8 @@ class Memory:
                     continue
                 with typed_errors("copying from the device"):
                     events += enqueue_copies(self, self.commands.queue, array.buffer, first_byte, host, to_host=True)
-            for event in reversed(events):  # Usually only the first wait takes time, because the last copy ends last.
+            # Usually only the first wait takes time, because the last copy ends last.
+            for event in reversed(events):
                 self.commands.wait(event)
         for place in in_page:
             hosts[place] = hosts[place].copy()

@@ -23,18 +23,22 @@ from numpy.typing import NDArray
 
 from clgraph.runtime.driver import opencl as cl
 
-_MIN_BYTES = 1 << 16  # bytes. Smaller blocks are not recycled here, because the C library recycles them.
-_MAX_BYTES = 1 << 28  # largest number of bytes that are kept for later results
-_MAX_PASSED = 8  # Kept memory is freed after 8 results in a row that did not fit into it.
-# Pinning a large block takes the time that two copies then save, and pinning a small block the time of ten copies. So a
-# block of at least 4 MiB is pinned from its second use on, and a smaller block from its eighth use on.
+# Bytes. Smaller blocks of memory are not recycled here, because the C library recycles them.
+_MIN_BYTES = 1 << 16
+_MAX_BYTES = 1 << 28  # Largest number of bytes of memory that are kept for later results.
+# Kept memory is freed after 8 results in a row that did not fit into it.
+_MAX_PASSED = 8
+# Memory of at least 4 MiB is pinned from its second use on, because pinning costs the time that two copies save.
+# Smaller memory is pinned from its eighth use on, because pinning it costs the time of ten copies.
 _LARGE_BYTES, _FROM_USE, _FROM_USE_OF_SMALL = 1 << 22, 2, 8
 _WORDS_BYTES = 4096
-MIN_HUGE_BYTES = 1 << 22  # bytes, as in numpy. Whole huge pages cover too little of a smaller array.
+# Bytes, as in numpy. In a smaller array, whole huge pages would cover too little of the array.
+MIN_HUGE_BYTES = 1 << 22
 _BYTES: Any = np.dtype(np.uint8)
 
-_waiting: list[Pages] = []  # No lock guards this list, because the garbage collector may append to it at any time.
-_n_forks = 0  # number of times that this process was forked
+# No lock guards this list, because the garbage collector may append to it at any time.
+_waiting: list[Pages] = []
+_n_forks = 0  # Number of times that this process was forked.
 
 
 class Pages:
@@ -44,8 +48,9 @@ class Pages:
         whole = np.empty(n_bytes + mmap.PAGESIZE, np.uint8)
         first = -whole.ctypes.data % mmap.PAGESIZE
         self.bytes = whole[first : first + n_bytes]
-        self.pinned_by: Callable[[], object] = lambda: None  # returns the Pinned that pinned this memory, or None
-        self.n_uses = 0  # number of result arrays that have used this memory
+        # A function that returns the Pinned object that pinned this memory, or None.
+        self.pinned_by: Callable[[], object] = lambda: None
+        self.n_uses = 0  # Number of result arrays that have used this memory.
         self._n_passed = 0
         self._n_forks = _n_forks
 
@@ -79,7 +84,8 @@ def lent(size: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], Pages | None]:
     memory = _taken(n_bytes)
     memory.n_uses += 1
     data: Any = memory.bytes
-    owner: Any = (ctypes.c_char * n_bytes).from_buffer(data)  # lives until the array and all its views are deleted
+    # The owner lives until the array and all its views are deleted.
+    owner: Any = (ctypes.c_char * n_bytes).from_buffer(data)
     weakref.finalize(owner, _give_back, memory).atexit = False
     return np.frombuffer(owner, dtype), memory
 
@@ -87,7 +93,7 @@ def lent(size: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], Pages | None]:
 def _taken(n_bytes: int) -> Pages:
     found: Pages | None = None
     passed: list[Pages] = []
-    with contextlib.suppress(IndexError):  # No memory is left, or another thread has just taken the last.
+    with contextlib.suppress(IndexError):  # No memory is left, or another thread has just taken the last block.
         while True:
             memory = _waiting.pop()
             if memory.fits(n_bytes) and found is None:
@@ -175,7 +181,8 @@ def ask_for_huge_pages(queue: cl.CommandQueue, buffer: Any, n_bytes: int) -> Non
     advise = _advise()
     if advise is None:
         return
-    access: Any = cl.map_flags.WRITE_INVALIDATE_REGION  # This access copies nothing; only the address is needed.
+    # With this access, nothing is copied. Only the address is needed.
+    access: Any = cl.map_flags.WRITE_INVALIDATE_REGION
     mapped, _ = cl.enqueue_map_buffer(queue, buffer, access, 0, (n_bytes,), _BYTES, is_blocking=False)
     begin = -(-mapped.ctypes.data // mmap.PAGESIZE) * mmap.PAGESIZE
     advise(begin, mapped.ctypes.data + n_bytes - begin, mmap.MADV_HUGEPAGE)

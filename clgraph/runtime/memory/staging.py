@@ -25,19 +25,25 @@ from clgraph.runtime.driver import opencl as cl
 from clgraph.runtime.driver.commands import Commands
 from clgraph.runtime.driver.failure import typed_errors
 
-CHUNK_BYTES = 8 << 20  # bytes of a chunk. Chunks are large, because the host makes a dozen steps for each chunk.
+# Bytes of a chunk. Chunks are large, because the host makes a dozen steps for each chunk.
+CHUNK_BYTES = 8 << 20
 N_CHUNKS = 7
 LAG = 2  # The memory of a chunk is reused when two later chunks are being copied.
-LEAST_BYTES = 4 << 20  # bytes. A smaller copy gains little from overlap.
-_TOLD = 8  # number of chunks that kernels get at a time, if kernels start before the whole array is uploaded
+# Bytes. A smaller copy gains little from an overlap of copying and transferring.
+LEAST_BYTES = 4 << 20
+# Number of chunks that kernels get at a time, if kernels start before the whole array is uploaded.
+_TOLD = 8
 _SLICES = 4  # A chunk is copied in four slices, by four threads.
-_FEW_CHUNKS = 4  # A copy of fewer chunks is divided into half chunks, so that several transfers overlap.
-_MAX_THREADS = 12  # These saturate the bus.
-_TOUCHED = 3  # number of parts of a host array whose pages the threads touch at a time, while kernels run
+# A copy of fewer chunks than this is divided into half chunks, so that several transfers overlap.
+_FEW_CHUNKS = 4
+_MAX_THREADS = 12  # Twelve threads that copy chunks saturate the bus.
+# While kernels run, the threads touch the pages of this number of parts of a host array at a time.
+_TOUCHED = 3
 _PAGE_BYTES = 4096
 _ZERO = np.zeros(1, np.uint8)
 
-_Copy: TypeAlias = tuple[Any, int, NDArray[Any]]  # the target buffer, the first byte in it, and the host array to copy
+# The target buffer, the first byte in the buffer, and the host array to copy.
+_Copy: TypeAlias = tuple[Any, int, NDArray[Any]]
 _Tasks: TypeAlias = "SimpleQueue[tuple[NDArray[np.uint8], NDArray[np.uint8], threading.Lock] | None]"
 
 
@@ -50,7 +56,7 @@ class _Copiers:
 
     def __init__(self) -> None:
         self._tasks: _Tasks = SimpleQueue()
-        # The slices' locks of each part that is still to be waited for. A lock is released when its slice is done.
+        # For each part of a copy that still runs, the locks of its slices. A lock is released when its slice is done.
         self._parts: deque[list[threading.Lock]] = deque()
         n_threads = min(_MAX_THREADS, os.cpu_count() or 1)
         for k in range(n_threads):
@@ -89,7 +95,8 @@ def _copy_all(tasks: _Tasks) -> None:
     while (task := tasks.get()) is not None:
         target, source, end = task
         np.copyto(target, source)
-        del task, target, source  # The thread must not keep memory alive while it waits for the next task.
+        # The thread must not keep memory alive while it waits for the next task.
+        del task, target, source
         end.release()
 
 
@@ -112,8 +119,9 @@ class Staging:
 
     def __init__(self, commands: Commands, *, beside_kernels: bool = False) -> None:
         self._commands, self._beside_kernels = commands, beside_kernels
-        self._lock = threading.Lock()  # Only one transfer at a time uses the chunks.
-        self._sending: list[cl.Event | None] = [None] * N_CHUNKS  # the event of the last upload from each chunk
+        self._lock = threading.Lock()  # Only one transfer at a time uses the chunks, so it holds this lock.
+        # The event of the last upload from each chunk, or None.
+        self._sending: list[cl.Event | None] = [None] * N_CHUNKS
 
     @property
     def _queue(self) -> cl.CommandQueue:
@@ -193,7 +201,8 @@ class Staging:
                             hold(commands, commands.queue, queue, event)
                             then(told, done)
                             told, untold = done, 0
-                    if LAG <= i < len(parts) - N_CHUNKS + LAG:  # Meanwhile the bus transfers the later chunks.
+                    # While the host waits here, the bus transfers the later chunks.
+                    if LAG <= i < len(parts) - N_CHUNKS + LAG:
                         fill(i - LAG + N_CHUNKS)
 
     @contextmanager
@@ -206,7 +215,8 @@ class Staging:
         hold(self._commands, queue, kernels)
         try:
             yield
-        finally:  # After an error, this is necessary, too, because the memory may then be reused.
+        finally:
+            # The wait is necessary after an error, too, because the memory may then be reused.
             hold(self._commands, kernels, queue)
 
     def read(self, buffer: Any, first_byte: int, host: NDArray[Any]) -> None:
@@ -222,8 +232,8 @@ class Staging:
 
             for i in range(min(N_CHUNKS, len(parts))):
                 ask(i)
-            # While the host waits for kernels, let the threads touch the pages of *host*. They write zeros, so they
-            # must be done before data arrives.
+            # While the host waits for kernels, the threads touch the pages of *host*.
+            # The threads write zeros into the pages, so they must be done before data arrives.
             for _, part in parts:
                 with self._commands.driver:
                     if coming[0].command_execution_status <= cl.command_execution_status.COMPLETE:

@@ -111,7 +111,7 @@ class Transfers:
     def _earlier(self, after: cl.Event | None) -> tuple[cl.Event, ...]:
         with self.commands.driver, typed_errors("ordering a transfer after kernels"):
             event = cl.enqueue_marker(self.commands.queue) if after is None else after
-            self.commands.queue.flush()  # Without this, the other queue might wait for ever.
+            self.commands.queue.flush()  # Without this flush, the other queue might wait for ever.
         return (event,)
 
     def _begin(

@@ -31,7 +31,8 @@ class Programs:
         """Return kernel file *source* built with *defines*, which must include ``WG_SIZE``."""
         asked = (source, *sorted(defines.items()))
         with self._lock:
-            if asked not in self.built:  # Requests with different definitions may need the same program.
+            # Requests with different definitions may need the same program.
+            if asked not in self.built:
                 seen = {**known_to(source, defines), "WG_SIZE": defines["WG_SIZE"]}
                 key = (source, *sorted(seen.items()))
                 if key not in self.built:

@@ -31,15 +31,16 @@ except ImportError:  # pragma: no cover  (Windows, for which there is no wheel o
 
 TESTING = "testing the OpenCL devices"
 COMPILING = "compiling kernels"
-_AFTER_SECONDS = 0.5  # time after which a notice is printed
-_told: set[str] = set()  # notices that were printed
-_used: dict[Path, int] = {}  # the caches that this process uses, each with an open file that holds a shared lock
+_AFTER_SECONDS = 0.5  # A notice is printed after a wait of this time.
+_told: set[str] = set()  # The notices that were printed already.
+# The caches that this process uses, each with an open file that holds a shared lock.
+_used: dict[Path, int] = {}
 
 
 def pocl_cache() -> Path:
     """Return the directory for PoCL's cache of kernels, and mark it as used by this process."""
-    # Each target processor gets its own directory, because PoCL's own keys contain the processor that LLVM names, not
-    # the processor for which PoCL compiles.
+    # Each target processor gets its own directory, because PoCL's own cache keys do not contain this processor.
+    # The keys contain the processor that LLVM names, which may be another one.
     target = processor_of_builtins() or platform.machine()
     with build_lock() as held:
         numbers = [0, *(int(path.name.rpartition("-")[2]) for path in _generations(target))]
@@ -56,7 +57,7 @@ def pocl_cache() -> Path:
 
 def use(path: Path) -> None:
     """Protect the cache *path* from removal while this process runs, and put this process's build markers into it."""
-    # A file descriptor instead of a file object: the system closes it at exit, and Python does not warn about it.
+    # The system closes a file descriptor at exit, and Python does not warn about it, as it would about a file object.
     with contextlib.suppress(OSError):  # The directory cannot be written, or the file system has no locks.
         handle = os.open(path / "in-use", os.O_CREAT | os.O_WRONLY, 0o666)
         with contextlib.suppress(KeyError):
@@ -120,7 +121,7 @@ def build_lock(*, into_cache: bool = False) -> Iterator[bool]:
     bool
         Whether the lock is held, because not every file system supports locks.
     """
-    # The process id is not enough for a marker's name: in a container, a new process often has the id of a dead one.
+    # A marker's name needs more than the process id, since in a container a new process often has a dead one's id.
     name = f"building-{os.getpid()}-{uuid.uuid4().hex[:8]}"
     markers = [path / name for path in _used] if into_cache else []
     with locked(cache_root() / "build.lock") as held:

@@ -124,7 +124,8 @@ class Declarations:
 
     def _active_lines(self, text: str) -> Iterator[str]:
         """Yield the lines that no condition excludes, and process the directives."""
-        active: list[bool | None] = []  # whether each open condition holds, or None if another branch was taken
+        # For each open condition, whether it holds, or None if another of its branches was taken.
+        active: list[bool | None] = []
         for line in map(str.strip, text.splitlines()):
             if not line.startswith("#"):
                 if line and all(active):

@@ -20,10 +20,10 @@ from itertools import takewhile
 
 from clgraph.runtime.driver import opencl as cl
 
-_DEVICE_BYTES = 2048  # bytes of PoCL's structure _cl_device_id that are searched for the processor's name
+# Bytes of PoCL's structure _cl_device_id that are searched for the processor's name.
+_DEVICE_BYTES = 2048
 _AVX = {"avx", "cx16", "popcnt"}
-# Processors and the features that they need, named as in /proc/cpuinfo. PoCL takes the last processor whose features
-# are all present.
+# Processors and the features that they need, named as in /proc/cpuinfo. PoCL takes the last one that has them all.
 _PROCESSORS: tuple[tuple[str, set[str]], ...] = (
     ("athlon64", set()),
     ("core2", {"ssse3", "cx16"}),
@@ -34,7 +34,8 @@ _PROCESSORS: tuple[tuple[str, set[str]], ...] = (
     ("haswell", _AVX | {"avx2", "abm", "f16c", "fma", "bmi1", "bmi2"}),
     ("skylake-avx512", {"avx512f"}),
 )
-_names: list[ctypes.Array[ctypes.c_char]] = []  # strings that must stay alive, because PoCL keeps pointers to them
+# Strings that must stay alive, because PoCL keeps pointers to them.
+_names: list[ctypes.Array[ctypes.c_char]] = []
 
 
 @lru_cache(maxsize=1)
@@ -75,7 +76,7 @@ def name_processor(device: cl.Device) -> str | None:
     with open("/proc/self/mem", "rb", buffering=0) as memory:
         structure = _read(memory.fileno(), device.int_ptr, _DEVICE_BYTES)
         for at in range(8, len(structure) - 8, 8):
-            # The pointer to the target triple is directly before the pointer to the name.
+            # The pointer to the target triple is directly before the pointer to the processor's name.
             if not _text(memory.fileno(), structure[at - 8 : at]).startswith(b"x86_64-"):
                 continue
             if found := re.match(rb"([\w.+-]+)\0", _text(memory.fileno(), structure[at : at + 8])):

@@ -25,8 +25,10 @@ from clgraph.runtime.programs.source import build_input, name_places
 
 logger = logging.getLogger(__name__)
 
-_KEPT_SECONDS = 0.25  # A build that takes less time came from the driver's cache.
-_creating = threading.Lock()  # pyopencl's cache of kernel callers crashed when two threads used it at once.
+# A build of a program that takes less time than this came from the driver's cache.
+_KEPT_SECONDS = 0.25
+# pyopencl's cache of kernel callers crashed when two threads used it at once, so threads take this lock.
+_creating = threading.Lock()
 
 
 class Program:
@@ -43,7 +45,8 @@ class Program:
             try:
                 try:
                     self._program = _built(commands, text)
-                except cl.Error:  # Retry once, since some drivers' caches are not safe against several processes.
+                except cl.Error:
+                    # The build is tried again once, since some drivers' caches are not safe against several processes.
                     self._program = _built(commands, text)
             except cl.Error as error:
                 log = name_places(str(error), text)
@@ -51,7 +54,8 @@ class Program:
             self._was_kept = time.perf_counter() - started < _KEPT_SECONDS
         self._declarations = read_declarations(text)
         self._launched: set[str] = set()
-        self.idle: dict[str, list[cl.Kernel]] = defaultdict(list)  # kernel objects that deleted launches left for reuse
+        # Kernel objects that deleted launches left for reuse, by kernel name.
+        self.idle: dict[str, list[cl.Kernel]] = defaultdict(list)
         self.source = source
         self.work_group_size = int(values["WG_SIZE"])
 
@@ -148,16 +152,17 @@ class Program:
 
 
 def _built(commands: Commands, text: str) -> cl.Program:
-    # Without -w, compilers print the number of warnings, which only help authors of kernels, on the user's stderr.
+    # Without -w, compilers print the number of warnings on stderr, which helps only authors of kernels.
     options = [f"-cl-std={commands.facts.dialect.standard}", "-w"]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Compilers warn, and so does pyopencl if its cache cannot be written.
+        # Compilers warn, and so does pyopencl if its cache cannot be written.
+        warnings.simplefilter("ignore")
         program = cl.Program(commands.context, text).build(options, [commands.device], program_cache())
         return assembled(program, commands.context, commands.device, options)
 
 
 def _set_argument(handle: cl.Kernel, index: int, parameter: Parameter, argument: Any) -> None:
-    # For a number, set_arg first tries other types, which takes 6 µs. pyopencl's own callers use _set_arg_buf instead.
+    # For a number, set_arg first tries other types, which takes 6 µs. So pyopencl's own callers use _set_arg_buf.
     is_number = parameter.space == "value" and parameter.dtype is not None
     set_argument = getattr(handle, "_set_arg_buf", handle.set_arg) if is_number else handle.set_arg
     set_argument(index, argument)

@@ -30,8 +30,7 @@ def kernel_root() -> Path:
 
 def build_input(name: str, values: Mapping[str, int | str]) -> str:
     """Return the text for the OpenCL compiler: *values* as definitions, then kernel file *name* with its includes."""
-    # The definitions are in the text, not in compiler options, because values with blanks or brackets would need quotes
-    # there, and compilers differ in their rules for quotes.
+    # The definitions are in the text, because compilers differ in how options with blanks or brackets are quoted.
     words = ((key, int(value) if isinstance(value, bool) else value) for key, value in sorted(values.items()))
     return "".join(f"#define {key} {value}\n" for key, value in words) + flatten(name)
 
@@ -39,7 +38,7 @@ def build_input(name: str, values: Mapping[str, int | str]) -> str:
 def known_to(name: str, values: Mapping[str, int | str]) -> dict[str, int | str]:
     """Return those *values* whose names occur in kernel file *name*. Other values do not change the program."""
     words, seen = _words(name), dict[str, int | str]()
-    defined = {key: key.partition("(")[0] for key in values}  # macro names without parameters
+    defined = {key: key.partition("(")[0] for key in values}  # The names of the macros without their parameters.
     while new := {key: value for key, value in values.items() if defined[key] in words and key not in seen}:
         seen |= new
         words = words.union(*(_WORD.findall(value) for value in new.values() if isinstance(value, str)))
