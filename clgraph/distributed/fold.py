@@ -21,8 +21,8 @@ from clgraph.tables import plain
 
 Value = TypeVar("Value")
 Absorb = Callable[..., Value]
-# Tasks per worker. With more tasks than this, there would be more results, each of full size.
-# With fewer tasks, the loss of a worker would undo more work, because at least one task is lost.
+# Number of tasks per Dask worker. More tasks would produce more results, each of which has full size.
+# With fewer tasks per worker, the loss of a worker would undo more work, because at least one task is lost.
 _TASKS = 8
 
 

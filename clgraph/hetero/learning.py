@@ -11,13 +11,13 @@ from clgraph.hetero.policies import Greedy, Guided, Member, MinMin, Policy, Rang
 _AGREE = 0.02  # Two rounds agree if no device's share of the items differs by more than this between them.
 # A CPU takes work for at least this time from its buffer, and a device steals at least this, so that a launch pays off.
 _LEAST_SECONDS = 2e-3
-# The ratios are learned anew after a round in which one device was busy 1.25 times the time of another device.
-# They are also learned anew after a round that took 1.25 times the time per item of the fastest round.
+# Devices' shares are learned anew after a round in which one device was busy for 1.25 times another device's time.
+# Devices' shares are also learned anew after a round that took 1.25 times the fastest round's time per item.
 _THAW = 1.25
 # A round that takes longer per item than the fastest round by this factor ends the learning of ratios.
 _SLOWER = 1.05
 # The GPUs (False) or the CPUs (True) run a trial round alone only if they have at least this share of the items.
-# With a smaller share, the trial round would take too much time.
+# Devices with a smaller share would take too much time for a trial round alone.
 _LEAST_SHARES = {False: 0.25, True: 0.5}
 
 

@@ -161,7 +161,7 @@ class Runner:
         n_bytes, dtype = host.nbytes, number_type(host.dtype)
         session.check_memory({f"{name} of {host.size} {dtype}": n_bytes})
         # This buffer is not from the pool, because kernels that still run may use the pool's memory.
-        # The queue for transfers does not wait for such kernels.
+        # The queue for transfers does not wait for kernels that still run.
         buffer = cl.Buffer(session.context, cl.mem_flags.READ_WRITE, n_bytes)
         session.memory.staging_aside.upload(buffer, 0, host)
         hold(session.commands, session.queue, session.transfers.queue)

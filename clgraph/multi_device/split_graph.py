@@ -169,7 +169,7 @@ class StreamedGraph:
             slab = slots.slab(*cut)
             if stats is None:
                 # This wait for earlier work does not hold the driver's lock, since other threads need the driver.
-                # The statistics below would wait for this work with the lock held.
+                # Without this wait, the statistics below would wait for earlier work with the driver's lock held.
                 wait_for(session)
                 with session.driver:
                     stats = slab.graph.stats

@@ -64,7 +64,7 @@ class Bench:
         self.session = session
         self.scratch_bytes = 1 << (fits.bit_length() - 1)
         # On a CPU, a work-group runs on one core, and some runtimes use all cores only if there are many work-groups.
-        # On a GPU, about 2048 work-items are resident on a compute unit at a time.
+        # On a GPU, a compute unit holds about 2048 work-items at a time.
         per_unit = 64 * WORK_GROUP if facts.is_cpu else 2048
         self.resident_items = facts.compute_units * per_unit
         self._scratch = self._allocate(self.scratch_bytes)

@@ -21,7 +21,7 @@ DEEP_LEVELS = 40.0
 # A breadth-first search that reaches less than this share of the vertices has no large frontier, so it stays top-down.
 TURNED_SHARE = 0.25
 # On CPUs, the cost model counts the time of one core in dependent loads from the core's second-level cache.
-# A top-down search on a CPU costs this many cache loads per reached vertex, and this many per entry that it reads.
+# Cache loads of a top-down search on a CPU: half a load per reached vertex, and a quarter per CSR entry that it reads.
 VERTEX_LOADS, ENTRY_LOADS = 0.5, 0.25
 # A mispredicted branch at a far neighbour costs 2 loads, and a reached vertex causes at most 4 mispredicted branches.
 GUESS_LOADS, GUESSES_PER_VERTEX = 2.0, 4.0

@@ -168,7 +168,7 @@ def local_forest(
         with session.driver:
             plan: ComponentsPlan = STRATEGIES[strategy].plan(session, ComponentsProblem(slab.graph.as_graph()), **given)
             # The predicted time is set to 0, because a plan with a long predicted time waits after each launch.
-            # Such a wait would keep the driver lock, which the threads of the other devices need.
+            # A wait after each launch would hold the driver's lock, which the threads of the other devices need.
             plan.predicted_seconds = 0.0
             plan.run()
             if forest is None:

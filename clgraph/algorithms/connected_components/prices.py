@@ -152,7 +152,7 @@ def sample_strides(stats: GraphStats) -> tuple[int, ...]:
     if stats.far_neighbor_share > RANDOM_FAR_SHARE and stats.first_hook_tree_share < RANDOM_TREES_SHARE:
         return (4, 32)
     # If neighbours are near each other or few, reading a second neighbour costs little more than reading the first.
-    # Then all vertices are sampled.
+    # All vertices are sampled if a second neighbour costs little.
     return (1, 1) if stats.mean_degree >= 3 else (1,)
 
 

@@ -42,7 +42,7 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Part, Work
 
 # CPUs.
-# Cache loads per training step of block_grid. Its rows stay in the cache, so this is less than CPU_STEP_LOADS.
+# Cache loads per training step of block_grid: less than CPU_STEP_LOADS, because the rows of factors stay in the cache.
 CPU_GRID_STEP_LOADS = 2.08
 # The two locks of a training step together take the time of 3.47 measured critical sections.
 CPU_STEP_LOCKS = 3.47
@@ -56,7 +56,7 @@ CPU_GROUP_SECONDS = 1.77e-4  # In each step of a grid of blocks, the other block
 CPU_BLOCK_LOADS = 3.0  # Cache loads per rating in the schedule block_diagonal on a CPU.
 
 # GPUs.
-# A training step makes 2 dependent loads while it holds its locks: it loads rows, and stores rows before it unlocks.
+# A training step loads two rows of factors and stores them before it unlocks, which takes 2 dependent loads.
 LOCKED_STEP_LOADS = 2.0
 HAND_OVER_ATTEMPTS = 16.0  # Before the busiest lock changes hands, each compute unit tries 16 times to take it.
 # Measured time divided by computed time, for each of four training strategies.

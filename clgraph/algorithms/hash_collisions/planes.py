@@ -66,7 +66,7 @@ def _tuned(part: Part, tuning: Tuning) -> dict[str, int]:
         "GROUPS_PER_UNIT": 48,
         "LOCAL_SUMS": 1,
         # The words of a vertex are stored side by side if the words of far neighbours come from DRAM.
-        # They come from DRAM unless a few vertices of high degree are in most rows.
+        # The words come from DRAM unless a few vertices of high degree are in most rows of the graph.
         "SIDE_BY_SIDE": int(stats.far_neighbor_share >= 0.5 and stats.max_degree <= _LONG_ROW),
     }
     if facts.is_cpu:

@@ -59,7 +59,7 @@ class Solver:
             problem = ForestProblem(part.as_graph(), self.maximum)
             plan = ForestPlan(session, problem, part_edges(problem, session.facts, weights, self.kind))
             # The predicted time is set to 0, because a plan with a long predicted time waits after each launch.
-            # Such a wait would keep the driver lock, which the threads of the other devices need.
+            # A wait after each launch would hold the driver's lock, which the threads of the other devices need.
             plan.predicted_seconds = 0.0
             plan.run()
             in_order, n_edges = session.empty(n, np.uint32), session.empty(1, np.int32)

@@ -18,7 +18,7 @@ from clgraph.model.cost import Part, Work
 
 _EXACT = 2**53  # A double holds every nonnegative integer below this exactly.
 # Besides its visits, a search of scipy costs 1 pass over vertices and entries, and 12 over the vertices for its heap.
-# Finding the predecessors costs 40 passes over all vertices and entries.
+# Finding the predecessors of shortest paths costs 40 passes over all vertices and entries.
 _SCANS, _SCANS_OF_VERTICES, _LOOKS = 1.0, 12.0, 40.0
 # Share of the usual time that visits take if no vertex has more than two entries, because the heap then stays tiny.
 _THIN_SHARE = 0.36

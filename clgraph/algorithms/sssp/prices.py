@@ -14,16 +14,16 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Gathers, Work
 
 # The time of ``dijkstra`` is predicted as loads from a core's second-level cache, each after the load before it.
-# Such a search makes 7.5 loads per vertex, 9 more per vertex if weights differ, and 0.36 per entry.
+# ``dijkstra`` makes 7.5 loads per vertex, 9 more per vertex if the weights differ, and 0.36 per CSR entry.
 VERTEX_LOADS, UNEVEN_VERTEX_LOADS, ENTRY_LOADS = 7.5, 9.0, 0.36
 # On a CPU, ``frontier`` takes 2.5 times the time of ``dijkstra`` on one core.
 # ``delta_stepping`` takes 1.3 times the time of ``frontier``, because ``delta_stepping`` visits rows twice.
 BY_BUCKETS, LIGHT_FIRST = 2.5, 1.3
 # ``circular_buckets`` on two cores takes 0.65 of the time of ``dijkstra`` on one core.
-# Measured ratios of the two times were 0.45 on roads and grids, and 0.57 to 0.84 on eight shallow graphs.
+# ``circular_buckets`` took 0.45 of the time of ``dijkstra`` on roads and grids, and 0.57 to 0.84 on shallow graphs.
 IN_CIRCLE = 0.65
 # A search by ``frontier`` expands a list of vertices per turn. It takes 1.3 turns per level and 25 more turns.
-# If the weights of edges differ, the search takes up to 105 more turns.
+# A search by ``frontier`` takes up to 105 more turns if the weights of edges differ.
 LEVEL_TURNS, TURNS, UNEVEN_TURNS = 1.3, 25.0, 105.0
 TURN_BARRIERS = 2.3  # Each turn of the search waits at 2.3 grid barriers on average.
 

@@ -24,36 +24,36 @@ from clgraph.model.strategy import Strategy
 
 _FRONTIER, _DIJKSTRA, _BUCKETS = "sssp/frontier.cl", "sssp/dijkstra.cl", "sssp/buckets.cl"
 _DEEP = 40  # A search with more levels than this counts as deep.
-# Width of the first bucket, in mean weight / mean degree: in deep searches, in shallow ones, and in shallow with hubs.
-# Davidson et al. use a width of 32 in the same unit.
+# First bucket's width in units of mean weight / mean degree, for deep searches, shallow ones, and shallow with hubs.
+# Davidson et al. use buckets that are 32 × mean weight / mean degree wide.
 _DEEP_HOPS, _SHALLOW_HOPS, _HUB_HOPS = 64.0, 4.0, 0.5
 _HUB = 32.0  # A vertex is a hub if its degree is more than this number of mean degrees.
 _MAX_BUCKETS = 65532.0  # No edge may weigh more than this number of widths of a circular bucket.
 _FEW_WEIGHTS = 1024  # Number of edge weights that are sampled to estimate the typical weight.
 # Circular buckets are preferred to a heap if the buckets' width is at most 12 typical weights.
 # Heavy-tailed weights 1 … 2^20 need buckets that are about 6 typical weights wide.
-# With such weights, buckets took 0.3 to 1.3 of the heap's time on graphs of 131,072 to 490,000 vertices.
-# On graphs of 60,000 vertices, buckets took 0.7 to 1.6 of the heap's time.
+# With weights 1 … 2^20, buckets took 0.3 to 1.3 of the heap's time on graphs of 131,072 to 490,000 vertices.
+# With weights 1 … 2^20, buckets took 0.7 to 1.6 of the heap's time on graphs of 60,000 vertices.
 # A few outliers that needed buckets of 23 typical weights made buckets take 1.2 to 1.5 of the heap's time.
 _MAX_WIDTH = 12.0
 # Least width of a bucket with float64 and with float32 distances. The inverse of a bucket's width must be finite.
 _NARROWEST, _NARROWEST_FLOAT32 = 1e-300, 1e-36
 # ``circular_buckets`` has practically no limit of launches, because a vertex may be expanded several times.
-# Each launch relaxes up to _BUDGET edges.
+# Each launch of ``circular_buckets`` relaxes up to _BUDGET edges.
 _MAX_LAUNCHES = 2**31
 # Greatest number of chunks from one worker's pool that other workers may hold at the same time.
 _LENT_CHUNKS = 16
 _WIDEST = 1e30  # Greatest width of a first bucket, and greatest default width of a bucket.
 # Kernels recognise leaves (vertices with a single edge) if at least a quarter of the vertices are leaves.
-# With fewer leaves, recognising a leaf takes longer than queueing it like other vertices.
+# If fewer vertices are leaves, recognising leaves takes longer than queueing them like other vertices.
 MANY_LEAVES = 0.25
 # In searches of few, long turns, a sub-group buffers this number of vertices before it appends them to a list.
-# On an H200, 128 buffered vertices were compared with 32, 64 and 96.
+# A buffer of 128 vertices per sub-group was compared with 32, 64 and 96 on an H200.
 _HELD = 128
 # Turns of the search per launch, on devices where a single work-group runs the search.
 _TURNS = 4096
 # A work-item of ``dijkstra`` or ``circular_buckets`` relaxes at most this number of edges per launch.
-# A launch then takes only a fraction of a second.
+# This bound on edges keeps a launch to a fraction of a second.
 _BUDGET = 2**22
 
 
@@ -141,8 +141,8 @@ def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
         problem,
         setting,
         Phase(f"{_DIJKSTRA}:start", 1, values={"n_chunks": n_chunks}),
-        # The bound on launches holds because the queue gets at most one entry per edge,
-        # and because a queue entry moves at most once in each of the queue's 16 levels.
+        # The number of launches is bounded, because the queue gets at most one entry per edge.
+        # The bound also needs that a queue entry moves at most once in each of the queue's 16 levels.
         Loop((search,), "round", "state[STATE_ALIVE]", 32 * (n + stats.n_edges) // _BUDGET + 2),
     )
 

@@ -10,7 +10,7 @@ from clgraph.runtime.graphs.device_graph import device_graph
 
 _SOURCE = "traversal/predecessors.cl"
 # If a list has at most this number of vertices, a single work-group makes many rounds in one launch.
-# That is faster than one launch per round.
+# A single launch of many rounds is faster on a short list than one launch per round.
 _SHORT = 1024
 _ROUNDS_ALONE = 4096  # A launch of a single work-group makes at most this number of rounds.
 _AT_ONCE = 8  # The host enqueues this number of launches before it reads the sizes of the lists.

@@ -25,7 +25,7 @@ PARENT_GATHERS = 20.0
 # With random weights, the longest shortest path has about 1.8 ln(n) edges if a search reaches n vertices.
 HOPS_PER_LOG = 1.8
 # A CPU makes 0.7 rounds per edge of the longest shortest path.
-# The number is below 1, because a round follows a path while the vertex numbers along the path rise.
+# A round can follow more than one edge of a path, while the vertex numbers along the path rise.
 RISING_SHARE = 0.7
 # On a CPU, a round streams 18 bytes per CSR entry, and makes 0.36 dependent loads per entry of the longest row.
 CPU_ENTRY_BYTES, CPU_ENTRY_LOADS = 18.0, 0.36

@@ -70,7 +70,7 @@ def _edges(graph: nx.Graph, weight: Weight) -> NetworkxEdges:
     rows, columns = np.repeat(vertices[:n], degrees), vertices[n:]
     check_range("neighbours", vertices, n)
     # Only one direction of each edge is read, because the directions may differ in a view of an undirected graph.
-    # Both directions are read if a weight function returns a weight for each direction.
+    # Both directions of each edge are read if a weight function returns a weight for each direction.
     both_ways = callable(weight) and not graph.is_directed()
     once = np.ones(rows.size, bool) if both_ways or graph.is_directed() else rows <= columns
     rows, columns = rows[once], columns[once]
@@ -153,7 +153,7 @@ def networkx_graph(graph: CSRGraph) -> nx.Graph:
         _add_one_by_one(result, nodes, graph)
         return result
     # Whole rows of the adjacency are filled at once, because networkx's add_edges_from() adds edges one by one.
-    # Both directions of an edge share one dictionary of attributes.
+    # Both directions of an undirected edge share one dictionary of attributes.
     values = [] if weights is None else weights[first].tolist()
     data: list[dict[str, Any]] = [{"weight": value} for value in values] or [{} for _ in range(n_edges)]
     entries = zip(map(nodes.__getitem__, columns.tolist()), map(data.__getitem__, edge.tolist()), strict=True)

@@ -22,12 +22,12 @@ ROW_PARTS = 8
 # There are 8 short searches. Each one stops before it sees more than 64 vertices or reads more than 512 entries.
 N_STARTS, SHORT_SEEN, SHORT_LOOKS = 8, 64, 512
 # The estimate of the share of vertices that a search reaches counts an assumed search of all vertices with this weight.
-# The assumed search is added because users mostly choose sources in large components.
+# A search of all vertices is assumed, because users mostly choose sources in large components.
 _UNSEEN = 0.25
 # If a search of more levels than this was stopped early, its graph is no small world.
 _SMALL_WORLD_LEVELS = 12
 # In a space of up to three dimensions, a search of k levels reaches about k^p vertices, where p is at most 3.2.
-# The exponent p is estimated from a search of at least 4 levels.
+# The exponent p of k^p, the vertices that k levels reach, is estimated from a search of at least 4 levels.
 _MIN_LEVELS, _OF_SPACE = 4, 3.2
 
 
@@ -52,7 +52,7 @@ def searched(graph: CSRGraph) -> dict[str, float]:
     n, start = graph.n_vertices, connected[connected.size // 2]
     shortly = [_short_search(graph, (2 * i + 1) * n // (2 * N_STARTS)) for i in range(N_STARTS)]
     # A complete search by scipy is faster for a small graph than the search level by level below.
-    # scipy's search takes entries of type float64.
+    # scipy's search takes only matrices whose values are float64.
     if n < NEIGHBORHOOD:
         matrix = as_csr_array(graph.row_offsets, graph.column_indices, np.ones(graph.n_edges))
         depth, _, n_seen = _levels(matrix, start)

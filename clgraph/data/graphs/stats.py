@@ -16,7 +16,7 @@ from clgraph.data.graphs.searches import NEIGHBORHOOD, searched
 # Number of sampled vertices, and of sampled CSR entries. If a graph has fewer of them, all of them are read.
 N_SAMPLES = 1 << 14
 # Number of CSR entries that are read to estimate the locality, without in_order and with in_order.
-# These numbers are small, because most of these reads miss the cache.
+# Few CSR entries are read for the locality, because most of these reads miss the cache.
 _N_LOOKS, _FEW_LOOKS = 256, 64
 # Number of rows whose lengths are computed together, so that the lengths fit a small cache.
 _ROWS_AT_ONCE = 1 << 14
@@ -28,7 +28,7 @@ FAR_DISTANCE = 1 << 15
 _COUNTED_DEGREE = 1 << 16
 MAX_CLIMB = 128  # At most this number of steps are followed from a vertex towards the root of its tree.
 # If the followed vertices climb more steps than this on average, most of them were not followed to their roots.
-# Then it is unknown which vertices are in the same tree.
+# If most vertices were not followed to their roots, it is unknown which vertices are in the same tree.
 DEEP_HOOKS = 0.75 * MAX_CLIMB
 FAR_IN_MESHES = 0.05  # A graph counts as a mesh if its share of far neighbours is below this.
 # The irregularity of a graph is the product of two factors, each of which is at most 1.

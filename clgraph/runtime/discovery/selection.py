@@ -18,7 +18,7 @@ from clgraph.runtime.discovery.self_test import verdict
 from clgraph.runtime.driver import opencl as cl
 
 # Runtimes for the same processor are compared by their predicted time for ten rounds over a graph.
-# The graph has 2**18 vertices and 2**21 entries.
+# The assumed graph for this comparison of runtimes has 2**18 vertices and 2**21 entries.
 _TYPICAL = Work(
     launches=10, read_backs=10, streamed_bytes=2.0**24, gathers=(Gathers(2.0**21, 2.0**20),),
     atomics=(Atomics(2.0**18, 2.0**18, "min_int32"),),

@@ -233,7 +233,7 @@ class Staging:
             for i in range(min(N_CHUNKS, len(parts))):
                 ask(i)
             # While the host waits for kernels, the threads touch the pages of *host*.
-            # The threads write zeros into the pages, so they must be done before data arrives.
+            # The threads write zeros into the pages of *host*, so they must be done before data arrives.
             for _, part in parts:
                 with self._commands.driver:
                     if coming[0].command_execution_status <= cl.command_execution_status.COMPLETE:

@@ -118,7 +118,7 @@ def _deal(plan: FactorizationPlan, *, seed: int) -> dict[str, DeviceArray]:
     offsets = find_offsets(plan, by_key, n_blocks, width)
     if session.facts.sub_group_size == 1:
         # Training steps on the same item depend on each other, and steps on different items do not.
-        # Therefore a work-item alternates between four parts of a block, so that its steps rarely wait.
+        # A work-item alternates between four parts of a block, so that successive steps are on different items.
         in_turn = session.empty(order.size, order.dtype)
         enqueue_order(
             plan,

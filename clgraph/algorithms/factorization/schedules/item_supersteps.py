@@ -153,7 +153,7 @@ class ItemSupersteps(Supersteps):
         users, n_users = given["users"], ratings.n_users
         if by_degree:
             # Each block gets its own copies of the users, so that one search finds the matchings of all blocks.
-            # Within a block, the ratings stay sorted by user.
+            # The ratings stay sorted by user within each block.
             by_block, _ = stable_order(plan, blocks, -(-ratings.n_items // block_size))
             users, copies = number_runs(plan, by_block, blocks, users)
             n_users = copies.size - 1

@@ -28,7 +28,7 @@ _GROUPS_PER_UNIT = 8  # Passes after the first have at most this number of work-
 _MANY_RATINGS = 8
 _MAX_AHEAD = 16  # The host enqueues at most this number of passes before it reads how many items are still listed.
 # The host gives up after 40 reads in a row at which the list of unfinished items has the same length.
-# Some such reads are normal, because an item stays listed until its last rating is done.
+# Some reads of an unchanged length are normal, because an item stays listed until its last rating is done.
 _MAX_STALLS = 40
 Team = Literal["work_item", "sub_group"]
 

@@ -75,8 +75,8 @@ class _Search:
             degrees.append(session.zeros(n_vertices, np.uint32))
             program.bind("count_edges", n, n=n, ends=ends, degrees=degrees[-1])()
             most.append(int(reduce(session, degrees[-1], "max").item()))
-        # The side of the vertex with the most ratings proposes, because that vertex then makes one proposal per round.
-        # On the receiving side, that vertex would get proposals from all its neighbours at once.
+        # The side with the busiest vertex proposes, because the busiest vertex then makes one proposal per round.
+        # On the side that receives proposals, the busiest vertex would get proposals from all its neighbours at once.
         (rows, n_rows), (columns, n_columns) = (a, b) if most[0] >= most[1] else (b, a)
         row_degrees = degrees[int(most[0] < most[1])]
         self.max_degree, self._n_rows = max(most), n_rows

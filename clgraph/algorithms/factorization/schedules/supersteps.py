@@ -29,7 +29,7 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch, Program
 
 LINGER = 5000  # A work-group at a grid barrier polls this often while it waits for other work-groups to start.
-# Size of the persistent work-groups, and their number per compute unit.
+# Size of the persistent work-groups in work-items, and number of persistent work-groups per compute unit.
 # Persistent work-groups are few, so that all are resident and grid barriers are short.
 GRID_WG_SIZE, GROUPS_PER_UNIT = 512, 1
 # One CPU core finishes a superstep of fewer ratings than this before two cores would have started.

@@ -72,7 +72,7 @@ class Strata:
         users, items = self.users, self.items
         cell = users.block[ratings.users] * np.int32(self.n_blocks) + items.block[ratings.items]
         # Blocks keep the order of users and items, so after a stable sort by block, a block's ratings stay sorted.
-        # For small integers numpy's stable sort is a radix sort.
+        # The block numbers are small integers, for which numpy's stable sort is a fast radix sort.
         order = np.argsort(cell.astype(np.min_scalar_type(self.n_blocks**2)), kind="stable")
         ends = np.cumsum(np.bincount(cell, minlength=self.n_blocks**2)).tolist()
         made = []
