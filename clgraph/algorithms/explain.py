@@ -1,4 +1,4 @@
-"""Explain the cost model's choice for an input: each strategy's predicted time, and optionally measured kernels."""
+"""Explain the cost model's choice for an input: the predicted time of each strategy, and measured kernels if asked."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STRATEGIES = "", "strategy", "predicted ms", "of which ms", "against the pick"
 
 
 class KernelTime(NamedTuple):
-    """The total time of one kernel over all its launches in a run.
+    """Total time of one kernel over all its launches in a run.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class Explanation(Choice):
 
 
 def _parts(estimate: Estimate) -> str:
-    """List the parts of the estimate that take more than 5 % of its total time, largest first."""
+    """List the parts of a predicted time that take more than 5 % of it, the largest part first."""
     large = sorted(estimate.parts.items(), key=lambda item: -item[1])
     return ", ".join(f"{name} {milliseconds(s)}" for name, s in large if s > 0.05 * estimate.seconds)
 
@@ -223,7 +223,9 @@ def explain(
 
 
 def _kernels(entry: Algorithm, session: Session, problem: Any, strategy: str) -> tuple[KernelTime, ...]:
-    """Run *strategy* twice and return the kernel times of the second run. The first run also compiles."""
+    """Run *strategy* twice and return the time of each kernel in the second run. The first run also compiles the
+    kernels.
+    """
     for _ in range(2):
         measured = entry.solve(problem, strategy=strategy, session=session).info.kernels
     return tuple(KernelTime(name, *times) for name, times in measured.items())

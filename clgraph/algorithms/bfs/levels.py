@@ -9,7 +9,7 @@ SOURCE = "bfs/frontier.cl"
 
 
 class Levels:
-    """A breadth-first search driven by the host: top-down, but bottom-up while the frontier is large.
+    """A breadth-first search whose levels the host launches: top-down, but bottom-up while the frontier is large.
 
     After each kernel the host reads how many vertices and edges the kernel found, and chooses the next kernel.
 
@@ -34,7 +34,7 @@ class Levels:
             self._pull = program.bind("pull_level", many, scope)
 
     def run(self) -> None:
-        """Search from the vertices in the lists."""
+        """Run the breadth-first search, starting from the vertices in the device's frontier lists."""
         turn, depth, explored = 0, 1, 0
         while depth <= self._max_depth:
             light, heavy, edges, _ = self._sizes(turn)
@@ -48,13 +48,17 @@ class Levels:
             explored += edges
 
     def _sizes(self, turn: int) -> list[int]:
-        """Return four counts of *turn*: listed vertices, listed pieces of long rows, edges, and found vertices."""
+        """Return four counts of a search *turn*: listed vertices, listed pieces of long rows, edges, and found
+        vertices.
+        """
         size = self._program.constant("SIZES")
         first = self._program.constant("STATE_SIZES") + size * (turn & 3)
         return [int(word) for word in self._state.get(first, first + 4)]
 
     def _step_bottom_up(self, turn: int, depth: int) -> tuple[int, int]:
-        """Search bottom-up until a level finds few vertices, then list that level. Return the next turn and depth."""
+        """Search bottom-up until a level finds few vertices, and list these vertices. Return the next
+        turn and depth.
+        """
         while depth <= self._max_depth:
             self._launch(self._mark, depth=depth)
             self._launch(self._pull, turn=turn, depth=depth)

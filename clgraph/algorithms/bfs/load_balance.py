@@ -20,7 +20,7 @@ _MAX_BARS = 128
 
 @dataclass(frozen=True)
 class BalanceProfile:
-    """The edges per work-group in plain rounds (before) and in rounds over split vertices (after).
+    """Numbers of edges that each work-group reads in a search, before and after vertices of many edges are split.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class BalanceProfile:
 
 
 def profile_balance(session: Session, problem: SearchProblem, *, mda: int | str = "histogram") -> BalanceProfile:
-    """Run ``topology_driven`` and ``node_splitting``, and return the edges that each work-group processed."""
+    """Run the searches ``topology_driven`` and ``node_splitting``, and return the edges that each work-group read."""
     plain, split = (
         STRATEGIES[name].plan(session, problem, balance=True, **options)
         for name, options in (("topology_driven", {}), ("node_splitting", {"mda": mda}))
@@ -62,7 +62,8 @@ def profile_balance(session: Session, problem: SearchProblem, *, mda: int | str 
 
 
 def plot_balance(profile: BalanceProfile, path: str | Path, name: str) -> None:
-    """Plot *profile* to a file: edges per work-group and degrees, before and after splitting.
+    """Plot the load of work-groups in a search to a file: edges per work-group, and degrees, before and after
+    splitting.
 
     Parameters
     ----------
@@ -115,13 +116,17 @@ def plot_balance(profile: BalanceProfile, path: str | Path, name: str) -> None:
 
 
 def _bin_label(k: int) -> str:
-    """Return the label of bin *k*: the range of numbers with *k* binary digits."""
+    """Return the label of a histogram's bin *k*, which counts the numbers of *k* binary digits: the range of these
+    numbers.
+    """
     first, last = (1 << k) >> 1, (1 << k) - 1
     return f"{first:,}" if first == last else f"{first:,} to {last:,}"
 
 
 def _bars(edges: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """Return bars for a chart of at most 128: the greatest of every *n_each* consecutive *edges*, and *n_each*."""
+    """Shorten *edges* to at most 128 bars of a chart, and return the bars and *n_each*. A bar is the greatest of
+    *n_each* items.
+    """
     n_each = max(1, -(-edges.size // _MAX_BARS))
     padded = np.zeros(-(-edges.size // n_each) * n_each, edges.dtype)
     padded[: edges.size] = edges

@@ -18,17 +18,17 @@ _KERNEL = "search_matrix"
 
 
 class LevelsPlan(SearchPlan):
-    """A plan that finds levels and predecessors."""
+    """A plan of a breadth-first search on one device, which finds the level and the predecessor of each vertex."""
 
     def result(self) -> tuple[NDArray[Any], NDArray[np.int32]]:
-        """Return distances and predecessors after ``run()``."""
+        """Return the distances and the predecessors that the breadth-first search has found in ``run()``."""
         n = self.problem.graph.n_vertices
         distances, predecessors = self.read((self.distances, 0, n), (self.arrays["predecessors"], 0, n))
         return distances, predecessors
 
 
 class MatrixSearch(UncheckedPlan):
-    """A one-time search on a CPU whose single launch also validates the rows of the matrix that it reads."""
+    """A one-time breadth-first search on a CPU. Its single launch also validates the matrix rows that it reads."""
 
     reads = ("sources",)
 
@@ -45,7 +45,9 @@ class MatrixSearch(UncheckedPlan):
         ))  # fmt: skip
 
     def result(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return distances and predecessors after ``run()``, or raise a :class:`GraphError` for an invalid matrix."""
+        """Return the search's distances and predecessors after ``run()``, or raise a :class:`GraphError` for an invalid
+        matrix.
+        """
         words, distances, predecessors = self.finish()
         check_status(int(words[self._status]), _KERNEL)
         if words[self._is_wrong]:

@@ -49,7 +49,7 @@ HUB_STEP_ENTRIES, HUB_STEP_LOADS = 2048.0, 4.0
 
 
 def frontier(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Predict the work of ``frontier``, which always searches top-down."""
+    """Predict the work of the breadth-first search ``frontier``, which always searches top-down."""
     stats = problem.stats
     met, entries = reached(stats)
     n, far = float(stats.n_vertices), stats.far_neighbor_share
@@ -73,7 +73,7 @@ def frontier(problem: SearchProblem, facts: DeviceFacts) -> Work:
 
 
 def _time_share(stats: GraphStats, facts: DeviceFacts) -> float:
-    """Return the time of a search on all cores of a CPU, as a share of its time on one core."""
+    """Return the time of a breadth-first search on all cores of a CPU, as a share of its time on one core."""
     members = queue_members(facts)
     if members == 1:
         return min(1.0, ATOMIC_UNITS / facts.compute_units)
@@ -82,7 +82,9 @@ def _time_share(stats: GraphStats, facts: DeviceFacts) -> float:
 
 
 def direction_optimizing(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Predict the work of ``direction_optimizing``, which goes bottom-up while the frontier is large."""
+    """Predict the work of the breadth-first search ``direction_optimizing``, which goes bottom-up while the frontier is
+    large.
+    """
     stats, pushed = problem.stats, frontier(problem, facts)
     n = float(stats.n_vertices)
     if not turns_round(stats):
@@ -102,12 +104,13 @@ def direction_optimizing(problem: SearchProblem, facts: DeviceFacts) -> Work:
 
 
 def turns_round(stats: GraphStats) -> bool:
-    """Return whether the frontier of a search may become so large that going bottom-up saves time."""
+    """Return whether a search's frontier may become so large that searching bottom-up saves time."""
     return stats.estimated_depth <= DEEP_LEVELS and stats.reached_share >= TURNED_SHARE
 
 
 def _hub_entries(stats: GraphStats, share: float) -> float:
-    """Return the number of entries in rows longer than *share*, the number of entries per compute unit.
+    """Return the number of CSR entries in the rows of hubs: rows that are longer than *share*, the entries per compute
+    unit.
 
     A bottom-up step reads a hub's whole row in vain if no neighbour of the hub is in the frontier. Hubs often have
     consecutive numbers, so one work-group may get them all. The longest row is left out.
@@ -117,7 +120,7 @@ def _hub_entries(stats: GraphStats, share: float) -> float:
 
 
 def matrix_search(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Predict the work of :class:`MatrixSearch`, a top-down search that also checks the rows.
+    """Predict the work of :class:`MatrixSearch`, a top-down breadth-first search that also checks the rows of a matrix.
 
     On CPUs with more than four cores, a single core searches.
     """

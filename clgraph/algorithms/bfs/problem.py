@@ -1,4 +1,4 @@
-"""The problem of a breadth-first search: a graph, sources and a depth."""
+"""The problem of a breadth-first search: a graph, the source vertices, and the greatest depth."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from clgraph.data.graphs.wrapped import wrap_graph
 
 
 def as_problem(graph: Any, *, source: Any = LARGEST_DEGREE, max_depth: int | None = None) -> SearchProblem:
-    """Return the problem of these arguments of :func:`bfs`, or raise an error. Depths are capped at 2**31 - 2."""
+    """Check the arguments of :func:`bfs` and return them as a search problem. Depths are capped at 2**31 - 2."""
     graph = wrap_graph(graph, merged=False, along_rows=True)
     sources = source_numbers(graph, source)
     if max_depth is not None:

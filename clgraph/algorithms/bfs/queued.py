@@ -1,4 +1,4 @@
-"""Breadth-first search on a CPU: queues top-down and bitmaps bottom-up. The host decides which, between levels."""
+"""Breadth-first search on a CPU: top-down with queues, or bottom-up with bitmaps. The host decides after each level."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _DEPTH, _EDGES, _NEXT, _EXPANDED, _LEFT, _STATUS, _REACHED, _SEGMENTS = range(8)
 
 
 def recipe(problem: SearchProblem, facts: DeviceFacts, *, alpha: int, beta: int) -> Recipe:
-    """Return the recipe of a search on a CPU. With an *alpha* of 0 the search never goes bottom-up."""
+    """Return the recipe of a breadth-first search on a CPU. With an *alpha* of 0, the search never goes bottom-up."""
     n, groups = problem.graph.n_vertices, _GROUPS_PER_UNIT * facts.compute_units
     members, n_words = queue_members(facts), -(-n // 64) if alpha else 0
     steps = (
@@ -57,14 +57,16 @@ def recipe(problem: SearchProblem, facts: DeviceFacts, *, alpha: int, beta: int)
 
 
 def rows_into(plan: Plan, *, bottom_up: bool) -> dict[str, DeviceArray]:
-    """Return the rows of the reversed graph for a *bottom_up* search, else the graph's own rows as a placeholder."""
+    """Return the rows of the reversed graph for a *bottom_up* search. Other searches get the graph's own rows as a
+    placeholder.
+    """
     graph = plan.problem.graph
     rows = device_graph(plan.session, graph.reverse if bottom_up else graph)
     return {"in_offsets": rows.row_offsets, "in_neighbors": rows.column_indices}
 
 
 class QueuedSearch:
-    """A breadth-first search in which the host reads the results of each kernel and chooses the next kernel.
+    """A breadth-first search on a CPU. The host reads the result of each kernel and then chooses the next kernel.
 
     Parameters
     ----------
@@ -98,7 +100,7 @@ class QueuedSearch:
         return self._plan.bound(Phase(kernel, 1, values, groups=1 if alone else self._groups))
 
     def run(self) -> None:
-        """Search from the vertices in the queues."""
+        """Run the breadth-first search, starting from the vertices in the device's queues."""
         place = self._search_alone((0, 0))
         while place[_LEFT] and place[_DEPTH] <= self._max_depth:
             # The last launch of the kernel stopped in the middle of a level, because its budget of edges was used up.
@@ -116,14 +118,17 @@ class QueuedSearch:
                 place = self._search_alone((place[_DEPTH], 0))
 
     def _is_bottom_up(self, place: list[int]) -> bool:
-        """Return whether to expand the next level bottom-up, by the rule of ``is_bottom_up`` in cl/bfs/queue.cl."""
+        """Return whether to expand the next level bottom-up, by the same rule as ``is_bottom_up`` in
+        cl/bfs/queue.cl.
+        """
         following, m = place[_NEXT], self._n_edges
         left, waiting = max(0, m - place[_EDGES] - following), self._n - place[_REACHED]
         looks = waiting + min(left, waiting * (m // max(following, 1)))
         return self._alpha * following > left and self._push_cost * following > looks
 
     def _search_alone(self, before: tuple[int, int]) -> list[int]:
-        """Search with queues until a level is wide or the budget is used up. Return the new state (``place``).
+        """Search on one core until a level is wide or the launch's budget of edges is used up. Return the new state
+        (``place``).
 
         *before* is the earlier (depth, number of expanded vertices). A search that is not ahead of it is stuck.
         """
@@ -134,7 +139,9 @@ class QueuedSearch:
         return place
 
     def _expand_together(self, place: list[int]) -> list[int]:
-        """Expand a level on all cores, which append the next level to the same queue. Return the state (``place``)."""
+        """Expand one level of the search on all cores, which append the next level to one queue. Return the state
+        (``place``).
+        """
         first, end, _ = place[_SEGMENTS:]
         self._tail.fill(end)
         self._expand.set(depth=place[_DEPTH], first=first, end=end)
@@ -148,7 +155,7 @@ class QueuedSearch:
         return place
 
     def _search_bottom_up(self, place: list[int]) -> int:
-        """Search bottom-up while this is faster. Return the next depth, or 0 if the search has ended.
+        """Search bottom-up while this is faster than top-down. Return the next depth, or 0 if the search has ended.
 
         *place* holds the state of the search, which this method updates.
         """
@@ -174,7 +181,9 @@ class QueuedSearch:
         return 0
 
     def _bind_bitmaps(self) -> None:
-        """Bind the bitmap kernels. They are compiled only when a search first goes bottom-up."""
+        """Bind the search's bitmap kernels to their arguments. They are compiled only when a search first goes
+        bottom-up.
+        """
         maps = "frontier", "next"
         self._mark = self._bind(f"{_BITMAPS}:mark_bits", depth=1)
         for now, then in (maps, maps[::-1]):

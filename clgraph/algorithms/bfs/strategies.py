@@ -1,4 +1,4 @@
-"""The strategies of breadth-first search. ``traversal.strategies`` has the strategies in rounds over all vertices."""
+"""Strategies of breadth-first search. Strategies in rounds over all vertices are in ``traversal.strategies``."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _LEVEL_GROUP = 64  # Work-group size if the host launches a kernel for each leve
 
 
 def frontier(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
-    """Return the recipe of a search that always goes top-down."""
+    """Return the recipe of the breadth-first search ``frontier``, which always goes top-down."""
     return _recipe(problem, facts)
 
 
 def direction_optimizing(problem: SearchProblem, facts: DeviceFacts, *, alpha: int = 14, beta: int = 24) -> Recipe:
-    """Return the recipe of a search that goes bottom-up while the frontier is large.
+    """Return the recipe of a breadth-first search that goes bottom-up while the frontier is large.
 
     It turns bottom-up at 1/*alpha* of the unexplored edges and top-down at 1/*beta* of the vertices. Beamer et al. use
     the same defaults.
@@ -39,12 +39,14 @@ def direction_optimizing(problem: SearchProblem, facts: DeviceFacts, *, alpha: i
 
 
 def has_queues(facts: DeviceFacts) -> bool:
-    """Return whether searches use queues and bitmaps: on CPUs, because few work-items read them in order."""
+    """Return whether searches on a device use queues and bitmaps. CPUs do, because few work-items read
+    them in order.
+    """
     return facts.is_cpu
 
 
 def _recipe(problem: SearchProblem, facts: DeviceFacts, *, alpha: int = 0, beta: int = 1) -> Recipe:
-    """Return the recipe of a search. With an *alpha* of 0 it never goes bottom-up.
+    """Return the recipe of a breadth-first search. With an *alpha* of 0, the search never goes bottom-up.
 
     On GPUs without a grid barrier the host launches each level.
     """
@@ -95,7 +97,7 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def contenders(problem: SearchProblem, facts: DeviceFacts) -> tuple[str, ...]:
-    """Return the strategies that ``"auto"`` compares.
+    """Return the names of the breadth-first search strategies that ``"auto"`` compares.
 
     ``direction_optimizing`` is left out for deep or narrow searches, which never go bottom-up. It is also left out for
     a matrix that was not read yet: going bottom-up needs the reversed graph, and computing it takes longer than the

@@ -1,4 +1,4 @@
-"""Connected components of an undirected graph; weak components of a directed one.
+"""Find the connected components of an undirected graph, or the weak components of a directed graph.
 
 Strategies
 ----------
@@ -69,7 +69,7 @@ class Components(Result, _Components):
 
 
 class Options(TypedDict, total=False):
-    """Keyword options of :func:`connected_components`, whose docstring describes them."""
+    """Keyword options of :func:`connected_components`, whose docstring describes each option."""
 
     strides: Sequence[int] | None
     hook_steps: int | None
@@ -87,7 +87,7 @@ def connected_components(
     verify: bool = False,
     **options: Unpack[Options],
 ) -> Components:
-    """Find the connected components of *graph*; of a directed graph, the weak ones.
+    """Find the connected components of *graph*, or its weak components if the graph is directed.
 
     Parameters
     ----------

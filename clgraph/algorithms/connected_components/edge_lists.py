@@ -1,4 +1,6 @@
-"""Connected components of edges that arrive as lists. The forest stays on the device; no CSR rows are built."""
+"""Connected components of edges that arrive as lists. A union-find forest stays on the device; no CSR
+rows are built.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from clgraph.runtime.session import Session
 
 
 class EdgeComponents:
-    """A union-find forest on a device. Edges and other forests can be joined to it.
+    """A union-find forest on a device, for connected components. Lists of edges and other forests can be joined to it.
 
     Parameters
     ----------
@@ -33,21 +35,25 @@ class EdgeComponents:
                 self._parent.set(parents)
 
     def link(self, sources: NDArray[np.int32], targets: NDArray[np.int32]) -> None:
-        """Join the ends of these edges. The ends are not range-checked. On return the caller may change the arrays."""
+        """Unite the components of the two ends of each edge. The ends are not range-checked. The arrays may change
+        afterwards.
+        """
         if sources.size:
             with self.session.driver:
                 ends = {"sources": self._upload(sources), "targets": self._upload(targets)}
                 self._launch("edge_list.cl:link_edges", sources.size, m=sources.size, **ends)
 
     def link_forest(self, parents: NDArray[np.int32]) -> None:
-        """Join the vertices that another forest connects. That forest may cover only the first vertices."""
+        """Unite the vertices that another union-find forest connects. The other forest may have only the first
+        vertices.
+        """
         if parents.size:
             with self.session.driver:
                 other = self._upload(parents)
                 self._launch("merge.cl:merge_parents", -(-parents.size // 4), n=parents.size, other=other)
 
     def parents(self) -> NDArray[np.int32]:
-        """Return, for each vertex, the smallest vertex of its component."""
+        """Return, for each vertex of the graph, the smallest vertex of its connected component."""
         if not self.n_vertices:
             return np.zeros(0, np.int32)
         with self.session.driver:
@@ -64,7 +70,8 @@ class EdgeComponents:
 
 
 def numbered(parents: NDArray[np.int32]) -> tuple[int, NDArray[np.int32]]:
-    """Return the number of components and each vertex's component number.
+    """Return the number of components and, for each vertex, the number of its component, from a flat forest's
+    *parents*.
 
     Components are numbered in the order of their smallest vertices.
     """

@@ -1,4 +1,4 @@
-"""Connected components on several devices: each builds a forest, and the forests are merged pairwise.
+"""Connected components on several devices. Each device builds a forest of its edges, and forests are merged pairwise.
 
 After the multi-GPU components of T. Ben-Nun, M. Sutton, S. Pai, K. Pingali, "Groute: An Asynchronous Multi-GPU
 Programming Model for Irregular Computations", PPoPP 2017.
@@ -38,7 +38,7 @@ LOCAL = "rem", "hook_compress", "afforest"
 
 @dataclass
 class Forest:
-    """The spanning forest that one device builds from its edges. The arrays of *plan* hold the forest."""
+    """The spanning forest of the edges that one device holds. The arrays of *plan* hold the forest."""
 
     plan: ComponentsPlan
     n_entries: int = 0
@@ -50,13 +50,17 @@ class Forest:
         return self.plan.session
 
     def merge(self, other: DeviceArray, *, is_packed: bool = False) -> None:
-        """Enqueue kernels that join *other*, a forest on the same device, to this forest and flatten the result."""
+        """Enqueue kernels that join another forest on the same device to this spanning forest, and
+        flatten the result.
+        """
         scope = self.plan.scope
         join_forest(self.session, scope["n"], other, self.plan.labels, is_packed=is_packed)
         self.plan.program("connected_components/phases.cl").bind("compress", -(-scope["n"] // 4), scope)()
 
     def take(self, team: Team, other: Forest) -> int:
-        """Join the forest of another device to this one and wait for completion. Return the number of bytes sent."""
+        """Join the spanning forest of another device to this forest, and wait for it. Return the number
+        of bytes sent.
+        """
         message, is_packed = forest_message(other.session, self.plan.scope["n"], other.plan.labels)
         sent = team.send(message, self.session)
         with self.session.driver:
@@ -65,7 +69,9 @@ class Forest:
         return message.nbytes
 
     def skips(self) -> list[int | None]:
-        """Return a vertex of the skipped giant component for each slab, or ``None`` for a slab without skipped rows."""
+        """Return, for each slab, a vertex of the giant component whose rows were skipped, or ``None`` without skipped
+        rows.
+        """
         if not self.states:
             return [None]
         at = self.session.program("connected_components/afforest.cl").constant
@@ -77,7 +83,9 @@ class Forest:
 def solve(
     graph: SplitGraph | StreamedGraph, strategy: str, options: Mapping[str, Any]
 ) -> tuple[int, NDArray[np.int32], RunInfo]:
-    """Return the number of components, each vertex's component number, and the info of the run."""
+    """Find the components of a graph on several devices. Return their number, each vertex's component, and the run's
+    info.
+    """
     check_strategy(strategy)
     started, team, n = time.perf_counter(), graph.team, graph.n_vertices
     asked, strategy = strategy, picked(graph, strategy)
@@ -106,18 +114,18 @@ def solve(
 
 
 def check_strategy(strategy: object) -> None:
-    """Raise an :class:`UnsupportedStrategyError` if *strategy* cannot run on several devices."""
+    """Raise an :class:`UnsupportedStrategyError` if a components *strategy* cannot run on several devices."""
     if not is_among(strategy, ("auto", *LOCAL)):
         raise UnsupportedStrategyError(f"strategy = {shown(strategy)}; on several devices: 'auto', {', '.join(LOCAL)}")
 
 
 def reason(asked: str) -> str:
-    """Return why the strategy of a run was chosen. *asked* is the strategy that the caller named."""
+    """Return the text that tells why a run uses its strategy. *asked* is the strategy that the caller named."""
     return "asked for" if asked != "auto" else "predicted to be the fastest on the first part"
 
 
 def all_seen(skips: Sequence[int | None], numbers: NDArray[np.int32]) -> bool:
-    """Return whether the labels are right although some parts skipped the rows of their giant components.
+    """Return whether the component labels are right although some devices skipped the rows of their giant component.
 
     An edge is missed if both of its rows are skipped, in two different parts. Then its ends are in the giants of these
     parts. The edge is not needed if all giants belong to one component in the end. A part that skipped nothing reads
@@ -136,7 +144,7 @@ def all_seen(skips: Sequence[int | None], numbers: NDArray[np.int32]) -> bool:
 
 
 def picked(graph: SplitGraph | StreamedGraph, strategy: str) -> str:
-    """Return *strategy*, or for ``"auto"`` the cost model's choice on the first slab.
+    """Return the components *strategy* to run; for ``"auto"``, the cost model's choice for the first slab of the graph.
 
     A streamed graph is limited by the bus, whatever the strategy. So it takes the first of ``LOCAL``.
     """
@@ -153,7 +161,9 @@ def picked(graph: SplitGraph | StreamedGraph, strategy: str) -> str:
 
 
 def _local_forests(graph: SplitGraph | StreamedGraph, strategy: str, given: Mapping[str, Any]) -> list[Forest | None]:
-    """Return each device's forest of its own entries, or ``None`` for a device without entries."""
+    """Return, for each device, the spanning forest of the entries that it holds, or ``None`` for a device without
+    entries.
+    """
 
     return graph.team.each(lambda place: local_forest(graph, place, strategy, given))
 
@@ -161,7 +171,7 @@ def _local_forests(graph: SplitGraph | StreamedGraph, strategy: str, given: Mapp
 def local_forest(
     graph: SplitGraph | StreamedGraph, place: int, strategy: str, given: Mapping[str, Any]
 ) -> Forest | None:
-    """Return the forest of the entries of one device, or ``None`` if the device has no entries."""
+    """Return the spanning forest of the entries that one device holds, or ``None`` if the device has no entries."""
     began, forest = time.perf_counter(), None
     for slab in graph.slabs(place):
         session = slab.graph.session
@@ -186,7 +196,7 @@ def local_forest(
 
 
 def bare_forest(session: Session, n: int) -> Forest:
-    """Return the forest of *n* vertices without edges."""
+    """Return the spanning forest of *n* vertices without edges: each vertex is a tree."""
     graph = Graph._trusted(np.zeros(n + 1, np.int32), np.zeros(0, np.int32), sorted_rows=True)
     plan = STRATEGIES["rem"].plan(session, ComponentsProblem(graph))
     plan.run()
@@ -194,7 +204,9 @@ def bare_forest(session: Session, n: int) -> Forest:
 
 
 def _merge(team: Team, forests: Mapping[int, Forest]) -> tuple[int, int, int]:
-    """Merge all forests on one device. Return its index, the number of rounds, and the most bytes moved by a device."""
+    """Merge the forests of all devices on one of them. Return its index, the rounds, and the most bytes moved by a
+    device.
+    """
     rounds, moved = team.merge_rounds([*forests]), dict.fromkeys(forests, 0)
     for pairs in rounds:
         gives = dict(pairs)
@@ -210,7 +222,7 @@ def _merge(team: Team, forests: Mapping[int, Forest]) -> tuple[int, int, int]:
 
 
 def forest_message(session: Session, n: int, parent: DeviceArray) -> tuple[DeviceArray, bool]:
-    """Return the flat forest *parent* as an array to send to another device, and whether that array is packed.
+    """Return the flat forest *parent* as an array for another device, and whether this array is packed.
 
     It is packed only if the packed form is shorter than one label for each of the *n* vertices.
     """
@@ -243,7 +255,9 @@ def forest_message(session: Session, n: int, parent: DeviceArray) -> tuple[Devic
 
 
 def join_forest(session: Session, n: int, message: DeviceArray, parent: DeviceArray, *, is_packed: bool) -> None:
-    """Enqueue kernels that join *message*, a forest from :func:`forest_message`, to *parent* on the same device."""
+    """Enqueue kernels that join the forest in *message*, from :func:`forest_message`, to *parent* on
+    the same device.
+    """
     scope, n_items = {**_shape(n), "parent": parent}, -(-n // 4)
     if is_packed:
         session.program(_MESSAGE).bind("merge_message", n_items, scope, message=message)()

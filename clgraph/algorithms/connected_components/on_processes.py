@@ -1,4 +1,4 @@
-"""Connected components on several GPUs, with a process for each GPU.
+"""Connected components of a graph on several GPUs. Each GPU has a process of its own.
 
 Each GPU finds a forest of its entries, and writes it to shared memory. Then each GPU merges the forests of all other
 GPUs into its own. So all GPUs have the same trees and number them in the same way. Each GPU copies its range of the
@@ -33,7 +33,7 @@ _PACKED = 16
 
 @dataclass(frozen=True)
 class _Local:
-    """The report of a process about its forest.
+    """The report of one GPU's process about the spanning forest of its part of the graph.
 
     Attributes
     ----------
@@ -57,7 +57,9 @@ class _Local:
 
 
 def solve(graph: ProcessGraph, strategy: str, options: Mapping[str, Any]) -> tuple[int, NDArray[np.int32], RunInfo]:
-    """Return the number of components, each vertex's component number, and the info of the run."""
+    """Find the components of a graph on several GPUs. Return their number, each vertex's component, and
+    the run's info.
+    """
     on_devices.check_strategy(strategy)
     started, team, n = time.perf_counter(), graph.processes, graph.n_vertices
     if not n:
@@ -97,7 +99,9 @@ def _info(
 
 
 def _find(member: Member, part: Any, strategy: str, options: Mapping[str, Any], room: NDArray[np.uint32]) -> _Local:
-    """Find the forest of a part of the graph. Write it to *room* if it fits."""
+    """Find the spanning forest of one process's part of the graph. Write the forest to the shared memory *room* if it
+    fits.
+    """
     graph, started = part_of(member, part), time.perf_counter()
     picked = on_devices.picked(graph, strategy)
     given = checked_options(STRATEGIES, Choice(picked, strategy, {}), options)
@@ -113,7 +117,7 @@ def _find(member: Member, part: Any, strategy: str, options: Mapping[str, Any], 
 
 
 def _send(member: Member, room: NDArray[np.uint32]) -> None:
-    """Write the message that holds the forest to *room*."""
+    """Write the message that holds this process's spanning forest to the shared memory *room*."""
     words = member.kept[_MESSAGE]
     member.begin_read(words, 0, room[: words.size])
     member.finish_reads()
@@ -122,7 +126,8 @@ def _send(member: Member, room: NDArray[np.uint32]) -> None:
 def _join(
     member: Member, others: Sequence[tuple[NDArray[np.uint32], bool]], room: NDArray[np.int32], cut: tuple[int, int]
 ) -> int:
-    """Merge the forests of the other processes into this process's forest. Return the number of components.
+    """Merge the spanning forests of the other processes into the forest of this process. Return the number of
+    components.
 
     The component numbers of the vertices in the range *cut* are written to *room*.
     """

@@ -23,16 +23,21 @@ _BLOCKS = 2
 
 
 class ComponentsPlan(Plan):
-    """A plan that labels every vertex with the smallest vertex of its component."""
+    """A plan of connected components on one device. It labels every vertex with the smallest vertex of
+    its component.
+    """
 
     @property
     def labels(self) -> DeviceArray:
-        """After ``run()``, item v is the smallest vertex of the component of vertex v, for all v below ``n``; int32."""
+        """Device array with the smallest vertex of each vertex's component after ``run()``: int32, for all vertices
+        below ``n``.
+        """
         return self.arrays["parent"]
 
     @cached_property
     def _numbering(self) -> tuple[Launch, Scan, Launch, DeviceArray, DeviceArray]:
-        """The launches that number the components, and two arrays: component numbers, and roots before each vertex.
+        """The launches that number the components, and two arrays: component numbers, and the number of roots before
+        each vertex.
 
         They mark the roots, count the roots before each vertex, and give each vertex the count of its own root.
         """
@@ -43,7 +48,7 @@ class ComponentsPlan(Plan):
         return mark, Scan(self.session, labels, ranks), look_up, labels, ranks
 
     def result(self) -> tuple[int, NDArray[np.int32]]:
-        """Return the number of components and each vertex's component number.
+        """Return the number of connected components and, for each vertex, the number of its component.
 
         Components are numbered in the order of their smallest vertices.
         """
@@ -80,7 +85,7 @@ class ComponentsPlan(Plan):
 
 
 class MatrixComponents(UncheckedPlan):
-    """A one-time run on a CPU that validates a matrix while it finds the components.
+    """A one-time run on a CPU that validates a matrix while it finds the connected components of the matrix.
 
     First it unites the ends of the edges within each block of vertices. Then it unites the ends of the edges between
     blocks, and numbers the trees.
@@ -102,7 +107,9 @@ class MatrixComponents(UncheckedPlan):
         self.launches += [program.bind(kernel, n_blocks, scope) for kernel in kernels]
 
     def result(self) -> tuple[int, NDArray[np.int32]]:
-        """Return the same as :meth:`ComponentsPlan.result`, or raise a :class:`GraphError` if the matrix is invalid."""
+        """Return the number of components and each vertex's component, or raise a :class:`GraphError` for an invalid
+        matrix.
+        """
         words, labels = self.finish()
         if words[self._is_wrong]:
             self.refuse()

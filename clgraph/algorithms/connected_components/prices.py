@@ -48,7 +48,7 @@ RANDOM_FAR_SHARE, RANDOM_TREES_SHARE = 0.5, 0.05
 
 
 def rem(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
-    """Predict the work of ``rem``, which unites the two ends of each edge once."""
+    """Predict the work of the components strategy ``rem``, which unites the two ends of each edge once."""
     stats, n, far = problem.stats, float(problem.stats.n_vertices), problem.stats.far_neighbor_share
     entries = stats.n_edges * (1.0 if stats.directed else 0.5)
     guesses = stats.randomness * min(entries, 2.0 * n) / facts.compute_units if facts.is_cpu else 0.0
@@ -65,7 +65,7 @@ def rem(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
 
 
 def afforest(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
-    """Predict the work of ``afforest``: first hooks, a sample, and rows of vertices outside the giant component."""
+    """Predict the work of ``afforest``: first hooks, a sample, and the rows of vertices outside the giant component."""
     stats, n, far = problem.stats, float(problem.stats.n_vertices), problem.stats.far_neighbor_share
     first_entries = min(4.0 * stats.n_edges, SECTOR_BYTES * (n - stats.n_isolated))
     outside = outside_share(stats) * n
@@ -80,7 +80,7 @@ def afforest(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
 
 
 def outside_share(stats: GraphStats) -> float:
-    """Return the share of the vertices that are outside the giant component after the sample.
+    """Return the share of the vertices that the sampling rounds of ``afforest`` leave outside the giant component.
 
     The share is 1 if there is no giant component. It is also 1 for a directed graph, where each edge is in one row
     only, so no row can be skipped.
@@ -91,13 +91,17 @@ def outside_share(stats: GraphStats) -> float:
 
 
 def hook_compress(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
-    """Predict the work of ``hook_compress``: unions that walk to the roots, and passes that flatten the trees."""
+    """Predict the work of ``hook_compress``: unions that walk to the roots of trees, and passes that
+    flatten the trees.
+    """
     n = float(problem.stats.n_vertices)
     return rem(problem, facts).times(1.5) + Work(launches=1.0, streamed_bytes=VERTEX_BYTES * n)
 
 
 def degree_classes(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
-    """Predict the work of ``degree_classes``: ``hook_compress`` with rows binned by length, so no long row is late."""
+    """Predict the work of ``degree_classes``: ``hook_compress`` on rows that are grouped by length, so no long row ends
+    late.
+    """
     united = hook_compress(problem, facts)
     again = Work(launches=3.0, streamed_bytes=8.0 * problem.stats.n_edges)
     return replace(united, chains=()) + again
@@ -119,18 +123,22 @@ def matrix_rows(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
 
 
 def host(problem: ComponentsProblem) -> list[Part]:
-    """Predict the work of scipy, which follows the edges of the matrix and of its transpose."""
+    """Predict the work of scipy's connected components, which follows the edges of the matrix and of its transpose."""
     asked = walked(problem.graph, "union"), scanned(problem.graph, _SCANS), _CALL
     return [(each, 1.0, 1.0) for each in asked]
 
 
 def hooks_deeply(stats: GraphStats) -> bool:
-    """Return whether first-hook trees are deep. In deep trees, sampled climbs stop before they reach the root."""
+    """Return whether first-neighbour hooks make deep trees. In deep trees, sampled climbs stop before they reach the
+    root.
+    """
     return stats.first_hook_depth > DEEP_HOOKS
 
 
 def starts_as_one_tree(stats: GraphStats) -> bool:
-    """Return whether first hooks leave one tree, or nearly one, as in well ordered meshes."""
+    """Return whether hooking each vertex to its first neighbour leaves about one tree, as in meshes
+    numbered in order.
+    """
     is_one = stats.first_hook_giant_share > ONE_TREE_SHARE or hooks_deeply(stats)
     return stats.n_edges > 0 and stats.first_hook_tree_share < 1e-3 and is_one
 
@@ -157,7 +165,7 @@ def sample_strides(stats: GraphStats) -> tuple[int, ...]:
 
 
 def rem_hooks_first(stats: GraphStats, facts: DeviceFacts) -> bool:
-    """Return whether ``rem`` should begin with a round of hooking without atomics.
+    """Return whether the components strategy ``rem`` should begin with a round of hooking without atomics.
 
     On a CPU the round pays only if it leaves one giant tree, because climbs in several deep trees are long. On a GPU it
     pays if it leaves few trees, or if rows are short, because few entries are then left.

@@ -1,4 +1,4 @@
-"""The problem of connected components: a graph."""
+"""The problem of connected components, which consists of a graph only."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from clgraph.engine.problem import GraphProblem
 
 @dataclass(frozen=True)
 class ComponentsProblem(GraphProblem):
-    """A graph whose connected components are wanted, or its weak components if the graph is directed."""
+    """A graph whose connected components are wanted; the weak components if the graph is directed."""
 
 
 def as_problem(graph: Any) -> ComponentsProblem:
-    """Return the problem of these arguments of :func:`connected_components`, or raise an :class:`InputError`."""
+    """Check the arguments of :func:`connected_components` and return the problem, or raise an :class:`InputError`."""
     graph = wrap_graph(graph, merged=False)
     graph._require_fits("connected components take")
     return ComponentsProblem(graph)

@@ -31,7 +31,7 @@ def _recipe(
     arrays: Callable[[], Mapping[str, Array]] = dict,
     **defines: int,
 ) -> Recipe:
-    """Return the recipe that initialises the forest and then runs *steps*.
+    """Return the recipe of a components strategy: launches that initialise the union-find forest, and then *steps*.
 
     With *hook_first* each vertex starts hooked to its first neighbour, else as its own root.
     """
@@ -53,12 +53,14 @@ def _recipe(
 
 
 def _compress(problem: ComponentsProblem, kernel: str = "compress", max_groups: int | None = None) -> Phase:
-    """Return the launch that points every vertex at its root."""
+    """Return the launch that flattens the union-find forest: it points every vertex at the root of its tree."""
     return Phase(f"{_PHASES}:{kernel}", -(-problem.graph.n_vertices // 4), max_groups=max_groups)
 
 
 def hook_compress(problem: ComponentsProblem, _facts: DeviceFacts, *, hook_rounds: int = 1) -> Recipe:
-    """Return the recipe of *hook_rounds* rounds without atomics and one round with atomics. Each flattens the trees."""
+    """Return the recipe of union-find with *hook_rounds* rounds without atomics, and one with. Each
+    flattens the trees.
+    """
     hook_rounds = checked_count("hook_rounds", hook_rounds, 2, least=0)
     n = problem.graph.n_vertices
     steps = [_compress(problem)] if hook_rounds else []
@@ -69,7 +71,7 @@ def hook_compress(problem: ComponentsProblem, _facts: DeviceFacts, *, hook_round
 
 
 def rem(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds: int | None = None) -> Recipe:
-    """Return the recipe of Rem's union-find, after *hook_rounds* (0 or 1) rounds of hooking without atomics.
+    """Return the recipe of Rem's union-find algorithm, after *hook_rounds* (0 or 1) rounds of hooking without atomics.
 
     By default the number of rounds depends on the device and the graph.
     """
@@ -88,7 +90,8 @@ def afforest(
     strides: Sequence[int] | None = None,
     hook_steps: int | None = None,
 ) -> Recipe:
-    """Return the recipe of Afforest. Its round k hooks every *strides*[k]-th vertex to its second neighbour.
+    """Return the recipe of the Afforest algorithm. Its round k hooks every *strides*[k]-th vertex to its second
+    neighbour.
 
     First hooks follow first neighbours for *hook_steps* steps. The defaults depend on the graph and the device.
     """
@@ -122,7 +125,7 @@ def afforest(
 
 
 def degree_classes(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds: int = 1) -> Recipe:
-    """Return the recipe of a kernel for each degree class, after *hook_rounds* (0 or 1) rounds without atomics."""
+    """Return the recipe of components with a kernel for each class of degrees, after 0 or 1 rounds without atomics."""
     hook_first = checked_count("hook_rounds", hook_rounds, 1, least=0) > 0
     file, groups = "connected_components/degree_classes.cl", 8 * facts.compute_units
 
@@ -162,5 +165,7 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def contenders(_problem: ComponentsProblem, _facts: DeviceFacts) -> tuple[str, ...]:
-    """Return the strategies that ``"auto"`` compares. The other strategies are for studies and run only if named."""
+    """Return the names of the components strategies that ``"auto"`` compares. The others run only if named, for
+    studies.
+    """
     return "afforest", "rem", "host"

@@ -1,4 +1,4 @@
-"""Count the collisions of hash colourings, in which a vertex's colour is a hash of its number.
+"""Count the collisions of hash colourings: neighbours of one colour, where the colour is a hash of the vertex number.
 
 A hash colouring gives vertex v the colour h(v) mod 2**b. It costs nothing, but some neighbours get the same colour. The
 table has the number of these collisions for each hash function h of :mod:`clgraph.data.graphs.vertex_hashes` and each
@@ -35,7 +35,7 @@ from clgraph.runtime.session import SessionLike
 
 
 class Options(TypedDict, total=False):
-    """Keyword options of :func:`hash_collisions`, whose docstring describes them."""
+    """Keyword options of :func:`hash_collisions`, whose docstring describes each option."""
 
     tile: int | None
     distinct: str | None

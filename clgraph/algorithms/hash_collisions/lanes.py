@@ -1,4 +1,6 @@
-"""Count collisions by work-items that process one hash of one row at a time (``cl/hash_collisions/lanes.cl``)."""
+"""Count hash collisions with work-items that process one hash of one row at a time
+(``cl/hash_collisions/lanes.cl``).
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ def lanes(
     layout: str | None,
     tuning: Tuning,
 ) -> Recipe:
-    """Return the recipe in which a work-item counts the collisions of one hash in one row.
+    """Return the recipe that counts hash collisions with work-items for one hash and one row each.
 
     With *side_by_side*, the lanes of a sub-group count the hashes of one row.
     """
@@ -86,7 +88,7 @@ def lanes(
 
 
 class _SortedRows:
-    """A step that counts collisions in rows that are too long for the workspace of a work-item.
+    """A step that counts the hash collisions of rows that are too long for a work-item's local memory.
 
     It sorts the colours of these rows in global memory.
     """
@@ -127,7 +129,9 @@ def _workspace(
     layout: str,
     step: int,
 ) -> tuple[int, int, int, dict[str, int | str]]:
-    """Return the work-group size, tile step, longest row, and kernel definitions for sorting in local memory."""
+    """Return how kernels sort colours in local memory: work-group size, tile step, longest row, and
+    kernel definitions.
+    """
     if layout == "compact":
         while group > least and own_words * group > room // 4:
             group //= 2

@@ -1,4 +1,4 @@
-"""Code that all recipes share. The table is counted in parts; each part has some of the hashes and widths."""
+"""The parts of a table of hash collisions, one part per launch. Each part has some of the hashes and widths."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ _GROUP_ENTRIES = 1 << 30
 
 @record
 class Part:
-    """The hashes and widths that one launch counts, with methods for steps that all ways of counting share."""
+    """The hashes and widths of hash collisions that one launch counts, and the steps that all ways of
+    counting share.
+    """
 
     problem: CollisionProblem
     facts: DeviceFacts
@@ -31,13 +33,13 @@ class Part:
 
     @property
     def local_words(self) -> int:
-        """The number of words of local memory that are left for rows."""
+        """Number of words of local memory that kernels have left for the rows of the graph."""
         room = self.facts.local_mem_bytes
         room = min(room, _CPU_LOCAL_BYTES) if self.facts.is_cpu else room
         return room // 4 - 2 * len(self.hashes) * len(self.widths) - 64
 
     def tiles(self, kernel: str, step: int, n_groups: int | None, defines: Mapping[str, Any]) -> Phase:
-        """Return the launch that processes all tiles of *step* entries.
+        """Return the launch that counts collisions in all tiles of the graph. A tile has *step* CSR entries.
 
         A work-group processes one tile, or several consecutive tiles if *n_groups* is given.
         """
@@ -47,13 +49,15 @@ class Part:
         return Phase(kernel, 0, values={"tiles_per_group": each}, groups=groups, defines=defines)
 
     def long_rows(self, limit: int) -> NDArray[np.int32]:
-        """Return the rows that have more than *limit* entries."""
+        """Return the numbers of the graph's rows that have more than *limit* entries."""
         if self.problem.stats.max_degree <= limit:
             return np.empty(0, np.int32)
         return np.flatnonzero(self.problem.graph.degrees > limit).astype(np.int32)
 
     def row_groups(self, n_rows: int) -> int:
-        """Return the number of work-groups for *n_rows* long rows. A group takes one row at a time."""
+        """Return the number of work-groups for *n_rows* long rows of the graph. A work-group takes one
+        row at a time.
+        """
         return min(n_rows, 8 * self.facts.compute_units)
 
     def recipe(
@@ -65,7 +69,9 @@ class Part:
         long_rows: NDArray[np.int32],
         defines: Mapping[str, int | str],
     ) -> Recipe:
-        """Return the recipe that fills *table* with colours, makes tiles of *step* entries, and then runs *steps*."""
+        """Return the recipe that fills *table* with colours, cuts the graph into tiles of *step* entries, and then runs
+        *steps*.
+        """
         bits, n, n_tiles = self.widths, self.problem.stats.n_vertices, self._n_tiles(step)
         first = Phase(tabulate, n + 1, defines={"TILE_STEP": step})
         return Recipe((first, *steps), lambda: Setting(
@@ -88,7 +94,9 @@ class Part:
 
 
 def parts(problem: CollisionProblem, facts: DeviceFacts, most_widths: int) -> list[Part]:
-    """Return the parts of the table of *problem*, one per launch. A graph without entries has none."""
+    """Return the parts in which the table of collisions is counted, one per launch; none for a graph
+    without entries.
+    """
     if not problem.stats.n_edges:
         return []
     all_widths = _cut(problem.bit_widths, most_widths)
@@ -96,11 +104,13 @@ def parts(problem: CollisionProblem, facts: DeviceFacts, most_widths: int) -> li
 
 
 def longest_row(problem: CollisionProblem) -> int:
-    """Return the longest row's length, rounded up to 7, 15, 31, …, so that similar graphs share compiled programs."""
+    """Return the length of the longest row, rounded up to 7, 15, 31, …, so that similar graphs share
+    compiled programs.
+    """
     return max(7, (1 << problem.stats.max_degree.bit_length()) - 1)
 
 
 def _cut(items: tuple[_Item, ...], most: int) -> list[tuple[_Item, ...]]:
-    """Split *items* into tuples of similar size: the fewest tuples that have at most *most* items each."""
+    """Split *items* into the fewest tuples of similar size that have at most *most* items each."""
     n, n_parts = len(items), -(-len(items) // most)
     return [items[k * n // n_parts : (k + 1) * n // n_parts] for k in range(n_parts)]

@@ -14,7 +14,9 @@ _LONG_ROW = 255  # A whole work-group processes a row of more entries than this.
 
 
 def planes(part: Part, *, persistent: bool, tile: int | None, tuning: Tuning) -> Recipe:
-    """Return the recipe that counts the collisions of all hashes and widths of a part at once."""
+    """Return the recipe that counts the collisions of all hashes and widths at once, one bit plane per
+    bit of a colour.
+    """
     problem, facts, stats, bits = part.problem, part.facts, part.problem.stats, part.widths
     tuned = _tuned(part, tuning)
     words = -(-len(bits) // 2)
@@ -55,7 +57,9 @@ def planes(part: Part, *, persistent: bool, tile: int | None, tuning: Tuning) ->
 
 
 def _tuned(part: Part, tuning: Tuning) -> dict[str, int]:
-    """Return the sizes of the kernels: the values of *tuning*, else defaults for the graph and device."""
+    """Return the sizes that the collision kernels use: the values of *tuning*, else defaults for the
+    graph and device.
+    """
     facts, stats = part.facts, part.problem.stats
     sizes = {
         "WG_SIZE": 64,
@@ -78,7 +82,9 @@ def _tuned(part: Part, tuning: Tuning) -> dict[str, int]:
 
 
 def _plane_list(bits: tuple[int, ...], words: int, layers: int) -> str:
-    """Return ``PLANE_LIST`` of cl/hash_collisions/planes.h, which names the colour bits in the halves of each word."""
+    """Return the kernel definition ``PLANE_LIST``, which names the colour bits in the halves of each
+    word (planes.h).
+    """
     planes = [[-1] * layers for _ in range(2 * words)]
     for j, (below, width) in enumerate(zip((0, *bits), bits, strict=False)):
         planes[j][: width - below] = range(below, width)

@@ -19,7 +19,7 @@ GPU_BYTES = {"row_per_item": (8.9, 71.0), "persistent": (8.2, 71.0), "row_per_su
 
 
 def work(problem: CollisionProblem, facts: DeviceFacts, *, strategy: str) -> Work:
-    """Predict the work of computing all hashes and comparing the colours in all rows."""
+    """Predict the work of counting hash collisions: computing all hashes, and comparing the colours in all rows."""
     stats, of_kind = problem.stats, CPU_BYTES if facts.is_cpu else GPU_BYTES
     items = len(problem.hashes) * float(stats.n_vertices + stats.n_edges)
     return Work(launches=2.0, read_backs=1.0, streamed_bytes=of_kind[strategy][problem.distance - 1] * items)

@@ -20,7 +20,9 @@ MOST_BITS = 31  # Colours are nonnegative int32, so they have at most 31 bits.
 
 @dataclass(frozen=True)
 class CollisionProblem(GraphProblem):
-    """A symmetric graph, and the hashes and widths of its table. At distance 2 the graph's rows are sorted."""
+    """A problem of hash collisions: a symmetric graph, and the hashes and widths to count. At distance 2, rows are
+    sorted.
+    """
 
     distance: int
     hashes: tuple[str, ...]
@@ -37,7 +39,7 @@ class CollisionProblem(GraphProblem):
 def as_problem(
     graph: Any, *, distance: int = 1, hashes: int | Iterable[str] = 15, bit_widths: Iterable[int] = range(1, 11)
 ) -> CollisionProblem:
-    """Return the problem of these arguments of :func:`hash_collisions`, or raise an error."""
+    """Check the arguments of :func:`hash_collisions` and return the problem."""
     graph, distance = wrap_graph(graph), checked_count("distance", distance, 2)
     names = _as_hashes(hashes)
     with refusing("bit_widths", bit_widths, f"rising integers from 1 to {MOST_BITS}"):

@@ -22,7 +22,7 @@ class _CollisionTable(NamedTuple):
 
 
 class BestHash(NamedTuple):
-    """A hash colouring and its collisions; see :meth:`CollisionTable.best`."""
+    """One hash colouring of a graph and its collisions, as :meth:`CollisionTable.best` returns it."""
 
     hash: str
     bits: int
@@ -54,7 +54,8 @@ class CollisionTable(Result, _CollisionTable):
     info: RunInfo
 
     def best(self, *, max_colors: int | None = None) -> BestHash:
-        """Return the hash colouring with the fewest collisions. Among ties, fewer bits win, then the earlier hash.
+        """Return the hash colouring with the fewest collisions. Among equals, fewer bits win, then the earlier hash
+        function.
 
         Parameters
         ----------
@@ -78,7 +79,9 @@ class CollisionTable(Result, _CollisionTable):
         return BestHash(self.hashes[k], bits, int(self.total[k, j]), int(self.maximum[k, j]))
 
     def colors(self, hash: str, bits: int) -> NDArray[np.int32]:
-        """Return the colour of each vertex, int32: the low *bits* of the hash function *hash*."""
+        """Return the colour of each vertex as int32: the low *bits* of the hash function *hash* of the
+        vertex number.
+        """
         check_choice("hash", hash, HASHES)
         return hash_colors(hash, self.n_vertices, checked_count("bits", bits, MOST_BITS))
 
@@ -100,7 +103,7 @@ class CollisionTable(Result, _CollisionTable):
 
 
 def as_table(counts: Iterable[NDArray[np.int64]], problem: CollisionProblem) -> CollisionTable:
-    """Return the counts, sums and maxima, as a :class:`CollisionTable` of *problem*."""
+    """Return the collision counts, sums and maxima, as the :class:`CollisionTable` of *problem*."""
     table = CollisionTable(*counts)
     table.hashes, table.bit_widths = problem.hashes, problem.bit_widths
     table.n_vertices, table.distance = problem.graph.n_vertices, problem.distance

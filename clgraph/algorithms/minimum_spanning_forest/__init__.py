@@ -85,7 +85,7 @@ class SpanningForest(Result, _SpanningForest):
 
     @cached_property
     def sources(self) -> NDArray[np.int32]:
-        """The end with the smaller number of each edge, int32."""
+        """For each edge of the spanning forest, the end with the smaller vertex number, int32."""
         if self.graph.n_edges < _ENTRIES_OF_ONE * self.edges.size:
             return self.graph.sources()[self.edges]
         offsets = self.graph.row_offsets
@@ -96,32 +96,36 @@ class SpanningForest(Result, _SpanningForest):
 
     @cached_property
     def targets(self) -> NDArray[np.int32]:
-        """The end with the larger number of each edge, int32."""
+        """For each edge of the spanning forest, the end with the larger vertex number, int32."""
         return self.graph.column_indices[self.edges]
 
     @cached_property
     def weights(self) -> NDArray[Any] | None:
-        """Weight of each edge; ``None`` for an unweighted graph."""
+        """Weight of each edge of the spanning forest; ``None`` for an unweighted graph."""
         return None if self.graph.edge_weights is None else self.graph.edge_weights[self.edges]
 
     def to_scipy(self) -> csr_array:
-        """Return the upper triangle of the forest's adjacency matrix; edges of weight 0 are stored."""
+        """Return the spanning forest as the upper triangle of its adjacency matrix. Edges of weight 0
+        are stored, too.
+        """
         counts = np.bincount(self.sources, minlength=self.graph.n_vertices)
         offsets = np.concatenate([[0], np.cumsum(counts)])
         data = np.ones(self.edges.size, bool) if self.weights is None else self.weights
         return as_csr_array(offsets, self.targets, data)
 
     def to_graph(self) -> Graph:
-        """Return the forest as an undirected graph with all vertices and ids of the input."""
+        """Return the spanning forest as an undirected graph with all vertices and ids of the input graph."""
         return undirected(self.graph, self.sources, self.targets, self.weights)
 
     def to_networkx(self) -> nx.Graph:
-        """Return the forest as a networkx graph whose nodes are the ids; edges have the attribute ``weight``."""
+        """Return the spanning forest as a networkx graph. Its nodes are the vertex ids; its edges have the attribute
+        ``weight``.
+        """
         return self.to_graph().to_networkx()
 
 
 class Options(TypedDict, total=False):
-    """Keyword options of :func:`minimum_spanning_forest`, whose docstring describes them."""
+    """Keyword options of :func:`minimum_spanning_forest`, whose docstring describes each option."""
 
     light_edges: float | None
     merge: str
@@ -217,7 +221,9 @@ def _on_devices(
     maximum: bool,
     weight: Weight,
 ) -> SpanningForest | Session:
-    """Return the forest that several devices find, or the session of the first if one device alone is faster."""
+    """Return the forest that several devices find, or the session of the first device if that device
+    alone is faster.
+    """
     if not is_among(strategy, ("auto", "edge_list")):
         raise UnsupportedStrategyError(f"strategy = {shown(strategy)}; on several devices: 'auto', 'edge_list'")
     if isinstance(graph, ProcessGraph):

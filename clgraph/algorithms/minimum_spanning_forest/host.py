@@ -20,7 +20,7 @@ _EXACT = 2.0**53  # All integers of smaller magnitude are exact as doubles.
 
 
 def solve(problem: ForestProblem) -> Told:
-    """Return the forest's edges in ascending order, their total weight, and their ends.
+    """Find a minimum spanning forest by scipy. Return its edges in ascending order, their total weight, and their ends.
 
     scipy sorts weights as doubles, drops weights of zero, and does not tell which of several parallel edges it took. So
     each edge is passed once. Its weight is a double whose bits are the rank of the true weight, followed by the edge's
@@ -56,7 +56,7 @@ def solve(problem: ForestProblem) -> Told:
 
 
 def _matrix(graph: Graph, *arrays: NDArray[Any]) -> Any:
-    """Return the CSR matrix of these values, columns and offsets.
+    """Return the scipy CSR matrix of a graph for Kruskal's algorithm, from values, columns and offsets.
 
     For a wrapped graph it is a shallow copy of the user's matrix, which saves 7 µs of scipy's checks.
     """
@@ -69,7 +69,7 @@ def _matrix(graph: Graph, *arrays: NDArray[Any]) -> Any:
 
 
 def _ranks(weights: NDArray[Any] | None, maximum: bool, number_bits: int) -> NDArray[np.int64] | None:
-    """Return nonnegative integers of few bits that sort the edges as *weights* do, or ``None`` without weights."""
+    """Return nonnegative integers of few bits that sort the edges as *weights* do; ``None`` without weights."""
     if weights is None:
         return None
     least, greatest = weights.min(), weights.max()

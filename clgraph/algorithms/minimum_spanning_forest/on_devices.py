@@ -1,4 +1,4 @@
-"""Minimum spanning forests on several devices: each builds the forest of its edges, and forests are merged pairwise.
+"""Minimum spanning forests on several devices. Each builds the forest of its edges, and forests are merged pairwise.
 
 An edge that is not in the forest of some set of edges is not in the forest of any larger set either. So the union of
 two devices' forests contains the forest of all their edges, and a merge computes the forest of that union.
@@ -35,7 +35,7 @@ Edges = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any] | None]
 
 @dataclass(frozen=True)
 class Solver:
-    """Computes the forests of parts of a graph, and merges forests.
+    """A solver that finds the spanning forests of parts of a graph, and merges two forests into one.
 
     *kind* is the kind of the weights, see :func:`weight_kind`. With *maximum*, heavy edges are preferred.
     """
@@ -52,7 +52,9 @@ class Solver:
         return {name: session.empty(size, kind) for name, size, kind in zip(_NAMES, sizes, kinds, strict=True)}
 
     def entries(self, part: DeviceGraph) -> DeviceArray:
-        """Return the entries of *part* that are in its forest, ascending, uint32."""
+        """Return, in ascending order, the uint32 positions of the CSR entries of *part* that are in its spanning
+        forest.
+        """
         session, n, m = part.session, part.n_vertices, part.n_edges
         with session.driver:
             weights = session.empty(1, np.uint32) if part.edge_weights is None else part.edge_weights
@@ -73,7 +75,7 @@ class Solver:
         return in_order.view(0, int(count))
 
     def forest(self, part: DeviceGraph, first: int, entries: DeviceArray | None = None) -> dict[str, DeviceArray]:
-        """Return the forest edges of *part*.
+        """Return the edges of the spanning forest of *part*, one slab of the graph, as arrays on the device.
 
         Entry i of the part is entry *first* + i of the whole graph, or ``entries[i]`` if *entries* is given.
         """
@@ -89,7 +91,7 @@ class Solver:
         return found
 
     def merged(self, session: Session, n: int, *lists: Mapping[str, DeviceArray]) -> dict[str, DeviceArray]:
-        """Return the forest edges of the union of two edge *lists* on this device."""
+        """Return the spanning forest of two lists of forest edges together, as arrays on this device."""
         counts = [edges["entries"].size for edges in lists]
         if not all(counts):
             return dict(max(lists, key=lambda edges: edges["entries"].size))
@@ -108,7 +110,9 @@ class Solver:
 
 
 def solve(problem: ForestProblem, graph: SplitGraph | StreamedGraph) -> tuple[NDArray[np.int64], RunInfo]:
-    """Return the entries of the forest's edges in ascending order, and the info of the run."""
+    """Find a spanning forest on several devices. Return the CSR entries of its edges in ascending order, and the run's
+    info.
+    """
     started, team, n = time.perf_counter(), graph.team, graph.n_vertices
     weights = problem.graph.edge_weights
     kind = weight_kind(problem.graph)
@@ -149,7 +153,7 @@ def solve(problem: ForestProblem, graph: SplitGraph | StreamedGraph) -> tuple[ND
 def _merged(
     team: Team, solver: Solver, n: int, gives: Mapping[int, int], forests: Mapping[int, Mapping[str, DeviceArray]]
 ) -> Mapping[int, dict[str, DeviceArray]]:
-    """Return the forests of the receiving devices, each merged with the forest of its sender."""
+    """Return, for each device that receives a forest, the merged spanning forest of receiver and sender."""
 
     def merge(taker: int) -> dict[str, DeviceArray]:
         session = team.sessions[taker]
@@ -160,13 +164,15 @@ def _merged(
 
 
 def _ranked(graph: Graph, weights: NDArray[Any]) -> Graph:
-    """Return a copy of the graph with ranks of 32 bits as its weights. Ranks have the order of the 64-bit weights."""
+    """Return a copy of the graph whose weights are 32-bit ranks. The ranks have the order of the graph's 64-bit
+    weights.
+    """
     ranks = np.unique(weights, return_inverse=True)[1].astype(np.uint32)
     return Graph._trusted(graph.row_offsets, graph.column_indices, ranks, sorted_rows=True)
 
 
 def forest_of_edges(session: Session, n: int, edges: Edges, *, maximum: bool = False) -> Edges:
-    """Return the edges of the minimum spanning forest of a list of edges.
+    """Return the edges of the minimum spanning forest of a list of edges, which *session*'s device finds.
 
     Parameters
     ----------

@@ -23,7 +23,9 @@ _VALUES = {"int32": "INT", "int64": "LONG", "float32": "FLOAT", "float64": "DOUB
 
 
 class Told(NamedTuple):
-    """The answer of a plan: edges, total weight (or ``None``), and ``sources``, ``targets``, ``weights`` if listed."""
+    """The answer of a spanning-forest plan: edges, total weight (or ``None``), and the edges' ends and weights if
+    listed.
+    """
 
     edges: NDArray[np.int64]
     weight: int | float | None
@@ -31,19 +33,21 @@ class Told(NamedTuple):
 
 
 class ForestPlan(Plan):
-    """A plan that finds the forest edges of one undirected graph with sorted rows."""
+    """A plan that finds the edges of a spanning forest. The graph is undirected, and its rows are sorted."""
 
     @cached_property
     def _answer(self) -> _Answer:
         return _Answer(self)
 
     def result(self) -> Told:
-        """After ``run()``, return the entries of the forest's edges, ascending, with total weight and ends if known."""
+        """After ``run()``, return the entries of the forest's edges in ascending order, the total weight, and the ends
+        if known.
+        """
         return self._answer.told(self) if self.setting.values["m"] else Told(np.zeros(0, np.int64), None, {})
 
 
 class _Answer:
-    """The kernels that sort the forest's edges and sum the weights of the edges.
+    """Kernels that make the answer of a spanning-forest run: they sort the forest's edges and sum their weights.
 
     For a :class:`WrappedGraph` they also list the ends of the edges.
     """
@@ -87,7 +91,7 @@ class _Answer:
         self._launches = [program.bind(*kernel, scope) for kernel in kernels]
 
     def told(self, plan: Plan) -> Told:
-        """Return the answer of the last run of *plan*."""
+        """Return the spanning forest that the last run of *plan* has found."""
         self._name()
         self._sort.run()
         for launch in self._launches:
@@ -109,7 +113,9 @@ class _Answer:
 
 
 def total_weight(weights: NDArray[Any]) -> int | float:
-    """Return the sum of *weights*: an exact integer, or a float64 that is summed in the same order as in kernels."""
+    """Return the sum of edge *weights*: an exact integer, or a float64 that is summed in the same order
+    as in kernels.
+    """
     n = weights.size
     if weights.dtype.kind == "f":
         # A sum of few weights uses fewer addends, because the other addends would be zero.
@@ -125,7 +131,7 @@ def total_weight(weights: NDArray[Any]) -> int | float:
 
 
 def sum_of_parts(sums: NDArray[Any], n: int, dtype: np.dtype[Any]) -> int | float:
-    """Return the sum of *n* weights of *dtype*, given partial *sums*.
+    """Return the sum of *n* edge weights of *dtype* from the partial *sums* that kernels have computed.
 
     For 64-bit integers each partial sum is a pair: the sum of the high words, and the sum of the low words.
     """

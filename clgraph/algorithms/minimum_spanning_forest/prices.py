@@ -36,12 +36,15 @@ EQUAL_SORT_SHARE = 0.18
 
 
 def rounds(stats: GraphStats) -> float:
-    """Estimate the number of rounds until no tree has an edge left. A round leaves about a quarter of the trees."""
+    """Estimate the rounds of Borůvka's algorithm until no tree has an edge left. A round leaves about a quarter of the
+    trees.
+    """
     return 2.0 + 0.5 * math.log2(1 + stats.n_vertices - stats.n_isolated)
 
 
 def edge_list(problem: ForestProblem, facts: DeviceFacts) -> Work:
-    """Predict the work of ``edge_list``: passes over the rows, and rounds over a list of the edges between trees.
+    """Predict the work of ``edge_list``: passes over the graph's rows, and rounds over a list of the edges between
+    trees.
 
     On a CPU, equal weights make the first round hook to first neighbours, so few edges may reach the list. A GPU waits
     for all its work-groups in each round, however few edges are left.
@@ -64,12 +67,12 @@ def edge_list(problem: ForestProblem, facts: DeviceFacts) -> Work:
 
 
 def two_pass(problem: ForestProblem, facts: DeviceFacts) -> Work:
-    """Predict the work of ``two_pass``: ``edge_list`` with a second pass for entries of equal weight."""
+    """Predict the work of ``two_pass``: the work of ``edge_list``, and a second pass for entries of equal weight."""
     return edge_list(problem, facts).times(1.0, 1.2)
 
 
 def segmented(problem: ForestProblem, _facts: DeviceFacts) -> Work:
-    """Predict the work of ``segmented``, which reads all entries in each round."""
+    """Predict the work of the spanning-forest strategy ``segmented``, which reads all CSR entries in each round."""
     stats, n, m = problem.stats, float(problem.stats.n_vertices), float(problem.stats.n_edges)
     far = stats.far_neighbor_share
     a_round = Work(
@@ -83,7 +86,7 @@ def segmented(problem: ForestProblem, _facts: DeviceFacts) -> Work:
 
 
 def answer(problem: ForestProblem, _facts: DeviceFacts) -> Work:
-    """Predict the work of sorting the forest's edges and copying the edges to the host."""
+    """Predict the work of sorting the edges of the spanning forest and copying them to the host."""
     n, digits = float(problem.stats.n_vertices), math.ceil(problem.stats.n_edges.bit_length() / DIGIT_BITS)
     return Work(
         launches=3.0 + DIGIT_LAUNCHES * digits,

@@ -1,4 +1,4 @@
-"""The problem of a spanning forest: a weighted graph."""
+"""The problem of a minimum spanning forest, which is a weighted graph."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LIMITS = "a spanning forest takes", 2**32 - 2**12
 
 @dataclass(frozen=True)
 class ForestProblem(GraphProblem):
-    """An undirected graph with sorted rows whose minimum (or *maximum*) spanning forest is wanted."""
+    """An undirected graph with sorted rows whose minimum spanning forest (or *maximum* spanning forest) is wanted."""
 
     maximum: bool = False
 
@@ -32,14 +32,16 @@ class ForestProblem(GraphProblem):
 
 
 def as_problem(graph: Any, *, maximum: bool = False, weight: Weight = "weight") -> ForestProblem:
-    """Return the problem of these arguments of :func:`minimum_spanning_forest`; a directed graph becomes undirected."""
+    """Check the arguments of :func:`minimum_spanning_forest` and return the problem. A directed graph becomes
+    undirected.
+    """
     maximum, graph = checked_flag("maximum", maximum), wrap_graph(graph, weight=weight, weighted=True)
     graph._require_fits(*_LIMITS)
     return ForestProblem(graph, maximum).admitted_if_checked()
 
 
 def undirected(graph: Graph, *edges: Any) -> Graph:
-    """Return the undirected graph of these sources, targets and weights, with the vertices and ids of *graph*."""
+    """Return the undirected graph of the given sources, targets and weights, with the vertices and ids of *graph*."""
     plain = Graph.from_edges(*edges, n=graph.n_vertices)
     arrays = plain.row_offsets, plain.column_indices, plain.edge_weights
     return Graph._trusted(*arrays, ids=graph.ids, sorted_rows=True)

@@ -51,7 +51,9 @@ def _recipe(
     split_keys: bool = False,
     **defines: int,
 ) -> Recipe:
-    """Return the recipe that initialises the forest and then runs *steps* (none if the graph has no edges)."""
+    """Return the recipe that initialises the union-find forest and then runs *steps*; no steps if the graph has no
+    edges.
+    """
     graph, stats = problem.graph, problem.stats
     n, m = stats.n_vertices, stats.n_edges
     start = Phase(f"{_ROWS}:initialize", n)
@@ -80,7 +82,9 @@ def _group(facts: DeviceFacts) -> int:
 
 
 def segmented(problem: ForestProblem, facts: DeviceFacts, *, merge: str = "min_hook") -> Recipe:
-    """Return the recipe whose rounds read all entries. *merge* is ``"min_hook"`` or ``"transactional"``."""
+    """Return the spanning-forest recipe whose rounds read all entries. *merge* is ``"min_hook"`` or
+    ``"transactional"``.
+    """
     check_choice("merge", merge, ("min_hook", "transactional"))
     stats, n = problem.stats, problem.stats.n_vertices
     a_round = (
@@ -97,7 +101,7 @@ def segmented(problem: ForestProblem, facts: DeviceFacts, *, merge: str = "min_h
 
 
 def part_edges(problem: ForestProblem, facts: DeviceFacts, weights: DeviceArray, kind: str) -> Recipe:
-    """Return the recipe that finds the forest of a part of a graph.
+    """Return the recipe that finds the spanning forest of a part of a graph.
 
     The edges are the entries above the diagonal. A row may lack edges of its vertex, so no round reads the rows.
     *weights* are keys of this *kind*, see :func:`weight_kind`.
@@ -118,7 +122,7 @@ def _edge_list(
     split_keys: bool,
     whole: bool = True,
 ) -> Recipe:
-    """Return the recipe whose rounds read a list of edges.
+    """Return the spanning-forest recipe whose rounds read a list of the edges between trees.
 
     The list first has light edges, *light_edges* per vertex, and later the heavy edges. 0 lists all edges at once,
     ``None`` takes the default.
@@ -166,12 +170,14 @@ def _edge_list(
 
 
 def _flatten(n_items: int, word: int, *, goes_on: bool) -> Phase:
-    """Return the launch that points every vertex at its root. *goes_on* continues climbs that met the step limit."""
+    """Return the launch that points every vertex at its tree's root. *goes_on* continues climbs that met the step
+    limit.
+    """
     return Phase(f"{_ROWS}:flatten", n_items, values={"turn": word, "earlier": word - 1 if goes_on else 0})
 
 
 def _all_rounds(n_items: int, number: int, facts: DeviceFacts) -> Phase:
-    """Return the launch that runs all rounds over list *number*. Grid barriers separate the rounds."""
+    """Return the launch that runs all Borůvka rounds over edge list *number*. Grid barriers separate the rounds."""
     control = f"STATE_CONTROLS + {number} * STATE_CONTROL_WORDS"
     return Phase(
         f"{_EDGE_LIST}:rounds",
@@ -183,7 +189,7 @@ def _all_rounds(n_items: int, number: int, facts: DeviceFacts) -> Phase:
 
 
 def default_light_edges(problem: ForestProblem, facts: DeviceFacts, *, whole: bool) -> float:
-    """Return the default number of light edges per vertex, or 0 if a separate phase for light edges does not pay.
+    """Return the default number of light edges per vertex in Filter-Borůvka, or 0 if a phase for them does not pay.
 
     It does not pay in a sparse graph. On a CPU it does not pay either if many edges of a *whole* graph have the least
     weight and the numbering is not random: the first round then hooks vertices to their least neighbours, which leaves
@@ -229,5 +235,7 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def contenders(_problem: ForestProblem, _facts: DeviceFacts) -> tuple[str, ...]:
-    """Return the strategies that ``"auto"`` compares. If neither can run, it compares all strategies that can."""
+    """Return the names of the spanning-forest strategies that ``"auto"`` compares; if neither can run,
+    all that can do.
+    """
     return "edge_list", "host"

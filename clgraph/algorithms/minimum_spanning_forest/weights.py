@@ -1,4 +1,4 @@
-"""Make a 32-bit key for every entry. The keys have the order of the weights, whatever the type of the weights."""
+"""Make a 32-bit sort key for the weight of every CSR entry. The keys have the order of the weights of any type."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from clgraph.runtime.session import Session
 
 
 def weight_kind(graph: Graph) -> str:
-    """Return the value of the kernels' ``WEIGHT_KIND`` that fits the keys of :func:`upload_weights`."""
+    """Return the kernel definition ``WEIGHT_KIND`` that fits the keys of :func:`upload_weights`."""
     if graph.weight_dtype is None:
         return "WEIGHT_NONE"
     if graph.weight_dtype.itemsize == 8:
@@ -24,7 +24,9 @@ def weight_kind(graph: Graph) -> str:
 
 
 def upload_weights(session: Session, graph: Graph) -> DeviceArray:
-    """Upload 4-byte keys of the entries. Weights of 32 bits are their own keys; weights of 64 bits become uint32."""
+    """Upload a 4-byte sort key per CSR entry. Weights of 32 bits are their own keys; weights of 64 bits
+    become uint32.
+    """
     if graph.weight_dtype is None:
         return session.empty(1, np.uint32)
     on_device = device_graph(session, graph, weights=True).edge_weights

@@ -75,7 +75,7 @@ def refine_mesh(
     conforming: bool = False,
     verify: bool = False,
 ) -> RefinedMesh:
-    """Insert points into a Delaunay mesh until its angles are large enough and its triangles small enough.
+    """Insert points into a Delaunay mesh until its angles are large enough and its triangles are small enough.
 
     The rules are J. Ruppert's. A segment is split if the corner of a triangle encroaches on it, that is, sees it under
     more than 180 degrees minus twice *min_angle*. Otherwise a bad triangle gets a point at its circumcentre, or nearer
@@ -185,7 +185,7 @@ def _answer(problem: RefineProblem, plan: Refinement) -> RefinedMesh:
 
 
 def _interpolated(mesh: TriangleMesh, points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return attributes of new *points*, interpolated linearly between the points of the mesh."""
+    """Return the attributes of the new *points*, interpolated linearly between the points of the original mesh."""
     if not mesh.point_attributes.shape[1] or not len(points):
         return np.zeros((len(points), mesh.point_attributes.shape[1]))
     from scipy.interpolate import LinearNDInterpolator, NearestNDInterpolator

@@ -27,7 +27,7 @@ _SHIFTS = (0.0, 9362.0, 3277.0, 14043.0, 6242.0)
 
 
 class Sizes:
-    """Work-group sizes and numbers of work-groups for the kernels of refinement on one device.
+    """Work-group sizes and numbers of work-groups of the kernels for mesh refinement on one device.
 
     ``exact`` defines the work-group size of kernels with exact arithmetic, and ``group`` that size for other kernels.
     ``groups`` is the number of work-groups of most kernels. ``walkers`` and ``exact_groups`` are the numbers of
@@ -44,7 +44,7 @@ class Sizes:
 
 
 class Launches:
-    """The kernels of refinement rounds, bound to the arguments in *scope*: mesh arrays and shared values.
+    """The kernels of mesh refinement rounds, bound to the arguments in *scope*: mesh arrays and shared values.
 
     The cavity of a point is the set of triangles that the point replaces; its rim is the boundary of the cavity. A rim
     may have at most *rim* edges. A round has at most *n_rows* candidates. In rounds that insert points as soon as their
@@ -66,7 +66,8 @@ class Launches:
     def sets(
         self, claim: bool = True, again: int = 0, checks: str = "AT_ONCE", from_device: bool = False
     ) -> list[list[Launch]]:
-        """Return the launches of a round that first finds candidates without conflicts and then inserts their points.
+        """Return the launches of a refinement round that first finds candidates without conflicts and then inserts
+        their points.
 
         With *claim*, candidates claim triangles by atomics; without it, they write keys to triangles. Candidates that
         lose try again, *again* times, by atomics. *checks* says how new triangles are checked: "AT_ONCE", "LISTED" or
@@ -111,7 +112,8 @@ class Launches:
         return [first + walked(claim), *([later] * again)]
 
     def claims(self, keeps: bool) -> tuple[list[list[Launch]], Launch]:
-        """Return the launches of a round in which a work-item inserts a point as soon as it has claimed the triangles.
+        """Return the launches of a refinement round whose work-items insert a point after claiming the triangles that
+        change.
 
         The second result is the launch that counts the bad triangles of each urgency. With *keeps*, a work-item also
         refines the bad triangles that it has made itself.
@@ -137,7 +139,7 @@ class Launches:
 
 
 class GroupPatches:
-    """Passes over the mesh. A pass cuts the mesh into patches along a Hilbert curve; a work-group refines each patch.
+    """Passes of mesh refinement. Each pass cuts the mesh into patches along a Hilbert curve, one per work-group.
 
     Cavities whose rims have more than *rim* edges are skipped.
     """
@@ -157,7 +159,9 @@ class GroupPatches:
         }
 
     def launch(self, number: int, shared: Mapping[str, Any], n_triangles: int) -> None:
-        """Enqueue pass *number* over all patches of the mesh in *shared*. Passes have different patch borders."""
+        """Enqueue refinement pass *number* over all patches of the mesh in *shared*. Passes have different patch
+        borders.
+        """
         session, program = self._session, self._program
         n_patches = -(-n_triangles // program.constant("PATCH"))
         keys, sorted_keys = (session.empty(n_triangles, np.uint32) for _ in range(2))

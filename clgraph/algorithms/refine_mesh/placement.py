@@ -1,4 +1,4 @@
-"""Write a mesh to the device in spatial order, and read the refined mesh from the device."""
+"""Write a mesh to the device in spatial order, and read the refined mesh back from the device."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ START, FLIPS = "refine_mesh/start.cl", "refine_mesh/flips.cl"
 
 
 class Placement:
-    """The transfer of a problem's mesh to the device arrays of cl/refine_mesh/mesh.h, and back.
+    """The transfer of a mesh to the device arrays of cl/refine_mesh/mesh.h, and back after refinement.
 
     ``given`` has two inputs of the kernels that never change: the ends of segments and the area bounds. ``flips`` is
     the number of edges that were found not Delaunay, summed over all rounds of flips.
@@ -36,7 +36,9 @@ class Placement:
         self._point_order: DeviceArray | None = None
 
     def place(self, arrays: dict[str, DeviceArray]) -> None:
-        """Write the problem's mesh to the device arrays *arrays*, with near points and triangles close in memory."""
+        """Write the mesh to the device arrays *arrays*, such that near points and near triangles are
+        close in memory.
+        """
         mesh, session, program = self._problem.mesh, self._session, self._program
         n, t = mesh.n_points, mesh.n_triangles
         left, bottom, right, top = self._problem.bounds
@@ -75,7 +77,7 @@ class Placement:
         session.finish()
 
     def _flip(self, scope: dict[str, Any]) -> None:
-        """Flip edges until the mesh is Delaunay. The contents of ``owners`` are lost."""
+        """Flip edges of the mesh on the device until it is Delaunay. The contents of the array ``owners`` are lost."""
         session, n, t = self._session, self._problem.mesh.n_points, self._problem.mesh.n_triangles
         cpu, units = session.facts.is_cpu, session.facts.compute_units
         program = session.program(FLIPS, {"WG_SIZE": 1 if cpu else 64})
@@ -106,7 +108,7 @@ class Placement:
             scope["owners"].fill(0)
 
     def _sorted(self, kernel: str, n: int, scope: dict[str, Any], bits: int) -> DeviceArray:
-        """Return the numbers 0 … *n* − 1, sorted by the key that *kernel* computes for each number."""
+        """Return the numbers 0 … *n* − 1, sorted by the key that *kernel* computes for each of the numbers."""
         session = self._session
         keys, out_keys = session.empty(n, np.uint32), session.empty(n, np.uint32)
         items, out = session.empty(n, np.int32), session.empty(n, np.int32)

@@ -27,12 +27,12 @@ SET_ATTEMPTS = 5.0
 
 
 def new_points(problem: RefineProblem) -> float:
-    """Return the number of new points, estimated from measurements of meshes of random points at several angles."""
+    """Estimate the number of points that refinement inserts, from measurements of random meshes at several angles."""
     return problem.mesh.n_points * 2.0 * (problem.min_angle / 30.0) ** 3
 
 
 def claims(problem: RefineProblem, facts: DeviceFacts, *, rounds: float) -> Work:
-    """Return the work of a strategy in which work-items claim triangles by atomics, for this number of *rounds*."""
+    """Return the predicted work of refinement in *rounds* rounds in which work-items claim triangles by atomics."""
     attempts, more = (CPU_ATTEMPTS, 1.0) if facts.is_cpu else (GPU_ATTEMPTS, GPU_ROUNDS)
     return _refined(problem, attempts, more * rounds, 3)
 
@@ -40,7 +40,7 @@ def claims(problem: RefineProblem, facts: DeviceFacts, *, rounds: float) -> Work
 def sets(
     problem: RefineProblem, _facts: DeviceFacts, *, factor: float = 1.0, launches: int = 6, has_atomics: bool = True
 ) -> Work:
-    """Return the work of a strategy in which each round inserts points that change disjoint sets of triangles."""
+    """Return the predicted work of refinement whose rounds insert points that change disjoint sets of triangles."""
     rounds = 2.5 * problem.min_angle + 5.0 * math.log2(2 + problem.mesh.n_triangles)
     return _refined(problem, SET_ATTEMPTS * factor, rounds * factor, launches, has_atomics=has_atomics)
 

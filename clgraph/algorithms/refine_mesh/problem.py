@@ -1,4 +1,4 @@
-"""The problem of a refinement: a mesh and the bounds for its triangles."""
+"""The problem of a Delaunay refinement: a mesh, and the bounds for the angles and areas of its triangles."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MIN_LENS = 20.0
 
 @dataclass(frozen=True)
 class RefineProblem:
-    """The checked arguments of :func:`refine_mesh`: a mesh, and bounds for its triangles."""
+    """The checked arguments of :func:`refine_mesh`: a mesh, and bounds for the angles and areas of its triangles."""
 
     mesh: TriangleMesh
     min_angle: float
@@ -40,11 +40,11 @@ class RefineProblem:
 
     @property
     def has_caps(self) -> bool:
-        """Whether areas are bounded."""
+        """True if the areas of the mesh's triangles are bounded."""
         return self.max_area is not None or self.mesh.max_areas is not None
 
     def caps(self) -> NDArray[np.float64]:
-        """Return the greatest allowed area of each triangle, or an array of one infinity if no area is bounded."""
+        """Return the greatest allowed area of each triangle, or an array of one infinity if areas are not bounded."""
         if not self.has_caps:
             return np.array([np.inf])
         own = self.mesh.max_areas
@@ -53,13 +53,15 @@ class RefineProblem:
 
     @cached_property
     def bounds(self) -> tuple[float, float, float, float]:
-        """The least x and y of the mesh's points, and then the greatest x and y."""
+        """The bounding box of the mesh's points: least x, least y, greatest x, greatest y."""
         # numpy finds the least value of each column ten times faster than the least row.
         x, y = self.mesh.points.T
         return float(x.min()), float(y.min()), float(x.max()), float(y.max())
 
     def demands(self) -> dict[str, float]:
-        """Return the bounds for triangles as kernels need them: the members of ``demands_t`` in refine_mesh/mesh.h."""
+        """Return the bounds for triangles in the form that kernels need: the struct ``demands_t`` in
+        refine_mesh/mesh.h.
+        """
         cosine = math.cos(math.radians(self.min_angle))
         left, bottom, right, top = self.bounds
         diagonal = math.hypot(right - left, top - bottom)
@@ -73,7 +75,8 @@ class RefineProblem:
         }
 
     def _lens(self) -> float:
-        """Return the squared cosine of the least angle under which a point that encroaches on a segment sees it.
+        """Return the squared cosine of the least angle under which a point that encroaches on a segment sees the
+        segment.
 
         If a triangle's corner sees a segment under more than 180 degrees minus twice the bound, the triangle has an
         angle below the bound. So it is enough to test a lens around the segment instead of the diametral circle. The
@@ -87,7 +90,7 @@ class RefineProblem:
         return math.cos(math.radians(2.0 * max(self.min_angle, _MIN_LENS))) ** 2
 
     def segments_by_row(self) -> tuple[NDArray[np.intp], NDArray[np.int32], NDArray[np.int32]]:
-        """Return the segments sorted by their ends, so that the segments from each point form a row.
+        """Return the mesh's segments sorted by their end points, so that the segments of each point form a row.
 
         A segment is in the row of its lower end. The three arrays are the order in which the mesh's segments were
         sorted, the offset of each point's row, and both ends of each sorted segment.
@@ -100,7 +103,7 @@ class RefineProblem:
         return order, rows, ends
 
     def sharp_points(self) -> NDArray[np.intp]:
-        """Return the points at which two segments meet at less than 60 degrees."""
+        """Return the points of the mesh at which two segments meet at less than 60 degrees."""
         segments, points = self.mesh.segments, self.mesh.points
         if len(segments) < 2:
             return np.zeros(0, np.intp)
@@ -128,7 +131,7 @@ def as_problem(
     whole: str = "none",
     conforming: bool = False,
 ) -> RefineProblem:
-    """Return the problem of these arguments of :func:`refine_mesh`, or raise an error."""
+    """Check the arguments of :func:`refine_mesh` and return the refinement problem."""
     if not isinstance(mesh, TriangleMesh):
         raise InputError(f"mesh = {shown(mesh)}; allowed: a TriangleMesh, as TriangleMesh.from_arrays makes it")
     angle = checked_number("min_angle", min_angle, 0.0, MOST_ANGLE)

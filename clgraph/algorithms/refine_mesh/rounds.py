@@ -1,4 +1,4 @@
-"""Delaunay refinement of a mesh in rounds, on one device."""
+"""Delaunay refinement of a mesh on one device, in rounds that insert many points each."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOST_RIM = 1 << 15  # The rim of a cavity has at most this number of edges.
 
 
 class Refinement:
-    """The refinement of one mesh on one device, ready to run. Every ``run()`` starts from the given mesh.
+    """The refinement of one mesh on one device. Each ``run()`` starts from the given mesh.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class Refinement:
     # ---- memory
 
     def _make_room(self, most_points: int) -> None:
-        """Enlarge the mesh's arrays, so that they hold *most_points* points and all triangles between them.
+        """Enlarge the mesh's device arrays, so that they hold *most_points* points and all triangles between them.
 
         The contents of the arrays are kept.
         """
@@ -129,11 +129,11 @@ class Refinement:
         self._bind()
 
     def _scope(self) -> dict[str, Any]:
-        """Return the arguments that kernels share, by the names of their parameters."""
+        """Return the arguments that all refinement kernels share, by the names of the kernels' parameters."""
         return {**self._shared, **self.arrays, "most_points": self._most_points}
 
     def _bind(self) -> None:
-        """Bind the kernels of rounds to their arguments.
+        """Bind the kernels of the refinement rounds to their arguments.
 
         The kernels of "priority" are always bound. If rounds of another strategy insert no point, the next rounds use
         "priority", because each round of "priority" has a candidate that wins all its triangles.
@@ -149,7 +149,7 @@ class Refinement:
     # ---- runs
 
     def run(self) -> None:
-        """Refine the mesh until no triangle can be improved or the problem's ``max_points`` is reached."""
+        """Refine the mesh until no triangle can be improved or the mesh has ``max_points`` points."""
         mesh = self.problem.mesh
         state = np.zeros(self._state.size, np.uint32)
         state[self._word["N_POINTS"]], state[self._word["N_TRIANGLES"]] = mesh.n_points, mesh.n_triangles
@@ -166,7 +166,9 @@ class Refinement:
             self.stopped = "it was interrupted"
 
     def _refine_patches(self) -> None:
-        """Refine the inside of patches, in passes with different patch borders, until a pass adds few points."""
+        """Refine the inside of mesh patches in several passes with different patch borders, until a pass adds few
+        points.
+        """
         if self._patches is None:
             return
         tell, state, gains = begin("refining", unit="bad triangles"), self._read(), list[int]()
@@ -205,7 +207,7 @@ class Refinement:
                 self.stopped = f"{self._number} rounds did not end it"
 
     def _first_level(self) -> int:
-        """Return the urgency of the first rounds: the highest that at least 5 % of the bad triangles reach or exceed.
+        """Return the urgency that triangles need in the first rounds: the highest that 5 % of the bad triangles reach.
 
         A mesh gets the fewest points if triangles with the shortest edges are refined first. These triangles have the
         highest urgency. But the very highest urgencies have few triangles, so they get no rounds of their own.
@@ -228,7 +230,7 @@ class Refinement:
                 launch()
 
     def _read(self) -> dict[str, int]:
-        """Return the counts in the device's state, by name.
+        """Return the refinement's counters in the device's state, such as points and triangles, by name.
 
         A kernel that found no room for a point has counted it nevertheless. The number of points is then set back to
         the number for which there is room.
@@ -250,7 +252,7 @@ class Refinement:
             self._make_room(2 * self._most_points if most is None else min(2 * self._most_points, most))
 
     def _take_larger(self) -> None:
-        """Allow cavities whose rims have four times as many edges.
+        """Allow cavities with larger rims: from now on, a rim may have four times the present number of edges.
 
         This is called if all cavities that are left have longer rims than allowed.
         """
@@ -264,7 +266,7 @@ class Refinement:
     # ---- results
 
     def read(self) -> dict[str, NDArray[Any]]:
-        """Return the mesh after ``run()``, as :meth:`Placement.read` does."""
+        """Return the refined mesh after ``run()`` as a dictionary of numpy arrays."""
         state = self._read()
         return self._placement.read(self.arrays, state["N_POINTS"], state["N_TRIANGLES"])
 
@@ -275,7 +277,7 @@ class Refinement:
 
     @property
     def details(self) -> dict[str, Any]:
-        """The details of the last run, which the result shows as ``info.details``."""
+        """The details of the last refinement run, which the result shows as ``info.details``."""
         told: dict[str, Any] = {
             "rounds": self._number,
             "flips": self._placement.flips,
@@ -287,5 +289,5 @@ class Refinement:
         return told
 
     def release(self) -> None:
-        """Release all arrays."""
+        """Release all device arrays of this refinement."""
         self.arrays, self._launches, self._shared = {}, {}, {}

@@ -48,7 +48,7 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def contenders(_problem: RefineProblem, _facts: DeviceFacts) -> tuple[str, ...]:
-    """Return the names of the strategies that ``"auto"`` compares.
+    """Return the names of the mesh refinement strategies that ``"auto"`` compares.
 
     In ``patches`` work-items claim triangles; in ``priority`` each round inserts an independent set of points.
     """

@@ -108,7 +108,8 @@ class ShortestPaths(Result, _ShortestPaths):
         return path_to(self.graph, self.predecessors, self.sources, vertex)
 
     def nearest_sources(self) -> NDArray[np.int32]:
-        """Return the vertex number of each vertex's nearest source, int32; -9999 for unreached vertices.
+        """Return, for each vertex of the graph, the number of the nearest source vertex as int32; -9999 for unreached
+        vertices.
 
         Raises
         ------
@@ -121,7 +122,7 @@ class ShortestPaths(Result, _ShortestPaths):
 
 
 class Options(TypedDict, total=False):
-    """Keyword options of :func:`sssp`, whose docstring describes them."""
+    """Keyword options of :func:`sssp`, the shortest-path search. Its docstring describes them."""
 
     atomic: bool
     balance: bool
@@ -143,7 +144,7 @@ def sssp(
     verify: bool = False,
     **options: Unpack[Options],
 ) -> ShortestPaths:
-    """Find the weight of a shortest path from *source* to each vertex of *graph*.
+    """Find the length of a shortest path from *source* to each vertex of *graph*, as a sum of edge weights.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ _CALL, _LOOK = Work(host_seconds=3.5e-5), Work(host_seconds=2e-5)
 
 
 def unfit(problem: SearchProblem) -> str | None:
-    """Return why scipy, which adds weights as doubles, cannot find these distances, or ``None`` if it can."""
+    """Return why scipy's Dijkstra cannot find these distances, since it adds weights as doubles; ``None`` if it can."""
     dtype = problem.weight_dtype
     if dtype == np.float32 and not problem.wide:
         return "scipy adds up weights as float64, and distances of float32 are sums of that type"
@@ -40,7 +40,7 @@ def unfit(problem: SearchProblem) -> str | None:
 
 
 def solve(problem: SearchProblem) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
-    """Return the distances, and the predecessors or ``None`` if they are not wanted."""
+    """Find shortest paths by scipy. Return the distances, and the predecessors or ``None`` if they are not wanted."""
     lengths = _lengths(problem)
     predecessors = _predecessors(problem, lengths) if problem.predecessors else None
     if problem.held.is_float:
@@ -50,7 +50,7 @@ def solve(problem: SearchProblem) -> tuple[NDArray[Any], NDArray[np.int32] | Non
 
 
 def _lengths(problem: SearchProblem) -> NDArray[np.float64]:
-    """Return the distance of each vertex as a double; inf for unreached vertices."""
+    """Return the length of the shortest path to each vertex as a double; inf for unreached vertices."""
     from scipy.sparse.csgraph import dijkstra  # The import takes 0.07 s, so only this strategy pays it.
 
     graph, weights, limit = problem.graph, problem.edge_weights, problem.limit
@@ -97,7 +97,7 @@ def _predecessors(problem: SearchProblem, lengths: NDArray[np.float64]) -> NDArr
 def _take_least(
     predecessors: NDArray[np.int32], rows: NDArray[np.int32], columns: NDArray[np.int32], leads: NDArray[np.bool_]
 ) -> None:
-    """Set each vertex's predecessor to the least row among the entries that lead to the vertex and that *leads* marks.
+    """Set each vertex's predecessor to the least row of the marked entries (*leads*) that lead to the vertex.
 
     numpy assigns in order. So the entries are reversed, and the least row is written last.
     """
@@ -106,7 +106,7 @@ def _take_least(
 
 
 def work(problem: SearchProblem) -> list[Part]:
-    """Return the host's work for the distances, and for the predecessors if they are wanted.
+    """Predict the host's work to find shortest distances with scipy, and the predecessors if they are wanted.
 
     The distances come from scipy's Dijkstra, or from a breadth-first search if all edges weigh 1.
     """
@@ -123,7 +123,7 @@ def work(problem: SearchProblem) -> list[Part]:
 
 
 def _falls(problem: SearchProblem) -> Work:
-    """Return the time of heap updates for distances that fall. If all weights are equal, there are no such updates."""
+    """Predict the time of scipy's heap updates for distances that fall. Equal weights cause no such updates."""
     stats = problem.stats
     met_vertices, _ = reached(stats)
     waiting = math.log2(1.0 + met_vertices / max(1.0, stats.estimated_depth))

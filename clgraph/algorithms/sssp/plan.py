@@ -16,7 +16,7 @@ from clgraph.runtime.session import Session
 
 
 class PathsPlan(SearchPlan):
-    """A plan that finds the weights of shortest paths.
+    """A plan of a shortest-path search on one device, which finds the length of a shortest path to each vertex.
 
     If a distance exceeds 32 bits, the plan searches again with 64-bit distances.
 
@@ -49,7 +49,7 @@ class PathsPlan(SearchPlan):
         super().detach()
 
     def run(self) -> None:
-        """Find the distances.
+        """Run the shortest-path search, which finds the distance of each vertex.
 
         Raises
         ------
@@ -67,13 +67,17 @@ class PathsPlan(SearchPlan):
             self._check_reached()
 
     def _overflowed(self) -> bool:
-        """Return whether a path was longer than the greatest distance that the kernels' type can hold."""
+        """Return whether a path was longer than the greatest distance that the kernels' integer or
+        float type can hold.
+        """
         problem = self.problem
         longest = problem.graph.n_vertices * float(problem.weight_range[1])
         return longest >= 2**32 - 1 and not problem.held.is_float and self.word("state[STATE_OVERFLOW]") != 0
 
     def _check_reached(self) -> None:
-        """Raise an error if a vertex is unreached only because every path to it is too long."""
+        """Raise an error if a vertex is unreached only because every path to the vertex is too long for the distance
+        type.
+        """
         graph, distances = self.problem.graph, self.result()[0]
         rows, columns = graph.sources(), graph.column_indices
         bad = (distances[rows] >= 0) & (distances[columns] < 0)
@@ -84,7 +88,7 @@ class PathsPlan(SearchPlan):
             )
 
     def result(self) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
-        """Return the distances after ``run()``, and the predecessors if the problem asks for them."""
+        """Return the shortest distances after ``run()``, and the predecessors if the problem asks for them."""
         self._list()
         found = [self._answer, self.arrays["predecessors"]] if self.problem.predecessors else [self._answer]
         distances, *predecessors = self.read(*((array, 0, self._answer.size) for array in found))

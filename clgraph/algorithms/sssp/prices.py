@@ -29,7 +29,7 @@ TURN_BARRIERS = 2.3  # Each turn of the search waits at 2.3 grid barriers on ave
 
 
 def dijkstra(problem: SearchProblem, _facts: DeviceFacts) -> Work:
-    """Return the work of ``dijkstra``, which runs on one core."""
+    """Predict the work of the shortest-path strategy ``dijkstra``, which runs on one core."""
     stats, size = problem.stats, problem.held.dtype.itemsize
     met, entries = reached(stats)
     loads = met * (VERTEX_LOADS + UNEVEN_VERTEX_LOADS * (1.0 - problem.light_share)) + ENTRY_LOADS * entries
@@ -39,12 +39,14 @@ def dijkstra(problem: SearchProblem, _facts: DeviceFacts) -> Work:
 
 
 def circular_buckets(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Return the work of ``circular_buckets``, in which each of a few cores has its own array of buckets."""
+    """Predict the work of ``circular_buckets``, a shortest-path search in which a few cores have
+    buckets of their own.
+    """
     return dijkstra(problem, facts).times(1.0, IN_CIRCLE)
 
 
 def frontier(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Return the work of ``frontier``, a search that groups vertices into buckets by distance."""
+    """Predict the work of the shortest-path strategy ``frontier``, which groups vertices into buckets by distance."""
     if facts.is_cpu:
         return dijkstra(problem, facts).times(1.0, BY_BUCKETS)
     stats, size, uneven = problem.stats, problem.held.dtype.itemsize, 1.0 - problem.light_share
@@ -61,12 +63,12 @@ def frontier(problem: SearchProblem, facts: DeviceFacts) -> Work:
 
 
 def delta_stepping(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Return the work of ``delta_stepping``, a search with buckets that relaxes light edges before heavy edges."""
+    """Predict the work of ``delta_stepping``, a search with buckets that relaxes light edges before heavy edges."""
     return frontier(problem, facts).times(LIGHT_FIRST)
 
 
 def predecessors(problem: SearchProblem) -> Work:
-    """Return the work of finding the predecessors, if they are wanted."""
+    """Predict the work of finding the predecessors on shortest paths, if they are wanted."""
     if not problem.predecessors:
         return Work()
     n, m, size = float(problem.stats.n_vertices), float(problem.stats.n_edges), problem.held.dtype.itemsize

@@ -1,4 +1,4 @@
-"""The problem of shortest paths: a weighted graph, sources and a limit."""
+"""The problem of shortest paths: a weighted graph, the source vertices, and a limit of the distance."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from clgraph.runtime.session import Session
 
 
 class PathsProblem(SearchProblem):
-    """A search for shortest paths in a graph with nonnegative weights."""
+    """A search for shortest paths from source vertices in a graph with nonnegative edge weights."""
 
     def admitted(self) -> Self:
         if self.weight_range[0] < 0:
@@ -45,7 +45,7 @@ def as_problem(
     weight: Weight = "weight",
     dtype: DTypeLike | None = None,
 ) -> PathsProblem:
-    """Return the problem of these arguments of :func:`sssp`, or raise an error.
+    """Check the arguments of :func:`sssp` and return the shortest-path problem.
 
     A limit above the greatest possible distance becomes ``None``.
     """
@@ -60,7 +60,7 @@ def as_problem(
 
 
 def _is_wide(dtype: DTypeLike | None, weights: np.dtype[Any] | None) -> bool:
-    """Check *dtype* and return whether it asks for float64 distances with float32 *weights*."""
+    """Check the argument *dtype*, and return whether it asks for float64 distances although the weights are float32."""
     if weights is None or weights.kind != "f":
         allowed = ["int64"]
     else:
@@ -74,7 +74,7 @@ def _is_wide(dtype: DTypeLike | None, weights: np.dtype[Any] | None) -> bool:
 
 
 def _negative_weight(graph: Graph) -> GraphError:
-    """Return an error that names the first edge of negative weight."""
+    """Return an error that names the first edge of the graph that has a negative weight."""
     weights = graph.edge_weights
     assert weights is not None
     at = int(np.argmax(weights < 0))
@@ -86,7 +86,9 @@ def _negative_weight(graph: Graph) -> GraphError:
 
 
 def _checked_limit(limit: Any, greatest: float) -> Any:
-    """Return *limit* as a Python number without rounding; ``None`` if it is above the *greatest* possible distance."""
+    """Return the distance *limit* as a Python number without rounding; ``None`` if it is above any
+    possible distance.
+    """
     if isinstance(limit, np.generic):
         limit = limit.item()
     is_number = isinstance(limit, Real)

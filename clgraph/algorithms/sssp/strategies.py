@@ -1,4 +1,4 @@
-"""The shortest-path strategies. Strategies that work in rounds over all vertices come from ``traversal.strategies``."""
+"""Strategies of shortest-path search. Strategies in rounds over all vertices are in ``traversal.strategies``."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ _BUDGET = 2**22
 
 
 def _bucketed(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None = None, light_first: bool) -> Recipe:
-    """Return the recipe of a search with buckets. The first bucket has the width *delta*; later widths are adapted.
+    """Return the recipe of a shortest-path search with buckets. *delta* is the first bucket's width; later widths
+    adapt.
 
     On devices with a grid barrier one launch runs the whole search. On other devices a single work-group makes many
     turns per launch. *light_first* selects ``delta_stepping``.
@@ -112,7 +113,7 @@ def _bucketed(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None
 
 
 def has_many_leaves(problem: SearchProblem) -> bool:
-    """Return whether kernels should recognise leaves and not queue them, because there are many.
+    """Return whether the graph has many leaves. Kernels then recognise leaves and do not queue them.
 
     A leaf is a vertex with a single edge. A search reaches it along this edge, so there is nothing to expand.
     """
@@ -121,7 +122,9 @@ def has_many_leaves(problem: SearchProblem) -> bool:
 
 
 def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
-    """Return the recipe of Dijkstra's algorithm: one work-item settles the vertices in the order of their distances."""
+    """Return the recipe of Dijkstra's algorithm, in which one work-item settles the vertices in the
+    order of distances.
+    """
     stats, held = problem.stats, problem.held
     n = stats.n_vertices
     n_chunks = f"({2 * n + stats.max_degree} / CHUNK + 2 * SPARE_CHUNKS)"
@@ -148,7 +151,7 @@ def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
 
 
 def circular_buckets(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None = None) -> Recipe:
-    """Return the recipe of a search by a few work-items, each with a circular array of buckets of width *delta*."""
+    """Return the recipe of a search by a few work-items that each have a circular array of buckets of width *delta*."""
     stats, held = problem.stats, problem.held
     n, (scale, n_buckets) = stats.n_vertices, _circle(problem, delta)
     workers = queues.queue_members(facts) if facts.has_int64_atomics or not held.wide else 1
@@ -180,7 +183,7 @@ def circular_buckets(problem: SearchProblem, facts: DeviceFacts, *, delta: float
 
 
 def _circle(problem: SearchProblem, delta: float | None) -> tuple[float, int]:
-    """Return the scale that maps a distance to its circular bucket, and the number of buckets.
+    """Return the factor that maps a distance to its circular bucket, and the number of buckets.
 
     The scale is a factor for floats, and a number of bits to shift by for integers. By default a bucket is as wide as
     the typical weight divided by the mean degree. An edge must not span the whole circle, so buckets are wider if one
@@ -199,7 +202,7 @@ def _circle(problem: SearchProblem, delta: float | None) -> tuple[float, int]:
 
 
 def _typical_weight(weights: NDArray[Any] | None) -> float:
-    """Return the mean of sampled finite weights without the greatest tenth, or 1 if there are none."""
+    """Return the mean of a sample of finite edge weights without the greatest tenth; 1 if there are none."""
     if weights is None or not weights.size:
         return 1.0
     few = weights[:: 1 + weights.size // _FEW_WEIGHTS]
@@ -211,7 +214,7 @@ def _typical_weight(weights: NDArray[Any] | None) -> float:
 
 
 def _default_delta(problem: SearchProblem) -> float:
-    """Return the default width of the first bucket: some hops · mean weight / mean degree.
+    """Return the default width of the first bucket of a search: a number of hops × mean weight / mean degree.
 
     The number of hops is large for deep searches and small for shallow searches. It is smallest for shallow searches of
     graphs with hubs, from which a search reaches many vertices at once.
@@ -247,7 +250,7 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def contenders(problem: SearchProblem, facts: DeviceFacts) -> tuple[str, ...]:
-    """Return the names of the strategies that ``"auto"`` compares: the best one for device and graph, and ``host``.
+    """Return the shortest-path strategies that ``"auto"`` compares: the best one for device and graph, and ``host``.
 
     If the device does not support the type of the distances, ``host`` is the only one.
     """
@@ -259,7 +262,7 @@ def contenders(problem: SearchProblem, facts: DeviceFacts) -> tuple[str, ...]:
 
 
 def _suits_buckets(problem: SearchProblem) -> bool:
-    """Return whether circular buckets that span the greatest weight are narrow enough.
+    """Return whether circular buckets are narrow enough if all of them together span the greatest edge weight.
 
     The weights of a matrix may be unchecked. A pass over them takes far less time than the search.
     """

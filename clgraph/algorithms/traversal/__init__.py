@@ -1,1 +1,1 @@
-"""The code that breadth-first search and shortest paths share."""
+"""Code that breadth-first search and shortest-path search share."""

@@ -28,12 +28,12 @@ _GUESS_SECONDS = 1.5e-8
 
 
 def unfit(problem: Any) -> str | None:
-    """Return why :func:`levels` cannot search the graph of *problem*, or ``None`` if it can."""
+    """Return why scipy cannot search the graph of *problem* breadth-first, or ``None`` if it can."""
     return "this scipy does not add up levels in order" if _product() is None else too_many_entries(problem)
 
 
 def search(problem: SearchProblem) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the level of each vertex (-1 if unreached or beyond the limit) and its predecessor."""
+    """Search breadth-first by scipy. Return each vertex's level (-1 if unreached or too far) and its predecessor."""
     distances, predecessors = levels(pattern(problem.graph), problem.sources)
     if problem.limit is not None:
         beyond = distances > problem.limit
@@ -42,7 +42,7 @@ def search(problem: SearchProblem) -> tuple[NDArray[np.int32], NDArray[np.int32]
 
 
 def levels(matrix: csr_array, sources: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return each vertex's level, which is its number of edges from the nearest source, and its predecessor.
+    """Return, for each vertex, its level (the number of edges from the nearest source) and its predecessor, by scipy.
 
     scipy returns the order in which the search visits vertices, but not their levels. So each vertex starts with a
     level of 1. In the order of the search, the level of its predecessor is added to it. Several sources get an extra
@@ -75,7 +75,7 @@ def levels(matrix: csr_array, sources: NDArray[np.int32]) -> tuple[NDArray[np.in
 
 @cache
 def _product() -> Callable[..., None] | None:
-    """Return scipy's ``coo_matvec``, or ``None`` if its input and output vectors cannot be the same array.
+    """Return scipy's matrix product ``coo_matvec``, or ``None`` if its input and output cannot be the same array.
 
     ``coo_matvec`` adds matrix times input to the output, entry by entry. If input and output are the same array, and
     each row has one entry, then each row reads the sums of the rows before. scipy does not guarantee this, so it is
@@ -93,14 +93,14 @@ def _product() -> Callable[..., None] | None:
 
 
 def levels_work(problem: Any) -> list[Part]:
-    """Return the host's work for :func:`levels`."""
+    """Predict the host's work to find the level of each vertex with scipy's breadth-first search."""
     graph = problem.graph
     asked = [met(problem, "traverse"), (scanned(graph, _SCANS, _SCANS_OF_VERTICES), 1.0, 1.0), (_CALL, 1.0, 1.0)]
     return [*asked, (_guesses(problem.stats), 1.0, 1.0)] if graph.is_measured else asked
 
 
 def _guesses(stats: GraphStats) -> Work:
-    """Return the time that mispredicted branches cost. It grows with the irregularity of the degrees.
+    """Predict the time that mispredicted branches cost a search on the host. It grows with the irregularity of degrees.
 
     Only neighbours with near numbers are counted, because the measured rates of far accesses include mispredictions.
     """

@@ -19,7 +19,7 @@ _MAX_AT_ONCE = 32  # The host enqueues at most this number of rounds before it r
 
 
 class SearchPlan(Plan):
-    """A plan that finds each vertex's distance from the nearest source."""
+    """A plan of a graph search on one device, which finds each vertex's distance from the nearest source."""
 
     problem: SearchProblem
     _sources: NDArray[np.int32]  # The host's copy of the source vertices that the device holds.
@@ -35,7 +35,7 @@ class SearchPlan(Plan):
 
     @property
     def distances(self) -> DeviceArray:
-        """The array whose first ``n_vertices`` items are the distances after ``run()``.
+        """Device array whose first ``n_vertices`` items are the distances of the vertices after ``run()``.
 
         They are int32 levels, or, if edges have weights, distances in the type ``problem.held.dtype``.
         """
@@ -47,7 +47,7 @@ class SearchPlan(Plan):
 
     @property
     def balance(self) -> tuple[RoundBalance, ...] | None:
-        """For each round of the last run, statistics of the edges that each work-group read.
+        """For each round of the last run, statistics of the numbers of edges that each work-group has read.
 
         ``None`` unless the strategy's option *balance* was set.
         """
@@ -55,13 +55,13 @@ class SearchPlan(Plan):
 
     @property
     def group_edges(self) -> NDArray[Any]:
-        """The number of edges that each work-group read in the round with the most edges."""
+        """Number of edges that each work-group has read in the search round with the most edges."""
         assert self._rounds is not None
         return self._rounds.group_edges
 
 
 class Rounds:
-    """The loop of rounds over all vertices. It ends after a round in which no distance has fallen.
+    """The loop of search rounds over all vertices. It ends after a round in which no distance has fallen.
 
     A read from the device after each round would take longer than most rounds. So several rounds are enqueued at a
     time; rounds after the end of the search change nothing. The loop can also count the edges of each work-group.

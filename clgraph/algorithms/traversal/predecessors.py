@@ -1,4 +1,4 @@
-"""A step that finds predecessors on shortest paths from the distances (see cl/traversal/predecessors.cl)."""
+"""A step that finds the predecessors on shortest paths from given distances (see cl/traversal/predecessors.cl)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _AT_ONCE = 8  # The host enqueues this number of launches before it reads the si
 
 
 class Predecessors:
-    """A step that finds the predecessor of every vertex: the least vertex that may precede it on a shortest path.
+    """A step that finds the predecessor of every vertex: the least vertex that can precede it on a shortest path.
 
     Sources and unreached vertices have no predecessor. Edges that add nothing to a distance are followed in rounds over
     lists of vertices. While the lists are long, the host enqueues several launches and then reads the sizes of the

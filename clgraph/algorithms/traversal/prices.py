@@ -36,24 +36,28 @@ IRREGULAR_SECONDS = 6.8e-9
 
 
 def reached(stats: GraphStats) -> tuple[float, float]:
-    """Return the predicted numbers of vertices and of entries that a search reaches."""
+    """Predict the number of vertices, and of CSR entries, that a search reaches."""
     return stats.reached_share * (stats.n_vertices - stats.n_isolated), stats.reached_share * stats.n_edges
 
 
 def topology_driven(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Return the work of ``topology_driven``, in which a work-item relaxes all edges of one vertex in each round."""
+    """Predict the work of ``topology_driven``, a search in which a work-item relaxes all edges of a vertex in each
+    round.
+    """
     return _all_rounds(problem, facts, math.inf)
 
 
 def node_splitting(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Return the work of ``node_splitting``, which splits vertices with many edges and makes rounds over the parts."""
+    """Predict the work of ``node_splitting``, a search in rounds over parts of vertices with at most
+    *mda* edges each.
+    """
     stats, mda = problem.stats, likely_mda(problem.stats)
     made = Work(launches=4.0, streamed_bytes=20.0 * stats.n_vertices + part_bytes(stats, mda))
     return _all_rounds(problem, facts, mda) + made
 
 
 def child_launch(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Return the work of ``child_launch``: rounds in which a second launch processes long rows in pieces."""
+    """Predict the work of ``child_launch``, a search in rounds whose long rows are processed by a second launch."""
     return _all_rounds(problem, facts, CHILD_MEAN_DEGREES * max(1.0, problem.stats.mean_degree))
 
 
@@ -66,7 +70,7 @@ def _all_rounds(problem: SearchProblem, facts: DeviceFacts, mda: float) -> Work:
 
 
 def n_rounds(stats: GraphStats, facts: DeviceFacts, light_share: float = 1.0) -> float:
-    """Return the predicted number of rounds: about one per edge of the longest shortest path, and two more.
+    """Predict the number of search rounds: about one per edge of the longest shortest path, and two more.
 
     If weights differ, shortest paths go around heavy edges and have more edges. The number of edges of the longest path
     is then predicted as a multiple of ln(reached vertices): 1.8, or less if a search along light edges is less deep.
@@ -80,7 +84,7 @@ def n_rounds(stats: GraphStats, facts: DeviceFacts, light_share: float = 1.0) ->
 
 
 def round_work(stats: GraphStats, facts: DeviceFacts, distance_bytes: float, mda: float = math.inf) -> Work:
-    """Return the work of one round except its launches, if vertices are split into parts of at most *mda* edges.
+    """Predict the work of one search round without its launches. Vertices are split into parts of at most *mda* edges.
 
     A round takes at least the time of its longest part, because one work-item loads the part's entries one after the
     other. On a GPU a vertex also waits for the longest row of its sub-group. Extra parts of a vertex do not wait,
@@ -106,7 +110,7 @@ def round_work(stats: GraphStats, facts: DeviceFacts, distance_bytes: float, mda
 
 
 def _cut(stats: GraphStats, mda: float) -> tuple[list[tuple[float, float]], float]:
-    """Return the sizes of first parts of vertices, and the number of edges in all other parts together.
+    """Return the sizes of the first parts of split vertices, and the number of edges in all their other parts together.
 
     The sizes are sorted pairs: the number of edges in the first part, and the share of the vertices with this number.
     """
@@ -119,7 +123,7 @@ def _cut(stats: GraphStats, mda: float) -> tuple[list[tuple[float, float]], floa
 
 
 def _longest_of(width: int, sizes: Sequence[tuple[float, float]]) -> float:
-    """Return the expected maximum of *width* random sizes. *sizes* has pairs of a size and its probability."""
+    """Return the expected maximum of *width* random numbers. *sizes* has pairs of a number and its probability."""
     expected = below = reached = 0.0
     for size, share in sizes:
         below = min(1.0, below + share)
@@ -129,12 +133,12 @@ def _longest_of(width: int, sizes: Sequence[tuple[float, float]]) -> float:
 
 
 def part_bytes(stats: GraphStats, mda: float) -> float:
-    """Return the bytes of the arrays that describe all parts of all vertices."""
+    """Return the bytes of the arrays that describe all parts of vertices, if parts have at most *mda* edges."""
     return PART_BYTES * (stats.n_vertices + n_extra_parts(stats, mda))
 
 
 def n_extra_parts(stats: GraphStats, mda: float) -> float:
-    """Return the number of parts in addition to the first part of each vertex."""
+    """Return the number of parts of vertices beyond one per vertex, if parts have at most *mda* edges."""
     return stats.n_vertices * sum(share * (_parts(degree, mda) - 1) for degree, share in stats.degrees_and_shares)
 
 
@@ -143,12 +147,12 @@ def _parts(degree: float, mda: float) -> int:
 
 
 def likely_mda(stats: GraphStats) -> int:
-    """Return a maximum number of edges per part that works well on most devices."""
+    """Return a greatest number of edges per part of a vertex that works well on most devices."""
     return max(4, round(4.0 * stats.mean_degree))
 
 
 def model_mda(stats: GraphStats, facts: DeviceFacts, rates: DeviceRates, distance_bytes: float) -> int:
-    """Return the maximum number of edges per part with which ``node_splitting`` is predicted to be fastest.
+    """Return the greatest number of edges per part of a vertex for which ``node_splitting`` is predicted to be fastest.
 
     The candidates are powers of two and the largest degree. If two candidates tie, the larger candidate wins.
     """

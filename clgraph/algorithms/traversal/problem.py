@@ -1,4 +1,4 @@
-"""The problem of a search: its sources, the types of weights and distances in kernels, and paths as vertex ids."""
+"""The problem of a graph search: its sources, its types of weights and distances, and its paths as vertex ids."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _KINDS = {"int32": "WEIGHT_INT", "int64": "WEIGHT_LONG", "float32": "WEIGHT_FLOA
 
 @dataclass(frozen=True)
 class DistanceType:
-    """The types of weights and distances in kernels.
+    """The types that kernels of a search use for weights and for distances.
 
     Attributes
     ----------
@@ -61,7 +61,9 @@ class DistanceType:
         return {"WEIGHT_KIND": self.kind, "WIDE": int(self.wide)}
 
     def limit(self, limit: float | None) -> Any:
-        """Return *limit* in the type :attr:`dtype`. Without a limit, return the greatest value of the type minus 1."""
+        """Return the greatest distance of a search in the type :attr:`dtype`; without a *limit*, the type's maximum
+        minus 1.
+        """
         most = np.iinfo(self.dtype).max - 1
         if limit is None or limit == np.inf:
             return self.dtype.type(most)
@@ -75,7 +77,7 @@ class DistanceType:
 
     @property
     def answer_dtype(self) -> np.dtype[Any]:
-        """The type of the distances that users get: int64 with -1 for unreached vertices, or a float type with inf."""
+        """Type of the distances that users get: int64 with -1 for unreached vertices, or a float type with inf."""
         if not self.is_float:
             return np.dtype(np.int64)
         return np.dtype(np.float64 if self.wide else np.float32)
@@ -89,7 +91,7 @@ class DistanceType:
 
 @dataclass(frozen=True, eq=False)
 class SearchProblem(GraphProblem):
-    """A search from sources.
+    """A search of a graph from one or several source vertices.
 
     Attributes
     ----------
@@ -114,7 +116,7 @@ class SearchProblem(GraphProblem):
 
     @property
     def settings(self) -> Hashable:
-        """A key that is equal for problems that can reuse the same plan.
+        """A key that is equal for two search problems if they can use the same plan.
 
         Two such problems may have different sources, but the same number of sources. A search that reaches few vertices
         does not share a plan with a search that reaches many.
@@ -124,7 +126,7 @@ class SearchProblem(GraphProblem):
 
     @property
     def n_met(self) -> int | None:
-        """The number of vertices that the search reaches; ``None`` if it is above 64 or was not counted.
+        """Number of vertices that the search reaches; ``None`` if it is above 64 or was not counted.
 
         Counting takes the host up to 70 µs. So the vertices are counted only if the graph consists of fragments and its
         rows are in host memory.
@@ -148,7 +150,7 @@ class SearchProblem(GraphProblem):
 
     @cached_property
     def stats(self) -> GraphStats:
-        """The graph's statistics. If this search reaches few vertices, its own reach and depth replace the graph's."""
+        """Statistics of the graph. If this search reaches few vertices, its own reach and depth replace the graph's."""
         stats, n_met = self.graph.stats, self.n_met
         if n_met is None:
             return stats
@@ -157,27 +159,27 @@ class SearchProblem(GraphProblem):
 
     @property
     def edge_weights(self) -> NDArray[Any] | None:
-        """The edge weights that the search adds up; ``None`` if every edge weighs 1."""
+        """Edge weights that the search adds up; ``None`` if every edge weighs 1."""
         return self.graph.edge_weights if self.weighted else None
 
     @property
     def weight_dtype(self) -> np.dtype[Any] | None:
-        """The type of :attr:`edge_weights`, or ``None`` if every edge weighs 1."""
+        """Type of the edge weights that the search adds up; ``None`` if every edge weighs 1."""
         return self.graph.weight_dtype if self.weighted else None
 
     @cached_property
     def light_share(self) -> float:
-        """The share of sampled edges that weigh at most twice the least weight in the sample."""
+        """Share of sampled edges whose weight is at most twice the least weight in the sample."""
         return self.graph.light_share if self.weighted else 1.0
 
     @property
     def weight_range(self) -> tuple[Any, Any]:
-        """The least and the greatest edge weight; (1, 1) if every edge weighs 1."""
+        """The least and the greatest edge weight of the graph; (1, 1) if every edge weighs 1."""
         return self.graph.weight_range if self.weighted else (1, 1)
 
     @cached_property
     def held(self) -> DistanceType:
-        """The types of weights and distances in kernels.
+        """The types that kernels use for the weights and the distances of this search.
 
         int64 weights below 2**31 become int32, except in a matrix whose entries were not read yet.
         """
@@ -188,7 +190,7 @@ class SearchProblem(GraphProblem):
         return DistanceType(kind, self.wide or kind in ("WEIGHT_LONG", "WEIGHT_DOUBLE"))
 
     def upload_weights(self, session: Session) -> DeviceArray:
-        """Return the weights of all entries on the device, or an array of one item if every edge weighs 1."""
+        """Return the weights of all CSR entries as a device array; an array of one item if every edge weighs 1."""
         if self.weight_dtype is None:
             return session.empty(1, np.int32)
         if self.weight_dtype == np.int64 and self.held.kind == "WEIGHT_INT":
@@ -199,7 +201,9 @@ class SearchProblem(GraphProblem):
         return on_device
 
     def upload_sources(self, session: Session) -> DeviceArray:
-        """Return a new device array of the sources. A plan may overwrite this array with other sources later."""
+        """Return a new device array of the search's source vertices. A plan may overwrite the array with other sources
+        later.
+        """
         array = session.empty(self.sources.size, np.int32)
         if self.sources.size == 1:
             array.fill(self.sources[0])  # Unlike set(), fill() does not make the host wait.
@@ -209,7 +213,7 @@ class SearchProblem(GraphProblem):
 
 
 def source_numbers(graph: Graph, source: Any) -> NDArray[np.int32]:
-    """Return the vertex numbers of *source* as int32. *source* is an id, some ids or :data:`LARGEST_DEGREE`.
+    """Return the numbers of the source vertices as int32. *source* is an id, several ids, or :data:`LARGEST_DEGREE`.
 
     Raises
     ------
@@ -236,7 +240,9 @@ def source_numbers(graph: Graph, source: Any) -> NDArray[np.int32]:
 
 
 def vertex_number(graph: Graph, given: Any, what: str = "vertex") -> int:
-    """Return the number of the vertex with this id. The text of a :class:`SourceError` calls the id *what*."""
+    """Return the number of the vertex that has the id *given*. A :class:`SourceError` calls the id
+    *what* in its text.
+    """
     number = _find(graph, given)
     if number >= 0:
         return number
@@ -246,12 +252,14 @@ def vertex_number(graph: Graph, given: Any, what: str = "vertex") -> int:
 
 
 def vertex_ids(graph: Graph, vertices: list[int]) -> list[Any]:
-    """Return the ids of these vertex numbers."""
+    """Return the ids of the vertices that have the numbers *vertices*."""
     return vertices if graph.ids is None else graph.ids[vertices].tolist()
 
 
 def path_to(graph: Graph, predecessors: NDArray[np.int32], sources: NDArray[np.int32], vertex: Any) -> list[Any]:
-    """Return the ids on the path from a source to *vertex* along *predecessors*; an empty list if there is no path."""
+    """Return the vertex ids on the path from a source to *vertex* along *predecessors*; an empty list if there is no
+    path.
+    """
     path = [vertex_number(graph, vertex)]
     while (before := int(predecessors[path[-1]])) >= 0:
         path.append(before)
@@ -259,7 +267,7 @@ def path_to(graph: Graph, predecessors: NDArray[np.int32], sources: NDArray[np.i
 
 
 def nearest_sources(predecessors: NDArray[np.int32], sources: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return, as int32, the source at which the path to each vertex begins; -9999 for unreached vertices.
+    """Return, for each vertex, the source at which its path begins, as int32; -9999 for unreached vertices.
 
     This is pointer jumping: each round doubles the length of the path that every vertex has followed back.
     """
@@ -274,7 +282,9 @@ def nearest_sources(predecessors: NDArray[np.int32], sources: NDArray[np.int32])
 
 
 def _find(graph: Graph, given: Any) -> int:
-    """Return the number of the vertex with this id, or -1. ``True`` does not match the id 1, although ``True == 1``."""
+    """Return the number of the vertex that has an id, or -1. ``True`` does not match the id 1, although
+    ``True == 1``.
+    """
     is_number = isinstance(given, int | np.integer) and not isinstance(given, bool)
     if graph.ids is None:
         return int(given) if is_number and 0 <= given < graph.n_vertices else -1

@@ -1,4 +1,4 @@
-"""Sizes of the arrays that hold frontiers on a device.
+"""Sizes of the device arrays that hold the frontier of a search.
 
 They are lists of vertices, lists of pieces of long rows, and queues of work-groups.
 """
@@ -23,7 +23,7 @@ _FEW_UNITS = 4  # At most this number of CPU cores have a queue each.
 
 
 def queue_members(facts: DeviceFacts) -> int:
-    """Return the number of work-groups that have queues of their own.
+    """Return the number of work-groups of a search that have queues of their own.
 
     It is the number of compute units, rounded up to a power of two, on a CPU with at most 4 units, and 1 elsewhere.
     """
@@ -31,12 +31,14 @@ def queue_members(facts: DeviceFacts) -> int:
 
 
 def has_few_units(facts: DeviceFacts) -> bool:
-    """Return whether the device is a CPU of at most 4 cores. Each core then has its own queue and shares its work."""
+    """Return whether the device is a CPU of at most 4 cores. Each core then has its own queue of vertices, which it
+    shares.
+    """
     return facts.is_cpu and facts.compute_units <= _FEW_UNITS
 
 
 def capacities(problem: SearchProblem) -> dict[str, int]:
-    """Return the capacities of the lists of one turn. The keys are the names of the kernels' parameters."""
+    """Return the capacities of the vertex lists of one search turn, by the names of the kernels' parameters."""
     n, m = problem.graph.n_vertices, problem.graph.n_edges
     # All pieces of a cut row are full except the last piece, so a row has less than 2 · length / _PIECE pieces.
     pieces = 0 if has_short_rows(problem) else 2 * m // _PIECE
@@ -44,7 +46,7 @@ def capacities(problem: SearchProblem) -> dict[str, int]:
 
 
 def lists(problem: SearchProblem, prefix: str = "", n_turns: int = 2) -> dict[str, Array]:
-    """Return the arrays for the lists of *n_turns* turns.
+    """Return the device arrays for the vertex lists of *n_turns* search turns.
 
     Each turn has a light list of vertices, and a heavy list of pieces of long rows. A piece takes two ints.
     """
@@ -56,7 +58,7 @@ def lists(problem: SearchProblem, prefix: str = "", n_turns: int = 2) -> dict[st
 
 
 def has_short_rows(problem: SearchProblem) -> bool:
-    """Return whether all rows are so short that none is cut into pieces."""
+    """Return whether all rows of the graph are so short that no row is cut into pieces."""
     return problem.stats.max_degree <= _PIECE
 
 
@@ -81,7 +83,7 @@ def group_count(facts: DeviceFacts, per_unit: int = 1) -> int:
 def queue_defines(
     problem: SearchProblem, facts: DeviceFacts, group: int, kept: int, *, entry_bytes: int = 4, held: int = 0
 ) -> dict[str, int | str]:
-    """Return the kernels' definitions of queues in local memory for work-groups of *group* work-items.
+    """Return the kernel definitions of queues in local memory, for work-groups of *group* work-items.
 
     With a grid barrier, a work-group that has more than *kept* rows lists the excess for other work-groups. Each
     sub-group buffers *held* items of each of two lists before it appends them.

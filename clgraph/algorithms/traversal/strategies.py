@@ -35,7 +35,7 @@ _BUCKETS = 10  # The histogram of vertex degrees has this number of buckets.
 
 
 def search_recipe(problem: SearchProblem, own: Callable[[], Setting], *steps: Step) -> Recipe:
-    """Return the recipe that runs *steps* and then finds the predecessors, if the problem asks for them.
+    """Return the recipe of a search: it runs *steps*, and then finds the predecessors if the problem asks for them.
 
     ``own()`` returns the arrays and values of the steps. The arrays and values that all searches need are added.
     """
@@ -69,7 +69,7 @@ def _recipe(
     details: Mapping[str, Any] | None = None,
     device_threshold: int | None = None,
 ) -> Recipe:
-    """Return a recipe: first the steps *before*, then rounds of the launches in *body*, until no distance falls.
+    """Return the recipe of a search: the steps *before*, then rounds of the launches in *body* until no distance falls.
 
     The array of distances has *n_words* items, by default one for each vertex.
     """
@@ -97,7 +97,7 @@ def _recipe(
 def topology_driven(
     problem: SearchProblem, _facts: DeviceFacts, *, atomic: bool = False, balance: bool = False
 ) -> Recipe:
-    """Return the recipe of rounds in which each vertex has a work-item that relaxes all its edges.
+    """Return the recipe of search rounds in which a work-item for each vertex relaxes all edges of the vertex.
 
     Distances are lowered by loads and stores, or with *atomic*, by atomic operations. With *balance*, the edges that
     each work-group reads are counted.
@@ -114,7 +114,8 @@ def node_splitting(
     atomic: bool = False,
     balance: bool = False,
 ) -> Recipe:
-    """Return the recipe of rounds over parts of vertices, after vertices were split into parts of at most *mda* edges.
+    """Return the recipe of search rounds over parts of vertices, after vertices were split into parts of at most *mda*
+    edges.
 
     ``"histogram"`` takes *mda* from :func:`histogram_mda`; ``"model"`` takes the number that is likely to be fastest.
     """
@@ -186,7 +187,7 @@ def child_launch(
     atomic: bool = False,
     balance: bool = False,
 ) -> Recipe:
-    """Return the recipe of rounds in which rows longer than *threshold* are processed by an additional launch.
+    """Return the recipe of search rounds in which rows longer than *threshold* are processed by an additional launch.
 
     The default threshold is 32 times the mean degree. With *from_device*, kernels make this launch; otherwise the host
     does.
@@ -219,7 +220,7 @@ def child_launch(
 
 
 def rounds_strategies(kind: type[SearchPlan]) -> dict[str, Strategy]:
-    """Return the three strategies of this module by name. Their plans are of class *kind*."""
+    """Return the three search strategies of this module by name. Their plans are of class *kind*."""
     plain = planned("online", topology_driven, kind, prices.topology_driven)
     split = planned("online", node_splitting, kind, prices.node_splitting)
     child = planned("online", child_launch, kind, prices.child_launch)
@@ -239,7 +240,7 @@ def _plan_splitting(
     atomic: bool = False,
     balance: bool = False,
 ) -> Any:
-    """Return the plan of ``node_splitting``.
+    """Return the plan of the search strategy ``node_splitting``.
 
     If *mda* is ``"model"``, the fastest number is predicted from the measured rates of the device.
     """
@@ -257,6 +258,8 @@ def _plan_launches(
     atomic: bool = False,
     balance: bool = False,
 ) -> Any:
-    """Return the plan of ``child_launch``. If the device supports it, kernels launch the grids for long rows."""
+    """Return the plan of the search strategy ``child_launch``. Kernels launch the grids for long rows if the device
+    can.
+    """
     from_device = session.commands.has_device_queue
     return plan(session, problem, threshold=threshold, from_device=from_device, atomic=atomic, balance=balance)
