@@ -1,4 +1,4 @@
-"""``python -m clgraph`` is the command ``clgraph``."""
+"""``python -m clgraph`` runs the command ``clgraph``."""
 
 import sys
 

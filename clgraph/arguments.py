@@ -51,7 +51,7 @@ def shown(value: object) -> str:
 
 @contextlib.contextmanager
 def refusing(name: str, value: object, allowed: str, kind: type[InputError] = InputError) -> Iterator[None]:
-    """Turn exceptions that methods of the user's object *value* raise inside the block into an error of this *kind*."""
+    """Turn exceptions that methods of the user's object *value* raise in the block into an error of type *kind*."""
     try:
         yield
     except ClgraphError:
@@ -63,14 +63,14 @@ def refusing(name: str, value: object, allowed: str, kind: type[InputError] = In
 
 
 def checked_flag(name: str, value: object) -> bool:
-    """Return *value*, which must be a bool of Python or numpy, as a bool."""
+    """Return the argument *value*, which must be a bool of Python or numpy, as a bool."""
     if not isinstance(value, bool | np.bool_):
         raise InputError(f"{name} = {shown(value)}; allowed: True, False")
     return bool(value)
 
 
 def checked_count(name: str, value: Any, most: int, least: int = 1) -> int:
-    """Return *value* as an integer from *least* to *most*."""
+    """Return the argument *value* as an integer from *least* to *most*."""
     try:
         count = operator.index(value)
     except Exception:  # The __index__ method of the user's object may raise any exception.
@@ -81,7 +81,9 @@ def checked_count(name: str, value: Any, most: int, least: int = 1) -> int:
 
 
 def checked_number(name: str, value: Any, least: float = 0.0, most: float = math.inf, *, above: bool = False) -> float:
-    """Return *value* as a finite float from *least* to *most*. With *above*, *least* itself is not allowed."""
+    """Return the argument *value* as a finite float from *least* to *most*. With *above*, *least* itself is not
+    allowed.
+    """
     number = math.nan
     if isinstance(value, Real | np.bool_):
         with contextlib.suppress(Exception):  # A fraction or an integer may be too large for a float.
@@ -94,25 +96,25 @@ def checked_number(name: str, value: Any, least: float = 0.0, most: float = math
 
 
 def is_among(value: object, names: Iterable[str]) -> bool:
-    """Return whether *value* is a str that is one of *names*; an ``__eq__`` of a subclass of str is ignored."""
+    """Return whether *value* is a str that is one of *names*. The ``__eq__`` of a subclass of str is ignored."""
     return isinstance(value, str) and str.__str__(value) in tuple(names)
 
 
 def check_choice(name: str, value: object, allowed: Iterable[str]) -> None:
-    """Raise unless *value* is one of the *allowed* names."""
+    """Raise an error unless the argument *value* is one of the *allowed* names."""
     known = tuple(allowed)
     if not is_among(value, known):
         raise InputError(f"{name} = {shown(value)}; allowed: {', '.join(map(repr, known))}")
 
 
 def check_callback(name: str, value: object) -> None:
-    """Raise unless *value* is ``None`` or callable."""
+    """Raise an error unless the argument *value* is ``None`` or callable."""
     if value is not None and not callable(value):
         raise InputError(f"{name} = {shown(value)}; allowed: None, a function")
 
 
 def checked_path(name: str, value: object) -> Path:
-    """Return *value*, a str or path object, as a path."""
+    """Return the argument *value*, a str or path object, as a path."""
     with refusing(name, value, "a path"):
         text = os.fspath(value)  # type: ignore[call-overload]
         if not isinstance(text, str) or "\0" in text:
@@ -121,7 +123,7 @@ def checked_path(name: str, value: object) -> Path:
 
 
 def checked_seed(seed: Seed) -> int:
-    """Return *seed* as an integer of at least 0, from which each part of a computation derives its own generator.
+    """Return *seed* as an integer of at least 0. Each part of a computation derives a random generator from it.
 
     An integer is returned unchanged. ``None`` gives a new number in each call. A SeedSequence, or a sequence of
     integers, always gives the same number. A Generator, BitGenerator or RandomState draws its next number.
@@ -148,7 +150,7 @@ def checked_seed(seed: Seed) -> int:
 
 
 def check_length(name: str, values: Any) -> None:
-    """Raise unless there is memory for a list of ``len(values)`` numbers.
+    """Raise an error unless there is memory for a list of ``len(values)`` numbers.
 
     *values* itself may take little memory, as ``range(10**12)`` does.
     """
@@ -163,7 +165,7 @@ def is_array(values: object) -> bool:
 
 
 def checked_array(name: str, values: Any, kind: type[InputError] = InputError) -> NDArray[Any]:
-    """Return *values* as a plain numpy array. If *values* is an array, the result shares its memory.
+    """Return *values* as a plain numpy array, which shares the memory of *values* if these are an array.
 
     An array of another package is converted by its ``__array__``, ``__dlpack__`` or ``to_numpy``. A masked array is
     refused if an element is masked.

@@ -12,11 +12,11 @@ class ClgraphError(Exception):
 
 
 class InputError(ClgraphError, ValueError):
-    """An argument or an input file is not acceptable."""
+    """An argument or an input file is not acceptable, for the reason in the message."""
 
 
 class GraphError(InputError):
-    """The arrays do not describe a valid graph (indices, offsets, weights, symmetry)."""
+    """The arrays do not describe a valid graph: an index, offset, weight or the symmetry is wrong."""
 
 
 class MeshError(InputError):
@@ -24,7 +24,7 @@ class MeshError(InputError):
 
 
 class SourceError(InputError, IndexError):
-    """A source is not a vertex of the graph."""
+    """A search's source is not a vertex of the graph."""
 
 
 class DistanceOverflowError(ClgraphError, OverflowError):
@@ -32,7 +32,7 @@ class DistanceOverflowError(ClgraphError, OverflowError):
 
 
 class GraphFileError(InputError):
-    """A graph file cannot be read; the message names the file, the line, its text and the expected form."""
+    """A graph file cannot be read. The message names the file, the line, its text and the expected form."""
 
 
 class HostMemoryError(ClgraphError, MemoryError):
@@ -48,11 +48,11 @@ class DeviceError(ClgraphError, RuntimeError):
 
 
 class NoDeviceError(DeviceError):
-    """No usable OpenCL device matches the request."""
+    """No usable OpenCL device matches the request for a device."""
 
 
 class DeviceMemoryError(DeviceError, MemoryError):
-    """The data does not fit on the device; the message says how much memory is needed and available."""
+    """The data does not fit on the device. The message says how much memory is needed and available."""
 
 
 class CapacityError(DeviceError):
@@ -60,7 +60,7 @@ class CapacityError(DeviceError):
 
 
 class DeviceTimeoutError(DeviceError):
-    """A wait on the device (for a lock or a grid barrier) reached its limit."""
+    """A kernel waited too long on the device, for a lock or a grid barrier."""
 
 
 class WorkerLostError(DeviceError):
@@ -68,7 +68,9 @@ class WorkerLostError(DeviceError):
 
 
 class NoProgressError(DeviceTimeoutError):
-    """A round of a loop made no progress, though every round must; please report this fault of clgraph or a driver."""
+    """A loop on the device made a round without progress, which is a fault of clgraph or of a driver.
+    Please report it.
+    """
 
 
 class KernelSourceError(ClgraphError):
@@ -84,7 +86,7 @@ class ForkError(ClgraphError, RuntimeError):
 
 
 class ClusterError(ClgraphError, RuntimeError):
-    """A Dask cluster cannot run the call: it has no workers, or their packages differ."""
+    """A Dask cluster cannot run the call: it has no workers, or their package versions differ."""
 
 
 class VerificationError(ClgraphError, AssertionError):
@@ -92,7 +94,7 @@ class VerificationError(ClgraphError, AssertionError):
 
 
 class MissingExtraError(ClgraphError, ImportError):
-    """An optional package that this call needs is not installed; the message names it."""
+    """An optional package that this call needs is not installed. The message names the package."""
 
 
 class MissingEdgesError(ClgraphError, AttributeError):
@@ -104,7 +106,7 @@ class ConvergenceWarning(UserWarning):
 
 
 class GraphWarning(UserWarning):
-    """A graph was accepted, but it may not be the intended one."""
+    """A graph was accepted, but it may not be the graph that the caller intended."""
 
 
 class GraphFileWarning(UserWarning):
@@ -112,7 +114,7 @@ class GraphFileWarning(UserWarning):
 
 
 class DeviceMatchWarning(UserWarning):
-    """A CPU was selected by its processor's maker or model, which does not say which OpenCL runtime is meant."""
+    """The request named a CPU by its maker or model, which does not say which OpenCL runtime is meant."""
 
 
 class DeviceDroppedWarning(UserWarning):

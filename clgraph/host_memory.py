@@ -1,4 +1,4 @@
-"""Free memory of this machine, so that a call whose data cannot fit is refused before it allocates."""
+"""The free memory of this machine. A call whose data cannot fit is refused before it allocates memory."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from clgraph.errors import HostMemoryError
 
 
 def check_host_memory(what: str, n_bytes: int) -> None:
-    """Raise :class:`HostMemoryError` unless *n_bytes* are free; amounts below 16 MiB are not checked."""
+    """Raise :class:`HostMemoryError` unless *n_bytes* of host memory are free. Less than 16 MiB is not checked."""
     if n_bytes >= 1 << 24 and n_bytes > (free := free_bytes()):
         raise HostMemoryError(f"{what} needs {n_bytes:,} bytes; this machine has {free:,} bytes of memory free")
 
 
 def free_bytes() -> int:
-    """Return how many bytes this process may still allocate, or ``sys.maxsize`` if the system does not say."""
+    """Return the number of bytes this process may still allocate, or ``sys.maxsize`` if the system does not say."""
     free = [sys.maxsize]
     with contextlib.suppress(OSError, ValueError, KeyError):
         rows = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines())

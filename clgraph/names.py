@@ -1,4 +1,4 @@
-"""Messages for unknown names, with a guess of the name that was meant."""
+"""Error messages for unknown names, with a guess of the name that was meant."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ELSEWHERE = {
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
-    """Return the error message for an unknown *name*.
+    """Return the error message for an unknown *name*, with a guess of the name that was meant.
 
     The message suggests the *known* name that was probably meant, or lists all known names.
     """
@@ -30,7 +30,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
 
 
 def unknown_argument(function: str, names: Iterable[str], known: Iterable[str]) -> str:
-    """Return the error message for a *function* that has no arguments *names*.
+    """Return the error message for a call of *function* with arguments *names* that it does not have.
 
     The message suggests the *known* arguments that were probably meant, or lists all known arguments.
     """

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 
 class Progress(NamedTuple):
-    """The progress of one step of a long operation.
+    """The progress of one step of a long operation, which a listener receives.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ _listener: ContextVar[Listener | None] = ContextVar("clgraph_progress", default=
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Send the progress of every step inside the block to *listener*."""
+    """Send the progress of every long step inside the block to *listener*."""
     token = _listener.set(listener)
     try:
         yield
@@ -49,7 +49,7 @@ def listening(listener: Listener) -> Iterator[None]:
 
 
 def begin(what: str, total: int | None = None, unit: str = "") -> Callable[..., Any]:
-    """Report that a step begins; return a function ``tell(done, note="")`` that reports its progress.
+    """Report that a long step begins. Return a function ``tell(done, note="")`` that reports the step's progress.
 
     Without a listener, the function does nothing.
     """
@@ -61,7 +61,7 @@ def begin(what: str, total: int | None = None, unit: str = "") -> Callable[..., 
 
 
 def is_heard() -> bool:
-    """Return whether a listener is set for this thread's steps."""
+    """Return whether a progress listener is set for the steps of this thread."""
     return _listener.get() is not None
 
 
@@ -70,7 +70,9 @@ def _silent(done: int, note: str = "") -> None:
 
 
 def reading_progress(path: Path) -> Callable[..., Any]:
-    """Return a function that the reader of *path* calls with the number of bytes read so far, after decompression."""
+    """Return a function to report reading of the file *path*. Its argument is the number of bytes read after
+    decompression.
+    """
     return begin(f"reading {path.name}", _content_bytes(path), "bytes")
 
 
@@ -96,7 +98,7 @@ def _content_bytes(path: Path) -> int | None:
 
 @contextmanager
 def bars(message: str = "") -> Iterator[Listener]:
-    """Draw a progress bar on stderr for the steps inside the block, with total, rate and remaining time.
+    """Draw a progress bar on stderr for each long step inside the block, with total, rate and remaining time.
 
     Nothing is drawn where stderr is no terminal.
 
@@ -136,7 +138,7 @@ def bars(message: str = "") -> Iterator[Listener]:
 
 
 def _amount(state: Progress, per_second: float | None, seconds_left: float | None) -> str:
-    """Return a text such as ``12 of 96 MiB, 31 MiB/s, 0:03 left``."""
+    """Return the text of a progress bar, such as ``12 of 96 MiB, 31 MiB/s, 0:03 left``."""
     if not state.done or not state.unit:
         return ""
     size, unit = (2**20, "MiB") if state.unit == "bytes" else (1, state.unit)

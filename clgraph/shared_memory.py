@@ -29,7 +29,7 @@ _STEP_BYTES = 1 << 16
 
 
 class Block:
-    """A block of shared memory. The process that created the block also removes it."""
+    """A block of memory that several processes share. The process that created the block also removes it."""
 
     def __init__(self, memory: SharedMemory) -> None:
         self.memory, self.name = memory, memory.name
@@ -39,7 +39,9 @@ class Block:
         self.n_bytes = memory.size
 
     def array(self, offset: int, size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Return *size* items from byte *offset* on as an array, which keeps this block alive."""
+        """Return *size* items of this shared block, from byte *offset* on, as an array. The array keeps the block
+        alive.
+        """
         owner: Any = (ctypes.c_char * max(1, size * dtype.itemsize)).from_address(self.address + offset)
         # The array must keep the block alive, because a ctypes object made by from_address() keeps nothing alive.
         owner._block = self
@@ -55,7 +57,7 @@ _removed: list[str] = []  # Names of the blocks that were removed since the last
 
 
 def empty(size: int, dtype: DTypeLike) -> NDArray[Any]:
-    """Return an uninitialised array in shared memory. It may reuse the block of a deleted array.
+    """Return an uninitialised array in shared memory, perhaps in the block of a deleted array.
 
     Raises
     ------
@@ -67,7 +69,7 @@ def empty(size: int, dtype: DTypeLike) -> NDArray[Any]:
 
 
 def copies(*arrays: NDArray[Any]) -> list[NDArray[Any]]:
-    """Return copies of *arrays*, which are all in one block of shared memory."""
+    """Return copies of *arrays* in shared memory. All copies are in one block."""
     firsts = np.cumsum([0, *(-(-array.nbytes // _ALIGNMENT) * _ALIGNMENT for array in arrays)]).tolist()
     # The system allocates each page of the new block only when the page is first written.
     block = _new_block(max(1, firsts[-1]))
@@ -79,7 +81,7 @@ def copies(*arrays: NDArray[Any]) -> list[NDArray[Any]]:
 
 
 def place_of(array: NDArray[Any]) -> tuple[str, int] | None:
-    """Return the block's name and the byte offset of contiguous *array* in it, or ``None`` if it is in no block."""
+    """Return the shared block's name and the byte offset of a contiguous *array*, or ``None`` if it is in no block."""
     first = array.ctypes.data
     for name, kept in list(_blocks.items()):
         block = kept()
@@ -89,7 +91,7 @@ def place_of(array: NDArray[Any]) -> tuple[str, int] | None:
 
 
 def attached(name: str) -> Block:
-    """Return the block *name*, which another process created; the first call maps the block."""
+    """Return the block of shared memory *name*, which another process created. The first call maps the block."""
     kept = _blocks.get(name)
     block = None if kept is None else kept()
     if block is None:
@@ -103,14 +105,16 @@ def attached(name: str) -> Block:
 
 
 def removed() -> list[str]:
-    """Return the names of blocks that were removed since the last call, so that other processes can unmap them."""
+    """Return the names of shared blocks that were removed since the last call, so that other processes
+    can unmap them.
+    """
     found = _removed.copy()
     del _removed[: len(found)]
     return found
 
 
 def dumps(value: Any) -> bytes:
-    """Return the pickle of *value*. An array in shared memory is pickled as a block name and an offset, not as data."""
+    """Return the pickle of *value*, in which an array in shared memory is a block name and an offset, not its data."""
     file = io.BytesIO()
     _Pickler(file, pickle.HIGHEST_PROTOCOL).dump(value)
     return file.getvalue()
@@ -162,14 +166,16 @@ def _remove(memory: SharedMemory) -> None:
 
 
 def remove_spare() -> None:
-    """Remove the unused blocks that are kept for later arrays."""
+    """Remove the unused blocks of shared memory that are kept for later arrays."""
     while _spare:
         _remove(_spare.pop())
 
 
 @atexit.register
 def _remove_own() -> None:
-    """Remove the names of all blocks that this process created. A process that has mapped a block keeps the memory."""
+    """Remove the names of the shared blocks that this process created. Processes that have mapped a block keep its
+    memory.
+    """
     for memory in [*_own.values()]:
         with contextlib.suppress(OSError):
             memory.unlink()

@@ -1,4 +1,4 @@
-"""Tables as text or HTML, and values as JSON."""
+"""Tables as text or HTML, and conversion of values for JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _MAX_VALUE = 100  # Characters. Longer values in a table of fields are cut off.
 
 
 def plain(value: Any) -> Any:
-    """Return *value* as types that :func:`json.dumps` takes; NaN and infinity become ``None``."""
+    """Return *value* as types that :func:`json.dumps` takes. NaN and infinity become ``None``."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -22,14 +22,16 @@ def plain(value: Any) -> Any:
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[object]], style: str = "simple") -> str:
-    """Return rows under *headers* as text, or as HTML if *style* is ``"html"``; numbers are aligned to the right."""
+    """Return a table of rows under *headers* as text, or as HTML if *style* is ``"html"``. Numbers are
+    aligned right.
+    """
     from tabulate import tabulate
 
     return str(tabulate([list(row) for row in rows], headers, tablefmt=style, disable_numparse=False))
 
 
 def field_lines(fields: Mapping[str, object]) -> str:
-    """Return one ``name  value`` line per field."""
+    """Return the text of *fields*: one line with name and value per field."""
     width = max(map(len, fields))
     return "\n".join(f"{name:<{width}}  {value}" for name, value in fields.items())
 
@@ -40,7 +42,7 @@ def html_fields(fields: Mapping[str, object]) -> str:
 
 
 def described(value: object) -> str:
-    """Return a short text for *value*; for an array, its type and shape."""
+    """Return a short text for *value* in a table of fields; for an array, its type and shape."""
     if hasattr(value, "dtype") and hasattr(value, "shape") and value.shape:
         return f"{value.dtype} array of shape {value.shape}"
     text = str(value)

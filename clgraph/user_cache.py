@@ -20,7 +20,9 @@ _NOWHERE = Path(os.devnull) / "clgraph"  # This folder cannot be created, so wri
 
 @lru_cache(maxsize=1)
 def _own_root() -> Path:
-    """Return a temporary directory that is removed when this process ends, or ``_NOWHERE`` if none can be created."""
+    """Return a temporary cache directory that is removed when this process ends; ``_NOWHERE`` if none
+    can be created.
+    """
     # /dev/shm is used if the system's temporary directory cannot be written.
     for folder in (None, "/dev/shm"):
         with contextlib.suppress(OSError):
@@ -31,7 +33,8 @@ def _own_root() -> Path:
 
 
 def cache_root() -> Path:
-    """Return ``$CLGRAPH_CACHE_DIR``, else the platform's cache directory (``~/.cache/clgraph``); create it if missing.
+    """Return ``$CLGRAPH_CACHE_DIR``, else the platform's cache directory (``~/.cache/clgraph``). It is created if
+    missing.
 
     If the cache directory cannot be written, return a directory that is removed when this process ends. If nothing can
     be written, return a path that does not exist, so that reading and writing caches raises an :class:`OSError`.
@@ -56,7 +59,7 @@ def cache_root() -> Path:
 
 
 def cache_dir(name: str) -> Path:
-    """Return the directory *name* in the cache. Create the directory if it is missing and the cache can be written."""
+    """Return the directory *name* in the user's cache. It is created if it is missing and the cache can be written."""
     path = cache_root() / name
     with contextlib.suppress(OSError):
         path.mkdir(parents=True, exist_ok=True)
@@ -64,7 +67,9 @@ def cache_dir(name: str) -> Path:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Replace the content of file *path* by *text* atomically. A reader gets the whole old or the whole new text."""
+    """Replace the content of the file *path* by *text* atomically. A reader gets all of the old or all
+    of the new text.
+    """
     part = path.with_suffix(f".{os.getpid()}.part")
     part.write_text(text, encoding="utf-8")
     os.replace(part, path)
@@ -72,7 +77,7 @@ def write_whole(path: Path, text: str) -> None:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[bool]:
-    """Hold the lock file *path* inside the block. One process at a time can hold the lock.
+    """Hold a lock on the file *path* inside the block. Only one process at a time can hold the lock.
 
     Yield whether the lock is held, because not every file system supports locks.
     """

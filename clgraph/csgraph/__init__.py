@@ -1,4 +1,4 @@
-"""A drop-in replacement for :mod:`scipy.sparse.csgraph`; some of its functions run on a device.
+"""A drop-in replacement for :mod:`scipy.sparse.csgraph`. Some of its functions run on an OpenCL device.
 
 A program only changes an import::
 

@@ -1,4 +1,4 @@
-"""``connected_components`` with the signature of scipy.sparse.csgraph's."""
+"""The function ``connected_components`` with the signature of scipy.sparse.csgraph's."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _SAMPLED_ENTRIES = 16
 
 
 def is_left_to_scipy(csgraph: Any, session: SessionLike, strategy: str) -> bool:
-    """Return whether the graph is so small that scipy is faster than any device, and the caller chose no device."""
+    """Return whether the graph is so small that scipy is faster than any device, if the caller has chosen no device."""
     if session is not None or not isinstance(strategy, str) or strategy != "auto":
         return False
     if issparse(csgraph):
@@ -43,7 +43,7 @@ def is_faster_on_host(
     device_factor: float = 1.0,
     added_seconds: float = 0.0,
 ) -> bool:
-    """Return whether the cost model predicts that scipy's own function on the host is faster than a device.
+    """Return whether scipy's own function on the host is predicted to be faster than a device.
 
     If a call does more on the device than solve *problem*, its predicted time there is multiplied by *device_factor*,
     and *added_seconds* of the host are added. The predicted time of scipy's function stays the same.
@@ -58,7 +58,7 @@ def is_faster_on_host(
 
 
 def as_csr(csgraph: Any, *, either_way: bool = False) -> Any:
-    """Return *csgraph* as a CSR matrix, or ``None`` for input that scipy itself must accept or refuse.
+    """Return the graph *csgraph* as a CSR matrix, or ``None`` for input that scipy itself must accept or refuse.
 
     Zeros, NaN and infinities in a dense array are not edges. Explicit zeros in a sparse array are edges of weight zero.
 
@@ -81,7 +81,8 @@ def as_csr(csgraph: Any, *, either_way: bool = False) -> Any:
 
 
 def checked(matrix: Any) -> Any:
-    """Return CSR *matrix* with sorted rows, without repeated entries, and with weights of a type that clgraph takes.
+    """Return the CSR *matrix* with sorted rows, without repeated entries, and with weights of a type that clgraph
+    takes.
 
     scipy takes repeated entries as parallel edges, so only the lightest of them is kept.
 
@@ -126,14 +127,16 @@ def _of_dense(csgraph: Any) -> Any:
 
 
 def _is_wide(data: NDArray[Any], n: int) -> bool:
-    """Return whether a sum of *n* int64 weights may exceed 2**53, where scipy's sums in doubles become inexact."""
+    """Return whether a sum of *n* int64 edge weights may exceed 2**53, above which scipy's sums in
+    doubles are inexact.
+    """
     if data.dtype != np.int64 or not data.size:
         return False
     return max(-float(data.min()), float(data.max())) * n >= _EXACT
 
 
 def has_finite_weights(matrix: Any, least: float = -np.inf) -> bool:
-    """Return whether each weight is finite, not NaN, and at least *least*."""
+    """Return whether each edge weight of *matrix* is finite, not NaN, and at least *least*."""
     data = matrix.data
     if not data.size:
         return True
@@ -142,7 +145,8 @@ def has_finite_weights(matrix: Any, least: float = -np.inf) -> bool:
 
 
 def undirected(matrix: Any) -> Any:
-    """Return the symmetric CSR matrix in which each edge has the lesser weight of its two directions.
+    """Return the symmetric CSR matrix of an undirected graph, in which each edge has the lesser weight of both
+    directions.
 
     It is computed by scipy's ``maximum``, which counts a missing entry as 0. So weights are first mapped to positive
     integers in reverse order: the lesser weight becomes the greater integer, and any entry is above a missing one.
@@ -168,7 +172,7 @@ def undirected(matrix: Any) -> Any:
 
 
 def _falling(weights: NDArray[Any]) -> NDArray[np.uint64]:
-    """Map *weights* to integers above 0 so that a lesser weight becomes a greater integer.
+    """Map edge *weights* to integers above 0, such that a lesser weight becomes a greater integer.
 
     The integers are made from the bits of doubles, or from integer weights.
     """
@@ -181,7 +185,7 @@ def _falling(weights: NDArray[Any]) -> NDArray[np.uint64]:
 
 
 def _weights(falling: NDArray[np.uint64], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return the weights, of type *dtype*, that :func:`_falling` has mapped to the integers *falling*."""
+    """Return the edge weights of type *dtype* that :func:`_falling` has mapped to the integers *falling*."""
     bits = (~falling ^ _SIGN).view(np.int64)
     if dtype.kind == "f":
         bits = np.where(bits < 0, bits ^ np.iinfo(np.int64).max, bits).view(np.float64)
@@ -189,7 +193,7 @@ def _weights(falling: NDArray[np.uint64], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def looks_symmetric(matrix: Any) -> bool:
-    """Return whether a few sampled entries (u, v) of a CSR *matrix* all have their reverses (v, u).
+    """Return whether a few sampled entries (u, v) of a CSR *matrix* all have reverse entries (v, u).
 
     The arrays of the matrix may be unchecked.
     """

@@ -208,7 +208,7 @@ def shortest_path(
 
 
 def _is_sparse(csgraph: Any) -> bool:
-    """Return whether less than a quarter of all pairs of vertices have edges. Edges are counted as in scipy."""
+    """Return whether less than a quarter of all pairs of vertices have edges, which scipy counts in the same way."""
     if issparse(csgraph):
         n_edges = csgraph.nnz
     elif np.ma.isMaskedArray(csgraph):

@@ -33,7 +33,7 @@ def searched(
     session: SessionLike,
     strategy: str,
 ) -> Any:
-    """Return the same result as scipy's ``dijkstra`` with these arguments, computed on a device if that is faster.
+    """Return the result of scipy's ``dijkstra`` for these arguments, computed on a device if that is faster.
 
     ``by_scipy(graph)`` calls scipy's own function. It is called for small graphs, for wrong arguments, for graphs that
     scipy searches faster, and for weights that are negative, infinite or NaN. If *csgraph* has been converted to CSR by
@@ -86,7 +86,7 @@ def _is_limit(limit: Any) -> bool:
 
 
 def _sources(indices: Any, n: int) -> NDArray[np.int32] | None:
-    """Return the sources as vertex numbers from 0 on. If *indices* is ``None``, these are all vertices.
+    """Return the sources *indices* as vertex numbers from 0 on. ``None`` stands for all vertices.
 
     If there is no source, or if a source is out of range, return ``None``. scipy's function then decides what to do.
     """
@@ -98,7 +98,7 @@ def _sources(indices: Any, n: int) -> NDArray[np.int32] | None:
 
 
 class _Search:
-    """A search by :func:`clgraph.bfs` or :func:`clgraph.sssp`, called with its source or sources."""
+    """A graph search by :func:`clgraph.bfs` or :func:`clgraph.sssp`. Calling it with sources runs the search."""
 
     def __init__(
         self, graph: Any, weighted: bool, limit: Any, predecessors: bool, session: SessionLike, strategy: str
@@ -108,7 +108,9 @@ class _Search:
         self._where: dict[str, Any] = {"session": session, "strategy": strategy}
 
     def __call__(self, sources: Any) -> tuple[NDArray[np.float64], NDArray[np.int32] | None]:
-        """Return the distances, with inf for unreached vertices, and the predecessors or ``None`` if not wanted."""
+        """Return the distances from *sources*, inf for unreached vertices, and the predecessors or ``None`` if not
+        wanted.
+        """
         if self._weighted:
             distances, before = sssp(
                 self._graph, sources, limit=self._limit, predecessors=self._predecessors, **self._where

@@ -1,4 +1,4 @@
-"""``minimum_spanning_tree`` with the signature of scipy.sparse.csgraph's."""
+"""The function ``minimum_spanning_tree`` with the signature of scipy.sparse.csgraph's."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def minimum_spanning_tree(
 
 
 def _placed(matrix: Any, forest: SpanningForest) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return the row, column and weight of the entry of *matrix* that stores each edge of *forest*.
+    """Return, for each edge of *forest*, the row, column and weight of the entry of *matrix* that stores the edge.
 
     If *matrix* stores both directions with the weight of the edge, the entry above the diagonal is returned.
     """

@@ -1,1 +1,1 @@
-"""Graphs, meshes and ratings on the host, with their statistics and generators. Needs only numpy and scipy."""
+"""Graphs, meshes and ratings on the host, with their statistics and generators. Only numpy and scipy are needed."""

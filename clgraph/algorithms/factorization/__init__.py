@@ -50,7 +50,7 @@ __all__ = ["ALGORITHM", "STRATEGIES", "FactorizationProblem", "Trained", "as_pro
 
 
 class Trained(Factors):
-    """The factors after the last sweep, and ``info``, a :class:`RunInfo`."""
+    """The factors of users and items after the last training sweep, and ``info``, a :class:`RunInfo`."""
 
     info: RunInfo
 

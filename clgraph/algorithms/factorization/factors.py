@@ -1,4 +1,4 @@
-"""The model in device memory: factor rows, biases and hyperparameters."""
+"""A factorisation model in device memory: rows of factors, biases and hyperparameters."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ class RowLayout:
 
 
 def row_layout(rank: int, facts: DeviceFacts) -> RowLayout:
-    """Return the layout with the widest vectors (CPUs) or most lanes (GPUs) that pads a row by at most a quarter."""
+    """Return the layout of factor rows with the widest vectors (CPUs) or most lanes (GPUs) and at most a quarter of
+    padding.
+    """
     if not 1 <= rank <= MAX_RANK:
         raise InputError(f"rank {rank}; allowed are 1 … {MAX_RANK}")
     return _row_layout(rank, facts.sub_group_size, (16, 8, 4) if facts.is_cpu or facts.sub_group_size == 1 else (4,))
@@ -63,7 +65,9 @@ def _row_layout(rank: int, most_lanes: int, widths: tuple[int, ...]) -> RowLayou
 
 
 class Factors(NamedTuple):
-    """Host copies of the model, float32: rows of shape (n, rank), biases of shape (n,) or ``None``."""
+    """Copies of a factorisation model on the host, float32: factors of shape (n, rank), biases of shape (n,) or
+    ``None``.
+    """
 
     user_factors: NDArray[np.float32]
     item_factors: NDArray[np.float32]
@@ -86,7 +90,7 @@ def initial_factors(
 
 
 class DeviceModel:
-    """Factors and biases of users and items in device memory.
+    """A factorisation model in device memory: factors and biases of users and items.
 
     Attributes
     ----------
@@ -118,7 +122,7 @@ class DeviceModel:
         self.set_hyper(0.0, 0.0)
 
     def defines(self) -> dict[str, int | str]:
-        """Return the preprocessor definitions of all programs for this model."""
+        """Return the preprocessor definitions that all kernels for this factorisation model need."""
         return {
             **self.layout.defines(),
             "HALF_STORAGE": int(self._type.itemsize == 2),
@@ -127,7 +131,7 @@ class DeviceModel:
         }
 
     def set_hyper(self, learning_rate: float, regularization: float) -> None:
-        """Set the learning rate and regularization of the next sweeps.
+        """Set the learning rate and the regularization of the next training sweeps.
 
         Raises
         ------
@@ -143,7 +147,7 @@ class DeviceModel:
         self._hyper.set(np.array([learning_rate, 1.0 - learning_rate * regularization, self.mean], np.float32))
 
     def set(self, factors: Factors) -> None:
-        """Copy *factors* to the device."""
+        """Copy the *factors* of a model from the host to the device."""
         rank = self.layout.rank
         for array, n, host in zip(self._rows, (self.n_users, self.n_items), factors[:2], strict=True):
             if host is None or host.shape != (n, rank):
@@ -156,13 +160,15 @@ class DeviceModel:
                 array.set(np.zeros(array.size, np.float32) if biases is None else biases)
 
     def get(self) -> Factors:
-        """Return host copies of the current factors and biases."""
+        """Return copies of the model's current factors and biases on the host."""
         rank, padded = self.layout.rank, self.layout.padded
         rows = (array.get().reshape(-1, padded)[:, :rank].astype(np.float32) for array in self._rows)
         return Factors(*rows, *((array.get() for array in self._biases) if self.biases else (None, None)))
 
     def take_checks(self) -> tuple[NDArray[np.uint32], int]:
-        """Return the number of steps on each (user, item) pair and the number of conflicts. Reset both counters."""
+        """Return the training steps on each (user, item) pair and the number of conflicts. Both counters start again at
+        0.
+        """
         counts = self._checks["updates"].get().reshape(self.n_users, self.n_items)
         conflicts = self._checks["violations"].item()
         for array in self._checks.values():
@@ -171,7 +177,7 @@ class DeviceModel:
 
 
 class Backup:
-    """A copy of a model in device memory, and the list of epochs that trained it.
+    """A copy of a factorisation model in device memory, with the list of the epochs that trained the model.
 
     One reference names both the arrays that hold consistent factors and their epochs. An interrupt during :meth:`save`
     therefore finds either the old pair or the new one. While the copy is being made no sweep runs, so the model's own
@@ -185,13 +191,13 @@ class Backup:
         self._whole: tuple[list[Any], list[Any]] = self._live, []
 
     def save(self, epochs: list[Any]) -> None:
-        """Save the current model, and *epochs*, the list of the epochs that trained it."""
+        """Save a copy of the current model on the device, with *epochs*, the list of the epochs that trained it."""
         self._whole = self._live, epochs
         self._copy(self._live, self._copies)
         self._whole = self._copies, epochs
 
     def restore(self) -> list[Any]:
-        """Restore the last saved model and return its epochs."""
+        """Restore the model that was saved last, and return the list of the epochs that trained it."""
         arrays, epochs = self._whole
         if arrays is not self._live:
             self._copy(arrays, self._live)
@@ -211,5 +217,5 @@ RatingArrays: TypeAlias = dict[str, DeviceArray]
 
 
 def upload_ratings(session: Session, ratings: Ratings) -> RatingArrays:
-    """Copy *ratings* to the device in their own order: by user, then item."""
+    """Copy *ratings* to the device in the order in which they are stored: by user, then by item."""
     return {name: session.upload(getattr(ratings, name)) for name in ("users", "items", "values")}

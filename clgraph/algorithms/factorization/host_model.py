@@ -1,4 +1,4 @@
-"""Predictions of a fitted model, computed on the host."""
+"""Predictions of a fitted factorisation model, computed on the host."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clgraph.data.ratings.stats import chunks
 
 
 def item_means(factors: Factors, mean: float) -> NDArray[np.float64]:
-    """Return the predicted rating of each item by an unknown user, shape (n_items,)."""
+    """Return the predicted rating of each item by a user without ratings, shape (n_items,)."""
     means = np.full(len(factors.item_factors), mean)
     return means if factors.item_biases is None else means + factors.item_biases
 
@@ -22,7 +22,7 @@ def item_means(factors: Factors, mean: float) -> NDArray[np.float64]:
 def predict_pairs(
     factors: Factors, mean: float, users: NDArray[np.int32], items: NDArray[np.int32]
 ) -> NDArray[np.float32]:
-    """Return the predicted ratings of pairs; float32, shape (n,).
+    """Return the predicted ratings of (user, item) pairs as float32, shape (n,).
 
     A number of -1 stands for an unknown user or item. The prediction is then the mean plus the bias of the known one.
     """
@@ -41,7 +41,7 @@ def predict_pairs(
 def fold_in(
     factors: Factors, mean: float, ratings: Ratings, regularization: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Compute the rows and biases of users by regularised least squares. The item factors stay fixed.
+    """Compute the factors and biases of new users by regularised least squares. The item factors stay fixed.
 
     A user's row and bias minimise the squared errors of the user's ratings plus *regularization* times the number of
     ratings times the squared norm. This is the training loss of one user, minimised exactly.

@@ -1,4 +1,4 @@
-"""The plan of a factorisation on one device: ratings are preprocessed once, for any number of sweeps."""
+"""The plan of a factorisation on one device. Ratings are preprocessed once, for any number of training sweeps."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SHORT_ROW = 64
 
 
 class FactorizationPlan(Plan):
-    """A strategy applied to ratings. Creating the plan preprocesses them, and its recipe is one sweep.
+    """A training strategy applied to ratings. Creating the plan preprocesses the ratings, and the recipe is one sweep.
 
     Attributes
     ----------
@@ -46,27 +46,29 @@ class FactorizationPlan(Plan):
 
     @property
     def offset_name(self) -> str:
-        """The C type that kernels use for positions of ratings."""
+        """C type that kernels use for the positions of ratings."""
         return c_type(self.problem.offset_type)
 
     @property
     def lanes(self) -> int:
-        """The number of work-items in a slot. A slot is a team that processes one rating at a time."""
+        """Number of work-items in a slot, which is a team that processes one rating at a time."""
         return self.model.layout.lanes
 
     def build(self, source: str, work_group_size: int | None = None, **defines: int | str) -> Program:
-        """Return the program of kernel file *source* for this model.
+        """Return the compiled program of the kernel file *source* for this factorisation model.
 
         *defines* and *work_group_size* replace the values of the recipe.
         """
         return self.session.program(source, {**self._defines, **defines}, work_group_size=work_group_size)
 
     def sweep(self) -> None:
-        """Enqueue one step on each rating. In a long sweep the host waits in between, so that Ctrl-C interrupts it."""
+        """Enqueue one training step on each rating. In a long sweep the host waits in between, so that Ctrl-C
+        interrupts it.
+        """
         super().run()
 
     def run(self) -> None:
-        """Train fresh factors for ``problem.n_sweeps`` sweeps at a constant learning rate."""
+        """Train new random factors for ``problem.n_sweeps`` sweeps at a constant learning rate."""
         problem, rng = self.problem, np.random.default_rng(self.problem.seed)
         self.model.set(initial_factors(*problem.ratings.shape, problem.rank, scale=0.2, biases=problem.biases, rng=rng))
         self.model.set_hyper(problem.learning_rate, problem.regularization)
@@ -75,7 +77,7 @@ class FactorizationPlan(Plan):
             self.check()
 
     def check(self) -> None:
-        """Wait for the last sweep.
+        """Wait for the end of the last training sweep.
 
         Raises
         ------
@@ -88,18 +90,20 @@ class FactorizationPlan(Plan):
 
 
 def clear(array: str) -> Use:
-    """Return the step that fills the array named *array* with zeros."""
+    """Return the step of a recipe that fills the device array named *array* with zeros."""
     return Use(lambda plan: Fill(plan.session, plan.scope[array], 0))
 
 
 def slice_size(problem: FactorizationProblem, facts: DeviceFacts) -> int:
-    """Return the approximate number of ratings per launch. It is smaller if rows are long, because steps are longer."""
+    """Return the approximate number of ratings per launch. It is smaller for long rows of factors, whose steps take
+    longer.
+    """
     most = _CPU_SLICE if facts.is_cpu else _GPU_SLICE
     return most * _SHORT_ROW // max(_SHORT_ROW, row_layout(problem.rank, facts).padded)
 
 
 def wait_by_slices(plan: FactorizationPlan, enqueued: Iterable[tuple[cl.Event, int]]) -> None:
-    """Enqueue launches, and wait each time that about a slice of ratings is in flight.
+    """Enqueue the launches of a sweep, and wait each time that about a slice of ratings is in flight.
 
     *enqueued* is a lazy iterable. Each of its items enqueues a launch and yields the launch's event and number of
     ratings.

@@ -1,4 +1,4 @@
-"""Predicted work of preparing a factorization: copying and sorting the ratings, sorting the items, finding matchings.
+"""Predicted work of preparing a factorisation: copying and sorting ratings, sorting items, finding matchings.
 
 The constants were fitted together with the constants of ``prices.py``, to the same measurements.
 """
@@ -33,7 +33,7 @@ Bins = tuple[int, ...]
 
 
 def sorted_ratings(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
-    """Predict the work of copying the ratings to the device and sorting them there."""
+    """Predict the work of copying the ratings to the device and of sorting the ratings there."""
     if facts.is_cpu:
         moved, seconds = CPU_SORT_BYTES, CPU_SORT_SECONDS
     else:
@@ -42,12 +42,15 @@ def sorted_ratings(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
 
 
 def sorted_items(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
-    """Predict the work of copying and sorting the ratings, and of sorting the items by degree on the host."""
+    """Predict the work of copying and sorting the ratings, and of sorting items on the host by their
+    number of ratings.
+    """
     return sorted_ratings(problem, facts).times(1.0, 1.3) + Work(host_seconds=ITEM_SECONDS * problem.stats.n_items)
 
 
 def matched(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
-    """Predict the work of finding maximal matchings. There is a round for each rating of the busiest vertex.
+    """Predict the work of finding maximal matchings of the ratings: a round for each rating of the busiest user or
+    item.
 
     On a GPU a single work-group continues when few vertices have ratings left. A CPU processes rating by rating, and
     in every round vertices with few ratings left propose to a busy vertex of the other side again.
@@ -68,19 +71,23 @@ def matched(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
 
 
 def sides(stats: RatingsStats) -> tuple[tuple[Bins, Bins], tuple[Bins, Bins]]:
-    """Return two histograms by degree, of vertices and of their ratings: for the users, then for the items."""
+    """Return two histograms for the users, then two for the items: of vertices and of ratings, by a
+    vertex's ratings.
+    """
     users = stats.user_degree_counts, stats.user_degree_rating_counts
     return users, (stats.item_degree_counts, stats.item_degree_rating_counts)
 
 
 def degrees(stats: RatingsStats) -> tuple[tuple[Bins, Bins], tuple[Bins, Bins]]:
-    """Return the same as :func:`sides`, but with the side of the busiest vertex first."""
+    """Return the histograms of :func:`sides` for both sides, users and items, with the side of the busiest vertex
+    first.
+    """
     users, items = sides(stats)
     return (items, users) if stats.max_item_degree >= stats.max_user_degree else (users, items)
 
 
 def degree_exceeded_by(counts: Bins, n: float) -> float:
-    """Estimate the degree that exactly *n* vertices reach or exceed, by interpolation in the bins of RatingsStats."""
+    """Estimate the number of ratings that exactly *n* vertices reach or exceed, by interpolation in histogram bins."""
     above = 0.0
     for k in range(len(counts) - 1, 0, -1):
         if above + counts[k] >= n:

@@ -1,4 +1,4 @@
-"""Predicted work of each strategy of factorization, from statistics of the ratings: the preparation, and a sweep.
+"""Predicted work of each factorisation strategy, from statistics of the ratings: for the preparation and for a sweep.
 
 Steps on the ratings of one vertex cannot overlap. So the busiest vertex, with d ratings, sets a lower bound on every
 device (R. Kaleem et al., IPDPS 2016): d steps with a barrier each (offline strategies) or with a lock each (online).
@@ -79,13 +79,13 @@ DEAL_SECONDS, DIAGONAL_SECONDS = 5e-8, 1.2e-8
 
 
 class Price(NamedTuple):
-    """The predicted work of a strategy: of its preparation, which runs once, and of one sweep."""
+    """The predicted work of a factorisation strategy: of its preparation, which runs once, and of one sweep."""
 
     preparation: Work
     sweep: Work
 
     def parts(self, n_sweeps: int) -> list[Part]:
-        """Return the work of the preparation and of *n_sweeps* sweeps, as parts of an estimate."""
+        """Return the predicted work of the preparation and of *n_sweeps* training sweeps, as parts of an estimate."""
         return [(self.preparation, 1.0, 1.0), (self.sweep, float(n_sweeps), 1.0)]
 
 
@@ -100,12 +100,12 @@ def _slices(problem: FactorizationProblem, facts: DeviceFacts) -> float:
 
 
 def _locks(problem: FactorizationProblem, *sizes: int) -> Work:
-    """Predict the work, on a GPU, of one lock and unlock per rating in each of several arrays of *sizes* locks."""
+    """Predict the work on a GPU of a lock and an unlock per rating in several arrays of locks of these *sizes*."""
     return Work(atomics=tuple(Atomics(2 * problem.n, max(2.0, size)) for size in sizes))
 
 
 def _hand_overs(problem: FactorizationProblem, facts: DeviceFacts, count: float) -> Work:
-    """Predict the work, on a GPU, of *count* steps on one vertex. Its lock changes hands before each step."""
+    """Predict the work on a GPU of *count* training steps on one vertex, whose lock changes hands before each step."""
     return Work(
         locks=count,
         contended_attempts=HAND_OVER_ATTEMPTS * facts.compute_units * count,
@@ -114,19 +114,19 @@ def _hand_overs(problem: FactorizationProblem, facts: DeviceFacts, count: float)
 
 
 def _put_off(problem: FactorizationProblem, facts: DeviceFacts, passes: float) -> Work:
-    """Predict the work of *passes* over deferred ratings. Many exist if a vertex has several ratings in flight."""
+    """Predict the work of *passes* over deferred ratings. There are many if a vertex has several ratings in flight."""
     share = min(1.0, SLOTS_PER_UNIT * facts.compute_units / max(1, min(problem.ratings.shape)))
     return Work(locks=share * passes * LATER_PASS_LOCKS)
 
 
 def hogwild(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Predict the work of ``hogwild``, which makes steps on all ratings at once."""
+    """Predict the work of ``hogwild``, which makes training steps on all ratings at the same time."""
     steps = cpu_steps(problem, facts, problem.n, problem.n) if facts.is_cpu else gpu_steps(problem, facts)
     return Price(sorted_ratings(problem, facts), steps + Work(launches=_slices(problem, facts)))
 
 
 def edge_locked(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Predict the work of ``edge_locked``: locks on both ends of each rating, and passes over deferred ratings."""
+    """Predict the work of ``edge_locked``: locks on user and item of each rating, and passes over deferred ratings."""
     later = Work(launches=7.0, read_backs=2.0)
     if facts.is_cpu:
         locks = Work(locks=CPU_STEP_LOCKS * problem.n / facts.compute_units + problem.busiest)
@@ -139,12 +139,12 @@ def edge_locked(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
 
 
 def node_locked(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Predict the work of ``node_locked``: walks over the ratings of each item, and over deferred ratings."""
+    """Predict the work of ``node_locked``: walks over the ratings of each item, and then over the deferred ratings."""
     return _walked(problem, facts, 1.0, 1.6, Work(launches=4.0, read_backs=1.0))
 
 
 def hybrid_locked(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Predict the work of ``hybrid_locked``: a walk over the ratings of each item, then edge locks on deferred ones."""
+    """Predict the work of ``hybrid_locked``: a walk over each item's ratings, then edge locks on deferred ratings."""
     later = Work(launches=7.0, read_backs=1.0)
     if not facts.is_cpu:
         later += _put_off(problem, facts, 6.0)
@@ -152,7 +152,7 @@ def hybrid_locked(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
 
 
 def _walked(problem: FactorizationProblem, facts: DeviceFacts, walk: float, lone: float, later: Work) -> Price:
-    """Predict the work of strategies that walk over the ratings of each item.
+    """Predict the work of factorisation strategies that walk over the ratings of each item.
 
     *walk* is the relative time of the walks, *later* the work on deferred ratings. Without sub-groups, an item's lock
     is handed over *lone* times per rating. Rows of near users are cached only on NVIDIA's GPUs before Volta. On later
@@ -183,7 +183,8 @@ def _supersteps(problem: FactorizationProblem, facts: DeviceFacts, wide: float, 
 
 
 def matching_edge(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Predict the work of ``matching_edge``, which has a matching for each rating of the busiest vertex.
+    """Predict the work of ``matching_edge``, in which each superstep is a matching: one per rating of the busiest
+    vertex.
 
     A wide matching has ratings for more than one work-group.
     """
@@ -199,7 +200,7 @@ def matching_edge(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
 
 
 def diagonal(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Predict the work of ``diagonal``, which has a superstep for each diagonal with ratings.
+    """Predict the work of ``diagonal``, which has a superstep for each diagonal of the matrix that has ratings.
 
     Along a full diagonal, rows are accessed in order.
     """
@@ -219,12 +220,12 @@ def diagonal(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
 
 
 def matching_node(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Predict the work of ``matching_node``: matchings in blocks of items. The slots keep the rows of these items."""
+    """Predict the work of ``matching_node``: matchings in blocks of items, whose rows of factors stay in the slots."""
     return _by_items(problem, facts, problem.busiest * max(1.0, 0.6 * _item_blocks(problem, facts)))
 
 
 def subgraph_matching(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Predict the work of ``subgraph_matching``, which makes the matchings of each block of items separately.
+    """Predict the work of ``subgraph_matching``, which finds the matchings of each block of items separately.
 
     A block of rare items has few matchings.
     """
@@ -233,7 +234,7 @@ def subgraph_matching(problem: FactorizationProblem, facts: DeviceFacts) -> Pric
 
 
 def _item_blocks(problem: FactorizationProblem, facts: DeviceFacts) -> int:
-    """Return the number of blocks of items. Without a grid barrier a block has items for only one work-group."""
+    """Return the number of blocks of items. Without a grid barrier, a block has items for only one work-group."""
     groups = facts.compute_units if has_grid_barrier(facts) else 1
     return max(1, -(-problem.n_rated_items // (groups * slots(problem, facts))))
 
@@ -254,7 +255,7 @@ def _by_items(problem: FactorizationProblem, facts: DeviceFacts, n_supersteps: f
 
 
 def block_diagonal(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Predict the work of ``block_diagonal``: copies of the rows of each block, and waves of ratings in the block."""
+    """Predict the work of ``block_diagonal``: copies of each block's rows of factors, and waves of its ratings."""
     shape = block_shape(problem, facts)
     n_blocks = [-(-n // side) for n, side in zip(problem.ratings.shape, shape, strict=True)]
     supersteps = min(float(max(n_blocks)), 1 + 0.2 * problem.stats.n_diagonals)
@@ -270,7 +271,7 @@ def block_diagonal(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
 
 
 def block_grid(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Predict the work of ``block_grid``. A vertex's row is moved once for each block with ratings of the vertex."""
+    """Predict the work of ``block_grid``, which moves a user's or item's row once for each block with its ratings."""
     stats, groups = problem.stats, grid_groups(problem.stats, facts)
     launches = 3.0 if has_grid_barrier(facts) else float(groups)
     if facts.is_cpu:

@@ -1,4 +1,4 @@
-"""The problem of a factorisation: ratings, rank and settings."""
+"""The problem of a matrix factorisation: ratings, rank and settings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Storage = Literal["float32", "float16"]
 
 @dataclass(frozen=True, eq=False)
 class FactorizationProblem:
-    """Ratings, and the settings of the model that is trained on them.
+    """A problem of matrix factorisation: ratings, and the settings of the model that is trained on the ratings.
 
     Attributes
     ----------
@@ -61,12 +61,12 @@ class FactorizationProblem:
 
     @cached_property
     def n(self) -> int:
-        """Number of ratings."""
+        """Number of ratings in the matrix."""
         return self.ratings.n_ratings
 
     @cached_property
     def busiest(self) -> float:
-        """The largest number of ratings of a vertex."""
+        """The largest number of ratings of any user or item."""
         return float(max(self.stats.max_user_degree, self.stats.max_item_degree))
 
     @property
@@ -75,24 +75,24 @@ class FactorizationProblem:
 
     @property
     def number_type(self) -> np.dtype[Any]:
-        """The numpy type of the entries of factor matrices in device memory."""
+        """The numpy type of the factors in device memory."""
         return np.dtype(self.storage)
 
     @property
     def offset_type(self) -> np.dtype[Any]:
-        """The type of a rating's position on the device."""
+        """The integer type of a rating's position on the device."""
         return offset_type(self.n)
 
 
 def offset_type(n_ratings: int) -> np.dtype[Any]:
-    """Return the type of a rating's position on the device, if there are *n_ratings* ratings."""
+    """Return the integer type of a rating's position on the device, if there are *n_ratings* ratings."""
     return np.dtype(np.int32 if n_ratings < _INT32_RATINGS else np.int64)
 
 
 def as_problem(
     ratings: Any, *, rank: int = 16, n_sweeps: int = 20, storage: Storage = "float32", biases: bool = False
 ) -> FactorizationProblem:
-    """Return the problem of these arguments, or raise an :class:`InputError`.
+    """Check arguments of the factorisation and return the problem, or raise an :class:`InputError`.
 
     There must be less than 2**31 ratings, because the primitives that sort and count them support no more.
     """

@@ -28,14 +28,18 @@ def enqueue_order(
     defines: Mapping[str, str] | None = None,
     **arguments: Any,
 ) -> None:
-    """Enqueue a kernel of cl/factorization/*source*.cl, with one work-item more than *plan* has ratings."""
+    """Enqueue a kernel of cl/factorization/*source*.cl that orders ratings, with a work-item per rating
+    and one more.
+    """
     n = plan.problem.n
     program = plan.session.program(f"factorization/{source}.cl", {"OFFSET_T": plan.offset_name, **(defines or {})})
     program.bind(kernel, n + 1, scope, n=n, **arguments)()
 
 
 def find_offsets(plan: FactorizationPlan, sorted_keys: DeviceArray, n_ranges: int, width: int = 1) -> DeviceArray:
-    """Return the positions in *sorted_keys* at which *n_ranges* ranges of *width* keys each begin, and the end."""
+    """Return the positions in *sorted_keys* at which *n_ranges* ranges of *width* key values begin, and the end
+    position.
+    """
     offsets = plan.session.empty(n_ranges + 1, plan.problem.offset_type)
     scope = {"width": width, "n_ranges": n_ranges, "keys": sorted_keys, "offsets": offsets}
     enqueue_order(plan, "order", "find_offsets", scope, defines={"KEY_T": c_type(sorted_keys.dtype)})
@@ -45,7 +49,7 @@ def find_offsets(plan: FactorizationPlan, sorted_keys: DeviceArray, n_ranges: in
 def sort_positions(
     plan: FactorizationPlan, keys: DeviceArray, n_keys: int, positions: DeviceArray | None = None
 ) -> tuple[DeviceArray, DeviceArray]:
-    """Sort *positions* (by default all) by *keys* below *n_keys*. Return the sorted keys and the sorted positions."""
+    """Sort *positions* of ratings (by default all) by *keys* below *n_keys*. Return the sorted keys and positions."""
     if positions is None:
         positions = plan.session.empty(keys.size, plan.problem.offset_type)
         iota(plan.session, positions)
@@ -55,7 +59,7 @@ def sort_positions(
 
 
 def gather_keys(plan: FactorizationPlan, keys: DeviceArray, order: DeviceArray) -> DeviceArray:
-    """Return the 32-bit *keys* at the positions *order*."""
+    """Return the 32-bit sort *keys* at the positions *order*, as a device array."""
     gathered = plan.session.empty(keys.size, np.uint32)
     enqueue_order(plan, "order", "gather_keys", order=order, items=keys, keys=gathered)
     return gathered
@@ -64,7 +68,7 @@ def gather_keys(plan: FactorizationPlan, keys: DeviceArray, order: DeviceArray) 
 def stable_order(
     plan: FactorizationPlan, keys: DeviceArray, n_keys: int, positions: DeviceArray | None = None
 ) -> tuple[DeviceArray, DeviceArray]:
-    """Sort *positions* (by default all, ascending) stably by their 32-bit *keys*, which are below *n_keys*.
+    """Sort *positions* of ratings (by default all, ascending) stably by their 32-bit *keys*, which are below *n_keys*.
 
     Returns
     -------
@@ -82,7 +86,7 @@ def stable_order(
 def number_runs(
     plan: FactorizationPlan, order: DeviceArray, a: DeviceArray, b: DeviceArray
 ) -> tuple[DeviceArray, DeviceArray]:
-    """Number the distinct pairs (a, b) of ratings. *order* groups equal pairs, and sets the order of the numbers.
+    """Number the distinct pairs (a, b) of ratings. *order* groups equal pairs, and the numbers follow this order.
 
     Returns
     -------
@@ -100,7 +104,7 @@ def number_runs(
 
 
 def gather_ratings(plan: FactorizationPlan, given: RatingArrays, order: DeviceArray) -> RatingArrays:
-    """Return the ratings at the positions *order*."""
+    """Return the ratings at the positions *order*, as device arrays."""
     gathered = {name: plan.session.empty(array.size, array.dtype) for name, array in given.items()}
     scope = given | {f"out_{name}": array for name, array in gathered.items()}
     enqueue_order(plan, "order", "gather_ratings", scope, order=order)
@@ -108,7 +112,7 @@ def gather_ratings(plan: FactorizationPlan, given: RatingArrays, order: DeviceAr
 
 
 def ordered_ratings(plan: FactorizationPlan, *, shuffle: bool, seed: Seed, by_item: bool = False) -> RatingArrays:
-    """Copy the ratings of *plan* to the device, by user, then item, or in another order.
+    """Copy the ratings of *plan* to the device: by user, then item; shuffled; or by item.
 
     Parameters
     ----------
@@ -137,21 +141,23 @@ def ordered_ratings(plan: FactorizationPlan, *, shuffle: bool, seed: Seed, by_it
 def sort_by_block(
     plan: FactorizationPlan, given: RatingArrays, kernel: str, n_keys: int, **arguments: Any
 ) -> tuple[DeviceArray, DeviceArray]:
-    """Sort the ratings by keys below *n_keys* that *kernel* computes. Return the sorted keys and the order."""
+    """Sort ratings by the keys below *n_keys* that *kernel* computes. Return the sorted keys and the order of the
+    ratings.
+    """
     keys = plan.session.empty(plan.problem.n, np.uint64)
     enqueue_order(plan, "block_order", kernel, {**given, **arguments}, keys=keys)
     return sort_positions(plan, keys, n_keys)
 
 
 def pack(plan: FactorizationPlan, given: RatingArrays, order: DeviceArray) -> DeviceArray:
-    """Return the ratings at the positions *order*. Each is four int32: user, item, bits of the value, 0."""
+    """Return the ratings at the positions *order*, packed in four int32 each: user, item, bits of the value, 0."""
     ratings = plan.session.empty(4 * plan.problem.n, np.int32)
     enqueue_order(plan, "block_order", "pack_ratings", given, order=order, ratings=ratings)
     return ratings
 
 
 def by_descending_degree(degrees: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the vertices that have ratings, sorted stably by descending number of ratings."""
+    """Return the users or items that have ratings, sorted stably by descending number of ratings."""
     rated = np.flatnonzero(degrees)
     keys = -degrees[rated]
     if degrees.max(initial=0) < 2**15:

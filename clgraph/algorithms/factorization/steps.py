@@ -1,4 +1,4 @@
-"""Predicted work of the steps of a sweep: the rows and ratings that they move, on CPUs and on GPUs.
+"""Predicted work of the training steps of a sweep: rows of factors and ratings that they move, on CPUs and on GPUs.
 
 The constants were fitted together with the constants of ``prices.py``, to the same measurements.
 """
@@ -27,12 +27,12 @@ NEAR_ROWS = 2.0**12
 
 
 def row_bytes(problem: FactorizationProblem, facts: DeviceFacts) -> int:
-    """Return the number of bytes that a row and its bias take in memory."""
+    """Return the number of bytes that a row of factors and its bias take in memory."""
     return row_layout(problem.rank, facts).padded * problem.number_type.itemsize + 4 * problem.biases
 
 
 def side_bytes(problem: FactorizationProblem, facts: DeviceFacts) -> tuple[float, float]:
-    """Return the number of bytes of all users' rows, and of all items' rows."""
+    """Return the number of bytes of all users' rows of factors, and of all items' rows."""
     (n_users, n_items), each = problem.ratings.shape, row_bytes(problem, facts)
     return float(each * n_users), float(each * n_items)
 
@@ -45,7 +45,7 @@ def cpu_steps(
     *,
     loads: float = CPU_STEP_LOADS,
 ) -> Work:
-    """Predict the work of all steps on a CPU. The steps load *user_rows* and *item_rows* rows from memory."""
+    """Predict the work of all training steps on a CPU, which load *user_rows* and *item_rows* rows from memory."""
     lines, cores = math.ceil(row_bytes(problem, facts) / 64), facts.compute_units
     users_bytes, items_bytes = side_bytes(problem, facts)
     moved = lines / (CPU_LOADS_UNDER_WAY * cores)
@@ -58,7 +58,7 @@ def cpu_steps(
 def gpu_steps(
     problem: FactorizationProblem, facts: DeviceFacts, *, near: bool = False, item_share: float = 1.0
 ) -> Work:
-    """Predict the work of all steps on a GPU. The share *item_share* of the steps moves the item's row.
+    """Predict the work of all training steps on a GPU. The item's row is moved in the share *item_share* of the steps.
 
     With *near*, rows of vertices with near numbers are found in a cache.
     """
@@ -76,5 +76,7 @@ def gpu_steps(
 
 
 def item_share_of(problem: FactorizationProblem) -> float:
-    """Return the share of the steps that move an item's row, if the row of each item is moved only once."""
+    """Return the share of the training steps that move an item's row of factors, if each item's row is
+    moved only once.
+    """
     return min(1.0, problem.n_rated_items / max(1, problem.n))

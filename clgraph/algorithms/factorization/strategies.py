@@ -1,4 +1,4 @@
-"""The strategies of factorization. A strategy's recipe prepares the ratings once and runs once per sweep."""
+"""Strategies of factorisation. A strategy's recipe prepares the ratings once, and then runs once per training sweep."""
 
 from __future__ import annotations
 
@@ -42,5 +42,7 @@ STRATEGIES = {
 
 
 def contenders(_problem: FactorizationProblem, _facts: DeviceFacts) -> tuple[str, ...]:
-    """Return the strategies that ``"auto"`` compares: one with locks, and three that prepare conflict-free steps."""
+    """Return the factorisation strategies that ``"auto"`` compares: one with locks, and three with
+    conflict-free steps.
+    """
     return "block_grid", "matching_edge", "diagonal", "edge_locked"

@@ -1,1 +1,1 @@
-"""Graphs on the host: their arrays, checks and statistics."""
+"""Graphs on the host: CSR arrays, checks and statistics."""

@@ -29,7 +29,7 @@ REDUCTIONS: dict[str, Callable[..., NDArray[Any]]] = {
 
 
 def check_arrays(offsets: NDArray[Any], columns: NDArray[Any], n_columns: int | None = None) -> None:
-    """Raise unless *offsets* and *columns* are valid CSR arrays.
+    """Raise an error unless *offsets* and *columns* are valid CSR arrays of a graph.
 
     The offsets must not decrease, and must lead from 0 to n_edges. The columns must be from 0 to *n_columns* - 1, or to
     n_vertices - 1 by default.
@@ -46,7 +46,9 @@ def check_arrays(offsets: NDArray[Any], columns: NDArray[Any], n_columns: int | 
 
 
 def check_rising(offsets: NDArray[Any], first: int = 0, name: str = "row_offsets") -> None:
-    """Raise if an item of *offsets* is below the item before. *offsets* is array *name* from position *first* on."""
+    """Raise an error if an item of the row *offsets* is below the item before. *first* is the position of the first
+    item.
+    """
     falls = offsets[1:] < offsets[:-1]
     if falls.any():
         at = int(falls.argmax())
@@ -59,7 +61,7 @@ def check_rising(offsets: NDArray[Any], first: int = 0, name: str = "row_offsets
 def merge_duplicates(
     offsets: NDArray[Any], columns: NDArray[np.int32], weights: NDArray[Any] | None, how: Duplicates
 ) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]:
-    """Merge repeated columns in sorted rows by the reduction *how*. If *how* is "error", raise if there are repeats."""
+    """Merge repeated columns in sorted CSR rows by the reduction *how*. If *how* is "error", repeats raise an error."""
     first = np.ones(columns.size, bool)
     np.not_equal(columns[1:], columns[:-1], out=first[1:])
     first[offsets[:-1][offsets[:-1] < columns.size]] = True
@@ -85,7 +87,7 @@ def merge_duplicates(
 
 
 def _sums(weights: NDArray[Any], starts: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-    """Return the sums of the runs of *weights* that begin at *starts*, and a mask of the sums that are wrong.
+    """Return the sums of the runs of *weights* that begin at *starts*, and a mask of sums that overflowed or are NaN.
 
     The mask is ``None`` if no sum can be wrong.
 
@@ -112,7 +114,7 @@ def as_csr_array(offsets: NDArray[Any], columns: NDArray[np.int32], data: NDArra
 def asymmetric_entry(
     offsets: NDArray[Any], columns: NDArray[np.int32], weights: NDArray[Any] | None, *, is_canonical: bool = False
 ) -> tuple[int, int] | None:
-    """Return an entry without a reverse of the same weight and multiplicity, or ``None`` if there is no such entry.
+    """Return a CSR entry without a reverse of the same weight and multiplicity, or ``None`` if every entry has one.
 
     The arrays are compared with their transpose, whose rows are sorted. Their own rows are first sorted by transposing
     twice, unless they are known to be sorted and without repeats (*is_canonical*).
@@ -149,7 +151,7 @@ def asymmetric_entry(
 
 
 def offset_dtype(n_edges: int) -> type[np.signedinteger[Any]]:
-    """Return the type of row offsets: int32 if possible, else int64.
+    """Return the integer type of the row offsets of *n_edges* entries: int32 if possible, else int64.
 
     Kernels compute indices slightly above the number of entries, which must fit int32, too.
     """
@@ -177,7 +179,7 @@ def as_integers(name: str, values: ArrayLike) -> NDArray[Any]:
 
 
 def check_range(name: str, vertices: NDArray[Any], n: int, first: int = 0) -> None:
-    """Raise unless all items of *vertices* are in ``[0, n)``. The first item has position *first* in errors."""
+    """Raise an error unless all vertex numbers are in ``[0, n)``. The message counts positions from *first* on."""
     # Negative numbers, read as unsigned integers, are very large, so one comparison finds all numbers outside 0 … n-1.
     if vertices.size and vertices.view(f"u{vertices.itemsize}").max() >= n:
         at = int(((vertices < 0) | (vertices >= n)).argmax())
@@ -186,7 +188,7 @@ def check_range(name: str, vertices: NDArray[Any], n: int, first: int = 0) -> No
 
 
 def as_weights(values: ArrayLike, m: int) -> NDArray[Any]:
-    """Return *values* as int32, int64, float32 or float64 weights. Raise if the shape is wrong or a weight is NaN."""
+    """Return edge weights as int32, int64, float32 or float64. A wrong shape or a NaN raises an error."""
     array = checked_array("the weights", values, GraphError)
     if array.shape != (m,):
         raise GraphError(f"the weights have shape {array.shape}; needed: one per edge, ({m},)")
@@ -210,13 +212,13 @@ def as_weights(values: ArrayLike, m: int) -> NDArray[Any]:
 
 
 def owned(array: NDArray[Any], given: object) -> NDArray[Any]:
-    """Return *array*, which was made from the user's *given*. If the two may share memory, return a copy of *array*."""
+    """Return *array*, which was made from the user's *given*, or a copy if the two may share memory."""
     apart = isinstance(given, np.ndarray) and not np.may_share_memory(array, given)
     return array if apart or isinstance(given, list | tuple) else array.copy()
 
 
 def as_ids(name: str, values: Any) -> NDArray[Any]:
-    """Return the ids in *values* as a one-dimensional array.
+    """Return the vertex ids in *values* as a one-dimensional array.
 
     An array is returned as it is, unless its elements are objects. Otherwise the result is an array of integers, of
     strings or of hashable objects.
@@ -253,7 +255,7 @@ def as_ids(name: str, values: Any) -> NDArray[Any]:
 
 
 def check_present(name: str, ids: NDArray[Any]) -> None:
-    """Raise if an id is missing (None, NaN, NaT, pandas' NA), because two rows without ids are not the same vertex."""
+    """Raise an error if a vertex id is missing (None, NaN, NaT, pandas' NA), because missing ids name no vertex."""
     kind = ids.dtype.kind
     if kind in "fc":
         missing = np.isnan(ids)
@@ -269,7 +271,7 @@ def check_present(name: str, ids: NDArray[Any]) -> None:
 
 
 def _is_missing(value: Any) -> bool:
-    """Return whether *value* is None or, like NaN, is not equal to itself."""
+    """Return whether an id is missing: None, or like NaN not equal to itself."""
     if value is None:
         return True
     try:
@@ -279,7 +281,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def number_ids(source: NDArray[Any], target: NDArray[Any], ids: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return the edges' ends as vertex numbers instead of ids, and the id of each vertex."""
+    """Return the ends of edges as vertex numbers instead of ids, and the id of each vertex."""
     kinds = {ends.dtype.kind for ends in (source, target) if ends.size}
     both = np.concatenate([source, target], dtype=object if len(kinds) > 1 else None)
     auto = isinstance(ids, str) and ids == "auto"

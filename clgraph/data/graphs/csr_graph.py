@@ -1,4 +1,4 @@
-"""The CSRGraph protocol: the part of a graph's interface that functions need to read its arrays."""
+"""The CSRGraph protocol: the part of a graph's interface that functions need to read the graph's arrays."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class CSRGraph(Protocol):
     def degrees(self) -> NDArray[Any]: ...
 
     def sources(self) -> NDArray[np.int32]:
-        """Return the row number of every stored entry."""
+        """Return the row number of every stored CSR entry of the graph."""
 
     def edge_list(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any] | None]:
-        """Return the sources, targets and weights of the edges; an undirected edge is listed once."""
+        """Return the sources, targets and weights of the graph's edges. An undirected edge is listed once."""

@@ -1,4 +1,4 @@
-"""Facts about the entries of a graph: whether rows are sorted, repeats, symmetry, and the range of weights."""
+"""Facts about the CSR entries of a graph: sorted rows, repeats, symmetry, and the range of the weights."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FACTORS = tuple(map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0xD6E8F
 
 
 class EntryFacts(NamedTuple):
-    """Four facts about the entries of valid CSR arrays. All of them have been computed."""
+    """Four facts about the entries of valid CSR arrays, all of which have been computed."""
 
     has_sorted_rows: bool  # True if the column indices do not decrease in any row.
     # True if two adjacent entries of a row have the same column. Unsorted rows may also have other repeats.
@@ -25,7 +25,7 @@ class EntryFacts(NamedTuple):
 
 
 class HostFacts:
-    """The facts of :class:`EntryFacts`. The host computes each fact on its first use."""
+    """The facts about CSR entries that :class:`EntryFacts` lists. The host computes each fact on its first use."""
 
     def __init__(self, offsets: NDArray[Any], columns: NDArray[np.int32], weights: NDArray[Any] | None) -> None:
         self._offsets, self._columns, self._weights = offsets, columns, weights
@@ -44,7 +44,7 @@ class HostFacts:
 
     @cached_property
     def is_symmetric(self) -> bool:
-        """Whether each entry has a reverse with the same weight and as many repeats. The arrays are not transposed.
+        """True if each entry has a reverse entry with the same weight and the same number of repeats.
 
         Each entry above the diagonal adds a hash of its ends and weight to a 64-bit sum. Each entry below the diagonal
         subtracts the hash of its reverse. So the sum of symmetric entries is 0. The sum of asymmetric entries is 0 with
@@ -80,7 +80,7 @@ def row_order(offsets: NDArray[Any], columns: NDArray[np.int32]) -> tuple[bool, 
 
 
 def rows_of(offsets: NDArray[Any], first: int, stop: int) -> NDArray[np.int64]:
-    """Return the row number of each of the entries *first* … *stop* − 1; there must be at least one entry."""
+    """Return the row number of each of the CSR entries *first* … *stop* − 1, of which there must be at least one."""
     if first == 0 and stop == offsets[-1]:
         return np.repeat(np.arange(offsets.size - 1), offsets[1:] - offsets[:-1])
     # If the two positions had another type than the offsets, numpy would convert all offsets to that type.
@@ -90,7 +90,7 @@ def rows_of(offsets: NDArray[Any], first: int, stop: int) -> NDArray[np.int64]:
 
 
 def _hashes(keys: NDArray[np.int64], weights: NDArray[Any] | None, part: slice) -> NDArray[np.uint64]:
-    """Return a hash for each entry, of the entry's key in *keys* and its weight in ``weights[part]``.
+    """Return a hash of each CSR entry, made of the entry's key in *keys* and its weight in ``weights[part]``.
 
     *keys* is overwritten.
     """
@@ -105,7 +105,7 @@ def _hashes(keys: NDArray[np.int64], weights: NDArray[Any] | None, part: slice) 
 
 
 def _bits(weights: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return the bits of the weights as integers. Two integers are equal if and only if the weights are equal."""
+    """Return the bits of edge weights as integers, which are equal if and only if the weights are equal."""
     if weights.dtype.kind == "f":
         weights = weights + weights.dtype.type(0)  # -0.0 becomes 0.0
     return weights.view(f"u{weights.itemsize}").astype(np.uint64, copy=False)

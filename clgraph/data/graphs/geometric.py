@@ -24,7 +24,7 @@ SIDE = 1 << 24
 
 
 class Points:
-    """Random points in a square, and a grid of square cells by which the points may be ordered.
+    """Random points in a square, and a grid of square cells by which the points may be sorted.
 
     A point is made from two random words. There are about *n* cells, or fewer. Cells are in the order of Morton's
     curve. Within a cell, points keep the order in which they were drawn.
@@ -38,7 +38,9 @@ class Points:
         self.cell_bits = (-(-SIDE // self.cell) - 1).bit_length()
 
     def words(self) -> NDArray[np.uint64]:
-        """Return the two random words of each point, in the order of the points' ids, shape (n, 2)."""
+        """Return the two random words of each point, which give its coordinates, in the order of the points' ids, shape
+        (n, 2).
+        """
         check_host_memory(f"n = {self.n}", BYTES_PER_VERTEX * self.n)
         words = random_words(self.key, 0, 0, 2 * self.n).reshape(-1, 2)
         if self.ids == "random":
@@ -48,7 +50,9 @@ class Points:
 
 
 class RandomGeometric(Points):
-    """The points of a random geometric graph. Two points are joined if their squared distance is at most *limit*."""
+    """The points of a random geometric graph. Two points are neighbours if their squared distance is at
+    most *limit*.
+    """
 
     def __init__(self, n: int, degree: float, seed: Seed, ids: Ids) -> None:
         n, self.degree = checked_count("n", n, MAX_VERTICES, least=0), checked_number("degree", degree)

@@ -74,7 +74,7 @@ class Graph(GraphArrays):
 
     @property
     def reverse(self) -> Graph:
-        """This graph with every edge reversed, computed on first use. An undirected graph is its own reverse."""
+        """The graph with every edge reversed, computed on first use. An undirected graph is its own reverse."""
         return self._reverse if self.directed else self
 
     @cached_property
@@ -87,7 +87,7 @@ class Graph(GraphArrays):
         return Graph._trusted(turned.indptr, columns, weighted, directed=True, ids=self.ids, sorted_rows=True)
 
     def sorted_pattern(self) -> Graph:
-        """Return this graph with sorted rows, and without weights, ids and repeated entries."""
+        """Return a copy of this graph with sorted rows, and without weights, ids and repeated entries."""
         pattern = as_csr_array(self.row_offsets, self.column_indices, np.ones(self.n_edges, bool))
         return Graph.from_scipy(pattern, directed=self.directed)
 
@@ -168,7 +168,7 @@ class Graph(GraphArrays):
     def from_scipy(
         cls, matrix: Any, *, directed: bool | None = None, asymmetry: Literal["error", "symmetrize"] | None = None
     ) -> Graph:
-        """Build a graph from a square scipy sparse array; its indices are checked.
+        """Build a graph from a square scipy sparse array, whose indices are checked.
 
         All arrays are copied, so the matrix may be changed afterwards.
 
@@ -216,13 +216,15 @@ class Graph(GraphArrays):
         return cls._trusted(offsets, columns, weights, directed=directed, sorted_rows=True)
 
     def _symmetrized(self) -> Graph:
-        """Return the undirected graph of all entries and their reverses. If two weights differ, the lesser counts."""
+        """Return the undirected graph of all entries and their reverses. If two weights differ, the lesser weight
+        counts.
+        """
         arrays = csr_of_pairs(self.n_vertices, self.sources(), *self.arrays[1:], directed=False, duplicates="min")
         return Graph._trusted(*arrays, sorted_rows=True)
 
     @classmethod
     def from_networkx(cls, graph: nx.Graph, weight: Weight = None) -> Graph:
-        """Build a graph from any networkx graph; parallel edges are kept.
+        """Build a graph from any networkx graph. Parallel edges are kept.
 
         Vertices are numbered in the order of ``graph.nodes``. The nodes become ``ids``, unless they are
         0, 1, 2, ….
@@ -258,17 +260,17 @@ class Graph(GraphArrays):
         return cls._trusted(*arrays, directed=directed, ids=edges.ids, sorted_rows=True)
 
     def _replaced(self, **fields: Any) -> Graph:
-        """Return this graph with some *fields* replaced. The new values are not checked."""
+        """Return a copy of this graph with some *fields* replaced. The new values are not checked."""
         known = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return Graph._trusted(**known | fields, sorted_rows=self.has_sorted_rows)
 
     def to_scipy(self) -> csr_array:
-        """Return the adjacency matrix. Its entries are the weights, or ``True`` in an unweighted graph."""
+        """Return the graph's adjacency matrix, whose entries are the weights, or ``True`` in an unweighted graph."""
         data = np.ones(self.n_edges, bool) if self.edge_weights is None else self.edge_weights
         return as_csr_array(self.row_offsets, self.column_indices, data)
 
     def to_networkx(self) -> nx.Graph:
-        """Return a networkx graph with the ids as nodes; a multigraph if there are parallel edges."""
+        """Return a networkx graph whose nodes are the vertex ids. It is a multigraph if there are parallel edges."""
         return networkx_graph(self)
 
     def expanded(self, k: int) -> Graph:

@@ -1,4 +1,4 @@
-"""The base class of Graph: its CSR arrays, their checks, and properties computed from them."""
+"""The base class of Graph: CSR arrays, checks of the arrays, and properties computed from the arrays."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class GraphArrays:
         ids: NDArray[Any] | None = None,
         sorted_rows: bool | None = None,
     ) -> Self:
-        """Return a graph of arrays that are valid by construction. *sorted_rows* is ``None`` if it is not known."""
+        """Return a graph of CSR arrays that are valid by construction. *sorted_rows* is ``None`` if it is not known."""
         graph = object.__new__(cls)
         offsets = row_offsets.astype(offset_dtype(column_indices.size), copy=False)
         graph._fill(offsets, column_indices, edge_weights, directed, ids)
@@ -109,7 +109,7 @@ class GraphArrays:
         self._fill(*state.values())
 
     def share_memory(self) -> Self:
-        """Return this graph with its arrays in shared memory, from which several GPUs read it at once.
+        """Return this graph with its arrays in shared memory, from which several GPUs read the arrays at once.
 
         Each of several GPUs has a process (see ``docs/devices.md``). If each call gives parts of a graph to these
         processes, the graph is copied to shared memory once, so that the calls need not copy it.
@@ -127,22 +127,24 @@ class GraphArrays:
 
     @cached_property
     def arrays(self) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]:
-        """Row offsets, columns and weights. Callers must not change them. A wrapped matrix may be unchecked."""
+        """The graph's row offsets, columns and weights. Callers must not change them. A wrapped matrix may be
+        unchecked.
+        """
         return self.row_offsets, self.column_indices, self.edge_weights
 
     @cached_property
     def n_vertices(self) -> int:
-        """Number of vertices."""
+        """Number of vertices of the graph."""
         return self.row_offsets.size - 1
 
     @cached_property
     def n_edges(self) -> int:
-        """Number of stored entries. An undirected edge counts twice, and a self-loop once."""
+        """Number of stored CSR entries. An undirected edge counts twice, and a self-loop once."""
         return self.column_indices.size
 
     @property
     def weight_dtype(self) -> np.dtype[Any] | None:
-        """Type of the weights; ``None`` for an unweighted graph."""
+        """Type of the edge weights; ``None`` for an unweighted graph."""
         return None if self.edge_weights is None else self.edge_weights.dtype
 
     @property
@@ -152,7 +154,7 @@ class GraphArrays:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the CSR arrays and weights."""
+        """Number of bytes of the graph's CSR arrays and edge weights."""
         weights = 0 if self.edge_weights is None else self.edge_weights.nbytes
         return self.row_offsets.nbytes + self.column_indices.nbytes + weights
 
@@ -170,39 +172,39 @@ class GraphArrays:
 
     @cached_property
     def has_sorted_rows(self) -> bool:
-        """Whether in every row the column indices never decrease."""
+        """True if in every row of the graph the column indices never decrease."""
         return row_order(self.row_offsets, self.column_indices)[0]
 
     @cached_property
     def vertex_numbers(self) -> dict[Any, int]:
-        """A dictionary from ids to vertex numbers. If several vertices have the same id, the least number is stored."""
+        """A dictionary from vertex ids to vertex numbers. An id of several vertices has the least of their numbers."""
         ids = [] if self.ids is None else self.ids.tolist()
         return dict(zip(reversed(ids), range(len(ids) - 1, -1, -1), strict=True))
 
     @cached_property
     def has_rising_ids(self) -> bool:
-        """Whether the ids are signed integers in strictly ascending order, so that a binary search finds an id."""
+        """True if the vertex ids are signed integers in strictly ascending order, which a binary search needs."""
         ids = self.ids
         return ids is not None and ids.dtype.kind == "i" and bool((ids[1:] > ids[:-1]).all())
 
     @cached_property
     def stats(self) -> GraphStats:
-        """Statistics of this graph for the cost model."""
+        """Statistics of this graph, from which the cost model predicts times."""
         return graph_stats(self)
 
     @cached_property
     def is_small(self) -> bool:
-        """Whether the host reads the whole graph in less time than kernel launches take."""
+        """True if the host reads the whole graph in less time than kernel launches take."""
         return self.n_vertices + self.n_edges < SMALL_ITEMS
 
     @property
     def is_measured(self) -> bool:
-        """Whether :attr:`stats` are known."""
+        """True if the statistics :attr:`stats` of the graph are known already."""
         return "stats" in vars(self)
 
     @property
     def locality(self) -> tuple[float, float]:
-        """The share of neighbours with far numbers, and the mean of log2(1 + difference of the numbers).
+        """Share of neighbours with far vertex numbers, and mean of log2(1 + difference of the vertex numbers).
 
         Both are estimated from a few entries until :attr:`stats` exist.
         """
@@ -212,7 +214,7 @@ class GraphArrays:
 
     @property
     def locality_in_order(self) -> tuple[float, float]:
-        """An estimate of :attr:`locality` in which a neighbour that is still in the cache does not count as far."""
+        """An estimate of :attr:`locality` in which neighbours that are still in the cache do not count as far."""
         return self._sampled_in_order[:2]
 
     @cached_property
@@ -221,7 +223,7 @@ class GraphArrays:
 
     @cached_property
     def guessed_stats(self) -> GraphStats:
-        """Rough estimates of statistics, to choose a strategy before :attr:`stats` are computed.
+        """Rough estimates of the graph's statistics, to choose a strategy before :attr:`stats` are computed.
 
         In small graphs all neighbours are assumed to be near.
         """
@@ -230,17 +232,17 @@ class GraphArrays:
 
     @cached_property
     def is_thin(self) -> bool:
-        """Whether no vertex has more than two entries. The frontier of a search then stays small."""
+        """True if no vertex has more than two entries. The frontier of a search then stays small."""
         return self.n_edges <= 2 * self.n_vertices and has_thin_rows(self.arrays[0])
 
     @cached_property
     def light_share(self) -> float:
-        """The share of sampled edges that weigh at most twice the least weight in the sample."""
+        """Share of sampled edges whose weight is at most twice the least weight in the sample."""
         return self._share_up_to(2.0)
 
     @cached_property
     def least_share(self) -> float:
-        """The share of sampled edges that have the least weight in the sample."""
+        """Share of sampled edges that have the least weight in the sample."""
         return self._share_up_to(1)
 
     def _share_up_to(self, factor: float) -> float:
@@ -253,15 +255,15 @@ class GraphArrays:
 
     @property
     def is_known_symmetric(self) -> bool:
-        """Whether it is known, without reading an array, that each entry has its reverse."""
+        """True if it is known, without reading an array, that each entry has a reverse entry."""
         return not self.directed
 
     def sources(self) -> NDArray[np.int32]:
-        """Return the row of every stored entry, int32, shape (n_edges,)."""
+        """Return the row of every stored CSR entry, int32, shape (n_edges,)."""
         return np.repeat(np.arange(self.n_vertices, dtype=np.int32), self.degrees)
 
     def edge_list(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any] | None]:
-        """Return sources, targets and weights of the edges. An undirected edge is listed once, its lesser end first."""
+        """Return the sources, targets and weights of all edges. Undirected edges are listed once, lesser end first."""
         rows, columns, weights = self.sources(), self.column_indices, self.edge_weights
         if self.directed:
             return rows, columns, weights
@@ -269,7 +271,7 @@ class GraphArrays:
         return rows[once], columns[once], None if weights is None else weights[once]
 
     def _require_fits(self, subject: str, max_entries: int | None = None) -> None:
-        """Raise an :class:`InputError` if there are too many vertices or entries.
+        """Raise an :class:`InputError` if the graph has too many vertices or entries for an algorithm.
 
         *subject* starts the last clause of the message, such as "partitions take".
         """
@@ -279,7 +281,7 @@ class GraphArrays:
             raise InputError(f"{n} vertices and {m} entries; {subject} at most {MAX_KERNEL_VERTICES} vertices{entries}")
 
     def require_reverses(self) -> None:
-        """Raise an :class:`InputError` unless each entry has its reverse, with any weight."""
+        """Raise an :class:`InputError` unless each entry of the graph has a reverse entry, with any weight."""
         if self.directed and (entry := asymmetric_entry(self.row_offsets, self.column_indices, None)):
             u, v = entry
             raise InputError(
@@ -288,7 +290,7 @@ class GraphArrays:
             )
 
     def is_symmetric(self) -> bool:
-        """Return whether each entry has a reverse with the same weight. This is always true for undirected graphs."""
+        """Return whether each entry has a reverse entry with the same weight. Undirected graphs always have."""
         return not self.directed or asymmetric_entry(*self.arrays) is None
 
 

@@ -47,7 +47,7 @@ def is_networkx(source: object) -> bool:
 
 
 def edges_of(graph: nx.Graph, weight: Weight) -> NetworkxEdges:
-    """Return the edges of *graph*; *weight* is as in :meth:`clgraph.Graph.from_networkx`."""
+    """Return the edges of a networkx *graph*. *weight* is as in :meth:`clgraph.Graph.from_networkx`."""
     if not is_networkx(graph):
         raise InputError(f"graph = {shown(graph)}; allowed: a networkx graph")
     with refusing("weight", weight, "None, an edge attribute, a function"):
@@ -114,7 +114,7 @@ def _called(weight: Callable[[Any, Any, Any], Any], u: Any, v: Any, attributes: 
 
 
 def _check_known(weight: Hashable, attributes: list[dict[Any, Any]]) -> None:
-    """Warn if there are edges but no edge has the attribute *weight*.
+    """Warn if the networkx graph has edges but none of the edges has the attribute *weight*.
 
     There is no warning if *weight* is "weight" and no edge has any attribute, because then the graph is unweighted.
     """
@@ -168,7 +168,9 @@ def networkx_graph(graph: CSRGraph) -> nx.Graph:
 
 
 def _all_plain(mappings: Iterable[Mapping[Any, Any]]) -> list[dict[Any, Any]]:
-    """Return *mappings* as dictionaries. Views that filter a graph are copied, because their ``len`` is slow."""
+    """Return *mappings* as dictionaries. Views that filter a networkx graph are copied, because their
+    ``len`` is slow.
+    """
     found: list[Any] = list(mappings)
     if {*map(type, found)} <= {dict}:
         return found

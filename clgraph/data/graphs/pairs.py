@@ -1,4 +1,4 @@
-"""Conversion of lists of (row, column) pairs to CSR arrays with sorted rows, on all cores."""
+"""Conversion of lists of (row, column) pairs to CSR arrays with sorted rows, on all CPU cores."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def csr_of_pairs(
     directed: bool,
     duplicates: Duplicates = "keep",
 ) -> CSRArrays:
-    """Return CSR arrays with sorted rows of the given pairs. Unless *directed*, the reverses of all pairs are added.
+    """Return CSR arrays with sorted rows of (row, column) pairs. Unless *directed*, the reverses of all pairs are
+    added.
 
     The pairs must have been checked. *duplicates* is as in :meth:`clgraph.Graph.from_edges`.
     """
@@ -46,7 +47,7 @@ def csr_of_pairs(
 
 
 def csr_of_blocks(n: int, blocks: list[Any], *, directed: bool, duplicates: Duplicates) -> CSRArrays:
-    """Return CSR arrays of several blocks of pairs, as :func:`csr_of_pairs` does for one block.
+    """Return CSR arrays of several blocks of (row, column) pairs, as :func:`csr_of_pairs` does for one block.
 
     Either all blocks have weights or none has. A list of blocks without weights is emptied, to save memory.
     """
@@ -61,7 +62,7 @@ def csr_of_blocks(n: int, blocks: list[Any], *, directed: bool, duplicates: Dupl
 
 
 def pack(rows: NDArray[Any], columns: NDArray[Any], column_bits: int = 32) -> NDArray[np.int64]:
-    """Return integer keys ``row << column_bits | column``. They sort in the same order as pairs (row, column)."""
+    """Return integer keys ``row << column_bits | column``, which sort in the same order as the pairs (row, column)."""
     keys = rows.astype(np.int64)
     keys <<= column_bits
     keys |= columns
@@ -69,7 +70,8 @@ def pack(rows: NDArray[Any], columns: NDArray[Any], column_bits: int = 32) -> ND
 
 
 def pack_blocks(blocks: list[Pairs], *, mirror: bool) -> NDArray[np.int64]:
-    """Return the keys of all pairs in *blocks*. With *mirror*, the keys of all reverses except self-loops are added.
+    """Return the integer keys of all pairs in *blocks*. With *mirror*, keys of reversed pairs are added, without
+    self-loops.
 
     The list *blocks* is emptied.
     """
@@ -91,7 +93,7 @@ def pack_blocks(blocks: list[Pairs], *, mirror: bool) -> NDArray[np.int64]:
 
 
 def distinct(values: NDArray[Number]) -> NDArray[Number]:
-    """Return the distinct *values*, sorted. numpy.unique uses a hash table, which took 100 times longer."""
+    """Return the distinct *values* in ascending order. numpy.unique uses a hash table, which took 100 times longer."""
     in_order = np.sort(values, axis=None)
     first = np.ones(in_order.size, bool)
     np.not_equal(in_order[1:], in_order[:-1], out=first[1:])
@@ -99,14 +101,16 @@ def distinct(values: NDArray[Number]) -> NDArray[Number]:
 
 
 def csr_from_keys(n: int, keys: NDArray[np.int64], *, unique: bool) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """Return the row offsets and columns of packed *keys*. The columns overwrite the memory of *keys*."""
+    """Return the row offsets and columns of CSR arrays from packed *keys*. The columns overwrite the
+    memory of *keys*.
+    """
     check_host_memory(f"a graph of {n} vertices", 8 * n)
     tell = begin("building", keys.size, "entries")
     _sort(keys)
     before = [-1, *keys[_CHUNK - 1 :: _CHUNK].tolist()]  # Item k of this list is the key in front of chunk k.
 
     def split(start: int) -> tuple[int, int, NDArray[np.int64]]:
-        """Overwrite the keys of the chunk at *start* by their columns.
+        """Overwrite the keys of the chunk at position *start* by their columns.
 
         Return the number of columns, the first row of the chunk, and the degrees of its rows.
         """
@@ -138,7 +142,9 @@ def csr_from_keys(n: int, keys: NDArray[np.int64], *, unique: bool) -> tuple[NDA
 
 
 class _Buckets(NamedTuple):
-    """A division of the entries into buckets of consecutive rows. Each is small enough to be sorted in the cache."""
+    """A division of CSR entries into buckets of consecutive rows. Each bucket is small enough to be sorted in the
+    cache.
+    """
 
     n: int
     column_bits: int
@@ -174,7 +180,7 @@ class _Buckets(NamedTuple):
 def sorted_csr(
     n: int, blocks: Sequence[WeightedPairs], *, mirror: bool = False, unique: bool = False
 ) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any]]:
-    """Return CSR arrays, with sorted rows, of blocks of weighted pairs.
+    """Return CSR arrays with sorted rows, made of blocks of weighted (row, column) pairs.
 
     Parallel entries keep their order. With *unique*, only the first of them is kept. With *mirror*, each pair except a
     self-loop is also stored in reverse. Weights get the common type of all blocks. The entries are divided into buckets
@@ -194,7 +200,7 @@ def sorted_csr(
     tell = begin("building", m, "entries")
 
     def fill(bucket: int) -> int:
-        """Sort the entries of *bucket* and write them to the CSR arrays, where the bucket begins.
+        """Sort the entries of *bucket*, and write them to the CSR arrays where the bucket begins.
 
         Return the number of entries that were written.
         """
@@ -228,7 +234,7 @@ def sorted_csr(
 
 
 def _ordered(keys: NDArray[np.int64], key_bits: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return *keys*, sorted stably, and the position in *keys* from which each key comes.
+    """Return *keys* in ascending order, sorted stably, and the position in *keys* from which each key comes.
 
     Each key has *key_bits* bits. The array *keys* is overwritten.
     """
@@ -245,7 +251,7 @@ def _ordered(keys: NDArray[np.int64], key_bits: int) -> tuple[NDArray[np.int64],
 
 
 def _mirrored(rows: NDArray[Any], columns: NDArray[Any], weights: NDArray[Any]) -> WeightedPairs:
-    """Return the pairs and their reverses: first every pair with its lesser end first, then the reverses.
+    """Return (row, column) pairs and their reverses: first every pair with its lesser end first, then the reverses.
 
     Parallel edges then have the same order in both directions.
     """
@@ -257,7 +263,7 @@ def _mirrored(rows: NDArray[Any], columns: NDArray[Any], weights: NDArray[Any]) 
 
 
 def _sort(keys: NDArray[np.int64]) -> None:
-    """Sort *keys* in place. The keys are divided at the median, and two cores sort the two halves."""
+    """Sort *keys* in place on two cores, each of which sorts the keys on one side of the median."""
     if keys.size < _CHUNK:
         keys.sort()
         return
@@ -273,7 +279,7 @@ def _chunks(blocks: Sequence[tuple[NDArray[Any], ...]]) -> Iterator[Any]:
 
 
 def in_threads(make: Callable[[Item], Made], items: Sequence[Item]) -> Iterator[Made]:
-    """Yield ``make(item)`` for each item, in order. Threads handle several items at a time."""
+    """Yield ``make(item)`` for each item, in order. Several threads call ``make`` at the same time."""
     if len(items) < 2:  # For a single item, starting a thread would take longer than the work itself.
         yield from map(make, items)
         return

@@ -1,4 +1,4 @@
-"""Counter-based random words: a function of seed, stream and position, the same here and in ``cl/common/philox.h``.
+"""Counter-based random words, a function of seed, stream and position. ``cl/common/philox.h`` makes the same words.
 
 The function is Philox4x64-10 of J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy
 as 1, 2, 3", SC 2011. numpy provides it as a bit generator.
@@ -21,14 +21,14 @@ _LOW = np.uint64(2**32 - 1)
 
 
 def key_of(seed: int) -> tuple[int, int]:
-    """Return the two words of the key for *seed*; a seed of more than 128 bits is hashed to 128 bits."""
+    """Return the two words of Philox's key for *seed*. A seed of more than 128 bits is hashed to 128 bits."""
     if seed >> 128:
         seed = int.from_bytes(np.random.SeedSequence(seed).generate_state(4).tobytes(), "little")
     return seed % 2**64, seed >> 64
 
 
 def random_words(key: tuple[int, int], stream: int, first_block: int, count: int) -> NDArray[np.uint64]:
-    """Return *count* random words of stream number *stream*, beginning with block *first_block*.
+    """Return *count* random 64-bit words of stream number *stream*, from the block *first_block* on.
 
     Block b has the four words that Philox makes from the counter (b, *stream*, 0, 0).
     """
@@ -46,7 +46,7 @@ def random_shorts(key: tuple[int, int], stream: int, first_block: int, count: in
 
 
 def below(words: NDArray[np.uint64], n: int) -> NDArray[np.uint64]:
-    """Map each of *words* to a number in [0, *n*): the high 64 bits of the product of the word and *n*."""
+    """Map each random word to a number in [0, *n*): the high 64 bits of the product of the word and *n*."""
     n_high, n_low = np.uint64(n >> 32), np.uint64(n & 0xFFFFFFFF)
     high, low = words >> np.uint64(32), words & _LOW
     low *= n_low
@@ -63,7 +63,7 @@ def below(words: NDArray[np.uint64], n: int) -> NDArray[np.uint64]:
 
 
 def in_chunks(what: str, unit: str, total: int, make: Callable[[slice], None], share: int = 1) -> None:
-    """Call *make* with each slice of *total* items, in threads, and report progress.
+    """Call *make* with each slice of *total* items, in several threads, and report the progress.
 
     A slice has ``CHUNK // share`` items.
     """

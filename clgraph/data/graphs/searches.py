@@ -1,4 +1,4 @@
-"""Breadth-first searches that stop early, from which the depth and reach of complete searches are estimated."""
+"""Breadth-first searches that stop early. The depth and reach of complete searches are estimated from them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MIN_LEVELS, _OF_SPACE = 4, 3.2
 
 
 class Search(NamedTuple):
-    """The size of a breadth-first search at the end of its last complete level, after which it was stopped."""
+    """The size of a breadth-first search that was stopped, at the end of its last complete level."""
 
     levels: int
     n_seen: int  # Number of vertices in all levels of the search together.
@@ -42,7 +42,7 @@ class Search(NamedTuple):
 
 
 def searched(graph: CSRGraph) -> dict[str, float]:
-    """Return the estimates of :func:`reach` from one long search and a few short ones.
+    """Return the estimated depth and reach of searches in *graph*, from one long search and a few short ones.
 
     The long search begins at the middle one of the vertices that have an edge.
     """
@@ -76,7 +76,7 @@ def searched(graph: CSRGraph) -> dict[str, float]:
 
 
 def _short_search(graph: CSRGraph, start: int) -> Search:
-    """Return the size of a search from *start* that stops at the limits of a short search.
+    """Return the size of a breadth-first search from *start* that stops at the limits of a short search.
 
     The level in which the search exceeds a limit is not counted. The kernel ``search_shortly`` does the same.
     """
@@ -98,14 +98,14 @@ def _short_search(graph: CSRGraph, start: int) -> Search:
 
 
 def _search(sizes: Sequence[int]) -> Search:
-    """Return the :class:`Search` of a search that had seen ``sizes[i]`` vertices after i levels."""
+    """Return the :class:`Search` of a breadth-first search that had seen ``sizes[i]`` vertices after i levels."""
     levels = len(sizes) - 1
     early = 1 << (levels.bit_length() - 2) if levels > 1 else 0
     return Search(levels, sizes[-1], sizes[-1] - sizes[-2] if levels else 1, sizes[early])
 
 
 def reach(searches: Sequence[Search], n_connected: int) -> dict[str, float]:
-    """Estimate how deep complete searches are, and what share of the *n_connected* vertices with edges they reach.
+    """Estimate the depth of complete searches, and the share that they reach of the *n_connected* vertices with edges.
 
     The first of *searches* is the long search. Searches from a vertex without an edge are ignored.
     """
@@ -124,7 +124,7 @@ def reach(searches: Sequence[Search], n_connected: int) -> dict[str, float]:
 
 
 def _extrapolated_depth(search: Search, n_connected: int, is_long: bool) -> float:
-    """Return the number of levels that a complete search would have if it kept growing as *search* has grown.
+    """Return the number of levels of a complete search, if it kept growing in the way in which *search* has grown.
 
     A search in a space grows as a power of its number of levels. A search around hubs grows exponentially. If there are
     few levels, only the long search shows which of the two it is.
@@ -166,7 +166,9 @@ def diameter_bound(graph: CSRGraph) -> int:
 
 
 def _levels(matrix: csr_array, start: int) -> tuple[int, int, int]:
-    """Search from *start*. Return the depth of the search, a vertex of the last level, and how many were reached."""
+    """Search breadth-first from *start*. Return the search's depth, a vertex of the last level, and the vertices
+    reached.
+    """
     # This import loads most of scipy, which statistics that a device computes do not need.
     from scipy.sparse.csgraph import breadth_first_order
 

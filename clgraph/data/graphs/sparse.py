@@ -19,7 +19,7 @@ _DTYPES = "?bBhHiIlLqQfdgFDG"
 
 
 def checked_matrix(matrix: Any) -> csr_array | csc_array | coo_array:
-    """Return a scipy matrix as a CSR, CSC or COO array with checked indices. It may share memory with *matrix*.
+    """Return a scipy matrix as a CSR, CSC or COO array with checked indices, which may share memory with *matrix*.
 
     scipy's compiled code trusts the indices, and also flags that the user may have set wrongly. It reads and writes
     wherever the indices point. So all of them are checked before compiled code runs. Repeated entries are kept. Zeros
@@ -101,7 +101,7 @@ def _compressed(matrix: Any, n: int, n_others: int) -> tuple[NDArray[Any], NDArr
 
 
 def _entries_of_blocks(matrix: Any) -> tuple[NDArray[Any], tuple[NDArray[Any], NDArray[Any]]]:
-    """Return the data, rows and columns of the nonzero values in the blocks of a BSR matrix."""
+    """Return the data, rows and columns of the nonzero values in the blocks of a scipy BSR matrix."""
     (n_rows, n_columns), (height, width) = matrix.shape, matrix.data.shape[1:]
     blocks, indices, offsets = _compressed(matrix, n_rows // height, n_columns // width)
     block, row, column = np.nonzero(blocks)

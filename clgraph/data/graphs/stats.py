@@ -1,4 +1,4 @@
-"""Statistics of a graph for the cost model: degrees, locality, a bound on the diameter."""
+"""Statistics of a graph for the cost model: degrees, locality, and a bound on the diameter."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _MIXED, _CLOSED = 2.5, 5.0
 
 @dataclass(frozen=True)
 class GraphStats:
-    """Statistics of one graph, computed before a strategy is chosen.
+    """Statistics of one graph. The cost model chooses a strategy from them.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class GraphStats:
 
     @cached_property
     def randomness(self) -> float:
-        """A measure of how random the vertex numbers are.
+        """A measure of how random the vertex numbers of the graph are, from 0 to 1.
 
         It is high if many vertices have lower numbers than all their neighbours, and if neighbours have far numbers.
         """
@@ -116,13 +116,14 @@ class GraphStats:
 
     @cached_property
     def degrees_and_shares(self) -> tuple[tuple[float, float], ...]:
-        """For each non-empty bin of degrees, from low to high: its mean degree and its share of the vertices."""
+        """For each non-empty bin of vertex degrees, from low to high: its mean degree and its share of the vertices."""
         counts = zip(self.degree_vertex_counts, self.degree_edge_counts, strict=True)
         return tuple([(edges / count, count / self.n_vertices) for count, edges in counts if count])
 
     @cached_property
     def irregularity(self) -> float:
-        """How irregularly the lengths of successive rows change, 0 … 1. Irregular lengths cause branch mispredictions.
+        """A measure of how irregularly the lengths of successive rows change, 0 … 1. High values mean branch
+        mispredictions.
 
         It is 0 for trees, and if all degrees are in one bin. It rises with the share of vertices in other bins and with
         the number of edges that close cycles.
@@ -136,7 +137,7 @@ class GraphStats:
 
 
 def graph_stats(graph: CSRGraph) -> GraphStats:
-    """Return the statistics of *graph*. Vertices and entries are sampled with fixed seeds."""
+    """Return the statistics of *graph*. Vertices and entries are sampled with fixed random seeds."""
     n, m = graph.n_vertices, graph.n_edges
     degrees = graph.degrees
     is_high = degrees >= _COUNTED_DEGREE if m >= _COUNTED_DEGREE else np.zeros(1, bool)
@@ -173,7 +174,7 @@ def graph_stats(graph: CSRGraph) -> GraphStats:
 
 
 def guessed_stats(n: int, m: int, far_share: float, mean_log2_distance: float, usual_distance: float) -> GraphStats:
-    """Return estimated statistics of a graph, from its sizes and the distances of sampled neighbours.
+    """Estimate the statistics of a graph from its sizes and from the distances of sampled neighbours.
 
     The estimate assumes that a search reaches all vertices and that all have the mean degree. A graph with few far
     neighbours is assumed to be a mesh or a band. Its searches are deep: each level advances by *usual_distance*, which
@@ -193,7 +194,7 @@ def guessed_stats(n: int, m: int, far_share: float, mean_log2_distance: float, u
 
 
 def _first_hook(graph: CSRGraph) -> dict[str, float]:
-    """Sample the forest in which every vertex hangs from its first neighbour, if that has a lower number."""
+    """Sample the forest in which every vertex is the child of its first neighbour, if that has a lower number."""
     n, offsets, columns = graph.n_vertices, graph.row_offsets, graph.column_indices
     sample = np.random.default_rng(1).integers(n, size=N_SAMPLES) if n > N_SAMPLES else np.arange(n)
     sample = sample[offsets[sample] < offsets[sample + 1]]
@@ -233,7 +234,7 @@ def _first_hook(graph: CSRGraph) -> dict[str, float]:
 
 
 def _tops(above: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Follow *above* from every vertex for up to ``MAX_CLIMB`` steps. Return where each path ends, and its steps.
+    """Follow parents (*above*) from every vertex for up to ``MAX_CLIMB`` steps. Return the end and length of each path.
 
     All paths are followed together, by pointer doubling.
     """
@@ -264,7 +265,7 @@ def _sampled_distances(graph: CSRGraph) -> NDArray[Any]:
 def sampled_locality(
     offsets: NDArray[Any], columns: NDArray[np.int32], *, in_order: bool = False
 ) -> tuple[float, float, float]:
-    """Estimate from a few entries the share of far neighbours and two statistics of the distances of neighbours.
+    """Estimate the share of far neighbours, and two statistics of the distances of neighbours, from a few entries.
 
     They are the mean of ``log2(1 + distance)`` and the 95th percentile of the distances. With *in_order*, a neighbour
     within a cache line of one of the four previous entries counts as distance 0 in the share and the mean, because a
@@ -291,6 +292,6 @@ def sampled_locality(
 
 
 def has_thin_rows(offsets: NDArray[Any]) -> bool:
-    """Return whether no row has more than two entries. For invalid *offsets* the result is meaningless."""
+    """Return whether no CSR row has more than two entries. For invalid *offsets* the result is meaningless."""
     parts = (offsets[first : first + _ROWS_AT_ONCE + 1] for first in range(0, offsets.size - 1, _ROWS_AT_ONCE))
     return all(int((part[1:] - part[:-1]).max()) <= 2 for part in parts)

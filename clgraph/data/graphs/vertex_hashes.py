@@ -1,4 +1,4 @@
-"""Hash functions of vertex numbers, 32 bits to 32 bits, with the same values here and in ``cl/common/hashes.h``.
+"""Hash functions of vertex numbers, from 32 bits to 32 bits. ``cl/common/hashes.h`` computes the same values.
 
 The colour of a vertex is the low bits of its hash. The functions are listed in the order of :data:`HASHES`; the first
 15 are used by default:
@@ -187,7 +187,9 @@ HASHES: dict[str, Callable[[Words], Words]] = {
 
 
 def hash_colors(name: str, n_vertices: int, bits: int) -> NDArray[np.int32]:
-    """Return the colours of the vertices, 0 … 2**bits − 1, by the hash function *name*; *bits* is 1 … 31."""
+    """Return a colour of *bits* bits for each vertex, 0 … 2**bits − 1, by the hash function *name*;
+    *bits* is 1 … 31.
+    """
     hashed = HASHES[name](np.arange(n_vertices, dtype=np.uint32))
     colors: NDArray[np.int32] = (hashed & np.uint32((1 << bits) - 1)).view(np.int32)
     return colors

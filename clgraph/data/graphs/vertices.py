@@ -1,4 +1,4 @@
-"""A graph without its edges, for results that were unpickled."""
+"""A graph without its edges, as unpickled results have it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clgraph.errors import MissingEdgesError
 
 
 class Vertices(Graph):
-    """The graph of an unpickled result: its vertices and their ids are known, but not its edges.
+    """The graph of an unpickled result. Its vertices and their ids are known, but its edges are not.
 
     Attributes
     ----------

@@ -77,11 +77,11 @@ class WrappedGraph(Graph):
         return object.__new__, (Graph,), self.kept().__getstate__()
 
     def again(self, *, weighted: bool, merged: bool, along_rows: bool) -> WrappedGraph:
-        """Return a new wrapper of the same matrix, for another call."""
+        """Return a new wrapper of the same scipy matrix, for another call."""
         return WrappedGraph(self.matrix, weighted=weighted, merged=merged, along_rows=along_rows)
 
     def kept(self) -> Graph:
-        """Return a graph with copies of the arrays, which is valid after the call."""
+        """Return a graph with copies of the matrix's arrays, which is still valid after the call."""
         arrays = (None if array is None else array.copy() for array in (self.row_offsets, *self.arrays[1:]))
         return Graph._trusted(*arrays, directed=self.directed, sorted_rows=self.has_sorted_rows)  # type: ignore[arg-type]
 
@@ -99,7 +99,7 @@ class WrappedGraph(Graph):
 
     @cached_property
     def facts(self) -> EntryFacts | HostFacts:
-        """Facts about the entries. If no device has found them, the host checks the arrays here.
+        """Facts about the entries of the matrix. If no device has found them, the host checks the arrays here.
 
         The host then computes each fact on its first use.
         """
@@ -119,7 +119,7 @@ class WrappedGraph(Graph):
 
     @property
     def glimpse(self) -> Hashable:
-        """A key for the cache of strategies that were chosen by estimates, for an unchecked matrix.
+        """A key of an unchecked matrix for the cache of strategies, made of sizes and sampled values.
 
         It holds the sizes and types of the arrays, and a few of their values. Two matrices with equal keys get the same
         strategy.
@@ -132,7 +132,7 @@ class WrappedGraph(Graph):
         )  # fmt: skip
 
     def check(self) -> None:
-        """Check the arrays on the host, if they are unchecked. This is meant for small graphs.
+        """Check the arrays of the matrix on the host, if they are unchecked. This is meant for small graphs.
 
         Raises
         ------
@@ -142,7 +142,7 @@ class WrappedGraph(Graph):
         _ = self.facts
 
     def must_merge(self, found: EntryFacts | HostFacts) -> bool:
-        """Return whether rows must be sorted and repeats merged.
+        """Return whether the rows of the matrix must be sorted and repeated entries merged.
 
         Unsorted rows are always sorted if repeats are to be merged, because not all repeats are found in them.
         """
@@ -161,14 +161,14 @@ class WrappedGraph(Graph):
         self.__dict__.update(arrays=arrays, n_edges=arrays[1].size)
 
     def admit(self, found: EntryFacts, stats: GraphStats, missing: Callable[[], EntryFacts] | None = None) -> None:
-        """Store the facts and statistics that kernels have found while they checked :attr:`arrays`.
+        """Store the facts and statistics of the matrix that kernels have found while they checked :attr:`arrays`.
 
         If order and symmetry were not checked yet, *missing* computes all facts when they are first needed.
         """
         self.__dict__.update(facts=found, measured_stats=stats, missing=missing, is_checked=True)
 
     def forget(self) -> None:
-        """Drop all values that were computed from the arrays, because the user may change the arrays from now on."""
+        """Drop all values that were computed from the matrix, because the user may change its arrays from now on."""
         for name in self.__dict__.keys() - {"matrix", "given", "weighted", "merged", "along_rows", "n_vertices"}:
             del self.__dict__[name]
         self.__dict__.update(arrays=self.given, is_checked=False, n_edges=self.given[1].size)
@@ -219,7 +219,7 @@ class WrappedGraph(Graph):
 
     @property
     def stats(self) -> GraphStats:
-        """The statistics of a checked matrix. For an unchecked matrix, an estimate from its sizes and a few entries."""
+        """Statistics of a checked matrix. For an unchecked matrix, an estimate from its sizes and a few entries."""
         if not self.is_checked:
             return self.guessed_stats
         if not self.is_measured:
@@ -241,7 +241,7 @@ def is_unread(problem: Any) -> bool:
 def wrap_graph(
     source: Any, *, weight: Weight = None, weighted: bool = False, merged: bool = True, along_rows: bool = False
 ) -> Graph:
-    """Return *source* as a graph for one call. Unlike :func:`as_graph`, this does not copy a CSR matrix.
+    """Return *source* as a graph for one call. Unlike :func:`as_graph`, this function does not copy a CSR matrix.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ def wrap_graph(
 
 
 def fits(matrix: Any) -> bool:
-    """Return whether the arrays of *matrix* have types and shapes that clgraph can use without a copy.
+    """Return whether the arrays of a scipy *matrix* have types and shapes that clgraph can use without a copy.
 
     Apart from the sizes, the values in the arrays are not checked.
     """

@@ -1,1 +1,1 @@
-"""The scikit-learn estimator."""
+"""The estimator of matrix factorisation in scikit-learn's form."""

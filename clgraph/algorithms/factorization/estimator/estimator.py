@@ -1,4 +1,4 @@
-"""The factorisation as a scikit-learn estimator."""
+"""Matrix factorisation as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FORM = ("n_features_in_", "feature_names_in_", "_fitted_on_pairs")
 
 
 class SGDMatrixFactorization(SavedFactorization):
-    """Low-rank factorisation of a sparse users x items matrix of ratings by stochastic gradient descent.
+    """Low-rank factorisation of a sparse users × items matrix of ratings by stochastic gradient descent.
 
     A rating is predicted as ``mean + user_bias + item_bias + user_factors . item_factors``. One epoch makes a gradient
     step on each rating. A step's loss is the squared error plus *regularization* times the squared norms of the rows
@@ -214,7 +214,7 @@ class SGDMatrixFactorization(SavedFactorization):
     def partial_fit(
         self, X: Any, y: Any = None, *, n_epochs: int = 1, eval_set: Any = None, callback: Callback | None = None
     ) -> SGDMatrixFactorization:
-        """Continue training for *n_epochs* from the current factors, on the same or other ratings.
+        """Continue training the factorisation for *n_epochs* from the current factors, on the same or on other ratings.
 
         Users, items and mean stay as in the first fit, and the learning rate's schedule continues. Every call prepares
         its ratings again, so few calls with many epochs are cheaper. :meth:`fit` describes the other parameters.
@@ -252,7 +252,7 @@ class SGDMatrixFactorization(SavedFactorization):
         self, ratings: Ratings, start: Factors, known: Ratings, history: list[Epoch], n_epochs: int, eval_set: Any,
         callback: Callback | None, mean: float | None = None,
     ) -> SGDMatrixFactorization:  # fmt: skip
-        """Train from *start* on *ratings*, and keep the result of all completed epochs."""
+        """Train the factorisation from *start* on *ratings*, and keep the result of all completed epochs."""
         check_callback("callback", callback)
         verbose = checked_count("verbose", self.verbose, _MAX_EPOCHS, least=-_MAX_EPOCHS)
         tol = None if self.tol is None else checked_number("tol", self.tol, -math.inf)
@@ -286,7 +286,7 @@ class SGDMatrixFactorization(SavedFactorization):
         return self
 
     def _engine(self, ratings: Ratings, **options: Any) -> Training:
-        """Return an object that trains on *ratings*, on one device or several."""
+        """Return an object that trains a factorisation of *ratings*, on one device or on several devices."""
         if self.devices is None:
             return Factorization(as_session(self.session), ratings, **options)
         if self.session is not None:

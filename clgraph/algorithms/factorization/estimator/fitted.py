@@ -29,7 +29,8 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     """The methods of :class:`clgraph.SGDMatrixFactorization` that use the fitted factors."""
 
     def transform(self, X: Any) -> NDArray[np.float32]:
-        """Return factor rows for the users of *X*, known or new, by folding them in.
+        """Return rows of factors for the users of *X*, known or new, by folding the users in: the item factors stay
+        fixed.
 
         A user's row minimises the squared errors of the user's ratings plus *regularization* times their number times
         the row's squared norm, with fixed item factors. This is the loss of ``fit``, solved for one user. With biases,
@@ -150,7 +151,9 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return predict_pairs(self._factors(), self.mean_, users, items)
 
     def _pair_numbers(self, X: Any) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return the numbers of the users and items of the pairs *X*, or -1 for each unknown user or item."""
+        """Return the user and item numbers of the pairs *X*, with -1 for each user or item that the fit
+        does not know.
+        """
         users, items = pair_ids(validate_data(self, X, reset=False, dtype=None))
         return self._known.user_index(users, default=-1), self._known.item_index(items, default=-1)
 
@@ -164,7 +167,9 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     # ---- inputs
 
     def _ratings(self, X: Any, y: Any = None, *, reset: bool) -> Ratings:
-        """Return *X* and *y* as Ratings. With *reset*, later calls expect the same form and items."""
+        """Return the arguments *X* and *y* as Ratings. With *reset*, later calls expect the same form and the same
+        items.
+        """
         if isinstance(X, Ratings):
             if reset:
                 self._fitted_on_pairs = False
@@ -180,11 +185,11 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return ratings_of_pairs(*validate_data(self, X, y, reset=reset, dtype=None, y_numeric=True))
 
     def _numbered(self, X: Any, y: Any = None, *, known: Ratings | None = None) -> Ratings:
-        """Return *X* and *y* as Ratings with the user and item numbers of *known* (default: the ratings of the fit)."""
+        """Return *X* and *y* as Ratings with the user and item numbers of *known*, by default the fit's numbers."""
         return numbered_as(known or self._known, self._ratings(X, y, reset=False), new_users=False)
 
     def _evaluation(self, eval_set: Any, known: Ratings) -> tuple[Ratings | None, UnseenPairs | None]:
-        """Return the ratings of *eval_set*, numbered as in *known*, and the pairs with unknown users or items."""
+        """Return the ratings of *eval_set* with the numbers of *known*, and the pairs whose user or item is unknown."""
         if eval_set is None:
             return None, None
         X, y = eval_set if isinstance(eval_set, tuple) and len(eval_set) == 2 else (eval_set, None)
@@ -211,7 +216,7 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
 
 def are_pairs(X: Any) -> bool:
-    """Return whether *X* is a dense array, frame or list with two columns."""
+    """Return whether *X* is a dense array, frame or list with two columns, and so a list of (user, item) pairs."""
     if isinstance(X, Ratings) or issparse(X):
         return False
     with refusing("X", X, "Ratings, a scipy sparse array, or a dense array of ratings or pairs"):
@@ -220,18 +225,22 @@ def are_pairs(X: Any) -> bool:
 
 
 def pair_ids(pairs: NDArray[Any]) -> tuple[ArrayLike, ArrayLike]:
-    """Return user ids and item ids. Object columns become lists, which later become numeric if all are numbers."""
+    """Return the user ids and the item ids of *pairs*. Object columns become lists, then numeric arrays if all are
+    numbers.
+    """
     users, items = (column.tolist() if column.dtype == object else column for column in pairs.T)
     return users, items
 
 
 def ratings_of_pairs(pairs: NDArray[Any], values: NDArray[Any]) -> Ratings:
-    """Return the ratings *values* of *pairs*. Several ratings of one pair are replaced by their mean."""
+    """Return the ratings *values* of (user, item) *pairs*. Several ratings of one pair are replaced by their mean."""
     return Ratings.from_triples(*pair_ids(pairs), values, ids="compact", duplicates="mean")
 
 
 def ratings_of_matrix(X: Any) -> Ratings:
-    """Return the stored entries of a sparse array, or all entries of a dense array, as Ratings."""
+    """Return the entries of a matrix as Ratings: the stored entries of a sparse array, or all entries
+    of a dense array.
+    """
     if issparse(X):
         return Ratings.from_scipy(X)
     users, items = np.indices(X.shape, np.int32)
@@ -240,7 +249,9 @@ def ratings_of_matrix(X: Any) -> Ratings:
 
 
 def split_pairs(known: Ratings, pairs: NDArray[Any], values: NDArray[Any]) -> tuple[Ratings, UnseenPairs]:
-    """Return the ratings of *pairs* with known user and item, numbered as in *known*, and the other pairs."""
+    """Return the ratings of *pairs* whose user and item are *known*, with the numbers of the fit, and
+    the other pairs.
+    """
     ratings = ratings_of_pairs(pairs, values)
     assert ratings.user_ids is not None
     assert ratings.item_ids is not None
@@ -256,7 +267,9 @@ def split_pairs(known: Ratings, pairs: NDArray[Any], values: NDArray[Any]) -> tu
 
 
 def numbered_as(known: Ratings, ratings: Ratings, *, new_users: bool) -> Ratings:
-    """Return *ratings* numbered as in *known*, matched by ids if both have ids. *new_users* keep their numbers."""
+    """Return *ratings* with the user and item numbers of *known*, by ids if both have ids. *new_users* keep their
+    numbers.
+    """
     if ratings is known:
         return ratings
     users, items, n_users = ratings.users, ratings.items, ratings.n_users
@@ -275,7 +288,9 @@ def numbered_as(known: Ratings, ratings: Ratings, *, new_users: bool) -> Ratings
 
 
 def _matched(kind: str, numbers: NDArray[np.int32], ids: ArrayLike, index: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Translate *numbers* of users or items (*kind*) to the numbers of the fit. *index* has these, -1 if unknown."""
+    """Translate *numbers* of users or items (*kind*) to the numbers of the fit. The array *index* has them; -1 is
+    unknown.
+    """
     found: NDArray[np.int32] = index[numbers]
     if found.size and found.min() < 0:
         name = np.asarray(ids).tolist()[numbers[int((found < 0).argmax())]]

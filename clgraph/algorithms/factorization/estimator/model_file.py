@@ -1,4 +1,4 @@
-"""Save and load fitted models as numpy archives without pickles."""
+"""Save and load fitted factorisation models as numpy archives without pickles."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOST = float(np.finfo(np.float32).max)
 
 
 def write_model(path: str | os.PathLike[str], settings: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-    """Write *settings*, which must be JSON-serialisable, and the *arrays* that are not ``None``.
+    """Write a model file from *settings*, which must be JSON-serialisable, and the *arrays* that are not ``None``.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def write_model(path: str | os.PathLike[str], settings: Mapping[str, Any], array
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Raise an InputError unless a model can be written to *path*. No file is created or changed."""
+    """Raise an InputError unless a model can be written to *path*. This check creates and changes no file."""
     target = os.path.realpath(path)
     try:
         if os.path.isdir(target):
@@ -60,7 +60,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 
 def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return the settings and arrays of a file that :func:`write_model` has written.
+    """Return the settings and the arrays of a model file that :func:`write_model` has written.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
 def check_model(
     settings: Mapping[str, Any], arrays: Mapping[str, Any], factors: Factors, defaults: Mapping[str, Any]
 ) -> None:
-    """Raise an InputError unless the model that :func:`read_model` returned can predict and be trained further.
+    """Raise an InputError unless the model that :func:`read_model` has read can predict and can be trained further.
 
     Parameters
     ----------
@@ -116,7 +116,9 @@ def check_model(
 
 
 def check_factors(factors: Factors) -> tuple[int, int]:
-    """Return the numbers of users and items, or raise a ValueError if shapes, types or values are wrong."""
+    """Check a model's *factors*, and return the numbers of users and items. A wrong shape, type or value is a
+    ValueError.
+    """
     users, items, *biases = factors
     if np.ndim(users) != 2 or np.ndim(items) != 2 or not 1 <= users.shape[1] <= MAX_RANK:
         found = f"{np.shape(users)} and {np.shape(items)}"

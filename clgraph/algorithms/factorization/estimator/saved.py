@@ -1,4 +1,4 @@
-"""Copying an estimator, and saving and loading a fitted one."""
+"""Copying, saving and loading an estimator of matrix factorisation."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _PLACES = ("session", "devices", "client")
 
 
 class SavedFactorization(FittedFactorization):
-    """The methods of :class:`clgraph.SGDMatrixFactorization` that copy, save and load it."""
+    """The methods of :class:`clgraph.SGDMatrixFactorization` that copy, save and load the estimator."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to *path* atomically, for :meth:`load`.
+        """Write the fitted model to the file *path* atomically. :meth:`load` reads it.
 
         The file is an ``.npz`` archive, whatever its name, without pickles. It holds the parameters except *session*
         and *devices* (and *random_state* if it is not an integer), the factors, the history, the ids, and the items
@@ -55,7 +55,7 @@ class SavedFactorization(FittedFactorization):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, session: SessionLike = None) -> Self:
-        """Return the model that :meth:`save` has written to *path*. Further training runs on *session*.
+        """Return the model that :meth:`save` has written to the file *path*. Further training runs on *session*.
 
         Raises
         ------

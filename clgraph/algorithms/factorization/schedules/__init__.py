@@ -1,1 +1,1 @@
-"""Strategies of factorization: ways to prevent simultaneous steps on one vertex."""
+"""Strategies of factorisation: ways to prevent simultaneous training steps on one user or item."""

@@ -1,4 +1,6 @@
-"""Sweeps over blocks of the matrix, block-diagonal by block-diagonal (BlkDiag; cl/factorization/block_diagonal.cl)."""
+"""Training sweeps over blocks of the matrix, one block-diagonal at a time (BlkDiag;
+cl/factorization/block_diagonal.cl).
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ _BLOCKS_PER_UNIT = 4  # A block-diagonal has at least this number of blocks per 
 def block_diagonal(
     problem: FactorizationProblem, facts: DeviceFacts, *, shape: tuple[int, int] | None = None, seed: Seed = 0
 ) -> Recipe:
-    """Return the recipe of a sweep over block-diagonals; a work-group keeps its block's rows in local memory.
+    """Return the recipe of a sweep over block-diagonals, in which a work-group keeps its block's rows in local memory.
 
     *shape* is the number of users and of items of a block. By default blocks fill the local memory, or are smaller so
     that a block-diagonal has blocks for every compute unit. The order is fixed, so *seed* has no effect.
@@ -44,7 +46,7 @@ def block_diagonal(
 
 
 class BlockDiagonals:
-    """The step that sweeps over block-diagonals, with one launch for each, or several for a long one.
+    """A training sweep over the block-diagonals of the matrix, with one or several launches per block-diagonal.
 
     Attributes
     ----------
@@ -99,7 +101,7 @@ class BlockDiagonals:
         )
 
     def run(self) -> None:
-        """Enqueue one sweep."""
+        """Enqueue one training sweep over the block-diagonals."""
         launches = (
             (launch_over(self._superstep, end - first, first_block=first, end_block=end), n_ratings)
             for (first, end), n_ratings in zip(pairwise(self._cuts), self._n_ratings, strict=True)
@@ -108,7 +110,7 @@ class BlockDiagonals:
 
 
 def _chosen(plan: FactorizationPlan, n: int, predicate: str, item: str = "i", **arrays: DeviceArray) -> DeviceArray:
-    """Return the value of *item* for each i below *n* that satisfies *predicate*.
+    """Return, for each i below *n* that satisfies *predicate*, the value of *item*; both are kernel expressions.
 
     *item* and *predicate* are expressions of ``i`` and *arrays*.
     """
@@ -120,14 +122,14 @@ def _chosen(plan: FactorizationPlan, n: int, predicate: str, item: str = "i", **
 
 
 def block_shape(problem: FactorizationProblem, facts: DeviceFacts) -> tuple[int, int]:
-    """Return the default numbers of users and items of a block: powers of two. Their rows fit the local memory."""
+    """Return the default numbers of users and items of a block: powers of two whose rows fit the local memory."""
     most, wanted = _most_rows(problem, facts), _BLOCKS_PER_UNIT * facts.compute_units
     rows, columns = (1 << max(4, min(most // 2, n // wanted)).bit_length() - 1 for n in problem.ratings.shape)
     return rows, columns
 
 
 def _most_rows(problem: FactorizationProblem, facts: DeviceFacts) -> int:
-    """Return how many float32 rows fit the local memory. Rows of users and rows of items count alike."""
+    """Return the number of float32 rows of factors, of users and items together, that fit the local memory."""
     room = min(facts.local_mem_bytes, _CPU_LOCAL_BYTES) if facts.is_cpu else facts.local_mem_bytes
     # In local memory, a user or item takes a row of factors, a bias and a flag.
     row_bytes = 4 * row_layout(problem.rank, facts).padded + 8

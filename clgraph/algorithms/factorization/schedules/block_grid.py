@@ -1,4 +1,6 @@
-"""Sweeps over a grid of blocks. Blocks that run together share no vertex (cl/factorization/block_grid.cl)."""
+"""Training sweeps over a grid of blocks. Blocks that run together share no user or item
+(cl/factorization/block_grid.cl).
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,7 @@ def block_grid(
     barrier: str = "auto",
     seed: Seed = 0,
 ) -> Recipe:
-    """Return the recipe of a sweep over a grid of *n_groups* × *n_groups* blocks.
+    """Return the recipe of a training sweep over a grid of *n_groups* × *n_groups* blocks of the matrix.
 
     In each step *n_groups* blocks without a common vertex run at the same time, one per work-group. By default the
     number suits the ratings and the device.
@@ -90,7 +92,7 @@ def block_grid(
 
 
 def _deal(plan: FactorizationPlan, *, seed: int) -> dict[str, DeviceArray]:
-    """Deal users and items to parts, sort the ratings by block and cut the blocks into tiles.
+    """Deal users and items to the parts of a block grid, sort the ratings by block, and cut the blocks into tiles.
 
     Returns
     -------
@@ -138,7 +140,7 @@ def _deal(plan: FactorizationPlan, *, seed: int) -> dict[str, DeviceArray]:
 
 
 def grid_groups(stats: RatingsStats, facts: DeviceFacts) -> int:
-    """Return the default number of parts into which block_grid cuts the users, and also the items.
+    """Return the default number of parts into which block_grid cuts the users, and likewise the items.
 
     Each step costs a wait, and each group processes its share of the ratings. So the best number is near
     √(n_ratings / w), if w ratings take the time of a wait. More groups than fit on the device do not help.
@@ -149,18 +151,20 @@ def grid_groups(stats: RatingsStats, facts: DeviceFacts) -> int:
 
 
 class BlockSteps:
-    """A sweep with one launch per step, or several launches for a long step."""
+    """A training sweep over a grid of blocks, with one launch per step, or several launches for a long step."""
 
     def __init__(self, plan: FactorizationPlan) -> None:
         self._plan, self._n_groups = plan, plan.setting.values["n_groups"]
         self._step = plan.program(_SOURCE).bind("block_step", 1, plan.scope, step=0, first_group=0)
 
     def run(self) -> None:
-        """Enqueue one sweep."""
+        """Enqueue one training sweep over the grid of blocks."""
         wait_by_slices(self._plan, self._steps())
 
     def _steps(self) -> Iterator[tuple[Any, int]]:
-        """Enqueue the steps. Yield the event and the approximate number of ratings of each launch."""
+        """Enqueue the steps of a sweep over a block grid. Yield the event and the approximate ratings
+        of each launch.
+        """
         problem, facts, all_groups = self._plan.problem, self._plan.session.facts, self._n_groups
         n_cuts, units = -(-problem.n // (all_groups * slice_size(problem, facts))), facts.compute_units
         together = all_groups if n_cuts <= 1 else max(1, all_groups // (n_cuts * units)) * units
@@ -172,7 +176,7 @@ class BlockSteps:
 
 
 def _chain(vectors: int) -> int:
-    """Return how many consecutive steps compute their products together: two, or one if registers are few."""
+    """Return the number of successive steps that compute their products together: two, or one if registers are few."""
     return 1 if vectors > _MAX_CHAINED_VECTORS else 2
 
 
@@ -196,7 +200,7 @@ def _checked_lanes(lanes: int, layout: RowLayout, facts: DeviceFacts) -> int:
 
 
 def _local_bytes(lanes: int, layout: RowLayout, facts: DeviceFacts) -> int:
-    """Return the bytes of local memory of a work-group: ``shared_t`` of the kernel file, alignment, and other words."""
+    """Return the local memory of a work-group in bytes: ``shared_t`` of the kernel file, alignment, and other words."""
     width = facts.sub_group_size
     if lanes == width:
         return 0
@@ -204,7 +208,7 @@ def _local_bytes(lanes: int, layout: RowLayout, facts: DeviceFacts) -> int:
 
 
 def balanced_parts(degrees: NDArray[np.int64], n_parts: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    """Return the part of each vertex. The sums of degrees of the parts are nearly equal.
+    """Return the part of each user or item, such that the parts have nearly equal numbers of ratings.
 
     The vertices of the highest degrees go one by one to the part with the least sum so far (Graham's LPT rule). The
     other vertices fill up the parts in random order.

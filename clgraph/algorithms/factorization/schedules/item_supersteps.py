@@ -1,4 +1,6 @@
-"""Supersteps in which a slot keeps an item's row (cl/factorization/item_block.cl): AGM-N and SGM of the study."""
+"""Supersteps in which a slot keeps an item's row of factors (cl/factorization/item_block.cl): AGM-N and SGM of the
+study.
+"""
 
 from __future__ import annotations
 
@@ -111,7 +113,7 @@ def _ranks_and_blocks(
 def _is_wide(
     plan: FactorizationPlan, ranks: DeviceArray, steps: DeviceArray, n_steps: int, block_size: int, n_slots: int
 ) -> NDArray[np.bool_]:
-    """Return a mask of the supersteps that have ratings for the slots of more than one work-group."""
+    """Return a mask of the supersteps whose ratings occupy the slots of more than one work-group."""
     is_wide = plan.session.zeros(n_steps, np.uint32)
     enqueue_order(
         plan,
@@ -128,7 +130,7 @@ def _is_wide(
 
 
 class ItemSupersteps(Supersteps):
-    """A sweep over blocks of items, one block after the other. A slot keeps the row of an item during a block.
+    """A training sweep over blocks of items, one block after the other. A slot keeps an item's row during a block.
 
     The supersteps of a block are the matchings that contain its ratings. With *by_degree*, blocks are filled by
     descending degree, and each block has matchings of its own. Otherwise blocks are filled in the order of item

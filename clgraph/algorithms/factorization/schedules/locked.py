@@ -1,4 +1,6 @@
-"""Strategies that lock vertices during a sweep (edge_locked.cl, node_locked.cl), and Hogwild, which does not lock."""
+"""Training strategies that lock users and items in a sweep (edge_locked.cl, node_locked.cl), and
+Hogwild without locks.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ Team = Literal["work_item", "sub_group"]
 
 
 def hogwild(problem: FactorizationProblem, facts: DeviceFacts, *, shuffle: bool = True, seed: Seed = 0) -> Recipe:
-    """Return the recipe of steps on all ratings at once. Steps that share a vertex may overwrite each other's changes.
+    """Return the recipe of training steps on all ratings at once. Steps on one user or item may overwrite each other.
 
     With *shuffle* ratings are visited in a random order, which *seed* determines. Otherwise they are sorted by user,
     then item, so that neighbouring work-items conflict. This baseline does not keep the serial semantics.
@@ -46,7 +48,7 @@ def hogwild(problem: FactorizationProblem, facts: DeviceFacts, *, shuffle: bool 
 
 
 def edge_locked(problem: FactorizationProblem, facts: DeviceFacts, *, shuffle: bool = True, seed: Seed = 0) -> Recipe:
-    """Return the recipe that locks both vertices of a rating, makes a step on the rating, and unlocks.
+    """Return the recipe that, for each rating, locks its user and item, makes a training step, and unlocks them.
 
     A rating with a locked vertex is deferred. With *shuffle* ratings are visited in a random order, which *seed*
     determines. Otherwise they are sorted by user, then item, so that neighbouring work-items compete for one lock.
@@ -71,7 +73,7 @@ def node_locked(
     shuffle: bool = True,
     seed: Seed = 0,
 ) -> Recipe:
-    """Return the recipe in which a team of work-items keeps the row of an item and locks only users.
+    """Return the recipe in which a team of work-items keeps an item's row of factors and locks only users.
 
     Ratings of locked users are deferred. *per* is the team that owns an item: a slot ("work_item"), or a whole
     "sub_group", which is the default if items have enough ratings. A team locks at most *locks* users at a time. With
@@ -106,7 +108,7 @@ def hybrid_locked(
     shuffle: bool = True,
     seed: Seed = 0,
 ) -> Recipe:
-    """Return the recipe of one pass of :func:`node_locked`, followed by :func:`edge_locked` on deferred ratings.
+    """Return the recipe of one pass of :func:`node_locked`, followed by :func:`edge_locked` on the deferred ratings.
 
     The options are the same as in :func:`node_locked`.
     """
@@ -132,13 +134,15 @@ def hybrid_locked(
 def _prepare(
     plan: FactorizationPlan, *, source: str, shuffle: bool, seed: Seed, by_item: bool = False
 ) -> dict[str, Any]:
-    """Return the ordered ratings, and an array for the lengths of the lists that the kernels of *source* fill."""
+    """Return the ordered ratings, and an array for the lengths of the lists of deferred ratings that kernels of
+    *source* fill.
+    """
     sizes = plan.session.empty(plan.program(source).constant("N_LISTS"), np.uint32)
     return {**ordered_ratings(plan, shuffle=shuffle, seed=seed, by_item=by_item), "sizes": sizes}
 
 
 def _edge_arrays(problem: FactorizationProblem) -> dict[str, Array]:
-    """Return the locks and the two lists of deferred ratings. Pass 0 fills the first list."""
+    """Return the arrays of edge locking: the locks, and two lists of deferred ratings. Pass 0 fills the first list."""
     return {
         "user_locks": Array(problem.stats.n_users, np.uint32, zeroed=True),
         "item_locks": Array(problem.stats.n_items, np.uint32, zeroed=True),
@@ -148,7 +152,7 @@ def _edge_arrays(problem: FactorizationProblem) -> dict[str, Array]:
 
 
 def _deferred_edges(plan: FactorizationPlan) -> _Passes:
-    """Return the passes over the ratings that pass 0 deferred."""
+    """Return the later passes of edge locking, over the ratings that pass 0 has deferred."""
     program = plan.program(_EDGES)
     lists = plan.arrays["deferred"], plan.arrays["deferred_again"]
     launches = tuple(
@@ -167,7 +171,7 @@ def _deferred_edges(plan: FactorizationPlan) -> _Passes:
 def _by_slices(
     problem: FactorizationProblem, facts: DeviceFacts, kernel: str, ratings_per_slot: int = 1
 ) -> tuple[Phase, ...]:
-    """Return launches of *kernel* that together process all ratings."""
+    """Return launches of *kernel* that each process a slice of the ratings, and together all ratings."""
     n, size, lanes = problem.n, slice_size(problem, facts), row_layout(problem.rank, facts).lanes
     return tuple(
         Phase(kernel, -(-(end - begin) // ratings_per_slot) * lanes, {"begin": begin, "end": end})
@@ -176,7 +180,8 @@ def _by_slices(
 
 
 class _Passes:
-    """Passes 1, 2, … over lists that shrink. The host enqueues several passes before it reads the length of a list.
+    """Passes 1, 2, … over lists of deferred ratings that shrink. The host enqueues several passes before it reads a
+    length.
 
     Pass k reads the list whose length is ``sizes[k % 3]``, appends unfinished entries to the next list, and clears the
     length of the list after the next. Two buffers hold the lists alternately: ``launches[k % 2]`` runs pass k, with
@@ -200,7 +205,7 @@ class _Passes:
         self._launches, self._n_groups, self._most = launches, n_groups, most
 
     def run(self) -> None:
-        """Run passes until the list that they read is empty.
+        """Run passes over deferred ratings until their list is empty.
 
         Raises
         ------
@@ -225,7 +230,9 @@ class _Passes:
 
 
 class _ItemTeams:
-    """The first pass of node locking, over all items. The ratings in the scope of *plan* must be sorted by item."""
+    """The first pass of node locking, in which teams process all items. The ratings of *plan* must be
+    sorted by item.
+    """
 
     def __init__(self, plan: FactorizationPlan, per: Team | None, locks: int | None, **defines: int) -> None:
         ratings, session = plan.problem.ratings, plan.session
@@ -249,12 +256,12 @@ class _ItemTeams:
         return self._program.bind("lock_users", (last - first) * self._team, self._plan.scope, **own)
 
     def run(self) -> None:
-        """Enqueue the pass."""
+        """Enqueue the first pass of node locking, over all items."""
         launches = zip(self._launches, self._n_ratings, strict=True)
         wait_by_slices(self._plan, ((launch(), n_ratings) for launch, n_ratings in launches))
 
     def later_passes(self) -> _Passes:
-        """Return the later passes, over the items that still have ratings to process."""
+        """Return the later passes of node locking, over the items that still have ratings to process."""
         lists = self._plan.arrays["next_list"], self._plan.arrays["list_after"]
         launches = tuple(self._bind(list=read, next_list=written) for written, read in (lists, lists[::-1]))
         group = self._program.work_group_size

@@ -1,4 +1,6 @@
-"""Partition edges into maximal matchings, one after the other (cl/factorization/matchings.cl)."""
+"""Partition the edges of a bipartite graph into maximal matchings, one after the other
+(cl/factorization/matchings.cl).
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ Side = tuple[DeviceArray, int]
 
 
 def find_matchings(plan: FactorizationPlan, a: Side, b: Side, *, seed: Seed) -> tuple[DeviceArray, int]:
-    """Return a partition of the edges of a bipartite graph, without parallel edges, into maximal matchings.
+    """Return a partition of the edges of a bipartite graph without parallel edges into maximal matchings.
 
     Matching t is maximal among the edges that are in none of the earlier matchings. The result depends only on the
     graph and the seed, not on the device.
@@ -109,7 +111,9 @@ class _Search:
         )()
 
     def run_many(self, few_rows: int) -> None:
-        """Run rounds, with a launch for each step, until at most *few_rows* rows have edges left."""
+        """Run rounds of the search for matchings, with a launch for each step, until at most *few_rows* rows have edges
+        left.
+        """
         n_alive = self._n_rows
         compact = Compact(self._session, n_alive, self._alive, predicate="left_[i] > 0u", arrays={"left_": self._left})
         before, turns = -1, 0
@@ -136,7 +140,7 @@ class _Search:
         ]
 
     def run_few(self, work_group_size: int | None = None) -> None:
-        """Run all remaining rounds on a single work-group."""
+        """Run all remaining rounds of the search for matchings on a single work-group."""
         facts = self._session.facts
         size = work_group_size or (facts.group_size(_GROUP_SIZE if facts.sub_group_size > 1 else _NARROW_GROUP_SIZE))
         launch = self._session.program(SOURCE, self._defines, work_group_size=size).bind(

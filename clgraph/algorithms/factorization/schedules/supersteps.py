@@ -1,4 +1,4 @@
-"""Sweeps in supersteps. The ratings of a superstep share no vertex; a barrier separates supersteps.
+"""Training sweeps in supersteps. The ratings of a superstep share no user or item; a barrier separates supersteps.
 
 In the strategies of this file, matchings (AGM-E) and diagonals (Diag), a slot processes a rating
 (cl/factorization/superstep.cl).
@@ -54,7 +54,8 @@ FindKeys = Callable[[FactorizationPlan, RatingArrays], tuple[DeviceArray, int]]
 def matching_edge(
     problem: FactorizationProblem, facts: DeviceFacts, *, seed: Seed = 0, barrier: str = "auto"
 ) -> Recipe:
-    """Return the recipe of a sweep over maximal matchings of the ratings; *seed* determines the matchings.
+    """Return the recipe of a sweep in supersteps that are maximal matchings of the ratings. *seed* determines the
+    matchings.
 
     *barrier* separates supersteps: the end of a kernel ("launch"), or a grid barrier inside a persistent kernel
     ("grid"), if the device has one.
@@ -68,7 +69,7 @@ def matching_edge(
 
 
 def diagonal(problem: FactorizationProblem, facts: DeviceFacts, *, seed: Seed = 0, barrier: str = "auto") -> Recipe:
-    """Return the recipe of a sweep over the diagonals of the matrix that have ratings, one after the other.
+    """Return the recipe of a sweep over the diagonals of the matrix that have ratings, one superstep per diagonal.
 
     Two ratings on the same diagonal, item − user, share no user and no item. Neither do ratings on diagonals that are
     max(n_users, n_items) apart. So such diagonals are merged, and at most max(n_users, n_items) are left.
@@ -91,12 +92,14 @@ def diagonal(problem: FactorizationProblem, facts: DeviceFacts, *, seed: Seed = 
 
 
 def has_grid_barrier(facts: DeviceFacts) -> bool:
-    """Return whether the device has a grid barrier: work-groups of a persistent kernel may wait for each other."""
+    """Return whether a device has a grid barrier, at which the work-groups of a persistent kernel wait
+    for each other.
+    """
     return facts.dialect.has_grid_barrier
 
 
 def checked_barrier(facts: DeviceFacts, barrier: str, allowed: tuple[str, ...]) -> str:
-    """Return *barrier*, or raise an error if it is not *allowed* or the device does not support it."""
+    """Return the option *barrier*, or raise an error if it is not *allowed* or the device does not support it."""
     check_choice("barrier", barrier, allowed)
     if barrier == "grid" and not has_grid_barrier(facts):
         raise UnsupportedStrategyError(f"barrier='grid': {facts.name} has no device-wide barrier")
@@ -104,12 +107,12 @@ def checked_barrier(facts: DeviceFacts, barrier: str, allowed: tuple[str, ...]) 
 
 
 def slots(problem: FactorizationProblem, facts: DeviceFacts) -> int:
-    """Return the number of ratings that a work-group of a persistent kernel processes at a time."""
+    """Return the number of ratings that a work-group of a persistent training kernel processes at a time."""
     return CPU_TAIL_RATINGS if facts.is_cpu else GRID_WG_SIZE // row_layout(problem.rank, facts).lanes
 
 
 class Supersteps:
-    """A sweep as a list of supersteps. Supersteps are grouped into segments, and segments into ranges.
+    """A training sweep as a list of supersteps, which are grouped into segments. Segments are grouped into ranges.
 
     A segment is one large superstep, or several small ones that a single work-group runs. A range of segments is
     enqueued without a wait.
@@ -135,7 +138,7 @@ class Supersteps:
         self._control: DeviceArray
 
     def cut(self, turns: NDArray[np.int64], joins: NDArray[np.bool_]) -> None:
-        """Group supersteps into segments and ranges.
+        """Group the supersteps of a sweep into segments, and the segments into ranges.
 
         *turns* is the time of each superstep. *joins* tells whether a superstep may be in the same segment as the
         superstep before it.
@@ -146,7 +149,7 @@ class Supersteps:
         self.ranges = np.append(np.flatnonzero(np.diff(time[begins], prepend=-1)), begins.size)
 
     def bind_persistent(self, program: Program, kernel: str, n_groups: int, scope: dict[str, Any]) -> None:
-        """Bind a persistent kernel of *n_groups* work-groups that runs a whole range of segments."""
+        """Bind a persistent kernel of *n_groups* work-groups that runs a whole range of supersteps."""
         self._control = self.session.zeros(program.constant("GRID_CONTROL_WORDS"), np.uint32)
         self.persistent = program.bind(
             kernel,
@@ -159,7 +162,9 @@ class Supersteps:
         )
 
     def run(self) -> None:
-        """Enqueue one sweep. The host waits for each range before it enqueues the next one, but reads no data back."""
+        """Enqueue one training sweep. The host waits for each range of supersteps before the next one, but reads
+        nothing back.
+        """
         self.plan.arrays["status"].fill(0)
         event = None
         with typed_errors("enqueueing a sweep"):
@@ -169,13 +174,15 @@ class Supersteps:
                 event = self.enqueue(first, last)
 
     def enqueue(self, first: int, last: int) -> Any:
-        """Enqueue the segments from *first* to *last* and return the last event."""
+        """Enqueue the segments of supersteps from *first* to *last*, and return the event of the last launch."""
         self._control.fill(0)
         return launch_over(self.persistent, first=first, last=last)
 
 
 def launch_over(launch: Launch, n_groups: int | None = None, /, **limits: int) -> cl.Event:
-    """Set the arguments *limits* of *launch*, enqueue it, and return the event. *n_groups* may replace its size."""
+    """Set the range arguments *limits* of *launch*, enqueue the launch and return its event. *n_groups* may replace its
+    size.
+    """
     launch.set(**limits)
     return launch(n_groups)
 
@@ -186,7 +193,7 @@ def _recipe(facts: DeviceFacts, find_keys: FindKeys, barrier: str) -> Recipe:
 
 
 class RatingSupersteps(Supersteps):
-    """Supersteps that each hold the ratings of one key. *find_keys* returns the keys, and a number above all keys.
+    """A training sweep in supersteps of equal keys. *find_keys* returns each rating's key, and a number above all keys.
 
     Consecutive small supersteps are run by a single work-group, whatever the barrier.
     """
@@ -210,7 +217,9 @@ class RatingSupersteps(Supersteps):
         bind(sizes)
 
     def _cut_small(self, sizes: NDArray[np.int64], slots: int, all_slots: int, most: int) -> NDArray[np.bool_]:
-        """Group supersteps of these *sizes* into segments. Return a mask of supersteps with at most *most* ratings."""
+        """Group supersteps of these *sizes* into segments. Return a mask of the supersteps with at most
+        *most* ratings.
+        """
         is_small = sizes <= most
         joins = is_small.copy()
         joins[1:] &= is_small[:-1]

@@ -1,1 +1,1 @@
-"""Epochs of training, on one device and on several."""
+"""Epochs of factorisation training, on one device and on several devices."""

@@ -1,4 +1,4 @@
-"""The training loop: for each epoch the learning rate, the error, and recovery from divergence or interrupts."""
+"""The training loop of a factorisation: learning rates, errors, and recovery from divergence or interrupts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SECONDS_SHOWN = 1.0
 
 
 class Epoch(NamedTuple):
-    """The record of one epoch.
+    """The record of one training epoch: its learning rate, errors and time.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ Callback = Callable[[int, Epoch], object]
 
 
 class UnseenPairs(NamedTuple):
-    """Pairs of an evaluation set with a user or item that the fit does not know, and the ratings of these pairs.
+    """Pairs of an evaluation set whose user or item the fit does not know, and the ratings of these pairs.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class UnseenPairs(NamedTuple):
 
 
 class Training(ABC):
-    """Base class of training in epochs, on one device or on several.
+    """Base class of factorisation training in epochs, on one device or on several devices.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class Training(ABC):
         tol: float | None = None,
         callback: Callback | None = None,
     ) -> list[Epoch]:
-        """Run up to *n_epochs* sweeps.
+        """Run up to *n_epochs* training sweeps, and return the records of all epochs.
 
         Parameters
         ----------
@@ -181,7 +181,7 @@ class Training(ABC):
         return self.epochs
 
     def _complete(self) -> None:
-        """Compute the loss of the last epoch if the epoch skipped it."""
+        """Compute the loss of the last training epoch, if the epoch skipped its loss."""
         if self.epochs and math.isnan(self.epochs[-1].loss):
             self.epochs = [*self.epochs[:-1], self.epochs[-1]._replace(loss=self.loss())]
             self.save(self.epochs)
@@ -191,11 +191,13 @@ class Training(ABC):
         raise NotImplementedError
 
     def is_finite(self) -> bool:
-        """Return whether all errors of the model are finite. Used only if :attr:`may_skip_losses`."""
+        """Return whether the model gives a finite error for every rating. Used only if :attr:`may_skip_losses`."""
         raise NotImplementedError
 
     def _with_unseen(self, eval_loss: float, n_seen: int, unseen: UnseenPairs) -> float:
-        """Return the error on *unseen* and *n_seen* other ratings together. *eval_loss* is the error on the others."""
+        """Return the root mean square error on *unseen* and *n_seen* other ratings. *eval_loss* is the error on the
+        others.
+        """
         predictions = predict_pairs(self.model.get(), self.model.mean, unseen.users, unseen.items)
         squares = float(np.square(unseen.values - predictions, dtype=np.float64).sum())
         if n_seen:
@@ -204,26 +206,26 @@ class Training(ABC):
 
     @abstractmethod
     def errors_on(self, ratings: Ratings) -> Any:
-        """Return an object that ``epoch`` uses to compute the error on *ratings*."""
+        """Return an object that computes the model's error on *ratings*, for ``epoch``."""
 
     @abstractmethod
     def save(self, epochs: list[Epoch]) -> None:
-        """Save the current model, and *epochs*, the list of the epochs that trained it."""
+        """Save the current model of the training, and *epochs*, the list of the epochs that trained the model."""
 
     @abstractmethod
     def restore(self) -> list[Epoch]:
-        """Restore the last saved model and return its epochs."""
+        """Restore the model that was saved last, and return the epochs that trained it."""
 
     @abstractmethod
     def epoch(self, rate: float, regularization: float, evaluation: Any, *, with_loss: bool = True) -> Epoch:
-        """Make one step on each rating and return the record of the epoch.
+        """Make one training step on each rating, and return the record of this epoch.
 
         *evaluation* is an object of :meth:`errors_on`, or ``None``. Without *with_loss*, the training loss may be NaN.
         """
 
     @abstractmethod
     def info(self) -> RunInfo:
-        """Return the info of all epochs so far."""
+        """Return the :class:`RunInfo` of all training epochs so far."""
 
 
 def _improvement(epochs: Sequence[Epoch]) -> float:
@@ -234,7 +236,7 @@ def _improvement(epochs: Sequence[Epoch]) -> float:
 
 
 def show_epoch(number: int, epoch: Epoch) -> None:
-    """Print a line about an epoch to stderr, for ``verbose``."""
+    """Print a line about a training epoch to stderr, as the option ``verbose`` asks."""
     text = f"epoch {number}: RMSE {epoch.loss:.4f}"
     if not math.isnan(epoch.eval_loss):
         text += f", evaluation {epoch.eval_loss:.4f}"

@@ -1,4 +1,4 @@
-"""Errors of a model, computed on the device."""
+"""Prediction errors of a factorisation model, computed on the device."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _GROUPS_PER_UNIT = 8  # The evaluation of a model starts at most this number of 
 
 
 class Errors:
-    """The error of a model on given ratings. The result is the same in every run on a device."""
+    """The error of a factorisation model on given ratings. The result is the same in every run on a device."""
 
     def __init__(self, session: Session, ratings: Ratings, model: DeviceModel) -> None:
         self.n = ratings.n_ratings
@@ -37,23 +37,23 @@ class Errors:
         )
 
     def rmse(self) -> float:
-        """Return the root mean square error; NaN without ratings."""
+        """Return the root mean square error of the model on the ratings; NaN without ratings."""
         if not self.n:
             return math.nan
         self.begin()
         return math.sqrt(self.squares() / self.n)
 
     def begin(self) -> cl.Event:
-        """Enqueue the computation of the squared errors and return its event."""
+        """Enqueue the computation of the model's squared errors, and return its event."""
         return self._launch()
 
     def squares(self) -> float:
-        """Return the sum of the squared errors that :meth:`begin` has computed."""
+        """Return the sum of the model's squared errors that :meth:`begin` has computed."""
         return float(self._partial.get().sum(dtype=np.float64))
 
 
 class Bounds:
-    """A check that all factors and biases of a model are small enough to give finite errors."""
+    """A check that all factors and biases of a model are small enough to give finite prediction errors."""
 
     def __init__(self, session: Session, model: DeviceModel) -> None:
         self._found = session.empty(1, np.uint32)
@@ -66,7 +66,7 @@ class Bounds:
             ))  # fmt: skip
 
     def hold(self) -> bool:
-        """Wait for all enqueued work. Return whether all factors and biases are small enough."""
+        """Wait for all enqueued work. Return whether all factors and biases of the model are small enough."""
         self._found.fill(0)
         for launch in self._launches:
             launch()

@@ -26,7 +26,7 @@ _GROW, _SHRINK = 1.05, 0.5
 
 
 def make_schedule(name: str, learning_rate: float, decay: float = 0.0, regularization: float = 0.0) -> Schedule:
-    """Return a schedule by its name.
+    """Return a learning-rate schedule by its name.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def make_schedule(name: str, learning_rate: float, decay: float = 0.0, regulariz
 
 
 def capped(rate: float, regularization: float) -> float:
-    """Return *rate*, or a lower rate if a step would shrink rows by *rate* × *regularization* > 1/2."""
+    """Return the learning *rate*, or a lower one if a step would shrink rows by *rate* × *regularization* > 1/2."""
     if rate * regularization > MOST_SHRINKING:
         return math.nextafter(MOST_SHRINKING / regularization, 0.0)
     return rate

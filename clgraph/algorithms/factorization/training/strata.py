@@ -1,4 +1,4 @@
-"""A matrix of ratings cut into a grid of blocks, which are trained one stratum at a time.
+"""A matrix of ratings cut into a grid of blocks. Training takes one stratum of blocks at a time.
 
 The blocks of a stratum have no user and no item in common, so steps on different blocks cannot conflict.
 After R. Gemulla, E. Nijkamp, P. J. Haas, Y. Sismanis, "Large-Scale Matrix Factorization with Distributed Stochastic
@@ -18,7 +18,7 @@ from clgraph.data.ratings.ratings import Ratings
 
 @dataclass(frozen=True)
 class Cut:
-    """A partition of users, or of items, into blocks.
+    """A partition of the users, or of the items, into blocks for training on several devices.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Cut:
 
 
 def cut(counts: NDArray[np.int64], n_blocks: int) -> Cut:
-    """Partition users, or items, into blocks with nearly equal numbers of ratings. *counts* has the ratings of each.
+    """Partition users or items into blocks with nearly equal numbers of ratings. *counts* has the ratings of each one.
 
     Users (or items) are dealt in descending order of ratings, alternately from the first block to the last and back.
     So each block gets some with many ratings and some with few. No block is empty.
@@ -51,7 +51,7 @@ def cut(counts: NDArray[np.int64], n_blocks: int) -> Cut:
 
 
 class Strata:
-    """Ratings in n × n blocks. Stratum s has the blocks (d, (d + s) % n) for all d.
+    """Ratings cut into n × n blocks. Stratum s has the blocks (d, (d + s) % n) for all d, which share no user or item.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Strata:
         self.blocks = self.blocks_of(ratings)
 
     def blocks_of(self, ratings: Ratings) -> list[list[Ratings]]:
-        """Return the blocks of *ratings*, which are other ratings of the same users and items."""
+        """Return the blocks of *ratings*, which may be other ratings of the same users and items."""
         users, items = self.users, self.items
         cell = users.block[ratings.users] * np.int32(self.n_blocks) + items.block[ratings.items]
         # Blocks keep the order of users and items, so after a stable sort by block, a block's ratings stay sorted.
@@ -84,13 +84,13 @@ class Strata:
         return [made[k : k + self.n_blocks] for k in range(0, len(made), self.n_blocks)]
 
     def part(self, factors: Factors, d: int, q: int) -> Factors:
-        """Return the factors of block d of the users and block q of the items."""
+        """Return the part of *factors* for block d of the users and block q of the items."""
         who, what = self.users.members[d], self.items.members[q]
         members = (who, what, who, what)
         return Factors(*(a if a is None else a[m] for a, m in zip(factors, members, strict=True)))  # type: ignore[arg-type]
 
     def whole(self, parts: list[Factors]) -> Factors:
-        """Return the factors of all users and items. ``parts[d]`` has the factors of block d."""
+        """Return the factors of all users and items, where ``parts[d]`` has the factors of block d."""
 
         def joined(arrays: list[NDArray[np.float32] | None], side: Cut) -> NDArray[np.float32] | None:
             there = [array for array in arrays if array is not None]

@@ -1,4 +1,4 @@
-"""Training on several devices. Each keeps its users, and blocks of items move from device to device."""
+"""Training on several devices. Each device keeps its users, and blocks of items move from device to device."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from clgraph.runtime.memory.arrays import DeviceArray
 
 
 class TeamModel:
-    """The model of all users and items. Device d holds block d of the users and of the items, in the cell (d, d)."""
+    """A model spread over several devices. Device d holds block d of the users and of the items, in its cell (d, d)."""
 
     def __init__(self, strata: Strata, home: Sequence[DeviceModel], mean: float) -> None:
         self.mean, self._strata, self._home = mean, strata, home
 
     def set(self, factors: Factors) -> None:
-        """Copy *factors* to the devices."""
+        """Copy the *factors* of all users and items to the devices that train them."""
         for d, model in enumerate(self._home):
             model.set(self._strata.part(factors, d, d))
 
     def get(self) -> Factors:
-        """Return host copies of the current factors and biases."""
+        """Return copies on the host of the current factors and biases of all devices."""
         return self._strata.whole([model.get() for model in self._home])
 
 
 class TeamFactorization(Training):
-    """Training of a model on several devices.
+    """Training of a factorisation model on several devices.
 
     With n devices, an epoch has n strata. In stratum s device d trains block (d, (d + s) % n) with the named strategy.
     Then it gets the items of the next device.
@@ -130,7 +130,9 @@ class TeamFactorization(Training):
         return Epoch(rate, loss, eval_loss, seconds, n / seconds)
 
     def _round(self, work: Callable[[int, int], Any]) -> list[Any]:
-        """Call ``work(d, q)`` for each block, stratum by stratum. At the end all items are on their own devices."""
+        """Call ``work(d, q)`` for each block of ratings, stratum by stratum. Afterwards all items are on their own
+        devices.
+        """
         n, found, everybody = self._n, [], range(self._n)
         for s in range(n):
             found += self.team.each(lambda d, s=s: work(d, (d + s) % n), everybody)  # type: ignore[misc]
@@ -139,7 +141,9 @@ class TeamFactorization(Training):
         return found
 
     def _hand_on(self, s: int) -> None:
-        """After stratum *s*, copy each device's users to its next cell, and fetch the items of the next device."""
+        """After stratum *s*, copy each device's users to its next cell, and fetch the items that the
+        next device has.
+        """
         n = self._n
 
         def fetch(d: int) -> list[DeviceArray]:
@@ -159,7 +163,9 @@ class TeamFactorization(Training):
         self.team.each(place, range(n))
 
     def _sent(self, source: DeviceModel, target: DeviceModel, name: str) -> DeviceArray:
-        """Copy the array *name* of *source* to the device of *target*, in the layout of *target*. Return the copy."""
+        """Return a copy of the array *name* of the model *source* on the device of the model *target*,
+        in its layout.
+        """
         session, array = target.session, source.arrays[name]
         if array.size == target.arrays[name].size:
             return self.team.send(array, session)

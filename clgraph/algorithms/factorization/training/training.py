@@ -1,4 +1,4 @@
-"""Training on one device: sweeps of a strategy's plan, and the error after each sweep."""
+"""Factorisation training on one device: sweeps of a strategy's plan, and the error after each sweep."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _BYTES_PER_RATING = {
 def checked_problem(
     ratings: Ratings, rank: int, n_epochs: int, storage: Storage, biases: bool, mean: float | None
 ) -> FactorizationProblem:
-    """Return the problem of training on *ratings*.
+    """Check the arguments of a training on *ratings*, and return the factorisation problem.
 
     There must be at least one rating. Squares of ratings must be finite in float32, because kernels sum up squared
     errors in float32.
@@ -58,7 +58,7 @@ def checked_problem(
 
 
 def check_memory(session: Session, problem: FactorizationProblem) -> None:
-    """Raise an error unless ratings, factors and a copy of the factors fit on the device.
+    """Raise an error unless the ratings, the factors and a copy of the factors fit on the device.
 
     The error names the largest rank that fits. The memory of the ratings is an estimate: the peak is 64 bytes per
     rating, while the plan sorts them. It is 52 bytes on a CPU, which reads the ratings without a copy.
@@ -90,7 +90,7 @@ def check_memory(session: Session, problem: FactorizationProblem) -> None:
 
 
 class Cell:
-    """A block of ratings on a device, with the model of its users and items, and a plan unless the block is empty.
+    """A block of ratings on a device, with the model of its users and items, and with a plan unless the block is empty.
 
     If *deterministic*, ``"auto"`` chooses among offline strategies. ``choice.strategy`` is the strategy that runs.
     """
@@ -119,7 +119,7 @@ class Cell:
         self.errors = Errors(session, problem.ratings, self.model)
 
     def sweep(self, rate: float, regularization: float) -> None:
-        """Make one step on each rating and wait for the end."""
+        """Make one training step on each rating of this cell, and wait for the end."""
         if self.plan is not None:
             self.model.set_hyper(rate, regularization)
             self.plan.sweep()
@@ -127,7 +127,9 @@ class Cell:
             self.plan.check()
 
     def squares(self, errors: Errors) -> float:
-        """Return the sum of the squared errors that *errors* computes, on the ratings of this cell or other ratings."""
+        """Return the sum of squared errors of the cell's model that *errors* computes, on the cell's or
+        other ratings.
+        """
         if not errors.n:
             return 0.0
         self.session.commands.wait_aside(errors.begin())
@@ -135,7 +137,7 @@ class Cell:
 
 
 def finish_aside(session: Session) -> None:
-    """Wait for all enqueued work. Other threads may use the driver during the wait."""
+    """Wait for all enqueued work of a session. Other threads may use the driver during the wait."""
     with session.driver, typed_errors("waiting for the device"):
         marker = cl.enqueue_marker(session.queue)
         session.queue.flush()
@@ -143,7 +145,7 @@ def finish_aside(session: Session) -> None:
 
 
 class Factorization(Training):
-    """Training of a model on one device by a strategy.
+    """Training of a factorisation model on one device by one strategy.
 
     Parameters
     ----------
@@ -239,7 +241,7 @@ class Factorization(Training):
         return self._bounds.hold()
 
     def predict(self, users: NDArray[np.int32], items: NDArray[np.int32]) -> NDArray[np.float32]:
-        """Return the predicted ratings of pairs, float32, shape (n,). User and item numbers must be in range."""
+        """Return the predicted ratings of (user, item) pairs as float32, shape (n,). The numbers must be in range."""
         predictions = self.session.empty(users.size, np.float32)
         of_users, of_items = (self.session.upload(np.ascontiguousarray(array, np.int32)) for array in (users, items))
         self._errors.program.bind(
@@ -254,7 +256,7 @@ class Factorization(Training):
         return predictions.get()
 
     def info(self) -> RunInfo:
-        """Return the info of all epochs so far, with the time of preprocessing and sweeps."""
+        """Return the :class:`RunInfo` of all training epochs so far, with the times of preprocessing and of sweeps."""
         seconds = Seconds(time.perf_counter() - self._started, *self._parts.tolist())
         kind, facts = STRATEGIES[self.strategy].kind, self.session.facts
         return RunInfo(
@@ -262,7 +264,7 @@ class Factorization(Training):
         )
 
     def _account(self, recorder: Recorder) -> Seconds:
-        """Add the times that *recorder* measured to the totals, and return the measured times."""
+        """Add the times that *recorder* measured to the totals of this training, and return them."""
         assert recorder.seconds is not None
         seconds = recorder.seconds
         self._parts += (seconds.compile, seconds.transfer, seconds.kernel)
