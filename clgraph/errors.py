@@ -68,8 +68,8 @@ class WorkerLostError(DeviceError):
 
 
 class NoProgressError(DeviceTimeoutError):
-    """A loop on the device made a round without progress, which is a fault of clgraph or of a driver.
-    Please report it.
+    """A loop on the device made a round without progress, which is a fault
+    of clgraph or of a driver. Please report it.
     """
 
 

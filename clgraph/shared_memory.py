@@ -39,8 +39,8 @@ class Block:
         self.n_bytes = memory.size
 
     def array(self, offset: int, size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Return *size* items of this shared block, from byte *offset* on, as an array. The array keeps the block
-        alive.
+        """Return *size* items of this shared block, from byte *offset* on, as an array.
+        The array keeps the block alive.
         """
         owner: Any = (ctypes.c_char * max(1, size * dtype.itemsize)).from_address(self.address + offset)
         # The array must keep the block alive, because a ctypes object made by from_address() keeps nothing alive.
@@ -105,8 +105,8 @@ def attached(name: str) -> Block:
 
 
 def removed() -> list[str]:
-    """Return the names of shared blocks that were removed since the last call, so that other processes
-    can unmap them.
+    """Return the names of shared blocks that were removed since the last
+    call, so that other processes can unmap them.
     """
     found = _removed.copy()
     del _removed[: len(found)]
@@ -173,8 +173,8 @@ def remove_spare() -> None:
 
 @atexit.register
 def _remove_own() -> None:
-    """Remove the names of the shared blocks that this process created. Processes that have mapped a block keep its
-    memory.
+    """Remove the names of the shared blocks that this process created.
+    Processes that have mapped a block keep its memory.
     """
     for memory in [*_own.values()]:
         with contextlib.suppress(OSError):

@@ -20,8 +20,8 @@ _NOWHERE = Path(os.devnull) / "clgraph"  # This folder cannot be created, so wri
 
 @lru_cache(maxsize=1)
 def _own_root() -> Path:
-    """Return a temporary cache directory that is removed when this process ends; ``_NOWHERE`` if none
-    can be created.
+    """Return a temporary cache directory that is removed when this process ends;
+    ``_NOWHERE`` if none can be created.
     """
     # /dev/shm is used if the system's temporary directory cannot be written.
     for folder in (None, "/dev/shm"):
@@ -33,8 +33,8 @@ def _own_root() -> Path:
 
 
 def cache_root() -> Path:
-    """Return ``$CLGRAPH_CACHE_DIR``, else the platform's cache directory (``~/.cache/clgraph``). It is created if
-    missing.
+    """Return ``$CLGRAPH_CACHE_DIR``, else the platform's cache directory (``~/.cache/clgraph``).
+    It is created if missing.
 
     If the cache directory cannot be written, return a directory that is removed when this process ends. If nothing can
     be written, return a path that does not exist, so that reading and writing caches raises an :class:`OSError`.
@@ -67,8 +67,8 @@ def cache_dir(name: str) -> Path:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Replace the content of the file *path* by *text* atomically. A reader gets all of the old or all
-    of the new text.
+    """Replace the content of the file *path* by *text* atomically.
+    A reader gets all of the old or all of the new text.
     """
     part = path.with_suffix(f".{os.getpid()}.part")
     part.write_text(text, encoding="utf-8")

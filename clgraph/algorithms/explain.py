@@ -223,8 +223,8 @@ def explain(
 
 
 def _kernels(entry: Algorithm, session: Session, problem: Any, strategy: str) -> tuple[KernelTime, ...]:
-    """Run *strategy* twice and return the time of each kernel in the second run. The first run also compiles the
-    kernels.
+    """Run *strategy* twice and return the time of each kernel in the second run.
+    The first run also compiles the kernels.
     """
     for _ in range(2):
         measured = entry.solve(problem, strategy=strategy, session=session).info.kernels

@@ -81,8 +81,8 @@ def as_csr(csgraph: Any, *, either_way: bool = False) -> Any:
 
 
 def checked(matrix: Any) -> Any:
-    """Return the CSR *matrix* with sorted rows, without repeated entries, and with weights of a type that clgraph
-    takes.
+    """Return the CSR *matrix* with sorted rows, without repeated entries,
+    and with weights of a type that clgraph takes.
 
     scipy takes repeated entries as parallel edges, so only the lightest of them is kept.
 
@@ -127,8 +127,8 @@ def _of_dense(csgraph: Any) -> Any:
 
 
 def _is_wide(data: NDArray[Any], n: int) -> bool:
-    """Return whether a sum of *n* int64 edge weights may exceed 2**53, above which scipy's sums in
-    doubles are inexact.
+    """Return whether a sum of *n* int64 edge weights may exceed 2**53, above
+    which scipy's sums in doubles are inexact.
     """
     if data.dtype != np.int64 or not data.size:
         return False
@@ -145,8 +145,8 @@ def has_finite_weights(matrix: Any, least: float = -np.inf) -> bool:
 
 
 def undirected(matrix: Any) -> Any:
-    """Return the symmetric CSR matrix of an undirected graph, in which each edge has the lesser weight of both
-    directions.
+    """Return the symmetric CSR matrix of an undirected graph, in which each
+    edge has the lesser weight of both directions.
 
     It is computed by scipy's ``maximum``, which counts a missing entry as 0. So weights are first mapped to positive
     integers in reverse order: the lesser weight becomes the greater integer, and any entry is above a missing one.

@@ -108,8 +108,8 @@ class _Search:
         self._where: dict[str, Any] = {"session": session, "strategy": strategy}
 
     def __call__(self, sources: Any) -> tuple[NDArray[np.float64], NDArray[np.int32] | None]:
-        """Return the distances from *sources*, inf for unreached vertices, and the predecessors or ``None`` if not
-        wanted.
+        """Return the distances from *sources*, inf for unreached vertices, and
+        the predecessors or ``None`` if not wanted.
         """
         if self._weighted:
             distances, before = sssp(

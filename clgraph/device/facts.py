@@ -1,4 +1,4 @@
-"""Static properties of one device, as the driver reports them."""
+"""Static properties of one OpenCL device, as its driver reports them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Dialect:
 
 @dataclass(frozen=True)
 class DeviceFacts:
-    """Static properties of a device, queried by :func:`clgraph.runtime.discovery.query.query_facts`.
+    """Static properties of an OpenCL device, as :func:`clgraph.runtime.discovery.query.query_facts` reads them.
 
     The names say the units.
     """
@@ -53,7 +53,7 @@ class DeviceFacts:
     dialect: Dialect = field(default_factory=Dialect)
 
     def group_size(self, on_gpu: _Size) -> int | _Size:
-        """Return the work-group size for this device: *on_gpu* on a GPU, the sub-group size on a CPU.
+        """Return the work-group size of a kernel on this device: *on_gpu* on a GPU, the sub-group size on a CPU.
 
         Larger groups gain nothing on a CPU, where a core runs the work-items of a group one after the other. In a group
         smaller than a sub-group, kernels whose lanes wait for each other would not end.
@@ -61,7 +61,7 @@ class DeviceFacts:
         return self.sub_group_size if self.is_cpu else on_gpu
 
     def defines(self) -> dict[str, int | str]:
-        """Return this device's facts as preprocessor definitions for kernels."""
+        """Return the facts about this device as preprocessor definitions for kernels."""
         return {
             "DEV_IS_CPU": int(self.is_cpu),
             "DEV_COMPUTE_UNITS": self.compute_units,
@@ -85,7 +85,7 @@ ANY_DEVICE = DeviceFacts("any device", is_cpu=True)
 
 @dataclass(frozen=True, repr=False)
 class DeviceInfo:
-    """One row of :func:`clgraph.devices`.
+    """A device in the list that :func:`clgraph.devices` returns.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class DeviceInfo:
         return f"DeviceInfo({', '.join(filter(None, map(str, self.row())))})"
 
     def row(self) -> tuple[object, ...]:
-        """Return this device's row of a table with the columns :data:`COLUMNS`."""
+        """Return this device's row of the table of devices, with the columns :data:`COLUMNS`."""
         if self.facts is None:
             return self.id, self.platform, self.name, f"unusable: {self.reason}", "", ""
         kind, memory = "CPU" if self.facts.is_cpu else "GPU", f"{self.facts.global_mem_bytes / 2**30:.1f} GiB"

@@ -1,4 +1,4 @@
-"""Profiles of devices: measured rates and tuned sizes, with conversion to and from JSON."""
+"""Profiles of devices: measured rates and tuned sizes of kernels, with conversion to and from JSON."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ _KINDS = {str: "text", int: "an integer from 1 on", float: "a finite number from
 
 
 class Curve(dict[int, float]):
-    """A table of rates by x, such as a working set; :func:`at` interpolates it. A table must not be changed."""
+    """A table of a device's rates by x, such as a working set.
+    :func:`at` interpolates in the table, which must not change.
+    """
 
     @cached_property
     def read_before(self) -> dict[float, float]:
@@ -122,7 +124,7 @@ def _between(known: list[float], rates: list[float], place: float) -> float:
 
 @dataclass(frozen=True)
 class DeviceProfile:
-    """The measured rates and tuned sizes of one device, and their origin.
+    """The measured rates and tuned kernel sizes of one device, and the place where they come from.
 
     Attributes
     ----------
@@ -149,7 +151,7 @@ class DeviceProfile:
     notes: Mapping[str, str] = field(default_factory=dict)
 
     def with_exchanges(self, per_second: float) -> DeviceProfile:
-        """Return a copy of this profile with its rates of atomics on one word per work-group scaled to this machine.
+        """Return a copy of this profile whose rates of atomics on one word per work-group are scaled to this machine.
 
         The profile is of another processor. *per_second* is the rate of compare-exchanges that was measured on this
         machine. All rates of atomics on one word per work-group are multiplied by the same factor.
@@ -165,12 +167,12 @@ class DeviceProfile:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the profile as a dictionary for JSON, with numbers rounded to four significant figures."""
+        """Return the device's profile as a dictionary for JSON, with numbers rounded to four significant figures."""
         return {"schema": SCHEMA_VERSION, **_rounded(asdict(self))}
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> DeviceProfile:
-        """Return the profile of a document that :meth:`to_json` made.
+        """Return the device profile of a JSON document that :meth:`to_json` has made.
 
         Raises
         ------
@@ -190,7 +192,9 @@ class DeviceProfile:
 
 
 def _read(kind: Any, value: Any, name: str) -> Any:
-    """Convert *value*, which the document calls *name*, to the type annotation *kind*, or raise an InputError."""
+    """Convert *value* of a profile document to the type annotation *kind*,
+    or raise an InputError that calls it *name*.
+    """
     if value is None and name == "grid_barrier_seconds":
         return math.inf
     if is_dataclass(kind) and isinstance(value, Mapping):

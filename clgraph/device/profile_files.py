@@ -1,4 +1,4 @@
-"""Profiles of devices as JSON files, one for each device.
+"""Device profiles as JSON files, one file for each device.
 
 The first profile found is used, in this order: the user's measurement, the file shipped for this device or for
 the device of which it is a variant, the platform's file, the generic default.
@@ -25,7 +25,9 @@ logger = logging.getLogger(__name__)
 
 
 def load_profile(facts: DeviceFacts, *, measured: bool = True) -> DeviceProfile:
-    """Return the best known profile of the device with these *facts*; use measurements only if *measured* is true."""
+    """Return the best known profile of the device with these *facts*.
+    Measurements are used only if *measured* is true.
+    """
     candidates = [
         *([(None, user_path(facts))] if measured else []),
         *(("shipped", path) for path in _shipped_for(facts)),
@@ -52,7 +54,7 @@ def generic_profile(facts: DeviceFacts) -> DeviceProfile:
 
 
 def shipped_name(facts: DeviceFacts) -> str:
-    """Return the file name of a profile that is shipped for exactly this device."""
+    """Return the file name of a profile that is shipped for exactly the device with these *facts*."""
     return f"{_slug(facts.platform)}--{_slug(facts.name)}.json"
 
 
@@ -65,18 +67,18 @@ def _shipped_for(facts: DeviceFacts) -> list[Traversable]:
 
 
 def platform_name(facts: DeviceFacts) -> str:
-    """Return the file name of the profile that is shipped for all devices of this device's platform."""
+    """Return the file name of the profile that is shipped for all devices of the same platform as this device."""
     return f"{_slug(facts.platform)}.json"
 
 
 def shipped_profiles() -> dict[str, DeviceProfile]:
-    """Return all profiles shipped with the package, by file name without suffix."""
+    """Return all device profiles that are shipped with the package, by file name without suffix."""
     paths = sorted((path for path in _SHIPPED.iterdir() if path.name.endswith(".json")), key=lambda p: p.name)
     return {path.name.removesuffix(".json"): _load(path) for path in paths}
 
 
 def save_profile(facts: DeviceFacts, profile: DeviceProfile) -> Path:
-    """Write *profile* to the user's cache, atomically, and return the path."""
+    """Write the device *profile* to the user's cache atomically, and return the path of the file."""
     path = user_path(facts)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, json.dumps(profile.to_json(), indent=1) + "\n")
@@ -84,7 +86,8 @@ def save_profile(facts: DeviceFacts, profile: DeviceProfile) -> Path:
 
 
 def user_path(facts: DeviceFacts) -> Path:
-    """Return the path of the user's measured profile, named by platform, device, driver and number of compute units.
+    """Return the path of the user's measured profile, whose name has
+    platform, device, driver and number of compute units.
 
     The number of compute units is included because a part of a processor reports the whole processor's name. So does
     a process that is limited to some of the processor's cores.

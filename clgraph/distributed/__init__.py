@@ -1,4 +1,4 @@
-"""Algorithms that Dask runs on several machines, with one worker for each device.
+"""Algorithms that run on several machines through Dask, with one worker for each OpenCL device.
 
 The functions have the same names as in :mod:`clgraph`. They take a Dask client, and chunks of edges. Each chunk is
 read once.

@@ -1,4 +1,4 @@
-"""Chunks of edges: their allowed forms, and how a worker reads one in segments."""
+"""Chunks of a graph's edges: the forms that are allowed, and the segments in which a worker reads a chunk."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ARRAYS = "expected the arrays sources and targets, and perhaps weights"
 
 
 def edge_chunks(graph: Any, n_chunks: int) -> list[tuple[NDArray[Any], ...]]:
-    """Divide the edges of a graph into chunks of equal size.
+    """Divide the edges of a graph into *n_chunks* chunks of equal size.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def edge_chunks(graph: Any, n_chunks: int) -> list[tuple[NDArray[Any], ...]]:
 
 
 def checked_chunks(chunks: Any) -> list[Chunk]:
-    """Return *chunks* as a list, or raise an error if a chunk has a form that workers cannot read."""
+    """Return the chunks of edges as a list, or raise an error if a chunk has a form that workers cannot read."""
     if isinstance(chunks, str | os.PathLike | np.ndarray):
         raise InputError(f"chunks = {shown(chunks)}; allowed: a sequence of chunks; [chunk] is one of them")
     with refusing("chunks", chunks, "a sequence of chunks"):
@@ -66,7 +66,7 @@ def checked_chunks(chunks: Any) -> list[Chunk]:
 
 
 def segments(chunk: Chunk, *, n: int | None, base: int = 0) -> Iterator[Segment]:
-    """Yield the edges of *chunk* in checked segments. All ends are int32, at least 0, and below *n* if *n* is given."""
+    """Yield the edges of *chunk* in checked segments. Vertices are int32, at least 0, and below *n* if *n* is given."""
     if callable(chunk):
         chunk = chunk()
     if isinstance(chunk, str | os.PathLike):
@@ -80,7 +80,7 @@ def segments(chunk: Chunk, *, n: int | None, base: int = 0) -> Iterator[Segment]
 
 
 def all_segments(places: Sequence[int], chunks: Sequence[Chunk], *, n: int | None, base: int) -> Iterator[Segment]:
-    """Yield the segments of all *chunks*; error messages begin with the chunk's position, taken from *places*."""
+    """Yield the edges of all *chunks* in segments. Error messages begin with the chunk's position, from *places*."""
     for place, chunk in zip(places, chunks, strict=True):
         try:
             yield from segments(chunk, n=n, base=base)

@@ -1,4 +1,4 @@
-"""A Dask cluster on this machine, with a worker for each device."""
+"""A Dask cluster on this machine, with a worker process for each OpenCL device."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _UNITS = ("POCL_MAX_PTHREAD_COUNT", "CL_CONFIG_CPU_TBB_NUM_WORKERS")
 
 
 class LocalOpenCLCluster(distributed.SpecCluster):  # type: ignore[misc]
-    """A Dask cluster on this machine; each worker is a process pinned to a device by ``CLGRAPH_DEVICE``.
+    """A Dask cluster on this machine. Each worker is a process that uses the one device in ``CLGRAPH_DEVICE``.
 
     It listens only on the loopback interface. Its processes are spawned, so a script must create it under
     ``if __name__ == "__main__"``.

@@ -1,4 +1,6 @@
-"""Connected components of a graph in chunks of edges: each worker builds a forest, and pairs of workers merge them."""
+"""Connected components of a graph in chunks of edges.
+Each worker builds a forest, and pairs of workers merge forests.
+"""
 
 from __future__ import annotations
 
@@ -105,13 +107,15 @@ _NO_EDGES = (np.zeros(0, np.int32), np.zeros(0, np.int32))
 
 
 def checked_arguments(chunks: Any, n_vertices: Any, base: Any) -> tuple[list[Chunk], int | None, int]:
-    """Check the arguments that :func:`connected_components` and ``minimum_spanning_forest`` share; return them."""
+    """Check the arguments that :func:`connected_components` and ``minimum_spanning_forest`` share, and return them."""
     n = None if n_vertices is None else checked_count("n_vertices", n_vertices, MAX_VERTICES, least=0)
     return checked_chunks(chunks) or [_NO_EDGES], n, checked_count("base", base, 1, least=0)
 
 
 def absorb(known: Parents | None, places: list[int], *chunks: Chunk, n: int | None, base: int) -> Parents:
-    """Return the *known* forest with the edges of *chunks* added. *places* are the positions of these chunks."""
+    """Return the union-find forest *known* with the edges of *chunks* added.
+    *places* are the positions of these chunks.
+    """
     known = known or Part(np.zeros(0, np.int32), 0, own_address(), 0)
     known, n_edges = known.received(), 0
     with on_device():

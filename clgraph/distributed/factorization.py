@@ -1,4 +1,4 @@
-"""Matrix factorisation on Dask workers: each worker trains its own users, and item factors move between workers."""
+"""Matrix factorisation on Dask workers. Each worker trains its own users, and item factors move between workers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Side = tuple[Any, Any]  # A side of the model: the factors and biases of all use
 
 @dataclass(frozen=True)
 class Block:
-    """The ratings of one block of the matrix, and the settings for training on these ratings."""
+    """The ratings of one block of the matrix, and the settings for the training on these ratings."""
 
     run: str
     name: tuple[int, int]
@@ -49,14 +49,18 @@ class Block:
 
 
 class _Kept:
-    """A worker's cache for the latest training run. All epochs reuse its plans, because plans take long to make."""
+    """A Dask worker's cache for the latest training run.
+    All epochs reuse its plans, because a plan takes long to make.
+    """
 
     def __init__(self) -> None:
         self.run, self.cells = "", dict[Any, Cell]()
         self.errors: dict[Any, Errors] = {}
 
     def cell(self, block: Block) -> Cell:
-        """Return the :class:`Cell` of *block*, which is made on first use. A new run drops the cells of the old run."""
+        """Return the :class:`Cell` of *block*, which is made on first use.
+        A new training run drops the old run's cells.
+        """
         if self.run != block.run:
             self.__init__()  # type: ignore[misc]
             self.run = block.run
@@ -77,7 +81,7 @@ def _chosen(block: Block) -> tuple[str, dict[str, float]]:
 
 
 def _swept(block: Block, users: Side, items: Side, rate: float, regularization: float) -> tuple[Side, Side]:
-    """Make one gradient step for each rating of *block*, and return the new factors of its users and items."""
+    """Make one gradient step for each rating of *block*, and return the new factors of the block's users and items."""
     with on_device():
         cell = _kept.cell(block)
         cell.model.set(Factors(users[0], items[0], users[1], items[1]))
@@ -91,7 +95,7 @@ _users, _items = itemgetter(0), itemgetter(1)
 
 
 def _squares(block: Block, users: Side, items: Side, key: str, others: Ratings | None) -> tuple[float, float]:
-    """Return the sums of squared errors on the ratings of *block* and on *others*; cache *others* under *key*."""
+    """Return the sums of squared errors on the ratings of *block* and on *others*. *others* is cached under *key*."""
     with on_device():
         cell = _kept.cell(block)
         cell.model.set(Factors(users[0], items[0], users[1], items[1]))
@@ -104,7 +108,7 @@ def _squares(block: Block, users: Side, items: Side, key: str, others: Ratings |
 
 
 class RemoteModel:
-    """The factors of all users and items, held as futures of parts that are on the workers."""
+    """The factors of all users and items, as futures of parts that are on the Dask workers."""
 
     def __init__(self, training: DistributedTraining, mean: float) -> None:
         self.mean, self._training = mean, training
@@ -112,7 +116,7 @@ class RemoteModel:
         self.items: list[distributed.Future] = []
 
     def set(self, factors: Factors) -> None:
-        """Split *factors* into parts, and send each part to its worker."""
+        """Split the *factors* of a model into parts, and send each part to its Dask worker."""
         training = self._training
         parts = [training.strata.part(factors, d, d) for d in range(training.n)]
         pairs = [((p.user_factors, p.user_biases), (p.item_factors, p.item_biases)) for p in parts]
@@ -127,7 +131,7 @@ class RemoteModel:
 
 
 class DistributedTraining(Training):
-    """Training of a factorisation on the workers of a Dask client; the arguments are as in ``TeamFactorization``.
+    """Training of a factorisation on the workers of a Dask client, with the arguments of ``TeamFactorization``.
 
     The number of strata equals the number of workers. A task trains on one block. It takes the factors of the block's
     users and items as futures and returns new factors. So a worker begins the next stratum as soon as its items arrive.
@@ -161,7 +165,9 @@ class DistributedTraining(Training):
         self._whole: tuple[list[Any], list[Any], list[Epoch]] = [], [], []
 
     def submit(self, d: int, function: Any, *arguments: Any) -> distributed.Future:
-        """Return the future of a task for the worker of block row *d*. If it is lost, another worker runs the task."""
+        """Return the future of a task for the worker that trains block row *d*.
+        If that worker is lost, another one takes over.
+        """
         return submit(self.client, self.workers[d].address, function, *arguments)
 
     def errors_on(self, ratings: Ratings) -> tuple[str, int, list[list[distributed.Future]]]:

@@ -1,4 +1,4 @@
-"""Reduction of chunks to one result: each worker adds chunks to its part, then pairs of workers merge their parts.
+"""Reduction of chunks to one result on Dask. Each worker adds chunks to its part, then pairs of workers merge parts.
 
 If a worker is lost, its results are lost, too. Dask then runs the tasks of these results again on another worker.
 """
@@ -53,14 +53,14 @@ class DistributedInfo:
     seconds: float
 
     def as_dict(self) -> dict[str, Any]:
-        """Return a dictionary of all attributes, with values that :func:`json.dumps` accepts."""
+        """Return a dictionary of all attributes of the report, with values that :func:`json.dumps` accepts."""
         document: dict[str, Any] = plain(asdict(self))
         return document
 
 
 @dataclass(frozen=True)
 class Part(Generic[Value]):
-    """A worker's result for some chunks, with counts of the messages that were sent to compute it.
+    """A Dask worker's result for some chunks, with counts of the messages that were sent to compute the result.
 
     *aside* is data that helps the worker with its next chunks; it is not sent in messages.
     """
@@ -81,7 +81,7 @@ class Part(Generic[Value]):
         return {**self.__dict__, "aside": None}
 
     def received(self) -> Part[Value]:
-        """Return this part as the current worker's. If another worker made the part, count one more message."""
+        """Return this part for the current worker. If another worker made the part, one more message is counted."""
         if (here := own_address()) == self.address:
             return self
         largest = max(self.n_bytes, self.largest_message_bytes)
@@ -91,7 +91,9 @@ class Part(Generic[Value]):
         )  # fmt: skip
 
     def grown(self, value: Value, n_bytes: int, n_edges: int, *others: Part[Value]) -> Part[Value]:
-        """Return a part whose *value* was computed from this part and *others*, with the sums of all their counts."""
+        """Return a part with a *value* computed from this part and *others*.
+        Its counts are the sums of their counts.
+        """
         parts = (self, *others)
         return Part(
             value, n_bytes, self.address, n_edges + sum(part.n_edges for part in parts),
@@ -108,7 +110,7 @@ def folded(
     what: str,
     finish: Callable[[Part[Value]], Part[Value]] | None = None,
 ) -> tuple[Part[Value], DistributedInfo]:
-    """Reduce all *chunks* to one result on the workers, and return the result and a report.
+    """Reduce all *chunks* to one result on the Dask workers, and return the result and a report.
 
     ``absorb(part, places, *chunks)`` adds chunks to a worker's part, which is ``None`` at first. ``finish(part)`` is
     called once for each part before the merges, and ``merge(one, other)`` merges two parts.
@@ -164,7 +166,9 @@ def folded(
 
 
 def grouped(chunks: Sequence[Any], most: int) -> list[list[int]]:
-    """Return the positions of each task's chunks. Only paths and functions share a task, at most *most* of them."""
+    """Return the positions of each task's chunks. Only chunks that are paths
+    or functions share a task, at most *most*.
+    """
     groups, was_light = list[list[int]](), False
     for place, chunk in enumerate(chunks):
         is_light = isinstance(chunk, str | os.PathLike) or callable(chunk)

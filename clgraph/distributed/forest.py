@@ -1,4 +1,4 @@
-"""Minimum spanning forests of a graph in chunks of edges.
+"""Minimum spanning forests of a graph that is given in chunks of edges, on Dask workers.
 
 An edge that is not in the minimum spanning forest of some of the edges is not in the forest of all edges, so each
 worker can drop it.
@@ -58,7 +58,7 @@ class DistributedForest(_Forest):
     info: DistributedInfo
 
     def to_graph(self) -> Graph:
-        """Return the forest as an undirected graph that has all vertices."""
+        """Return the spanning forest as an undirected graph that has all vertices."""
         return Graph.from_edges(self.sources, self.targets, self.weights, n=self.n_vertices)
 
 
@@ -130,7 +130,8 @@ def minimum_spanning_forest(
 def absorb(
     known: Part[Forest] | None, places: list[int], *chunks: Chunk, n: int | None, base: int, maximum: bool
 ) -> Part[Forest]:
-    """Return the *known* part with the edges of *chunks* added. *places* are the positions of these chunks.
+    """Return the part *known* of the spanning forest with the edges of *chunks* added.
+    *places* are the chunks' positions.
 
     The last edges may stay in ``waiting`` until more edges have come.
     """
@@ -156,7 +157,7 @@ def absorb(
 
 
 def finish(part: Part[Forest], *, maximum: bool) -> Part[Forest]:
-    """Add the waiting edges of *part* to its forest, and return the new part."""
+    """Add the edges of *part* that still wait to its spanning forest, and return the new part."""
     if not part.value.waiting:
         return replace(part, aside=None)
     part = part.received()
@@ -166,7 +167,7 @@ def finish(part: Part[Forest], *, maximum: bool) -> Part[Forest]:
 
 
 def merge(one: Part[Forest], other: Part[Forest], *, maximum: bool) -> Part[Forest]:
-    """Merge two parts: return the minimum (or maximum) spanning forest of the edges of both."""
+    """Merge two parts of a graph: return the minimum (or maximum) spanning forest of the edges of both parts."""
     one, other = one.received(), other.received()
     size = max(one.value.n_vertices, other.value.n_vertices)
     with on_device():
@@ -175,7 +176,7 @@ def merge(one: Part[Forest], other: Part[Forest], *, maximum: bool) -> Part[Fore
 
 
 def lightest(n: int, maximum: bool, *parts: Segment) -> Forest:
-    """Return the minimum spanning forest (the maximum one if *maximum* is true) of all edges in *parts*."""
+    """Return the minimum spanning forest of all edges in *parts*, or the maximum one if *maximum* is true."""
     parts = tuple(part for part in parts if part[0].size)
     if len({part[2] is None for part in parts}) > 1:
         raise GraphError("some edges have weights, and others have none")
@@ -192,7 +193,7 @@ def lightest(n: int, maximum: bool, *parts: Segment) -> Forest:
 
 
 class Forest(NamedTuple):
-    """The edges of a forest. The lesser end of an edge is its source; edges are sorted by source, then target.
+    """The edges of a spanning forest. An edge's lesser end is its source, and edges are sorted by source, then target.
 
     In a message, the sources take a bit per edge and a bit per vertex, and each target takes only the bits that a
     vertex number needs.
@@ -210,7 +211,7 @@ class Forest(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """Size in bytes of the arrays in a message that sends this forest."""
+        """Size in bytes of the arrays in a message that sends this spanning forest."""
         n, m = self.n_vertices, self.sources.size
         n_bytes, n_planes = divmod(_target_bits(n), _BITS)
         arrays = [array for part in (*self.waiting, (self.weights,)) for array in part if array is not None]
@@ -248,7 +249,7 @@ def _unpacked(
 
 
 class ForestFilter:
-    """A filter that drops edges whose ends are connected by lighter edges of a forest.
+    """A filter for a spanning forest, which drops edges whose ends are connected by lighter edges of the forest.
 
     Such an edge is not in the minimum spanning forest; for a maximum one, heavier edges rule out lighter ones. The test
     is the filter step of [1]_, with components instead of the recursion, so edges may come in any order. The forest
@@ -273,7 +274,9 @@ class ForestFilter:
             self._labels[level], start = forest.parents(), end
 
     def rest(self, segment: Segment) -> Segment:
-        """Drop the edges of *segment* that cannot be in the forest, and return the rest. Edges must have weights."""
+        """Return the edges of *segment*, which have weights, without those
+        edges that cannot be in the spanning forest.
+        """
         sources, targets, weights = segment
         assert weights is not None
         if self._maximum:

@@ -32,7 +32,7 @@ def _computed(
     n_items: int,
     shared: Mapping[str, Any] | None,
 ) -> dict[str, NDArray[Any]]:
-    """Compute *n_items* items of a load from *start* on, on this worker, and return the kernel's outputs.
+    """Compute *n_items* items of a load from *start* on, on this Dask worker, and return the kernel's outputs.
 
     *values* are the kernel's arguments for these items, which the client has cut out of the load.
     """
@@ -66,13 +66,15 @@ class RemoteRunner(Runner):
         self.member = Member(worker.weight, worker.lanes, worker.is_cpu)
 
     def begin(self, load: Any, outputs: Mapping[str, NDArray[Any]]) -> None:
-        """Send to the worker the data that all parts of *load* share."""
+        """Send the data that all parts of *load* share to the Dask worker."""
         self._load, self._outputs, self._shared = load, outputs, None
         if self.work.shared is not None:
             self._shared = submit(self.client, self.key, given, dict(self.work.shared(load)), others=False)
 
     def run(self, start: int, stop: int) -> None:
-        """Compute items *start* … *stop* − 1 on the worker, and write the results into the output arrays."""
+        """Compute the items *start* … *stop* − 1 of the load on the worker,
+        and write the results into the output arrays.
+        """
         values = self.work.cut(self._load, start, stop)
         declared = {name: Output(array.dtype, array.shape[1:]) for name, array in self._outputs.items()}
         arguments = self.work.kernels, declared, values, start, stop - start, self._shared
@@ -83,7 +85,7 @@ class RemoteRunner(Runner):
 
 
 class HeteroScheduler(_OnOneMachine):
-    """A scheduler that divides loads of items among a Dask client's workers, so that all workers finish together.
+    """A scheduler that divides loads of items among a Dask client's workers, such that all workers finish together.
 
     The client cuts loads into parts, sends the parts to the workers, and gets the results back. The policies are as in
     :class:`clgraph.HeteroScheduler`. Before anything is measured, policies use the profile of each worker's device. A

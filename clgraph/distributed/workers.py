@@ -40,7 +40,7 @@ _DESCRIBE_ATTEMPTS = 3
 
 @dataclass(frozen=True)
 class WorkerDevice:
-    """A worker's address, its device, and the versions of its packages."""
+    """A Dask worker's address, its device, and the versions of its packages."""
 
     address: str
     device: str  # Name of the worker's OpenCL device; empty if the worker has none.
@@ -70,7 +70,7 @@ def on_device() -> Iterator[None]:
 
 
 def worker_session() -> Session:
-    """Return a session on this worker's device: ``CLGRAPH_DEVICE`` if that is set, else the best device."""
+    """Return a session on this Dask worker's device: ``CLGRAPH_DEVICE`` if that is set, else the best device."""
     return as_session(None)
 
 
@@ -103,7 +103,7 @@ def submit(
     key: str | None = None,
     others: bool = True,
 ) -> Any:
-    """Submit a task to the worker at *address*, and return the task's future.
+    """Submit a task to the Dask worker at *address*, and return the future of the task.
 
     If that worker is lost, another worker may run the task if *others* is true. Arrays among the arguments are sent
     with the task, so that it can be run again.
@@ -113,12 +113,12 @@ def submit(
 
 
 def given(values: Any) -> Any:
-    """Return *values* unchanged. Submitted as a task, this function stores *values* on a worker."""
+    """Return *values* unchanged. As a task of a Dask worker, this function stores *values* on the worker."""
     return values
 
 
 def as_client(client: Any) -> distributed.Client:
-    """Return *client*, or if it is ``None`` the client that this process created last."""
+    """Return *client*; if it is ``None``, the Dask client that this process has created last."""
     if client is None:
         try:
             return distributed.get_client()
@@ -132,7 +132,7 @@ def as_client(client: Any) -> distributed.Client:
 
 
 def living(client: distributed.Client) -> list[str]:
-    """Return the addresses of the workers that the scheduler knows at present."""
+    """Return the addresses of the workers that Dask's scheduler knows at present."""
     try:
         return sorted(client.nthreads())
     except (OSError, RuntimeError) as error:
@@ -140,12 +140,13 @@ def living(client: distributed.Client) -> list[str]:
 
 
 def lost_after() -> float:
-    """Return the seconds without a heartbeat after which a worker counts as lost (Dask's setting ``worker-ttl``)."""
+    """Return the seconds without a heartbeat after which a Dask worker counts as lost (setting ``worker-ttl``)."""
     return float(parse_timedelta(dask.config.get("distributed.scheduler.worker-ttl") or "5 minutes"))
 
 
 def _watched(client: distributed.Client, attempt: Callable[[], _T | None], address: str, ends: float) -> _T:
-    """Call *attempt* until it returns a value other than ``None``, and return this value. Check the workers meanwhile.
+    """Call *attempt* until it returns a value other than ``None``, and return this value.
+    Workers are checked meanwhile.
 
     If *address* is given, only that worker may answer, until ``time.monotonic()`` is *ends*. Otherwise any worker may
     answer, because Dask gives the tasks of a lost worker to other workers. Dask's errors for lost workers and
@@ -185,7 +186,7 @@ def wait_for(
     address: str = "",
     ends: float = math.inf,
 ) -> list[distributed.Future]:
-    """Wait until all *tasks* are done (with *first*, until any task is); return the done tasks, failed ones included.
+    """Wait until all Dask *tasks* are done (with *first*, until any is). Return the done tasks, failed ones included.
 
     Any worker may run the tasks, or only the worker at *address* if this is given.
 
@@ -211,7 +212,9 @@ def wait_for(
 def results(
     client: distributed.Client, tasks: Sequence[distributed.Future], *, address: str = "", ends: float = math.inf
 ) -> list[Any]:
-    """Wait until all *tasks* are done, and return their results; arguments and errors are as in :func:`wait_for`."""
+    """Wait until all Dask *tasks* are done, and return their results.
+    Arguments and errors are as in :func:`wait_for`.
+    """
     wait_for(client, list(tasks), address=address, ends=ends)
     # Future.result with a time limit is no option, because it restarts a large transfer after each time-out.
     transfer = asyncio.run_coroutine_threadsafe(client.gather(list(tasks), asynchronous=True), client.loop.asyncio_loop)
@@ -227,7 +230,7 @@ def results(
 
 
 def devices_of(client: distributed.Client) -> list[WorkerDevice]:
-    """Return the workers of *client*, grouped by host; workers that are lost meanwhile are left out.
+    """Return the workers of a Dask *client*, grouped by host. Workers that are lost meanwhile are left out.
 
     Raises
     ------

@@ -1,1 +1,1 @@
-"""The code that all algorithms share: choose a strategy, run it, and report on the run."""
+"""Code that all algorithms share: it chooses a strategy, runs it, and reports on the run."""

@@ -32,7 +32,8 @@ MAX_CHOICES = 64
 
 @dataclass(frozen=True)
 class Algorithm:
-    """An algorithm. Its public function, ``explain``, its command and its benchmark all use this object.
+    """An algorithm with its strategies. Its public function, ``explain``,
+    its command and its benchmark use this object.
 
     Attributes
     ----------
@@ -65,11 +66,12 @@ class Algorithm:
     split_options: tuple[str, ...] = ()
 
     def check_options(self, options: Mapping[str, Any]) -> None:
-        """Raise an :class:`InputError` unless each option belongs to a strategy or to runs on several devices."""
+        """Raise an :class:`InputError` unless all *options* belong to a strategy or to runs on several devices."""
         check_arguments(self.name, options, self.strategies, self.problem, self.split_options)
 
     def choose(self, session: Session, problem: Any, strategy: str = "auto") -> Choice:
-        """Return *strategy*, or for ``"auto"`` the contender that the cost model predicts to be fastest.
+        """Return the choice of *strategy*. For ``"auto"``, the cost model takes
+        the contender that it predicts to be fastest.
 
         The host is chosen from sizes alone if it should finish before a device could answer. Otherwise a graph's
         statistics are computed first. For a matrix, which is wrapped for one call only, they are estimated from its
@@ -96,7 +98,7 @@ class Algorithm:
         return choose(self.strategies, names, strategy, problem, facts, rates)
 
     def predictions(self, session: Session, problem: Any) -> tuple[dict[str, Estimate], dict[str, str]]:
-        """Return the predicted times of all strategies that can run, fastest first, and why the other ones cannot."""
+        """Return the predicted times of all strategies that can run, fastest first, and why the others cannot."""
         facts = session.facts
         reasons = obstacles(self.strategies, self.strategies, problem, facts)
         if isinstance(getattr(problem, "graph", None), GraphOnDevice):
@@ -106,7 +108,7 @@ class Algorithm:
         return prices(self.strategies, runs, problem, facts, session.profile.rates), reasons
 
     def _host_first(self, problem: Any, facts: DeviceFacts, rates: DeviceRates) -> Choice | None:
-        """Return the host strategy if the sizes alone show that it finishes before any device could, else ``None``."""
+        """Return the host strategy if the sizes alone show that it ends before any device could; else ``None``."""
         host = self.strategies.get("host")
         if host is None or host.unfit(problem) is not None:
             return None
@@ -117,7 +119,7 @@ class Algorithm:
         return Choice("host", "auto", {"host": found}, reason=reason)
 
     def _host_without_driver(self, problem: Any, strategy: str) -> Choice | None:
-        """Return the host strategy if the caller named it or the graph is too small for any device, else ``None``.
+        """Return the host strategy if the caller named it or the graph is too small for any device; else ``None``.
 
         This method loads no driver. In every shipped profile, ``call_seconds`` is at least 0.15 ms, so the rates of a
         generic CPU show for which graphs the host is faster than any device.
@@ -140,7 +142,7 @@ class Algorithm:
         verify: bool = False,
         options: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Choose a strategy, make its plan, run it, and return the result with its ``info``.
+        """Choose a strategy for the problem, make its plan, run it, and return the result with its ``info``.
 
         Parameters
         ----------
@@ -208,7 +210,7 @@ class Algorithm:
         return result
 
     def chosen(self, on: Session, problem: Any, strategy: str = "auto") -> Choice:
-        """Return the choice of :meth:`choose`, cached per graph, or per sample of values for an unchecked matrix."""
+        """Return the strategy that :meth:`choose` takes, cached per graph, or per sample of an unchecked matrix."""
         graph, known, seen = getattr(problem, "graph", None), None, None
         if not isinstance(graph, WrappedGraph):
             known = None if graph is None else on.kept.choices.setdefault(getattr(graph, "on_device", graph), {})
@@ -231,7 +233,7 @@ class Algorithm:
     def _planned(
         self, on: Session, problem: Any, choice: Choice, given: Mapping[str, Any], *, is_unread: bool
     ) -> Iterator[Any]:
-        """Yield a cached or new plan for a ``with`` block, and cache the plan afterwards unless the block raises.
+        """Yield a cached or new plan for a ``with`` block. The plan is cached afterwards unless the block raises.
 
         A plan stays cached while its graph exists. The plan of an unchecked matrix is cached for the next matrix of
         the same size.
@@ -267,7 +269,7 @@ class Algorithm:
 
 
 def _host_info(choice: Choice, seconds: float, **told: Any) -> RunInfo:
-    """Return the ``info`` for the result of a run on the host alone."""
+    """Return the :class:`RunInfo` of a result that the host alone has computed."""
     why = "asked for" if choice.requested != "auto" else choice.reason or "predicted to be the fastest"
     return RunInfo(
         choice.strategy, "sequential", "host", why, Seconds(seconds, 0.0, 0.0, 0.0), choice.seconds, {}, **told
@@ -286,7 +288,7 @@ def _key(*parts: Any) -> Hashable:
 
 
 def _frozen(value: Any) -> Hashable:
-    """Return *value* as a hashable pair with its type, because 1.0 equals 1 but is not allowed wherever 1 is."""
+    """Return *value* as a hashable pair with its type, because 1.0 equals 1 but is not allowed in all places of 1."""
     if isinstance(value, Mapping):
         return tuple((name, _frozen(each)) for name, each in sorted(value.items()))
     return type(value), tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value

@@ -1,4 +1,4 @@
-"""Arrays that grow while a plan runs: a kernel that finds its array full is run again with a longer array."""
+"""Device arrays that grow while a plan runs: a kernel that finds its array full runs again with a longer array."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from clgraph.runtime.programs.program import Launch
 
 
 def capacity_of(array: str) -> str:
-    """Return the name of the kernel parameter that passes the length of the array named *array*."""
+    """Return the name of the kernel parameter that passes the length of the device array named *array*."""
     return f"{array}_capacity"
 
 
 class Growth:
-    """A launcher of the kernel of one phase. It lengthens an array whenever the kernel finds this array full.
+    """A launcher of the kernel of one phase. It lengthens a device array whenever the kernel finds this array full.
 
     Before the kernel runs again, the array with the kernel's status word gets back its former values. So the kernel
     may count in that array with atomics as if it had never run.
@@ -43,7 +43,8 @@ class Growth:
         self._before = block.memory.empty(block.size, block.dtype)
 
     def run(self, launch: Launch, launches: Iterable[Launch]) -> None:
-        """Run *launch*, and repeat it with a longer array until it fits. All *launches* then use the longer array.
+        """Run *launch*, and repeat it with a longer array until its output fits.
+        All *launches* then use the longer array.
 
         Raises
         ------

@@ -42,7 +42,7 @@ _MAX_INDICES = 2**31 - 2**16
 
 
 class HostPlan:
-    """A plan that runs on the host and reads the problem's arrays in place; ``run()`` may be called repeatedly.
+    """A plan that runs on the host and reads the problem's arrays in place. ``run()`` may be called repeatedly.
 
     Attributes
     ----------
@@ -59,15 +59,15 @@ class HostPlan:
         self._found = self._solve(self.problem)
 
     def result(self) -> Any:
-        """Return the result of the last run."""
+        """Return the result of the last run of this plan on the host."""
         return self._found
 
     def release(self) -> None:
-        """Do nothing, because a host plan holds nothing but its result."""
+        """Do nothing, because a plan on the host holds nothing but its result."""
 
 
 def given_matrix(graph: Graph) -> Any:
-    """Return the user's matrix if scipy's searches take it unchanged, else ``None``.
+    """Return the user's matrix if scipy's searches take it unchanged; else ``None``.
 
     The unchanged matrix saves the 20 us that making a new matrix takes.
     """
@@ -82,7 +82,7 @@ def given_matrix(graph: Graph) -> Any:
 
 
 def pattern(graph: Graph) -> Any:
-    """Return *graph* as a matrix for scipy's searches, which ignore the values of its entries.
+    """Return *graph* as a scipy matrix for searches, which ignore the values of its entries.
 
     scipy may copy the values, and copying newly allocated values takes a quarter longer. So the values of a user's
     matrix are kept.
@@ -103,7 +103,7 @@ def too_many_entries(problem: Any) -> str | None:
 
 
 def walked(graph: Graph, way: str) -> Work:
-    """Return the host's work for visiting every vertex and every entry of *graph* once.
+    """Return the host's predicted work for visiting every vertex and every entry of *graph* once.
 
     Neighbours with far numbers cost cache misses, and more misses if a heap orders the visits. Without statistics, the
     work is estimated from the sizes of a small graph, or from a few entries of a larger graph. Searches do not visit
@@ -132,14 +132,18 @@ def walked(graph: Graph, way: str) -> Work:
 
 
 def met(problem: Any, way: str) -> Part:
-    """Return the host's work for one search: :func:`walked`, weighted by the share of the graph that it reaches."""
+    """Return the host's predicted work for one search:
+    :func:`walked`, weighted by the share of the graph that is reached.
+    """
     graph = problem.graph
     is_known = graph.n_vertices > FAR_DISTANCE and graph.is_measured
     return walked(graph, way), problem.stats.reached_share if is_known else 1.0, 1.0
 
 
 def scanned(graph: Graph, passes: float, passes_of_vertices: float = 0.0) -> Work:
-    """Return the host's work for *passes* scans of all vertices and entries, plus *passes_of_vertices* of vertices."""
+    """Return the host's predicted work for *passes* scans of vertices and entries and
+    *passes_of_vertices* of vertices.
+    """
     n = float(graph.n_vertices)
     items = n + graph.n_edges
     entries = HostItems(passes * items, 8.0 * items, "scan")

@@ -1,4 +1,4 @@
-"""Functions that list the options of strategies and check the options of a call."""
+"""The options of strategies: lists of their names, and checks of the options of a call."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clgraph.names import unknown_argument
 
 
 def checked_options(strategies: Mapping[str, Strategy], choice: Choice, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *options* if the plan of the chosen strategy takes all of them.
+    """Return the *options* of a call, or raise an error unless the plan of the chosen strategy takes all of them.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def option_names(strategy: Strategy) -> list[str]:
 
 
 def strategies_by_option(strategies: Mapping[str, Strategy]) -> dict[str, list[str]]:
-    """Return a dictionary from each option to the names of the strategies that have this option."""
+    """Return a dictionary from the name of each option to the names of the strategies that have the option."""
     found: dict[str, list[str]] = {}
     for name, strategy in strategies.items():
         for option in option_names(strategy):
@@ -56,7 +56,7 @@ def strategies_by_option(strategies: Mapping[str, Strategy]) -> dict[str, list[s
 def check_arguments(
     function: str, options: Iterable[str], strategies: Mapping[str, Strategy], problem: Any, split: Iterable[str]
 ) -> None:
-    """Raise an :class:`InputError` unless *function* takes all *options*; the message lists the allowed arguments.
+    """Raise an :class:`InputError` unless *function* takes all *options*. The message lists the allowed arguments.
 
     Options belong to *strategies*, or to runs on several devices (*split*). The keyword arguments of *problem* are
     settings of the function.

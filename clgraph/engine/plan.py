@@ -1,4 +1,4 @@
-"""The Plan class: a recipe with allocated arrays and compiled kernels for one device, which can be run repeatedly."""
+"""The Plan class: a recipe with allocated arrays and compiled kernels on one device, which can run repeatedly."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PACED_SECONDS = 0.1
 
 
 class Plan:
-    """A recipe that is ready to run for one problem on one device; ``run()`` may be called repeatedly.
+    """A recipe that is ready to run for one problem on one device. ``run()`` may be called repeatedly.
 
     Attributes
     ----------
@@ -91,8 +91,7 @@ class Plan:
         self.scope: dict[str, Any] = {**lengths, **given, **setting.values, **inputs, **self.arrays}
         if setting.prepare is not None:
             self.scope |= setting.prepare(self)
-        # For each status word: the name of its kernel, the name of its array, and its index there.
-        self._statuses: list[tuple[str, str, int]] = []
+        self._statuses: list[tuple[str, str, int]] = []  # Names of kernel and array, and index, of each status word.
         self._launches: dict[Launch, Growth | None] = {}
         # A step that is listed twice in the recipe is prepared only once.
         distinct = {id(step): step for step in recipe.steps}
@@ -108,12 +107,12 @@ class Plan:
         return estimate(self.price(self.problem, self.session.facts), self.session.profile.rates).seconds
 
     def _given(self) -> tuple[Mapping[str, int | str], Mapping[str, Any]]:
-        """Return the definitions and arguments that pass the rows of the problem's graph to kernels."""
+        """Return the kernel definitions and arguments that pass the rows of the problem's graph to kernels."""
         rows = device_graph(self.session, self.problem.graph)
         return rows.defines(), rows.scope
 
     def _number(self, phase: Phase | None, value: Any) -> Any:
-        """Return *value* as a number; a callable is called, and text is evaluated.
+        """Return a *value* of a recipe as a number: a function is called, and a text is evaluated.
 
         Text is an expression of constants in the kernel file of *phase*. Without a phase, text counts as 0.
         """
@@ -124,12 +123,12 @@ class Plan:
         return value
 
     def _place(self, phase: Phase, word: str) -> tuple[str, int]:
-        """Return the name of the array and the index in *word*, which has the form ``"<array>[<expression>]"``."""
+        """Return the array's name and the index in a *word* of the form ``"<array>[<expression>]"``."""
         array, _, expression = word.removesuffix("]").partition("[")
         return array, self._number(phase, expression)
 
     def program(self, source: str, defines: Mapping[str, int | str] = MappingProxyType({})) -> Program:
-        """Return the program of kernel file *source*, built with the recipe's definitions and with *defines*."""
+        """Return the compiled program of the kernel file *source*, with the recipe's definitions and with *defines*."""
         key = source, *defines.items()
         if key not in self._programs:
             merged = {**self._defines, **self.setting.file_defines.get(source, {}), **defines}
@@ -153,7 +152,7 @@ class Plan:
         return lambda: self._launch(launch)
 
     def bound(self, phase: Phase) -> Launch:
-        """Return a launch of the kernel of *phase* that takes its arguments from the scope."""
+        """Return a launch of the kernel of *phase*, whose arguments come from the plan's arrays and values."""
         if phase.status is not None:
             self._statuses.append((phase.kernel, *self._place(phase, phase.status)))
         program = self._program_of(phase)
@@ -216,7 +215,7 @@ class Plan:
         return run
 
     def run(self) -> None:
-        """Run the steps in order. The host reads back only the words that decide whether a loop ends.
+        """Run the steps of the recipe in order. The host reads back only the words that decide whether a loop ends.
 
         Raises
         ------
@@ -228,7 +227,7 @@ class Plan:
             step()
 
     def detach(self) -> None:
-        """Drop the references to the problem and its graph until :meth:`attach`, but keep launches and arrays."""
+        """Drop the plan's references to the problem and graph until :meth:`attach`, but keep launches and arrays."""
         self.problem = None
         if self.recipe.steps:
             self.recipe = Recipe(())
@@ -238,7 +237,7 @@ class Plan:
                 part.detach()
 
     def attach(self, problem: Any) -> None:
-        """Set the problem of the next run, which must have the same graph and settings as the previous problem."""
+        """Set the problem of the next run, which must have the same graph and settings as the problem before."""
         self.problem = problem
         for part in self.used:
             if isinstance(part, Plan):
@@ -249,18 +248,18 @@ class Plan:
         return self._made_by[0] is session.profile and self._made_by[1] is session.facts
 
     def release(self) -> None:
-        """Break reference cycles, so that the plan's memory is freed when the last reference to the plan goes."""
+        """Break the plan's reference cycles, so that its memory is freed when the last reference to the plan goes."""
         for part in self.used:
             if isinstance(part, Plan):
                 part.release()
         self._steps, self.used, self._launches = [], [], {}
 
     def check(self) -> None:
-        """Raise an error if a kernel's status word reports one, and store the details that kernels wrote."""
+        """Raise an error if a kernel's status word reports one, and store the details that the kernels wrote."""
         self.read()
 
     def read(self, *parts: tuple[DeviceArray, int, int]) -> list[NDArray[Any]]:
-        """Read status words and details as :meth:`check` does, and return items ``start:stop`` of arrays.
+        """Check status words and store details as :meth:`check` does, and return the items ``start:stop`` of arrays.
 
         Each of *parts* is a tuple (array, start, stop). All parts are read with a single wait for the device.
         """
@@ -286,13 +285,13 @@ class Plan:
         return items
 
     def word(self, word: str) -> int:
-        """Read ``"<array>[<expression>]"`` from the device. Constants are from the recipe's first kernel file."""
+        """Read one *word* of device memory, given as ``"<array>[<expression>]"`` with a kernel file's constants."""
         assert self._first is not None
         array, place = self._place(self._first, word)
         return int(self.arrays[array].item(place))
 
     @property
     def details(self) -> dict[str, Any]:
-        """The details of the last run, which the ``info`` of its result reports."""
+        """The details of the plan's last run, which the ``info`` of its result reports."""
         told = [self.setting.details, *(getattr(use, "details", {}) for use in self.used), self._found]
         return {name: value() if callable(value) else value for each in told for name, value in each.items()}

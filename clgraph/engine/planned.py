@@ -22,7 +22,7 @@ Price: TypeAlias = Callable[[Any, DeviceFacts], Work | list[Part]]
 
 @dataclass(frozen=True)
 class _Planned:
-    """A callable that makes a plan from a recipe, for a session and a problem.
+    """A callable of a strategy that makes a plan from its recipe, for a session and a problem.
 
     Its signature shows the options of the recipe. It leaves out options that a ``functools.partial`` has set, and
     *tuning*, which is taken from the session.

@@ -16,7 +16,7 @@ from clgraph.runtime.session import Session
 
 @dataclass(frozen=True)
 class GraphProblem:
-    """A problem on a graph; subclasses add the settings of an algorithm."""
+    """A problem on a graph. Subclasses add the settings of an algorithm."""
 
     graph: Graph
 
@@ -26,28 +26,32 @@ class GraphProblem:
 
     @property
     def settings(self) -> Hashable:
-        """The problem's type and all fields except the graph. Problems on a graph with equal settings share a plan."""
+        """A key of the problem's type and all fields except the graph.
+        Problems on a graph with equal keys share a plan.
+        """
         return type(self), *(getattr(self, name) for name in self.__dataclass_fields__ if name != "graph")
 
     def admitted(self) -> Self:
-        """Make the checks that depend on the graph's entries, and return the problem to solve."""
+        """Make the checks of the problem that depend on the graph's entries, and return the problem to solve."""
         return self
 
     def measured(self, _session: Session | None) -> Self:
-        """Make the checks of the graph that a device does faster than the host, and return the problem.
+        """Make the checks of the problem's graph that a device does faster than the host, and return the problem.
 
         Without a session, the host makes these checks.
         """
         return self
 
     def admitted_if_checked(self) -> Self:
-        """Return :meth:`admitted`, or for a wrapped matrix this problem, because :func:`admission` checks it later."""
+        """Return the problem after :meth:`admitted`. A wrapped matrix is left as
+        it is, as :func:`admission` checks it later.
+        """
         return self if isinstance(self.graph, WrappedGraph) else self.admitted()
 
 
 @contextmanager
 def admission(session: Session | None, problem: Any, *, checked: bool = True) -> Iterator[Any]:
-    """Check the graph of *problem* and compute its statistics for a ``with`` block.
+    """Check the graph of *problem* on the device and compute its statistics, for a ``with`` block.
 
     If a graph is still unchecked inside the block, the host checks it as soon as one of its arrays is read. After the
     block, a wrapped matrix counts as unchecked again.

@@ -1,4 +1,4 @@
-"""The base class of the results of all algorithms, which shows, copies and pickles them."""
+"""The base class of the results of all algorithms. It prints, copies and pickles a result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clgraph.tables import html_fields
 
 
 class Result:
-    """Base class of named tuples that hold an answer, with the attributes ``info`` and often ``graph``.
+    """Base class of results: named tuples that hold an answer, with the attributes ``info`` and often ``graph``.
 
     A pickle stores only the number of vertices and the ids of ``graph``. Reading the edges of the graph of an unpickled
     result raises a :class:`clgraph.errors.MissingEdgesError`. Copies share the graph.

@@ -1,4 +1,4 @@
-"""Plans that run on a CPU with an unchecked matrix: their kernels check the entries while reading these entries."""
+"""Plans that run on a CPU with an unchecked matrix. Their kernels check the matrix's entries while they read them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _INT32 = np.dtype(np.int32)
 
 
 class UncheckedPlan:
-    """A plan whose kernels read a matrix in place, without a copy, and write directly into the arrays of the answer.
+    """A plan whose kernels read the user's matrix in place, without a copy,
+    and write directly into the answer's arrays.
 
     A subclass for an algorithm binds its launches to :attr:`lent`, and has a method ``result()``. The launches are
     reused for the next matrix of the same size.
@@ -64,7 +65,7 @@ class UncheckedPlan:
         return self._made_by[0] is session.profile and self._made_by[1] is session.facts
 
     def attach(self, problem: Any) -> None:
-        """Bind the launches to the matrix of *problem*, and to new memory for the answer."""
+        """Bind the plan's launches to the matrix of *problem*, and to new memory for the answer."""
         self._graph, n, share = problem.graph, problem.graph.n_vertices, self._session.memory.share
         self._hosts = {"words": np.zeros(self._n_words, np.uint32)}
         for name in self._answers:
@@ -82,7 +83,7 @@ class UncheckedPlan:
             launch.lend(self.lent)
 
     def detach(self) -> None:
-        """Drop the references to the matrix and the answer until :meth:`attach`, but keep the launches."""
+        """Drop the plan's references to the matrix and the answer until :meth:`attach`, but keep the launches."""
         for launch in self.launches:
             launch.give_back(self.lent)
         del self._graph, self._hosts, self.lent
@@ -92,7 +93,7 @@ class UncheckedPlan:
             launch()
 
     def finish(self) -> tuple[NDArray[Any], ...]:
-        """Wait for the launches, and return the array of words and the arrays of the answer.
+        """Wait for the plan's launches, and return the array of state words and the arrays of the answer.
 
         Raises
         ------
@@ -103,7 +104,7 @@ class UncheckedPlan:
         return tuple(self._hosts.values())
 
     def refuse(self) -> None:
-        """Raise an error that says what is wrong with the matrix, which a kernel has found to be damaged.
+        """Raise an error that says what is wrong with the matrix, after a kernel has found a fault in it.
 
         Raises
         ------
@@ -115,5 +116,5 @@ class UncheckedPlan:
         raise GraphError("this csr matrix was changed while it was read")
 
     def release(self) -> None:
-        """Drop the launches. The memory of the answer is not freed, because it belongs to the user."""
+        """Drop the plan's launches. The memory of the answer is not freed, because it belongs to the user."""
         self.launches.clear()

@@ -1,4 +1,4 @@
-"""Functions that the generators share to make a graph on a device."""
+"""Functions that all graph generators on a device share."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def launch(
     /,
     **arguments: Any,
 ) -> None:
-    """Enqueue a kernel of ``cl/generators`` for *n_items* items, with one chunk of items per work-group.
+    """Enqueue a graph generator's kernel of ``cl/generators`` for *n_items*
+    items, with a chunk of items per work-group.
 
     An argument *key*, for random numbers, has two words. They are passed as ``key0`` and ``key1``.
     """
@@ -45,12 +46,12 @@ def launch(
 
 
 def born(session: Session, row_offsets: DeviceArray, column_indices: DeviceArray) -> Graph:
-    """Return the undirected graph of these CSR arrays, which must be valid and have sorted rows."""
+    """Return the undirected graph of CSR arrays on the device, which must be valid and have sorted rows."""
     return DeviceGraph(session, row_offsets, column_indices, has_sorted_rows=True).as_graph()
 
 
 def empty_rows(session: Session, n: int, m: int) -> dict[str, DeviceArray]:
-    """Return uninitialised CSR arrays for *n* vertices and *m* entries; a kernel fills them."""
+    """Return uninitialised CSR arrays on the device for *n* vertices and *m* entries. A kernel fills the arrays."""
     offsets = offset_dtype(m)
     session.check_memory({"row offsets": (n + 1) * np.dtype(offsets).itemsize, "column indices": 4 * m})
     return {"row_offsets": session.empty(n + 1, offsets), "column_indices": session.empty(m, np.int32)}
@@ -61,17 +62,19 @@ def without_edges(session: Session, n: int) -> Graph:
 
 
 def bits_of(n: int) -> int:
-    """Return how many bits a vertex number below *n* needs, at least one."""
+    """Return the number of bits that a vertex number below *n* needs, at least one."""
     return max(1, (n - 1).bit_length())
 
 
 def check_keys(session: Session, count: int) -> None:
-    """Raise an error unless the device has enough memory for *count* keys and for sorting these keys."""
+    """Raise an error unless the device has enough memory for *count* keys of edges and for sorting the keys."""
     session.check_memory(dict.fromkeys(("keys of entries", "keys in order", "keys between passes"), 8 * count))
 
 
 def new_keys(session: Session, count: int) -> DeviceArray:
-    """Return an uninitialised array for *count* keys, from which :func:`graph_of_keys` makes a graph."""
+    """Return an uninitialised device array for *count* keys of edges, from
+    which :func:`graph_of_keys` makes a graph.
+    """
     if count > _MAX_ENTRIES:
         raise InputError(f"{count} entries to sort; a device sorts at most {_MAX_ENTRIES}, the host more")
     check_keys(session, count)
@@ -79,7 +82,7 @@ def new_keys(session: Session, count: int) -> DeviceArray:
 
 
 def graph_of_keys(session: Session, n: int, keys: DeviceArray, *, merged: bool) -> Graph:
-    """Return the graph of *n* vertices whose entries are *keys*: the row in the high bits, the column in the low bits.
+    """Return the graph of *n* vertices whose entries are given as *keys*: the row in the high bits, the column below.
 
     Row and column numbers have ``bits_of(n)`` bits each. If *merged*, repeated keys are dropped, and so are keys of all
     ones, which mark self-loops and edges that do not exist. *keys* is overwritten.
@@ -109,7 +112,9 @@ def graph_of_keys(session: Session, n: int, keys: DeviceArray, *, merged: bool) 
 def find_rows(
     session: Session, keys: DeviceArray, row_offsets: DeviceArray, count: int | None = None, *, shift: int = 0
 ) -> None:
-    """Fill *row_offsets* from the first *count* of the sorted *keys*. The row of a key is ``key >> shift``."""
+    """Fill *row_offsets* from the first *count* of the sorted *keys* of a graph.
+    The row of a key is ``key >> shift``.
+    """
     n_rows, count = row_offsets.size - 1, keys.size if count is None else count
     defines = {"KEY_T": "uint"} if keys.dtype == np.uint32 else None
     scope = {"n_rows": n_rows, "count": count, "shift": shift, "keys": keys, "row_offsets": row_offsets}

@@ -1,4 +1,4 @@
-"""Graphs of random points in the unit square."""
+"""Graph generators that draw random points in the unit square."""
 
 from __future__ import annotations
 

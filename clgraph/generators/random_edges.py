@@ -48,12 +48,14 @@ def rmat(
 
 
 def uniform_random(n: int, n_edges: int, seed: Seed = 0, *, session: SessionLike = None) -> Graph:
-    """Return an undirected graph of *n_edges* edges drawn uniformly; repeats and self-loops are then removed."""
+    """Return an undirected graph of *n_edges* edges drawn uniformly, from
+    which repeats and self-loops are then removed.
+    """
     return UniformRandom(n, n_edges, seed).graph(session)
 
 
 class _RandomEdges:
-    """Random edges. Each edge is a function of its number and a key, so the host and devices draw the same edges.
+    """Random edges of a graph. An edge is a function of its number and a key, so hosts and devices draw the same edges.
 
     Repeats and self-loops are dropped. Subclasses check the arguments, and set *n*, *n_edges* and the *key* of the
     random words.
@@ -71,11 +73,11 @@ class _RandomEdges:
         return self._on_host() if session is None else self._on_device(as_session(session))
 
     def ends(self, first: int, count: int) -> Any:
-        """Return the ends of edges *first* … *first* + *count* − 1, shape (2, count)."""
+        """Return the two ends of the edges *first* … *first* + *count* − 1 as an array of shape (2, count)."""
         raise NotImplementedError
 
     def arguments(self, session: Session) -> dict[str, Any]:
-        """Return the kernel arguments that only the kernel of this class takes."""
+        """Return the kernel arguments that only this kind of random edges has."""
         raise NotImplementedError
 
     def _on_host(self) -> Graph:
@@ -129,7 +131,7 @@ class RMat(_RandomEdges):
         return {"scale": self.scale, "n_rounds": len(self.scramble), "scramble": scramble, **thresholds}
 
     def _in_order(self, first: int, count: int) -> NDArray[np.uint32]:
-        """Return the ends of edges *first* … *first* + *count* − 1 before the vertices are permuted."""
+        """Return the ends of the edges *first* … *first* + *count* − 1 before the vertices are permuted."""
         ends = np.zeros((2, count), np.uint32)
         at_a, at_ab, at_abc = self.thresholds
         # The bits of eight levels are collected in a byte.
@@ -155,7 +157,7 @@ class RMat(_RandomEdges):
 
 
 class UniformRandom(_RandomEdges):
-    """The edges of a uniform random graph. The two ends of edge e are made from random words 2 e and 2 e + 1."""
+    """The random edges of a uniform random graph. The ends of edge e are made from the random words 2 e and 2 e + 1."""
 
     kernel, edges_per_item = "uniform", 2
     # Chunks of edges are smaller than R-MAT's, because drawing an edge takes more memory here.

@@ -15,7 +15,9 @@ from clgraph.runtime.session import Session, SessionLike, as_session
 
 
 def grid(rows: int, cols: int, *, session: SessionLike = None) -> Graph:
-    """Return the *rows* × *cols* grid, in which vertex ``r * cols + c`` is at row ``r``, column ``c``."""
+    """Return the grid graph of *rows* × *cols* vertices, in which vertex ``r
+    * cols + c`` is at row ``r``, column ``c``.
+    """
     rows = checked_count("rows", rows, MAX_VERTICES, least=0)
     cols = checked_count("cols", cols, MAX_VERTICES, least=0)
     n = checked_count("rows * cols", rows * cols, MAX_VERTICES, least=0)
@@ -35,17 +37,17 @@ def grid(rows: int, cols: int, *, session: SessionLike = None) -> Graph:
 
 
 def star(n: int, *, session: SessionLike = None) -> Graph:
-    """Return the star of *n* vertices with centre 0."""
+    """Return the star graph of *n* vertices: vertex 0 is the centre, and all other vertices are its neighbours."""
     return tree(n, MAX_VERTICES, session=session)
 
 
 def path(n: int, *, session: SessionLike = None) -> Graph:
-    """Return the path 0 - 1 - … - (n - 1)."""
+    """Return the path graph 0 - 1 - … - (n - 1), in which consecutive vertices are neighbours."""
     return tree(n, 1, session=session)
 
 
 def tree(n: int, arity: int = 2, *, session: SessionLike = None) -> Graph:
-    """Return the complete tree of *n* vertices in which vertex ``v > 0`` has parent ``(v - 1) // arity``."""
+    """Return the complete tree of *n* vertices in which vertex ``v > 0`` has the parent ``(v - 1) // arity``."""
     n, arity = checked_count("n", n, MAX_VERTICES, least=0), checked_count("arity", arity, MAX_VERTICES)
     if session is not None:
         return _on_device(as_session(session), "tree", n, 2 * max(n - 1, 0), n=n, arity=arity)
@@ -55,7 +57,7 @@ def tree(n: int, arity: int = 2, *, session: SessionLike = None) -> Graph:
 
 
 def cycle(n: int, *, session: SessionLike = None) -> Graph:
-    """Return the cycle of *n* vertices, at least 3."""
+    """Return the cycle graph of *n* vertices, of which there must be at least 3."""
     n = checked_count("n", n, MAX_VERTICES, least=3)
     if session is not None:
         return _on_device(as_session(session), "cycle", n, 2 * n, n=n)
@@ -80,7 +82,7 @@ def two_cliques(size: int, *, bridge: bool = False, session: SessionLike = None)
 
 
 def _on_device(session: Session, kernel: str, n: int, m: int, /, **arguments: int) -> Graph:
-    """Return the graph of *n* vertices and *m* entries that *kernel* writes."""
+    """Return the graph of *n* vertices and *m* CSR entries that *kernel* writes on the device."""
     rows = empty_rows(session, n, m)
     defines = {"OFFSET_T": c_type(rows["row_offsets"].dtype)}
     launch(session, "regular", kernel, max(n + 1, m), defines, **arguments, **rows)

@@ -31,7 +31,7 @@ def road_like(n: int, seed: Seed = 0, *, session: SessionLike = None) -> Graph:
 
 
 class _RoadLike:
-    """The random choices of a road-like graph. Its crossings are on a grid that has *width* columns.
+    """The random choices of a road-like graph, whose crossings are on a grid of *width* columns.
 
     Stream 0 has a random number of 16 bits for each crossing. The crossing has a road to the left if the number is
     below *left*, and a road upward if it is at least *upper*. A crossing in the first column or row has only one of
@@ -99,7 +99,7 @@ class _RoadLike:
         return born(session, **rows)
 
     def _bends_before(self, session: Session, n_bends: int, n_roads: int) -> DeviceArray:
-        """Return for each road how many bends there are on the roads before it."""
+        """Return, for each road, the number of bends on the roads before it, as a device array."""
         bends = session.empty(n_bends, np.uint32)
         scope = {"n_bends": n_bends, "n_roads": n_roads, "bends": bends}
         launch(session, "roads", "draw_bends", -(-n_bends // 4), key=self.key, **scope)

@@ -1,4 +1,4 @@
-"""Random edge weights, each a hash of the edge's two ends and the seed."""
+"""Random edge weights of a graph. A weight is a hash of the edge's two ends and the seed."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class _RandomWeights:
         self.most: Any = np.nextafter(end, self.low) if is_float else end - 1
 
     def scaled(self, hashed: NDArray[np.uint64]) -> NDArray[Any]:
-        """Convert hashes to weights in ``[low, high)``, and return the weights."""
+        """Return edge weights in ``[low, high)``, converted from the hashes of edges."""
         kind: Any = self.dtype
         weights: NDArray[Any]
         if kind.kind == "i":

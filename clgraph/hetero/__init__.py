@@ -1,4 +1,4 @@
-"""Schedulers that compute loads of independent items on all devices of a machine at once."""
+"""Schedulers that compute loads of independent items on all devices of a machine at the same time."""
 
 from __future__ import annotations
 

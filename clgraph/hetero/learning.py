@@ -1,4 +1,4 @@
-"""Policies that measure each device on a small part of a load, and then divide the remaining items by speed."""
+"""Scheduling policies that time each device on a small part of a load, and then divide the other items by speed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LEAST_SHARES = {False: 0.25, True: 0.5}
 
 
 def equal_finish(fits: Mapping[int, tuple[float, float]], n_items: float) -> dict[int, float]:
-    """Return the number of items for each device with which all end together.
+    """Return the number of items of a load for each device with which all devices end together.
 
     *fits* has a pair (a, b) for each device, on which *k* items take ``a + b * k`` seconds.
     """
@@ -37,7 +37,7 @@ def equal_finish(fits: Mapping[int, tuple[float, float]], n_items: float) -> dic
 
 
 def fit(runs: Sequence[tuple[int, float]]) -> tuple[float, float]:
-    """Return (a, b) of the line ``seconds = a + b * items`` through the first and the last of *runs* (items, seconds).
+    """Fit a line ``seconds = a + b * items`` through the first and the last of *runs* (items, seconds). Return (a, b).
 
     *a* is at least 0, and *b* is above 0.
     """
@@ -50,7 +50,7 @@ def fit(runs: Sequence[tuple[int, float]]) -> tuple[float, float]:
 
 
 class Qilin(Policy):
-    """A policy that fits a line of time over items to two training runs per device, and keeps the resulting split.
+    """A policy that fits a line of time over items to two training runs per device, and keeps the split that results.
 
     The algorithm is from C.-K. Luk, S. Hong, H. Kim, "Qilin: Exploiting parallelism on heterogeneous multiprocessors
     with adaptive mapping", MICRO 2009. The items of the training runs are a part of the first load, and are not
@@ -103,7 +103,7 @@ class Qilin(Policy):
 
 
 class HASS(Policy):
-    """A policy of shares in the ratio of the devices' speeds so far. A device that is done steals from CPUs' buffers.
+    """A policy that shares items in the ratio of the devices' speeds so far. A device without work steals from CPUs.
 
     In the first round, each device gets a small load. Until all devices have ended their first loads, faster devices go
     on with loads that double. Then the remaining items are divided in the ratio of the speeds. A GPU gets its share at
@@ -170,14 +170,14 @@ class HASS(Policy):
         return self.from_buffer(device, size)
 
     def _least(self, device: int) -> int:
-        """Return the least number of items that is worth a launch.
+        """Return the least number of items for which a launch on *device* pays off.
 
         The highest speed of *device* so far is used, because the cost of a launch makes small parts seem slow.
         """
         return max(self.sub_load, self.whole_sub_loads(_LEAST_SECONDS * self._fastest.get(device, 0.0)))
 
     def steal(self, device: int) -> Range | None:
-        """Take items from the end of the CPU buffer that lasts longest, so that both devices should end together."""
+        """Take items from the end of the CPU buffer that lasts longest, such that both devices should end together."""
         left = {d: stop - first for d, (first, stop) in self.buffers.items() if self.members[d].is_cpu and d != device}
         if not left or not self._known.keys() >= self.living:
             return None

@@ -1,4 +1,4 @@
-"""Policies, the rules that decide which device computes which items of a load next. They do not use OpenCL.
+"""Policies: rules that decide which device computes which items of a load next. They do not use OpenCL.
 
 A policy hands out ranges of items. :class:`clgraph.hetero.rounds.Round` asks the policy under a lock, and reports which
 items were computed in which time. A round computes one load. A policy keeps its measurements from round to round.
@@ -17,7 +17,7 @@ Range: TypeAlias = tuple[int, int]  # The first item of a range, and the item af
 
 @dataclass(frozen=True)
 class Member:
-    """The properties of a device that policies use."""
+    """A device as scheduling policies see it: its kind, speed and number of work-items."""
 
     # Speed relative to the other devices: the memory bandwidth in the profile, or the user's ratio.
     weight: float
@@ -37,7 +37,9 @@ def split(start: int, stop: int, weights: Mapping[int, float], grain: int) -> di
 
 
 class Policy:
-    """Base class of policies: measured speeds, a buffer for each device, and ranges that failed devices gave back."""
+    """Base class of scheduling policies: measured speeds, a buffer of items
+    per device, and items that failed devices left.
+    """
 
     name: ClassVar[str]
 
@@ -49,7 +51,9 @@ class Policy:
         self.steals = [0] * len(members)
 
     def begin(self, n_items: int, sub_load: int, grain: int) -> None:
-        """Begin a round of *n_items* items in sub-loads of *sub_load* items; ranges are cut at multiples of *grain*."""
+        """Begin a round of *n_items* items in sub-loads of *sub_load* items.
+        Ranges are cut at multiples of *grain* items.
+        """
         self.n_items, self.sub_load, self.grain = n_items, sub_load, grain
         self.buffers: dict[int, Range] = {}
         self._returned: list[Range] = []
@@ -57,34 +61,34 @@ class Policy:
         self.start()
 
     def start(self) -> None:
-        """Prepare the distribution of the items of this round. :meth:`begin` calls this method."""
+        """Prepare how this round's items are distributed among the devices. :meth:`begin` calls this method."""
 
     def take(self, device: int) -> Range | None:
-        """Return the range that *device* computes next, or ``None`` if there is none for it at present."""
+        """Return the range of items that *device* computes next, or ``None`` if there is none for it at present."""
         return self.own(device) or self._take_returned() or self.steal(device)
 
     def own(self, device: int) -> Range | None:
-        """Return the next range of the items that are assigned to *device*, or ``None``."""
+        """Return the next range of the items that are assigned to *device*, or ``None`` if none is left."""
         raise NotImplementedError
 
     def steal(self, device: int) -> Range | None:
-        """Return a range of items that were assigned to another device, or ``None``."""
+        """Return a range of items that were assigned to another device, or ``None`` if none can be taken."""
         return None
 
     def done(self, device: int, items: int, seconds: float) -> None:
-        """Learn that *device* has computed *items* items in *seconds* seconds."""
+        """Learn from *device* that it has computed *items* items of the load in *seconds* seconds."""
 
     def drop(self, device: int, *lost: Range) -> None:
-        """Go on without *device*. The items in its buffer and the *lost* ranges go to the other devices."""
+        """Go on without *device*. The items in its buffer and the *lost* ranges of items go to the other devices."""
         self.living.discard(device)
         self._returned += [part for part in (*lost, self.buffers.pop(device, (0, 0))) if part[0] < part[1]]
 
     def end(self, items: Sequence[int], seconds: Sequence[float]) -> None:
-        """Learn from a finished round how many items each device computed in how many seconds."""
+        """Learn from a finished round how many items each device has computed, and in how many seconds."""
         self.rates |= {d: items[d] / seconds[d] for d in self.living if items[d] and seconds[d] > 0}
 
     def ratios(self) -> tuple[float, ...] | None:
-        """Return the planned share of the items for each device, or ``None`` if there is no plan."""
+        """Return the planned share of the items for each device, or ``None`` if this policy has no plan."""
         return self._shares(self.rates) if self.rates.keys() >= self.living else None
 
     def _shares(self, weights: Mapping[int, float]) -> tuple[float, ...]:
@@ -92,16 +96,16 @@ class Policy:
         return tuple(weights[d] / total if d in self.living else 0.0 for d in range(len(self.members)))
 
     def speeds(self) -> dict[int, float]:
-        """Return the measured speeds of all living devices, or their weights until all of them are measured."""
+        """Return the measured speeds of all devices in use, or their weights until all of the devices are measured."""
         known = self.rates.keys() >= self.living
         return {d: self.rates[d] if known else self.members[d].weight for d in sorted(self.living)}
 
     def whole_sub_loads(self, items: float) -> int:
-        """Return the number *items*, rounded down to a multiple of the sub-load's size."""
+        """Return the number of *items*, rounded down to a multiple of the sub-load's size."""
         return int(items / self.sub_load) * self.sub_load
 
     def from_buffer(self, device: int, items: int) -> Range | None:
-        """Take at most *items* items from the start of the buffer of *device*; return ``None`` if it is empty."""
+        """Take up to *items* items from the start of the buffer of *device*. Return ``None`` if the buffer is empty."""
         first, stop = self.buffers.get(device, (0, 0))
         if first >= stop:
             return None
@@ -120,7 +124,7 @@ class Policy:
 
 
 class Greedy(Policy):
-    """A policy by which each idle device takes the next sub-load."""
+    """A scheduling policy in which each idle device takes the next sub-load."""
 
     name = "greedy"
 
@@ -133,12 +137,12 @@ class Greedy(Policy):
         return (first, self._next) if first < self._next else None
 
     def packet(self, device: int) -> int:
-        """Return the number of items that *device* takes in one step."""
+        """Return the number of items that *device* takes from the load in one step."""
         return self.sub_load
 
 
 class Guided(Greedy):
-    """A policy whose packets shrink with the remaining items and are proportional to the speeds of the devices.
+    """A scheduling policy whose packets shrink with the remaining items, in the ratio of the devices' speeds.
 
     The formula is from HGuided: R. Nozal, J. L. Bosque, R. Beivide, "EngineCL: Usability and performance in
     heterogeneous computing", Future Generation Computer Systems 107, 2020, with the constant 2 for each device.
@@ -154,7 +158,7 @@ class Guided(Greedy):
 
 
 class MinMin(Policy):
-    """A policy that assigns each sub-load, before the round, to the device on which it should end first.
+    """A scheduling policy that assigns each sub-load, before the round, to the device on which it should end first.
 
     The speeds known before the round predict the ends. Sub-loads are equal, so the rule of O. H. Ibarra and C. E. Kim,
     J. ACM 24, 1977, needs no search for the shortest sub-load.
@@ -182,7 +186,9 @@ class MinMin(Policy):
 
 
 class Static(Policy):
-    """A policy that gives each device one part, in the ratio of the profiles' bandwidths or of the user's ratios."""
+    """A policy that gives each device one part of a load, in the ratio of
+    the profiles' bandwidths or the user's ratios.
+    """
 
     name = "static"
 

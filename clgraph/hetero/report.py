@@ -1,4 +1,4 @@
-"""Reports on the rounds of a scheduler, as a table and as a figure."""
+"""Reports on the rounds of a scheduler of several devices, as a table and as a figure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clgraph.figure import figure_file
 
 @dataclass(frozen=True)
 class RoundReport:
-    """A report on one round, which computed one load. Tuples have a value for each device, except ``dropped``.
+    """A report on one scheduling round, which computed one load. Tuples have one value per device, except ``dropped``.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class RoundReport:
 
 @dataclass(frozen=True)
 class HeteroReport:
-    """A report on how loads were divided among devices.
+    """A report on the rounds of a scheduler: how loads were divided among devices.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class HeteroReport:
         return str(tabulate(body, head, "github", floatfmt=".3f"))
 
     def efficiency(self, alone_seconds: Sequence[float], round: int = -1) -> float:
-        """Return the speed of a round divided by the sum of the speeds of the single devices.
+        """Return the efficiency of a round: its speed divided by the sum of the speeds that single devices have alone.
 
         It is 1 if the devices do not disturb each other.
 
@@ -94,7 +94,7 @@ class HeteroReport:
         return 1 / (self.rounds[round].total_seconds * sum(1 / seconds for seconds in alone_seconds))
 
     def plot(self, path: str | Path) -> None:
-        """Draw which share of each round every device computed, and how long each device was busy.
+        """Draw the share of each round that every device has computed, and the time for which each device was busy.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The state of one load on several devices: their threads ask a policy for items, and failed devices are dropped."""
+"""The state of one load on several devices. Their threads ask a policy for items, and failed devices are dropped."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from clgraph.hetero.policies import Policy, Range
 
 
 class Round:
-    """The state of a round, which the threads of the devices share.
+    """The state of a scheduling round, which the threads of all devices share.
 
     A thread that finds nothing to do waits, because a failing device may give its items back.
     """
@@ -26,7 +26,9 @@ class Round:
         policy.begin(n_items, sub_load, grain)
 
     def take(self, device: int) -> Range | None:
-        """Return the range that *device* computes next; wait while it is unknown; return ``None`` at the end."""
+        """Return the range of items that *device* computes next. Wait while it is unknown;
+        return ``None`` at the end.
+        """
         with self._changed:
             while self._left and self.error is None:
                 if (part := self._policy.take(device)) is not None:
@@ -48,12 +50,12 @@ class Round:
         self._changed.notify_all()
 
     def pay(self, device: int, seconds: float) -> None:
-        """Add the *seconds* that *device* has spent on data that all its parts need."""
+        """Add the *seconds* that *device* has spent on data that all its parts of the load need."""
         with self._changed:
             self.seconds[device] += seconds
 
     def done(self, device: int, seconds: float) -> None:
-        """Record that *device* has computed its last range, in *seconds* seconds."""
+        """Record that *device* has computed its last range of items in *seconds* seconds."""
         with self._changed:
             first, stop = self._in_flight.pop(device)
             self._left -= stop - first
@@ -73,7 +75,7 @@ class Round:
             self._wake()
 
     def stop(self, error: BaseException) -> None:
-        """End the round for all devices with *error*."""
+        """End the scheduling round for all devices with *error*."""
         with self._changed:
             self.error = self.error or error
             self._wake()

@@ -1,4 +1,4 @@
-"""The Runner class, which runs parts of a workload on one device, and copies inputs there and results back."""
+"""The Runner class. It runs parts of a load on one device, and copies inputs to the device and results back."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LANES_OF_A_GPU_UNIT = 128
 
 
 def member(session: Session) -> Member:
-    """Return the properties of the session's device that policies use."""
+    """Return the properties of the session's device that scheduling policies use."""
     facts = session.facts
     lanes = facts.compute_units * (1 if facts.is_cpu else _LANES_OF_A_GPU_UNIT)
     return Member(speed_of(session), lanes, facts.is_cpu)
@@ -40,7 +40,7 @@ def member(session: Session) -> Member:
 
 @dataclass
 class _Piece:
-    """A piece of a part that is being computed. It keeps the arrays of its kernel alive."""
+    """A piece of a load's part that is being computed. It keeps the arrays of its kernel alive."""
 
     start: int
     stop: int
@@ -50,7 +50,7 @@ class _Piece:
 
 
 class Runner:
-    """An object that computes parts of loads on the device of one session.
+    """A runner, which computes parts of loads on the device of one session.
 
     On a GPU, a large part is cut into pieces: while one piece is computed, the next one is copied. A CPU reads the
     arrays in place. The thread waits for kernels without holding the driver, so other threads can use the driver.
@@ -80,7 +80,8 @@ class Runner:
             self._shared: Any = self._on_device(self.work.shared(load)) if self.work.shared is not None else {}
 
     def warm_up(self, n_items: int) -> None:
-        """Compute the first items once before anything is timed: some drivers compile at the first launch.
+        """Compute the first items of a load once before anything is timed,
+        because some drivers compile at the first launch.
 
         The results are dropped, since another device may be writing these items.
         """
@@ -91,7 +92,7 @@ class Runner:
             self._outputs, self.is_warm = outputs, True
 
     def run(self, start: int, stop: int) -> None:
-        """Compute items *start* … *stop* − 1, and write the results into the output arrays."""
+        """Compute the items *start* … *stop* − 1 of the load, and write the results into the output arrays."""
         in_flight = deque[_Piece]()
         try:
             for first, last, values in self._pieces(start, stop):
@@ -107,7 +108,7 @@ class Runner:
             raise
 
     def end(self) -> None:
-        """Drop the references to the load and its arrays."""
+        """Drop the runner's references to the load and the load's arrays."""
         self._shared, self._load, self._outputs = {}, None, {}
 
     # ---- pieces
@@ -150,7 +151,9 @@ class Runner:
         }
 
     def _upload(self, name: str, host: NDArray[Any]) -> DeviceArray:
-        """Begin to copy *host*, which must not change until the part is done. Later kernels wait for the copy."""
+        """Begin to copy *host* to the device. *host* must not change until the part is done.
+        Later kernels wait for the copy.
+        """
         session = self.session
         if host.ndim != 1 or not host.flags.c_contiguous:
             raise InputError(f"{name} of a part has shape {host.shape}; allowed: contiguous arrays of one dimension")
@@ -168,7 +171,7 @@ class Runner:
         return DeviceArray(session.memory, buffer, dtype, host.size)
 
     def _read(self, piece: _Piece) -> None:
-        """Wait for *piece*, and copy its results to their place in the output arrays."""
+        """Wait for a *piece* of a load, and copy its results to their place in the output arrays."""
         session = self.session
         session.commands.wait_aside(piece.event)
         with session.driver, typed_errors(f"reading items {piece.start}:{piece.stop}"):

@@ -1,4 +1,4 @@
-"""The HeteroScheduler class, which computes loads of independent items on several devices at once."""
+"""The HeteroScheduler class, which computes loads of independent items on several devices at the same time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from clgraph.runtime.session import Session
 
 
 class HeteroRun(NamedTuple):
-    """The result of :meth:`HeteroScheduler.run`.
+    """The outputs of :meth:`HeteroScheduler.run` and a report on its rounds.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class HeteroRun(NamedTuple):
 
 
 class HeteroScheduler:
-    """A scheduler that divides loads among devices, so that all devices end at the same time.
+    """A scheduler that divides loads of items among devices, such that all devices end at the same time.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class HeteroScheduler:
         self._running = threading.Lock()
 
     def run(self, work: Work, loads: Iterable[Any], *, out: Sequence[NDArray[Any]] | None = None) -> HeteroRun:
-        """Compute *work* for each of *loads*, one after the other. Each load is one round.
+        """Compute *work* for each of the *loads*, one after the other. Each load is one scheduling round.
 
         Parameters
         ----------
@@ -155,7 +155,7 @@ class HeteroScheduler:
         return HeteroRun(results, report)
 
     def _sessions_of(self, devices: object) -> list[Any]:
-        """Return the sessions of *devices*, for which runners are made."""
+        """Return the sessions of *devices*, for which the scheduler makes runners."""
         return sessions_of(devices)
 
     def _runner(self, session: Any, work: Work, *, is_warm: bool) -> Any:
@@ -192,7 +192,7 @@ class HeteroScheduler:
         return runners
 
     def _policy(self, work: Work, runners: Sequence[Runner]) -> Policy:
-        """Return the policy that has learned from this work on these devices, or a new policy."""
+        """Return the scheduling policy that has learned from *work* on these devices, or a new policy."""
         key = (work.key, *(runner.key for runner in runners))
         if key not in self._learned:
             members = [runner.member for runner in runners]
@@ -259,7 +259,7 @@ def _round(
 def _compute(
     state: Round, device: int, runner: Runner, load: Any, outputs: dict[str, NDArray[Any]], warm_up: int
 ) -> None:
-    """Compute parts of *load* on one device until the round ends. Each device has a thread that runs this."""
+    """Compute parts of *load* on one device until the round ends. Each device has a thread that runs this function."""
     try:
         started = time.perf_counter()
         runner.begin(load, outputs)

@@ -21,7 +21,7 @@ Values: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Kernel:
-    """An OpenCL kernel: its source, its definitions, and the sizes with which it is launched.
+    """An OpenCL kernel of a work: its source, its definitions, and the sizes with which it is launched.
 
     Its parameters are bound by name. The names are: the arrays and numbers that :attr:`Work.cut` returns for a part,
     the values that all parts share, the outputs, ``n`` (the number of items in the part) and ``first`` (the position
@@ -48,7 +48,7 @@ class Kernel:
 
     @property
     def file(self) -> str:
-        """The path of the source file. Source that is given as text is written to a file in the cache."""
+        """Path of the kernel's source file. Source that is given as text is written to a file in the cache."""
         if self.source.endswith(".cl"):
             return self.source
         path = cache_dir("sources") / f"{hashlib.sha256(self.source.encode()).hexdigest()[:16]}.cl"
@@ -59,7 +59,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Output:
-    """The output of a kernel for each item: an array of this *shape* and *dtype*, or by default one number."""
+    """The output of a work's kernel for each item: an array of this *shape* and *dtype*, or by default one number."""
 
     dtype: DTypeLike
     shape: tuple[int, ...] = ()
@@ -97,7 +97,7 @@ class Work:
     grain: int = 1
 
     def kernel(self, is_cpu: bool) -> Kernel:
-        """Return the kernel for CPUs if *is_cpu*, else the kernel for GPUs."""
+        """Return the work's kernel for CPUs if *is_cpu*, else its kernel for GPUs."""
         if isinstance(self.kernels, Kernel):
             return self.kernels
         kind = "cpu" if is_cpu else "gpu"
@@ -107,12 +107,12 @@ class Work:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """A key that two works share if a device computes both at the same speed."""
+        """A key that is equal for two works if a device computes both at the same speed."""
         kernels = {"all": self.kernels} if isinstance(self.kernels, Kernel) else self.kernels
         return tuple((kind, k.source, k.name, *sorted(k.defines.items())) for kind, k in sorted(kernels.items()))
 
     def new_outputs(self, load: Any, n_items: int) -> dict[str, NDArray[Any]]:
-        """Return uninitialised arrays for all outputs of the kernels for *load*, by name."""
+        """Return uninitialised arrays for all outputs of the work's kernels for *load*, by name."""
         declared = self.outputs(load) if callable(self.outputs) else self.outputs
         return {name: np.empty((n_items, *output.shape), output.dtype) for name, output in declared.items()}
 
@@ -125,12 +125,12 @@ def _typed(name: str, values: Any, dtype: np.dtype[Any], n_dims: int) -> NDArray
 
 
 def _parameters(types: Mapping[str, np.dtype[Any]]) -> str:
-    """Return declarations of read-only array parameters with these names and types, as text for a macro."""
+    """Return the declarations of read-only kernel parameters with these names and types, as text for a macro."""
     return "".join(f"__global const {c_type(kind)} *restrict {name}, " for name, kind in types.items())
 
 
 def elementwise(expression: str, *, inputs: Mapping[str, DTypeLike], dtype: DTypeLike) -> Work:
-    """Return the work of computing an expression of each element of some arrays.
+    """Return a work that computes an expression of each element of some arrays.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def map_rows(
     sparse: bool = False,
     shared: Mapping[str, Any] | None = None,
 ) -> Work:
-    """Return the work of computing one number for each row of a matrix. One work-item computes each row.
+    """Return a work that computes one number for each row of a matrix, with one work-item per row.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The cost model: seconds predicted from counts of work and measured rates."""
+"""The cost model, which predicts seconds from counts of work and measured rates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ALL_ITEMS = 1 << 16
 
 @record
 class Gathers:
-    """Independent random 4-byte loads from a working set of ``working_set_bytes``."""
+    """Independent random loads of 4 bytes each, from a working set of ``working_set_bytes`` bytes."""
 
     count: float
     working_set_bytes: float
@@ -25,7 +25,7 @@ class Gathers:
 
 @record
 class Atomics:
-    """Atomic read-modify-writes on ``n_words`` addresses; ``operation`` is a key of the device's rates.
+    """Atomic read-modify-write operations on ``n_words`` addresses. ``operation`` is a key of the device's rates.
 
     ``n_words=1`` means one hot word, for which ``n_items`` work-items compete.
     ``n_words=inf`` means that each work-group has words of its own, in cache lines that it has just read.
@@ -39,7 +39,7 @@ class Atomics:
 
 @record
 class Chain:
-    """A chain of loads, in which each address depends on the previous load."""
+    """A chain of loads from memory, in which each address depends on the load before."""
 
     loads: float
     working_set_bytes: float
@@ -47,7 +47,7 @@ class Chain:
 
 @record
 class HostItems:
-    """Items that compiled host code processes one after the other; ``way`` is a key of the host's rates.
+    """Items that compiled code on the host processes one after the other. ``way`` is a key of the host's rates.
 
     ``working_set_bytes`` is the size of the memory that the code accesses in random order.
     """
@@ -59,7 +59,7 @@ class HostItems:
 
 @record
 class Work:
-    """Counts of the work in one run of a strategy, from which the cost model predicts the time of the run.
+    """Counts of the work in one run of a strategy. The cost model predicts the time of the run from them.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class Work:
     host_items: tuple[HostItems, ...] = ()
 
     def __add__(self, other: Work) -> Work:
-        """Return the sum of this work and *other*."""
+        """Return the sum of the counts of this work and *other*."""
         return Work(
             self.launches + other.launches, self.read_backs + other.read_backs,
             self.grid_barriers + other.grid_barriers, self.streamed_bytes + other.streamed_bytes,
@@ -104,7 +104,9 @@ class Work:
         )  # fmt: skip
 
     def times(self, n: float, weight: float = 1.0) -> Work:
-        """Return the work of *n* runs. Counts except launches, read-backs and barriers are also scaled by *weight*."""
+        """Return the work of *n* runs. Counts except launches, read-backs and
+        barriers are also multiplied by *weight*.
+        """
         k = n * weight
         return Work(
             n * self.launches, n * self.read_backs, n * self.grid_barriers, k * self.streamed_bytes,
@@ -122,7 +124,7 @@ Part: TypeAlias = tuple[Work, float, float]
 
 @record
 class Estimate:
-    """Predicted seconds in total, and by kind of work in ``parts``.
+    """Seconds that the cost model predicts: in total, and by kind of work in ``parts``.
 
     Memory traffic and serial work of a part overlap. So the total has only the longer of both for each part.
     """
@@ -148,7 +150,7 @@ def estimate(asked: Work | Iterable[Part], rates: DeviceRates, call: float | Non
 
 
 def _seconds_of_parts(asked: Iterable[Part], rates: DeviceRates) -> tuple[dict[str, float], float]:
-    """Return the seconds of each kind of work, and the sum of max(traffic, serial work) over the parts."""
+    """Return the seconds of each kind of work, and the sum over the parts of the larger of traffic and serial work."""
     launches = read_backs = grid_barriers = streaming = gathers = atomics = chain = locks = contention = 0.0
     host = longest = 0.0
     stream_bytes_per_second, curve = rates.stream_bytes_per_second, rates.gathers_per_second

@@ -1,4 +1,4 @@
-"""Recipes: data that describe the steps of a strategy. The engine runs these steps.
+"""Recipes: descriptions of the steps of a strategy as data. The engine runs the steps.
 
 A recipe lists the steps of a run, and describes the steps' arrays and the values that kernels share.
 """
@@ -16,7 +16,7 @@ from clgraph.model.record import record
 
 @record
 class Array:
-    """An array that a run needs on the device in addition to the run's input.
+    """An array that the run of a strategy needs on the device, in addition to its input.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Array:
 
 @record
 class Phase:
-    """One launch of a kernel.
+    """A step of a recipe: one launch of a kernel.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class Phase:
 
 @record
 class Use:
-    """A step that launches kernels itself: a primitive, or host code that acts on results from the device.
+    """A step of a recipe that makes its launches itself: a primitive, or host code that reads results from the device.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class Use:
 
 @record
 class Loop:
-    """A loop in which the host repeats a round of launches until a round leaves no work.
+    """A step of a recipe in which the host repeats a round of launches until a round leaves no work.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ Step: TypeAlias = "Phase | Use | Loop | Recipe"
 
 @record
 class Setting:
-    """The arrays, values and definitions that a run's kernels get besides the graph, and the details for its report.
+    """Arrays, values and definitions that the kernels of a recipe get besides the graph, and details for the report.
 
     Attributes
     ----------
@@ -164,7 +164,7 @@ class Setting:
 
 @record
 class Recipe:
-    """The steps of a strategy's run on one problem.
+    """The recipe of a strategy for one problem: the steps of its run.
 
     Attributes
     ----------

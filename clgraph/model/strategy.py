@@ -28,17 +28,17 @@ Kind = Literal["online", "offline", "sequential"]
 
 
 def runs_anywhere(_facts: DeviceFacts) -> str | None:
-    """Return ``None``, because every device can run the strategy."""
+    """Return ``None``, which means that every device can run the strategy."""
     return None
 
 
 def solves_all(_problem: Any) -> str | None:
-    """Return ``None``, because the strategy can solve every problem."""
+    """Return ``None``, which means that the strategy can solve every problem."""
     return None
 
 
 class Unchecked(NamedTuple):
-    """The variant of a strategy for unchecked matrices on a CPU: its kernels check the entries while reading them.
+    """The variant of a strategy for unchecked matrices on a CPU. Its kernels check the entries while they read them.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Unchecked(NamedTuple):
 
 @dataclass(frozen=True)
 class Strategy:
-    """A strategy: one way to run an algorithm, with its plan and its predicted work.
+    """A strategy, which is one way to run an algorithm, with its plan and its predicted work.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class Strategy:
 
 @dataclass(frozen=True)
 class Choice:
-    """The result of :func:`choose`.
+    """The strategy that :func:`choose` has chosen, with the predicted times of the compared strategies.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ def choose(
     facts: DeviceFacts,
     rates: DeviceRates,
 ) -> Choice:
-    """Choose the strategy *requested*, or for ``"auto"`` the contender that is predicted to be the fastest.
+    """Choose the strategy *requested*. For ``"auto"``, take the contender that is predicted to be the fastest.
 
     If no contender can run, all strategies that can run are compared.
 
@@ -180,7 +180,7 @@ def choose(
 def obstacles(
     strategies: Mapping[str, Strategy], names: Iterable[str], problem: Any, facts: DeviceFacts
 ) -> dict[str, str]:
-    """Return the strategies among *names* that cannot run on this problem or device, each with the reason."""
+    """Return the strategies among *names* that cannot run on this problem or this device, each with the reason."""
     found = {}
     for name in names:
         strategy = strategies[name]
@@ -201,7 +201,9 @@ def prices(
 
 
 def priced(strategy: Strategy, problem: Any, facts: DeviceFacts, rates: DeviceRates) -> Estimate:
-    """Predict the time of a call with *strategy*. On a device, this includes call overhead, copies and checks."""
+    """Predict the time of a call with *strategy*. On a device, the time
+    includes overhead of calls, copies and checks.
+    """
     if strategy.kind == "sequential":
         return estimate(strategy.work(problem, facts), rates)
     if strategy.reads_unchecked(problem, facts):

@@ -1,1 +1,1 @@
-"""Runs of one problem on several devices: teams of devices, divided graphs, and processes for GPUs."""
+"""Runs of one problem on several devices: teams of devices, divided graphs, and a process per GPU."""

@@ -33,7 +33,7 @@ _Pinned = tuple[shared_memory.Block, Any]
 
 
 class Member(Team):
-    """A team of one device, which is the only device of its process.
+    """A team of one device, the only device of this child process.
 
     Arrays in shared memory are pinned once, so the device copies these arrays without a detour over pinned chunks.
 
@@ -55,11 +55,15 @@ class Member(Team):
         return self.sessions[0]
 
     def each(self, work: Any, places: Any = None) -> list[Any]:
-        """Return ``[work(0)]``, or ``work(place)`` for each of *places*. The calls run in this thread."""
+        """Return ``[work(0)]``, or ``work(place)`` for each of *places*.
+        All calls run in this thread, on its only device.
+        """
         return [work(place) for place in ((0,) if places is None else places)]
 
     def write(self, array: DeviceArray, first: int, host: NDArray[Any]) -> None:
-        """Copy *host* to the items of *array* from *first* on. *host* must not change until kernels have used them."""
+        """Copy *host* to the items of *array* from *first* on.
+        *host* must not change until kernels have used the items.
+        """
         if not self._is_pinned(host):
             super().write(array, first, host)
             return
@@ -67,7 +71,9 @@ class Member(Team):
         hold(array.memory.commands, array.memory.commands.queue, array.memory.commands.copy_queue)
 
     def set_rows(self, array: DeviceArray, host: NDArray[Any]) -> None:
-        """Copy *host* to the whole *array*, in order with the kernels. *host* must not change until they have run."""
+        """Copy *host* to the whole *array*, in order with the kernels.
+        *host* must not change until the kernels have run.
+        """
         if not self._is_pinned(host):
             super().set_rows(array, host)
         elif host.size:
@@ -75,7 +81,7 @@ class Member(Team):
                 cl.enqueue_copy(self.session.queue, array.buffer, host, is_blocking=False)
 
     def room(self, session: Session, place: object, n_bytes: int) -> cl.Buffer:
-        """Return a buffer of at least *n_bytes* bytes that no enqueued kernel uses.
+        """Return a device buffer of at least *n_bytes* bytes that no enqueued kernel uses.
 
         It is the buffer that the last call used for *place*, if the size is right, because that call has ended. Without
         a place, the buffer is new.
@@ -88,7 +94,7 @@ class Member(Team):
         return self._rooms[place]
 
     def begin_read(self, array: DeviceArray, first: int, host: NDArray[Any]) -> None:
-        """Begin to copy items of *array* from *first* on into *host*, after all earlier work.
+        """Begin to copy items of *array* from *first* on to the host array *host*, after all earlier work.
 
         Later kernels may run during the copy. :meth:`finish_reads` waits for the copy.
         """
@@ -104,7 +110,7 @@ class Member(Team):
             self._reads.append(event)
 
     def finish_reads(self) -> None:
-        """Wait for the copies that :meth:`begin_read` has begun."""
+        """Wait for the copies to the host that :meth:`begin_read` has begun."""
         while self._reads:
             self.session.commands.wait(self._reads.pop())
 
@@ -130,7 +136,7 @@ class Member(Team):
 
 
 def serve(connection: Connection, device: str) -> None:
-    """Answer calls until the parent process ends or closes the connection.
+    """Answer the calls of the parent process until it ends or closes the connection.
 
     A call is ``(function, arguments, removed)``. The answer is the result of ``function(member, *arguments)``, or the
     exception that the function has raised.
@@ -160,19 +166,19 @@ def serve(connection: Connection, device: str) -> None:
 
 
 def describe(member: Member) -> str:
-    """Return the name of the device."""
+    """Return the name of the device that this child process drives."""
     name: str = member.session.facts.name
     return name
 
 
 def drop(member: Member, keys: Iterable[Any]) -> None:
-    """Delete the values that *member* has kept under *keys*."""
+    """Delete the values that the child process has kept under *keys*."""
     for key in keys:
         member.kept.pop(key, None)
 
 
 def _plain(error: BaseException) -> BaseException:
-    """Return *error* if it can be pickled and is not OpenCL's own, else a DeviceError with the same message."""
+    """Return *error* if it can be pickled and is not OpenCL's own; else a DeviceError with the same message."""
     if isinstance(error, Exception) and not isinstance(error, cl.Error):
         try:
             pickle.loads(pickle.dumps(error))
@@ -183,13 +189,13 @@ def _plain(error: BaseException) -> BaseException:
 
 
 def _end_with_parent() -> None:
-    """End this process when its parent process ends, which closes the other end of standard input."""
+    """End this child process when its parent process ends, which closes the other end of standard input."""
     sys.stdin.buffer.read()
     os._exit(1)
 
 
 def main() -> None:
-    """Serve calls over the connection and on the device that the command line names."""
+    """Serve the calls of the parent process, with the connection and the device that the command line names."""
     # Ctrl-C reaches all processes, and only the parent process reacts to it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()

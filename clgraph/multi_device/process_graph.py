@@ -1,4 +1,4 @@
-"""Graphs divided into parts. The processes of several GPUs hold the parts, or read them from shared memory."""
+"""Graphs divided into parts for several GPUs. Each GPU's process holds a part, or reads it from shared memory."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SHARE_OF_ONE = 0.4
 
 @dataclass(frozen=True)
 class Arrays:
-    """The arrays of a graph in shared memory, in the form that is sent to a process."""
+    """The arrays of a graph in shared memory, in the form in which a process receives them."""
 
     row_offsets: Any
     column_indices: Any
@@ -45,7 +45,7 @@ class Arrays:
         return cls(*kept, graph.directed, graph.has_sorted_rows)
 
     def graph(self) -> Graph:
-        """Return the graph of these arrays without new checks, because the arrays were checked before."""
+        """Return the graph of these arrays, which were checked before and are not checked again."""
         return Graph._trusted(
             self.row_offsets, self.column_indices, self.edge_weights, directed=self.directed,
             sorted_rows=self.has_sorted_rows,
@@ -54,7 +54,7 @@ class Arrays:
 
 @dataclass(frozen=True)
 class Stream:
-    """A range of the entries of a graph, which each call copies to a device in segments."""
+    """A range of a graph's entries that each call copies to a device in segments."""
 
     arrays: Arrays
     cut: tuple[int, int]
@@ -91,7 +91,7 @@ class ProcessGraph:
 
     @classmethod
     def from_graph(cls, graph: Any, devices: object = "all", *, shares: str = "speed") -> ProcessGraph:
-        """Copy a range of the entries of *graph* to each of *devices*.
+        """Copy a range of the entries of *graph* to each of the *devices*, and return the divided graph.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class ProcessGraph:
 
     @classmethod
     def generate(cls, make: Callable[..., DeviceGraph], devices: object = "all", *arguments: Any) -> ProcessGraph:
-        """Make a graph of which each of *devices* generates its own part.
+        """Return a divided graph of which each of the *devices* generates its own part.
 
         Parameters
         ----------
@@ -167,7 +167,7 @@ def is_shared(graph: Graph) -> bool:
 def streamed(
     graph: Graph, processes: Processes, *, shares: str = "speed", segment_entries: Any = None, weights: bool = False
 ) -> ProcessGraph:
-    """Return a ProcessGraph of *graph*, which is in shared memory. Each process reads its part in each call."""
+    """Return a ProcessGraph of *graph*, which is in shared memory. Each process reads its part anew in each call."""
     made = ProcessGraph(processes, graph.n_vertices, graph.n_edges, directed=graph.directed)
     made.source, arrays, segment = graph, Arrays.of(graph), checked_segment(segment_entries)
     made.parts = [Stream(arrays, cut, segment, weights) for cut in cuts_of(processes, graph.n_edges, shares)]
@@ -175,7 +175,7 @@ def streamed(
 
 
 def cuts_of(processes: Processes, n_entries: int, shares: str) -> list[tuple[int, int]]:
-    """Return the range of entries that each process gets."""
+    """Return the range of the graph's entries that each process gets."""
     check_choice("shares", shares, ("speed", "equal"))
     weights = processes.each(_speed) if shares == "speed" else [1.0] * len(processes)
     return ranges(n_entries, weights)
@@ -193,7 +193,7 @@ def part_of(member: Member, part: Any) -> SplitGraph | StreamedGraph:
 def as_parts(
     graph: Any, devices: object, session: object, options: dict[str, Any], *, weights: bool = False
 ) -> SplitGraph | StreamedGraph | ProcessGraph | Session:
-    """Return *graph* divided among several devices, and remove the options of the split from *options*.
+    """Return *graph* divided among several devices, and remove the options for the division from *options*.
 
     If the graph is in shared memory, named GPUs read their parts in processes of their own. Otherwise the first named
     GPU takes the whole graph, and its session is returned, because copying the graph to shared memory takes longer than
@@ -228,7 +228,9 @@ def _keep_range(member: Member, key: int, arrays: Arrays, cut: tuple[int, int]) 
 def _keep_made(
     member: Member, key: int, make: Callable[..., DeviceGraph], place: int, n_places: int, arguments: tuple[Any, ...]
 ) -> tuple[int, bool, int]:
-    """Keep the graph that *make* returns; return its numbers of vertices and entries, and whether it is directed."""
+    """Keep the graph that *make* returns in this process.
+    Return its numbers of vertices and entries, and if it is directed.
+    """
     made = make(member.session, place, n_places, *arguments)
     if not isinstance(made, DeviceGraph):
         raise InputError(f"make() has returned {shown(made)}; allowed: a DeviceGraph")

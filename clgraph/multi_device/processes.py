@@ -1,4 +1,4 @@
-"""A process for each of several GPUs, because a driver lets only one thread of a process in at a time.
+"""A process for each of several GPUs, because an OpenCL driver lets only one thread of a process in at a time.
 
 The processes start at the first call that names several devices, and stay for later calls. They end with this process.
 """
@@ -37,7 +37,7 @@ _keys = itertools.count()
 
 
 def device_names(devices: object) -> list[str]:
-    """Return a name ``"platform:device"`` for each of *devices*; ``"all"`` stands for all GPUs.
+    """Return a name ``"platform:device"`` for each of the *devices*. ``"all"`` stands for all GPUs.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def device_names(devices: object) -> list[str]:
 
 
 def names_of(devices: object) -> list[str] | None:
-    """Return the :func:`device_names` of *devices* if these devices get processes, else ``None``.
+    """Return the :func:`device_names` of *devices* if each of these devices gets a process, else ``None``.
 
     Devices get processes if they are given by name and at least :data:`MIN_GPUS` of them are GPUs.
     """
@@ -94,7 +94,7 @@ def _chosen(key: tuple[str, ...]) -> tuple[tuple[str, ...], int]:
 
 
 class _Process:
-    """A child process for one device, and the connection to this child process."""
+    """A child process that drives one device, and the connection to this child process."""
 
     def __init__(self, device: str) -> None:
         self.connection, theirs = Pipe()
@@ -105,7 +105,7 @@ class _Process:
             self.process = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[theirs.fileno()], env=environment)
 
     def end(self) -> None:
-        """Kill the process."""
+        """Kill the child process that drives the device."""
         self.connection.close()
         self.process.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -115,7 +115,7 @@ class _Process:
 
 
 class Processes:
-    """The child processes of several devices, one process for each device.
+    """The child processes that drive several devices, one process for each device.
 
     Parameters
     ----------
@@ -137,13 +137,14 @@ class Processes:
         return len(self._devices)
 
     def names(self) -> list[str]:
-        """Return the names of the devices."""
+        """Return the names of the devices that these processes drive."""
         if not self._names:
             self._names = self.each(member.describe)
         return self._names
 
     def each(self, function: Callable[..., _T], *arguments: Sequence[Any], needs: int | None = None) -> list[_T]:
-        """Return the result of ``function(member, *items)`` from each process, with one item of each of *arguments*.
+        """Return the result of ``function(member, *items)`` from each process,
+        with one item of each of the *arguments*.
 
         Parameters
         ----------
@@ -197,7 +198,9 @@ class Processes:
                 raise self._lost(place) from error
 
     def _receive(self) -> list[Any]:
-        """Return the answers of all processes. If an answer is an error, raise it after all processes have answered."""
+        """Return the answers of all processes. If an answer is an error, it is
+        raised after all processes have answered.
+        """
         waiting = {process.connection: place for place, process in enumerate(self._processes)}
         answers: list[Any] = [None] * len(self)
         error: Exception | None = None
@@ -252,7 +255,7 @@ def _end_all() -> None:
 
 
 def _forget_all() -> None:
-    """Forget all processes in a forked child process, because they belong to its parent."""
+    """Forget all GPU processes after a fork, because they belong to the parent of this process."""
     _started.clear()
 
 

@@ -22,14 +22,14 @@ _SLOTS = 2
 
 @dataclass(frozen=True)
 class Slab:
-    """A range of consecutive entries of a graph, on one device."""
+    """A range of consecutive CSR entries of a graph, on one device."""
 
     graph: DeviceGraph  # A graph with all vertices and only the entries of this slab.
     first: int  # Position of the slab's first entry in the whole graph.
 
 
 class Slots:
-    """The memory on one device to which slabs of one graph are copied.
+    """The slots of memory on one device to which the slabs of one graph are copied in turn.
 
     If *most*, the largest number of entries in a slab, is given, slabs use two slots of memory in turn. So a slab
     reuses the memory of the last slab but one.
@@ -45,7 +45,9 @@ class Slots:
         self._used: list[cl.Event | None] = [None] * _SLOTS
 
     def slab(self, first: int, stop: int) -> Slab:
-        """Begin to copy entries *first* … *stop* − 1, and return their slab. Kernels enqueued later may read it."""
+        """Begin to copy the graph's entries *first* … *stop* − 1, and return their slab.
+        Kernels enqueued later may read it.
+        """
         session, graph = self._session, self._graph
         if (event := self._used[self._turn]) is not None:
             session.commands.wait_aside(event)
@@ -55,7 +57,7 @@ class Slots:
         return Slab(replace(part, has_sorted_rows=graph.has_sorted_rows), first)
 
     def used(self) -> None:
-        """Record that all kernels that use the last slab have been enqueued."""
+        """Record that all kernels that use the last slab of the graph have been enqueued."""
         if self._most is not None:
             with self._session.driver, typed_errors("ordering copies after kernels"):
                 self._used[self._turn] = cl.enqueue_marker(self._session.queue)

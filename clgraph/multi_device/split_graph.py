@@ -1,4 +1,4 @@
-"""Graphs whose entries are split over several devices. Each device has all vertices."""
+"""Graphs whose CSR entries are split over several devices. Each device has all vertices."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SPLIT_OPTIONS = "shares", "segment_entries"
 
 
 class SplitGraph:
-    """A graph in parts, which stay on several devices. A part has all vertices and some of the entries.
+    """A graph in parts, which stay on several devices. A part has all vertices and some of the CSR entries.
 
     :meth:`from_graph` splits a graph. The constructor takes parts that are on the devices already, such as graphs that
     kernels have made there.
@@ -93,7 +93,7 @@ class SplitGraph:
 
     @classmethod
     def from_graph(cls, graph: Any, devices: object = "all", *, shares: str = "speed") -> SplitGraph:
-        """Copy a range of the entries of *graph* to each of *devices*.
+        """Copy a range of the entries of *graph* to each of the *devices*, and return the split graph.
 
         Parameters
         ----------
@@ -116,7 +116,7 @@ class SplitGraph:
 
     @classmethod
     def _of_ranges(cls, graph: Graph, team: Team, cuts: Sequence[tuple[int, int]]) -> SplitGraph:
-        """Copy to each device of *team* the range of entries of *graph* that *cuts* gives it."""
+        """Copy to each device of *team* the range of the entries of *graph* that *cuts* gives to the device."""
         made = object.__new__(cls)
         made.source, made.team, made.directed = graph, team, graph.directed
         made.n_vertices, made.n_edges = graph.n_vertices, graph.n_edges
@@ -129,13 +129,13 @@ class SplitGraph:
         return made
 
     def slabs(self, place: int) -> Iterator[Slab]:
-        """Yield the slabs (ranges of entries) on the device number *place*, without empty slabs."""
+        """Yield the slabs (ranges of entries) of the graph on the device number *place*, without empty slabs."""
         place = checked_count("place", place, len(self._slabs) - 1, least=0)
         return (slab for slab in self._slabs[place] if slab.graph.n_edges)
 
 
 class StreamedGraph:
-    """A graph on the host, whose segments are copied to several devices in turn.
+    """A graph on the host, whose segments of CSR entries are copied to several devices in turn.
 
     So the graph may be larger than the devices' memory.
     """
@@ -157,7 +157,7 @@ class StreamedGraph:
         self._cuts = split(graph.n_edges, team, shares) if cuts is None else cuts
 
     def slabs(self, place: int) -> Iterator[Slab]:
-        """Yield the slabs (ranges of entries) of the device number *place* one by one.
+        """Yield the slabs (ranges of entries) of the graph for the device number *place* one by one.
 
         A slab may be overwritten as soon as the slab after the next is requested.
         """
@@ -182,7 +182,7 @@ class StreamedGraph:
 def as_split(
     graph: Any, devices: object, session: object, options: dict[str, Any], *, weights: bool = False
 ) -> SplitGraph | StreamedGraph:
-    """Return *graph* split over several devices; remove the options for the split from *options*."""
+    """Return *graph* split over several devices, and remove the options for the split from *options*."""
     if session is not None:
         raise InputError(f"session = {shown(session)} and several devices; name the devices alone")
     if isinstance(graph, SplitGraph):
@@ -199,25 +199,27 @@ def checked_segment(segment_entries: object) -> int | None:
 
 
 def split(n_entries: int, team: Team, shares: str) -> list[tuple[int, int]]:
-    """Return for each device the range of entries that it gets."""
+    """Return, for each device of the team, the range of the graph's entries that it gets."""
     check_choice("shares", shares, ("speed", "equal"))
     return ranges(n_entries, [speed_of(session) if shares == "speed" else 1.0 for session in team.sessions])
 
 
 def ranges(n_entries: int, weights: Sequence[float]) -> list[tuple[int, int]]:
-    """Cut entries 0 … *n_entries* − 1 into ranges whose lengths are in proportion to *weights*."""
+    """Cut the graph's entries 0 … *n_entries* − 1 into ranges whose lengths are in proportion to *weights*."""
     ends = np.cumsum(weights) / math.fsum(weights) * n_entries
     cuts = [0, *(min(n_entries, round(end / _ALIGNMENT) * _ALIGNMENT) for end in ends[:-1]), n_entries]
     return [*pairwise(cuts)]
 
 
 def in_segments(first: int, stop: int, most: int) -> list[tuple[int, int]]:
-    """Cut entries *first* … *stop* − 1 into segments of *most* entries; the last segment may be shorter."""
+    """Cut the graph's entries *first* … *stop* − 1 into segments of *most* entries. The last segment may be shorter."""
     return [(at, min(at + most, stop)) for at in range(first, stop, most)]
 
 
 def segment_entries_for(session: Session, n_entries: int) -> int:
-    """Return how many entries a segment should have. A CPU gets the most, because it reads host memory directly."""
+    """Return the number of entries per segment of a graph.
+    A CPU gets the most, because it reads host memory directly.
+    """
     facts = session.facts
     if facts.is_cpu:
         return _MOST_ENTRIES
@@ -228,7 +230,7 @@ def segment_entries_for(session: Session, n_entries: int) -> int:
 
 
 def wait_for(session: Session) -> None:
-    """Wait for all enqueued commands; other threads can call the driver meanwhile."""
+    """Wait for all enqueued commands of a session. Other threads can call the driver meanwhile."""
     with session.driver, typed_errors("waiting for the device"):
         marker = cl.enqueue_marker(session.queue)
         session.queue.flush()

@@ -1,4 +1,6 @@
-"""Several devices that solve one problem: a thread for each, copies between devices, and the order of merging."""
+"""Several devices that solve one problem: a thread for each device,
+copies between devices, and the order of merging.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ _T = TypeVar("_T")
 
 
 class Team:
-    """The sessions of several devices.
+    """A team of several devices: their sessions, with a thread for each device.
 
     Some drivers let one thread in. Work of different devices overlaps if no thread waits inside such a driver: a thread
     holds ``session.driver`` while it enqueues, and waits by ``session.commands.wait_aside`` after that.
@@ -68,11 +70,12 @@ class Team:
         return len(self.sessions)
 
     def names(self) -> list[str]:
-        """Return the names of the devices."""
+        """Return the names of the team's devices."""
         return [session.facts.name for session in self.sessions]
 
     def each(self, work: Callable[[int], _T], places: Sequence[int] | None = None) -> list[_T]:
-        """Return ``work(place)`` for each device, or for the devices at *places*. Each call runs in its own thread.
+        """Return ``work(place)`` for each device, or for the devices at *places*.
+        Each call runs in a thread of its own.
 
         Raises
         ------
@@ -90,7 +93,7 @@ class Team:
         return [future.result() for future in futures]
 
     def merge_rounds(self, places: Sequence[int] | None = None) -> list[list[tuple[int, int]]]:
-        """Return the rounds in which all devices, or the devices at *places*, merge their results.
+        """Return the rounds in which all devices, or the devices at *places*, merge their results pairwise.
 
         A round is a list of pairs (receiver, sender). The pairs of a round have no device in common. Devices of one
         context merge first, because copies between them are direct, then devices of one platform. The receiver of the
@@ -166,7 +169,7 @@ class Team:
         return copy
 
     def write(self, array: DeviceArray, first: int, host: NDArray[Any]) -> None:
-        """Copy *host* to the items of *array* from *first* on, while kernels run; *host* may change afterwards.
+        """Copy *host* to the items of *array* from *first* on, while kernels run. *host* may change afterwards.
 
         Kernels that are already enqueued must not use these items. Kernels that are enqueued from now on may use them.
         """
@@ -183,7 +186,7 @@ class Team:
         array.set(host)
 
     def room(self, session: Session, place: object, n_bytes: int) -> cl.Buffer:
-        """Return a buffer that no enqueued kernel uses.
+        """Return a device buffer of at least *n_bytes* bytes that no enqueued kernel uses.
 
         The buffer is not from the session's pool. Enqueued kernels may still use memory of the pool, and copies that
         overlap with kernels do not wait for them.
@@ -206,7 +209,7 @@ class Team:
         commands.wait_aside(event)
 
     def _named(self, place: int, error: BaseException) -> BaseException:
-        """Return *error*; if a device caused it, the message names that device."""
+        """Return *error*. If a device has caused the error, its message names the device."""
         who = f"devices[{place}], {self.sessions[place].facts.name}"
         if isinstance(error, cl.Error):
             return as_device_error(who, error)

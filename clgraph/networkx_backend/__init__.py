@@ -16,7 +16,7 @@ __all__ = ["backend", "convert_from_nx", "convert_to_nx", "profile"]
 
 
 def profile(*, reset: bool = False) -> Any:
-    """Return counts and times of the calls that networkx has sent to this backend since the start or last *reset*.
+    """Return counts and times of the calls that networkx has sent to this backend, since the start or last *reset*.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""A networkx graph as arrays on the host, with the neighbours in networkx's order."""
+"""A networkx graph as arrays on the host, with neighbours in networkx's order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EXACT = 2**53  # All integers below this are exact as doubles.
 
 
 class Adjacency:
-    """The nodes and entries of a networkx graph. An undirected edge has two entries, and a self-loop one.
+    """The nodes and entries of a networkx graph as arrays. An undirected edge has two entries, and a self-loop has one.
 
     Rows keep the order in which networkx iterates over neighbours, because its searches visit nodes in this order.
     Parallel edges have separate entries.
@@ -56,13 +56,13 @@ class Adjacency:
 
     @cached_property
     def numbers(self) -> dict[Any, int]:
-        """A dictionary from nodes to their numbers."""
+        """A dictionary from the nodes of the networkx graph to their numbers."""
         if self._numbers is not None:
             return self._numbers
         return dict(zip(self.nodes, range(len(self.nodes)), strict=True))
 
     def number(self, node: Any) -> int:
-        """Return the number of *node*, or -1 if it is not a node of the graph."""
+        """Return the number of *node*, or -1 if the graph has no such node."""
         if node is None:
             return -1
         try:
@@ -71,12 +71,12 @@ class Adjacency:
             return -1
 
     def names(self, vertices: NDArray[Any]) -> list[Any]:
-        """Return the nodes with the numbers *vertices*."""
+        """Return the nodes of the networkx graph that have the numbers *vertices*."""
         return list(map(self.nodes.__getitem__, vertices.tolist()))
 
     @cached_property
     def rows(self) -> NDArray[np.int32]:
-        """For each entry, the number of the node to whose row the entry belongs."""
+        """For each entry of the graph, the number of the node to whose row the entry belongs."""
         return self.graph.sources()
 
     @property
@@ -85,14 +85,14 @@ class Adjacency:
 
     @cached_property
     def edges(self) -> NDArray[np.int64]:
-        """For each edge, the position of one of its entries. The edges are in the order of networkx's ``G.edges``."""
+        """For each edge, in the order of networkx's ``G.edges``, the position of one of the edge's entries."""
         if self.directed:
             return np.arange(self.columns.size)
         return np.flatnonzero(self.rows <= self.columns)
 
     @cached_property
     def degrees(self) -> NDArray[np.int64]:
-        """The degree of each node, as networkx counts it: in both directions, and a self-loop counts twice."""
+        """The degree of each node, as networkx counts degrees: in both directions, and a self-loop counts twice."""
         n = len(self)
         out = np.bincount(self.rows, minlength=n)
         if self.directed:
@@ -106,13 +106,15 @@ class Adjacency:
 
     @cached_property
     def undirected(self) -> Graph:
-        """The graph without weights and with every edge in both directions."""
+        """The graph without weights, in which every edge has both directions."""
         if not self.directed:
             return self.graph
         return Graph.from_edges(self.rows, self.columns, n=len(self))
 
     def add_weights(self, name: Hashable, values: list[Any] | NDArray[Any]) -> None:
-        """Store *values*, one weight per entry, under *name*; if they are not numbers, store the reason instead."""
+        """Store *values*, one weight per entry of the graph, under *name*.
+        If they are not numbers, the reason is stored.
+        """
         self._weights[name] = as_numbers(values) if isinstance(values, list) else values
 
     def has_weights(self, name: Hashable) -> bool:
@@ -123,7 +125,7 @@ class Adjacency:
         return self._weights.keys()
 
     def weights(self, name: Hashable) -> NDArray[Any] | None:
-        """Return the weight of each entry, or ``None`` if all weights are 1.
+        """Return the weight of each entry of the graph, or ``None`` if all weights are 1.
 
         Raises
         ------
@@ -142,7 +144,7 @@ class Adjacency:
         return found
 
     def weighted(self, name: Hashable) -> Graph:
-        """Return the graph with the weights *name*, which are checked for shortest paths.
+        """Return the graph with the weights called *name*, after they were checked for shortest paths.
 
         Raises
         ------

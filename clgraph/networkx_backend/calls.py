@@ -1,4 +1,6 @@
-"""Helpers for the functions of the backend: settings, the arrays of a graph, and calls of networkx's own functions."""
+"""Helpers for the functions of the networkx backend: settings, a graph's arrays, and calls of
+networkx's own functions.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ def setting(name: str, otherwise: Any = None) -> Any:
 
 
 def run_options(algorithm: str) -> dict[str, Any]:
-    """Return the configured arguments ``session`` and ``strategy`` for a public function of clgraph.
+    """Return the arguments ``session`` and ``strategy`` that networkx's configuration has for a public function.
 
     The configured ``strategy`` is ``"auto"``, or ``"device"`` to run kernels even if the host would be faster.
     """
@@ -33,7 +35,7 @@ def run_options(algorithm: str) -> dict[str, Any]:
 
 
 def arrays(graph: Any) -> Adjacency:
-    """Return the arrays of a graph of this backend."""
+    """Return the arrays of a networkx graph of this backend."""
     found: Adjacency = graph._adjacency
     return found
 

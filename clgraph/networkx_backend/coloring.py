@@ -1,4 +1,4 @@
-"""networkx's greedy colouring."""
+"""networkx's greedy colouring, computed by clgraph."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from clgraph.networkx_backend.calls import arrays, run_options
 
 
 def greedy_color(G: Any, strategy: Any = "largest_first", interchange: bool = False) -> dict[Any, int]:
-    """Colour the vertices as networkx does: renumber them in networkx's order, then colour greedily in this order."""
+    """Colour the vertices as networkx does: renumber the vertices in
+    networkx's order, then colour greedily in this order.
+    """
     adjacency = arrays(G)
     n = len(adjacency)
     if not n:

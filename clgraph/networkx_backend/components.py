@@ -1,4 +1,4 @@
-"""networkx's functions on connected components, trees, forests and bipartite graphs."""
+"""networkx's functions on connected components, trees, forests and bipartite graphs, computed by clgraph."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from clgraph.networkx_backend.calls import arrays, by_networkx, run_options
 
 
 def labels_of(graph: Graph) -> tuple[int, NDArray[np.int32]]:
-    """Return the number of components, and for each vertex the number of its component."""
+    """Return the number of connected components and, for each vertex, the number of its component."""
     if graph.n_vertices == 0:
         return 0, np.zeros(0, np.int32)
     found = components(graph, **run_options("connected_components"))
@@ -24,7 +24,7 @@ def labels_of(graph: Graph) -> tuple[int, NDArray[np.int32]]:
 
 
 def _sets(adjacency: Adjacency) -> Iterator[set[Any]]:
-    """Return an iterator over the components, in the order of their first nodes."""
+    """Return an iterator over the sets of nodes of the connected components, in the order of their first nodes."""
     n_components, labels = labels_of(adjacency.graph)
     names = adjacency.names(np.argsort(labels, kind="stable"))
     ends = np.cumsum(np.bincount(labels, minlength=n_components)).tolist()
@@ -71,7 +71,9 @@ def is_forest(G: Any) -> bool:
 
 
 def is_bipartite(G: Any) -> bool:
-    """Search from the first node of each component, and check that no edge joins two levels of the same parity."""
+    """Return whether the graph is bipartite: in searches from one node per
+    component, no edge joins levels of equal parity.
+    """
     adjacency = arrays(G)
     graph = adjacency.undirected
     if not graph.n_edges:

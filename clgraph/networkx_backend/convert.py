@@ -25,7 +25,7 @@ def convert_from_nx(
     name: str | None = None,
     graph_name: str | None = None,
 ) -> Any:
-    """Return *graph* as a graph of this backend, with its arrays in host memory.
+    """Return the networkx *graph* as a graph of this backend, with its arrays in host memory.
 
     If memory runs out, return ``None``. An error would make networkx refuse this graph for ever, but it does not cache
     ``None``. The function that gets ``None`` raises :class:`NotImplementedError`.
@@ -45,7 +45,7 @@ def convert_from_nx(
 
 
 def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
-    """Return a graph of this backend as a networkx graph; return anything else unchanged."""
+    """Return a graph of this backend as a networkx graph, and anything else unchanged."""
     if not isinstance(result, BackendGraph):
         return result
     given: Any = result
@@ -60,7 +60,7 @@ def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
 def _with_pattern_of(
     graph: nx.Graph, edge_attrs: Mapping[Any, Any] | None, keep_edges: bool, keep_nodes: bool
 ) -> Adjacency | None:
-    """Return networkx's cached conversion of *graph*, with the weights *edge_attrs*, or ``None`` if none is cached.
+    """Return networkx's cached conversion of *graph* with the weights *edge_attrs*, or ``None`` if none is cached.
 
     The cached conversion may have other weights. The result shares only its nodes and entries.
     """

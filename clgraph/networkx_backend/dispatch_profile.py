@@ -14,7 +14,7 @@ from clgraph.tables import table
 
 @dataclass
 class Calls:
-    """Counts and times of the calls of one networkx function.
+    """Counts and times of the calls of one networkx function by this backend.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Calls:
 
 
 class Profile(dict[str, Calls]):
-    """The calls that networkx sent to the backend, by name of the function. It prints as a table."""
+    """The calls that networkx has sent to this backend, by name of the function. It prints as a table."""
 
     def __str__(self) -> str:
         rows = [
@@ -56,7 +56,7 @@ class Profile(dict[str, Calls]):
 
     @property
     def n_calls(self) -> int:
-        """Number of calls of all functions that the backend answered."""
+        """Number of calls of all networkx functions that the backend has answered."""
         return sum(calls.n_calls for calls in self.values())
 
 
@@ -64,7 +64,7 @@ _calls, _lock = Profile(), threading.Lock()
 
 
 def profile(*, reset: bool = False) -> Profile:
-    """Return a copy of the profile since the start or the last *reset*."""
+    """Return a copy of the profile of networkx's calls, since the start or the last *reset*."""
     with _lock:
         found = Profile({
             name: Calls(c.n_calls, c.run_seconds, c.n_conversions, c.conversion_seconds, Counter(c.fallbacks))
@@ -76,13 +76,13 @@ def profile(*, reset: bool = False) -> Profile:
 
 
 def fell_back(name: str, reason: str) -> None:
-    """Count a call that the backend leaves to networkx, and the *reason*."""
+    """Count a call of a networkx function that the backend leaves to networkx, and the *reason*."""
     with _lock:
         _calls.setdefault(name, Calls()).fallbacks[reason] += 1
 
 
 def answered(name: str, seconds: float) -> None:
-    """Count a call that the backend answered in *seconds*."""
+    """Count a call of a networkx function that the backend has answered in *seconds*."""
     with _lock:
         calls = _calls.setdefault(name, Calls())
         calls.n_calls += 1
@@ -91,7 +91,7 @@ def answered(name: str, seconds: float) -> None:
 
 @contextmanager
 def converting(name: str) -> Iterator[None]:
-    """Count and time the graph conversion inside the block as part of a call of function *name*."""
+    """Count and time the graph conversion inside the block, as a part of a call of the networkx function *name*."""
     began = time.perf_counter()
     yield
     with _lock:

@@ -1,4 +1,6 @@
-"""Graph classes of the backend: subclasses of networkx's that hold arrays, and build dictionaries on first use."""
+"""Graph classes of the backend. They are subclasses of networkx's that hold arrays, and make
+dictionaries on first use.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ _VALID = "clgraph arrays"
 
 
 class BackendGraph:
-    """The base class of the four graph classes.
+    """The base class of the backend's four graph classes.
 
     A graph starts with arrays only. When networkx's own functions or methods read its dictionaries, they are built from
     the arrays. A change of the graph clears networkx's cache of it, and the arrays are then read again from the
@@ -46,7 +48,7 @@ class BackendGraph:
         return "_adj" in self.__dict__
 
     def _made(self, name: str) -> Any:
-        """Return networkx's dictionary *name* of this graph; all dictionaries are built on first use."""
+        """Return networkx's dictionary *name* of this graph. All dictionaries are built on first use."""
         if name not in self.__dict__:
             if self._arrays is None:
                 raise AttributeError(name)  # The attribute is missing because __init__ has not set it yet.
@@ -90,37 +92,39 @@ class _Directed(BackendGraph):
 
 
 class Graph(BackendGraph, nx.Graph):  # type: ignore[misc]
-    """A :class:`networkx.Graph` with arrays."""
+    """A :class:`networkx.Graph` whose data are arrays."""
 
 
 class DiGraph(_Directed, nx.DiGraph):  # type: ignore[misc]
-    """A :class:`networkx.DiGraph` with arrays."""
+    """A :class:`networkx.DiGraph` whose data are arrays."""
 
 
 class MultiGraph(BackendGraph, nx.MultiGraph):  # type: ignore[misc]
-    """A :class:`networkx.MultiGraph` with arrays."""
+    """A :class:`networkx.MultiGraph` whose data are arrays."""
 
 
 class MultiDiGraph(_Directed, nx.MultiDiGraph):  # type: ignore[misc]
-    """A :class:`networkx.MultiDiGraph` with arrays."""
+    """A :class:`networkx.MultiDiGraph` whose data are arrays."""
 
 
 def kind_of(graph: nx.Graph) -> type[Any]:
-    """Return this backend's class for *graph*: directed or not, multigraph or not."""
+    """Return the backend's class for a networkx *graph*: directed or not, multigraph or not."""
     kinds: tuple[tuple[type[Any], type[Any]], tuple[type[Any], type[Any]]]
     kinds = (Graph, MultiGraph), (DiGraph, MultiDiGraph)
     return kinds[graph.is_directed()][graph.is_multigraph()]
 
 
 def plain_class(graph: Any) -> type[Any]:
-    """Return networkx's class for *graph*: directed or not, multigraph or not."""
+    """Return networkx's own class for *graph*: directed or not, multigraph or not."""
     kinds: tuple[tuple[type[Any], type[Any]], tuple[type[Any], type[Any]]]
     kinds = (nx.Graph, nx.MultiGraph), (nx.DiGraph, nx.MultiDiGraph)
     return kinds[isinstance(graph, nx.DiGraph)][isinstance(graph, nx.MultiGraph | nx.MultiDiGraph)]
 
 
 def dictionaries(adjacency: Adjacency, *, multigraph: bool) -> dict[str, Any]:
-    """Return networkx's dictionaries ``_node``, ``_adj`` and, for directed graphs, ``_succ`` and ``_pred``."""
+    """Return networkx's dictionaries of a graph: ``_node``, ``_adj`` and, for directed graphs,
+    ``_succ`` and ``_pred``.
+    """
     nodes, columns = adjacency.nodes, adjacency.columns.tolist()
     attributes = adjacency.node_data
     node = {name: {} if attributes is None else attributes[i] for i, name in enumerate(nodes)}
@@ -146,7 +150,9 @@ def dictionaries(adjacency: Adjacency, *, multigraph: bool) -> dict[str, Any]:
 
 
 def _entry_data(adjacency: Adjacency, shared: dict[Any, Any]) -> Any:
-    """Return a function that takes an entry and its two ends, and returns the entry's attribute dictionary."""
+    """Return a function that takes an entry of the graph and its two ends,
+    and returns the entry's attribute dictionary.
+    """
     known = adjacency.edge_data
     if known is not None:
         return lambda entry, _ends: known[entry]

@@ -17,7 +17,7 @@ from clgraph.networkx_backend.ties import TIES
 
 
 class Backend:
-    """The object that networkx expects of a backend.
+    """The object that networkx expects of a backend: it converts graphs and answers calls.
 
     It has the two conversions, the functions of the table as attributes, ``can_run`` and ``should_run``.
     """
@@ -36,7 +36,7 @@ class Backend:
 
     @staticmethod
     def can_run(name: str, args: Any, kwargs: dict[str, Any]) -> bool | str:
-        """Return whether the backend can run a call with these arguments, or the reason why not.
+        """Return whether the backend can run a networkx call with these arguments, or the reason why not.
 
         This reads no graph data.
         """
@@ -63,7 +63,9 @@ class Backend:
 
     @staticmethod
     def on_start_tests(items: Any) -> None:
-        """Mark the tests in ``TIES`` as expected failures, because they accept only one of several right answers."""
+        """Mark the networkx tests in ``TIES`` as expected failures, because
+        they accept only one of several right answers.
+        """
         import pytest
 
         for item in items:

@@ -1,4 +1,4 @@
-"""networkx's functions on shortest paths without weights."""
+"""networkx's functions on shortest paths without weights, computed by clgraph."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _Entries: TypeAlias = Callable[[], Iterator[dict[Any, Any]]]
 def read(
     graph: nx.Graph, edge_attrs: Mapping[Any, Any] | None = None, keep_edges: bool = True, keep_nodes: bool = True
 ) -> Adjacency:
-    """Return *graph* as arrays.
+    """Return the networkx *graph* as arrays.
 
     If *keep_edges*, the result refers to the attribute dictionaries of all edges. Else it holds the weights
     *edge_attrs*, a mapping from attributes to defaults. If *keep_nodes*, it refers to the attribute dictionaries of all
@@ -58,7 +58,7 @@ def read(
 
 
 def add_weights(found: Adjacency, entries: _Entries, edge_attrs: Mapping[Any, Any]) -> None:
-    """Store the attributes *edge_attrs* of all entries in *found*.
+    """Store the attributes *edge_attrs* of all entries of a networkx graph in *found*.
 
     Each call of *entries* returns a new iterator over the attribute dictionaries of all entries.
     """
@@ -93,7 +93,7 @@ def _numbers(entries: _Entries, name: Any) -> NDArray[Any] | None:
 
 @dataclass(frozen=True)
 class _Mirrored:
-    """The two entries of each edge of an undirected graph, which share their attributes.
+    """The two entries of each edge of an undirected networkx graph, which share their attributes.
 
     Only the attributes of one entry of each pair are read, because reading an attribute of a dictionary misses the
     cache. This takes five times the time of finding the other entry.
@@ -139,7 +139,7 @@ class _Mirrored:
 
 
 def _numbered(n: int, rows: NDArray[Any], columns: NDArray[Any], data: NDArray[np.int64]) -> csr_array:
-    """Return a sparse *n* × *n* matrix of *data*. The given entries must be sorted by their rows."""
+    """Return a sparse *n* × *n* matrix of *data*, whose entries must be sorted by row."""
     offsets = np.zeros(n + 1, np.int64)
     np.cumsum(np.bincount(rows, minlength=n), out=offsets[1:])
     return csr_array((data, columns, offsets), (n, n))
@@ -152,7 +152,9 @@ def entries_of(graph: nx.Graph, nodes: list[Any]) -> _Entries:
 
 
 def _plain_rows(adjacency: Mapping[Any, Any], nodes: list[Any]) -> list[dict[Any, Any]]:
-    """Return each node's neighbours as a dictionary. Views that filter are copied, so that they filter only once."""
+    """Return each node's neighbours as a dictionary.
+    Views that filter a graph are copied, so that they filter only once.
+    """
     if type(adjacency) is dict and list(adjacency) == nodes:
         rows: list[Any] = list(adjacency.values())
     else:
@@ -163,7 +165,7 @@ def _plain_rows(adjacency: Mapping[Any, Any], nodes: list[Any]) -> list[dict[Any
 
 
 def _count_up(nodes: list[Any]) -> bool:
-    """Return whether the nodes are the integers 0, 1, 2, …"""
+    """Return whether the nodes of a graph are the integers 0, 1, 2, …"""
     return {*map(type, nodes)} <= {int} and nodes == list(range(len(nodes)))
 
 

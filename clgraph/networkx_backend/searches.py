@@ -18,12 +18,12 @@ from clgraph.networkx_backend.calls import arrays, by_networkx, run_options
 
 
 def distances_from(graph: Graph, source: int, depth: int | None = None) -> NDArray[np.int32]:
-    """Return the number of edges from *source* to each vertex, -1 for unreached ones, by :func:`clgraph.bfs`."""
+    """Return the number of edges from *source* to each vertex by :func:`clgraph.bfs`; -1 for unreached vertices."""
     return bfs(graph, source, max_depth=depth, **run_options("bfs")).distances
 
 
 class Visits:
-    """The vertices reached by a breadth-first search, in the order in which networkx visits them.
+    """The vertices that a breadth-first search reaches, in the order in which networkx visits them.
 
     The order depends on all previous visits, so it is found sequentially, by scipy on the host.
 
@@ -63,7 +63,7 @@ class Visits:
 
     @staticmethod
     def _levels(order: NDArray[Any], predecessors: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the number of edges from the source to each vertex of *order*."""
+        """Return the number of edges from the search's source to each vertex of *order*."""
         place = np.empty(predecessors.size, np.int64)
         place[order] = np.arange(order.size)
         # In breadth-first order, the positions of the predecessors never decrease.
@@ -76,13 +76,13 @@ class Visits:
         return levels
 
     def edges(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the ends of the edges of the search tree, in the order of visits."""
+        """Return the two ends of each edge of the breadth-first search tree, in the order of visits."""
         met = self.order[self.levels > 0]
         return self.predecessors[met], met
 
 
 def _edges(G: Any, source: Any, depth_limit: Any) -> Iterator[tuple[Any, Any]] | None:
-    """Return an iterator over the search tree's edges, or ``None`` if *source* is not a node."""
+    """Return an iterator over the edges of a breadth-first search tree, or ``None`` if *source* is not a node."""
     adjacency = arrays(G)
     if (vertex := adjacency.number(source)) < 0:
         return None

@@ -20,7 +20,8 @@ _MAX_ROUNDS = 64
 def settle(
     adjacency: Adjacency, graph: Graph, distances: NDArray[Any], sources: list[int]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the reached vertices in networkx's order, and every vertex's predecessor in networkx (-1 for none).
+    """Return the reached vertices in the order of networkx's Dijkstra, and
+    the predecessor of each vertex (-1 for none).
 
     networkx settles nodes by distance. Among nodes at the same distance, the one that was queued first is settled
     first: its predecessor was settled earlier, or it is earlier among the neighbours of the same predecessor. So ranks
@@ -63,7 +64,8 @@ def settle(
 
 
 def _ranks(vertices: NDArray[Any], n: int, *keys: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the rank of each of *vertices* when they are sorted by the last key, then by the key before it, and so on.
+    """Return the rank of each of the *vertices* when they are sorted by the
+    last key, then by the key before it, and so on.
 
     Ranks are consecutive integers. Vertices that are equal in all keys have the same rank.
     """

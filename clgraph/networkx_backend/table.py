@@ -97,7 +97,7 @@ def _matrix(arguments: Arguments) -> str | None:
 
 @dataclass(frozen=True)
 class Entry:
-    """A row of the table: a networkx function that the backend has.
+    """A row of the backend's table: a networkx function that the backend has.
 
     Attributes
     ----------
@@ -129,7 +129,7 @@ class Entry:
         return found
 
     def arguments(self, args: Any, kwargs: Mapping[str, Any]) -> Arguments:
-        """Return the arguments of a call by name, including defaults."""
+        """Return the arguments of a call of this networkx function by name, including defaults."""
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
         return bound.arguments
@@ -139,14 +139,16 @@ class Entry:
         return inspect.signature(self.run)
 
     def why_not(self, args: Any, kwargs: Mapping[str, Any]) -> str | None:
-        """Return the reason why the backend refuses a call, or ``None`` if it accepts the call."""
+        """Return the reason why the backend refuses a call of this networkx
+        function, or ``None`` if it accepts the call.
+        """
         try:
             return self.refusal(self.arguments(args, kwargs))
         except TypeError as error:
             return str(error)
 
     def needed_nodes(self, arguments: Arguments, is_cached: bool) -> int:
-        """Return the configured least size, in nodes, of a graph for which the backend is faster than networkx."""
+        """Return the least number of nodes for which the backend is faster than networkx, as it is configured."""
         between_two = arguments.get("source") is not None and arguments.get("target") is not None
         cost = "early" if between_two and "method" in arguments else self.cost
         if cost == "quick":

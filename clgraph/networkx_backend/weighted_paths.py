@@ -1,4 +1,4 @@
-"""networkx's functions on weighted shortest paths.
+"""networkx's functions on weighted shortest paths, computed by clgraph.
 
 Their results list the nodes in the order in which Dijkstra's algorithm settles them.
 """
@@ -48,7 +48,7 @@ def _paths_of(
 
 
 def _path_to(adjacency: Adjacency, vertices: list[int], target: int, cutoff: Any, weight: Any) -> Any:
-    """Return the distance of *target* and the path to it, or ``None`` if there is no path."""
+    """Return the distance of *target* and the shortest path to it, or ``None`` if there is no path."""
     graph = adjacency.weighted(weight)
     distances = _distances(graph, vertices, cutoff)
     if not 0 <= distances[target] < np.inf:
@@ -61,7 +61,9 @@ def _path_to(adjacency: Adjacency, vertices: list[int], target: int, cutoff: Any
 
 
 def lengths(G: Any, source: Any, cutoff: Any, weight: Any, name: str) -> dict[Any, Any]:
-    """Return the distance from *source* to every reached node. If *source* is not a node, raise networkx's error."""
+    """Return the distance from *source* to every reached node.
+    If *source* is not a node, networkx's error is raised.
+    """
     adjacency = arrays(G)
     if (vertex := adjacency.number(source)) < 0:
         found: dict[Any, Any] = by_networkx(name, G, source, weight=weight)
@@ -70,7 +72,9 @@ def lengths(G: Any, source: Any, cutoff: Any, weight: Any, name: str) -> dict[An
 
 
 def length(G: Any, source: Any, target: Any, weight: Any, name: str) -> Any:
-    """Return the distance between two nodes. If there is none, networkx's function *name* raises the error."""
+    """Return the weighted distance between two nodes.
+    If there is no path, networkx's function *name* raises the error.
+    """
     adjacency = arrays(G)
     begin, end = adjacency.number(source), adjacency.number(target)
     if begin < 0 or end < 0:
@@ -153,7 +157,7 @@ def bellman_ford_path_length(G: Any, source: Any, target: Any, weight: Any = "we
 
 
 def bidirectional_dijkstra(G: Any, source: Any, target: Any, weight: Any = "weight") -> tuple[Any, list[Any]]:
-    """Search from the source only, because on a device a second search from the target would save nothing."""
+    """Find a shortest path by a search from the source only, because a search from the target would save no time."""
     adjacency = arrays(G)
     begin, end = adjacency.number(source), adjacency.number(target)
     if begin < 0 or end < 0 or begin == end:

@@ -83,8 +83,8 @@ class BFS(Result, _BFS):
         return path_to(self.graph, self.predecessors, self.sources, vertex)
 
     def nearest_sources(self) -> NDArray[np.int32]:
-        """Return, for each vertex of the graph, the number of the nearest source vertex as int32; -9999 for unreached
-        vertices.
+        """Return, for each vertex of the graph, the number of the nearest source vertex as int32;
+        -9999 for unreached vertices.
         """
         return nearest_sources(self.predecessors, self.sources)
 
@@ -110,8 +110,8 @@ def bfs(
     verify: bool = False,
     **options: Unpack[Options],
 ) -> BFS:
-    """Search *graph* breadth-first: find each vertex's distance from *source* in edges, and its predecessor on a
-    shortest path.
+    """Search *graph* breadth-first: find each vertex's distance from *source* in
+    edges, and its predecessor on a shortest path.
 
     Parameters
     ----------

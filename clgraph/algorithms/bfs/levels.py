@@ -48,16 +48,16 @@ class Levels:
             explored += edges
 
     def _sizes(self, turn: int) -> list[int]:
-        """Return four counts of a search *turn*: listed vertices, listed pieces of long rows, edges, and found
-        vertices.
+        """Return four counts of a search *turn*: listed vertices, listed
+        pieces of long rows, edges, and found vertices.
         """
         size = self._program.constant("SIZES")
         first = self._program.constant("STATE_SIZES") + size * (turn & 3)
         return [int(word) for word in self._state.get(first, first + 4)]
 
     def _step_bottom_up(self, turn: int, depth: int) -> tuple[int, int]:
-        """Search bottom-up until a level finds few vertices, and list these vertices. Return the next
-        turn and depth.
+        """Search bottom-up until a level finds few vertices, and list these vertices.
+        Return the next turn and depth.
         """
         while depth <= self._max_depth:
             self._launch(self._mark, depth=depth)

@@ -62,8 +62,8 @@ def profile_balance(session: Session, problem: SearchProblem, *, mda: int | str 
 
 
 def plot_balance(profile: BalanceProfile, path: str | Path, name: str) -> None:
-    """Plot the load of work-groups in a search to a file: edges per work-group, and degrees, before and after
-    splitting.
+    """Plot the load of work-groups in a search to a file:
+    edges per work-group, and degrees, before and after splitting.
 
     Parameters
     ----------
@@ -116,16 +116,16 @@ def plot_balance(profile: BalanceProfile, path: str | Path, name: str) -> None:
 
 
 def _bin_label(k: int) -> str:
-    """Return the label of a histogram's bin *k*, which counts the numbers of *k* binary digits: the range of these
-    numbers.
+    """Return the label of a histogram's bin *k*, which counts the numbers of *k* binary digits:
+    the range of these numbers.
     """
     first, last = (1 << k) >> 1, (1 << k) - 1
     return f"{first:,}" if first == last else f"{first:,} to {last:,}"
 
 
 def _bars(edges: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """Shorten *edges* to at most 128 bars of a chart, and return the bars and *n_each*. A bar is the greatest of
-    *n_each* items.
+    """Shorten *edges* to at most 128 bars of a chart, and return the bars and *n_each*.
+    A bar is the greatest of *n_each* items.
     """
     n_each = max(1, -(-edges.size // _MAX_BARS))
     padded = np.zeros(-(-edges.size // n_each) * n_each, edges.dtype)

@@ -45,8 +45,8 @@ class MatrixSearch(UncheckedPlan):
         ))  # fmt: skip
 
     def result(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return the search's distances and predecessors after ``run()``, or raise a :class:`GraphError` for an invalid
-        matrix.
+        """Return the search's distances and predecessors after ``run()``, or raise
+        a :class:`GraphError` for an invalid matrix.
         """
         words, distances, predecessors = self.finish()
         check_status(int(words[self._status]), _KERNEL)

@@ -82,8 +82,8 @@ def _time_share(stats: GraphStats, facts: DeviceFacts) -> float:
 
 
 def direction_optimizing(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Predict the work of the breadth-first search ``direction_optimizing``, which goes bottom-up while the frontier is
-    large.
+    """Predict the work of the breadth-first search ``direction_optimizing``,
+    which goes bottom-up while the frontier is large.
     """
     stats, pushed = problem.stats, frontier(problem, facts)
     n = float(stats.n_vertices)
@@ -109,8 +109,8 @@ def turns_round(stats: GraphStats) -> bool:
 
 
 def _hub_entries(stats: GraphStats, share: float) -> float:
-    """Return the number of CSR entries in the rows of hubs: rows that are longer than *share*, the entries per compute
-    unit.
+    """Return the number of CSR entries in the rows of hubs:
+    rows that are longer than *share*, the entries per compute unit.
 
     A bottom-up step reads a hub's whole row in vain if no neighbour of the hub is in the frontier. Hubs often have
     consecutive numbers, so one work-group may get them all. The longest row is left out.

@@ -57,8 +57,8 @@ def recipe(problem: SearchProblem, facts: DeviceFacts, *, alpha: int, beta: int)
 
 
 def rows_into(plan: Plan, *, bottom_up: bool) -> dict[str, DeviceArray]:
-    """Return the rows of the reversed graph for a *bottom_up* search. Other searches get the graph's own rows as a
-    placeholder.
+    """Return the rows of the reversed graph for a *bottom_up* search.
+    Other searches get the graph's own rows as a placeholder.
     """
     graph = plan.problem.graph
     rows = device_graph(plan.session, graph.reverse if bottom_up else graph)
@@ -118,8 +118,8 @@ class QueuedSearch:
                 place = self._search_alone((place[_DEPTH], 0))
 
     def _is_bottom_up(self, place: list[int]) -> bool:
-        """Return whether to expand the next level bottom-up, by the same rule as ``is_bottom_up`` in
-        cl/bfs/queue.cl.
+        """Return whether to expand the next level bottom-up, by the same
+        rule as ``is_bottom_up`` in cl/bfs/queue.cl.
         """
         following, m = place[_NEXT], self._n_edges
         left, waiting = max(0, m - place[_EDGES] - following), self._n - place[_REACHED]
@@ -127,8 +127,8 @@ class QueuedSearch:
         return self._alpha * following > left and self._push_cost * following > looks
 
     def _search_alone(self, before: tuple[int, int]) -> list[int]:
-        """Search on one core until a level is wide or the launch's budget of edges is used up. Return the new state
-        (``place``).
+        """Search on one core until a level is wide or the launch's budget of edges is used up.
+        Return the new state (``place``).
 
         *before* is the earlier (depth, number of expanded vertices). A search that is not ahead of it is stuck.
         """
@@ -139,8 +139,8 @@ class QueuedSearch:
         return place
 
     def _expand_together(self, place: list[int]) -> list[int]:
-        """Expand one level of the search on all cores, which append the next level to one queue. Return the state
-        (``place``).
+        """Expand one level of the search on all cores, which append the next level to one queue.
+        Return the state (``place``).
         """
         first, end, _ = place[_SEGMENTS:]
         self._tail.fill(end)
@@ -181,8 +181,8 @@ class QueuedSearch:
         return 0
 
     def _bind_bitmaps(self) -> None:
-        """Bind the search's bitmap kernels to their arguments. They are compiled only when a search first goes
-        bottom-up.
+        """Bind the search's bitmap kernels to their arguments.
+        They are compiled only when a search first goes bottom-up.
         """
         maps = "frontier", "next"
         self._mark = self._bind(f"{_BITMAPS}:mark_bits", depth=1)

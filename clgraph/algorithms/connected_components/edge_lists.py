@@ -1,5 +1,5 @@
-"""Connected components of edges that arrive as lists. A union-find forest stays on the device; no CSR
-rows are built.
+"""Connected components of edges that arrive as lists.
+A union-find forest stays on the device; no CSR rows are built.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class EdgeComponents:
                 self._parent.set(parents)
 
     def link(self, sources: NDArray[np.int32], targets: NDArray[np.int32]) -> None:
-        """Unite the components of the two ends of each edge. The ends are not range-checked. The arrays may change
-        afterwards.
+        """Unite the components of the two ends of each edge. The ends are not range-checked.
+        The arrays may change afterwards.
         """
         if sources.size:
             with self.session.driver:
@@ -44,8 +44,8 @@ class EdgeComponents:
                 self._launch("edge_list.cl:link_edges", sources.size, m=sources.size, **ends)
 
     def link_forest(self, parents: NDArray[np.int32]) -> None:
-        """Unite the vertices that another union-find forest connects. The other forest may have only the first
-        vertices.
+        """Unite the vertices that another union-find forest connects.
+        The other forest may have only the first vertices.
         """
         if parents.size:
             with self.session.driver:
@@ -70,8 +70,8 @@ class EdgeComponents:
 
 
 def numbered(parents: NDArray[np.int32]) -> tuple[int, NDArray[np.int32]]:
-    """Return the number of components and, for each vertex, the number of its component, from a flat forest's
-    *parents*.
+    """Return the number of components and, for each vertex, the number of
+    its component, from a flat forest's *parents*.
 
     Components are numbered in the order of their smallest vertices.
     """

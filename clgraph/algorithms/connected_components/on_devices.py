@@ -50,16 +50,16 @@ class Forest:
         return self.plan.session
 
     def merge(self, other: DeviceArray, *, is_packed: bool = False) -> None:
-        """Enqueue kernels that join another forest on the same device to this spanning forest, and
-        flatten the result.
+        """Enqueue kernels that join another forest on the same device to
+        this spanning forest, and flatten the result.
         """
         scope = self.plan.scope
         join_forest(self.session, scope["n"], other, self.plan.labels, is_packed=is_packed)
         self.plan.program("connected_components/phases.cl").bind("compress", -(-scope["n"] // 4), scope)()
 
     def take(self, team: Team, other: Forest) -> int:
-        """Join the spanning forest of another device to this forest, and wait for it. Return the number
-        of bytes sent.
+        """Join the spanning forest of another device to this forest, and wait for it.
+        Return the number of bytes sent.
         """
         message, is_packed = forest_message(other.session, self.plan.scope["n"], other.plan.labels)
         sent = team.send(message, self.session)
@@ -69,8 +69,8 @@ class Forest:
         return message.nbytes
 
     def skips(self) -> list[int | None]:
-        """Return, for each slab, a vertex of the giant component whose rows were skipped, or ``None`` without skipped
-        rows.
+        """Return, for each slab, a vertex of the giant component whose rows were
+        skipped, or ``None`` without skipped rows.
         """
         if not self.states:
             return [None]
@@ -83,8 +83,8 @@ class Forest:
 def solve(
     graph: SplitGraph | StreamedGraph, strategy: str, options: Mapping[str, Any]
 ) -> tuple[int, NDArray[np.int32], RunInfo]:
-    """Find the components of a graph on several devices. Return their number, each vertex's component, and the run's
-    info.
+    """Find the components of a graph on several devices.
+    Return their number, each vertex's component, and the run's info.
     """
     check_strategy(strategy)
     started, team, n = time.perf_counter(), graph.team, graph.n_vertices
@@ -161,8 +161,8 @@ def picked(graph: SplitGraph | StreamedGraph, strategy: str) -> str:
 
 
 def _local_forests(graph: SplitGraph | StreamedGraph, strategy: str, given: Mapping[str, Any]) -> list[Forest | None]:
-    """Return, for each device, the spanning forest of the entries that it holds, or ``None`` for a device without
-    entries.
+    """Return, for each device, the spanning forest of the entries that it
+    holds, or ``None`` for a device without entries.
     """
 
     return graph.team.each(lambda place: local_forest(graph, place, strategy, given))
@@ -204,8 +204,8 @@ def bare_forest(session: Session, n: int) -> Forest:
 
 
 def _merge(team: Team, forests: Mapping[int, Forest]) -> tuple[int, int, int]:
-    """Merge the forests of all devices on one of them. Return its index, the rounds, and the most bytes moved by a
-    device.
+    """Merge the forests of all devices on one of them.
+    Return its index, the rounds, and the most bytes moved by a device.
     """
     rounds, moved = team.merge_rounds([*forests]), dict.fromkeys(forests, 0)
     for pairs in rounds:
@@ -255,8 +255,8 @@ def forest_message(session: Session, n: int, parent: DeviceArray) -> tuple[Devic
 
 
 def join_forest(session: Session, n: int, message: DeviceArray, parent: DeviceArray, *, is_packed: bool) -> None:
-    """Enqueue kernels that join the forest in *message*, from :func:`forest_message`, to *parent* on
-    the same device.
+    """Enqueue kernels that join the forest in *message*, from
+    :func:`forest_message`, to *parent* on the same device.
     """
     scope, n_items = {**_shape(n), "parent": parent}, -(-n // 4)
     if is_packed:

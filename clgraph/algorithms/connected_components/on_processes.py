@@ -57,8 +57,8 @@ class _Local:
 
 
 def solve(graph: ProcessGraph, strategy: str, options: Mapping[str, Any]) -> tuple[int, NDArray[np.int32], RunInfo]:
-    """Find the components of a graph on several GPUs. Return their number, each vertex's component, and
-    the run's info.
+    """Find the components of a graph on several GPUs.
+    Return their number, each vertex's component, and the run's info.
     """
     on_devices.check_strategy(strategy)
     started, team, n = time.perf_counter(), graph.processes, graph.n_vertices
@@ -99,8 +99,8 @@ def _info(
 
 
 def _find(member: Member, part: Any, strategy: str, options: Mapping[str, Any], room: NDArray[np.uint32]) -> _Local:
-    """Find the spanning forest of one process's part of the graph. Write the forest to the shared memory *room* if it
-    fits.
+    """Find the spanning forest of one process's part of the graph.
+    Write the forest to the shared memory *room* if it fits.
     """
     graph, started = part_of(member, part), time.perf_counter()
     picked = on_devices.picked(graph, strategy)
@@ -126,8 +126,8 @@ def _send(member: Member, room: NDArray[np.uint32]) -> None:
 def _join(
     member: Member, others: Sequence[tuple[NDArray[np.uint32], bool]], room: NDArray[np.int32], cut: tuple[int, int]
 ) -> int:
-    """Merge the spanning forests of the other processes into the forest of this process. Return the number of
-    components.
+    """Merge the spanning forests of the other processes into the forest of this process.
+    Return the number of components.
 
     The component numbers of the vertices in the range *cut* are written to *room*.
     """

@@ -23,21 +23,21 @@ _BLOCKS = 2
 
 
 class ComponentsPlan(Plan):
-    """A plan of connected components on one device. It labels every vertex with the smallest vertex of
-    its component.
+    """A plan of connected components on one device.
+    It labels every vertex with the smallest vertex of its component.
     """
 
     @property
     def labels(self) -> DeviceArray:
-        """Device array with the smallest vertex of each vertex's component after ``run()``: int32, for all vertices
-        below ``n``.
+        """Device array with the smallest vertex of each vertex's component after ``run()``:
+        int32, for all vertices below ``n``.
         """
         return self.arrays["parent"]
 
     @cached_property
     def _numbering(self) -> tuple[Launch, Scan, Launch, DeviceArray, DeviceArray]:
-        """The launches that number the components, and two arrays: component numbers, and the number of roots before
-        each vertex.
+        """The launches that number the components, and two arrays:
+        component numbers, and the number of roots before each vertex.
 
         They mark the roots, count the roots before each vertex, and give each vertex the count of its own root.
         """
@@ -107,8 +107,8 @@ class MatrixComponents(UncheckedPlan):
         self.launches += [program.bind(kernel, n_blocks, scope) for kernel in kernels]
 
     def result(self) -> tuple[int, NDArray[np.int32]]:
-        """Return the number of components and each vertex's component, or raise a :class:`GraphError` for an invalid
-        matrix.
+        """Return the number of components and each vertex's component, or raise
+        a :class:`GraphError` for an invalid matrix.
         """
         words, labels = self.finish()
         if words[self._is_wrong]:

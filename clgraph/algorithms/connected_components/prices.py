@@ -91,16 +91,16 @@ def outside_share(stats: GraphStats) -> float:
 
 
 def hook_compress(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
-    """Predict the work of ``hook_compress``: unions that walk to the roots of trees, and passes that
-    flatten the trees.
+    """Predict the work of ``hook_compress``: unions that walk to the roots
+    of trees, and passes that flatten the trees.
     """
     n = float(problem.stats.n_vertices)
     return rem(problem, facts).times(1.5) + Work(launches=1.0, streamed_bytes=VERTEX_BYTES * n)
 
 
 def degree_classes(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
-    """Predict the work of ``degree_classes``: ``hook_compress`` on rows that are grouped by length, so no long row ends
-    late.
+    """Predict the work of ``degree_classes``: ``hook_compress`` on rows that
+    are grouped by length, so no long row ends late.
     """
     united = hook_compress(problem, facts)
     again = Work(launches=3.0, streamed_bytes=8.0 * problem.stats.n_edges)
@@ -129,15 +129,15 @@ def host(problem: ComponentsProblem) -> list[Part]:
 
 
 def hooks_deeply(stats: GraphStats) -> bool:
-    """Return whether first-neighbour hooks make deep trees. In deep trees, sampled climbs stop before they reach the
-    root.
+    """Return whether first-neighbour hooks make deep trees.
+    In deep trees, sampled climbs stop before they reach the root.
     """
     return stats.first_hook_depth > DEEP_HOOKS
 
 
 def starts_as_one_tree(stats: GraphStats) -> bool:
-    """Return whether hooking each vertex to its first neighbour leaves about one tree, as in meshes
-    numbered in order.
+    """Return whether hooking each vertex to its first neighbour leaves
+    about one tree, as in meshes numbered in order.
     """
     is_one = stats.first_hook_giant_share > ONE_TREE_SHARE or hooks_deeply(stats)
     return stats.n_edges > 0 and stats.first_hook_tree_share < 1e-3 and is_one

@@ -58,8 +58,8 @@ def _compress(problem: ComponentsProblem, kernel: str = "compress", max_groups: 
 
 
 def hook_compress(problem: ComponentsProblem, _facts: DeviceFacts, *, hook_rounds: int = 1) -> Recipe:
-    """Return the recipe of union-find with *hook_rounds* rounds without atomics, and one with. Each
-    flattens the trees.
+    """Return the recipe of union-find with *hook_rounds* rounds without
+    atomics, and one with. Each flattens the trees.
     """
     hook_rounds = checked_count("hook_rounds", hook_rounds, 2, least=0)
     n = problem.graph.n_vertices
@@ -90,8 +90,8 @@ def afforest(
     strides: Sequence[int] | None = None,
     hook_steps: int | None = None,
 ) -> Recipe:
-    """Return the recipe of the Afforest algorithm. Its round k hooks every *strides*[k]-th vertex to its second
-    neighbour.
+    """Return the recipe of the Afforest algorithm.
+    Its round k hooks every *strides*[k]-th vertex to its second neighbour.
 
     First hooks follow first neighbours for *hook_steps* steps. The defaults depend on the graph and the device.
     """
@@ -165,7 +165,7 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def contenders(_problem: ComponentsProblem, _facts: DeviceFacts) -> tuple[str, ...]:
-    """Return the names of the components strategies that ``"auto"`` compares. The others run only if named, for
-    studies.
+    """Return the names of the components strategies that ``"auto"`` compares.
+    The others run only if named, for studies.
     """
     return "afforest", "rem", "host"

@@ -43,8 +43,8 @@ class RowLayout:
 
 
 def row_layout(rank: int, facts: DeviceFacts) -> RowLayout:
-    """Return the layout of factor rows with the widest vectors (CPUs) or most lanes (GPUs) and at most a quarter of
-    padding.
+    """Return the layout of factor rows with the widest vectors (CPUs) or most
+    lanes (GPUs) and at most a quarter of padding.
     """
     if not 1 <= rank <= MAX_RANK:
         raise InputError(f"rank {rank}; allowed are 1 … {MAX_RANK}")
@@ -65,8 +65,8 @@ def _row_layout(rank: int, most_lanes: int, widths: tuple[int, ...]) -> RowLayou
 
 
 class Factors(NamedTuple):
-    """Copies of a factorisation model on the host, float32: factors of shape (n, rank), biases of shape (n,) or
-    ``None``.
+    """Copies of a factorisation model on the host, float32:
+    factors of shape (n, rank), biases of shape (n,) or ``None``.
     """
 
     user_factors: NDArray[np.float32]
@@ -166,8 +166,8 @@ class DeviceModel:
         return Factors(*rows, *((array.get() for array in self._biases) if self.biases else (None, None)))
 
     def take_checks(self) -> tuple[NDArray[np.uint32], int]:
-        """Return the training steps on each (user, item) pair and the number of conflicts. Both counters start again at
-        0.
+        """Return the training steps on each (user, item) pair and the number of conflicts.
+        Both counters start again at 0.
         """
         counts = self._checks["updates"].get().reshape(self.n_users, self.n_items)
         conflicts = self._checks["violations"].item()

@@ -62,8 +62,8 @@ class FactorizationPlan(Plan):
         return self.session.program(source, {**self._defines, **defines}, work_group_size=work_group_size)
 
     def sweep(self) -> None:
-        """Enqueue one training step on each rating. In a long sweep the host waits in between, so that Ctrl-C
-        interrupts it.
+        """Enqueue one training step on each rating. In a long sweep the host
+        waits in between, so that Ctrl-C interrupts it.
         """
         super().run()
 
@@ -95,8 +95,8 @@ def clear(array: str) -> Use:
 
 
 def slice_size(problem: FactorizationProblem, facts: DeviceFacts) -> int:
-    """Return the approximate number of ratings per launch. It is smaller for long rows of factors, whose steps take
-    longer.
+    """Return the approximate number of ratings per launch.
+    It is smaller for long rows of factors, whose steps take longer.
     """
     most = _CPU_SLICE if facts.is_cpu else _GPU_SLICE
     return most * _SHORT_ROW // max(_SHORT_ROW, row_layout(problem.rank, facts).padded)

@@ -42,15 +42,15 @@ def sorted_ratings(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
 
 
 def sorted_items(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
-    """Predict the work of copying and sorting the ratings, and of sorting items on the host by their
-    number of ratings.
+    """Predict the work of copying and sorting the ratings, and of sorting
+    items on the host by their number of ratings.
     """
     return sorted_ratings(problem, facts).times(1.0, 1.3) + Work(host_seconds=ITEM_SECONDS * problem.stats.n_items)
 
 
 def matched(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
-    """Predict the work of finding maximal matchings of the ratings: a round for each rating of the busiest user or
-    item.
+    """Predict the work of finding maximal matchings of the ratings:
+    a round for each rating of the busiest user or item.
 
     On a GPU a single work-group continues when few vertices have ratings left. A CPU processes rating by rating, and
     in every round vertices with few ratings left propose to a busy vertex of the other side again.
@@ -71,16 +71,16 @@ def matched(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
 
 
 def sides(stats: RatingsStats) -> tuple[tuple[Bins, Bins], tuple[Bins, Bins]]:
-    """Return two histograms for the users, then two for the items: of vertices and of ratings, by a
-    vertex's ratings.
+    """Return two histograms for the users, then two for the items:
+    of vertices and of ratings, by a vertex's ratings.
     """
     users = stats.user_degree_counts, stats.user_degree_rating_counts
     return users, (stats.item_degree_counts, stats.item_degree_rating_counts)
 
 
 def degrees(stats: RatingsStats) -> tuple[tuple[Bins, Bins], tuple[Bins, Bins]]:
-    """Return the histograms of :func:`sides` for both sides, users and items, with the side of the busiest vertex
-    first.
+    """Return the histograms of :func:`sides` for both sides, users and
+    items, with the side of the busiest vertex first.
     """
     users, items = sides(stats)
     return (items, users) if stats.max_item_degree >= stats.max_user_degree else (users, items)

@@ -183,8 +183,8 @@ def _supersteps(problem: FactorizationProblem, facts: DeviceFacts, wide: float, 
 
 
 def matching_edge(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
-    """Predict the work of ``matching_edge``, in which each superstep is a matching: one per rating of the busiest
-    vertex.
+    """Predict the work of ``matching_edge``, in which each superstep is a matching:
+    one per rating of the busiest vertex.
 
     A wide matching has ratings for more than one work-group.
     """

@@ -28,8 +28,8 @@ def enqueue_order(
     defines: Mapping[str, str] | None = None,
     **arguments: Any,
 ) -> None:
-    """Enqueue a kernel of cl/factorization/*source*.cl that orders ratings, with a work-item per rating
-    and one more.
+    """Enqueue a kernel of cl/factorization/*source*.cl that orders
+    ratings, with a work-item per rating and one more.
     """
     n = plan.problem.n
     program = plan.session.program(f"factorization/{source}.cl", {"OFFSET_T": plan.offset_name, **(defines or {})})
@@ -37,8 +37,8 @@ def enqueue_order(
 
 
 def find_offsets(plan: FactorizationPlan, sorted_keys: DeviceArray, n_ranges: int, width: int = 1) -> DeviceArray:
-    """Return the positions in *sorted_keys* at which *n_ranges* ranges of *width* key values begin, and the end
-    position.
+    """Return the positions in *sorted_keys* at which *n_ranges* ranges of
+    *width* key values begin, and the end position.
     """
     offsets = plan.session.empty(n_ranges + 1, plan.problem.offset_type)
     scope = {"width": width, "n_ranges": n_ranges, "keys": sorted_keys, "offsets": offsets}
@@ -141,8 +141,8 @@ def ordered_ratings(plan: FactorizationPlan, *, shuffle: bool, seed: Seed, by_it
 def sort_by_block(
     plan: FactorizationPlan, given: RatingArrays, kernel: str, n_keys: int, **arguments: Any
 ) -> tuple[DeviceArray, DeviceArray]:
-    """Sort ratings by the keys below *n_keys* that *kernel* computes. Return the sorted keys and the order of the
-    ratings.
+    """Sort ratings by the keys below *n_keys* that *kernel* computes.
+    Return the sorted keys and the order of the ratings.
     """
     keys = plan.session.empty(plan.problem.n, np.uint64)
     enqueue_order(plan, "block_order", kernel, {**given, **arguments}, keys=keys)

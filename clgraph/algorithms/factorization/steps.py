@@ -76,7 +76,7 @@ def gpu_steps(
 
 
 def item_share_of(problem: FactorizationProblem) -> float:
-    """Return the share of the training steps that move an item's row of factors, if each item's row is
-    moved only once.
+    """Return the share of the training steps that move an item's row of
+    factors, if each item's row is moved only once.
     """
     return min(1.0, problem.n_rated_items / max(1, problem.n))

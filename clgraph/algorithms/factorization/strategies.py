@@ -42,7 +42,7 @@ STRATEGIES = {
 
 
 def contenders(_problem: FactorizationProblem, _facts: DeviceFacts) -> tuple[str, ...]:
-    """Return the factorisation strategies that ``"auto"`` compares: one with locks, and three with
-    conflict-free steps.
+    """Return the factorisation strategies that ``"auto"`` compares:
+    one with locks, and three with conflict-free steps.
     """
     return "block_grid", "matching_edge", "diagonal", "edge_locked"

@@ -129,8 +129,8 @@ def _workspace(
     layout: str,
     step: int,
 ) -> tuple[int, int, int, dict[str, int | str]]:
-    """Return how kernels sort colours in local memory: work-group size, tile step, longest row, and
-    kernel definitions.
+    """Return how kernels sort colours in local memory:
+    work-group size, tile step, longest row, and kernel definitions.
     """
     if layout == "compact":
         while group > least and own_words * group > room // 4:

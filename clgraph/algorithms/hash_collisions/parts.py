@@ -22,8 +22,8 @@ _GROUP_ENTRIES = 1 << 30
 
 @record
 class Part:
-    """The hashes and widths of hash collisions that one launch counts, and the steps that all ways of
-    counting share.
+    """The hashes and widths of hash collisions that one launch counts, and
+    the steps that all ways of counting share.
     """
 
     problem: CollisionProblem
@@ -55,8 +55,8 @@ class Part:
         return np.flatnonzero(self.problem.graph.degrees > limit).astype(np.int32)
 
     def row_groups(self, n_rows: int) -> int:
-        """Return the number of work-groups for *n_rows* long rows of the graph. A work-group takes one
-        row at a time.
+        """Return the number of work-groups for *n_rows* long rows of the graph.
+        A work-group takes one row at a time.
         """
         return min(n_rows, 8 * self.facts.compute_units)
 
@@ -69,8 +69,8 @@ class Part:
         long_rows: NDArray[np.int32],
         defines: Mapping[str, int | str],
     ) -> Recipe:
-        """Return the recipe that fills *table* with colours, cuts the graph into tiles of *step* entries, and then runs
-        *steps*.
+        """Return the recipe that fills *table* with colours, cuts the graph into
+        tiles of *step* entries, and then runs *steps*.
         """
         bits, n, n_tiles = self.widths, self.problem.stats.n_vertices, self._n_tiles(step)
         first = Phase(tabulate, n + 1, defines={"TILE_STEP": step})
@@ -94,8 +94,8 @@ class Part:
 
 
 def parts(problem: CollisionProblem, facts: DeviceFacts, most_widths: int) -> list[Part]:
-    """Return the parts in which the table of collisions is counted, one per launch; none for a graph
-    without entries.
+    """Return the parts in which the table of collisions is counted, one per launch;
+    none for a graph without entries.
     """
     if not problem.stats.n_edges:
         return []
@@ -104,8 +104,8 @@ def parts(problem: CollisionProblem, facts: DeviceFacts, most_widths: int) -> li
 
 
 def longest_row(problem: CollisionProblem) -> int:
-    """Return the length of the longest row, rounded up to 7, 15, 31, …, so that similar graphs share
-    compiled programs.
+    """Return the length of the longest row, rounded up to 7, 15, 31, …, so
+    that similar graphs share compiled programs.
     """
     return max(7, (1 << problem.stats.max_degree.bit_length()) - 1)
 

@@ -14,8 +14,8 @@ _LONG_ROW = 255  # A whole work-group processes a row of more entries than this.
 
 
 def planes(part: Part, *, persistent: bool, tile: int | None, tuning: Tuning) -> Recipe:
-    """Return the recipe that counts the collisions of all hashes and widths at once, one bit plane per
-    bit of a colour.
+    """Return the recipe that counts the collisions of all hashes and widths
+    at once, one bit plane per bit of a colour.
     """
     problem, facts, stats, bits = part.problem, part.facts, part.problem.stats, part.widths
     tuned = _tuned(part, tuning)
@@ -57,8 +57,8 @@ def planes(part: Part, *, persistent: bool, tile: int | None, tuning: Tuning) ->
 
 
 def _tuned(part: Part, tuning: Tuning) -> dict[str, int]:
-    """Return the sizes that the collision kernels use: the values of *tuning*, else defaults for the
-    graph and device.
+    """Return the sizes that the collision kernels use:
+    the values of *tuning*, else defaults for the graph and device.
     """
     facts, stats = part.facts, part.problem.stats
     sizes = {
@@ -82,8 +82,8 @@ def _tuned(part: Part, tuning: Tuning) -> dict[str, int]:
 
 
 def _plane_list(bits: tuple[int, ...], words: int, layers: int) -> str:
-    """Return the kernel definition ``PLANE_LIST``, which names the colour bits in the halves of each
-    word (planes.h).
+    """Return the kernel definition ``PLANE_LIST``, which names the colour
+    bits in the halves of each word (planes.h).
     """
     planes = [[-1] * layers for _ in range(2 * words)]
     for j, (below, width) in enumerate(zip((0, *bits), bits, strict=False)):

@@ -30,8 +30,8 @@ def count(
     layout: str | None = None,
     tuning: Tuning = NOT_TUNED,
 ) -> Recipe:
-    """Return the recipe that counts all parts of the table of collisions. *distinct* and *layout* are
-    for distance 2.
+    """Return the recipe that counts all parts of the table of collisions.
+    *distinct* and *layout* are for distance 2.
     """
     distinct = _method(problem, distinct, layout)
     if problem.distance == 1 and not side_by_side:
@@ -42,8 +42,8 @@ def count(
 
 
 def _method(problem: CollisionProblem, distinct: str | None, layout: str | None) -> str | None:
-    """Check the options *distinct* and *layout*. Return the way to count distinct colours, or ``None``
-    for the default.
+    """Check the options *distinct* and *layout*. Return the way to count
+    distinct colours, or ``None`` for the default.
     """
     known = ("distinct", distinct, ("bitmap", "sort")), ("layout", layout, ("padded", "compact"))
     for name, value, allowed in known:
@@ -72,8 +72,8 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def contenders(problem: CollisionProblem, facts: DeviceFacts) -> tuple[str, ...]:
-    """Return the one strategy that suits the device. On GPUs, a work-item per row is too slow for collisions at
-    distance 2.
+    """Return the one strategy that suits the device.
+    On GPUs, a work-item per row is too slow for collisions at distance 2.
     """
     if facts.is_cpu:
         return ("row_per_item",)

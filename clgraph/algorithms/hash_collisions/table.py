@@ -54,8 +54,8 @@ class CollisionTable(Result, _CollisionTable):
     info: RunInfo
 
     def best(self, *, max_colors: int | None = None) -> BestHash:
-        """Return the hash colouring with the fewest collisions. Among equals, fewer bits win, then the earlier hash
-        function.
+        """Return the hash colouring with the fewest collisions.
+        Among equals, fewer bits win, then the earlier hash function.
 
         Parameters
         ----------
@@ -79,8 +79,8 @@ class CollisionTable(Result, _CollisionTable):
         return BestHash(self.hashes[k], bits, int(self.total[k, j]), int(self.maximum[k, j]))
 
     def colors(self, hash: str, bits: int) -> NDArray[np.int32]:
-        """Return the colour of each vertex as int32: the low *bits* of the hash function *hash* of the
-        vertex number.
+        """Return the colour of each vertex as int32: the low *bits* of the
+        hash function *hash* of the vertex number.
         """
         check_choice("hash", hash, HASHES)
         return hash_colors(hash, self.n_vertices, checked_count("bits", bits, MOST_BITS))

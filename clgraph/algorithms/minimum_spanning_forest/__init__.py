@@ -105,8 +105,8 @@ class SpanningForest(Result, _SpanningForest):
         return None if self.graph.edge_weights is None else self.graph.edge_weights[self.edges]
 
     def to_scipy(self) -> csr_array:
-        """Return the spanning forest as the upper triangle of its adjacency matrix. Edges of weight 0
-        are stored, too.
+        """Return the spanning forest as the upper triangle of its adjacency matrix.
+        Edges of weight 0 are stored, too.
         """
         counts = np.bincount(self.sources, minlength=self.graph.n_vertices)
         offsets = np.concatenate([[0], np.cumsum(counts)])
@@ -118,8 +118,8 @@ class SpanningForest(Result, _SpanningForest):
         return undirected(self.graph, self.sources, self.targets, self.weights)
 
     def to_networkx(self) -> nx.Graph:
-        """Return the spanning forest as a networkx graph. Its nodes are the vertex ids; its edges have the attribute
-        ``weight``.
+        """Return the spanning forest as a networkx graph. Its nodes are the vertex ids;
+        its edges have the attribute ``weight``.
         """
         return self.to_graph().to_networkx()
 
@@ -221,8 +221,8 @@ def _on_devices(
     maximum: bool,
     weight: Weight,
 ) -> SpanningForest | Session:
-    """Return the forest that several devices find, or the session of the first device if that device
-    alone is faster.
+    """Return the forest that several devices find, or the session of the
+    first device if that device alone is faster.
     """
     if not is_among(strategy, ("auto", "edge_list")):
         raise UnsupportedStrategyError(f"strategy = {shown(strategy)}; on several devices: 'auto', 'edge_list'")

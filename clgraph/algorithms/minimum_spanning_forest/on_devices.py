@@ -52,8 +52,8 @@ class Solver:
         return {name: session.empty(size, kind) for name, size, kind in zip(_NAMES, sizes, kinds, strict=True)}
 
     def entries(self, part: DeviceGraph) -> DeviceArray:
-        """Return, in ascending order, the uint32 positions of the CSR entries of *part* that are in its spanning
-        forest.
+        """Return, in ascending order, the uint32 positions of the CSR entries
+        of *part* that are in its spanning forest.
         """
         session, n, m = part.session, part.n_vertices, part.n_edges
         with session.driver:
@@ -110,8 +110,8 @@ class Solver:
 
 
 def solve(problem: ForestProblem, graph: SplitGraph | StreamedGraph) -> tuple[NDArray[np.int64], RunInfo]:
-    """Find a spanning forest on several devices. Return the CSR entries of its edges in ascending order, and the run's
-    info.
+    """Find a spanning forest on several devices. Return the CSR entries of its
+    edges in ascending order, and the run's info.
     """
     started, team, n = time.perf_counter(), graph.team, graph.n_vertices
     weights = problem.graph.edge_weights
@@ -164,8 +164,8 @@ def _merged(
 
 
 def _ranked(graph: Graph, weights: NDArray[Any]) -> Graph:
-    """Return a copy of the graph whose weights are 32-bit ranks. The ranks have the order of the graph's 64-bit
-    weights.
+    """Return a copy of the graph whose weights are 32-bit ranks.
+    The ranks have the order of the graph's 64-bit weights.
     """
     ranks = np.unique(weights, return_inverse=True)[1].astype(np.uint32)
     return Graph._trusted(graph.row_offsets, graph.column_indices, ranks, sorted_rows=True)

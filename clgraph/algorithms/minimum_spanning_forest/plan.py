@@ -23,8 +23,8 @@ _VALUES = {"int32": "INT", "int64": "LONG", "float32": "FLOAT", "float64": "DOUB
 
 
 class Told(NamedTuple):
-    """The answer of a spanning-forest plan: edges, total weight (or ``None``), and the edges' ends and weights if
-    listed.
+    """The answer of a spanning-forest plan: edges, total weight (or
+    ``None``), and the edges' ends and weights if listed.
     """
 
     edges: NDArray[np.int64]
@@ -40,8 +40,8 @@ class ForestPlan(Plan):
         return _Answer(self)
 
     def result(self) -> Told:
-        """After ``run()``, return the entries of the forest's edges in ascending order, the total weight, and the ends
-        if known.
+        """After ``run()``, return the entries of the forest's edges in ascending
+        order, the total weight, and the ends if known.
         """
         return self._answer.told(self) if self.setting.values["m"] else Told(np.zeros(0, np.int64), None, {})
 
@@ -113,8 +113,8 @@ class _Answer:
 
 
 def total_weight(weights: NDArray[Any]) -> int | float:
-    """Return the sum of edge *weights*: an exact integer, or a float64 that is summed in the same order
-    as in kernels.
+    """Return the sum of edge *weights*: an exact integer, or a float64 that
+    is summed in the same order as in kernels.
     """
     n = weights.size
     if weights.dtype.kind == "f":

@@ -36,15 +36,15 @@ EQUAL_SORT_SHARE = 0.18
 
 
 def rounds(stats: GraphStats) -> float:
-    """Estimate the rounds of Borůvka's algorithm until no tree has an edge left. A round leaves about a quarter of the
-    trees.
+    """Estimate the rounds of Borůvka's algorithm until no tree has an edge left.
+    A round leaves about a quarter of the trees.
     """
     return 2.0 + 0.5 * math.log2(1 + stats.n_vertices - stats.n_isolated)
 
 
 def edge_list(problem: ForestProblem, facts: DeviceFacts) -> Work:
-    """Predict the work of ``edge_list``: passes over the graph's rows, and rounds over a list of the edges between
-    trees.
+    """Predict the work of ``edge_list``: passes over the graph's rows, and
+    rounds over a list of the edges between trees.
 
     On a CPU, equal weights make the first round hook to first neighbours, so few edges may reach the list. A GPU waits
     for all its work-groups in each round, however few edges are left.

@@ -51,8 +51,8 @@ def _recipe(
     split_keys: bool = False,
     **defines: int,
 ) -> Recipe:
-    """Return the recipe that initialises the union-find forest and then runs *steps*; no steps if the graph has no
-    edges.
+    """Return the recipe that initialises the union-find forest and then runs *steps*;
+    no steps if the graph has no edges.
     """
     graph, stats = problem.graph, problem.stats
     n, m = stats.n_vertices, stats.n_edges
@@ -82,8 +82,8 @@ def _group(facts: DeviceFacts) -> int:
 
 
 def segmented(problem: ForestProblem, facts: DeviceFacts, *, merge: str = "min_hook") -> Recipe:
-    """Return the spanning-forest recipe whose rounds read all entries. *merge* is ``"min_hook"`` or
-    ``"transactional"``.
+    """Return the spanning-forest recipe whose rounds read all entries.
+    *merge* is ``"min_hook"`` or ``"transactional"``.
     """
     check_choice("merge", merge, ("min_hook", "transactional"))
     stats, n = problem.stats, problem.stats.n_vertices
@@ -170,8 +170,8 @@ def _edge_list(
 
 
 def _flatten(n_items: int, word: int, *, goes_on: bool) -> Phase:
-    """Return the launch that points every vertex at its tree's root. *goes_on* continues climbs that met the step
-    limit.
+    """Return the launch that points every vertex at its tree's root.
+    *goes_on* continues climbs that met the step limit.
     """
     return Phase(f"{_ROWS}:flatten", n_items, values={"turn": word, "earlier": word - 1 if goes_on else 0})
 
@@ -235,7 +235,7 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def contenders(_problem: ForestProblem, _facts: DeviceFacts) -> tuple[str, ...]:
-    """Return the names of the spanning-forest strategies that ``"auto"`` compares; if neither can run,
-    all that can do.
+    """Return the names of the spanning-forest strategies that ``"auto"`` compares;
+    if neither can run, all that can do.
     """
     return "edge_list", "host"

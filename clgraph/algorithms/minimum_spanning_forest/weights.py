@@ -24,8 +24,8 @@ def weight_kind(graph: Graph) -> str:
 
 
 def upload_weights(session: Session, graph: Graph) -> DeviceArray:
-    """Upload a 4-byte sort key per CSR entry. Weights of 32 bits are their own keys; weights of 64 bits
-    become uint32.
+    """Upload a 4-byte sort key per CSR entry. Weights of 32 bits are their own keys;
+    weights of 64 bits become uint32.
     """
     if graph.weight_dtype is None:
         return session.empty(1, np.uint32)

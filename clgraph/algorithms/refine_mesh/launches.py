@@ -66,8 +66,8 @@ class Launches:
     def sets(
         self, claim: bool = True, again: int = 0, checks: str = "AT_ONCE", from_device: bool = False
     ) -> list[list[Launch]]:
-        """Return the launches of a refinement round that first finds candidates without conflicts and then inserts
-        their points.
+        """Return the launches of a refinement round that first finds candidates
+        without conflicts and then inserts their points.
 
         With *claim*, candidates claim triangles by atomics; without it, they write keys to triangles. Candidates that
         lose try again, *again* times, by atomics. *checks* says how new triangles are checked: "AT_ONCE", "LISTED" or
@@ -112,8 +112,8 @@ class Launches:
         return [first + walked(claim), *([later] * again)]
 
     def claims(self, keeps: bool) -> tuple[list[list[Launch]], Launch]:
-        """Return the launches of a refinement round whose work-items insert a point after claiming the triangles that
-        change.
+        """Return the launches of a refinement round whose work-items insert a
+        point after claiming the triangles that change.
 
         The second result is the launch that counts the bad triangles of each urgency. With *keeps*, a work-item also
         refines the bad triangles that it has made itself.
@@ -159,8 +159,8 @@ class GroupPatches:
         }
 
     def launch(self, number: int, shared: Mapping[str, Any], n_triangles: int) -> None:
-        """Enqueue refinement pass *number* over all patches of the mesh in *shared*. Passes have different patch
-        borders.
+        """Enqueue refinement pass *number* over all patches of the mesh in *shared*.
+        Passes have different patch borders.
         """
         session, program = self._session, self._program
         n_patches = -(-n_triangles // program.constant("PATCH"))

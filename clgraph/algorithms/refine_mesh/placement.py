@@ -36,8 +36,8 @@ class Placement:
         self._point_order: DeviceArray | None = None
 
     def place(self, arrays: dict[str, DeviceArray]) -> None:
-        """Write the mesh to the device arrays *arrays*, such that near points and near triangles are
-        close in memory.
+        """Write the mesh to the device arrays *arrays*, such that near
+        points and near triangles are close in memory.
         """
         mesh, session, program = self._problem.mesh, self._session, self._program
         n, t = mesh.n_points, mesh.n_triangles

@@ -59,8 +59,8 @@ class RefineProblem:
         return float(x.min()), float(y.min()), float(x.max()), float(y.max())
 
     def demands(self) -> dict[str, float]:
-        """Return the bounds for triangles in the form that kernels need: the struct ``demands_t`` in
-        refine_mesh/mesh.h.
+        """Return the bounds for triangles in the form that kernels need:
+        the struct ``demands_t`` in refine_mesh/mesh.h.
         """
         cosine = math.cos(math.radians(self.min_angle))
         left, bottom, right, top = self.bounds
@@ -75,8 +75,8 @@ class RefineProblem:
         }
 
     def _lens(self) -> float:
-        """Return the squared cosine of the least angle under which a point that encroaches on a segment sees the
-        segment.
+        """Return the squared cosine of the least angle under which a point
+        that encroaches on a segment sees the segment.
 
         If a triangle's corner sees a segment under more than 180 degrees minus twice the bound, the triangle has an
         angle below the bound. So it is enough to test a lens around the segment instead of the diametral circle. The

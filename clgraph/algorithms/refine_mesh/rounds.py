@@ -166,8 +166,8 @@ class Refinement:
             self.stopped = "it was interrupted"
 
     def _refine_patches(self) -> None:
-        """Refine the inside of mesh patches in several passes with different patch borders, until a pass adds few
-        points.
+        """Refine the inside of mesh patches in several passes with different
+        patch borders, until a pass adds few points.
         """
         if self._patches is None:
             return

@@ -108,8 +108,8 @@ class ShortestPaths(Result, _ShortestPaths):
         return path_to(self.graph, self.predecessors, self.sources, vertex)
 
     def nearest_sources(self) -> NDArray[np.int32]:
-        """Return, for each vertex of the graph, the number of the nearest source vertex as int32; -9999 for unreached
-        vertices.
+        """Return, for each vertex of the graph, the number of the nearest source vertex as int32;
+        -9999 for unreached vertices.
 
         Raises
         ------

@@ -67,16 +67,16 @@ class PathsPlan(SearchPlan):
             self._check_reached()
 
     def _overflowed(self) -> bool:
-        """Return whether a path was longer than the greatest distance that the kernels' integer or
-        float type can hold.
+        """Return whether a path was longer than the greatest distance that
+        the kernels' integer or float type can hold.
         """
         problem = self.problem
         longest = problem.graph.n_vertices * float(problem.weight_range[1])
         return longest >= 2**32 - 1 and not problem.held.is_float and self.word("state[STATE_OVERFLOW]") != 0
 
     def _check_reached(self) -> None:
-        """Raise an error if a vertex is unreached only because every path to the vertex is too long for the distance
-        type.
+        """Raise an error if a vertex is unreached only because every path to
+        the vertex is too long for the distance type.
         """
         graph, distances = self.problem.graph, self.result()[0]
         rows, columns = graph.sources(), graph.column_indices

@@ -39,8 +39,8 @@ def dijkstra(problem: SearchProblem, _facts: DeviceFacts) -> Work:
 
 
 def circular_buckets(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Predict the work of ``circular_buckets``, a shortest-path search in which a few cores have
-    buckets of their own.
+    """Predict the work of ``circular_buckets``, a shortest-path search in
+    which a few cores have buckets of their own.
     """
     return dijkstra(problem, facts).times(1.0, IN_CIRCLE)
 

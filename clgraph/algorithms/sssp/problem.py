@@ -86,8 +86,8 @@ def _negative_weight(graph: Graph) -> GraphError:
 
 
 def _checked_limit(limit: Any, greatest: float) -> Any:
-    """Return the distance *limit* as a Python number without rounding; ``None`` if it is above any
-    possible distance.
+    """Return the distance *limit* as a Python number without rounding;
+    ``None`` if it is above any possible distance.
     """
     if isinstance(limit, np.generic):
         limit = limit.item()

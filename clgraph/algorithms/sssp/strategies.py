@@ -58,8 +58,8 @@ _BUDGET = 2**22
 
 
 def _bucketed(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None = None, light_first: bool) -> Recipe:
-    """Return the recipe of a shortest-path search with buckets. *delta* is the first bucket's width; later widths
-    adapt.
+    """Return the recipe of a shortest-path search with buckets.
+    *delta* is the first bucket's width; later widths adapt.
 
     On devices with a grid barrier one launch runs the whole search. On other devices a single work-group makes many
     turns per launch. *light_first* selects ``delta_stepping``.
@@ -122,8 +122,8 @@ def has_many_leaves(problem: SearchProblem) -> bool:
 
 
 def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
-    """Return the recipe of Dijkstra's algorithm, in which one work-item settles the vertices in the
-    order of distances.
+    """Return the recipe of Dijkstra's algorithm, in which one work-item
+    settles the vertices in the order of distances.
     """
     stats, held = problem.stats, problem.held
     n = stats.n_vertices

@@ -41,15 +41,15 @@ def reached(stats: GraphStats) -> tuple[float, float]:
 
 
 def topology_driven(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Predict the work of ``topology_driven``, a search in which a work-item relaxes all edges of a vertex in each
-    round.
+    """Predict the work of ``topology_driven``, a search in which a work-item
+    relaxes all edges of a vertex in each round.
     """
     return _all_rounds(problem, facts, math.inf)
 
 
 def node_splitting(problem: SearchProblem, facts: DeviceFacts) -> Work:
-    """Predict the work of ``node_splitting``, a search in rounds over parts of vertices with at most
-    *mda* edges each.
+    """Predict the work of ``node_splitting``, a search in rounds over parts
+    of vertices with at most *mda* edges each.
     """
     stats, mda = problem.stats, likely_mda(problem.stats)
     made = Work(launches=4.0, streamed_bytes=20.0 * stats.n_vertices + part_bytes(stats, mda))

@@ -61,8 +61,8 @@ class DistanceType:
         return {"WEIGHT_KIND": self.kind, "WIDE": int(self.wide)}
 
     def limit(self, limit: float | None) -> Any:
-        """Return the greatest distance of a search in the type :attr:`dtype`; without a *limit*, the type's maximum
-        minus 1.
+        """Return the greatest distance of a search in the type :attr:`dtype`;
+        without a *limit*, the type's maximum minus 1.
         """
         most = np.iinfo(self.dtype).max - 1
         if limit is None or limit == np.inf:
@@ -201,8 +201,8 @@ class SearchProblem(GraphProblem):
         return on_device
 
     def upload_sources(self, session: Session) -> DeviceArray:
-        """Return a new device array of the search's source vertices. A plan may overwrite the array with other sources
-        later.
+        """Return a new device array of the search's source vertices.
+        A plan may overwrite the array with other sources later.
         """
         array = session.empty(self.sources.size, np.int32)
         if self.sources.size == 1:
@@ -240,8 +240,8 @@ def source_numbers(graph: Graph, source: Any) -> NDArray[np.int32]:
 
 
 def vertex_number(graph: Graph, given: Any, what: str = "vertex") -> int:
-    """Return the number of the vertex that has the id *given*. A :class:`SourceError` calls the id
-    *what* in its text.
+    """Return the number of the vertex that has the id *given*.
+    A :class:`SourceError` calls the id *what* in its text.
     """
     number = _find(graph, given)
     if number >= 0:
@@ -257,8 +257,8 @@ def vertex_ids(graph: Graph, vertices: list[int]) -> list[Any]:
 
 
 def path_to(graph: Graph, predecessors: NDArray[np.int32], sources: NDArray[np.int32], vertex: Any) -> list[Any]:
-    """Return the vertex ids on the path from a source to *vertex* along *predecessors*; an empty list if there is no
-    path.
+    """Return the vertex ids on the path from a source to *vertex* along *predecessors*;
+    an empty list if there is no path.
     """
     path = [vertex_number(graph, vertex)]
     while (before := int(predecessors[path[-1]])) >= 0:
@@ -282,8 +282,8 @@ def nearest_sources(predecessors: NDArray[np.int32], sources: NDArray[np.int32])
 
 
 def _find(graph: Graph, given: Any) -> int:
-    """Return the number of the vertex that has an id, or -1. ``True`` does not match the id 1, although
-    ``True == 1``.
+    """Return the number of the vertex that has an id, or -1.
+    ``True`` does not match the id 1, although ``True == 1``.
     """
     is_number = isinstance(given, int | np.integer) and not isinstance(given, bool)
     if graph.ids is None:

@@ -114,8 +114,8 @@ def node_splitting(
     atomic: bool = False,
     balance: bool = False,
 ) -> Recipe:
-    """Return the recipe of search rounds over parts of vertices, after vertices were split into parts of at most *mda*
-    edges.
+    """Return the recipe of search rounds over parts of vertices, after vertices
+    were split into parts of at most *mda* edges.
 
     ``"histogram"`` takes *mda* from :func:`histogram_mda`; ``"model"`` takes the number that is likely to be fastest.
     """
@@ -258,8 +258,8 @@ def _plan_launches(
     atomic: bool = False,
     balance: bool = False,
 ) -> Any:
-    """Return the plan of the search strategy ``child_launch``. Kernels launch the grids for long rows if the device
-    can.
+    """Return the plan of the search strategy ``child_launch``.
+    Kernels launch the grids for long rows if the device can.
     """
     from_device = session.commands.has_device_queue
     return plan(session, problem, threshold=threshold, from_device=from_device, atomic=atomic, balance=balance)

@@ -38,8 +38,8 @@ class Points:
         self.cell_bits = (-(-SIDE // self.cell) - 1).bit_length()
 
     def words(self) -> NDArray[np.uint64]:
-        """Return the two random words of each point, which give its coordinates, in the order of the points' ids, shape
-        (n, 2).
+        """Return the two random words of each point, which give its coordinates,
+        in the order of the points' ids, shape (n, 2).
         """
         check_host_memory(f"n = {self.n}", BYTES_PER_VERTEX * self.n)
         words = random_words(self.key, 0, 0, 2 * self.n).reshape(-1, 2)
@@ -50,8 +50,8 @@ class Points:
 
 
 class RandomGeometric(Points):
-    """The points of a random geometric graph. Two points are neighbours if their squared distance is at
-    most *limit*.
+    """The points of a random geometric graph. Two points are neighbours if
+    their squared distance is at most *limit*.
     """
 
     def __init__(self, n: int, degree: float, seed: Seed, ids: Ids) -> None:

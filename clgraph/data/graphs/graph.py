@@ -216,8 +216,8 @@ class Graph(GraphArrays):
         return cls._trusted(offsets, columns, weights, directed=directed, sorted_rows=True)
 
     def _symmetrized(self) -> Graph:
-        """Return the undirected graph of all entries and their reverses. If two weights differ, the lesser weight
-        counts.
+        """Return the undirected graph of all entries and their reverses.
+        If two weights differ, the lesser weight counts.
         """
         arrays = csr_of_pairs(self.n_vertices, self.sources(), *self.arrays[1:], directed=False, duplicates="min")
         return Graph._trusted(*arrays, sorted_rows=True)

@@ -168,8 +168,8 @@ def networkx_graph(graph: CSRGraph) -> nx.Graph:
 
 
 def _all_plain(mappings: Iterable[Mapping[Any, Any]]) -> list[dict[Any, Any]]:
-    """Return *mappings* as dictionaries. Views that filter a networkx graph are copied, because their
-    ``len`` is slow.
+    """Return *mappings* as dictionaries. Views that filter a networkx graph
+    are copied, because their ``len`` is slow.
     """
     found: list[Any] = list(mappings)
     if {*map(type, found)} <= {dict}:

@@ -37,8 +37,8 @@ def csr_of_pairs(
     directed: bool,
     duplicates: Duplicates = "keep",
 ) -> CSRArrays:
-    """Return CSR arrays with sorted rows of (row, column) pairs. Unless *directed*, the reverses of all pairs are
-    added.
+    """Return CSR arrays with sorted rows of (row, column) pairs.
+    Unless *directed*, the reverses of all pairs are added.
 
     The pairs must have been checked. *duplicates* is as in :meth:`clgraph.Graph.from_edges`.
     """
@@ -70,8 +70,8 @@ def pack(rows: NDArray[Any], columns: NDArray[Any], column_bits: int = 32) -> ND
 
 
 def pack_blocks(blocks: list[Pairs], *, mirror: bool) -> NDArray[np.int64]:
-    """Return the integer keys of all pairs in *blocks*. With *mirror*, keys of reversed pairs are added, without
-    self-loops.
+    """Return the integer keys of all pairs in *blocks*.
+    With *mirror*, keys of reversed pairs are added, without self-loops.
 
     The list *blocks* is emptied.
     """
@@ -101,8 +101,8 @@ def distinct(values: NDArray[Number]) -> NDArray[Number]:
 
 
 def csr_from_keys(n: int, keys: NDArray[np.int64], *, unique: bool) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """Return the row offsets and columns of CSR arrays from packed *keys*. The columns overwrite the
-    memory of *keys*.
+    """Return the row offsets and columns of CSR arrays from packed *keys*.
+    The columns overwrite the memory of *keys*.
     """
     check_host_memory(f"a graph of {n} vertices", 8 * n)
     tell = begin("building", keys.size, "entries")
@@ -142,8 +142,8 @@ def csr_from_keys(n: int, keys: NDArray[np.int64], *, unique: bool) -> tuple[NDA
 
 
 class _Buckets(NamedTuple):
-    """A division of CSR entries into buckets of consecutive rows. Each bucket is small enough to be sorted in the
-    cache.
+    """A division of CSR entries into buckets of consecutive rows.
+    Each bucket is small enough to be sorted in the cache.
     """
 
     n: int

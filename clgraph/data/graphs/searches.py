@@ -166,8 +166,8 @@ def diameter_bound(graph: CSRGraph) -> int:
 
 
 def _levels(matrix: csr_array, start: int) -> tuple[int, int, int]:
-    """Search breadth-first from *start*. Return the search's depth, a vertex of the last level, and the vertices
-    reached.
+    """Search breadth-first from *start*. Return the search's depth, a vertex
+    of the last level, and the vertices reached.
     """
     # This import loads most of scipy, which statistics that a device computes do not need.
     from scipy.sparse.csgraph import breadth_first_order

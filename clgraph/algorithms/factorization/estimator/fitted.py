@@ -29,8 +29,8 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     """The methods of :class:`clgraph.SGDMatrixFactorization` that use the fitted factors."""
 
     def transform(self, X: Any) -> NDArray[np.float32]:
-        """Return rows of factors for the users of *X*, known or new, by folding the users in: the item factors stay
-        fixed.
+        """Return rows of factors for the users of *X*, known or new, by folding the users in:
+        the item factors stay fixed.
 
         A user's row minimises the squared errors of the user's ratings plus *regularization* times their number times
         the row's squared norm, with fixed item factors. This is the loss of ``fit``, solved for one user. With biases,
@@ -151,8 +151,8 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return predict_pairs(self._factors(), self.mean_, users, items)
 
     def _pair_numbers(self, X: Any) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return the user and item numbers of the pairs *X*, with -1 for each user or item that the fit
-        does not know.
+        """Return the user and item numbers of the pairs *X*, with -1 for
+        each user or item that the fit does not know.
         """
         users, items = pair_ids(validate_data(self, X, reset=False, dtype=None))
         return self._known.user_index(users, default=-1), self._known.item_index(items, default=-1)
@@ -167,8 +167,8 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     # ---- inputs
 
     def _ratings(self, X: Any, y: Any = None, *, reset: bool) -> Ratings:
-        """Return the arguments *X* and *y* as Ratings. With *reset*, later calls expect the same form and the same
-        items.
+        """Return the arguments *X* and *y* as Ratings.
+        With *reset*, later calls expect the same form and the same items.
         """
         if isinstance(X, Ratings):
             if reset:
@@ -225,8 +225,8 @@ def are_pairs(X: Any) -> bool:
 
 
 def pair_ids(pairs: NDArray[Any]) -> tuple[ArrayLike, ArrayLike]:
-    """Return the user ids and the item ids of *pairs*. Object columns become lists, then numeric arrays if all are
-    numbers.
+    """Return the user ids and the item ids of *pairs*.
+    Object columns become lists, then numeric arrays if all are numbers.
     """
     users, items = (column.tolist() if column.dtype == object else column for column in pairs.T)
     return users, items
@@ -238,8 +238,8 @@ def ratings_of_pairs(pairs: NDArray[Any], values: NDArray[Any]) -> Ratings:
 
 
 def ratings_of_matrix(X: Any) -> Ratings:
-    """Return the entries of a matrix as Ratings: the stored entries of a sparse array, or all entries
-    of a dense array.
+    """Return the entries of a matrix as Ratings: the stored entries of a
+    sparse array, or all entries of a dense array.
     """
     if issparse(X):
         return Ratings.from_scipy(X)
@@ -249,8 +249,8 @@ def ratings_of_matrix(X: Any) -> Ratings:
 
 
 def split_pairs(known: Ratings, pairs: NDArray[Any], values: NDArray[Any]) -> tuple[Ratings, UnseenPairs]:
-    """Return the ratings of *pairs* whose user and item are *known*, with the numbers of the fit, and
-    the other pairs.
+    """Return the ratings of *pairs* whose user and item are *known*, with
+    the numbers of the fit, and the other pairs.
     """
     ratings = ratings_of_pairs(pairs, values)
     assert ratings.user_ids is not None
@@ -267,8 +267,8 @@ def split_pairs(known: Ratings, pairs: NDArray[Any], values: NDArray[Any]) -> tu
 
 
 def numbered_as(known: Ratings, ratings: Ratings, *, new_users: bool) -> Ratings:
-    """Return *ratings* with the user and item numbers of *known*, by ids if both have ids. *new_users* keep their
-    numbers.
+    """Return *ratings* with the user and item numbers of *known*, by ids if both have ids.
+    *new_users* keep their numbers.
     """
     if ratings is known:
         return ratings
@@ -288,8 +288,8 @@ def numbered_as(known: Ratings, ratings: Ratings, *, new_users: bool) -> Ratings
 
 
 def _matched(kind: str, numbers: NDArray[np.int32], ids: ArrayLike, index: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Translate *numbers* of users or items (*kind*) to the numbers of the fit. The array *index* has them; -1 is
-    unknown.
+    """Translate *numbers* of users or items (*kind*) to the numbers of the fit.
+    The array *index* has them; -1 is unknown.
     """
     found: NDArray[np.int32] = index[numbers]
     if found.size and found.min() < 0:

@@ -116,8 +116,8 @@ def check_model(
 
 
 def check_factors(factors: Factors) -> tuple[int, int]:
-    """Check a model's *factors*, and return the numbers of users and items. A wrong shape, type or value is a
-    ValueError.
+    """Check a model's *factors*, and return the numbers of users and items.
+    A wrong shape, type or value is a ValueError.
     """
     users, items, *biases = factors
     if np.ndim(users) != 2 or np.ndim(items) != 2 or not 1 <= users.shape[1] <= MAX_RANK:

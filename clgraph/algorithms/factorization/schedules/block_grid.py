@@ -162,8 +162,8 @@ class BlockSteps:
         wait_by_slices(self._plan, self._steps())
 
     def _steps(self) -> Iterator[tuple[Any, int]]:
-        """Enqueue the steps of a sweep over a block grid. Yield the event and the approximate ratings
-        of each launch.
+        """Enqueue the steps of a sweep over a block grid.
+        Yield the event and the approximate ratings of each launch.
         """
         problem, facts, all_groups = self._plan.problem, self._plan.session.facts, self._n_groups
         n_cuts, units = -(-problem.n // (all_groups * slice_size(problem, facts))), facts.compute_units

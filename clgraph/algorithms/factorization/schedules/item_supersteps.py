@@ -1,5 +1,5 @@
-"""Supersteps in which a slot keeps an item's row of factors (cl/factorization/item_block.cl): AGM-N and SGM of the
-study.
+"""Supersteps in which a slot keeps an item's row of factors (cl/factorization/item_block.cl):
+AGM-N and SGM of the study.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Training strategies that lock users and items in a sweep (edge_locked.cl, node_locked.cl), and
-Hogwild without locks.
+"""Training strategies that lock users and items in a sweep
+(edge_locked.cl, node_locked.cl), and Hogwild without locks.
 """
 
 from __future__ import annotations
@@ -134,8 +134,8 @@ def hybrid_locked(
 def _prepare(
     plan: FactorizationPlan, *, source: str, shuffle: bool, seed: Seed, by_item: bool = False
 ) -> dict[str, Any]:
-    """Return the ordered ratings, and an array for the lengths of the lists of deferred ratings that kernels of
-    *source* fill.
+    """Return the ordered ratings, and an array for the lengths of the lists of
+    deferred ratings that kernels of *source* fill.
     """
     sizes = plan.session.empty(plan.program(source).constant("N_LISTS"), np.uint32)
     return {**ordered_ratings(plan, shuffle=shuffle, seed=seed, by_item=by_item), "sizes": sizes}
@@ -180,8 +180,8 @@ def _by_slices(
 
 
 class _Passes:
-    """Passes 1, 2, … over lists of deferred ratings that shrink. The host enqueues several passes before it reads a
-    length.
+    """Passes 1, 2, … over lists of deferred ratings that shrink.
+    The host enqueues several passes before it reads a length.
 
     Pass k reads the list whose length is ``sizes[k % 3]``, appends unfinished entries to the next list, and clears the
     length of the list after the next. Two buffers hold the lists alternately: ``launches[k % 2]`` runs pass k, with
@@ -230,8 +230,8 @@ class _Passes:
 
 
 class _ItemTeams:
-    """The first pass of node locking, in which teams process all items. The ratings of *plan* must be
-    sorted by item.
+    """The first pass of node locking, in which teams process all items.
+    The ratings of *plan* must be sorted by item.
     """
 
     def __init__(self, plan: FactorizationPlan, per: Team | None, locks: int | None, **defines: int) -> None:

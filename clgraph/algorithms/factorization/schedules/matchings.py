@@ -111,8 +111,8 @@ class _Search:
         )()
 
     def run_many(self, few_rows: int) -> None:
-        """Run rounds of the search for matchings, with a launch for each step, until at most *few_rows* rows have edges
-        left.
+        """Run rounds of the search for matchings, with a launch for each step,
+        until at most *few_rows* rows have edges left.
         """
         n_alive = self._n_rows
         compact = Compact(self._session, n_alive, self._alive, predicate="left_[i] > 0u", arrays={"left_": self._left})

@@ -54,8 +54,8 @@ FindKeys = Callable[[FactorizationPlan, RatingArrays], tuple[DeviceArray, int]]
 def matching_edge(
     problem: FactorizationProblem, facts: DeviceFacts, *, seed: Seed = 0, barrier: str = "auto"
 ) -> Recipe:
-    """Return the recipe of a sweep in supersteps that are maximal matchings of the ratings. *seed* determines the
-    matchings.
+    """Return the recipe of a sweep in supersteps that are maximal matchings of the ratings.
+    *seed* determines the matchings.
 
     *barrier* separates supersteps: the end of a kernel ("launch"), or a grid barrier inside a persistent kernel
     ("grid"), if the device has one.
@@ -92,8 +92,8 @@ def diagonal(problem: FactorizationProblem, facts: DeviceFacts, *, seed: Seed = 
 
 
 def has_grid_barrier(facts: DeviceFacts) -> bool:
-    """Return whether a device has a grid barrier, at which the work-groups of a persistent kernel wait
-    for each other.
+    """Return whether a device has a grid barrier, at which the work-groups
+    of a persistent kernel wait for each other.
     """
     return facts.dialect.has_grid_barrier
 
@@ -162,8 +162,8 @@ class Supersteps:
         )
 
     def run(self) -> None:
-        """Enqueue one training sweep. The host waits for each range of supersteps before the next one, but reads
-        nothing back.
+        """Enqueue one training sweep. The host waits for each range of supersteps
+        before the next one, but reads nothing back.
         """
         self.plan.arrays["status"].fill(0)
         event = None
@@ -180,8 +180,8 @@ class Supersteps:
 
 
 def launch_over(launch: Launch, n_groups: int | None = None, /, **limits: int) -> cl.Event:
-    """Set the range arguments *limits* of *launch*, enqueue the launch and return its event. *n_groups* may replace its
-    size.
+    """Set the range arguments *limits* of *launch*, enqueue the launch and return its event.
+    *n_groups* may replace its size.
     """
     launch.set(**limits)
     return launch(n_groups)
@@ -217,8 +217,8 @@ class RatingSupersteps(Supersteps):
         bind(sizes)
 
     def _cut_small(self, sizes: NDArray[np.int64], slots: int, all_slots: int, most: int) -> NDArray[np.bool_]:
-        """Group supersteps of these *sizes* into segments. Return a mask of the supersteps with at most
-        *most* ratings.
+        """Group supersteps of these *sizes* into segments.
+        Return a mask of the supersteps with at most *most* ratings.
         """
         is_small = sizes <= most
         joins = is_small.copy()

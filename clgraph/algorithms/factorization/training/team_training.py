@@ -130,8 +130,8 @@ class TeamFactorization(Training):
         return Epoch(rate, loss, eval_loss, seconds, n / seconds)
 
     def _round(self, work: Callable[[int, int], Any]) -> list[Any]:
-        """Call ``work(d, q)`` for each block of ratings, stratum by stratum. Afterwards all items are on their own
-        devices.
+        """Call ``work(d, q)`` for each block of ratings, stratum by stratum.
+        Afterwards all items are on their own devices.
         """
         n, found, everybody = self._n, [], range(self._n)
         for s in range(n):
@@ -141,8 +141,8 @@ class TeamFactorization(Training):
         return found
 
     def _hand_on(self, s: int) -> None:
-        """After stratum *s*, copy each device's users to its next cell, and fetch the items that the
-        next device has.
+        """After stratum *s*, copy each device's users to its next cell, and
+        fetch the items that the next device has.
         """
         n = self._n
 
@@ -163,8 +163,8 @@ class TeamFactorization(Training):
         self.team.each(place, range(n))
 
     def _sent(self, source: DeviceModel, target: DeviceModel, name: str) -> DeviceArray:
-        """Return a copy of the array *name* of the model *source* on the device of the model *target*,
-        in its layout.
+        """Return a copy of the array *name* of the model *source* on the
+        device of the model *target*, in its layout.
         """
         session, array = target.session, source.arrays[name]
         if array.size == target.arrays[name].size:

@@ -127,8 +127,8 @@ class Cell:
             self.plan.check()
 
     def squares(self, errors: Errors) -> float:
-        """Return the sum of squared errors of the cell's model that *errors* computes, on the cell's or
-        other ratings.
+        """Return the sum of squared errors of the cell's model that *errors*
+        computes, on the cell's or other ratings.
         """
         if not errors.n:
             return 0.0
