@@ -1,4 +1,4 @@
-"""Stable compaction: the items for which a predicate is true, in order."""
+"""Stable compaction of a device array: the items for which a predicate is true, in order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ SOURCE = "primitives/compact.cl"
 
 
 class Compact(LookBack):
-    """A reusable operation: write *item* to *target* for each index 0 … *n* − 1 where *predicate* is true, in order.
+    """A reusable device operation: write *item* to *target* for each index 0 …
+    *n* − 1 where *predicate* is true, in order.
 
     Parameters
     ----------

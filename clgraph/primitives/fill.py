@@ -1,4 +1,4 @@
-"""Reusable operations that fill an array with a value or with its indices."""
+"""Reusable operations that fill a device array with a value or with its indices."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SOURCE = "primitives/fill.cl"
 
 
 class Fill(Launches):
-    """A reusable operation that sets every item of *target* to *value*."""
+    """A reusable operation that sets every item of the device array *target* to *value*."""
 
     def __init__(self, session: Session, target: DeviceArray, value: Any) -> None:
         self._bind(session, "fill", target, value=value)
@@ -28,12 +28,12 @@ class Fill(Launches):
 
 
 class Iota(Fill):
-    """A reusable operation that sets every item of *target* to its index."""
+    """A reusable operation that sets every item of the device array *target* to its index."""
 
     def __init__(self, session: Session, target: DeviceArray) -> None:
         self._bind(session, "iota", target)
 
 
 def iota(session: Session, target: DeviceArray) -> None:
-    """Enqueue a kernel that sets every item of *target* to its index."""
+    """Enqueue a kernel that sets every item of the device array *target* to its index."""
     Iota(session, target).run()

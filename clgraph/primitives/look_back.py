@@ -1,4 +1,4 @@
-"""The base class of operations with decoupled look-back, in which work-groups wait for earlier work-groups.
+"""The base class of operations with decoupled look-back, in which work-groups wait for the results of earlier ones.
 
 ``cl/primitives/look_back.h`` explains decoupled look-back.
 """
@@ -26,7 +26,7 @@ def looks_back(session: Session) -> bool:
 
 
 class LookBack(Launches):
-    """A reusable operation that enqueues ordinary launches, then launches with look-back. Either kind may be missing.
+    """A reusable operation that enqueues ordinary launches, and then launches with look-back. One kind may be missing.
 
     State words are not cleared between runs: the values that a launch leaves count as "nothing" for the next
     launch. This requires that the host knows which launches the device got. After a run that raised, it does not
@@ -53,14 +53,17 @@ class LookBack(Launches):
     def _tuned(
         self, session: Session, source: str, strategy: str | None, tuning: Mapping[str, int] | None
     ) -> dict[str, int]:
-        """Set the strategy, by default the best one for the device; return the tuned sizes of kernel file *source*."""
+        """Set the strategy of the operation, by default the best for the device.
+        Return the tuned sizes of the file *source*.
+        """
         self.strategy = strategy or ("look_back" if looks_back(session) else "chunks")
         self._is_plain = self.strategy == "chunks" and session.facts.is_cpu
         size, items = (1, 1) if self._is_plain else (256, 16)
         return tuned(session, source, {"WG_SIZE": size, "ITEMS_PER_ITEM": items}, tuning)
 
     def _chunks(self, session: Session, n: int, tile: int) -> tuple[int, int]:
-        """Return the number of items per work-group, a multiple of *tile*, and the number of work-groups.
+        """Return the number of items per work-group of an operation, a
+        multiple of *tile*, and the number of work-groups.
 
         This is for strategy "chunks", which has no look-back.
         """
@@ -69,18 +72,20 @@ class LookBack(Launches):
         return chunk, max(1, -(-n // chunk))
 
     def _zeros(self, session: Session, size: int, dtype: DTypeLike = np.uint32) -> DeviceArray:
-        """Allocate an array of state words, which are zero at first. The run after a failed run clears them again."""
+        """Allocate a device array of state words, which are zero at first.
+        The run after a failed run clears them again.
+        """
         self._words.append(session.zeros(size, dtype))
         return self._words[-1]
 
     def _new_control(self, session: Session, program: Program) -> DeviceArray:
-        """Allocate the two control words for the look-back launches of *program*: the tile counter and the status."""
+        """Allocate the two control words of look-back launches of *program*: the tile counter and the status."""
         self._status_at = program.constant("CONTROL_STATUS")
         self._control = self._zeros(session, program.constant("CONTROL_WORDS"))
         return self._control
 
     def run(self) -> None:
-        """Enqueue the operation. After an error, the plan can be run again."""
+        """Enqueue the launches of the operation. After an error, the operation can be run again."""
         if not self._is_known:
             for words in self._words:
                 words.fill(0)
@@ -95,12 +100,14 @@ class LookBack(Launches):
         self._is_known = True
 
     def run_checked(self) -> None:
-        """Run the operation, then call :meth:`check`. With look-back, the check waits for the device."""
+        """Run the operation and then :meth:`check`. If it uses look-back, the check waits for the device."""
         self.run()
         self.check()
 
     def statuses(self) -> list[tuple[DeviceArray, int, int]]:
-        """Return the ranges that ``Session.read`` must read for :meth:`check`: the status word, if there is one."""
+        """Return the array ranges that ``Session.read`` must read for :meth:`check`:
+        the status word, if there is one.
+        """
         if self._control is None:
             return []
         # If the wait times out or the read fails, the values of the state words stay unknown.
@@ -108,7 +115,7 @@ class LookBack(Launches):
         return [(self._control, self._status_at, self._status_at + 1)]
 
     def check(self, words: Sequence[NDArray[Any]] | None = None) -> None:
-        """Raise an error if the status word, if there is one, reports a time-out.
+        """Raise an error if the operation has a status word and the word reports a time-out.
 
         *words* are the values that ``Session.read`` read for :meth:`statuses`. If *words* is ``None``, wait for the
         device and read the status word.

@@ -1,4 +1,4 @@
-"""Reductions of an array to its sum, minimum or maximum."""
+"""Reductions of a device array to its sum, minimum or maximum."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LIMITS = {
 
 
 def operation_defines(operation: str, dtype: np.dtype[Any]) -> dict[str, int | str]:
-    """Return the definitions that ``cl/primitives/operation.h`` needs for this operation and type."""
+    """Return the kernel definitions for reducing numbers of *dtype* by *operation* (``cl/primitives/operation.h``)."""
     if operation not in OPERATIONS:
         raise InputError(f"operation {operation!r}; use one of {', '.join(OPERATIONS)}")
     name = c_type(dtype)
@@ -33,7 +33,7 @@ def operation_defines(operation: str, dtype: np.dtype[Any]) -> dict[str, int | s
 
 
 class Reduce(Launches):
-    """A reusable operation that computes the sum, minimum or maximum of an array. The result stays on the device.
+    """A reusable operation that computes the sum, minimum or maximum of a device array. The result stays on the device.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Reduce(Launches):
 
 
 def reduce(session: Session, source: DeviceArray, operation: str = "sum") -> DeviceArray:
-    """Enqueue a reduction, and return an array with the result as its only item; see :class:`Reduce`."""
+    """Enqueue a reduction of a device array, and return an array whose only item is the result; see :class:`Reduce`."""
     target = session.empty(1, source.dtype)
     Reduce(session, source, target, operation).run()
     return target

@@ -1,4 +1,4 @@
-"""Prefix sums."""
+"""Prefix sums of device arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ _ALLOWED = "int32 uint32 int64"
 
 
 class Scan(LookBack):
-    """A reusable operation that computes for each item the sum of all earlier items, modulo 2**32 or 2**64.
+    """A reusable operation that computes, for each item of a device array, the
+    sum of all earlier items (modulo 2**32 or 2**64).
 
     Parameters
     ----------
@@ -83,7 +84,7 @@ class Scan(LookBack):
 
 
 def exclusive_sum(session: Session, source: DeviceArray, target: DeviceArray) -> None:
-    """Write for each item of *source* the sum of all earlier items to *target*; see :class:`Scan`.
+    """Write the sum of all earlier items of *source* to each item of the device array *target*; see :class:`Scan`.
 
     On devices where work-groups wait for each other, this waits for the result, to check that no such wait timed out.
     """

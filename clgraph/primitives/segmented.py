@@ -1,4 +1,4 @@
-"""Reductions and sorts within each segment of an array; the segments are given by CSR offsets."""
+"""Reductions and sorts within each segment of a device array. CSR offsets give the segments."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _n_rows(row_offsets: DeviceArray) -> int:
 
 
 class SegmentedReduce(Launches):
-    """A reusable operation that computes the sum, minimum or maximum of each segment.
+    """A reusable operation that computes the sum, minimum or maximum of each segment of a device array.
 
     Parameters
     ----------
@@ -80,7 +80,8 @@ class SegmentedReduce(Launches):
 
 
 class SegmentedSort:
-    """A reusable operation that sorts the keys within each segment, together with their values. The sort is stable.
+    """A reusable operation that sorts the keys within each segment of a
+    device array stably, together with their values.
 
     Parameters
     ----------
@@ -137,12 +138,12 @@ class SegmentedSort:
         self._unpack = program.bind("unpack_rows", items, scope, packed=in_order, keys=out_keys)
 
     def run(self) -> None:
-        """Enqueue the sort."""
+        """Enqueue the kernels that sort all segments."""
         if self._sort.n:
             self._pack()
             self._sort.run()
             self._unpack()
 
     def check(self) -> None:
-        """Raise an error if a wait on the device timed out; see :meth:`LookBack.check`."""
+        """Raise an error if a wait of the sort on the device timed out; see :meth:`LookBack.check`."""
         self._sort.check()

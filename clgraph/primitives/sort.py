@@ -1,4 +1,4 @@
-"""Stable radix sort of keys, or of keys and values."""
+"""Stable radix sort of keys, or of keys and values, in device arrays."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ class Sort(LookBack):
         ]
 
     def run(self) -> None:
-        """Enqueue the sort."""
+        """Enqueue the passes of the radix sort."""
         super().run()
         if not self.launches and self.n:
             for name, source in self._source.items():
@@ -191,7 +191,7 @@ def sort(
     begin_bit: int = 0,
     end_bit: int | None = None,
 ) -> tuple[DeviceArray, DeviceArray | None]:
-    """Return new arrays of the sorted keys, and of the values in the same order; see :class:`Sort`.
+    """Return new device arrays of the sorted keys, and of the values in the same order; see :class:`Sort`.
 
     On devices where work-groups wait for each other, this waits for the result, to check that no such wait timed out.
     """

@@ -1,4 +1,4 @@
-"""Helpers for the primitives: their base class, OpenCL names of types, and tuned sizes of kernels."""
+"""Helpers for the operations on device arrays: their base class, OpenCL names of types, and tuned kernel sizes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _C_NAMES = {"int32": "int", "uint32": "uint", "int64": "long", "uint64": "ulong"
 
 
 class Launches:
-    """The base class of reusable operations. A run enqueues the kernel launches in order.
+    """The base class of reusable operations on device arrays. A run enqueues the operation's launches in order.
 
     Attributes
     ----------
@@ -32,20 +32,20 @@ class Launches:
     launches: list[Launch]
 
     def run(self) -> None:
-        """Enqueue the operation."""
+        """Enqueue the kernel launches of the operation."""
         for launch in self.launches:
             launch()
 
 
 def c_type(dtype: np.dtype[Any], allowed: str = " ".join(_C_NAMES)) -> str:
-    """Return the OpenCL C name of *dtype*, which must be one of *allowed* (names separated by blanks)."""
+    """Return the OpenCL C name of the number type *dtype*, one of the names *allowed* (separated by blanks)."""
     if dtype.name not in allowed.split():
         raise InputError(f"dtype {dtype} is not supported here; use one of: {allowed}")
     return _C_NAMES[dtype.name]
 
 
 def check_count(n: int) -> None:
-    """Raise an :class:`InputError` if *n* items are too many for 32-bit counts."""
+    """Raise an :class:`InputError` if an array of *n* items is too long for 32-bit counts."""
     if n > MAX_ITEMS:
         raise InputError(f"{n} items; a primitive takes at most {MAX_ITEMS}")
 
@@ -53,7 +53,8 @@ def check_count(n: int) -> None:
 def tuned_sizes(
     facts: DeviceFacts, tuning: Tuning, source: str, defaults: Mapping[str, int], given: Mapping[str, int] | None = None
 ) -> dict[str, int]:
-    """Return the values of the sizes that *defaults* names, for kernel file *source*.
+    """Return the kernel sizes that *defaults* names for the kernel file *source*:
+    given, tuned for the device, or default.
 
     A value comes from *given*, else from *tuning*, else from *defaults*. The work-group size is limited to the device's
     maximum. Other sizes in *tuning* are for the kernels alone.
@@ -67,7 +68,7 @@ def tuned_sizes(
 def tuned(
     session: Session, source: str, defaults: Mapping[str, int], given: Mapping[str, int] | None = None
 ) -> dict[str, int]:
-    """Return :func:`tuned_sizes` for the device of *session*, with the tuning in its profile."""
+    """Return the kernel sizes of :func:`tuned_sizes` for the device of *session*, with the tuning in its profile."""
     return tuned_sizes(session.facts, session.profile.tuning, source, defaults, given)
 
 

@@ -1,4 +1,4 @@
-"""The probe, which measures the rates of a device for the cost model."""
+"""The probe, which measures the rates of a device that the cost model uses."""
 
 from clgraph.probing.api import probe
 

@@ -31,7 +31,7 @@ _LONGEST_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class Effort:
-    """How thorough a probe is: the points at which it measures each curve, and the least time for each point."""
+    """How thorough a probe is: the points at which it measures each rate curve, and the least time for each point."""
 
     name: str
     long_enough: float  # One run of a trial must take at least this number of seconds.
@@ -58,7 +58,7 @@ def probe(
     use_cache: bool = True,
     progress: Progress | None = None,
 ) -> DeviceProfile:
-    """Measure the rates of a device that the cost model needs, and return them as a profile.
+    """Measure the rates of a device that the cost model uses, and return the rates as a profile.
 
     The measurement is stored in the user's cache, by platform, device and driver, and later sessions load it.
 
@@ -193,7 +193,7 @@ class _Measurement:
         return Curve(sorted(curve.items()))
 
     def _host(self, way: str) -> Curve:
-        """Measure the rates of a host routine for small working sets; scale the generic curve for larger ones."""
+        """Measure the rates of a host routine for small working sets, and scale the generic rates for larger ones."""
         name = f"{_HOST_RATE}.{way}"
         curve = self._curve(name, self._effort.host_bytes, lambda n_bytes: host_trial(way, n_bytes))
         last, known = max(curve), self._fallback(name)
@@ -224,7 +224,7 @@ class _Measurement:
         *,
         waiting: Callable[[int], tuple[int, float]] = lambda _: (0, 0.0),
     ) -> Curve:
-        """Measure the trial ``start(x)`` at each x of *points*, and return the curve.
+        """Measure the trial ``start(x)`` at each x of *points*, and return the curve of its rates.
 
         ``waiting(x)`` returns the number of work-items, and how many of them share a word. A loop of failing
         compare-and-swaps slows down in proportion to the latter, and may take minutes on a GPU. So the curve
@@ -255,7 +255,7 @@ class _Measurement:
         return curve
 
     def _fallback(self, name: str) -> Any:
-        """Return the generic profile's value for *name*, which is ``rate`` or ``rate.operation``."""
+        """Return the generic profile's value for the rate *name*, which is ``rate`` or ``rate.operation``."""
         rate, _, operation = name.partition(".")
         value = getattr(self._generic.rates, rate)
         return value[operation] if operation else value
@@ -270,7 +270,9 @@ class _Measurement:
 
 
 def _asked_for(name: str, reading: Reading) -> float:
-    """Return *reading* as seconds per operation if *name* ends in "_seconds", else as operations per second."""
+    """Return *reading* as seconds per operation if the rate's *name* ends in
+    "_seconds", else as operations per second.
+    """
     return reading.seconds if name.endswith("_seconds") else reading.per_second
 
 

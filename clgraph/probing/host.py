@@ -1,4 +1,4 @@
-"""Measurements on the host, which time compiled routines of numpy and scipy on random input of known size."""
+"""Measurements of the host, which time compiled routines of numpy and scipy on random input of known size."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MIN_SHARE = 0.1
 
 
 def host_trial(way: str, working_set_bytes: int) -> Trial:
-    """Return a trial of the host routine *way*, a key of :attr:`DeviceRates.host_items_per_second`."""
+    """Return a trial that times the host routine *way*, a key of :attr:`DeviceRates.host_items_per_second`."""
     items, call = _call(way, working_set_bytes)
     _, lesser = _call(way, _LESSER_BYTES)
     # The least time of a call on the tiny working set is the overhead of a call.
@@ -39,7 +39,7 @@ def host_trial(way: str, working_set_bytes: int) -> Trial:
 
 
 def _call(way: str, working_set_bytes: int) -> tuple[int, Callable[[], Any]]:
-    """Return the number of items that the host routine *way* processes, and a function that calls the routine.
+    """Return the number of items that the host routine *way* processes per call, and a function that calls the routine.
 
     The items are numbers, keys, or vertices and entries.
     """

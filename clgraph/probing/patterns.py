@@ -1,4 +1,4 @@
-"""Measurements on a device, one for each access pattern. Each runs a kernel of ``cl/probe``."""
+"""Measurements of a device, one for each access pattern. Each measurement runs a kernel of ``cl/probe``."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _LINGER = 500
 
 
 class Bench:
-    """The buffers and programs of one probe.
+    """The buffers and compiled kernels of one probe of a device.
 
     Parameters
     ----------
@@ -73,28 +73,30 @@ class Bench:
         self._seeds: Iterator[int] = itertools.count(1)
 
     def release(self) -> None:
-        """Release the buffers."""
+        """Release the device buffers of the probe."""
         self._scratch.release()
         self.out.release()
 
     def _allocate(self, n_bytes: int) -> cl.Buffer:
-        """Return a buffer that is not from the session's pool, because the pool would keep its memory."""
+        """Return a device buffer that is not from the session's pool, because the pool would keep its memory."""
         with typed_errors(f"allocating {n_bytes:,} bytes"):
             return cl.Buffer(self.session.context, cl.mem_flags.READ_WRITE, n_bytes)
 
     def words(self, dtype: Any, size: int) -> DeviceArray:
-        """Return the first *size* items of the scratch buffer as an array of *dtype*."""
+        """Return the first *size* items of the probe's scratch buffer as an array of *dtype*."""
         kind = np.dtype(dtype)
         if size * kind.itemsize > self.scratch_bytes:
             raise DeviceError(f"{size} words of {kind} do not fit in {self.scratch_bytes} bytes")
         return DeviceArray(self.session.memory, self._scratch, kind, size)
 
     def seed(self) -> int:
-        """Return a new seed in each call, so that a trial does not access data that an earlier trial left in caches."""
+        """Return a new random seed in each call, so that a trial does not access
+        data that an earlier trial left in caches.
+        """
         return next(self._seeds)
 
     def timed(self, launch: Launch) -> float:
-        """Run *launch* and return the seconds that it took on the device."""
+        """Run *launch* and return the seconds that it has taken on the device."""
         event = launch()
         self.session.wait(event)
         return event_seconds(event)
@@ -107,7 +109,7 @@ class Bench:
     def _loop(
         self, launch: Launch, n_items: int, verify: Callable[[int], str], most_operations: int = _MAX_OPERATIONS
     ) -> Trial:
-        """Return a trial of *launch*. Each of *n_items* work-items does one operation per turn."""
+        """Return a trial of *launch*, in which each of *n_items* work-items does one operation per turn."""
 
         def run(turns: int) -> tuple[float, float]:
             launch.set(turns=turns, seed=self.seed())
@@ -123,7 +125,9 @@ class Bench:
     # ---- atomics
 
     def _check_done(self, operation: str, n_items: int, turns: int) -> str:
-        """Raise an error unless the last run did all operations; return a note on how many attempts took effect."""
+        """Raise an error unless the last run did all operations.
+        Return a note on the number of attempts that took effect.
+        """
         done, attempts = int(self.out.get(0, n_items).sum(dtype=np.int64)), n_items * turns
         if not operation.startswith(("cmpxchg", "min")):
             if done != attempts:
@@ -134,7 +138,7 @@ class Bench:
         return f"attempts; {done / attempts:.3g} of them took effect with {n_items} work-items"
 
     def atomics(self, operation: str, n_items: int, n_words: int, group_stride: int = 0) -> Trial:
-        """Return a trial in which *n_items* work-items do atomic operations on *n_words* words.
+        """Return a trial in which *n_items* work-items do atomic operations on *n_words* words of memory.
 
         If *group_stride* is given, each work-group has its own words, *group_stride* words after the previous group's.
         """
@@ -165,7 +169,7 @@ class Bench:
     # ---- memory
 
     def stream(self) -> Trial:
-        """Return a trial that reads the whole scratch buffer repeatedly. It counts bytes as operations."""
+        """Return a trial that reads the whole scratch buffer repeatedly. Bytes count as operations."""
         n_words = self.scratch_bytes // 4
         self.words(np.uint32, n_words).fill(1)
         n_items = self.scratch_bytes // _READS_PER_ITEM_BYTES
@@ -178,7 +182,7 @@ class Bench:
         return Trial(run, verify=lambda _: self._check_out(n_items - 1, _READS_PER_ITEM_BYTES // 4))
 
     def gather(self, working_set_bytes: int) -> Trial:
-        """Return a trial of random 4-byte loads from *working_set_bytes*."""
+        """Return a trial of independent random 4-byte loads from a working set of *working_set_bytes* bytes."""
         words = self.words(np.uint32, working_set_bytes // 4)
         words.fill(1)
         arguments = {"turns": 0, "n_words": words.size, "seed": 0, "items": words, "out": self.out}
@@ -187,7 +191,7 @@ class Bench:
         return self._loop(launch, n_items, lambda turns: self._check_out(n_items - 1, turns))
 
     def chase(self, working_set_bytes: int) -> Trial:
-        """Return a trial of dependent loads along a random cycle through *working_set_bytes*."""
+        """Return a trial of dependent loads along a random cycle through a working set of *working_set_bytes* bytes."""
         n_words = working_set_bytes // 4
         bits = n_words.bit_length() - 1
         words = self.words(np.uint32, n_words)
@@ -208,14 +212,14 @@ class Bench:
     # ---- latency
 
     def lock(self) -> Trial:
-        """Return a trial in which one work-item takes and releases uncontended locks."""
+        """Return a trial in which one work-item takes and releases locks that no other work-item uses."""
         locks = self.words(np.uint32, 1024)
         locks.fill(0)
         launch = self.bind("latency", "lock", 1, turns=0, n_locks=locks.size, seed=0, locks=locks, out=self.out)
         return self._loop(launch, 1, lambda turns: self._check_out(0, turns), MAX_TURNS)
 
     def launches(self) -> Trial:
-        """Return a trial of many launches in a row, timed by the host's clock, so enqueueing is included."""
+        """Return a trial of many launches in a row. The host's clock times the trial, so enqueueing is included."""
 
         # Session.finish sleeps while it waits, which would make the measured time too coarse.
         def finish() -> None:
@@ -225,7 +229,9 @@ class Bench:
         return self._by_host_clock(self._touch(), finish)
 
     def read_backs(self) -> Trial:
-        """Return a trial of launches, timed by the host's clock. After each launch, a 4-byte read waits for it."""
+        """Return a trial of launches that are each followed by a read of 4 bytes, which waits.
+        The host's clock times it.
+        """
         launch = self._touch()
 
         def read_back() -> None:
@@ -249,7 +255,7 @@ class Bench:
         return Trial(run)
 
     def grid_barriers(self, n_groups: int) -> Trial:
-        """Return a trial of device-wide barriers of *n_groups* work-groups, without the kernel's start-up time."""
+        """Return a trial of barriers between *n_groups* work-groups of a device, without the kernel's start-up time."""
         program = self.session.program(
             "probe/grid_barrier.cl", {"SPIN_LIMIT": f"{_SPIN_LIMIT}u"}, work_group_size=WORK_GROUP
         )
@@ -279,7 +285,7 @@ class Bench:
 
 
 def cycle_word(index: int, bits: int) -> int:
-    """Return the number that comes at *index* in the cyclic order in which ``make_cycle`` visits ``2**bits`` words."""
+    """Return the word at position *index* of the cyclic order in which ``make_cycle`` visits ``2**bits`` words."""
     word, mask = index, (1 << bits) - 1
     for _ in range(2):
         word = word * 2654435769 & mask
@@ -288,5 +294,5 @@ def cycle_word(index: int, bits: int) -> int:
 
 
 def start_of(operation: str) -> int:
-    """Return the initial value of the words that *operation* updates."""
+    """Return the initial value of the words that the atomic *operation* updates."""
     return 2**31 - 1 if operation.startswith("min") else 0

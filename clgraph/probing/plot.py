@@ -18,7 +18,7 @@ _STYLES: dict[str, dict[str, Any]] = {
 
 
 def plot_same_address(profile: DeviceProfile, path: str | Path, operation: str = "add_int32") -> None:
-    """Save a plot of the rate of atomics on one address against the number of work-items.
+    """Save a plot of a device's rate of atomics on one address against the number of work-items.
 
     Parameters
     ----------

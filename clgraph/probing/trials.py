@@ -1,4 +1,4 @@
-"""Timed trials. A trial is lengthened until the clock is precise enough, then repeated, and the median is returned."""
+"""Timed trials. A trial is made longer until the clock is precise enough, and the median of several runs counts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_TURNS = 1 << 22
 
 @dataclass(frozen=True)
 class Trial:
-    """A timed piece of work that can be lengthened until the clock measures it precisely.
+    """A piece of work to be timed. It can be made longer until the clock measures it precisely.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Reading:
-    """The median rate of several trials, their relative spread (max − min) / median, and a note."""
+    """The median rate of several runs of a trial, their relative spread (max − min) / median, and a note."""
 
     per_second: float
     spread: float
@@ -43,12 +43,12 @@ class Reading:
 
     @property
     def seconds(self) -> float:
-        """Seconds of one operation."""
+        """Seconds that one operation of the trial takes."""
         return 1.0 / self.per_second
 
 
 def read(trial: Trial, long_enough: float) -> Reading:
-    """Lengthen the work of *trial* until a run takes *long_enough* seconds; return the median rate of several runs.
+    """Lengthen the work of *trial* until a run takes *long_enough* seconds, and return the median rate of several runs.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ NO_PREDECESSOR = -9999  # as in scipy.sparse.csgraph
 
 
 def bfs_distances(graph: Graph, sources: Vertices) -> NDArray[np.int32]:
-    """Return the least number of edges from one of *sources* to each vertex, int32, -1 for unreachable vertices.
+    """Return, for each vertex, the least number of edges from one of the *sources*, int32; -1 for unreachable vertices.
 
     scipy computes the result.
     """

@@ -1,4 +1,4 @@
-"""Checks of colourings: of graphs at distance 1 or 2, of the columns of a matrix, and star colourings."""
+"""Checks that colourings are proper: of graphs at distance 1 or 2, of the columns of a matrix, and star colourings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CHUNK = 1 << 22  # entries handled together
 
 
 def check_coloring(graph: Any, colors: NDArray[Any], distance: int = 1, bipartite: bool = False) -> None:
-    """Raise an error unless *colors* is a proper colouring, numbered from 0 without gaps.
+    """Raise an error unless *colors* is a proper colouring of the graph whose colours are numbered from 0 without gaps.
 
     This checks the definition. At distance 1, no entry joins two vertices of one colour. At distance 2, no closed row
     (a vertex and its neighbours) has two members of one colour. If *bipartite*, no row has two columns of one colour.
@@ -109,7 +109,7 @@ def _check_members(rows: csr_array, start: int, colors: NDArray[Any]) -> None:
 
 
 def _pattern(graph: Any) -> csr_array:
-    """Return the matrix of *graph* with the value 1 in every entry, and without duplicate entries."""
+    """Return the adjacency matrix of *graph* with the value 1 in every entry, and without duplicate entries."""
     matrix = checked_matrix(graph).tocsr() if issparse(graph) else graph.to_scipy()
     ones = csr_array((np.ones(matrix.nnz, np.int32), matrix.indices.copy(), matrix.indptr.copy()), shape=matrix.shape)
     ones.sum_duplicates()
@@ -118,19 +118,19 @@ def _pattern(graph: Any) -> csr_array:
 
 
 def _closed(rows: csr_array, start: int) -> csr_array:
-    """Return *rows* with each row's own vertex added to the row's entries. The first row has the number *start*."""
+    """Return CSR *rows* with each row's own vertex added to the row's entries. The first row has the number *start*."""
     closed = (rows + eye_array(*rows.shape, k=start, dtype=np.int32, format="csr")).tocsr()
     closed.data[:] = 1
     return closed
 
 
 def _row_numbers(rows: csr_array, start: int) -> NDArray[np.int64]:
-    """Return the row number of each entry; the first row is *start*."""
+    """Return the row number of each entry of CSR *rows*, the first of which has the number *start*."""
     return np.repeat(np.arange(start, start + rows.shape[0]), np.diff(rows.indptr))
 
 
 def _chunks(matrix: csr_array, distance: int, bipartite: bool) -> Iterable[tuple[int, csr_array]]:
-    """Yield *matrix* in chunks of whole rows, each with the number of its first row.
+    """Yield a CSR *matrix* in chunks of whole rows, each with the number of its first row.
 
     At distance 2 in a graph, each row also has its own vertex.
     """
@@ -144,6 +144,6 @@ def _chunks(matrix: csr_array, distance: int, bipartite: bool) -> Iterable[tuple
 
 
 def _indicator(colors: NDArray[Any]) -> csr_array:
-    """Return a sparse matrix with a row for each vertex, and a 1 in the column of the vertex's colour."""
+    """Return a sparse matrix that has a row for each vertex, with a 1 in the column of the vertex's colour."""
     n = colors.size
     return coo_array((np.ones(n, np.int32), (np.arange(n), colors)), shape=(n, int(colors.max(initial=0)) + 1)).tocsr()

@@ -15,7 +15,7 @@ from clgraph.reference.entries import check_array, entry_chunks, first
 
 
 def connected_components(graph: Graph) -> NDArray[np.int32]:
-    """Return for each vertex the smallest vertex of its component, int32, shape (n_vertices,).
+    """Return, for each vertex of the graph, the smallest vertex of its connected component, int32.
 
     scipy computes the result. In a directed graph, the components are the weakly connected ones.
     """

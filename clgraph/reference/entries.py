@@ -1,4 +1,4 @@
-"""Helpers of the checks: the type of an array, the first wrong position, and the entries of a graph in chunks."""
+"""Helpers of the result checks: the type of an array, the first wrong position, and a graph's entries in chunks."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def check_array(name: str, array: NDArray[Any], n: int, dtype: Any) -> None:
 
 
 def first(bad: NDArray[Any]) -> int | None:
-    """Return the first position at which *bad* is true, or ``None``."""
+    """Return the first position at which the mask *bad* is true, or ``None``."""
     return int(bad.argmax()) if bad.any() else None
 
 
 def entry_chunks(graph: Graph) -> Iterator[tuple[slice, NDArray[np.int32], NDArray[np.int32]]]:
-    """Yield positions, rows and columns of the entries, in chunks of whole rows."""
+    """Yield the positions, rows and columns of the graph's CSR entries, in chunks of whole rows."""
     row, n = 0, graph.n_vertices
     while row < n:
         first = int(graph.row_offsets[row])

@@ -1,4 +1,4 @@
-"""The error of a matrix factorisation, and a check of trained factors."""
+"""The prediction error of a matrix factorisation, and a check of trained factors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Model = Sequence[NDArray[Any] | None]
 
 
 def rmse(ratings: Ratings, model: Model, mean: float) -> float:
-    """Return the root-mean-square error of the predicted ratings, computed in float64; NaN without ratings."""
+    """Return the root mean square error of a factorisation's predicted ratings, in float64; NaN without ratings."""
     p, q, b, c = [None if array is None else array.astype(np.float64) for array in (*model, None, None)[:4]]
     assert p is not None and q is not None
     errors = ratings.values - np.einsum("ij,ij->i", p[ratings.users], q[ratings.items]) - mean

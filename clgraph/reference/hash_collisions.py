@@ -21,7 +21,7 @@ _CELLS = 8
 
 
 def hash_collisions(graph: Graph, hashes: Sequence[str], bit_widths: Sequence[int], *, distance: int = 1) -> Tables:
-    """Return the sum and the maximum of the collisions in a row, for each hash and bit width.
+    """Return the sum and the maximum of the hash collisions in a row of the graph, for each hash and bit width.
 
     Both are int64 arrays of shape (n_hashes, n_bit_widths).
     """
@@ -48,7 +48,7 @@ def hash_collisions(graph: Graph, hashes: Sequence[str], bit_widths: Sequence[in
 
 
 def _collisions(rows: Rows, own: Rows, theirs: Rows, bits: int, distance: int) -> NDArray[np.int64]:
-    """Return the number of collisions in each row.
+    """Return the number of hash collisions in each of the rows of the graph.
 
     At distance 1, it is the number of entries with the row's own colour. At distance 2, it is the number of members of
     the closed row (a vertex and its neighbours) minus the number of the members' different colours.

@@ -16,7 +16,7 @@ from clgraph.reference.entries import first
 
 
 def kruskal(graph: Graph, *, maximum: bool = False) -> NDArray[np.int64]:
-    """Return the positions of the minimum spanning forest's entries, ascending, each in the row of its lesser end.
+    """Return the CSR positions of the minimum spanning forest's edges, ascending, each in the row of its lesser end.
 
     scipy computes the forest. The forest is unique, because scipy gets the edges' distinct ranks instead of the edges'
     weights.
@@ -93,7 +93,7 @@ def check_mst(graph: Graph, edges: NDArray[Any], *, maximum: bool = False, n_cut
 
 
 def _candidates(graph: Graph, maximum: bool) -> tuple[NDArray[Any], ...]:
-    """Return the position, the two ends and the rank of each entry that is in the row of its smaller end.
+    """Return the position, both ends and the weight's rank of each CSR entry in the row of its lesser end.
 
     Entries are ranked by weight, and entries of equal weight by position.
     """

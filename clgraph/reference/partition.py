@@ -1,4 +1,4 @@
-"""A check of partitions against the definition, and measures of their quality."""
+"""A check of graph partitions against the definition, and measures of their quality."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check_partition(
     part_weights: NDArray[Any] | None = None,
     most_weight: int | None = None,
 ) -> None:
-    """Raise an error unless *parts* is a partition of the vertices with the claimed weights.
+    """Raise an error unless *parts* is a partition of the graph's vertices with the claimed weights.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def check_partition(
 def partition_quality(
     graph: Graph, parts: NDArray[Any], n_parts: int, *, vertex_weights: NDArray[Any] | None = None
 ) -> dict[str, Any]:
-    """Return measures of a partition's quality, computed from the definition.
+    """Return measures of the quality of a graph partition, computed from the definition.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ _SHARP = 60.0
 
 
 class Chains(NamedTuple):
-    """The original segments of a refined mesh. Each original segment is now a chain of shorter segments.
+    """The original segments of a refined mesh, each of which is now a chain of shorter segments.
 
     ``ends`` has for each new point on a segment the two ends of the original segment, and -1 for other points.
     ``whole`` has the two ends of each original segment, the smaller number first.
@@ -83,12 +83,12 @@ def check_delaunay(
 
 
 def _used(mesh: TriangleMesh) -> NDArray[np.bool_]:
-    """Return for each point whether it belongs to a triangle."""
+    """Return, for each point of the mesh, whether it belongs to a triangle."""
     return np.bincount(mesh.triangles.ravel(), minlength=mesh.n_points) > 0
 
 
 def _check_topology(mesh: TriangleMesh, needed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Check triangles, neighbours, points and segments; return for each side of each triangle whether it is a segment.
+    """Check the mesh's triangles, neighbours, points and segments. Return whether each side of a triangle is a segment.
 
     Points that are *needed* must belong to a triangle.
     """
@@ -124,7 +124,7 @@ def _check_topology(mesh: TriangleMesh, needed: NDArray[np.bool_]) -> NDArray[np
 
 
 def _overlap(mesh: TriangleMesh) -> str | None:
-    """Return a message that says where triangles overlap, or ``None``. The triangles' neighbours are known to be right.
+    """Return a message that says where triangles of the mesh overlap, or ``None``. Neighbour links must be right.
 
     Triangles overlap if the triangles around a point cover more than 360 degrees, or if edges at the boundary meet.
     """
@@ -170,7 +170,7 @@ def _close_pairs(ends: NDArray[np.float64]) -> Iterator[tuple[NDArray[np.int64],
 
 
 def _check_circles(mesh: TriangleMesh, fixed: NDArray[np.bool_]) -> None:
-    """Check for each edge that is not *fixed* that a triangle's circumcircle excludes the corner across the edge."""
+    """Check that the circumcircle of a triangle excludes the corner across each of its edges, except *fixed* edges."""
     corners, points = mesh.triangles, mesh.points
     triangle, side = np.nonzero((mesh.neighbors > np.arange(len(corners))[:, None]) & ~fixed)
     other = mesh.neighbors[triangle, side]
@@ -229,7 +229,9 @@ def _check_refinement(mesh: TriangleMesh, original: TriangleMesh) -> Chains:
 
 
 def segment_chains(mesh: TriangleMesh, n: int) -> Chains:
-    """Return the original segments of a refined *mesh*. They join two of the *n* original points, which come first."""
+    """Return the original segments of a refined *mesh*, which join two of
+    the *n* original points (the first points).
+    """
     s, points = len(mesh.segments), mesh.segments.astype(np.int64).ravel()
     degree = np.bincount(points, minlength=mesh.n_points)
     if (wrong := (degree[n:] != 2) & (degree[n:] != 0)).any():
@@ -265,7 +267,7 @@ def _check_angles(mesh: TriangleMesh, min_angle: float, original: TriangleMesh |
 def _between_sharp_segments(
     mesh: TriangleMesh, original: TriangleMesh, chains: Chains, triangles: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Return for each of *triangles* whether its shortest edge lies between two segments that meet at a sharp angle."""
+    """Return, for each triangle, whether its shortest edge lies between two segments that meet at a sharp angle."""
     n = original.n_points
     at_point: dict[int, list[int]] = {}
     for a, b in chains.whole.tolist():

@@ -23,7 +23,7 @@ _EXACT = 2.0**53  # All integers below this are exact as doubles.
 def dijkstra(
     graph: Graph, sources: Vertices, *, limit: float = math.inf, dtype: np.dtype[Any] | None = None
 ) -> NDArray[Any]:
-    """Return for each vertex the least weight of a path from one of *sources*.
+    """Return, for each vertex, the least total weight of a path from one of the *sources*.
 
     If the weights are integers or the graph is unweighted, the result is int64, with -1 for unreachable vertices.
     Else it is of *dtype* (by default float64) with infinity, and weights are added in this type from the source on.
@@ -156,7 +156,7 @@ def check_sssp(
 
 
 def _lengths(distances: NDArray[Any], limit: float | None) -> tuple[NDArray[Any], Any, Any]:
-    """Return *distances* as lengths that can be compared, the length of unreached vertices, and the largest allowed.
+    """Return *distances* as lengths that can be compared, the length of unreached vertices, and the greatest length.
 
     The length of unreached vertices is greater than all other lengths.
     """

@@ -1,1 +1,1 @@
-"""The OpenCL boundary: devices, sessions, programs, launches and their times."""
+"""The boundary to OpenCL: devices, sessions, programs, launches and their times."""

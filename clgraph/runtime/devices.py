@@ -1,4 +1,4 @@
-"""Sessions on several devices, or on parts of one, that work together."""
+"""Sessions on several devices that work together, or on parts of one device."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def sub_devices(device: object, counts: Sequence[int]) -> list[Session]:
 
 
 def sessions_of(devices: object) -> list[Session]:
-    """Return a session for each of *devices*; ``"all"`` means all GPUs and one CPU.
+    """Return a session for each of the *devices*. ``"all"`` means all GPUs and one CPU.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def _all() -> list[Session]:
 
 
 def speed_of(session: Session) -> float:
-    """Return the memory bandwidth in the device's profile, in bytes/s.
+    """Return the memory bandwidth in the profile of the session's device, in bytes per second.
 
     A part of a device has a share of the bandwidth, in proportion to its compute units.
     """

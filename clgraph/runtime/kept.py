@@ -15,7 +15,7 @@ _MEMORY_SHARE = 8  # Cached plans take at most 1/8 of the device's memory.
 
 
 class Kept:
-    """A cache of plans and strategy choices for graphs, which does not keep the graphs alive.
+    """A session's cache of plans and strategy choices for graphs, which does not keep the graphs alive.
 
     A plan is taken out while it runs, so that two threads never run the same plan, and is put back afterwards. If there
     are too many plans, or they hold too much memory, the least recently used ones are dropped.
@@ -34,13 +34,15 @@ class Kept:
         self._lock = threading.RLock()
 
     def take(self, graph: Any, key: Hashable) -> Any:
-        """Remove and return the plan that was put for *graph* under *key*, or return ``None``."""
+        """Take the plan that was cached for *graph* under *key* out of the cache and return it;
+        ``None`` if there is none.
+        """
         with self._lock:
             plan, _ = self._plans.pop((weakref.ref(graph), key), (None, 0))
             return plan
 
     def put(self, graph: Any, key: Hashable, plan: Any, n_bytes: int) -> None:
-        """Cache *plan* while *graph* exists. The plan holds *n_bytes* on the device, and must not refer to *graph*."""
+        """Cache *plan* while *graph* exists. The plan takes *n_bytes* on the device, and must not refer to *graph*."""
         with self._lock:
             # Another thread may have cached a plan under this key meanwhile.
             old, _ = self._plans.pop((weakref.ref(graph), key), (None, 0))
@@ -55,7 +57,7 @@ class Kept:
             each.release()
 
     def forget(self, graph: weakref.ref[Any] | None = None) -> bool:
-        """Drop the plans of *graph*, or of all graphs if it is ``None``; return whether there were any."""
+        """Drop the cached plans of *graph*, or of all graphs if it is ``None``. Return whether there were any."""
         with self._lock:
             keys = [key for key in list(self._plans) if graph is None or key[0] is graph]
             gone = [self._plans.pop(key)[0] for key in keys]

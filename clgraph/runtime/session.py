@@ -96,15 +96,17 @@ class Session:
 
     @property
     def queue(self) -> cl.CommandQueue:
-        """The command queue. In a forked child the queue would hang, so reading it raises a :class:`ForkError`."""
+        """The command queue of the device. In a forked child it would hang,
+        so reading it raises a :class:`ForkError`.
+        """
         return self.commands.queue
 
     def wait(self, event: cl.Event) -> None:
-        """Wait for *event*; after Ctrl-C, the wait ends as soon as the commands in flight have finished."""
+        """Wait for *event*. After Ctrl-C, the wait ends as soon as the commands in flight have finished."""
         self.commands.wait(event)
 
     def finish(self) -> None:
-        """Wait for everything enqueued."""
+        """Wait for all enqueued commands of the device."""
         self.commands.finish()
 
     def measure(self, started: float | None = None) -> AbstractContextManager[Recorder]:
@@ -135,7 +137,8 @@ class Session:
         *,
         work_group_size: int | None = None,
     ) -> Program:
-        """Return the program of kernel file *source*. The first call with these definitions builds the program.
+        """Return the compiled program of the kernel file *source*.
+        The first call with these definitions builds the program.
 
         The work-group size is *work_group_size*, else ``WG_SIZE`` in the profile's tuning, else 256.
         """
@@ -148,15 +151,16 @@ class Session:
 
     @property
     def alignment(self) -> int:
-        """The alignment in bytes at which a view of an array must begin (see :meth:`DeviceArray.view`)."""
+        """Alignment in bytes at which a view of a device array must begin (see :meth:`DeviceArray.view`)."""
         return self.memory.alignment
 
     def check_memory(self, sizes: Mapping[str, int]) -> None:
-        """Raise :class:`DeviceMemoryError` unless buffers of these sizes (bytes) fit together."""
+        """Raise :class:`DeviceMemoryError` unless buffers of these sizes in bytes fit the device together."""
         self.memory.check_memory(sizes)
 
     def upload(self, host: NDArray[Any], *, in_place: bool = False) -> DeviceArray:
-        """Copy *host* to the device; a CPU device uses it without a copy if it is read-only and aligned to 64 bytes.
+        """Copy *host* to the device. A CPU device uses *host* without a copy
+        if it is read-only and aligned to 64 bytes.
 
         Kernels must not write to the result. With *in_place*, a CPU device uses *host* without a copy if it is
         contiguous and aligned to 16 bytes, and the caller must not change it meanwhile.
@@ -164,19 +168,21 @@ class Session:
         return self.memory.upload(host, in_place=in_place)
 
     def empty(self, size: int, dtype: DTypeLike) -> DeviceArray:
-        """Return a new, uninitialised array of *size* items."""
+        """Return a new, uninitialised device array of *size* items."""
         return self.memory.empty(size, dtype)
 
     def zeros(self, size: int, dtype: DTypeLike) -> DeviceArray:
-        """Return a new array of *size* zeros."""
+        """Return a new device array of *size* zeros."""
         return self.memory.zeros(size, dtype)
 
     def read(self, *parts: tuple[DeviceArray, int, int]) -> list[NDArray[Any]]:
-        """Return items ``start:stop`` of each array as new host arrays, after one wait for all earlier work."""
+        """Return the items ``start:stop`` of each device array as new host
+        arrays, after one wait for all earlier work.
+        """
         return self.memory.read(*parts)
 
     def release(self) -> None:
-        """Drop cached graphs and plans, and free the memory that the pool holds."""
+        """Drop the session's cached graphs and plans, and free the device memory that its pool holds."""
         self.kept.forget()
         self.device_graphs.clear()
         self.memory.free_held()
@@ -203,7 +209,7 @@ _default_lock = threading.Lock()
 
 
 def as_session(session: SessionLike, graph: Any = None) -> Session:
-    """Return *session* if it is a :class:`Session`, else a session for it that all calls share.
+    """Return *session* if it is a :class:`Session`, else a session on that device, which all calls share.
 
     It may be a name, device, context, queue or ``None``. If *graph* is on a device, ``None`` means the session of that
     device.

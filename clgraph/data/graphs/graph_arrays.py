@@ -127,9 +127,7 @@ class GraphArrays:
 
     @cached_property
     def arrays(self) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]:
-        """The graph's row offsets, columns and weights, which must not be changed. A wrapped matrix may
-        be unchecked.
-        """
+        """The graph's row offsets, columns and weights, not to be changed. A wrapped matrix may be unchecked."""
         return self.row_offsets, self.column_indices, self.edge_weights
 
     @cached_property

@@ -1,1 +1,1 @@
-"""Discovery of devices, tests of whether a device works, and the choice of a device."""
+"""Discovery of OpenCL devices, tests of whether a device works, and the choice of a device."""

@@ -1,4 +1,4 @@
-"""Run code that may crash or hang in a child process, and store its answer in a file."""
+"""Code that may crash or hang runs in a child process, and its answer is stored in a file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STARTED = "started"  # A child process prints this word after its imports.
 
 
 class Answer(NamedTuple):
-    """The answer of a child process: the JSON document in its last output line, or an error.
+    """The answer of a child process: the JSON document in the last line of its output, or an error.
 
     ``died`` means that a driver is at fault, not the start of the interpreter: the child ended by a signal or by the
     time-out, or it failed after it had printed :data:`STARTED`.
@@ -33,12 +33,14 @@ class Answer(NamedTuple):
 
 
 def search_path() -> str:
-    """Return the ``PYTHONPATH`` for a child process: this clgraph's directory, then this process's ``PYTHONPATH``."""
+    """Return the ``PYTHONPATH`` for a child process:
+    this clgraph's directory, and then this process's ``PYTHONPATH``.
+    """
     return os.pathsep.join(filter(None, [str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH")]))
 
 
 def run_child(module: str, *arguments: str, timeout: float, **environment: str) -> Answer:
-    """Run *module* with *arguments* in a new interpreter, for at most *timeout* seconds.
+    """Run *module* with *arguments* in a new Python interpreter, for at most *timeout* seconds.
 
     Raises
     ------
@@ -73,7 +75,7 @@ def run_child(module: str, *arguments: str, timeout: float, **environment: str) 
 def kept_verdict(
     path: Path, keys: set[str], judge: Callable[[], tuple[dict[str, Any], bool]], *, again: bool = False
 ) -> dict[str, Any]:
-    """Return the verdict that is stored in file *path*, or the verdict of *judge* if none is stored.
+    """Return the verdict that the file *path* stores, or the verdict of *judge* if the file stores none.
 
     *judge* also returns whether its verdict shall be stored. A file is ignored if it lacks one of *keys*, or if *again*
     is true.

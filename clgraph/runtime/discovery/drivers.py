@@ -1,4 +1,4 @@
-"""The selection of drivers that the OpenCL loader may load.
+"""Selection of the OpenCL drivers that the loader may load.
 
 A driver that crashes or hangs while it is loaded would end or block the interpreter. So a child process loads a new set
 of drivers first. A driver on which the child dies is excluded. The verdict is stored.
@@ -34,7 +34,7 @@ _WINDOWS = platform.system() == "Windows"
 
 
 class Driver(NamedTuple):
-    """A driver's library, and the file that registers it with the loader."""
+    """The library of an OpenCL driver, and the file that registers the driver with the loader."""
 
     file: Path
     library: str
@@ -42,7 +42,8 @@ class Driver(NamedTuple):
 
 @lru_cache(maxsize=1)
 def prepare_environment() -> dict[str, str]:
-    """Set the environment variables that drivers read; return the excluded drivers, with the reason for each.
+    """Set the environment variables that OpenCL drivers read.
+    Return the excluded drivers, with the reason for each one.
 
     Intel's CPU runtime is registered if it was installed as a wheel. PoCL and pyopencl get cache folders of clgraph's
     own, and so do drivers of GPUs if the user has chosen a cache directory.
@@ -76,7 +77,7 @@ def prepare_environment() -> dict[str, str]:
 
 
 def registered() -> list[Driver]:
-    """Return the drivers that are registered, and Intel's CPU runtime if its wheel is installed."""
+    """Return the registered OpenCL drivers, and Intel's CPU runtime if its wheel is installed."""
     given = os.environ.get("OCL_ICD_VENDORS")
     vendors = Path(given or os.environ.get("OPENCL_VENDOR_PATH") or "/etc/OpenCL/vendors")
     found = [_read(path) for path in sorted(vendors.glob("*.icd"))] if vendors.is_dir() else []
@@ -87,13 +88,13 @@ def registered() -> list[Driver]:
 
 
 def bundled() -> list[Driver]:
-    """Return the drivers that are bundled with pyopencl, which the loader always loads."""
+    """Return the OpenCL drivers that are bundled with pyopencl, which the loader always loads."""
     return [_read(path) for path in sorted((Path(cl.__file__).parent / ".libs").glob("*.icd"))]
 
 
 @lru_cache(maxsize=1)
 def intel_wheel() -> Driver | None:
-    """Return Intel's CPU runtime if it was installed as a wheel, else ``None``."""
+    """Return Intel's OpenCL runtime for CPUs if it was installed as a wheel, else ``None``."""
     below = Path("Library", "bin", "intelocl64.dll") if _WINDOWS else Path("lib", "libintelocl.so")
     found = [Path(root) / below for root in (sys.prefix, site.getuserbase()) if (Path(root) / below).is_file()]
     return Driver(found[0], str(found[0])) if found else None
@@ -107,7 +108,9 @@ def _read(path: Path) -> Driver:
 
 
 def _registering(drivers: list[Driver], folder: Path) -> dict[str, str]:
-    """Return environment variables with which the loader loads only these drivers, and those bundled with pyopencl."""
+    """Return the environment variables with which the loader loads only
+    these drivers and those bundled with pyopencl.
+    """
     # On Windows, the loader of OpenCL drivers reads the registry and these environment variables.
     if _WINDOWS:
         return {
@@ -124,7 +127,7 @@ def _registering(drivers: list[Driver], folder: Path) -> dict[str, str]:
 
 
 def survey(*, timeout: float = TIMEOUT_SECONDS, again: bool = False) -> dict[str, Any]:
-    """Return whether a child process survived when it loaded all drivers, and which drivers killed it.
+    """Return whether a child process survived when it loaded all OpenCL drivers, and which drivers killed it.
 
     Returns
     -------
@@ -183,7 +186,7 @@ def _system_library(name: str) -> list[Path]:
 
 
 def main() -> None:
-    """Load all registered drivers, and print the number of devices of each platform."""
+    """Load all registered OpenCL drivers, and print the number of devices of each platform."""
     print(STARTED, flush=True)
     try:
         n_devices = [len(found.get_devices()) for found in cl.get_platforms()]

@@ -1,4 +1,4 @@
-"""Listing of devices, and queries of their properties."""
+"""A list of all OpenCL devices, and queries of their properties."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clgraph.runtime.programs.pocl_cpu import name_processor
 
 
 def platforms() -> list[cl.Platform]:
-    """Return the OpenCL platforms, including wheels. Drivers that crash a process that loads them are left out."""
+    """Return the OpenCL platforms, also those in wheels. Drivers that crash a process that loads them are left out."""
     prepare_environment()
     mark_opencl_used()
     try:
@@ -37,7 +37,7 @@ def _identity(platform: cl.Platform) -> object:
 
 
 def query_facts(device: cl.Device) -> DeviceFacts:
-    """Return the :class:`DeviceFacts` of *device*."""
+    """Return the :class:`DeviceFacts` of *device*, which its driver reports."""
     (dialect, width), extensions = dialect_of(device), {*device.extensions.split()}
     return DeviceFacts(
         name=device.name.strip(),
@@ -59,7 +59,7 @@ def query_facts(device: cl.Device) -> DeviceFacts:
 
 
 def enumerate_devices() -> list[tuple[str, cl.Device]]:
-    """Return every device with its ``"platform:device"`` id."""
+    """Return every OpenCL device with its ``"platform:device"`` id."""
     found = []
     for i, platform in enumerate(platforms()):
         try:

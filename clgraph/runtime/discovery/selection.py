@@ -1,4 +1,4 @@
-"""Selection of a device: the one that a request names, or the best one."""
+"""Selection of a device: the device that a request names, or the best device."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TYPICAL = Work(
 
 
 def devices() -> DeviceList:
-    """Return a list of all OpenCL devices; never raises.
+    """Return a list of all OpenCL devices. This function never raises an error.
 
     The first call tests each device and driver in a separate process; the verdicts are stored.
 
@@ -73,7 +73,7 @@ def _reason(error: Exception) -> str:
 
 
 def select_device(request: object = None) -> tuple[cl.Device, str]:
-    """Return the device that *request* names, and why it was chosen.
+    """Return the device that *request* names, and the reason why it was chosen.
 
     Without a *request*, the environment variables ``CLGRAPH_DEVICE`` and ``PYOPENCL_CTX`` decide, else it is the best
     GPU, else the best CPU. If several devices match, devices that fail their self-test are skipped.
@@ -119,7 +119,7 @@ def check_works(device: cl.Device) -> None:
 
 
 def profile_of(device: cl.Device, facts: DeviceFacts) -> DeviceProfile:
-    """Return the best known profile for *device*.
+    """Return the best known profile for *device*, measured or shipped.
 
     If the profile is of another processor, its rates of atomics are scaled by a measurement on this processor.
     """
@@ -190,5 +190,5 @@ def _means(text: str, device: cl.Device) -> bool:
 
 
 def _word(text: str) -> str:
-    """Return *text* as platform names spell it: "pocl" is written out there."""
+    """Return the word *text* of a request as platform names spell it: "pocl" is written out there."""
     return {"pocl": "portable computing language"}.get(text, text)

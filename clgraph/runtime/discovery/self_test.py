@@ -1,4 +1,4 @@
-"""A test whether a device computes correctly, run in a child process before the device's first use.
+"""A self-test of a device, run in a child process before the device's first use: does the device compute correctly?
 
 Some drivers crash the process, and some compilers generate wrong code. So each device runs ``cl/probe/self_test.cl``
 once per driver, processor and version of this package. The verdict is stored.
@@ -45,7 +45,7 @@ _verdicts: dict[cl.Device, dict[str, Any]] = {}
 
 
 def verdict(device: cl.Device, *, timeout: float = TIMEOUT_SECONDS) -> dict[str, Any]:
-    """Return the result of the self-test of *device*, which is run if no result is stored.
+    """Return the result of the self-test of *device*. The test is run if no result is stored.
 
     Returns
     -------
@@ -60,14 +60,14 @@ def verdict(device: cl.Device, *, timeout: float = TIMEOUT_SECONDS) -> dict[str,
 
 
 def forget() -> None:
-    """Delete all stored verdicts."""
+    """Delete all stored results of the self-tests of devices."""
     _verdicts.clear()
     for path in cache_dir("self-tests").glob("*.json"):
         path.unlink(missing_ok=True)
 
 
 def _judge(device: cl.Device, timeout: float) -> tuple[dict[str, Any], bool]:
-    """Return a child's verdict, and whether it is about the device, since the child may also fail to start."""
+    """Return a child's verdict, and whether it is about *device*, since the child may also fail to start."""
     device_id = next((key for key, other in enumerate_devices() if other == device), None)
     if device_id is None:  # Without an id, this is a part of a device (a sub-device).
         return {"reason": None}, False
@@ -106,7 +106,9 @@ def _group_size(facts: DeviceFacts) -> int:
 
 
 def examine(device: cl.Device) -> dict[str, Any]:
-    """Build the kernels on *device*, run them, compare every value that they wrote, and return the verdict."""
+    """Build the self-test's kernels on *device*, run them, compare every
+    value that they wrote, and return the verdict.
+    """
     started = time.perf_counter()
     facts = query_facts(device)
     options, text = _text(facts)
@@ -190,7 +192,7 @@ def _faults(queue: cl.CommandQueue, program: cl.Program, facts: DeviceFacts) -> 
 
 
 def main(device_id: str) -> None:
-    """Print the verdict on the device with this id as JSON."""
+    """Print the self-test's verdict on the device with this id as JSON."""
     print(STARTED, flush=True)
     found = examine(dict(enumerate_devices())[device_id])
     print(f"\n{json.dumps(found)}")

@@ -32,7 +32,7 @@ _one_thread = threading.RLock()
 
 
 class Recording(threading.local):
-    """The values that are recorded for each thread separately."""
+    """Values that are recorded separately for each thread, such as its allocated bytes."""
 
     recorder: Recorder | None = None  # The recorder of the innermost Commands.measure block.
     # Bytes that the thread has allocated so far, including memory that was freed again.
@@ -40,7 +40,7 @@ class Recording(threading.local):
 
 
 class Commands:
-    """The command queue of one device, the driver's lock, and the recorder of the running call's events.
+    """The command queue of one device, the lock of its driver, and the recorder of the running call's events.
 
     Attributes
     ----------
@@ -68,18 +68,20 @@ class Commands:
 
     @property
     def queue(self) -> cl.CommandQueue:
-        """The command queue. In a forked child the queue would hang, so reading it raises a :class:`ForkError`."""
+        """The command queue of the device. In a forked child it would hang,
+        so reading it raises a :class:`ForkError`.
+        """
         check_fork()
         return self._queue
 
     @cached_property
     def takes_times(self) -> bool:
-        """Whether the queue has profiling. A queue that the user gave may lack profiling."""
+        """True if the queue records the times of commands. A queue that the user gave may not do that."""
         return bool(self._queue.properties & cl.command_queue_properties.PROFILING_ENABLE)
 
     @property
     def copy_queue(self) -> cl.CommandQueue:
-        """The queue of copies that overlap with kernels. All threads share it, so that copies keep their order."""
+        """The queue of copies that overlap with kernels. All threads share it, so that the copies keep their order."""
         with self._making, typed_errors("creating a queue for transfers"):
             if self._copy_queue is None:
                 properties: Any = cl.command_queue_properties.PROFILING_ENABLE if self.takes_times else 0
@@ -88,7 +90,7 @@ class Commands:
 
     @cached_property
     def has_device_queue(self) -> bool:
-        """Whether kernels can launch other kernels. The first read of this property creates the device's own queue.
+        """True if kernels can launch other kernels. The first read of this property creates the device's own queue.
 
         Only OpenCL 3.0's list of features is trusted, because PoCL answers the older queries at random.
         """
@@ -104,7 +106,7 @@ class Commands:
         return True
 
     def wait(self, event: cl.Event) -> None:
-        """Wait for *event*; after Ctrl-C, the wait ends as soon as the commands in flight have finished."""
+        """Wait for *event*. After Ctrl-C, the wait ends as soon as the commands in flight have finished."""
         with self.driver, typed_errors("waiting for the device"):
             self.queue.flush()
             try:
@@ -142,7 +144,7 @@ class Commands:
             time.sleep(1e-3)
 
     def finish(self) -> None:
-        """Wait for everything enqueued."""
+        """Wait for all enqueued commands of the device."""
         for finish in self.others:
             finish()
         with self.driver, typed_errors("waiting for the device"):

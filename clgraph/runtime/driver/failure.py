@@ -1,4 +1,4 @@
-"""Conversion of OpenCL errors, forks and kernels' status words to clgraph's exceptions."""
+"""Conversion of OpenCL errors, forks and the status words of kernels to clgraph's exceptions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MEANINGS: dict[int, tuple[type[DeviceError], str]] = {
 
 
 class typed_errors:
-    """A context manager that raises OpenCL errors as :class:`DeviceError`, and out-of-memory as DeviceMemoryError."""
+    """A context manager that turns OpenCL errors into :class:`DeviceError`, or DeviceMemoryError if memory is short."""
 
     # This is a class, because a generator would take four times longer, and a call enters dozens of these blocks.
     __slots__ = ("_what",)
@@ -44,7 +44,7 @@ class typed_errors:
 
 
 def as_device_error(what: str, error: cl.Error) -> DeviceError:
-    """Return *error* as an exception of clgraph."""
+    """Return *error*, an exception of pyopencl, as an exception of clgraph."""
     if isinstance(error, cl.MemoryError):
         return DeviceMemoryError(f"{what}: the device is out of memory ({error})")
     return DeviceError(f"{what}: {error}")
@@ -69,7 +69,7 @@ def mark_opencl_used() -> None:
 
 
 def check_fork() -> None:
-    """Raise :class:`ForkError` if this process was forked from one that had used OpenCL."""
+    """Raise :class:`ForkError` if this process was forked from a process that had used OpenCL."""
     if _used_in is not None and _used_in != os.getpid():
         raise ForkError(
             f"OpenCL was used in process {_used_in} before it forked this one; no OpenCL runtime survives "

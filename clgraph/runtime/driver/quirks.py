@@ -15,7 +15,7 @@ from clgraph.runtime.driver import opencl as cl
 
 
 def dialect_of(device: cl.Device) -> tuple[Dialect, int]:
-    """Return the dialect of kernels for *device*, and its sub-group width."""
+    """Return the dialect of kernels for *device*, and the width of its sub-groups."""
     platform, extensions = device.platform.name, device.extensions.split()
     is_gpu = bool(device.type & cl.device_type.GPU)
     if _is_nvidia(device):
@@ -42,7 +42,7 @@ def dialect_of(device: cl.Device) -> tuple[Dialect, int]:
 
 
 def nvidia_dialect(sm: int) -> tuple[Dialect, int]:
-    """Return the dialect and sub-group width of compute capability *sm* (70 for 7.0)."""
+    """Return the dialect and sub-group width of NVIDIA GPUs of compute capability *sm* (70 for 7.0)."""
     # NVIDIA has no cl_khr_subgroups, so kernels use warps as sub-groups, through inline PTX.
     # From compute capability 7.0 on, NVIDIA GPUs have scoped loads and independent thread scheduling.
     modern = sm >= 70
@@ -56,7 +56,9 @@ def nvidia_dialect(sm: int) -> tuple[Dialect, int]:
 
 
 def amd_dialect(name: str, wave_width: int) -> tuple[Dialect, int]:
-    """Return the dialect and sub-group width of AMD GPU *name*, such as ``gfx90a:sramecc+``, with this wave width."""
+    """Return the dialect and sub-group width of the AMD GPU *name*, such as
+    ``gfx90a:sramecc+``, with this wave width.
+    """
     # On gfx10 and gfx11, ds_bpermute reaches only half of a wave64, so the halves are the sub-groups.
     halves = wave_width == 64 and name.startswith(("gfx10", "gfx11"))
     native_add = name.startswith(("gfx90a", "gfx94", "gfx95"))
@@ -96,7 +98,7 @@ def _spin_pause() -> str:
 
 
 def compiles_at_launch(device: cl.Device) -> bool:
-    """Return whether the driver also compiles at the first launch of a kernel, as PoCL does.
+    """Return whether the driver of *device* also compiles at the first launch of a kernel, as PoCL does.
 
     PoCL's cache is not safe against several processes that compile at once.
     """
@@ -108,7 +110,7 @@ def _is_nvidia(device: cl.Device) -> bool:
 
 
 def copies_faster_over_the_host(device: cl.Device) -> bool:
-    """Return whether copies to another device of the same context are faster through host memory than direct.
+    """Return whether copies to another device of the same context are faster through host memory than direct copies.
 
     NVIDIA's driver copied between two H200 of one context at 1 GB/s. Through pinned host memory, the rate was 9 GB/s.
     """
@@ -125,7 +127,7 @@ def copies_to_pinned_memory(device: cl.Device) -> bool:
 
 
 def wants_one_thread(device: cl.Device) -> bool:
-    """Return whether the driver may crash if one thread enqueues while another thread enqueues or waits.
+    """Return whether a driver may crash if one thread enqueues while another thread enqueues or waits.
 
     NVIDIA's 580.159 crashed in 1 of 10 processes with two threads, each of which launched 1,000 kernels and read their
     results. With one thread at a time in the driver, it crashed in none of 36 processes.
@@ -144,7 +146,7 @@ def assembled(program: cl.Program, context: cl.Context, device: cl.Device, optio
 
 
 def alone_on_units(ptx: bytes) -> bytes:
-    """Return *ptx* with a directive that a compute unit runs only one work-group of 1,024 work-items at a time.
+    """Return NVIDIA's code *ptx* with a directive that limits a compute unit to one work-group of 1,024 work-items.
 
     Without the directive, the assembler may use only 32 of 64 registers per work-item, and spill, so that two groups
     fit on a compute unit. Kernels with such groups run many levels in one launch, with one group per compute unit.
@@ -153,7 +155,7 @@ def alone_on_units(ptx: bytes) -> bytes:
 
 
 def copies_whole_lines_faster(device: cl.Device) -> bool:
-    """Return whether a copy should be divided into whole cache lines and a second copy of the rest.
+    """Return whether the driver of *device* copies faster if whole cache lines and the rest are copied separately.
 
     Intel's CPU runtime divides a copy into parts of equal size. It takes 0.09 ms for 1,302,912 bytes, but 2.6 ms for
     1,302,916 bytes, which it can only divide into words.

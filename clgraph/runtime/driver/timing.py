@@ -1,4 +1,4 @@
-"""Times of a call's parts, from OpenCL events and the host clock, and the ``info`` of results."""
+"""Times of the parts of a call, from OpenCL events and the host's clock, and the ``info`` of results."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ class Seconds:
 
     @property
     def host(self) -> float:
-        """The rest of the total time, which was not spent on compiling, copies or kernels."""
+        """The part of the total time that was not spent on compiling, copies or kernels."""
         left = self.total - self.compile - self.transfer - self.kernel
         return left if math.isnan(left) else max(0.0, left)
 
 
 @dataclass
 class Recorder:
-    """Collects the events and compile times of one call; see :meth:`Session.measure`."""
+    """A recorder of the OpenCL events and compile times of one call; see :meth:`Session.measure`."""
 
     compile_seconds: float = 0.0
     kernel_events: list[tuple[str, cl.Event]] = field(default_factory=list)
@@ -62,7 +62,9 @@ class Recorder:
         return [*(event for _, event in self.kernel_events[-1:]), *self.transfer_events]
 
     def stop(self, *, takes_times: bool) -> None:
-        """Compute the times from the events of finished commands. Times are NaN unless the queue *takes_times*."""
+        """Compute the recorded times from the events of finished commands.
+        Times are NaN unless the queue *takes_times*.
+        """
         total = time.perf_counter() - self.started
         self._times = [_ends(event, takes_times) for _, event in self.kernel_events]
         copies = [_ends(event, takes_times) for event in self.transfer_events]
@@ -71,12 +73,12 @@ class Recorder:
         self.seconds = Seconds(total, self.compile_seconds, transfer, kernel, span)
 
     def span(self, begin: int, end: int) -> float:
-        """Return the seconds from the first start to the last end of the kernels *begin* … *end* − 1."""
+        """Return the seconds from the first start to the last end of the recorded kernels *begin* … *end* − 1."""
         times = self._times[begin:end]
         return 1e-9 * (max([end for _, end in times]) - min([start for start, _ in times])) if times else math.nan
 
     def kernels(self) -> dict[str, tuple[int, float]]:
-        """Return each kernel's number of launches and total seconds, in the order of the kernels' first launches."""
+        """Return the number of launches and total seconds of each recorded kernel, in the order of first launches."""
         seconds = defaultdict[str, list[float]](list)
         for (name, _), (start, end) in zip(self.kernel_events, self._times, strict=True):
             seconds[name].append(1e-9 * (end - start))
@@ -93,7 +95,7 @@ def _ends(event: cl.Event, takes_times: bool) -> tuple[float, float]:
 
 
 def event_seconds(event: cl.Event) -> float:
-    """Return the seconds of a finished command on the device; NaN if its queue has no profiling."""
+    """Return the seconds that a finished command took on the device; NaN if its queue has no profiling."""
     takes_times = event.command_queue.properties & cl.command_queue_properties.PROFILING_ENABLE
     start, end = _ends(event, bool(takes_times))
     return 1e-9 * (end - start)
@@ -101,7 +103,7 @@ def event_seconds(event: cl.Event) -> float:
 
 @dataclass(frozen=True)
 class RoundBalance:
-    """The distribution of one round's edges over work-groups.
+    """Statistics of how evenly the edges of one search round are spread over work-groups.
 
     Attributes
     ----------
@@ -125,7 +127,7 @@ class RoundBalance:
 
 @dataclass(frozen=True, repr=False)
 class RunInfo:
-    """The ``info`` of a result, a report on the run. ``print`` shows it as tables.
+    """The ``info`` of a result, a report on the run that computed it. ``print`` shows the report as tables.
 
     Attributes
     ----------
@@ -157,7 +159,9 @@ class RunInfo:
     balance: tuple[RoundBalance, ...] | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all attributes as types that :func:`json.dumps` takes; NaN and infinity become ``None``."""
+        """Return all attributes of the report as types that :func:`json.dumps` takes.
+        NaN and infinity become ``None``.
+        """
         document: dict[str, Any] = plain(asdict(self))
         document["seconds"]["host"] = plain(self.seconds.host)
         return document

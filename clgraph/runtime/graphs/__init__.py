@@ -1,1 +1,1 @@
-"""Graphs on a device: uploading, checks, statistics, replicas."""
+"""Graphs in device memory: their upload, checks, statistics and replicas."""

@@ -21,7 +21,7 @@ from clgraph.runtime.session import Session
 
 
 def admit(session: Session, graph: Graph) -> None:
-    """Check *graph* if it has not been checked, and compute its statistics unless it is small.
+    """Check *graph* on the device if it is unchecked, and compute its statistics unless it is small.
 
     Kernels check a wrapped matrix and compute its statistics. On a CPU, the kernels read the matrix in place. The host
     checks and measures small graphs, because that takes less time than launches.
@@ -81,7 +81,7 @@ def _admit_wrapped(session: Session, graph: WrappedGraph) -> None:
 
 
 def _found(graph: WrappedGraph, check: CsrCheck, read: Sequence[NDArray[Any]]) -> EntryFacts:
-    """Return the facts about the entries that *check* has found. *read* are the values of ``check.parts``."""
+    """Return the facts about the graph's entries that *check* has found. *read* are the values of ``check.parts``."""
     try:
         return check.read(read)[1]
     except GraphError:
@@ -90,5 +90,5 @@ def _found(graph: WrappedGraph, check: CsrCheck, read: Sequence[NDArray[Any]]) -
 
 
 def _all_facts(session: Session, n: int, *arrays: Any) -> EntryFacts:
-    """Return all facts about the entries of checked arrays, including order and symmetry."""
+    """Return all facts about the CSR entries of checked arrays, including order and symmetry."""
     return CsrCheck(session, n, *arrays, wants_symmetry=True).run().read()[1]

@@ -1,4 +1,4 @@
-"""A kernel that checks CSR arrays on a device, which other kernels or the user have written."""
+"""A kernel that checks a graph's CSR arrays on a device, which other kernels or the user have written."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NONE = 2**32 - 1  # The value of a state word that stands for "no position".
 
 
 class CsrCheck:
-    """A kernel that checks the CSR arrays of a graph of *n* vertices.
+    """A kernel that checks the CSR arrays of a graph of *n* vertices on a device.
 
     Parameters
     ----------
@@ -81,7 +81,8 @@ class CsrCheck:
         )
 
     def run(self, begin: int = 0, end: int | None = None) -> CsrCheck:
-        """Enqueue the check of entries *begin* … *end* − 1; successive calls must check adjacent ranges in order.
+        """Enqueue the check of entries *begin* … *end* − 1 of the graph.
+        Successive calls must check adjacent ranges in order.
 
         Ranges must begin at multiples of 1,024. Columns and weights beyond *end* need not be uploaded yet.
         """
@@ -95,7 +96,8 @@ class CsrCheck:
         return [(self.state, 0, self.state.size), (self._ranges, 0, 0 if self._weights is None else self._ranges.size)]
 
     def read(self, found: Sequence[NDArray[Any]] | None = None) -> tuple[int, EntryFacts]:
-        """Wait for the check and return its results. *found* are the values of :attr:`parts`, if the caller read them.
+        """Wait for the check of the graph and return its results.
+        *found* are the values of :attr:`parts`, if already read.
 
         Returns
         -------
@@ -115,7 +117,9 @@ class CsrCheck:
         m = int(words[last : last + 2].view(np.int64)[0])
 
         def begin_of(word: str) -> int | None:
-            """Return the first position of the first block with an error of kind *word*, or ``None``."""
+            """Return the first position of the first block with an error of kind
+            *word*, or ``None`` if there is no such error.
+            """
             number = int(words[constant(word)])
             return None if number == _NONE else number * block
 

@@ -1,4 +1,4 @@
-"""Checks of the device arrays that a user passes to make a graph: their types, their sizes and their device."""
+"""Checks of the device arrays that a user passes to make a graph: their types, sizes and device."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def checked_rows(
     vertex_weights: DeviceArray | None,
     n_vertices: int | DeviceArray | None,
 ) -> int:
-    """Check the arguments of :meth:`DeviceGraph.from_arrays`, except for the entries; return n_vertices."""
+    """Check the arguments of :meth:`DeviceGraph.from_arrays`, except for the entries, and return n_vertices."""
     given = {"edge_weights": edge_weights, "vertex_weights": vertex_weights}
     weights = {name: array for name, array in given.items() if array is not None}
     counted = {"n_vertices": n_vertices} if isinstance(n_vertices, DeviceArray) else {}

@@ -27,7 +27,7 @@ from clgraph.runtime.session import Session, SessionLike, as_session
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DeviceGraph(DeviceRows):
-    """A graph in the memory of one device, which every algorithm accepts like a :class:`Graph`.
+    """A graph in the memory of one device. Every algorithm accepts it like a :class:`Graph`.
 
     :meth:`from_arrays` makes a graph from arrays that kernels have written, and :meth:`from_graph` copies a host graph.
     If an algorithm needs an array on the host, for example to list edges, the array is copied back on first use.
@@ -146,7 +146,9 @@ class DeviceGraph(DeviceRows):
         )  # fmt: skip
 
     def as_graph(self) -> Graph:
-        """Return a :class:`Graph` for algorithms. Each array is copied to the host when the host first reads it."""
+        """Return this graph as a :class:`Graph` for algorithms.
+        Each array is copied to the host when it is first read there.
+        """
         return GraphOnDevice(self)
 
     def expanded(self, k: int, first: int = 0) -> DeviceGraph:
@@ -160,7 +162,7 @@ class DeviceGraph(DeviceRows):
 
     @cached_property
     def _known(self) -> dict[str, Any]:
-        """Attributes that all graphs from :meth:`as_graph` share, so that the host gets each array only once."""
+        """Attributes that all graphs of :meth:`as_graph` share, so that each array is copied to the host only once."""
         return {"directed": self.directed, "ids": self.ids, "has_sorted_rows": self.has_sorted_rows}
 
 
@@ -255,7 +257,7 @@ class GraphOnDevice(Graph):
 
 
 def device_graph(session: Session, graph: Graph, *, weights: bool = False) -> DeviceGraph:
-    """Return *graph* on the device, with its weights if *weights*; the session caches it while *graph* exists.
+    """Return *graph* on the device, with its weights if *weights*. The session caches it while *graph* exists.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Graphs of several disjoint copies of a graph, made by kernels."""
+"""Graphs on a device that are several disjoint copies of a graph, made by kernels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def replicated(
     k: int,
     first: int = 0,
 ) -> tuple[DeviceArray, DeviceArray, DeviceArray | None]:
-    """Return the row offsets, columns and weights of *k* disjoint copies of the graph with the arrays *rows*.
+    """Return the row offsets, columns and weights of *k* disjoint copies of the graph that has the arrays *rows*.
 
     The copies are numbered one after the other. If *first* is given, they are copies *first* … *first* + *k* − 1 in a
     larger graph, and the columns are vertex numbers of the larger graph.

@@ -1,1 +1,1 @@
-"""Arrays on a device, their allocation, and copies between host and device."""
+"""Arrays on a device, the allocation of device memory, and copies between host and device."""

@@ -18,39 +18,41 @@ from clgraph.runtime.memory.staging import Staging
 
 
 class Home(Protocol):
-    """The part of the interface of :class:`clgraph.runtime.memory.memory.Memory` that arrays use."""
+    """The part of the interface of :class:`clgraph.runtime.memory.memory.Memory` that device arrays use."""
 
     commands: Commands
 
     @property
     def alignment(self) -> int:
-        """The alignment in bytes at which a view of an array must begin."""
+        """Alignment in bytes at which a view of a device array must begin."""
 
     def pieces(self, n_bytes: int) -> list[tuple[int, int]]:
-        """Return the byte ranges into which to divide a copy of *n_bytes*, so that the driver is fastest."""
+        """Return the byte ranges into which a copy of *n_bytes* is divided, so that the driver is fastest."""
 
     def staging_for(self, n_bytes: int) -> Staging | None:
-        """Return pinned chunks if they copy *n_bytes* faster than the driver does, else ``None``."""
+        """Return chunks of pinned memory if they copy *n_bytes* faster than the driver does, else ``None``."""
 
     @property
     def staging_aside(self) -> Staging:
         """Chunks of pinned memory for copies that overlap with kernels."""
 
     def check_memory(self, sizes: Mapping[str, int]) -> None:
-        """Raise :class:`DeviceMemoryError` unless buffers of these sizes (bytes) fit together."""
+        """Raise :class:`DeviceMemoryError` unless buffers of these sizes in bytes fit the device together."""
 
     def empty(self, size: int, dtype: DTypeLike) -> DeviceArray:
-        """Return a new, uninitialised array of *size* items."""
+        """Return a new, uninitialised device array of *size* items."""
 
     def read(self, *parts: tuple[DeviceArray, int, int]) -> list[NDArray[Any]]:
-        """Return items ``start:stop`` of each array as new host arrays, after one wait for all earlier work."""
+        """Return the items ``start:stop`` of each device array as new host
+        arrays, after one wait for all earlier work.
+        """
 
     def finish_copies(self, array: DeviceArray) -> None:
-        """Wait for the copies from and to *array* in the queue of transfers."""
+        """Wait for the copies from and to the device array *array* in the queue of transfers."""
 
 
 def number_type(dtype: DTypeLike) -> np.dtype[Any]:
-    """Return *dtype*; raise an :class:`InputError` unless it is a type of numbers."""
+    """Return *dtype*, or raise an :class:`InputError` unless it is a type of numbers."""
     with refusing("dtype", dtype, "a type of numbers"):
         kind = np.dtype(dtype)
         if kind.kind not in "biuf":
@@ -81,7 +83,7 @@ class DeviceArray:
         return self.size * self.dtype.itemsize
 
     def view(self, start: int = 0, stop: int | None = None, dtype: DTypeLike | None = None) -> DeviceArray:
-        """Return items ``start:stop`` as a separate array that shares this array's memory.
+        """Return the items ``start:stop`` of this device array as an array that shares its memory.
 
         Parameters
         ----------
@@ -122,13 +124,15 @@ class DeviceArray:
         return made
 
     def overlaps(self, other: DeviceArray) -> bool:
-        """Return whether the two arrays share memory."""
+        """Return whether this device array and *other* share memory."""
         ends = self._first_byte + self.nbytes, other._first_byte + other.nbytes
         is_shared = (self._parent or self) is (other._parent or other)
         return self is other or (is_shared and self._first_byte < ends[1] and other._first_byte < ends[0])
 
     def copy_from(self, source: DeviceArray) -> None:
-        """Enqueue a copy of *source*, which has the same type and is not longer, to the first items of this array."""
+        """Enqueue a copy of *source*, which has the same type and is not
+        longer, to the first items of this device array.
+        """
         self.check_part(0, source.size)
         if source.dtype != self.dtype:
             raise DeviceError(f"an array of {source.dtype} cannot be copied to one of {self.dtype}")
@@ -145,7 +149,7 @@ class DeviceArray:
             self.memory.commands.record_transfer(event)
 
     def set(self, host: NDArray[Any], *, offset: int = 0) -> None:
-        """Copy *host* to the items from *offset* on."""
+        """Copy the host array *host* to the items of this device array from *offset* on."""
         data = np.ascontiguousarray(host, self.dtype)
         self.check_part(offset, data.size)
         commands, first_byte = self.memory.commands, offset * self.dtype.itemsize
@@ -158,7 +162,9 @@ class DeviceArray:
                     commands.wait(events[-1])
 
     def get(self, start: int = 0, stop: int | None = None) -> NDArray[Any]:
-        """Return items ``start:stop`` as a new host array, waiting for all earlier work."""
+        """Return the items ``start:stop`` of this device array as a new host
+        array, after waiting for all earlier work.
+        """
         last = self.size if stop is None else stop
         # Kernels must not write to a wrapped host array, so the array can be read directly.
         if self._host is not None:
@@ -168,11 +174,11 @@ class DeviceArray:
         return host
 
     def item(self, index: int = 0) -> Any:
-        """Return one item as a Python number."""
+        """Return one item of this device array as a Python number."""
         return self.get(index, index + 1)[0].item()
 
     def fill(self, value: Any, start: int = 0, stop: int | None = None) -> cl.Event | None:
-        """Enqueue a fill of items ``start:stop`` with *value*."""
+        """Enqueue a command that sets the items ``start:stop`` of this device array to *value*."""
         last = self.size if stop is None else stop
         self.check_part(start, last - start)
         if last == start:
@@ -186,12 +192,12 @@ class DeviceArray:
         return event
 
     def check_part(self, start: int, count: int) -> None:
-        """Raise a :class:`DeviceError` unless the array has *count* items from item *start* on."""
+        """Raise a :class:`DeviceError` unless this device array has *count* items from item *start* on."""
         if start < 0 or count < 0 or start + count > self.size:
             raise DeviceError(f"items {start}:{start + count} of a device array of {self.size}")
 
     def release(self) -> None:
-        """Release the memory now, before the last reference to the array is gone. A view only drops its reference."""
+        """Release the array's device memory now, before its last reference is gone. A view only drops its reference."""
         self.memory.finish_copies(self)
         self._leave_host()
         if self._parent is None:

@@ -1,4 +1,4 @@
-"""The Memory class, which allocates, shares and reads the arrays of one device."""
+"""The Memory class, which allocates, shares and reads the device arrays of one session."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ _LINE_BYTES, _MANY_LINES = 64, 1 << 17
 
 
 def available_bytes(facts: DeviceFacts) -> int:
-    """Return how many bytes new buffers may take. On a CPU device, the free memory of the host limits this number."""
+    """Return the number of bytes that new buffers may take. On a CPU device, the host's free memory limits it."""
     if not facts.is_cpu:
         return int(0.95 * facts.global_mem_bytes)
     return int(0.95 * min(facts.global_mem_bytes, free_bytes()))
 
 
 class Memory:
-    """The memory of one device: allocation, wrapping of host arrays, and copies.
+    """The memory of one device: allocation of arrays, use of host arrays in place, and copies.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class Memory:
 
     @cached_property
     def _shares_memory(self) -> bool:
-        """Whether kernels can access all host memory by its address.
+        """True if kernels can access all host memory by its address.
 
         Intel's CPU runtime can, and would otherwise copy host arrays that are not aligned.
         """
@@ -82,11 +82,11 @@ class Memory:
 
     @cached_property
     def alignment(self) -> int:
-        """The alignment in bytes at which a view of an array must begin (see :meth:`DeviceArray.view`)."""
+        """Alignment in bytes at which a view of a device array must begin (see :meth:`DeviceArray.view`)."""
         return max(64, int(self.commands.device.mem_base_addr_align) // 8)
 
     def check_memory(self, sizes: Mapping[str, int]) -> None:
-        """Raise :class:`DeviceMemoryError` unless buffers of these sizes (bytes) fit together."""
+        """Raise :class:`DeviceMemoryError` unless buffers of these sizes in bytes fit the device together."""
         name, largest = max(sizes.items(), key=lambda item: item[1])
         if largest > self.commands.facts.max_alloc_bytes:
             raise DeviceMemoryError(
@@ -111,11 +111,14 @@ class Memory:
 
     @property
     def allocated_bytes(self) -> int:
-        """The number of bytes that this thread has allocated so far, including memory that was freed again."""
+        """Number of bytes of device memory that this thread has allocated so
+        far, including memory that was freed again.
+        """
         return self.commands.recording.allocated_bytes
 
     def upload(self, host: NDArray[Any], *, in_place: bool = False) -> DeviceArray:
-        """Copy *host* to the device; a CPU device uses it without a copy if it is read-only and aligned to 64 bytes.
+        """Copy *host* to the device. A CPU device uses *host* without a copy
+        if it is read-only and aligned to 64 bytes.
 
         Kernels must not write to the result. With *in_place*, a CPU device uses *host* without a copy if it is
         contiguous and aligned to 16 bytes, and the caller must not change it meanwhile.
@@ -134,7 +137,7 @@ class Memory:
         return array
 
     def share(self, host: NDArray[Any], *, read_only: bool = False) -> DeviceArray:
-        """Return *host* as a device array. Kernels on a CPU read and write *host* in place.
+        """Return the host array *host* as a device array. Kernels on a CPU read and write *host* in place.
 
         The host must call :meth:`settle` before it reads the results. If *read_only*, kernels must not write to the
         array, and *host* is copied if it is not aligned.
@@ -162,7 +165,7 @@ class Memory:
         return DeviceArray(self, buffer, host.dtype, host.size, host)
 
     def settle(self, *shared: DeviceArray) -> None:
-        """Wait for all earlier work, and make the results of kernels in *shared* arrays visible to the host."""
+        """Wait for all earlier work, and make the results that kernels wrote to *shared* arrays visible to the host."""
         with self.commands.driver, typed_errors("sharing memory with the host"):
             mapped: list[Any] = [
                 cl.enqueue_map_buffer(
@@ -176,12 +179,14 @@ class Memory:
                 view.base.release(self.commands.queue)
 
     def staging_for(self, n_bytes: int) -> Staging | None:
-        """Return pinned chunks if they copy *n_bytes* faster than the driver does, else ``None``. CPUs have none."""
+        """Return chunks of pinned memory if they copy *n_bytes* faster than the
+        driver does, else ``None``. CPUs have none.
+        """
         return self._staging if n_bytes >= LEAST_BYTES else None
 
     @property
     def staging_aside(self) -> Staging:
-        """Chunks of pinned memory for copies that overlap with kernels. The chunks are made on first use.
+        """Chunks of pinned memory for copies that overlap with kernels. They are made on first use.
 
         A thread that waits for copies through these chunks does not block other threads' calls of the driver.
         """
@@ -191,12 +196,12 @@ class Memory:
             return self._staging_aside
 
     def pieces(self, n_bytes: int) -> list[tuple[int, int]]:
-        """Return the byte ranges into which to divide a copy of *n_bytes*, so that the driver is fastest."""
+        """Return the byte ranges into which a copy of *n_bytes* is divided, so that the driver is fastest."""
         whole = n_bytes - n_bytes % _LINE_BYTES if self._copies_lines and n_bytes >= _MANY_LINES else 0
         return [(first, last) for first, last in ((0, whole), (whole, n_bytes)) if first < last]
 
     def empty(self, size: int, dtype: DTypeLike) -> DeviceArray:
-        """Return a new, uninitialised array of *size* items."""
+        """Return a new, uninitialised device array of *size* items."""
         check_fork()
         size = checked_count("size", size, 2**62, least=0)
         kind = number_type(dtype)
@@ -212,13 +217,15 @@ class Memory:
             return DeviceArray(self, buffer, kind, size)
 
     def zeros(self, size: int, dtype: DTypeLike) -> DeviceArray:
-        """Return a new array of *size* zeros."""
+        """Return a new device array of *size* zeros."""
         array = self.empty(size, dtype)
         array.fill(0)
         return array
 
     def read(self, *parts: tuple[DeviceArray, int, int]) -> list[NDArray[Any]]:
-        """Return items ``start:stop`` of each array as new host arrays, after one wait for all earlier work."""
+        """Return the items ``start:stop`` of each device array as new host
+        arrays, after one wait for all earlier work.
+        """
         hosts: list[NDArray[Any]] = []
         events: list[cl.Event] = []
         # Positions in *hosts* of the arrays that lie in the pinned page.
@@ -248,11 +255,11 @@ class Memory:
         return hosts
 
     def finish_copies(self, array: DeviceArray) -> None:
-        """Wait for the copies from and to *array* in the queue of transfers."""
+        """Wait for the copies from and to the device array *array* in the queue of transfers."""
         self.transfers.finish(array)
 
     def free_held(self) -> None:
-        """Free the memory that the pool holds for later arrays."""
+        """Free the device memory that the pool holds for later arrays."""
         self._pool.free_held()
         if self._pinned is not None:
             self._pinned.release()

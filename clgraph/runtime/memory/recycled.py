@@ -42,7 +42,7 @@ _n_forks = 0  # Number of times that this process was forked.
 
 
 class Pages:
-    """Whole pages of memory that hold one result array after another."""
+    """Whole pages of host memory that hold one result array after another."""
 
     def __init__(self, n_bytes: int) -> None:
         whole = np.empty(n_bytes + mmap.PAGESIZE, np.uint8)
@@ -55,7 +55,9 @@ class Pages:
         self._n_forks = _n_forks
 
     def fits(self, n_bytes: int) -> bool:
-        """Return whether *n_bytes* fit and use at least half of the memory, and count the misfits in a row."""
+        """Return whether an array of *n_bytes* fits and uses at least half of these pages.
+        Misfits in a row are counted.
+        """
         size = self.bytes.size
         fits = n_bytes <= size <= 2 * n_bytes
         self._n_passed = 0 if fits else self._n_passed + 1
@@ -63,7 +65,7 @@ class Pages:
 
     @property
     def may_wait(self) -> bool:
-        """Whether to keep this memory for a later result.
+        """True if these pages are to be kept for a later result.
 
         Memory is dropped if several results in a row did not fit into it. Memory must also be dropped after a fork,
         because the child process shares the pages, and a device that has pinned them might write to the child's pages.
@@ -72,12 +74,12 @@ class Pages:
 
 
 def empty(size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return an uninitialised array, in the memory of a deleted array if possible."""
+    """Return an uninitialised host array, in the memory of a deleted array if possible."""
     return lent(size, dtype)[0]
 
 
 def lent(size: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], Pages | None]:
-    """Return an uninitialised array, and its memory (or ``None`` if the memory will not be recycled)."""
+    """Return an uninitialised host array and its memory pages, or ``None`` for pages that will not be recycled."""
     n_bytes = size * dtype.itemsize
     if n_bytes < _MIN_BYTES:
         return np.empty(size, dtype), None
@@ -123,7 +125,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class Pinned:
-    """The memory that is pinned for one OpenCL context: recycled memory, and a page for each thread.
+    """Host memory that is pinned for one OpenCL context: recycled memory, and a page for each thread.
 
     Memory is pinned by making an OpenCL buffer of it. Any thread may drop the memory at any time. Its buffer is
     released later, before the next buffer is made.
@@ -134,7 +136,7 @@ class Pinned:
         self._buffers: dict[weakref.ref[Pages], cl.Buffer | None] = {}
 
     def holds(self, memory: Pages | None) -> bool:
-        """Return whether *memory* is pinned. If *memory* has been used often enough, pin it first.
+        """Return whether *memory* is pinned. If *memory* has been used often enough, it is pinned first.
 
         Memory is not pinned for a second context, because drivers may refuse this.
         """
@@ -149,7 +151,7 @@ class Pinned:
         return self._buffers[key] is not None
 
     def release(self) -> None:
-        """Release the OpenCL buffers whose host memory has been deleted."""
+        """Release the OpenCL buffers that pin host memory which has been deleted."""
         for gone in [each for each in self._buffers if each() is None]:
             del self._buffers[gone]
 
@@ -171,7 +173,7 @@ class Pinned:
 
 
 def ask_for_huge_pages(queue: cl.CommandQueue, buffer: Any, n_bytes: int) -> None:
-    """Ask the system to put *buffer* of a CPU device into huge pages, if the system has huge pages.
+    """Ask the operating system to put the *buffer* of a CPU device into huge pages, if the system has huge pages.
 
     Pages of the buffer that are mapped already stay as they are.
 

@@ -48,7 +48,7 @@ _Tasks: TypeAlias = "SimpleQueue[tuple[NDArray[np.uint8], NDArray[np.uint8], thr
 
 
 class _Copiers:
-    """A fixed pool of threads that copy between host arrays. It keeps a list of the unfinished parts of a transfer.
+    """A fixed pool of threads that copy between host arrays, with a list of the unfinished parts of a transfer.
 
     Slices arrive through a SimpleQueue, and a lock per slice signals that the slice is done. Both are implemented in C.
     Futures take many steps under Python's GIL, and the bus would be idle meanwhile.
@@ -65,7 +65,7 @@ class _Copiers:
         weakref.finalize(self, _stop, self._tasks, n_threads)
 
     def submit(self, target: NDArray[np.uint8], source: NDArray[np.uint8] | None = None) -> None:
-        """Let the threads copy *source* to *target*. Without *source*, let the threads touch each page of *target*."""
+        """Let the threads copy *source* to *target*, or without *source*, touch each page of *target*."""
         ends: list[threading.Lock] = []
         self._parts.append(ends)
         step = -(-target.size // _SLICES)
@@ -79,7 +79,7 @@ class _Copiers:
             ends.append(end)
 
     def wait(self) -> None:
-        """Wait for the oldest unfinished part."""
+        """Wait for the oldest unfinished part of the transfer."""
         for end in self._parts[0]:
             with end:
                 pass
@@ -106,7 +106,7 @@ def _stop(tasks: _Tasks, n_threads: int) -> None:
 
 
 class Staging:
-    """The chunks of pinned memory for one device, and the threads that copy to and from the chunks.
+    """Chunks of pinned memory for one device, and the threads that copy to and from the chunks.
 
     Chunks and threads are made on first use, by the thread that holds the lock. This is necessary because since Python
     3.12, two threads that read a ``cached_property`` at once may each compute it and get different objects. The copying
@@ -164,11 +164,11 @@ class Staging:
         return event
 
     def upload(self, buffer: Any, first_byte: int, host: NDArray[Any]) -> None:
-        """Copy contiguous *host* to *buffer* from *first_byte* on; *host* may change afterwards."""
+        """Copy the contiguous host array *host* to *buffer* from *first_byte* on. *host* may change afterwards."""
         self.upload_all([(buffer, first_byte, host)])
 
     def upload_all(self, copies: Sequence[_Copy], then: Callable[[int, int], object] | None = None) -> None:
-        """Copy several arrays as :meth:`upload` does, without a pause between them.
+        """Copy several host arrays to the device as :meth:`upload` does, without a pause between them.
 
         If *then* is given, the copies are in the queue for copies, so that kernels can run meanwhile. ``then(start,
         stop)`` is called for successive ranges of bytes of the last array, which begin at multiples of half a chunk.
@@ -220,7 +220,9 @@ class Staging:
             hold(self._commands, kernels, queue)
 
     def read(self, buffer: Any, first_byte: int, host: NDArray[Any]) -> None:
-        """Fill contiguous *host* with the bytes of *buffer* from *first_byte* on, after all earlier work."""
+        """Fill the contiguous host array *host* with the bytes of *buffer*
+        from *first_byte* on, after all earlier work.
+        """
         parts, coming = _parts(host), list[cl.Event]()
 
         with self._copying("copying from the device") as (chunks, copiers):
@@ -250,7 +252,7 @@ class Staging:
 
 
 def _parts(host: NDArray[Any]) -> list[tuple[int, NDArray[np.uint8]]]:
-    """Return the bytes of *host* in parts, each with its position. A part fits into a chunk."""
+    """Return the bytes of *host* in parts, each with its position. A part fits into a chunk of pinned memory."""
     whole = host.reshape(-1).view(np.uint8)
     size = CHUNK_BYTES if whole.size >= _FEW_CHUNKS * CHUNK_BYTES else CHUNK_BYTES // 2
     return [(start, whole[start : start + size]) for start in range(0, whole.size, size)]

@@ -15,7 +15,7 @@ from clgraph.runtime.memory.arrays import DeviceArray, Home, enqueue_copies, num
 
 
 class Transfer:
-    """A copy in progress.
+    """A copy in progress between a host array and a device array.
 
     Attributes
     ----------
@@ -31,18 +31,18 @@ class Transfer:
 
     @property
     def is_done(self) -> bool:
-        """Whether the copy has ended, successfully or not."""
+        """True if the copy has ended, successfully or not."""
         with self._commands.driver:
             return bool(self.event.command_execution_status <= cl.command_execution_status.COMPLETE)
 
     def before_kernels(self) -> DeviceArray:
-        """Make all later kernels wait for the copy, and return the device array. The host does not wait."""
+        """Make all later kernels wait for this copy, and return its device array. The host does not wait."""
         with self._commands.driver, typed_errors("ordering kernels after a transfer"):
             cl.enqueue_barrier(self._commands.queue, wait_for=[self.event])
         return self.array
 
     def wait(self) -> NDArray[Any]:
-        """Wait until the copy has ended, and return the host array.
+        """Wait until this copy has ended, and return its host array.
 
         Raises
         ------
@@ -57,7 +57,7 @@ class Transfer:
 
 
 class Transfers:
-    """The copies between the host and one device that run in a queue of their own, beside the kernels.
+    """The copies between the host and one device that run in a queue of their own, at the same time as kernels.
 
     A copy keeps its array alive until it has ended. Otherwise the pool could give the memory to a new array, which
     kernels could write at once, because they are in another queue. For the same reason, :meth:`upload` does not take
@@ -71,11 +71,13 @@ class Transfers:
 
     @property
     def queue(self) -> cl.CommandQueue:
-        """The command queue of the copies. It is created on first use."""
+        """The command queue of the copies, which is created on first use."""
         return self.commands.copy_queue
 
     def upload(self, host: NDArray[Any]) -> Transfer:
-        """Start a copy of *host* to a new device array. *host* must not change before the copy has ended."""
+        """Start a copy of the host array *host* to a new device array.
+        *host* must not change before the copy has ended.
+        """
         check_fork()
         data = np.ascontiguousarray(checked_array("host", host))
         n_bytes = max(1, data.size) * number_type(data.dtype).itemsize
@@ -87,7 +89,7 @@ class Transfers:
     def read(
         self, array: DeviceArray, start: int = 0, stop: int | None = None, *, after: cl.Event | None = None
     ) -> Transfer:
-        """Start a copy of items ``start:stop`` of *array* to a new host array, which :meth:`Transfer.wait` returns.
+        """Start a copy of the items ``start:stop`` of *array* to a new host array, which :meth:`Transfer.wait` returns.
 
         The copy starts when *after* has ended, by default when all kernels enqueued so far have ended. No kernel may
         write to these items before the copy has ended.
@@ -97,7 +99,7 @@ class Transfers:
         return self._begin(array, np.empty(last - start, array.dtype), start, self._earlier(after), to_host=True)
 
     def finish(self, array: DeviceArray | None = None) -> None:
-        """Wait for all copies, or only for copies from and to *array*."""
+        """Wait for all copies, or only for the copies from and to *array*."""
         with self._lock:
             waited_for = [each for each in self._in_flight if array is None or each.array.overlaps(array)]
         for transfer in waited_for:

@@ -1,1 +1,1 @@
-"""Kernel sources, compiled programs, launches, and compiler caches."""
+"""Kernel sources, compiled programs, launches of kernels, and compiler caches."""

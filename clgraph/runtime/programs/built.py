@@ -1,4 +1,4 @@
-"""The Programs class, which builds each program of a device once."""
+"""The Programs class, which builds each program of kernels of a device once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clgraph.runtime.programs.source import known_to
 
 
 class Programs:
-    """The programs of one device; a kernel file is built once for each set of definitions that it uses.
+    """The compiled programs of one device. A kernel file is built once for each set of definitions that it uses.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Programs:
         self._lock = threading.RLock()
 
     def get(self, source: str, defines: Mapping[str, int | str]) -> Program:
-        """Return kernel file *source* built with *defines*, which must include ``WG_SIZE``."""
+        """Return the kernel file *source* as a program, compiled with *defines*, which must include ``WG_SIZE``."""
         asked = (source, *sorted(defines.items()))
         with self._lock:
             # Requests with different definitions may need the same program.

@@ -1,4 +1,4 @@
-"""The caches of PoCL and pyopencl, the lock that a process holds while it builds programs, and notices of long builds.
+"""The caches of PoCL and pyopencl, the lock that a process holds while it compiles, and notices of long compilations.
 
 A process that dies while compiling leaves a damaged cache, which crashes every later process (seen with
 PoCL). So a process puts a marker into the cache while it compiles. If a later process finds an old marker,
@@ -38,7 +38,7 @@ _used: dict[Path, int] = {}
 
 
 def pocl_cache() -> Path:
-    """Return the directory for PoCL's cache of kernels, and mark it as used by this process."""
+    """Return the directory for PoCL's cache of kernels, and mark the directory as used by this process."""
     # Each target processor gets its own directory, because PoCL's own cache keys do not contain this processor.
     # PoCL's cache keys contain the processor that LLVM names, which may differ from the target processor.
     target = processor_of_builtins() or platform.machine()
@@ -56,7 +56,7 @@ def pocl_cache() -> Path:
 
 
 def use(path: Path) -> None:
-    """Protect the cache *path* from removal while this process runs, and put this process's build markers into it."""
+    """Protect the cache directory *path* from removal while this process runs, and put build markers into it."""
     # The system closes a file descriptor at exit, and Python does not warn about it, as it would about a file object.
     with contextlib.suppress(OSError):  # The directory cannot be written, or the file system has no locks.
         handle = os.open(path / "in-use", os.O_CREAT | os.O_WRONLY, 0o666)
@@ -68,7 +68,7 @@ def use(path: Path) -> None:
 
 
 def program_cache() -> str:
-    """Return the directory for pyopencl's cache of program binaries.
+    """Return the directory for pyopencl's cache of compiled programs.
 
     Each version of Python has its own directory, because the binaries are pickled.
     """
@@ -102,7 +102,7 @@ def _generations(target: str) -> list[Path]:
 
 
 def remove_unused(paths: list[Path] | None = None, *, but: Path | None = None) -> None:
-    """Remove those caches among *paths* (by default all) that no process uses. The caller must hold the build lock."""
+    """Remove the caches among *paths* (by default all) that no process uses. The caller must hold the build lock."""
     for path in list(cache_root().glob("pocl/*")) if paths is None else paths:
         if path == but:
             continue

@@ -66,7 +66,7 @@ class _Macro:
 
 
 class Declarations:
-    """The kernels, types and constants that a build input declares.
+    """The kernels, types and constants that the text of a program declares.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class Declarations:
             self._declare(self._expand(statement))
 
     def constant(self, expression: str) -> int:
-        """Return the integer value of *expression*, in which macros have their values at the end of the source.
+        """Return the integer value of *expression*, in which macros have their values at the end of the kernel source.
 
         Raises
         ------
@@ -101,7 +101,7 @@ class Declarations:
         return value
 
     def _statements(self, text: str) -> Iterator[str]:
-        """Yield the typedefs, and the kernels' declarations without bodies."""
+        """Yield the typedefs of a kernel source, and the declarations of its kernels without bodies."""
         started = ""
         for line in self._active_lines(_COMMENT.sub(" ", text).replace("\\\n", " ")):
             if not started and not self._declares(line):
@@ -123,7 +123,7 @@ class Declarations:
         return word[0] in ("KERNEL", "__kernel", "typedef") or (macro is not None and "KERNEL" in macro.body)
 
     def _active_lines(self, text: str) -> Iterator[str]:
-        """Yield the lines that no condition excludes, and process the directives."""
+        """Yield the lines of a kernel source that no ``#if`` excludes, and process the directives."""
         # For each open condition, whether it holds, or None if another of its branches was taken.
         active: list[bool | None] = []
         for line in map(str.strip, text.splitlines()):
@@ -197,12 +197,14 @@ class Declarations:
 
 @lru_cache(maxsize=256)
 def read_declarations(text: str) -> Declarations:
-    """Return the declarations in *text*, the whole build input of a program."""
+    """Return the kernels, types and constants that *text* declares, the whole compiler input of a program."""
     return Declarations(text)
 
 
 def _evaluate(expression: str) -> int | None:
-    """Return the value of an integer expression; unknown names count as 0, as in the preprocessor."""
+    """Return the value of an integer *expression* of a kernel file.
+    Unknown names count as 0, as in the preprocessor.
+    """
     text = _WORD.sub(_as_python, expression)
     for pattern, word in _PYTHON:
         text = pattern.sub(word, text)

@@ -1,4 +1,4 @@
-"""A workaround that makes PoCL wheels compile kernels for the processor for which PoCL's built-ins were compiled.
+"""A workaround for PoCL wheels: kernels must be compiled for the processor that PoCL's built-ins were compiled for.
 
 A PoCL made for distribution ("DISTRO" in its version) contains its built-ins (built-in functions) compiled for several
 processors, and picks among them by features. Versions before 5 nevertheless compile kernels for
@@ -40,7 +40,7 @@ _names: list[ctypes.Array[ctypes.c_char]] = []
 
 @lru_cache(maxsize=1)
 def processor() -> dict[str, str]:
-    """Return the first processor's fields in ``/proc/cpuinfo``; on other systems, only a ``model name``."""
+    """Return the fields of the first processor in ``/proc/cpuinfo``; on other systems, only a ``model name``."""
     try:
         with open("/proc/cpuinfo", encoding="ascii", errors="replace") as lines:
             fields = (line.partition(":") for line in takewhile(str.strip, lines))
@@ -50,12 +50,12 @@ def processor() -> dict[str, str]:
 
 
 def processor_features() -> frozenset[str]:
-    """Return the features of the processor, as the Linux kernel names them; empty if they are not known."""
+    """Return the features of the host's processor, as the Linux kernel names them; empty if they are not known."""
     return frozenset(processor().get("flags", "").split())
 
 
 def processor_of_builtins() -> str | None:
-    """Return LLVM's name of the processor whose built-ins PoCL picks, or ``None`` if it is unknown or not x86-64."""
+    """Return LLVM's name of the processor whose built-ins PoCL picks; ``None`` if it is unknown or not x86-64."""
     features = processor_features()
     if platform.machine() != "x86_64" or not features:
         return None
@@ -63,13 +63,13 @@ def processor_of_builtins() -> str | None:
 
 
 def needs_name(device: cl.Device) -> bool:
-    """Return whether PoCL's *device* may compile kernels for another processor than the built-ins' processor."""
+    """Return whether PoCL's *device* may compile kernels for another processor than its built-ins' processor."""
     version = re.search(r"PoCL (\d+).*\bDISTRO\b", device.platform.version)
     return version is not None and int(version[1]) < 5
 
 
 def name_processor(device: cl.Device) -> str | None:
-    """Let PoCL's *device* compile for the processor of the built-ins; return the replaced processor name, if any."""
+    """Let PoCL's *device* compile for the processor of its built-ins. Return the replaced processor name, if any."""
     target = processor_of_builtins()
     if target is None or not needs_name(device):
         return None

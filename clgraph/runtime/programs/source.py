@@ -29,14 +29,16 @@ def kernel_root() -> Path:
 
 
 def build_input(name: str, values: Mapping[str, int | str]) -> str:
-    """Return the text for the OpenCL compiler: *values* as definitions, then kernel file *name* with its includes."""
+    """Return the text for the OpenCL compiler: *values* as definitions,
+    then the kernel file *name* with its includes.
+    """
     # The definitions are in the text, because compilers differ in how options with blanks or brackets are quoted.
     words = ((key, int(value) if isinstance(value, bool) else value) for key, value in sorted(values.items()))
     return "".join(f"#define {key} {value}\n" for key, value in words) + flatten(name)
 
 
 def known_to(name: str, values: Mapping[str, int | str]) -> dict[str, int | str]:
-    """Return those *values* whose names occur in kernel file *name*. Other values do not change the program."""
+    """Return those *values* whose names occur in the kernel file *name*. Other values do not change the program."""
     words, seen = _words(name), dict[str, int | str]()
     defined = {key: key.partition("(")[0] for key in values}  # The names of the macros without their parameters.
     while new := {key: value for key, value in values.items() if defined[key] in words and key not in seen}:
@@ -66,7 +68,7 @@ def name_places(log: str, text: str) -> str:
 
 @lru_cache(maxsize=256)
 def flatten(name: str) -> str:
-    """Return the text of kernel file *name* with each include expanded once.
+    """Return the text of the kernel file *name* with each include expanded once.
 
     ``#line`` directives make compiler messages name the original files.
     """
