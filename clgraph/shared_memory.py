@@ -20,11 +20,11 @@ from numpy.typing import DTypeLike, NDArray
 
 from clgraph.errors import HostMemoryError
 
-# Bytes. In a block of shared memory that holds several arrays, each array begins at a multiple of this number.
+# In a block of shared memory that holds several arrays, each array begins at a multiple of 128 bytes.
 _ALIGNMENT = 128
 # At most 1 GiB of unused blocks, and at most 16 unused blocks, are kept for later arrays.
 _MAX_SPARE_BYTES, _MAX_SPARE = 1 << 30, 16
-# Bytes. The size of a block is a multiple of this number, so that later arrays of a similar size fit into the block.
+# The size of a block is a multiple of 64 KiB, so that later arrays of a similar size fit into the block.
 _STEP_BYTES = 1 << 16
 
 

@@ -39,7 +39,7 @@ def cache_root() -> Path:
     If the cache directory cannot be written, return a directory that is removed when this process ends. If nothing can
     be written, return a path that does not exist, so that reading and writing caches raises an :class:`OSError`.
     """
-    # The import is inside the function, because programs that cache nothing do not need this package.
+    # The import is inside the function, because programs that cache nothing do not need platformdirs.
     from platformdirs import user_cache_path
 
     try:

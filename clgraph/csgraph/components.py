@@ -65,6 +65,6 @@ def connected_components(
         if matrix is not None and not is_faster_on_host(ALGORITHM, as_problem(matrix), session, strategy):
             found = components(matrix, session=session, strategy=strategy)
             return (found.n_components, found.labels) if return_labels else found.n_components
-        # scipy would convert the user's matrix to CSR once more, so it gets the CSR matrix that exists.
+        # The CSR matrix that exists is passed on, because scipy would convert the user's matrix to CSR once more.
         csgraph = csgraph if matrix is None else matrix
     return scipy_components(csgraph, directed, connection, return_labels)

@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import shortest_path as scipy_shortest_path
 from clgraph.csgraph.searches import searched
 from clgraph.runtime.session import SessionLike
 
-# With at least this number of edges per pair of vertices, scipy's method "auto" picks Floyd-Warshall.
+# With a quarter edge or more per pair of vertices, scipy's method "auto" picks Floyd-Warshall.
 _DENSE_SHARE = 0.25
 
 

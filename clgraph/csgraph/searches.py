@@ -16,7 +16,7 @@ from clgraph.csgraph.inputs import as_csr, checked, has_finite_weights, is_faste
 from clgraph.data.graphs.graph import Graph
 from clgraph.runtime.session import SessionLike
 
-# A search of scipy takes 2 times its time if it also returns predecessors (measured on a CPU: 1.3 to 2.4 times).
+# A search of scipy takes 2 times its usual time if it also returns predecessors (measured: 1.3 to 2.4 times).
 _PREDECESSORS_FACTOR = 2.0
 
 
@@ -65,7 +65,7 @@ def searched(
         matrix = type(matrix)((np.ones(matrix.nnz, bool), matrix.indices, matrix.indptr), shape=matrix.shape)
     graph: Any = matrix if directed else undirected(matrix)
     shape = (n,) if min_only else (*np.shape(sources if indices is None else indices), n)
-    # All searches share this Graph, so the matrix is converted and uploaded only once.
+    # All searches share one Graph, so the matrix is converted and uploaded only once.
     if not min_only and sources.size > 1:
         graph = Graph.from_scipy(graph, directed=directed)
     search = _Search(graph, is_weighted, limit, return_predecessors, session, strategy)

@@ -24,7 +24,7 @@ from clgraph.data.graphs.wrapped import WrappedGraph
 from clgraph.runtime.session import SessionLike
 
 # Seconds per entry of an asymmetric matrix to add the reverse entries and to find the trees' edges in the matrix.
-# Adding the reverse entries of a matrix of 940,000 entries, and finding the trees' edges in it, took 45 ms.
+# For a matrix of 940,000 entries, adding the reverse entries and finding the trees' edges took 45 ms.
 _SECONDS_PER_REVERSE = 4e-8
 
 
@@ -67,7 +67,7 @@ def minimum_spanning_tree(
     matrix = None if is_left_to_scipy(csgraph, session, strategy) else as_csr(csgraph)
     if matrix is None:
         return scipy_tree(csgraph, overwrite)
-    # scipy would convert the user's matrix to CSR once more, so it gets the CSR matrix that exists.
+    # The CSR matrix that exists is passed on, because scipy would convert the user's matrix to CSR once more.
     given = csgraph if issparse(csgraph) else matrix
     is_symmetric = looks_symmetric(matrix)
     more = {} if is_symmetric else {"device_factor": 2.0, "added_seconds": _SECONDS_PER_REVERSE * matrix.nnz}
@@ -84,7 +84,7 @@ def minimum_spanning_tree(
     tree = coo_array((weights.astype(np.float64), (rows, columns)), shape=matrix.shape).tocsr()
     tree.eliminate_zeros()
     like = type(csgraph)((1, 1)) if issparse(csgraph) else np.zeros((1, 1))
-    # The tree has the class that the installed version of scipy returns for an input of this class.
+    # The answer has the class that the installed version of scipy returns for an input of this class.
     return type(scipy_tree(like))(tree)
 
 

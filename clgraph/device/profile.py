@@ -18,7 +18,7 @@ from clgraph.errors import InputError
 SCHEMA_VERSION = 1
 ALL_DEVICES_ATOMICS = ("add_int32", "min_int32", "cmpxchg_int32")
 HOST_WAYS = ("scan", "traverse", "union", "heap", "sort")
-# Each curve caches up to this number of interpolated rates, because many phases have the same working set.
+# Each curve caches up to 1024 interpolated rates, because many phases have the same working set.
 _MAX_CACHED = 1 << 10
 # Largest accepted rate: far above any real device's rate, yet the product of two rates stays finite.
 _MAX_RATE = 1e30

@@ -43,7 +43,7 @@ __all__ = [
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        # Only the estimator SGDMatrixFactorization is imported late, because it needs scikit-learn.
+        # The estimator SGDMatrixFactorization is imported late, because the import needs scikit-learn.
         if name != "SGDMatrixFactorization":
             raise AttributeError(f"module 'clgraph.distributed' has no attribute {name!r}")
         from clgraph.distributed.factorization import SGDMatrixFactorization

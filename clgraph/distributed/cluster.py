@@ -18,7 +18,7 @@ from clgraph.runtime.discovery.selection import select_device
 
 _LOOPBACK = "127.0.0.1"
 _QUIET = logging.WARNING
-# These environment variables limit the number of threads of PoCL and of Intel's CPU runtime.
+# Environment variables that limit the number of threads of PoCL and of Intel's CPU runtime.
 _UNITS = ("POCL_MAX_PTHREAD_COUNT", "CL_CONFIG_CPU_TBB_NUM_WORKERS")
 
 

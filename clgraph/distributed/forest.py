@@ -27,7 +27,7 @@ from clgraph.errors import GraphError
 from clgraph.runtime.session import Session
 
 _BITS = 8  # Number of bits in a byte of a packed bitmap.
-# Heavier edges are ruled out by the components that each of these shares of a forest's lightest edges connects.
+# Shares of a forest's lightest edges. The components that each share connects are used to rule out heavier edges.
 _SHARES = (0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 
 

@@ -32,7 +32,7 @@ from clgraph.runtime.session import Session, as_session
 
 _T = TypeVar("_T")
 _one_at_a_time = threading.Lock()
-# A wait for results asks the scheduler in this interval which workers still exist.
+# While results are awaited, Dask's scheduler is asked once per second which workers still exist.
 _LOOK_SECONDS = 1.0
 # Number of attempts to describe the workers. Dask, too, gives up a task after it has lost 3 workers.
 _DESCRIBE_ATTEMPTS = 3

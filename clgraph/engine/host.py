@@ -22,7 +22,7 @@ _VERTEX_BYTES, _LINE_BYTES = 16.0, 64.0  # A search keeps 16 bytes of data per v
 # Assumed share of all vertices' data that a search of a small graph without statistics touches at a time.
 # The assumed share lies between the measured shares for random vertex numberings and for meshes.
 _USUAL_REACH = 0.25
-# The locality of a graph with fewer vertices + entries than this is not sampled.
+# The locality of a graph of less than 2^15 vertices and entries is not sampled.
 # For searches, the least size for sampling is the larger UNLOOKED, because other algorithms take longer per entry.
 _CACHED = 1 << 15
 # A search costs 0.6 items for each entry beyond two per vertex, because most of these entries lead to a seen vertex.
@@ -30,7 +30,7 @@ _SAVED, _PROBED_DEGREE = 0.4, 2
 # A search of a mesh has a front of about √n vertices. Its data take 800 bytes × √n × 2 ** (1.3 × mean log2 distance).
 # Graphs of at most 2 entries per vertex are trees, which are assumed to be numbered level by level.
 _FRONT_BYTES, _FRONT_POWER, _EDGES_OF_TREES = 800.0, 1.3, 2
-# The size of a search front's data is reduced by this number in its formula, for data already in the cache.
+# The amount that is subtracted from the size of a search front's data, because some data are in the cache.
 # Unions subtract 1 for data in the cache, because scipy has just transposed the matrix. Searches subtract 0.
 _NEAR_FRONT = {"traverse": 0.0, "union": 1.0}
 _TAKEN_AS_IT_IS = np.dtype(np.int32), np.dtype(np.int32), np.dtype(np.float64)  # offsets, columns, values

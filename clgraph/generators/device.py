@@ -16,7 +16,7 @@ from clgraph.runtime.graphs.device_graph import DeviceGraph
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
-# A device can sort at most this number of entries, because the offsets are int32.
+# A device can sort less than 2^31 - 2^16 entries, because the row offsets are int32.
 _MAX_ENTRIES = 2**31 - 2**16 - 1
 # Largest number of work-groups per compute unit, on CPUs (True) and on GPUs (False).
 _GROUPS = {True: 4, False: 32}

@@ -66,7 +66,7 @@ class _RandomEdges:
     key: tuple[int, int]
     kernel: str
     edges_per_item: int  # Number of edges that one work-item draws.
-    # The host draws CHUNK / chunk_share edges at a time, so that their random words fit the cache.
+    # The host draws CHUNK / chunk_share edges at a time, so that the edges' random words fit the cache.
     chunk_share = 1
 
     def graph(self, session: SessionLike) -> Graph:

@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 from clgraph.hetero.policies import Greedy, Guided, Member, MinMin, Policy, Range, Static, split
 
 _AGREE = 0.02  # Two rounds agree if no device's share of the items differs by more than this between them.
-# A CPU takes work for at least this time from its buffer, and a device steals at least this, so that a launch pays off.
+# Least time of work that a CPU takes from its buffer, or that a device steals, so that a launch pays off.
 _LEAST_SECONDS = 2e-3
 # Devices' shares are learned anew after a round in which one device was busy for 1.25 times another device's time.
 # Devices' shares are also learned anew after a round that took 1.25 times the fastest round's time per item.
 _THAW = 1.25
-# A round that takes longer per item than the fastest round by this factor ends the learning of ratios.
+# A round that takes over 1.05 times the fastest round's time per item ends the learning of devices' shares.
 _SLOWER = 1.05
-# The GPUs (False) or the CPUs (True) run a trial round alone only if they have at least this share of the items.
+# Least share of the items that the GPUs (False) or the CPUs (True) need before a trial round runs only these devices.
 # Devices with a smaller share would take too much time for a trial round alone.
 _LEAST_SHARES = {False: 0.25, True: 0.5}
 
@@ -43,7 +43,7 @@ def fit(runs: Sequence[tuple[int, float]]) -> tuple[float, float]:
     """
     (few, short), (many, long) = runs[0], runs[-1]
     slope = (long - short) / (many - few) if many > few else 0.0
-    # Noisy times give no such line, so the fit uses a line through the origin.
+    # Noisy times give no line with a positive slope, so the fit uses a line through the origin.
     if slope <= 0 or short < slope * few:
         return 0.0, max(1e-12, sum(seconds for _, seconds in runs) / sum(items for items, _ in runs))
     return short - slope * few, slope
@@ -151,7 +151,7 @@ class HASS(Policy):
     def own(self, device: int) -> Range | None:
         first, stop = self._rest
         if first < stop and self._known.keys() >= self.living:
-            # A device of speed 0 rests, so it is left out.
+            # A device of speed 0 is meant to rest, so it is left out.
             speeds = {d: self._known[d] for d in sorted(self.living) if self._known[d]}
             self.buffers, self._rest = split(first, stop, speeds, self.grain), (stop, stop)
         elif first < stop:
@@ -164,7 +164,7 @@ class HASS(Policy):
         first, stop = self.buffers.get(device, (0, 0))
         size = stop - first
         if self.members[device].is_cpu and any(self._known.get(d, 1.0) for d in self.living if d != device):
-            # Other devices may steal the rest of this device's buffer.
+            # Other devices may steal the rest of the items in this device's buffer.
             size = min(size, max(self._least(device), self.whole_sub_loads(size / 2)))
         self._taken[device] = size
         return self.from_buffer(device, size)
@@ -182,7 +182,7 @@ class HASS(Policy):
         if not left or not self._known.keys() >= self.living:
             return None
         victim = max(left, key=lambda d: left[d] / self._known[d])
-        # The victim is assumed to be halfway through the last range of items that it took.
+        # The device from which items are stolen is assumed to be halfway through the last range of items that it took.
         ahead = left[victim] + self._taken[victim] / 2
         share = self._known[device] / (self._known[device] + self._known[victim])
         stolen = min(self.whole_sub_loads(left[victim]), self.whole_sub_loads(ahead * share))

@@ -19,7 +19,7 @@ Range: TypeAlias = tuple[int, int]  # The first item of a range, and the item af
 class Member:
     """A device as scheduling policies see it: its kind, speed and number of work-items."""
 
-    # Speed relative to the other devices: the memory bandwidth in the profile, or the user's ratio.
+    # Speed relative to the other devices: the memory bandwidth in the device's profile, or the user's ratio.
     weight: float
     lanes: int = 1  # Number of work-items that the device runs at the same time.
     is_cpu: bool = True

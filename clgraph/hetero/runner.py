@@ -26,7 +26,7 @@ PIECE_BYTES = 32 << 20
 _MOST_PIECES = 4
 # A piece takes at most 1/8 of the largest buffer that the device allows.
 _LARGEST_SHARE = 8
-# A CPU reads an array in place only if the array's address is a multiple of this number of bytes.
+# A CPU reads an array in place only if the array's address is a multiple of 16 bytes.
 _ALIGNMENT = 16
 _LANES_OF_A_GPU_UNIT = 128
 
@@ -102,7 +102,7 @@ class Runner:
             while in_flight:
                 self._read(in_flight.popleft())
         except BaseException:
-            # The kernels must end first, because they still use the arrays, and another device will write these items.
+            # The kernels must end first, because they still use the arrays, and another device will compute the items.
             with contextlib.suppress(Exception):
                 self.session.finish()
             raise
@@ -163,7 +163,7 @@ class Runner:
             return session.transfers.upload(host).before_kernels()
         n_bytes, dtype = host.nbytes, number_type(host.dtype)
         session.check_memory({f"{name} of {host.size} {dtype}": n_bytes})
-        # This buffer is not from the pool, because kernels that still run may use the pool's memory.
+        # The buffer is not from the pool, because kernels that still run may use the pool's memory.
         # The queue for transfers does not wait for kernels that still run.
         buffer = cl.Buffer(session.context, cl.mem_flags.READ_WRITE, n_bytes)
         session.memory.staging_aside.upload(buffer, 0, host)

@@ -236,7 +236,7 @@ def map_rows(
             return len(matrix(load))
         if getattr(load, "format", "") != "csr" or {load.indptr.dtype, load.indices.dtype} != {np.dtype(np.int32)}:
             raise InputError(f"a load is no CSR matrix of {kind} with indices of 32 bits")
-        # This call also checks the indices of the matrix, which the kernel follows.
+        # checked_matrix() also checks the indices of the matrix, which the kernel follows.
         if checked_matrix(load).dtype != kind:
             raise InputError(f"a load is a CSR matrix of {load.dtype}; allowed: {kind}")
         return int(load.shape[0])

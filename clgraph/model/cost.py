@@ -11,7 +11,7 @@ from clgraph.device.profile import DeviceRates, at
 from clgraph.model.record import record
 
 _LOCK = "cmpxchg_int32"  # The atomic operation with which kernels take a lock.
-# This number of work-items is assumed to use one word at the same time, unless a price names another number.
+# 2^16 work-items are assumed to use one word at the same time, unless a price names another number.
 _ALL_ITEMS = 1 << 16
 
 

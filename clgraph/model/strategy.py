@@ -21,7 +21,7 @@ _ANSWER_BYTES = 4.0  # Bytes per vertex of the answer that a GPU sends to the ho
 _BUS_BYTES_PER_SECOND = 8e9
 # The launches that check a matrix and compute its statistics take 8 times call_seconds.
 _CHECK_CALLS = 8.0
-# The launches that check a matrix move this number of bytes per vertex and per entry.
+# The launches that check a matrix move 56 bytes of memory per vertex and per entry.
 _CHECK_BYTES = 56.0
 
 Kind = Literal["online", "offline", "sequential"]

@@ -25,7 +25,7 @@ from clgraph.runtime.devices import speed_of
 from clgraph.runtime.graphs.device_graph import DeviceGraph
 from clgraph.runtime.session import Session, as_session
 
-# A graph that takes more than this share of a GPU's memory may leave too little for the algorithm's arrays.
+# A graph that takes more than 40 % of a GPU's memory may leave too little memory for the algorithm's arrays.
 _SHARE_OF_ONE = 0.4
 
 

@@ -22,7 +22,7 @@ from clgraph.runtime.driver.failure import typed_errors
 from clgraph.runtime.graphs.device_graph import DeviceGraph
 from clgraph.runtime.session import Session
 
-# Each device's range of entries begins at a multiple of this number, so that a CPU can read host arrays in place.
+# Each device's range of entries begins at a multiple of 64, so that a CPU can read the host arrays in place.
 _ALIGNMENT = 64
 # Largest number of entries in a slab, because the slab's row offsets are 32-bit integers.
 _MOST_ENTRIES = 2**31 - 2**16
@@ -168,8 +168,8 @@ class StreamedGraph:
         for cut in in_segments(first, stop, most):
             slab = slots.slab(*cut)
             if stats is None:
-                # This wait for earlier work does not hold the driver's lock, since other threads need the driver.
-                # Without this wait, the statistics below would wait for earlier work with the driver's lock held.
+                # Waiting here for earlier work does not hold the driver's lock, since other threads need the driver.
+                # Without a wait here, the statistics below would wait for earlier work with the driver's lock held.
                 wait_for(session)
                 with session.driver:
                     stats = slab.graph.stats

@@ -27,7 +27,7 @@ from clgraph.runtime.session import Session
 
 # An array that is sent through host memory is cut into pieces: one piece is read while another is written.
 _PIECE_BYTES = 32 << 20  # Largest size of a piece in bytes.
-# An array is cut into at least this number of pieces, unless they would be smaller than LEAST_BYTES.
+# An array is cut into at least 4 pieces, unless the pieces would be smaller than LEAST_BYTES.
 _LEAST_PIECES = 4
 _PIECES = 3  # Number of pieces of an array that are in host memory at a time.
 
@@ -140,7 +140,7 @@ class Team:
             to.commands.wait_aside(event)
             return copy
         hold(own, own.copy_queue, own.queue)
-        # The copy queue waits for enqueued kernels, because they may still use the pool's memory that the copy gets.
+        # The copy queue waits for enqueued kernels, because they may still use the pool's memory for the copy.
         hold(to.commands, to.commands.copy_queue, to.queue)
         piece_bytes = min(_PIECE_BYTES, max(LEAST_BYTES, array.nbytes // _LEAST_PIECES))
         step = min(array.size, piece_bytes // array.dtype.itemsize)

@@ -168,7 +168,7 @@ def as_numbers(values: list[Any]) -> NDArray[Any] | str:
     """Return *values* as int64 or float64 without loss, or the reason why this is impossible."""
     kinds = {*map(type, values)}
     try:
-        # This shortcut for values of a single type, the usual case, halves the time.
+        # Values of a single type, the usual case, take this shortcut, which halves the time.
         if len(kinds) == 1 and kinds <= {int, float}:
             return np.fromiter(values, np.int64 if int in kinds else np.float64, len(values))
         array = np.array(values) if values else np.zeros(0, np.int64)

@@ -65,7 +65,7 @@ class Reduce(Launches):
         types = operation_defines(operation, target.dtype)
         program = session.program(SOURCE, {**sizes, **types, "IN_T": c_type(source.dtype), "VEC": vec})
         group = sizes["WG_SIZE"]
-        # A work-group that reduces fewer items than this does not pay off.
+        # Least number of items for which one more work-group pays off.
         worth = max(4096, 4 * group * vec * sizes["UNROLL"])
         groups = max(1, min((4 if cpu else 8) * units, -(-source.size // worth)))
         chunk = vec * max(1, -(-source.size // (groups * vec)))

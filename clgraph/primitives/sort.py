@@ -16,7 +16,7 @@ from clgraph.runtime.session import Session
 
 SOURCE = "primitives/sort.cl"
 SOURCE_CHUNKS = "primitives/sort_chunks.cl"
-# Keys and values up to this size in bytes stay in a CPU's caches between passes of the sort.
+# Keys and values of up to 24 MiB stay in a CPU's caches between two passes of the sort.
 _CACHED_BYTES = 24 << 20
 KINDS = {"u": "UNSIGNED_KEYS", "i": "SIGNED_KEYS", "f": "FLOAT_KEYS"}
 

@@ -25,7 +25,7 @@ Progress = Callable[[int, int, str], None]
 """A function that takes the number of finished measurements, their total number, and the name of the next one."""
 
 _HOST_RATE = "host_items_per_second"  # The only rate that is measured on the host instead of the device.
-# A curve ends before the point at which one operation per work-item might take longer than this.
+# A rate curve ends before the point at which one operation per work-item might take longer than 0.1 s.
 _LONGEST_SECONDS = 0.1
 
 

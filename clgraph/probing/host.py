@@ -19,7 +19,7 @@ _DEGREE = 2
 _SEED = 1
 # The overhead of a call is measured by 20 calls with a working set of 256 bytes.
 _LESSER_BYTES, _LESSER_CALLS = 1 << 8, 20
-# At least this share of a call's time counts as its work, even if the measured overhead is nearly the whole time.
+# At least a tenth of a call's time counts as its work, even if the measured overhead is nearly the whole time.
 _MIN_SHARE = 0.1
 
 
@@ -31,7 +31,7 @@ def host_trial(way: str, working_set_bytes: int) -> Trial:
     beside = min(repeat(lesser, number=1, repeat=_LESSER_CALLS))
 
     def run(turns: int) -> tuple[float, float]:
-        # The minimum is taken, because other work on the host disturbs it least.
+        # The minimum of several times is taken, because other work on the host disturbs the minimum least.
         least = min(repeat(call, number=1, repeat=turns))
         return float(turns * items), turns * max(least - beside, _MIN_SHARE * least)
 

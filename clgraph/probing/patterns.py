@@ -38,13 +38,13 @@ LOCAL_ATOMICS = ("add_int32", "min_int32", "cmpxchg_int32")
 # Largest number of operations in a trial, so that int32 sums and minima do not overflow.
 _MAX_OPERATIONS = 1 << 30
 _EXACT_FLOAT = 1 << 24  # A float32 word stays exact for this number of additions of 1.
-# Every run of a trial resets up to this number of words. More words are reset only once.
+# Every run of a trial resets up to 2^16 words of memory. More words are reset only once.
 _RESET_WORDS = 1 << 16
 # Bytes that one work-item of the stream kernel reads, and bytes that it writes.
 _READS_PER_ITEM_BYTES, _WRITES_PER_ITEM_BYTES = 64, 4
-# A wait at the grid barrier times out after this number of polls, which is about a second.
+# A wait at the grid barrier times out after a million polls, which take about a second.
 _SPIN_LIMIT = 1_000_000
-# The first work-group polls this often while it waits for other work-groups to start.
+# The first work-group polls 500 times while it waits for other work-groups to start.
 _LINGER = 500
 
 

@@ -61,7 +61,7 @@ def read(trial: Trial, long_enough: float) -> Reading:
     DeviceError
         The clock shows no time for the longest trial, or the work was not done.
     """
-    # This run is not timed, because the driver may compile the kernel now, and caches are cold.
+    # The first run of a trial is not timed, because the driver may compile the kernel now, and caches are cold.
     trial.run(1)
     turns = 1
     _, seconds = trial.run(turns)

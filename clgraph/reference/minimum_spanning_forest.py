@@ -103,7 +103,7 @@ def _candidates(graph: Graph, maximum: bool) -> tuple[NDArray[Any], ...]:
     ranks = np.arange(positions.size)
     if weights is not None:
         keys = weights[positions]
-        # For descending weights, the sort is of reversed keys and is reversed again, so equal weights keep their order.
+        # For descending weights, reversed keys are sorted and the result is reversed. Equal weights keep their order.
         order = positions.size - 1 - keys[::-1].argsort(kind="stable")[::-1] if maximum else keys.argsort(kind="stable")
         ranks[order] = np.arange(positions.size)
     return positions, rows[positions], columns[positions], ranks

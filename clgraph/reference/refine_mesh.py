@@ -20,7 +20,7 @@ from clgraph.errors import MeshError, VerificationError
 _DISTANCE = 1e-12
 # Accepted relative error of areas, of sums of areas and of sums of lengths.
 _LENGTH = 1e-9
-# Degrees. An angle may be smaller than the required minimum angle by this amount.
+# Degrees by which an angle may be smaller than the required minimum angle.
 _ANGLE = 1e-6
 _PAIRS = 1 << 20  # Number of pairs of edges that are compared at a time.
 # Degrees. If two segments meet at a smaller angle, triangles between the segments may have small angles.
@@ -221,7 +221,7 @@ def _check_refinement(mesh: TriangleMesh, original: TriangleMesh) -> Chains:
         raise VerificationError(f"point {inner[far.argmax()]} is off its segment by {distance[far.argmax()]}")
     # Total lengths are compared, because a chain of segments that turns back is longer than its original segment.
     # The length of a segment is measured as the sum of its coordinate differences.
-    # Rounding cannot increase this sum, because each rounded point stays between its neighbours on the segment.
+    # Rounding cannot increase a sum of coordinate differences, because rounded points stay between their neighbours.
     lengths, wholes = (math.fsum(np.abs(np.diff(m.points[m.segments], axis=1)).ravel()) for m in (mesh, original))
     if abs(lengths - wholes) > _LENGTH * wholes:
         raise VerificationError(f"the segments have length {lengths}, those of the mesh that was refined {wholes}")

@@ -30,7 +30,7 @@ class Kept:
         self.choices_of_matrices: dict[Hashable, Any] = {}
         # Plans and their sizes in bytes, by graph and key. The least recently used plan comes first.
         self._plans: dict[tuple[weakref.ref[Any], Hashable], tuple[Any, int]] = {}
-        # The lock is reentrant, because any line below may delete a graph, and this thread then drops its plans.
+        # The lock is reentrant: any line below may delete a graph, and the same thread then drops the graph's plans.
         self._lock = threading.RLock()
 
     def take(self, graph: Any, key: Hashable) -> Any:
@@ -44,7 +44,7 @@ class Kept:
     def put(self, graph: Any, key: Hashable, plan: Any, n_bytes: int) -> None:
         """Cache *plan* while *graph* exists. The plan takes *n_bytes* on the device, and must not refer to *graph*."""
         with self._lock:
-            # Another thread may have cached a plan under this key meanwhile.
+            # Another thread may have cached a plan under the same key meanwhile.
             old, _ = self._plans.pop((weakref.ref(graph), key), (None, 0))
             self._plans[weakref.ref(graph, partial(_forget, weakref.ref(self))), key] = plan, n_bytes
             gone = [] if old is None else [old]

@@ -228,7 +228,7 @@ def as_session(session: SessionLike, graph: Any = None) -> Session:
         return _shared(session)
 
 
-# Few sessions are cached, because each one holds a queue, programs and a memory pool.
+# At most 16 sessions are cached, because each session holds a queue, programs and a memory pool.
 @lru_cache(maxsize=16)
 def _shared(given: str | cl.Device | cl.Context | cl.CommandQueue | None) -> Session:
     return Session(given)

@@ -16,31 +16,31 @@ from clgraph.data.graphs.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Gathers, Work
 
-# A breadth-first search of more levels than this has few frontiers that are large enough to go bottom-up.
+# A breadth-first search of more than 40 levels has few frontiers that are large enough to go bottom-up.
 DEEP_LEVELS = 40.0
-# A breadth-first search that reaches less than this share of the vertices has no large frontier, so it stays top-down.
+# A breadth-first search that reaches less than a quarter of the vertices has no large frontier, so it stays top-down.
 TURNED_SHARE = 0.25
 # On CPUs, the cost model counts the time of one core in dependent loads from the core's second-level cache.
-# Cache loads of a top-down search on a CPU: half a load per reached vertex, and a quarter per CSR entry that it reads.
+# A top-down search on a CPU makes half a cache load per reached vertex, and a quarter per CSR entry that it reads.
 VERTEX_LOADS, ENTRY_LOADS = 0.5, 0.25
 # A mispredicted branch at a far neighbour costs 2 loads, and a reached vertex causes at most 4 mispredicted branches.
 GUESS_LOADS, GUESSES_PER_VERTEX = 2.0, 4.0
 PULL_LOADS = 2.5  # The bottom-up levels of a search together cost this many cache loads per vertex.
 # The top-down levels of a search that later goes bottom-up take a fifth of the time of an entirely top-down search.
 PUSHED_SHARE = 0.2
-# CPU cores share a level only if it has at least this number of vertices (cl/bfs/meeting.h has the same bound).
+# CPU cores share the work of a search level only if the level has at least 64 vertices (as in cl/bfs/meeting.h).
 SHARED_LEVEL_VERTICES = 64.0
 # With k CPU cores, a search takes 1.25 / k of the time of one core, because one core expands the narrow levels alone.
 SHARING_FACTOR = 1.25
-# Five CPU cores that use atomics to visit vertices are as fast as one core that uses no atomics.
+# Five CPU cores that visit vertices with atomics are as fast as one core that uses no atomics.
 ATOMIC_UNITS = 5.0
 CPU_VERTEX_BYTES = 16.0  # On a CPU, a search reads and writes 16 bytes of memory per vertex.
 # A search of an unchecked matrix moves 112 bytes per row: to write the answer, and to check rows of unreached vertices.
 CHECKED_VERTEX_BYTES = 112.0
 # GPUs.
-# On a GPU, a search moves 16 bytes of memory per vertex if it is only top-down, and 60 if it also goes bottom-up.
+# A search on a GPU moves 16 bytes of memory per vertex if it only goes top-down, and 60 if it also goes bottom-up.
 VERTEX_BYTES, PULL_VERTEX_BYTES = 16.0, 60.0
-# A level on a GPU costs the time of 1.1 grid barriers, which includes three memory accesses that wait for each other.
+# A search level on a GPU takes the time of 1.1 grid barriers. Three memory accesses in a row are included.
 LEVEL_BARRIERS = 1.1
 PULL_BARRIERS = 6.0  # Number of grid barriers in all levels of a search that goes bottom-up.
 PULL_ENTRIES = 6.0  # Mean number of neighbours that a vertex reads in all bottom-up levels together.
@@ -88,7 +88,7 @@ def direction_optimizing(problem: SearchProblem, facts: DeviceFacts) -> Work:
     stats, pushed = problem.stats, frontier(problem, facts)
     n = float(stats.n_vertices)
     if not turns_round(stats):
-        # The search stays top-down, but it pays a fifth more for the larger kernel that could also go bottom-up.
+        # A search that stays top-down pays a fifth more for the larger kernel that could also go bottom-up.
         return pushed.times(1.0, 1.2)
     if facts.is_cpu:
         return pushed.times(1.0, PUSHED_SHARE) + Work(chains=(Chain(PULL_LOADS * n / facts.compute_units, NEAR_BYTES),))

@@ -21,7 +21,7 @@ SOURCE, _BITMAPS = "bfs/queue.cl", "bfs/bitmaps.cl"
 _GROUPS_PER_UNIT = 16
 # Greatest number of edges per launch of the kernel search_queue, so that a launch takes only a fraction of a second.
 _BUDGET = 2**23
-# One core without atomics expands a frontier of fewer vertices than this faster than many cores with atomics do.
+# A frontier of fewer than 4096 vertices is expanded faster by one core without atomics than by many with atomics.
 _MAX_ALONE = 4096
 _ANY = 2**62  # This number of rows stands for "no limit on the number of rows".
 # The search stays top-down while the frontier has less than 1/64 of the graph's vertices.

@@ -31,7 +31,7 @@ from clgraph.runtime.session import Session
 
 _MESSAGE = "connected_components/message.cl"
 _WORD = 32  # A 32-bit word of a bitmap has one bit for each of 32 vertices.
-# A block of a message has 32 words, or one word if the forest has less than 2^17 vertices.
+# A message consists of blocks of 32 words, or of blocks of one word if the forest has less than 2^17 vertices.
 _WORDS, _SMALL = 32, 1 << 17
 LOCAL = "rem", "hook_compress", "afforest"
 
@@ -177,7 +177,7 @@ def local_forest(
         session = slab.graph.session
         with session.driver:
             plan: ComponentsPlan = STRATEGIES[strategy].plan(session, ComponentsProblem(slab.graph.as_graph()), **given)
-            # The predicted time is set to 0, because a plan with a long predicted time waits after each launch.
+            # The plan's predicted time is set to 0, because a plan with a long predicted time waits after each launch.
             # A wait after each launch would hold the driver's lock, which the threads of the other devices need.
             plan.predicted_seconds = 0.0
             plan.run()

@@ -27,7 +27,7 @@ from clgraph.runtime.driver.timing import RunInfo, Seconds
 from clgraph.runtime.memory.arrays import DeviceArray
 
 _FOREST, _MESSAGE = "the forest of the running call", "its message"
-# A message gets memory for one word per 16 vertices, although R-MAT graphs need only one word per 50 vertices.
+# A message gets memory for one word per 16 vertices. R-MAT graphs need only one word per 50 vertices.
 _PACKED = 16
 
 

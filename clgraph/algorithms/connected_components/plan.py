@@ -16,7 +16,7 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch
 from clgraph.runtime.session import Session
 
-# The answer is read in four pieces, so that kernels number the vertices of a piece while the piece before it is read.
+# The answer is read in four pieces. While one piece is read, kernels number the components of the next piece.
 _PIECES = 4
 # Each compute unit gets two blocks of rows, which spread rows of unequal lengths more evenly than one block.
 _BLOCKS = 2

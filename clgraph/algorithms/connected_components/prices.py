@@ -19,29 +19,29 @@ NEAR_BYTES = 2.0**18  # Loads of near neighbours touch this many bytes: about th
 SECTOR_BYTES = 64.0  # A device loads this many bytes of memory to read one entry of a row.
 VERTEX_BYTES = 24.0  # Bytes of memory traffic per vertex in the passes that initialise and flatten the trees.
 ENTRY_BYTES = 24.0  # Bytes of memory traffic to find the row of an entry and to unite the two vertices of the entry.
-# A branch that a CPU mispredicts in a union of two trees takes this time. Random numberings have up to 2 per vertex.
+# A mispredicted branch in a union of two trees costs 30 ns on a CPU. Random numberings cause up to 2 per vertex.
 GUESS_SECONDS = 3e-8
 # The sampling rounds leave about 8 vertices outside the giant component for each tree of first-neighbour hooks.
 OUTSIDE_PER_TREE = 8.0
-# The cost model assumes that at least this share of the vertices is outside the giant component.
+# The cost model assumes that at least 2 % of the vertices are outside the giant component.
 MIN_OUTSIDE_SHARE = 0.02
 # A GPU makes 16 dependent loads per entry of the longest row, although the lanes of a sub-group share the row.
 HUB_ROW_LOADS = 16.0
 # Bytes of memory traffic to validate a matrix and to unite the ends of its entries: per entry, and per vertex.
 CHECKED_ENTRY_BYTES, CHECKED_VERTEX_BYTES = 22.0, 62.0
-# If first-hook trees are at least this deep, the longest row counts in full, because hubs come after their neighbours.
+# If first-hook trees are at least 32 levels deep, the longest row counts in full, since hubs come after neighbours.
 FLAT_HOOK_DEPTH = 32.0
 # Besides its search, a call of scipy costs half a pass over all vertices and entries.
 _SCANS = 0.5
 _CALL = Work(host_seconds=5e-5)  # A call to scipy takes this time on a graph of any size.
 
-# First-neighbour hooks have put nearly all vertices into one tree if the largest tree has more of a sample than this.
+# If the largest tree has over half of the sampled vertices, first-neighbour hooks have put nearly all into one tree.
 ONE_TREE_SHARE = 0.5
-# If the largest tree has more than this share of the sampled vertices, hubs have joined many trees.
+# If the largest tree has more than a tenth of the sampled vertices, hubs of the graph have joined many trees.
 HUB_TREE_SHARE = 0.1
-# With fewer trees per vertex than this, a sampling round of stride 4 hooks about 100 vertices of each tree.
+# With fewer than 0.002 trees per vertex, a sampling round of stride 4 hooks about 100 vertices of each tree.
 FEW_TREES_SHARE = 2e-3
-# If a search reaches less than this share of the vertices, it saves no time to skip the component that it found.
+# If a search reaches less than 40 % of the vertices, skipping the component that it found saves no time.
 SMALL_COMPONENTS_REACH = 0.4
 # A numbering is random if more than 0.5 of the neighbours are far and there are fewer than 0.05 trees per vertex.
 RANDOM_FAR_SHARE, RANDOM_TREES_SHARE = 0.5, 0.05
@@ -160,7 +160,7 @@ def sample_strides(stats: GraphStats) -> tuple[int, ...]:
     if stats.far_neighbor_share > RANDOM_FAR_SHARE and stats.first_hook_tree_share < RANDOM_TREES_SHARE:
         return (4, 32)
     # If neighbours are near each other or few, reading a second neighbour costs little more than reading the first.
-    # All vertices are sampled if a second neighbour costs little.
+    # All vertices are sampled if reading a second neighbour costs little.
     return (1, 1) if stats.mean_degree >= 3 else (1,)
 
 

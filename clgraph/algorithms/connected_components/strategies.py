@@ -146,7 +146,7 @@ def degree_classes(problem: ComponentsProblem, facts: DeviceFacts, *, hook_round
 
 
 def _solve_on_host(problem: ComponentsProblem) -> tuple[int, NDArray[np.int32]]:
-    # This import is inside the function, because it takes 0.07 s.
+    # scipy's csgraph is imported inside the function, because the import takes 0.07 s.
     from scipy.sparse.csgraph import connected_components
 
     found: tuple[int, NDArray[np.int32]] = connected_components(pattern(problem.graph), directed=False)

@@ -21,7 +21,7 @@ from clgraph.runtime.session import Session
 
 # Ratings per launch on CPUs and on GPUs. Launches are large, because each one waits for its most popular item.
 _CPU_SLICE, _GPU_SLICE = 1 << 20, 1 << 28
-# If rows of factors have at most this many numbers, a launch over one slice of the ratings takes at most 0.2 s.
+# If rows of factors have at most 64 numbers, a launch over one slice of the ratings takes at most 0.2 s.
 _SHORT_ROW = 64
 
 

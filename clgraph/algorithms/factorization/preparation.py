@@ -22,7 +22,7 @@ CPU_KEYED_SORT = 1.44
 # The search for matchings on a CPU makes 18.2 dependent loads per matched rating and 0.428 per repeated proposal.
 CPU_MATCH_LOADS, CPU_REPEATED_LOADS = 18.2, 0.428
 
-# On GPUs, a sort of the ratings moves this many bytes per rating and takes this fixed time. Copies have this speed.
+# On GPUs: bytes per rating that a sort moves, fixed seconds of a sort, and speed of copies to the device.
 SORT_BYTES, SORT_SECONDS, UPLOAD_BYTES_PER_SECOND = 200.0, 2e-3, 8e9
 ROUND_LOADS = 500.0  # Dependent loads per round of the search for matchings on a GPU.
 

@@ -49,7 +49,7 @@ CPU_STEP_LOCKS = 3.47
 # Rows of factors that a block loads from memory, per user or item that has ratings in the block.
 CPU_GRID_MISSES = 0.506
 CPU_MATCHING_MISSES = 0.363  # Rows of user and item factors that a training step of a matching loads from memory.
-# If a diagonal has one rating per 20 vertices of the shorter side, a pass over it reads rows of factors in order.
+# If a diagonal has one rating per 20 vertices of the shorter side, the diagonal's rows of factors are read in order.
 CPU_NEAR_RATINGS = 20.0
 CPU_DIAGONAL_LOADS = 9.6  # loads per diagonal
 CPU_GROUP_SECONDS = 1.77e-4  # In each step of a grid of blocks, the other blocks wait this long for the slowest block.
@@ -66,7 +66,7 @@ LATER_PASS_LOCKS = 200.0  # A pass over the deferred ratings takes the time of 2
 # The walks over ratings in hybrid_locked take 0.9 of the time of the walks in node_locked.
 WALK_SHARE = 0.9
 TEAM_SHARE = 0.25  # A team locks four users at a time, so the lock of an item changes hands once per four ratings.
-# Dependent loads per superstep: if all work-groups run it, and if one work-group runs it and waits at its barriers.
+# Dependent loads per superstep if all work-groups run the superstep, and if a single work-group runs it.
 WIDE_LOADS, TAIL_LOADS = 3.0, 6.0
 # In block_grid, a rating costs 0.6 loads and 1 per 400 bytes of a row. A step costs 20 loads and 5 grid barriers.
 GRID_LOADS, GRID_BYTES_PER_LOAD, GRID_STEP_LOADS, GRID_BARRIERS = 0.6, 400.0, 20.0, 5.0

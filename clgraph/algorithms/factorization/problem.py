@@ -14,7 +14,7 @@ from clgraph.data.ratings.stats import RatingsStats
 from clgraph.primitives.types import MAX_ITEMS
 
 MAX_RANK = 128  # A row of factors has at most this many numbers.
-# With fewer ratings than this, a rating's position plus the stride of any kernel fits int32.
+# With fewer than 2^31 - 2^24 ratings, a rating's position plus the stride of any kernel fits int32.
 _INT32_RATINGS = 2**31 - 2**24
 Storage = Literal["float32", "float16"]
 

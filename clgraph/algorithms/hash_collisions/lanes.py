@@ -20,7 +20,7 @@ from clgraph.primitives.types import Tuning, tuned_sizes
 SOURCE = "hash_collisions/lanes.cl"
 _SORTED = "hash_collisions/sorted.cl"
 _BANKS = 32  # Number of banks of local memory that the kernels assume.
-# For colours of more than this number of bits, sorting the colours is faster than a bitmap.
+# For colours of more than 12 bits, sorting the colours of a row is faster than marking them in a bitmap.
 BITMAP_BITS = 12
 
 

@@ -16,7 +16,7 @@ from clgraph.model.record import record
 _Item = TypeVar("_Item")
 _CPU_LOCAL_BYTES = 48 << 10  # On a CPU, a work-group uses at most this much local memory, in bytes.
 MAX_HASHES, MAX_WIDTHS = 16, 12  # A launch handles at most 16 hash functions and 12 widths of colours.
-# Greatest number of CSR entries that a work-group counts. Its sums then fit 32 bits.
+# Greatest number of CSR entries that one work-group counts. The sums of a work-group then fit 32 bits.
 _GROUP_ENTRIES = 1 << 30
 
 

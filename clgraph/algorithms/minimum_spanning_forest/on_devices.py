@@ -60,7 +60,7 @@ class Solver:
             weights = session.empty(1, np.uint32) if part.edge_weights is None else part.edge_weights
             problem = ForestProblem(part.as_graph(), self.maximum)
             plan = ForestPlan(session, problem, part_edges(problem, session.facts, weights, self.kind))
-            # The predicted time is set to 0, because a plan with a long predicted time waits after each launch.
+            # The plan's predicted time is set to 0, because a plan with a long predicted time waits after each launch.
             # A wait after each launch would hold the driver's lock, which the threads of the other devices need.
             plan.predicted_seconds = 0.0
             plan.run()

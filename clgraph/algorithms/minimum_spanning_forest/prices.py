@@ -14,7 +14,7 @@ from clgraph.data.graphs.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Gathers, HostItems, Part, Work
 
-# Loads of near neighbours touch this many bytes: about the size of a core's second-level cache.
+# Loads of near neighbours touch 256 KiB, which is about the size of a core's second-level cache.
 NEAR_BYTES = 2.0**18
 # Memory traffic in bytes of all passes over the rows and trees: per CSR entry, and per vertex.
 ENTRY_BYTES, VERTEX_BYTES = 200.0, 60.0
@@ -26,7 +26,7 @@ VISIT_BYTES, VISIT_GATHERS = 72.0, 6.0
 TREES_PER_ROOT = 4.0
 # A pass of a radix sort handles 8 bits, makes 3 launches, and moves 12 bytes per 4-byte key: two reads and a write.
 DIGIT_BITS, DIGIT_LAUNCHES, KEY_BYTES = 8, 3.0, 12.0
-# Making the answer moves this many bytes of memory per forest edge, without the sort of the edges.
+# Making the answer moves 56 bytes of memory per edge of the forest, besides the sort of the edges.
 EDGE_BYTES = 56.0
 
 # Fixed time of a call to scipy, and time per vertex of the unions in scipy's spanning forest.

@@ -25,20 +25,20 @@ _ROWS, _SEGMENTED, _EDGE_LIST = (f"minimum_spanning_forest/{name}.cl" for name i
 _TILE = 512  # entries per tile
 # The weight of one of 256 sampled edges is the border between light edges and heavy edges.
 _SAMPLES = 256
-# A pass climbs at most this number of steps towards a tree's root. The next pass continues longer climbs.
+# A pass climbs at most 1024 steps towards the root of a tree. The next pass continues longer climbs.
 _CLIMB_LIMIT = 1024
 # Work-groups per compute unit of a GPU. Each sub-group of the work-groups gets a segment of the edge list.
 _SEGMENT_GROUPS = 16
-# The kernel with grid barriers has at most this number of work-groups per compute unit.
+# The kernel with grid barriers has at most 6 work-groups per compute unit, so that all can be resident.
 _RESIDENT_GROUPS = 6
 _MAX_ROUNDS = "MAX_ROUNDS - 1"
 # Filter-Borůvka processes light edges before heavy edges. MIN_DEGREE, EDGES_PER_VERTEX and RANDOM decide on its use.
-# In graphs of a lower mean degree than this, the first round of Borůvka leaves few edges between trees anyway.
+# If the mean degree is below 8, the first round of Borůvka's algorithm leaves few edges between trees anyway.
 MIN_DEGREE = 8.0
 EDGES_PER_VERTEX = 1.25  # Filter-Borůvka takes this number of light edges per vertex by default.
-# If the vertex numbering is more random than this (0 … 1), hooks along equally light edges leave many trees.
+# If the vertex numbering is more random than 0.5 (of 1), hooks along equally light edges leave many trees.
 RANDOM = 0.5
-# A work-group polls this often while others start. A work-group that starts later gets no part of the edge list.
+# A work-group polls 100 times while other work-groups start. Later ones get no part of the edge list.
 _LINGER = 100
 
 

@@ -15,10 +15,10 @@ from clgraph.runtime.driver.failure import STATUS_STUCK, check_status
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
-# Refinement makes at most this number of rounds, and its history has room for one item per round.
+# A refinement makes at most 2^14 rounds, and its history has room for one item per round.
 MOST_ROUNDS = 1 << 14
 _BY_CLAIMS = {"patches", "atomic"}
-# These strategies check a round's new triangles in their own way. Other strategies check new triangles "AT_ONCE".
+# Two strategies check a round's new triangles in their own way. All other strategies check new triangles "AT_ONCE".
 _CHECKS = {"two_stage_balanced": "LISTED", "child_launch": "BY_CHILDREN"}
 _UNREAD_ROUNDS = 8  # The host reads after 8 rounds whether the mesh still has bad triangles.
 _SUMS = ("leaders", "bads", "winners", "slots", "rims")  # Each of these arrays holds one number per work-group.
@@ -73,7 +73,7 @@ class Refinement:
         if group_size > 1:
             group_size = -(-group_size // width) * width
         in_groups = bool(group_size) and method == "patches"
-        # Rounds over the whole mesh use this strategy. If work-groups refine patches, these rounds come afterwards.
+        # The strategy of rounds over the whole mesh. If work-groups refine patches, rounds over the whole mesh follow.
         self._method = "priority" if in_groups else method
         self._rim = 32
         self._n_rows = min(max(1024, mesh.n_triangles // 4), 1 << (15 if cpu else 20))

@@ -22,7 +22,7 @@ BY_BUCKETS, LIGHT_FIRST = 2.5, 1.3
 # ``circular_buckets`` on two cores takes 0.65 of the time of ``dijkstra`` on one core.
 # ``circular_buckets`` took 0.45 of the time of ``dijkstra`` on roads and grids, and 0.57 to 0.84 on shallow graphs.
 IN_CIRCLE = 0.65
-# A search by ``frontier`` expands a list of vertices per turn. It takes 1.3 turns per level and 25 more turns.
+# A search by ``frontier`` expands a list of vertices per turn, and takes 1.3 turns per level and 25 more turns.
 # A search by ``frontier`` takes up to 105 more turns if the weights of edges differ.
 LEVEL_TURNS, TURNS, UNEVEN_TURNS = 1.3, 25.0, 105.0
 TURN_BARRIERS = 2.3  # Each turn of the search waits at 2.3 grid barriers on average.

@@ -47,13 +47,13 @@ _WIDEST = 1e30  # Greatest width of a first bucket, and greatest default width o
 # Kernels recognise leaves (vertices with a single edge) if at least a quarter of the vertices are leaves.
 # If fewer vertices are leaves, recognising leaves takes longer than queueing them like other vertices.
 MANY_LEAVES = 0.25
-# In searches of few, long turns, a sub-group buffers this number of vertices before it appends them to a list.
+# In searches of few, long turns, a sub-group buffers 128 vertices before it appends the vertices to a list.
 # A buffer of 128 vertices per sub-group was compared with 32, 64 and 96 on an H200.
 _HELD = 128
 # Turns of the search per launch, on devices where a single work-group runs the search.
 _TURNS = 4096
-# A work-item of ``dijkstra`` or ``circular_buckets`` relaxes at most this number of edges per launch.
-# This bound on edges keeps a launch to a fraction of a second.
+# A work-item of ``dijkstra`` or ``circular_buckets`` relaxes at most 2^22 edges per launch.
+# This bound on the edges per launch keeps a launch to a fraction of a second.
 _BUDGET = 2**22
 
 
@@ -107,7 +107,7 @@ def _bucketed(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None
         setting,
         Phase(f"{_FRONTIER}:initialize", n),
         Phase(f"{_FRONTIER}:start", 1, values={"delta": partial(_default_delta, problem) if delta is None else delta}),
-        # The bound on launches follows from a bound on turns: at most six per bucket, and one per vertex it settles.
+        # The bound on launches follows from a bound on turns: at most six per bucket, and one per settled vertex.
         Loop((search,), "round", "state[STATE_ALIVE]", 16 * n // _TURNS + 16) if alone else search,
     )
 
@@ -269,6 +269,6 @@ def _suits_buckets(problem: SearchProblem) -> bool:
     weights = problem.graph.arrays[2] if problem.weighted else None
     if weights is None or not weights.size:
         return True
-    # A graph keeps the range of its weights, but an unread matrix does not have it yet.
+    # A graph has the range of its weights, but an unread matrix has only its array of weights.
     greatest = float(weights.max() if is_unread(problem) else problem.weight_range[1])
     return math.isfinite(greatest) and greatest <= _MAX_WIDTH * _MAX_BUCKETS * _typical_weight(weights)

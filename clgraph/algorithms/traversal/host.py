@@ -17,7 +17,7 @@ from clgraph.engine.host import met, pattern, scanned, too_many_entries
 from clgraph.model.cost import Part, Work
 
 NONE_BEFORE = -9999  # as in scipy.sparse.csgraph
-# scipy's ``coo_matvec`` adds up the levels of this number of vertices per call. Their data then fit a cache.
+# scipy's ``coo_matvec`` adds up the levels of 2^14 vertices per call, so that the vertices' data fit a cache.
 _AT_ONCE = 1 << 14
 _ONES = np.ones(_AT_ONCE, np.int32)
 # Besides the visits, a search costs 0.1 passes over all vertices and entries, and one pass over the vertices.

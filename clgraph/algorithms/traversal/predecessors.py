@@ -9,8 +9,8 @@ from clgraph.runtime.driver.failure import STATUS_STUCK, check_status
 from clgraph.runtime.graphs.device_graph import device_graph
 
 _SOURCE = "traversal/predecessors.cl"
-# If a list has at most this number of vertices, a single work-group makes many rounds in one launch.
-# A single launch of many rounds is faster on a short list than one launch per round.
+# If a list has at most 1024 vertices, a single work-group makes many rounds in one launch.
+# A single launch of many rounds is faster on a short list of vertices than one launch per round.
 _SHORT = 1024
 _ROUNDS_ALONE = 4096  # A launch of a single work-group makes at most this number of rounds.
 _AT_ONCE = 8  # The host enqueues this number of launches before it reads the sizes of the lists.
@@ -43,7 +43,7 @@ class Predecessors:
         ]
         self._finish = program.bind("finish", n, scope)
         self._is_flat = problem.held.is_float or bool(problem.weight_range[0] == 0)
-        # In a flat problem, an edge may add nothing to a distance, because it weighs 0 or is lost in rounding.
+        # In a flat problem, an edge may add nothing to a distance, because the edge weighs 0 or is lost in rounding.
         if self._is_flat:
             scope["lists"] = session.empty(2 * n, np.int32)
             self._find.append(program.bind("follow_all", n, scope))

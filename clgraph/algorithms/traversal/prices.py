@@ -15,9 +15,9 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.device.profile import DeviceRates
 from clgraph.model.cost import Chain, Gathers, Work, estimate
 
-# Accesses to vertices with near numbers touch this number of bytes: about a core's second-level cache.
+# Accesses to vertices with near numbers touch 256 KiB, which is about a core's second-level cache.
 NEAR_BYTES = 2.0**18
-# By default, ``child_launch`` gives a row a launch of its own if it is longer than this number of mean degrees.
+# By default, ``child_launch`` gives a row a launch of its own if the row is longer than 32 mean degrees.
 CHILD_MEAN_DEGREES = 32
 PART_BYTES = 12.0  # Bytes per part of a split vertex, for the part's begin, its end and its parent.
 # Random reads per part of a split vertex and round, because a part reads its parent's distance (fitted to times).
@@ -31,7 +31,7 @@ RISING_SHARE = 0.7
 CPU_ENTRY_BYTES, CPU_ENTRY_LOADS = 18.0, 0.36
 # A core waits for half a load per CSR entry whose row and column have far numbers.
 CPU_FAR_LOADS = 0.5
-# Mispredicted branches at the ends of rows take this time, per vertex of a graph whose irregularity is 1.
+# Seconds of mispredicted branches at the ends of rows, per vertex of a graph whose irregularity is 1.
 IRREGULAR_SECONDS = 6.8e-9
 
 

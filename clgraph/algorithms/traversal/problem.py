@@ -184,7 +184,7 @@ class SearchProblem(GraphProblem):
         int64 weights below 2**31 become int32, except in a matrix whose entries were not read yet.
         """
         kind = "WEIGHT_NONE" if self.weight_dtype is None else _KINDS[self.weight_dtype.name]
-        # The choice of a strategy on a GPU must not wait for a pass over all weights, so unread matrices skip it.
+        # The choice of a strategy on a GPU must not wait for a pass over all weights, so unread matrices skip the pass.
         if kind == "WEIGHT_LONG" and not is_unread(self):
             kind = "WEIGHT_INT" if self.weight_range[1] < 2**31 else kind
         return DistanceType(kind, self.wide or kind in ("WEIGHT_LONG", "WEIGHT_DOUBLE"))
@@ -230,7 +230,7 @@ def source_numbers(graph: Graph, source: Any) -> NDArray[np.int32]:
         check_length("source", np.atleast_1d(array))
         source = array.tolist()
     is_many = isinstance(source, Sequence) and not isinstance(source, str | bytes)
-    # A tuple may be the id of one vertex, and is then not a list of sources.
+    # A tuple may be the id of one vertex, and such a tuple is not a list of sources.
     if not is_many or (isinstance(source, tuple) and _find(graph, source) >= 0):
         return np.array([vertex_number(graph, source, "source")], np.int32)
     check_length("source", source)

@@ -15,7 +15,7 @@ _PIECE = 128  # A row of more edges than this is cut into pieces of this number 
 _ALONE_ROWS = 4096  # The queue of one work-item of a CPU holds at most this number of rows.
 # Local memory in bytes for everything except queues and buffered items, and per buffered item.
 _OTHER_BYTES, _ITEM_BYTES = 320, 4
-# The first work-group checks this often whether other work-groups have started.
+# The first work-group checks 200 times whether other work-groups have started.
 # A work-group that starts later leaves at once, and the other work-groups do its share of the work.
 _LINGER = 200
 

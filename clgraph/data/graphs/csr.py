@@ -18,7 +18,7 @@ MAX_VERTICES = 2**31 - 1
 _INT64 = np.iinfo(np.int64)
 # Kinds of numpy dtypes of arrays of Python objects (O) and of strings of any length (T).
 _OBJECTS = "OT"
-# An id of a vertex that has one of these methods is a tensor or an Arrow scalar.
+# An id of a vertex that has one of the methods in _WRAPPERS is a tensor or an Arrow scalar.
 _WRAPPERS = ("__array__", "__dlpack__", "as_py")
 REDUCTIONS: dict[str, Callable[..., NDArray[Any]]] = {
     "min": np.minimum.reduceat,
@@ -241,7 +241,7 @@ def as_ids(name: str, values: Any) -> NDArray[Any]:
         if kinds == {int} or (kinds == {str} and not any(i.endswith("\0") for i in ids)):
             with contextlib.suppress(OverflowError):
                 plain = np.array(ids)
-                # If a list has integers such as -1 and 2**63, numpy converts the integers to floats.
+                # numpy converts integers to floats if a list has both negative integers and integers above 2**63.
                 if plain.dtype.kind != "f":
                     return plain
         if wrappers := {k for k in kinds if not issubclass(k, np.generic) and any(hasattr(k, m) for m in _WRAPPERS)}:

@@ -16,10 +16,10 @@ from clgraph.data.graphs.stats import GraphStats, graph_stats, guessed_stats, ha
 from clgraph.errors import GraphError, InputError
 
 MAX_KERNEL_VERTICES = 2**31 - 2**12  # One work-item per vertex, rounded up to whole work-groups, must fit int32.
-# Checks and statistics of a graph with fewer vertices + entries than this are faster on the host than on a device.
+# Checks and statistics of a graph of less than 2^14 vertices and entries are faster on the host than on a device.
 SMALL_ITEMS = 1 << 14
 _FEW_WEIGHTS = 64  # Number of edge weights that are sampled to estimate light_share and least_share.
-# Vertices + entries. In a smaller graph, sampling the locality takes longer than the time that a search gains from it.
+# In graphs of less than 2^19 vertices and entries, sampling the locality takes longer than a search gains from it.
 UNLOOKED = 1 << 19
 
 

@@ -14,7 +14,7 @@ from clgraph.data.graphs.csr import Duplicates, merge_duplicates, offset_dtype
 from clgraph.host_memory import check_host_memory
 from clgraph.progress import begin
 
-# Number of edges that are handled together. They fit the second-level cache of a CPU core.
+# Number of edges that are handled together. Their arrays fit the second-level cache of a CPU core.
 _CHUNK = 1 << 17
 # Building a graph takes at least 40 bytes of host memory per vertex and 24 bytes per edge.
 BYTES_PER_VERTEX, BYTES_PER_EDGE = 40, 24
@@ -148,7 +148,7 @@ class _Buckets(NamedTuple):
 
     n: int
     column_bits: int
-    # Keys in one bucket differ only in this number of low bits. The higher bits of a key are the number of its bucket.
+    # Number of low bits in which the keys of one bucket differ. The higher bits of a key are the number of the bucket.
     key_bits: int
 
     @classmethod

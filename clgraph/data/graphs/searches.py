@@ -15,16 +15,16 @@ from clgraph.data.graphs.csr_graph import CSRGraph
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# The long search stops after this number of vertices. Smaller graphs are searched completely.
+# The long search stops after 4096 vertices. Graphs with fewer vertices are searched completely.
 NEIGHBORHOOD = 1 << 12
 # The long search reads a long row in up to 8 parts, and stops after a part that has a new vertex.
 ROW_PARTS = 8
-# There are 8 short searches. Each one stops before it sees more than 64 vertices or reads more than 512 entries.
+# There are 8 short searches, each of which stops before it sees more than 64 vertices or reads more than 512 entries.
 N_STARTS, SHORT_SEEN, SHORT_LOOKS = 8, 64, 512
-# The estimate of the share of vertices that a search reaches counts an assumed search of all vertices with this weight.
+# Weight of an assumed search of all vertices, in the estimate of the share of vertices that searches reach.
 # A search of all vertices is assumed, because users mostly choose sources in large components.
 _UNSEEN = 0.25
-# If a search of more levels than this was stopped early, its graph is no small world.
+# If a search of more than 12 levels was stopped early, its graph is no small world.
 _SMALL_WORLD_LEVELS = 12
 # In a space of up to three dimensions, a search of k levels reaches about k^p vertices, where p is at most 3.2.
 # The exponent p of k^p, the vertices that k levels reach, is estimated from a search of at least 4 levels.
@@ -115,7 +115,7 @@ def reach(searches: Sequence[Search], n_connected: int) -> dict[str, float]:
     informed = [longest, *(search for search in searches[1:] if search.n_last or search.n_seen > 1)]
     whole = longest.n_seen / n_connected if not longest.n_last else 1.0
     shares = [search.n_seen / n_connected if not search.n_last else whole for search in informed]
-    # A long search of few levels may have started near a hub and missed long paths. Then the short searches count, too.
+    # A long search of few levels may have started near a hub and missed long paths, so the short searches count, too.
     told = informed[:1] if longest.levels > _SMALL_WORLD_LEVELS else informed
     return {
         "estimated_depth": max(_extrapolated_depth(search, n_connected, search is longest) for search in told),
@@ -169,7 +169,7 @@ def _levels(matrix: csr_array, start: int) -> tuple[int, int, int]:
     """Search breadth-first from *start*. Return the search's depth, a vertex
     of the last level, and the vertices reached.
     """
-    # This import loads most of scipy, which statistics that a device computes do not need.
+    # This import loads most of scipy, which is not needed for statistics that a device computes.
     from scipy.sparse.csgraph import breadth_first_order
 
     order, predecessors = breadth_first_order(matrix, start, directed=True)

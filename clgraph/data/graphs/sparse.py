@@ -40,7 +40,7 @@ def checked_matrix(matrix: Any) -> csr_array | csc_array | coo_array:
         return _checked(matrix)
     except GraphError as error:
         raise GraphError(f"this {matrix.format} matrix is damaged: {error}") from error
-    # If the arrays of a matrix do not fit together, numpy and scipy raise one of these errors.
+    # numpy and scipy raise one of these errors if the arrays of a matrix do not fit together.
     except (AttributeError, ValueError, TypeError, IndexError, OverflowError) as error:
         raise GraphError(f"not a valid {matrix.format} matrix: {error}") from error
 

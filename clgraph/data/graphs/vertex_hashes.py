@@ -37,7 +37,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-# Arrays of uint32. They have no better type, because numpy's stubs type a shifted array as signed.
+# Arrays of uint32. The alias is Any, because numpy's stubs type a shifted array as signed.
 Words: TypeAlias = Any
 
 

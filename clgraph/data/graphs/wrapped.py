@@ -18,7 +18,7 @@ from clgraph.data.graphs.networkx_graphs import Weight
 from clgraph.data.graphs.stats import GraphStats, graph_stats
 from clgraph.errors import GraphError
 
-# WrappedGraph.glimpse holds about this number of values of each array of the matrix.
+# WrappedGraph.glimpse holds about 64 values of each array of the matrix.
 _GLIMPSES = 64
 _WEIGHTS = (np.int32, np.int64, np.float32, np.float64)
 
@@ -153,7 +153,7 @@ class WrappedGraph(Graph):
         offsets, columns, weights = self.arrays
         data = np.ones(columns.size, bool) if weights is None else weights
         csr = csr_array((data, columns, offsets), shape=2 * (self.n_vertices,), copy=True)
-        # scipy copied these flags from the user's matrix, where they may be wrong. With False, scipy sorts the rows.
+        # scipy copied two flags from the user's matrix, where they may be wrong. With False, scipy sorts the rows.
         csr.has_sorted_indices = csr.has_canonical_format = False
         csr.sort_indices()
         summed = None if weights is None else csr.data

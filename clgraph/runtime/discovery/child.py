@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from clgraph.runtime.programs.cache import TESTING, announced
 from clgraph.user_cache import locked, write_whole
 
-# This environment variable is set in a child process, which must not start further children.
+# An environment variable that is set in a child process, which must not start further children.
 IN_CHILD = "CLGRAPH_IN_CHILD"
 STARTED = "started"  # A child process prints this word after its imports.
 
@@ -59,7 +59,7 @@ def run_child(module: str, *arguments: str, timeout: float, **environment: str) 
         return Answer(error=f"did not answer within {timeout:g} s", died=True)
     if child.returncode < 0:
         return Answer(error=f"died of {signal.Signals(-child.returncode).name}", died=True)
-    # On Windows, a return code of this size is the code of the exception that ended the child.
+    # On Windows, a return code from 2^30 on is the code of the exception that ended the child process.
     if child.returncode >= 1 << 30:
         return Answer(error=f"died of {child.returncode:#x}", died=True)
     lines = (child.stdout if child.returncode == 0 else child.stderr).strip().splitlines()
@@ -88,7 +88,7 @@ def kept_verdict(
         return None
 
     if (found := kept()) is None:
-        # The lock makes other processes wait for this verdict, so that they do not run the same test.
+        # The lock makes other processes wait for this verdict, so that they do not run the same test of a device.
         with locked(path.with_name("lock")), announced(TESTING), contextlib.suppress(OSError):
             if (found := kept()) is None:
                 found, is_lasting = judge()

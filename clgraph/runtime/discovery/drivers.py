@@ -49,7 +49,7 @@ def prepare_environment() -> dict[str, str]:
     own, and so do drivers of GPUs if the user has chosen a cache directory.
     """
     os.environ.setdefault("PYOPENCL_COMPILER_OUTPUT", "0")
-    # If this variable is unset, pyopencl raises a KeyError when its cache fails.
+    # pyopencl raises a KeyError if its cache fails and this environment variable is not set.
     os.environ.setdefault("PYOPENCL_CACHE_FAILURE_FATAL", "")
     keep_callers()
     if "CLGRAPH_CACHE_DIR" in os.environ:

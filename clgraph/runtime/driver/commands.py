@@ -17,12 +17,12 @@ from clgraph.runtime.driver.failure import check_fork, typed_errors
 from clgraph.runtime.driver.quirks import wants_one_thread, works_while_waiting
 from clgraph.runtime.driver.timing import Recorder
 
-# A waiting thread polls for this time before it sleeps in the driver, because waking is slow.
+# A waiting thread polls for 0.2 ms before it sleeps in the driver, because waking is slow.
 _SPIN_SECONDS = 200e-6
 _POLL_SECONDS = 20e-6  # Pause between two polls of an event in wait_aside().
-# If the driver fails to wait for an event, the event is polled for this time.
+# If the driver fails to wait for an event, the event is polled for up to a second.
 _PATIENCE_SECONDS = 1.0
-# A polling thread yields its core, because a kernel on a CPU may need it.
+# A polling thread yields its core, because a kernel on a CPU may need the core.
 _let_others_run = getattr(os, "sched_yield", lambda: None)
 _COMPLETE = 0  # OpenCL's CL_COMPLETE. A smaller status of an event is an error.
 

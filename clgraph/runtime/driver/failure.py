@@ -29,7 +29,7 @@ _MEANINGS: dict[int, tuple[type[DeviceError], str]] = {
 class typed_errors:
     """A context manager that turns OpenCL errors into :class:`DeviceError`, or DeviceMemoryError if memory is short."""
 
-    # This is a class, because a generator would take four times longer, and a call enters dozens of these blocks.
+    # typed_errors is a class, because a generator would take four times longer, and a call enters dozens of blocks.
     __slots__ = ("_what",)
 
     def __init__(self, what: str) -> None:

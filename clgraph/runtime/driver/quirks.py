@@ -87,7 +87,7 @@ def _intel_cpu(extensions: list[str]) -> tuple[Dialect, int]:
             spin_pause=_spin_pause(),
             kernel_attribute=f"__attribute__((intel_reqd_sub_group_size({width})))",
         ), width
-    # The runtime's implicit vectoriser makes irregular kernels 2-10 times slower, so this hint switches it off.
+    # Intel's implicit vectoriser makes irregular kernels 2-10 times slower, so this hint switches the vectoriser off.
     hint = "__attribute__((intel_vec_len_hint(1)))" if "cl_intel_vec_len_hint" in extensions else ""
     return Dialect(standard="CL3.0", float_add=float_add, kernel_attribute=hint, spin_pause=_spin_pause()), 1
 

@@ -44,7 +44,7 @@ class DeviceGraph(DeviceRows):
         The user's own vertex ids, on the host.
     """
 
-    # This reference is weak, because a session keeps this object while the host graph exists.
+    # The reference is weak, because a session keeps the DeviceGraph while the host graph exists.
     _source: weakref.ref[Graph] | None = None
 
     @classmethod

@@ -69,9 +69,9 @@ class DeviceArray:
         self, memory: Home, buffer: Any, dtype: np.dtype[Any], size: int, host: NDArray[Any] | None = None
     ) -> None:
         self.memory = memory
-        # The host array that the buffer wraps, or None. This reference keeps the host memory alive.
+        # The host array that the buffer wraps, or None. The attribute keeps the host memory alive.
         self._host = host
-        # The array whose memory this view shares, or None if this array is no view. It is kept alive by this reference.
+        # The array whose memory this view shares, which the attribute keeps alive; None if this array is no view.
         self._parent: DeviceArray | None = None
         self._first_byte = 0  # The byte offset of a view in the memory of its parent; 0 if this array is no view.
         self.buffer = buffer

@@ -28,7 +28,7 @@ from clgraph.runtime.memory.transfers import Transfers
 _CHECKED_BYTES = 1 << 24
 # Bytes. A shared host array must be aligned to the size of the widest vector that kernels read.
 _SHARED_ALIGNMENT = 16
-# Reads of at most this number of bytes go to a page that is pinned already.
+# Reads of at most 64 bytes go to a page that is pinned already.
 _FEW_BYTES = 64
 # The size of a cache line, and the least size of a copy that is faster if it is divided in two, both in bytes.
 _LINE_BYTES, _MANY_LINES = 64, 1 << 17

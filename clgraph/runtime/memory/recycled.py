@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from clgraph.runtime.driver import opencl as cl
 
-# Bytes. Smaller blocks of memory are not recycled here, because the C library recycles them.
+# Blocks of less than 64 KiB are not recycled here, because the C library recycles such blocks.
 _MIN_BYTES = 1 << 16
 _MAX_BYTES = 1 << 28  # Largest number of bytes of memory that are kept for later results.
 # Kept memory is freed after 8 results in a row that did not fit into it.
@@ -183,7 +183,7 @@ def ask_for_huge_pages(queue: cl.CommandQueue, buffer: Any, n_bytes: int) -> Non
     advise = _advise()
     if advise is None:
         return
-    # With this access, nothing is copied. Only the address is needed.
+    # WRITE_INVALIDATE copies nothing when the buffer is mapped. Only the address of the buffer is needed.
     access: Any = cl.map_flags.WRITE_INVALIDATE_REGION
     mapped, _ = cl.enqueue_map_buffer(queue, buffer, access, 0, (n_bytes,), _BYTES, is_blocking=False)
     begin = -(-mapped.ctypes.data // mmap.PAGESIZE) * mmap.PAGESIZE

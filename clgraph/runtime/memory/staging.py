@@ -34,10 +34,10 @@ LEAST_BYTES = 4 << 20
 # Number of chunks that kernels get at a time, if kernels start before the whole array is uploaded.
 _TOLD = 8
 _SLICES = 4  # A chunk is copied in four slices, by four threads.
-# A copy of fewer chunks than this is divided into half chunks, so that several transfers overlap.
+# A copy of fewer than 4 chunks is divided into half chunks, so that several transfers overlap.
 _FEW_CHUNKS = 4
 _MAX_THREADS = 12  # Twelve threads that copy chunks saturate the bus.
-# While kernels run, the threads touch the pages of this number of parts of a host array at a time.
+# While kernels run, the threads touch the pages of 3 parts of a host array at a time.
 _TOUCHED = 3
 _PAGE_BYTES = 4096
 _ZERO = np.zeros(1, np.uint8)
@@ -216,7 +216,7 @@ class Staging:
         try:
             yield
         finally:
-            # The wait is necessary after an error, too, because the memory may then be reused.
+            # The wait is necessary after an error, too, because the chunks' memory may then be reused.
             hold(self._commands, kernels, queue)
 
     def read(self, buffer: Any, first_byte: int, host: NDArray[Any]) -> None:

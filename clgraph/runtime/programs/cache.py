@@ -39,7 +39,7 @@ _used: dict[Path, int] = {}
 
 def pocl_cache() -> Path:
     """Return the directory for PoCL's cache of kernels, and mark the directory as used by this process."""
-    # Each target processor gets its own directory, because PoCL's own cache keys do not contain this processor.
+    # Each target processor gets its own directory, because PoCL's own cache keys do not contain the target processor.
     # PoCL's cache keys contain the processor that LLVM names, which may differ from the target processor.
     target = processor_of_builtins() or platform.machine()
     with build_lock() as held:

@@ -25,9 +25,9 @@ from clgraph.runtime.programs.source import build_input, name_places
 
 logger = logging.getLogger(__name__)
 
-# A build of a program that takes less time than this came from the driver's cache.
+# A program that was built in less than 0.25 s came from the driver's cache.
 _KEPT_SECONDS = 0.25
-# pyopencl's cache of kernel callers crashed when two threads used it at once, so threads take this lock.
+# pyopencl's cache of kernel callers crashed when two threads used it at once, so threads take a lock.
 _creating = threading.Lock()
 
 

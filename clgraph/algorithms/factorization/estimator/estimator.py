@@ -296,5 +296,5 @@ class SGDMatrixFactorization(SavedFactorization):
     def _keep(self, engine: Training, known: Ratings) -> None:
         found = {f"{name}_": array for name, array in engine.model.get()._asdict().items()}
         found |= {"mean_": engine.model.mean, "_known": known, "history_": engine.epochs, "n_iter_": len(engine.epochs)}
-        # The attributes are set at once, so that Ctrl-C cannot leave half of them.
+        # All attributes of the fitted estimator are set at once, so that Ctrl-C cannot leave half of them.
         self.__dict__.update(found, strategy_=engine.strategy, info_=engine.info())

@@ -19,7 +19,7 @@ from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import InputError
 from clgraph.runtime.session import SessionLike
 
-# These parameters of the estimators tell where to run: on sessions, devices or a Dask client.
+# Parameters of the estimators that tell where to run: on sessions, devices or a Dask client.
 _PLACES = ("session", "devices", "client")
 
 

@@ -24,7 +24,7 @@ from clgraph.runtime.memory.arrays import DeviceArray
 
 _SOURCE = "factorization/block_diagonal.cl"
 _LOCAL_SHARE = 0.9  # Share of the local memory that a block may use. Drivers need the rest.
-# On a CPU, the rows of a block take at most this many bytes, so that they stay in a core's cache.
+# On a CPU, the rows of a block take at most 256 KiB, so that the rows stay in a core's cache.
 _CPU_LOCAL_BYTES = 1 << 18
 _BLOCKS_PER_UNIT = 4  # A block-diagonal has at least this number of blocks per compute unit.
 

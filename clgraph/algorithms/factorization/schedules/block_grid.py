@@ -32,10 +32,10 @@ _LINGER = 20000  # A work-group polls this often while it waits for the other wo
 _STREAMS = 4
 # Greatest number of work-groups. The number of blocks is its square, which fits 32 bits.
 _MAX_GROUPS = 4096
-# If a row of factors has at least this many vectors, four work-items share a rating by default.
+# If a row of factors has at least 16 vectors, four work-items share a rating by default.
 _LONG_ROW = 16
 _MAX_VECTORS = 8  # Greatest number of a row's vectors per work-item, if more work-items can share the row.
-# A work-item that holds at most this many vectors of a row can compute two products at a time in 256 registers.
+# A work-item that holds at most 6 vectors of a row can compute two products at a time in 256 registers.
 _MAX_CHAINED_VECTORS = 6
 _PLACED_ONE_BY_ONE = 8  # The heaviest vertices are placed one by one, up to this number for each part.
 

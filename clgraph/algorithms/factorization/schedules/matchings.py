@@ -25,7 +25,7 @@ SOURCE = "factorization/matchings.cl"
 _GROUP_SIZE = 512  # The single work-group processes this number of rows at a time.
 # Rows that the group processes at a time on devices without sub-groups, where a scan over a work-group is slow.
 _NARROW_GROUP_SIZE = 64
-# A single work-group finishes a round of fewer rows than this in less time than a launch takes.
+# A single work-group finishes a round of fewer than 4096 rows in less time than a launch takes.
 FEW_ROWS = 1 << 12
 # Turns per launch of the single work-group, on GPUs and on CPUs. Such a launch takes less than 0.2 s.
 _GROUP_TURNS, _CPU_TURNS = 1 << 14, 1 << 20
@@ -125,7 +125,7 @@ class _Search:
             compact.run_checked()
             n_alive, number = int(compact.size.item()), self._state.item(self._round_at)
             turns = 0 if number != before else turns + _TURNS
-            # The search is stuck, because each turn settles at least one row of the round.
+            # The search for matchings is stuck, because each turn settles at least one row of the round.
             if turns > n_alive + _TURNS:
                 check_status(STATUS_STUCK, f"round {number} of matchings")
             before = number

@@ -32,20 +32,20 @@ LINGER = 5000  # A work-group at a grid barrier polls this often while it waits 
 # Size of the persistent work-groups in work-items, and number of persistent work-groups per compute unit.
 # Persistent work-groups are few, so that all are resident and grid barriers are short.
 GRID_WG_SIZE, GROUPS_PER_UNIT = 512, 1
-# One CPU core finishes a superstep of fewer ratings than this before two cores would have started.
+# One CPU core finishes a superstep of fewer than 512 ratings before two cores would have started.
 CPU_TAIL_RATINGS = 512
 STATUS = {"status": Array(1, np.uint32, zeroed=True)}
-# On GPUs and on CPUs, the host waits after this number of passes over the slots, which take about 0.1 s.
+# The host waits after 2^16 passes over the slots on a GPU, or 2^20 on a CPU, which take about 0.1 s.
 _TURNS, _CPU_TURNS = 1 << 16, 1 << 20
 _SOURCE = "factorization/superstep.cl"
 # With 16 lanes or more per rating, a group has so few slots that two groups per compute unit are faster than one.
 _MANY_LANES = 16
 _RESIDENT_ITEMS = 2048  # A compute unit of a GPU holds this number of work-items at the same time.
 _TAIL_WG_SIZE = 512  # Size of the single work-group that runs small supersteps.
-# A work-group makes this number of passes over its slots in the time of a launch.
+# A work-group makes 4 passes over its slots of ratings in the time that a launch takes.
 _TAIL_TURNS = 4
 _CPU_WG_SIZE = 64
-# If the rows of a superstep have at least this many bytes, the time of a launch is negligible.
+# If the rows of factors in a superstep have at least 128 MiB, the time of a launch is negligible.
 _GRID_BYTES = 1 << 27
 
 FindKeys = Callable[[FactorizationPlan, RatingArrays], tuple[DeviceArray, int]]

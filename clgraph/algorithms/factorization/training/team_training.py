@@ -81,7 +81,7 @@ class TeamFactorization(Training):
             problems = [replace(problem, ratings=block) for block in self._strata.blocks[d]]
             return [Cell(self.team.sessions[d], each, strategy, options, deterministic) for each in problems]
 
-        # Cells are made one after the other, because drivers compile one program at a time.
+        # The blocks' cells are made one after the other, because drivers compile one program at a time.
         self._cells = [cells(d) for d in range(n)]
         home = [self._cells[d][d] for d in range(n)]
         self.model = TeamModel(self._strata, [cell.model for cell in home], home[0].model.mean)

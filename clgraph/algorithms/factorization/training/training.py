@@ -30,7 +30,7 @@ from clgraph.runtime.session import Session
 __all__ = ["Callback", "Cell", "Epoch", "Factorization", "checked_problem", "finish_aside"]
 
 _LARGEST_RATING = math.sqrt(float(np.finfo(np.float32).max))
-# The plan of the strategy that needs the most memory takes these bytes per rating at its peak, while it is made.
+# Bytes per rating while the plan is made, at the peak, for the strategy that needs the most memory.
 _BYTES_PER_RATING = {
     "ratings": 12, "ratings in order": 16, "positions": 12, "keys to sort": 8, "sorted keys": 8, "keys in between": 8,
 }  # fmt: skip
@@ -208,7 +208,7 @@ class Factorization(Training):
         self._kernels: dict[str, tuple[int, float]] = {}
         with session.measure() as recorder:
             cell = Cell(session, problem, strategy, options, deterministic)
-            # The cell has a plan, because training has at least one rating.
+            # A cell of ratings has a plan, because training has at least one rating.
             assert cell.choice is not None and cell.plan is not None
             self.choice, self.plan, self.model, self._errors = cell.choice, cell.plan, cell.model, cell.errors
             self.strategy = self.choice.strategy
