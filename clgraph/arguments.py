@@ -35,8 +35,7 @@ Seed: TypeAlias = (
 """A seed or a generator, as :func:`numpy.random.default_rng` takes it; see :func:`checked_seed`."""
 
 _SEEDS = "None, integers from 0 on and sequences of them, SeedSequence, BitGenerator, Generator, RandomState"
-# Estimated bytes of a number in a Python list: the Python object of the number and two pointers.
-_ITEM_BYTES = 40
+_ITEM_BYTES = 40  # Estimated bytes of a number in a Python list: the Python object of the number and two pointers.
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
 

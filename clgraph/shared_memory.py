@@ -20,8 +20,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from clgraph.errors import HostMemoryError
 
-# In a block of shared memory that holds several arrays, each array begins at a multiple of 128 bytes.
-_ALIGNMENT = 128
+_ALIGNMENT = 128  # In a block of shared memory that holds several arrays, each array begins at a multiple of 128 bytes.
 # At most 1 GiB of unused blocks, and at most 16 unused blocks, are kept for later arrays.
 _MAX_SPARE_BYTES, _MAX_SPARE = 1 << 30, 16
 # The size of a block is a multiple of 64 KiB, so that later arrays of a similar size fit into the block.

@@ -23,8 +23,7 @@ def _own_root() -> Path:
     """Return a temporary cache directory that is removed when this process ends;
     ``_NOWHERE`` if none can be created.
     """
-    # /dev/shm is used if the system's temporary directory cannot be written.
-    for folder in (None, "/dev/shm"):
+    for folder in (None, "/dev/shm"):  # /dev/shm is used if the system's temporary directory cannot be written.
         with contextlib.suppress(OSError):
             path = Path(tempfile.mkdtemp(prefix="clgraph-", dir=folder))
             atexit.register(shutil.rmtree, path, ignore_errors=True)

@@ -16,13 +16,11 @@ from clgraph.engine.algorithm import Algorithm
 from clgraph.errors import GraphError
 from clgraph.runtime.session import SessionLike, as_session
 
-# Kinds of numpy dtypes that clgraph takes. For other kinds, scipy's own functions warn or raise.
-_NUMBERS = "biuf"
+_NUMBERS = "biuf"  # Kinds of numpy dtypes that clgraph takes. For other kinds, scipy's own functions warn or raise.
 _WEIGHTS = (np.int32, np.int64, np.float32, np.float64)
 _EXACT = 2.0**53  # scipy computes with doubles, which hold all integers below 2**53 exactly.
 _SIGN = np.uint64(1 << 63)
-# Number of entries of a matrix for which looks_symmetric() searches the reverse entry.
-_SAMPLED_ENTRIES = 16
+_SAMPLED_ENTRIES = 16  # Number of entries of a matrix for which looks_symmetric() searches the reverse entry.
 
 
 def is_left_to_scipy(csgraph: Any, session: SessionLike, strategy: str) -> bool:

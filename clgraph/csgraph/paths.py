@@ -15,8 +15,7 @@ from scipy.sparse.csgraph import shortest_path as scipy_shortest_path
 from clgraph.csgraph.searches import searched
 from clgraph.runtime.session import SessionLike
 
-# With a quarter edge or more per pair of vertices, scipy's method "auto" picks Floyd-Warshall.
-_DENSE_SHARE = 0.25
+_DENSE_SHARE = 0.25  # With a quarter edge or more per pair of vertices, scipy's method "auto" picks Floyd-Warshall.
 
 
 def dijkstra(

@@ -20,8 +20,7 @@ ALL_DEVICES_ATOMICS = ("add_int32", "min_int32", "cmpxchg_int32")
 HOST_WAYS = ("scan", "traverse", "union", "heap", "sort")
 # Each curve caches up to 1024 interpolated rates, because many phases have the same working set.
 _MAX_CACHED = 1 << 10
-# Largest accepted rate: far above any real device's rate, yet the product of two rates stays finite.
-_MAX_RATE = 1e30
+_MAX_RATE = 1e30  # Largest accepted rate: far above any real device's rate, yet the product of two rates stays finite.
 _KINDS = {str: "text", int: "an integer from 1 on", float: "a finite number from 0 on"}
 
 

@@ -27,8 +27,7 @@ Chunk: TypeAlias = Any
 """Arrays ``(sources, targets)`` or ``(sources, targets, weights)``, an array of shape (m, 2), a path, a function
 that returns one of these, or a Dask future of one."""
 
-# Edges per segment. A device gets the edges of one segment at a time.
-SEGMENT_EDGES = 1 << 22
+SEGMENT_EDGES = 1 << 22  # Edges per segment. A device gets the edges of one segment at a time.
 _ALLOWED = "(sources, targets), (sources, targets, weights), an array of shape (m, 2), a path, a function or a future"
 _ARRAYS = "expected the arrays sources and targets, and perhaps weights"
 

@@ -147,8 +147,7 @@ def folded(
         for address, lane in lanes.items():
             lanes[address] = submit(client, address, finish, lane, key=f"clgraph-finish-{uuid4().hex}")
     level = list(lanes.items())
-    # Adjacent workers merge their parts first, because they may be on the same host.
-    while len(level) > 1:
+    while len(level) > 1:  # Adjacent workers merge their parts first, because they may be on the same host.
         merged = [
             (address, submit(client, address, merge, one, other, key=f"clgraph-merge-{uuid4().hex}"))
             for (address, one), (_, other) in zip(level[::2], level[1::2], strict=False)

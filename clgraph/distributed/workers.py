@@ -32,8 +32,7 @@ from clgraph.runtime.session import Session, as_session
 
 _T = TypeVar("_T")
 _one_at_a_time = threading.Lock()
-# While results are awaited, Dask's scheduler is asked once per second which workers still exist.
-_LOOK_SECONDS = 1.0
+_LOOK_SECONDS = 1.0  # While results are awaited, Dask's scheduler is asked once per second which workers still exist.
 # Number of attempts to describe the workers. Dask, too, gives up a task after it has lost 3 workers.
 _DESCRIBE_ATTEMPTS = 3
 

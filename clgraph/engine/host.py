@@ -37,8 +37,7 @@ _TAKEN_AS_IT_IS = np.dtype(np.int32), np.dtype(np.int32), np.dtype(np.float64)  
 # If more than a third of the neighbours are far, the near neighbours hardly matter.
 # If the mean log2 distance is above 4, near neighbours are in other cache lines.
 _FAR_IN_RANDOM, _LOG2_VERTICES_PER_LINE = 1 / 3, 4.0
-# Upper limit for entries + 2 × vertices, because scipy's indices are int32.
-_MAX_INDICES = 2**31 - 2**16
+_MAX_INDICES = 2**31 - 2**16  # Upper limit for entries + 2 × vertices, because scipy's indices are int32.
 
 
 class HostPlan:

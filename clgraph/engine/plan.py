@@ -22,8 +22,7 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch, Program
 from clgraph.runtime.session import Session
 
-# In a run predicted to take over 0.1 s, the host waits after each launch, so that Ctrl-C works.
-PACED_SECONDS = 0.1
+PACED_SECONDS = 0.1  # In a run predicted to take over 0.1 s, the host waits after each launch, so that Ctrl-C works.
 
 
 class Plan:

@@ -16,10 +16,8 @@ from clgraph.runtime.graphs.device_graph import DeviceGraph
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
-# A device can sort less than 2^31 - 2^16 entries, because the row offsets are int32.
-_MAX_ENTRIES = 2**31 - 2**16 - 1
-# Largest number of work-groups per compute unit, on CPUs (True) and on GPUs (False).
-_GROUPS = {True: 4, False: 32}
+_MAX_ENTRIES = 2**31 - 2**16 - 1  # A device can sort less than 2^31 - 2^16 entries, because the row offsets are int32.
+_GROUPS = {True: 4, False: 32}  # Largest number of work-groups per compute unit, on CPUs (True) and on GPUs (False).
 
 
 def launch(

@@ -18,8 +18,7 @@ from clgraph.host_memory import check_host_memory
 from clgraph.runtime.session import Session, SessionLike, as_session
 
 _MAX_DRAWS = 1 << 40  # The generators draw at most this number of edges.
-# A stream of random words that no level of R-MAT uses, because R-MAT has at most 30 levels.
-_SCRAMBLE_STREAM = 32
+_SCRAMBLE_STREAM = 32  # A stream of random words that no level of R-MAT uses, because R-MAT has at most 30 levels.
 
 
 def rmat(
@@ -134,8 +133,7 @@ class RMat(_RandomEdges):
         """Return the ends of the edges *first* … *first* + *count* − 1 before the vertices are permuted."""
         ends = np.zeros((2, count), np.uint32)
         at_a, at_ab, at_abc = self.thresholds
-        # The bits of eight levels are collected in a byte.
-        for top in range(0, self.scale, 8):
+        for top in range(0, self.scale, 8):  # The bits of eight levels are collected in a byte.
             levels = range(top, min(top + 8, self.scale))
             u, v = bits = np.zeros((2, count), np.uint8)
             for level in levels:
@@ -160,8 +158,7 @@ class UniformRandom(_RandomEdges):
     """The random edges of a uniform random graph. The ends of edge e are made from the random words 2 e and 2 e + 1."""
 
     kernel, edges_per_item = "uniform", 2
-    # Chunks of edges are smaller than R-MAT's, because drawing an edge takes more memory here.
-    chunk_share = 4
+    chunk_share = 4  # Chunks of edges are smaller than R-MAT's, because drawing an edge takes more memory here.
 
     def __init__(self, n: int, n_edges: int, seed: Seed) -> None:
         self.n = checked_count("n", n, MAX_VERTICES, least=0)

@@ -33,8 +33,7 @@ class Round:
             while self._left and self.error is None:
                 if (part := self._policy.take(device)) is not None:
                     self._in_flight[device] = part
-                    # Other threads may be waiting for the shares of the load that are known from now on.
-                    self._wake()
+                    self._wake()  # Other threads may be waiting for the shares of the load that are known from now on.
                     return part
                 self._waiting += 1
                 if self._waiting == len(self._policy.living):  # All threads wait, so nothing would ever change.

@@ -24,10 +24,8 @@ from clgraph.runtime.session import Session
 # Least size of a piece of a part, in bytes. Smaller pieces do not use the whole bandwidth of the bus.
 PIECE_BYTES = 32 << 20
 _MOST_PIECES = 4
-# A piece takes at most 1/8 of the largest buffer that the device allows.
-_LARGEST_SHARE = 8
-# A CPU reads an array in place only if the array's address is a multiple of 16 bytes.
-_ALIGNMENT = 16
+_LARGEST_SHARE = 8  # A piece takes at most 1/8 of the largest buffer that the device allows.
+_ALIGNMENT = 16  # A CPU reads an array in place only if the array's address is a multiple of 16 bytes.
 _LANES_OF_A_GPU_UNIT = 128
 
 

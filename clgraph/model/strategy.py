@@ -17,12 +17,9 @@ from clgraph.model.recipe import Recipe
 
 logger = logging.getLogger(__name__)
 _ANSWER_BYTES = 4.0  # Bytes per vertex of the answer that a GPU sends to the host.
-# Bandwidth between a GPU and unpinned host memory, measured with an H200.
-_BUS_BYTES_PER_SECOND = 8e9
-# The launches that check a matrix and compute its statistics take 8 times call_seconds.
-_CHECK_CALLS = 8.0
-# The launches that check a matrix move 56 bytes of memory per vertex and per entry.
-_CHECK_BYTES = 56.0
+_BUS_BYTES_PER_SECOND = 8e9  # Bandwidth between a GPU and unpinned host memory, measured with an H200.
+_CHECK_CALLS = 8.0  # The launches that check a matrix and compute its statistics take 8 times call_seconds.
+_CHECK_BYTES = 56.0  # The launches that check a matrix move 56 bytes of memory per vertex and per entry.
 
 Kind = Literal["online", "offline", "sequential"]
 

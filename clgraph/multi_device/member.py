@@ -25,8 +25,7 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.memory.staging import hold
 from clgraph.runtime.session import Session
 
-# A process polls for its next call for 1 ms before it sleeps, because waking takes 0.1 to 0.6 ms.
-_SPIN_SECONDS = 1e-3
+_SPIN_SECONDS = 1e-3  # A process polls for its next call for 1 ms before it sleeps, because waking takes 0.1 to 0.6 ms.
 
 # A block of memory that the driver has pinned, and the OpenCL buffer that keeps the block pinned.
 _Pinned = tuple[shared_memory.Block, Any]

@@ -129,8 +129,7 @@ class Processes:
         self._lock = threading.Lock()
         # Keys of values that the processes still keep although nothing needs the values any more.
         self._dropped: list[Any] = []
-        # Number of starts of the processes. A new start loses all values that the processes kept.
-        self.generation = 0
+        self.generation = 0  # Number of starts of the processes. A new start loses all values that the processes kept.
         self._names: list[str] = []
 
     def __len__(self) -> int:

@@ -16,8 +16,7 @@ from clgraph.runtime.graphs.device_graph import DeviceGraph
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
-# While kernels read the slab in one slot, the next slab is copied to the other slot.
-_SLOTS = 2
+_SLOTS = 2  # While kernels read the slab in one slot, the next slab is copied to the other slot.
 
 
 @dataclass(frozen=True)

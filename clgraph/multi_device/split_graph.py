@@ -29,8 +29,7 @@ _MOST_ENTRIES = 2**31 - 2**16
 # A GPU's range of entries is cut into 4 segments of at least 2**24 entries, or into fewer segments.
 # While kernels read one segment, the next segment is copied to the device.
 _SEGMENTS, _LEAST_SEGMENT = 4, 1 << 24
-# The columns and the weights of a segment each take at most 1/8 of the device's memory.
-_MEMORY_SHARE = 8
+_MEMORY_SHARE = 8  # The columns and the weights of a segment each take at most 1/8 of the device's memory.
 SPLIT_OPTIONS = "shares", "segment_entries"
 
 

@@ -27,8 +27,7 @@ from clgraph.runtime.session import Session
 
 # An array that is sent through host memory is cut into pieces: one piece is read while another is written.
 _PIECE_BYTES = 32 << 20  # Largest size of a piece in bytes.
-# An array is cut into at least 4 pieces, unless the pieces would be smaller than LEAST_BYTES.
-_LEAST_PIECES = 4
+_LEAST_PIECES = 4  # An array is cut into at least 4 pieces, unless the pieces would be smaller than LEAST_BYTES.
 _PIECES = 3  # Number of pieces of an array that are in host memory at a time.
 
 _T = TypeVar("_T")

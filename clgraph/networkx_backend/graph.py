@@ -12,8 +12,7 @@ import networkx as nx
 from clgraph.networkx_backend.adjacency import Adjacency
 from clgraph.networkx_backend.reading import read
 
-# A key in networkx's cache. Each method that changes a graph clears this cache.
-_VALID = "clgraph arrays"
+_VALID = "clgraph arrays"  # A key in networkx's cache. Each method that changes a graph clears this cache.
 
 
 class BackendGraph:
@@ -57,8 +56,7 @@ class BackendGraph:
 
     def _set(self, name: str, value: Any) -> None:
         owner = next(base for base in plain_class(self).__mro__ if name in vars(base))
-        # networkx's own setter also resets networkx's cached properties.
-        vars(owner)[name].__set__(self, value)
+        vars(owner)[name].__set__(self, value)  # networkx's own setter also resets networkx's cached properties.
         (self.__dict__.get("__networkx_cache__") or {}).pop(_VALID, None)
 
     _adj = property(lambda self: self._made("_adj"), lambda self, value: self._set("_adj", value))

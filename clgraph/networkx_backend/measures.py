@@ -53,8 +53,7 @@ def _search(adjacency: Adjacency, weight: Any) -> Callable[[int], NDArray[Any]]:
 
 def eccentricity(G: Any, v: Any = None, sp: Any = None, weight: Any = None) -> Any:
     adjacency = arrays(G)
-    # Versions of networkx differ in their answers for an empty graph.
-    if not len(adjacency):
+    if not len(adjacency):  # Versions of networkx differ in their answers for an empty graph.
         return by_networkx("eccentricity", G, v, sp, weight)
     vertices: Any = range(len(adjacency))
     if v is not None:

@@ -63,8 +63,7 @@ def shortest_path_length(
     G: Any, source: Any = None, target: Any = None, weight: Any = None, method: str = "dijkstra"
 ) -> Any:
     adjacency = arrays(G)
-    # In an undirected graph, the reverse of a path to the target is a path from the target.
-    if source is None:
+    if source is None:  # In an undirected graph, the reverse of a path to the target is a path from the target.
         source, target = target, None
     if weight is not None:
         one = {"dijkstra": "dijkstra_path_length", "bellman-ford": "bellman_ford_path_length"}[method]

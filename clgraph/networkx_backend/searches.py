@@ -42,8 +42,7 @@ class Visits:
 
         n, first = graph.n_vertices, sources[0]
         offsets, columns = graph.row_offsets, graph.column_indices
-        # A search from several sources starts at an extra vertex that has edges to all sources.
-        if len(sources) > 1:
+        if len(sources) > 1:  # A search from several sources starts at an extra vertex that has edges to all sources.
             first = n
             columns = np.concatenate((columns, np.array(sources, np.int32)))
             offsets = np.append(offsets, offsets.dtype.type(columns.size))

@@ -35,8 +35,7 @@ def _search(arguments: Arguments) -> str | None:
     if arguments.get("sort_neighbors") is not None:
         return "sort_neighbors is a function"
     if arguments.get("reverse"):
-        # In directed graphs, networkx's order of predecessors is unknown to the backend.
-        return _undirected(arguments)
+        return _undirected(arguments)  # In directed graphs, networkx's order of predecessors is unknown to the backend.
     return None
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-# The file name is left out, because pytest omits it when it runs only one file.
-_CYCLES = "::TestMinimumCycleBasis::"
+_CYCLES = "::TestMinimumCycleBasis::"  # The file name is left out, because pytest omits it when it runs only one file.
 _PATH = "bidirectional_dijkstra returns another of several shortest paths, so a cycle begins at another node"
 
 TIES: dict[str, str] = {

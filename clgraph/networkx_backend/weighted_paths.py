@@ -172,8 +172,7 @@ def bidirectional_dijkstra(G: Any, source: Any, target: Any, weight: Any = "weig
 
 def _of_all(G: Any, answer: Any, cutoff: Any, weight: Any) -> Iterator[tuple[Any, Any]]:
     adjacency = arrays(G)
-    # Errors about weights are raised now, not when the caller requests the first item.
-    adjacency.weighted(weight)
+    adjacency.weighted(weight)  # Errors about weights are raised now, not when the caller requests the first item.
     return ((node, answer(adjacency, [vertex], cutoff, weight)) for vertex, node in enumerate(adjacency.nodes))
 
 

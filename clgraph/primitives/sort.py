@@ -16,8 +16,7 @@ from clgraph.runtime.session import Session
 
 SOURCE = "primitives/sort.cl"
 SOURCE_CHUNKS = "primitives/sort_chunks.cl"
-# Keys and values of up to 24 MiB stay in a CPU's caches between two passes of the sort.
-_CACHED_BYTES = 24 << 20
+_CACHED_BYTES = 24 << 20  # Keys and values of up to 24 MiB stay in a CPU's caches between two passes of the sort.
 KINDS = {"u": "UNSIGNED_KEYS", "i": "SIGNED_KEYS", "f": "FLOAT_KEYS"}
 
 

@@ -35,13 +35,10 @@ class Effort:
 
     name: str
     long_enough: float  # One run of a trial must take at least this number of seconds.
-    # Factor between neighbouring numbers of work-items in the same-address curves.
-    items_step: int
-    # Factor between neighbouring numbers of words in the random-address curves.
-    words_step: int
+    items_step: int  # Factor between neighbouring numbers of work-items in the same-address curves.
+    words_step: int  # Factor between neighbouring numbers of words in the random-address curves.
     most_words: int  # Largest number of words in the random-address curves.
-    # Factor between neighbouring sizes of working sets in the curves of dependent loads.
-    bytes_step: int
+    bytes_step: int  # Factor between neighbouring sizes of working sets in the curves of dependent loads.
     cpu_scratch_bytes: int  # Bytes of the buffer that all access patterns share on a CPU.
     gpu_scratch_bytes: int  # Bytes of the buffer that all access patterns share on a GPU.
     host_bytes: tuple[int, ...]  # Sizes in bytes of the working sets at which the host's rates are measured.

@@ -12,10 +12,8 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components, dijk
 
 from clgraph.probing.trials import Trial
 
-# Bytes of a search's working set per vertex, as the cost model (engine/host.py) assumes.
-_VERTEX_BYTES = 16
-# Entries per vertex, enough for a search of a random graph to reach most vertices.
-_DEGREE = 2
+_VERTEX_BYTES = 16  # Bytes of a search's working set per vertex, as the cost model (engine/host.py) assumes.
+_DEGREE = 2  # Entries per vertex, enough for a search of a random graph to reach most vertices.
 _SEED = 1
 # The overhead of a call is measured by 20 calls with a working set of 256 bytes.
 _LESSER_BYTES, _LESSER_CALLS = 1 << 8, 20

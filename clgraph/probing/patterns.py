@@ -22,8 +22,7 @@ from clgraph.runtime.programs.program import Launch
 from clgraph.runtime.session import Session
 
 WORK_GROUP = 256
-# Distance in words that keeps the words of two work-groups in different cache lines on any device.
-LINE_WORDS = 64
+LINE_WORDS = 64  # Distance in words that keeps the words of two work-groups in different cache lines on any device.
 GLOBAL_ATOMICS = {
     "add_int32": np.int32,
     "min_int32": np.int32,
@@ -35,17 +34,13 @@ GLOBAL_ATOMICS = {
 # The atomic operations that cl/common implements for local memory.
 LOCAL_ATOMICS = ("add_int32", "min_int32", "cmpxchg_int32")
 
-# Largest number of operations in a trial, so that int32 sums and minima do not overflow.
-_MAX_OPERATIONS = 1 << 30
+_MAX_OPERATIONS = 1 << 30  # Largest number of operations in a trial, so that int32 sums and minima do not overflow.
 _EXACT_FLOAT = 1 << 24  # A float32 word stays exact for this number of additions of 1.
-# Every run of a trial resets up to 2^16 words of memory. More words are reset only once.
-_RESET_WORDS = 1 << 16
+_RESET_WORDS = 1 << 16  # Every run of a trial resets up to 2^16 words of memory. More words are reset only once.
 # Bytes that one work-item of the stream kernel reads, and bytes that it writes.
 _READS_PER_ITEM_BYTES, _WRITES_PER_ITEM_BYTES = 64, 4
-# A wait at the grid barrier times out after a million polls, which take about a second.
-_SPIN_LIMIT = 1_000_000
-# The first work-group polls 500 times while it waits for other work-groups to start.
-_LINGER = 500
+_SPIN_LIMIT = 1_000_000  # A wait at the grid barrier times out after a million polls, which take about a second.
+_LINGER = 500  # The first work-group polls 500 times while it waits for other work-groups to start.
 
 
 class Bench:
@@ -221,8 +216,7 @@ class Bench:
     def launches(self) -> Trial:
         """Return a trial of many launches in a row. The host's clock times the trial, so enqueueing is included."""
 
-        # Session.finish sleeps while it waits, which would make the measured time too coarse.
-        def finish() -> None:
+        def finish() -> None:  # Session.finish sleeps while it waits, which would make the measured time too coarse.
             with typed_errors("waiting for the device"):
                 self.session.queue.finish()
 

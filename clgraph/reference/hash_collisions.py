@@ -16,8 +16,7 @@ from clgraph.reference.entries import entry_chunks
 
 Tables = tuple[NDArray[np.int64], NDArray[np.int64]]
 Rows = NDArray[np.int32]
-# A table of (row, colour) with at most 8 cells per entry is faster than sorting the pairs (row, colour).
-_CELLS = 8
+_CELLS = 8  # A table of (row, colour) with at most 8 cells per entry is faster than sorting the pairs (row, colour).
 
 
 def hash_collisions(graph: Graph, hashes: Sequence[str], bit_widths: Sequence[int], *, distance: int = 1) -> Tables:

@@ -116,8 +116,7 @@ def _least_forest(
         return positions
     differs = (sources[1:] != sources[:-1]) | (targets[1:] != targets[:-1])
     starts = np.concatenate([[0], np.flatnonzero(differs) + 1])  # Positions at which the runs of parallel edges start.
-    # Weights start at 1, because scipy takes a zero for no edge.
-    weights = np.minimum.reduceat(ranks, starts) + 1.0
+    weights = np.minimum.reduceat(ranks, starts) + 1.0  # Weights start at 1, because scipy takes a zero for no edge.
     offsets = np.searchsorted(sources[starts], np.arange(n + 1))
     tree = minimum_spanning_tree(as_csr_array(offsets, targets[starts], weights), overwrite=True)
     chosen = np.zeros(positions.size, bool)

@@ -16,15 +16,11 @@ from clgraph.data.meshes.predicates import incircle, orient2d
 from clgraph.data.meshes.triangle_mesh import TriangleMesh, triangle_neighbors
 from clgraph.errors import MeshError, VerificationError
 
-# Accepted distance of a new point from its segment, relative to the largest coordinate.
-_DISTANCE = 1e-12
-# Accepted relative error of areas, of sums of areas and of sums of lengths.
-_LENGTH = 1e-9
-# Degrees by which an angle may be smaller than the required minimum angle.
-_ANGLE = 1e-6
+_DISTANCE = 1e-12  # Accepted distance of a new point from its segment, relative to the largest coordinate.
+_LENGTH = 1e-9  # Accepted relative error of areas, of sums of areas and of sums of lengths.
+_ANGLE = 1e-6  # Degrees by which an angle may be smaller than the required minimum angle.
 _PAIRS = 1 << 20  # Number of pairs of edges that are compared at a time.
-# Degrees. If two segments meet at a smaller angle, triangles between the segments may have small angles.
-_SHARP = 60.0
+_SHARP = 60.0  # Degrees. If two segments meet at a smaller angle, triangles between the segments may have small angles.
 
 
 class Chains(NamedTuple):

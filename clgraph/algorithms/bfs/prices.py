@@ -32,8 +32,7 @@ PUSHED_SHARE = 0.2
 SHARED_LEVEL_VERTICES = 64.0
 # With k CPU cores, a search takes 1.25 / k of the time of one core, because one core expands the narrow levels alone.
 SHARING_FACTOR = 1.25
-# Five CPU cores that visit vertices with atomics are as fast as one core that uses no atomics.
-ATOMIC_UNITS = 5.0
+ATOMIC_UNITS = 5.0  # Five CPU cores that visit vertices with atomics are as fast as one core that uses no atomics.
 CPU_VERTEX_BYTES = 16.0  # On a CPU, a search reads and writes 16 bytes of memory per vertex.
 # A search of an unchecked matrix moves 112 bytes per row: to write the answer, and to check rows of unreached vertices.
 CHECKED_VERTEX_BYTES = 112.0

@@ -24,8 +24,7 @@ _BUDGET = 2**23
 # A frontier of fewer than 4096 vertices is expanded faster by one core without atomics than by many with atomics.
 _MAX_ALONE = 4096
 _ANY = 2**62  # This number of rows stands for "no limit on the number of rows".
-# The search stays top-down while the frontier has less than 1/64 of the graph's vertices.
-_PARTS = 64
+_PARTS = 64  # The search stays top-down while the frontier has less than 1/64 of the graph's vertices.
 _DEPTH, _EDGES, _NEXT, _EXPANDED, _LEFT, _STATUS, _REACHED, _SEGMENTS = range(8)  # words of cl/bfs/place.h
 
 

@@ -27,8 +27,7 @@ from clgraph.runtime.driver.timing import RunInfo, Seconds
 from clgraph.runtime.memory.arrays import DeviceArray
 
 _FOREST, _MESSAGE = "the forest of the running call", "its message"
-# A message gets memory for one word per 16 vertices. R-MAT graphs need only one word per 50 vertices.
-_PACKED = 16
+_PACKED = 16  # A message gets memory for one word per 16 vertices. R-MAT graphs need only one word per 50 vertices.
 
 
 @dataclass(frozen=True)

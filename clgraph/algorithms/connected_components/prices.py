@@ -23,16 +23,14 @@ ENTRY_BYTES = 24.0  # Bytes of memory traffic to find the row of an entry and to
 GUESS_SECONDS = 3e-8
 # The sampling rounds leave about 8 vertices outside the giant component for each tree of first-neighbour hooks.
 OUTSIDE_PER_TREE = 8.0
-# The cost model assumes that at least 2 % of the vertices are outside the giant component.
-MIN_OUTSIDE_SHARE = 0.02
+MIN_OUTSIDE_SHARE = 0.02  # The cost model assumes that at least 2 % of the vertices are outside the giant component.
 # A GPU makes 16 dependent loads per entry of the longest row, although the lanes of a sub-group share the row.
 HUB_ROW_LOADS = 16.0
 # Bytes of memory traffic to validate a matrix and to unite the ends of its entries: per entry, and per vertex.
 CHECKED_ENTRY_BYTES, CHECKED_VERTEX_BYTES = 22.0, 62.0
 # If first-hook trees are at least 32 levels deep, the longest row counts in full, since hubs come after neighbours.
 FLAT_HOOK_DEPTH = 32.0
-# Besides its search, a call of scipy costs half a pass over all vertices and entries.
-_SCANS = 0.5
+_SCANS = 0.5  # Besides its search, a call of scipy costs half a pass over all vertices and entries.
 _CALL = Work(host_seconds=5e-5)  # A call to scipy takes this time on a graph of any size.
 
 # If the largest tree has over half of the sampled vertices, first-neighbour hooks have put nearly all into one tree.

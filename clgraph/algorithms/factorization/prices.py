@@ -44,8 +44,7 @@ from clgraph.model.cost import Atomics, Chain, Part, Work
 # CPUs.
 # Cache loads per training step of block_grid: less than CPU_STEP_LOADS, because the rows of factors stay in the cache.
 CPU_GRID_STEP_LOADS = 2.08
-# The two locks of a training step together take the time of 3.47 measured critical sections.
-CPU_STEP_LOCKS = 3.47
+CPU_STEP_LOCKS = 3.47  # The two locks of a training step together take the time of 3.47 measured critical sections.
 # Rows of factors that a block loads from memory, per user or item that has ratings in the block.
 CPU_GRID_MISSES = 0.506
 CPU_MATCHING_MISSES = 0.363  # Rows of user and item factors that a training step of a matching loads from memory.
@@ -63,8 +62,7 @@ HAND_OVER_ATTEMPTS = 16.0  # Before the busiest lock changes hands, each compute
 EDGE_WEIGHT, MATCHING_WEIGHT, DIAGONAL_WEIGHT, GRID_WEIGHT = 1.0, 1.0, 0.46, 0.2
 SLOTS_PER_UNIT = 128.0  # Ratings that one compute unit processes at the same time.
 LATER_PASS_LOCKS = 200.0  # A pass over the deferred ratings takes the time of 200 critical sections.
-# The walks over ratings in hybrid_locked take 0.9 of the time of the walks in node_locked.
-WALK_SHARE = 0.9
+WALK_SHARE = 0.9  # The walks over ratings in hybrid_locked take 0.9 of the time of the walks in node_locked.
 TEAM_SHARE = 0.25  # A team locks four users at a time, so the lock of an item changes hands once per four ratings.
 # Dependent loads per superstep if all work-groups run the superstep, and if a single work-group runs it.
 WIDE_LOADS, TAIL_LOADS = 3.0, 6.0

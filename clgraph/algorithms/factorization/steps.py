@@ -22,8 +22,7 @@ CPU_LOADS_UNDER_WAY = 9.59
 
 # GPUs.
 SECTOR_BYTES = 32.0  # Bytes that a GPU loads in one memory transaction.
-# Items whose numbers differ by more than 4096 count as far apart in RatingsStats.far_item_share.
-NEAR_ROWS = 2.0**12
+NEAR_ROWS = 2.0**12  # Items whose numbers differ by more than 4096 count as far apart in RatingsStats.far_item_share.
 
 
 def row_bytes(problem: FactorizationProblem, facts: DeviceFacts) -> int:

@@ -14,20 +14,17 @@ from clgraph.data.graphs.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Gathers, HostItems, Part, Work
 
-# Loads of near neighbours touch 256 KiB, which is about the size of a core's second-level cache.
-NEAR_BYTES = 2.0**18
+NEAR_BYTES = 2.0**18  # Loads of near neighbours touch 256 KiB, which is about the size of a core's second-level cache.
 # Memory traffic in bytes of all passes over the rows and trees: per CSR entry, and per vertex.
 ENTRY_BYTES, VERTEX_BYTES = 200.0, 60.0
 # The list of edges between trees has at most 1.5 edges per vertex, and at most half of the graph's entries.
 LISTED_PER_VERTEX = 1.5
 # All rounds over the edge list together move 72 bytes per listed edge and make 6 random loads.
 VISIT_BYTES, VISIT_GATHERS = 72.0, 6.0
-# If all weights are equal, the first round leaves 4 trees for each tree of first-neighbour hooks.
-TREES_PER_ROOT = 4.0
+TREES_PER_ROOT = 4.0  # If all weights are equal, the first round leaves 4 trees for each tree of first-neighbour hooks.
 # A pass of a radix sort handles 8 bits, makes 3 launches, and moves 12 bytes per 4-byte key: two reads and a write.
 DIGIT_BITS, DIGIT_LAUNCHES, KEY_BYTES = 8, 3.0, 12.0
-# Making the answer moves 56 bytes of memory per edge of the forest, besides the sort of the edges.
-EDGE_BYTES = 56.0
+EDGE_BYTES = 56.0  # Making the answer moves 56 bytes of memory per edge of the forest, besides the sort of the edges.
 
 # Fixed time of a call to scipy, and time per vertex of the unions in scipy's spanning forest.
 HOST_CALL_SECONDS, HOST_VERTEX_SECONDS = 6e-5, 6e-9

@@ -23,8 +23,7 @@ from clgraph.runtime.memory.arrays import DeviceArray
 
 _ROWS, _SEGMENTED, _EDGE_LIST = (f"minimum_spanning_forest/{name}.cl" for name in ("rows", "segmented", "edge_list"))
 _TILE = 512  # entries per tile
-# The weight of one of 256 sampled edges is the border between light edges and heavy edges.
-_SAMPLES = 256
+_SAMPLES = 256  # The weight of one of 256 sampled edges is the border between light edges and heavy edges.
 # A pass climbs at most 1024 steps towards the root of a tree. The next pass continues longer climbs.
 _CLIMB_LIMIT = 1024
 # Work-groups per compute unit of a GPU. Each sub-group of the work-groups gets a segment of the edge list.
@@ -38,8 +37,7 @@ MIN_DEGREE = 8.0
 EDGES_PER_VERTEX = 1.25  # Filter-Borůvka takes this number of light edges per vertex by default.
 # If the vertex numbering is more random than 0.5 (of 1), hooks along equally light edges leave many trees.
 RANDOM = 0.5
-# A work-group polls 100 times while other work-groups start. Later ones get no part of the edge list.
-_LINGER = 100
+_LINGER = 100  # A work-group polls 100 times while other work-groups start. Later ones get no part of the edge list.
 
 
 def _recipe(

@@ -20,8 +20,7 @@ KEY_GATHERS = 24.0
 TRIANGLE_BYTES = 60.0  # memory per triangle
 # Attempts per inserted point if work-items claim triangles. Most attempts fail on a GPU, where patches are small.
 CPU_ATTEMPTS, GPU_ATTEMPTS = 1.3, 20.0
-# If work-items claim triangles, a GPU needs 10 times the number of rounds that a CPU needs.
-GPU_ROUNDS = 10.0
+GPU_ROUNDS = 10.0  # If work-items claim triangles, a GPU needs 10 times the number of rounds that a CPU needs.
 # A round that inserts an independent set of points inserts a fifth of its candidates, so a point takes 5 attempts.
 SET_ATTEMPTS = 5.0
 

@@ -15,15 +15,12 @@ from clgraph.data.meshes.triangle_mesh import TriangleMesh
 from clgraph.errors import InputError, MeshError
 
 WHOLE = ("none", "boundary", "segments")
-# Greatest *min_angle* in degrees. With a larger angle, refinement hardly ever terminates.
-MOST_ANGLE = 34.0
+MOST_ANGLE = 34.0  # Greatest *min_angle* in degrees. With a larger angle, refinement hardly ever terminates.
 # Greatest coordinate and least extent of a mesh, so that fourth powers of lengths in kernels are in range of doubles.
 MOST_COORDINATE, LEAST_EXTENT = 1e75, 1e-70
-# A neighbour link holds the number of an edge, 4 · triangle + corner, in 30 bits.
-MOST_TRIANGLES = 2**28
+MOST_TRIANGLES = 2**28  # A neighbour link holds the number of an edge, 4 · triangle + corner, in 30 bits.
 _SHARP = math.radians(60.0)  # Segments that meet at a smaller angle encroach on each other.
-# For a smaller angle bound in degrees, diametral lenses would let points come very close to segments.
-_MIN_LENS = 20.0
+_MIN_LENS = 20.0  # For a smaller angle bound in degrees, diametral lenses would let points come very close to segments.
 
 
 @dataclass(frozen=True)
@@ -54,8 +51,7 @@ class RefineProblem:
     @cached_property
     def bounds(self) -> tuple[float, float, float, float]:
         """The bounding box of the mesh's points: least x, least y, greatest x, greatest y."""
-        # numpy finds the least value of each column ten times faster than the least row.
-        x, y = self.mesh.points.T
+        x, y = self.mesh.points.T  # numpy finds the least value of each column ten times faster than the least row.
         return float(x.min()), float(y.min()), float(x.max()), float(y.max())
 
     def demands(self) -> dict[str, float]:

@@ -15,8 +15,7 @@ from clgraph.runtime.driver.failure import STATUS_STUCK, check_status
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
-# A refinement makes at most 2^14 rounds, and its history has room for one item per round.
-MOST_ROUNDS = 1 << 14
+MOST_ROUNDS = 1 << 14  # A refinement makes at most 2^14 rounds, and its history has room for one item per round.
 _BY_CLAIMS = {"patches", "atomic"}
 # Two strategies check a round's new triangles in their own way. All other strategies check new triangles "AT_ONCE".
 _CHECKS = {"two_stage_balanced": "LISTED", "child_launch": "BY_CHILDREN"}

@@ -41,8 +41,7 @@ _NARROWEST, _NARROWEST_FLOAT32 = 1e-300, 1e-36
 # ``circular_buckets`` has practically no limit of launches, because a vertex may be expanded several times.
 # Each launch of ``circular_buckets`` relaxes up to _BUDGET edges.
 _MAX_LAUNCHES = 2**31
-# Greatest number of chunks from one worker's pool that other workers may hold at the same time.
-_LENT_CHUNKS = 16
+_LENT_CHUNKS = 16  # Greatest number of chunks from one worker's pool that other workers may hold at the same time.
 _WIDEST = 1e30  # Greatest width of a first bucket, and greatest default width of a bucket.
 # Kernels recognise leaves (vertices with a single edge) if at least a quarter of the vertices are leaves.
 # If fewer vertices are leaves, recognising leaves takes longer than queueing them like other vertices.
@@ -50,8 +49,7 @@ MANY_LEAVES = 0.25
 # In searches of few, long turns, a sub-group buffers 128 vertices before it appends the vertices to a list.
 # A buffer of 128 vertices per sub-group was compared with 32, 64 and 96 on an H200.
 _HELD = 128
-# Turns of the search per launch, on devices where a single work-group runs the search.
-_TURNS = 4096
+_TURNS = 4096  # Turns of the search per launch, on devices where a single work-group runs the search.
 # A work-item of ``dijkstra`` or ``circular_buckets`` relaxes at most 2^22 edges per launch.
 # This bound on the edges per launch keeps a launch to a fraction of a second.
 _BUDGET = 2**22
@@ -208,8 +206,7 @@ def _typical_weight(weights: NDArray[Any] | None) -> float:
     few = weights[:: 1 + weights.size // _FEW_WEIGHTS]
     few = np.sort(few[np.isfinite(few)])
     few = few[: max(1, few.size * 9 // 10)]
-    # The mean weight may overflow to infinity, but the result is at most _WIDEST.
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore"):  # The mean weight may overflow to infinity, but the result is at most _WIDEST.
         return min(float(few.mean(dtype=np.float64)), _WIDEST) if few.size else 1.0
 
 

@@ -23,8 +23,7 @@ _ONES = np.ones(_AT_ONCE, np.int32)
 # Besides the visits, a search costs 0.1 passes over all vertices and entries, and one pass over the vertices.
 _SCANS, _SCANS_OF_VERTICES = 0.1, 1.0
 _CALL = Work(host_seconds=2e-5)  # A call to scipy takes this fixed time.
-# Seconds that mispredicted branches cost, per vertex of a graph whose irregularity is 1.
-_GUESS_SECONDS = 1.5e-8
+_GUESS_SECONDS = 1.5e-8  # Seconds that mispredicted branches cost, per vertex of a graph whose irregularity is 1.
 
 
 def unfit(problem: Any) -> str | None:

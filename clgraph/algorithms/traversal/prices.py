@@ -29,8 +29,7 @@ HOPS_PER_LOG = 1.8
 RISING_SHARE = 0.7
 # On a CPU, a round streams 18 bytes per CSR entry, and makes 0.36 dependent loads per entry of the longest row.
 CPU_ENTRY_BYTES, CPU_ENTRY_LOADS = 18.0, 0.36
-# A core waits for half a load per CSR entry whose row and column have far numbers.
-CPU_FAR_LOADS = 0.5
+CPU_FAR_LOADS = 0.5  # A core waits for half a load per CSR entry whose row and column have far numbers.
 # Seconds of mispredicted branches at the ends of rows, per vertex of a graph whose irregularity is 1.
 IRREGULAR_SECONDS = 6.8e-9
 

@@ -27,10 +27,8 @@ from clgraph.primitives.scan import Scan
 from clgraph.runtime.session import Session
 
 _PLAIN, _SPLIT, _CHILD = (f"traversal/{name}.cl" for name in ("topology_driven", "node_splitting", "child_launch"))
-# Edges per piece of a long row. A sub-group relaxes the edges of one piece.
-_PIECE = 256
-# Kernels number the parts of split vertices with int, so there are less than 2^31 parts.
-_MAX_PARTS = 2**31 - 2**12
+_PIECE = 256  # Edges per piece of a long row. A sub-group relaxes the edges of one piece.
+_MAX_PARTS = 2**31 - 2**12  # Kernels number the parts of split vertices with int, so there are less than 2^31 parts.
 _BUCKETS = 10  # The histogram of vertex degrees has this number of buckets.
 
 

@@ -16,8 +16,7 @@ from clgraph.errors import GraphError, InputError
 Duplicates: TypeAlias = Literal["keep", "min", "max", "sum", "first", "error"]
 MAX_VERTICES = 2**31 - 1
 _INT64 = np.iinfo(np.int64)
-# Kinds of numpy dtypes of arrays of Python objects (O) and of strings of any length (T).
-_OBJECTS = "OT"
+_OBJECTS = "OT"  # Kinds of numpy dtypes of arrays of Python objects (O) and of strings of any length (T).
 # An id of a vertex that has one of the methods in _WRAPPERS is a tensor or an Arrow scalar.
 _WRAPPERS = ("__array__", "__dlpack__", "as_py")
 REDUCTIONS: dict[str, Callable[..., NDArray[Any]]] = {

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-# Number of CSR entries that are checked together, so that intermediate arrays stay in a cache.
-_CHUNK = 1 << 16
+_CHUNK = 1 << 16  # Number of CSR entries that are checked together, so that intermediate arrays stay in a cache.
 _FACTORS = tuple(map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0xD6E8FEB86659FD93)))
 
 

@@ -14,12 +14,10 @@ from clgraph.data.graphs.csr import Duplicates, merge_duplicates, offset_dtype
 from clgraph.host_memory import check_host_memory
 from clgraph.progress import begin
 
-# Number of edges that are handled together. Their arrays fit the second-level cache of a CPU core.
-_CHUNK = 1 << 17
+_CHUNK = 1 << 17  # Number of edges that are handled together. Their arrays fit the second-level cache of a CPU core.
 # Building a graph takes at least 40 bytes of host memory per vertex and 24 bytes per edge.
 BYTES_PER_VERTEX, BYTES_PER_EDGE = 40, 24
-# The number of a bucket fits a byte, because numpy sorts bytes fast, by counting.
-_MAX_BUCKET_BITS = 8
+_MAX_BUCKET_BITS = 8  # The number of a bucket fits a byte, because numpy sorts bytes fast, by counting.
 Made = TypeVar("Made")
 Item = TypeVar("Item")
 Number = TypeVar("Number", bound=np.number[Any])

@@ -15,17 +15,14 @@ from clgraph.data.graphs.csr_graph import CSRGraph
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# The long search stops after 4096 vertices. Graphs with fewer vertices are searched completely.
-NEIGHBORHOOD = 1 << 12
-# The long search reads a long row in up to 8 parts, and stops after a part that has a new vertex.
-ROW_PARTS = 8
+NEIGHBORHOOD = 1 << 12  # The long search stops after 4096 vertices. Graphs with fewer vertices are searched completely.
+ROW_PARTS = 8  # The long search reads a long row in up to 8 parts, and stops after a part that has a new vertex.
 # There are 8 short searches, each of which stops before it sees more than 64 vertices or reads more than 512 entries.
 N_STARTS, SHORT_SEEN, SHORT_LOOKS = 8, 64, 512
 # Weight of an assumed search of all vertices, in the estimate of the share of vertices that searches reach.
 # A search of all vertices is assumed, because users mostly choose sources in large components.
 _UNSEEN = 0.25
-# If a search of more than 12 levels was stopped early, its graph is no small world.
-_SMALL_WORLD_LEVELS = 12
+_SMALL_WORLD_LEVELS = 12  # If a search of more than 12 levels was stopped early, its graph is no small world.
 # In a space of up to three dimensions, a search of k levels reaches about k^p vertices, where p is at most 3.2.
 # The exponent p of k^p, the vertices that k levels reach, is estimated from a search of at least 4 levels.
 _MIN_LEVELS, _OF_SPACE = 4, 3.2
@@ -37,8 +34,7 @@ class Search(NamedTuple):
     levels: int
     n_seen: int  # Number of vertices in all levels of the search together.
     n_last: int  # Number of vertices in the last level; 0 if the search reached all vertices that it can reach.
-    # Number of vertices in the first p / 2 levels, where p is the largest power of two up to *levels*.
-    n_earlier: int
+    n_earlier: int  # Number of vertices in the first p / 2 levels, where p is the largest power of two up to *levels*.
 
 
 def searched(graph: CSRGraph) -> dict[str, float]:
@@ -63,8 +59,7 @@ def searched(graph: CSRGraph) -> dict[str, float]:
     while frontier.size and sizes[-1] < NEIGHBORHOOD:
         rows, most = frontier[:NEIGHBORHOOD], NEIGHBORHOOD // max(1, frontier.size // 16)
         starts, ends = offsets[rows], offsets[rows + 1]
-        # Each turn reads the next part of all long rows, until a part has a new vertex.
-        for _ in range(ROW_PARTS):
+        for _ in range(ROW_PARTS):  # Each turn reads the next part of all long rows, until a part has a new vertex.
             stops = np.minimum(ends, starts + most)
             reached = np.unique(np.concatenate([columns[a:b] for a, b in zip(starts, stops, strict=True)]))
             frontier, starts = reached[~seen[reached]], stops

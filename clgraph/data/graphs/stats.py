@@ -18,14 +18,12 @@ N_SAMPLES = 1 << 14
 # Number of CSR entries that are read to estimate the locality: without in_order, and with in_order.
 # Few CSR entries are read for the locality, because most of the reads miss the cache.
 _N_LOOKS, _FEW_LOOKS = 256, 64
-# Number of rows whose lengths are computed together, so that the lengths fit a small cache.
-_ROWS_AT_ONCE = 1 << 14
+_ROWS_AT_ONCE = 1 << 14  # Number of rows whose lengths are computed together, so that the lengths fit a small cache.
 # A CSR entry is compared with the four entries in front of it. A cache line holds the values of 16 vertices.
 _BEFORE, _BESIDE = np.arange(1, 5)[:, None], 16
 # A neighbour is far if its vertex number differs from the vertex's own number by more than 2^15.
 FAR_DISTANCE = 1 << 15
-# Lower vertex degrees are counted in an array, and higher degrees are counted by np.unique.
-_COUNTED_DEGREE = 1 << 16
+_COUNTED_DEGREE = 1 << 16  # Lower vertex degrees are counted in an array, and higher degrees are counted by np.unique.
 MAX_CLIMB = 128  # At most this number of steps are followed from a vertex towards the root of its tree.
 # If the followed vertices climb more than 96 steps on average, most of them were not followed to their roots.
 # If most vertices were not followed to their roots, it is unknown which vertices are in the same tree.

@@ -37,8 +37,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-# Arrays of uint32. The alias is Any, because numpy's stubs type a shifted array as signed.
-Words: TypeAlias = Any
+Words: TypeAlias = Any  # Arrays of uint32. The alias is Any, because numpy's stubs type a shifted array as signed.
 
 
 def _mixed(x: Words, *steps: tuple[int, int], last: int) -> Words:

@@ -18,8 +18,7 @@ from clgraph.data.graphs.networkx_graphs import Weight
 from clgraph.data.graphs.stats import GraphStats, graph_stats
 from clgraph.errors import GraphError
 
-# WrappedGraph.glimpse holds about 64 values of each array of the matrix.
-_GLIMPSES = 64
+_GLIMPSES = 64  # WrappedGraph.glimpse holds about 64 values of each array of the matrix.
 _WEIGHTS = (np.int32, np.int64, np.float32, np.float64)
 
 
@@ -277,8 +276,7 @@ def fits(matrix: Any) -> bool:
             return False
     if data.dtype.kind not in "biuf":
         return False
-    # An int64 array whose values all fit int32 is converted to int32.
-    for array in (offsets, columns):
+    for array in (offsets, columns):  # An int64 array whose values all fit int32 is converted to int32.
         if array.dtype != np.int32 and (array.dtype != np.int64 or (array.size and not _are_narrow(array))):
             return False
     n = matrix.shape[0]

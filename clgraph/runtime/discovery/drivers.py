@@ -111,8 +111,7 @@ def _registering(drivers: list[Driver], folder: Path) -> dict[str, str]:
     """Return the environment variables with which the loader loads only
     these drivers and those bundled with pyopencl.
     """
-    # On Windows, the loader of OpenCL drivers reads the registry and these environment variables.
-    if _WINDOWS:
+    if _WINDOWS:  # On Windows, the loader of OpenCL drivers reads the registry and these environment variables.
         return {
             "OCL_ICD_FILENAMES": os.pathsep.join(driver.library for driver in drivers),
             "PATH": os.pathsep.join([*(str(driver.file.parent) for driver in drivers), os.environ.get("PATH", "")]),

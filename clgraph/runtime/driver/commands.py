@@ -17,26 +17,22 @@ from clgraph.runtime.driver.failure import check_fork, typed_errors
 from clgraph.runtime.driver.quirks import wants_one_thread, works_while_waiting
 from clgraph.runtime.driver.timing import Recorder
 
-# A waiting thread polls for 0.2 ms before it sleeps in the driver, because waking is slow.
-_SPIN_SECONDS = 200e-6
+_SPIN_SECONDS = 200e-6  # A waiting thread polls for 0.2 ms before it sleeps in the driver, because waking is slow.
 _POLL_SECONDS = 20e-6  # Pause between two polls of an event in wait_aside().
-# If the driver fails to wait for an event, the event is polled for up to a second.
-_PATIENCE_SECONDS = 1.0
+_PATIENCE_SECONDS = 1.0  # If the driver fails to wait for an event, the event is polled for up to a second.
 # A polling thread yields its core, because a kernel on a CPU may need the core.
 _let_others_run = getattr(os, "sched_yield", lambda: None)
 _COMPLETE = 0  # OpenCL's CL_COMPLETE. A smaller status of an event is an error.
 
 
-# All queues of drivers that allow only one thread at a time share this lock.
-_one_thread = threading.RLock()
+_one_thread = threading.RLock()  # All queues of drivers that allow only one thread at a time share this lock.
 
 
 class Recording(threading.local):
     """Values that are recorded separately for each thread, such as its allocated bytes."""
 
     recorder: Recorder | None = None  # The recorder of the innermost Commands.measure block.
-    # Bytes that the thread has allocated so far, including memory that was freed again.
-    allocated_bytes = 0
+    allocated_bytes = 0  # Bytes that the thread has allocated so far, including memory that was freed again.
 
 
 class Commands:
@@ -54,8 +50,7 @@ class Commands:
     """
 
     def __init__(self, context: cl.Context, device: cl.Device, queue: cl.CommandQueue, facts: DeviceFacts) -> None:
-        # queue.device is not used, because in PoCL it is the whole device for a sub-device.
-        self._queue = queue
+        self._queue = queue  # queue.device is not used, because in PoCL it is the whole device for a sub-device.
         self.context, self.device, self.facts = context, device, facts
         self.driver: AbstractContextManager[Any] = contextlib.nullcontext()
         if wants_one_thread(self.device):

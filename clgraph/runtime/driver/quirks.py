@@ -37,8 +37,7 @@ def dialect_of(device: cl.Device) -> tuple[Dialect, int]:
         return Dialect(loads="LOADS_ATOMIC"), 1
     if "Portable Computing" in platform:
         return Dialect(spin_pause="" if is_gpu else _spin_pause()), 1
-    # Rusticl and unknown platforms get the default dialect, which is valid on all devices.
-    return Dialect(), 1
+    return Dialect(), 1  # Rusticl and unknown platforms get the default dialect, which is valid on all devices.
 
 
 def nvidia_dialect(sm: int) -> tuple[Dialect, int]:

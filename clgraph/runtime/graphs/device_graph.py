@@ -232,8 +232,7 @@ class GraphOnDevice(Graph):
 
     @property
     def is_measured(self) -> bool:
-        # Kernels compute the statistics on demand, so no array needs to be copied to the host.
-        return True
+        return True  # Kernels compute the statistics on demand, so no array needs to be copied to the host.
 
     @property
     def locality_in_order(self) -> tuple[float, float]:

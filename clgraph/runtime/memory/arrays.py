@@ -69,8 +69,7 @@ class DeviceArray:
         self, memory: Home, buffer: Any, dtype: np.dtype[Any], size: int, host: NDArray[Any] | None = None
     ) -> None:
         self.memory = memory
-        # The host array that the buffer wraps, or None. The attribute keeps the host memory alive.
-        self._host = host
+        self._host = host  # The host array that the buffer wraps, or None. The attribute keeps the host memory alive.
         # The array whose memory this view shares, which the attribute keeps alive; None if this array is no view.
         self._parent: DeviceArray | None = None
         self._first_byte = 0  # The byte offset of a view in the memory of its parent; 0 if this array is no view.
@@ -105,8 +104,7 @@ class DeviceArray:
         first, alignment = self._first_byte + own, self.memory.alignment
         if n_bytes % kind.itemsize:
             raise DeviceError(f"{n_bytes} bytes are no whole number of items of {kind}")
-        # OpenCL has no empty buffers, so an empty view gets some memory, which is never read.
-        if not n_bytes:
+        if not n_bytes:  # OpenCL has no empty buffers, so an empty view gets some memory, which is never read.
             first = 0
         if first % alignment:
             raise DeviceError(
@@ -166,8 +164,7 @@ class DeviceArray:
         array, after waiting for all earlier work.
         """
         last = self.size if stop is None else stop
-        # Kernels must not write to a wrapped host array, so the array can be read directly.
-        if self._host is not None:
+        if self._host is not None:  # Kernels must not write to a wrapped host array, so the array can be read directly.
             self.check_part(start, last - start)
             return self._host[start:last].copy()
         (host,) = self.memory.read((self, start, last))
@@ -204,8 +201,7 @@ class DeviceArray:
             self.buffer.release()
 
     def __del__(self) -> None:
-        # At exit and in a forked child, there is no queue to wait for.
-        with contextlib.suppress(Exception):
+        with contextlib.suppress(Exception):  # At exit and in a forked child, there is no queue to wait for.
             self._leave_host()
 
     def _leave_host(self) -> None:

@@ -26,10 +26,8 @@ from clgraph.runtime.memory.transfers import Transfers
 
 # Bytes. The memory for smaller arrays is not checked, because a check takes 25 to 165 us on a CPU device.
 _CHECKED_BYTES = 1 << 24
-# Bytes. A shared host array must be aligned to the size of the widest vector that kernels read.
-_SHARED_ALIGNMENT = 16
-# Reads of at most 64 bytes go to a page that is pinned already.
-_FEW_BYTES = 64
+_SHARED_ALIGNMENT = 16  # Bytes. A shared host array must be aligned to the size of the widest vector that kernels read.
+_FEW_BYTES = 64  # Reads of at most 64 bytes go to a page that is pinned already.
 # The size of a cache line, and the least size of a copy that is faster if it is divided in two, both in bytes.
 _LINE_BYTES, _MANY_LINES = 64, 1 << 17
 
@@ -228,8 +226,7 @@ class Memory:
         """
         hosts: list[NDArray[Any]] = []
         events: list[cl.Event] = []
-        # Positions in *hosts* of the arrays that lie in the pinned page.
-        in_page: list[int] = []
+        in_page: list[int] = []  # Positions in *hosts* of the arrays that lie in the pinned page.
         with self.commands.driver:
             page = None if self._pinned is None else self._pinned.words
             for array, start, stop in parts:
@@ -247,8 +244,7 @@ class Memory:
                     continue
                 with typed_errors("copying from the device"):
                     events += enqueue_copies(self, self.commands.queue, array.buffer, first_byte, host, to_host=True)
-            # Usually only the first wait takes time, because the last copy ends last.
-            for event in reversed(events):
+            for event in reversed(events):  # Usually only the first wait takes time, because the last copy ends last.
                 self.commands.wait(event)
         for place in in_page:
             hosts[place] = hosts[place].copy()

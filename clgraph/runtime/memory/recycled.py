@@ -23,11 +23,9 @@ from numpy.typing import NDArray
 
 from clgraph.runtime.driver import opencl as cl
 
-# Blocks of less than 64 KiB are not recycled here, because the C library recycles such blocks.
-_MIN_BYTES = 1 << 16
+_MIN_BYTES = 1 << 16  # Blocks of less than 64 KiB are not recycled here, because the C library recycles such blocks.
 _MAX_BYTES = 1 << 28  # Largest number of bytes of memory that are kept for later results.
-# Kept memory is freed after 8 results in a row that did not fit into it.
-_MAX_PASSED = 8
+_MAX_PASSED = 8  # Kept memory is freed after 8 results in a row that did not fit into it.
 # Memory of at least 4 MiB is pinned from its second use on, because pinning costs the time that two copies save.
 # Smaller memory is pinned from its eighth use on, because pinning it costs the time of ten copies.
 _LARGE_BYTES, _FROM_USE, _FROM_USE_OF_SMALL = 1 << 22, 2, 8
@@ -36,8 +34,7 @@ _WORDS_BYTES = 4096
 MIN_HUGE_BYTES = 1 << 22
 _BYTES: Any = np.dtype(np.uint8)
 
-# No lock guards this list, because the garbage collector may append to it at any time.
-_waiting: list[Pages] = []
+_waiting: list[Pages] = []  # No lock guards this list, because the garbage collector may append to it at any time.
 _n_forks = 0  # Number of times that this process was forked.
 
 

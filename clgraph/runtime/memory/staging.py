@@ -25,20 +25,15 @@ from clgraph.runtime.driver import opencl as cl
 from clgraph.runtime.driver.commands import Commands
 from clgraph.runtime.driver.failure import typed_errors
 
-# Bytes of a chunk. Chunks are large, because the host makes a dozen steps for each chunk.
-CHUNK_BYTES = 8 << 20
+CHUNK_BYTES = 8 << 20  # Bytes of a chunk. Chunks are large, because the host makes a dozen steps for each chunk.
 N_CHUNKS = 7
 LAG = 2  # The memory of a chunk is reused when two later chunks are being copied.
-# Bytes. A smaller copy gains little from an overlap of copying and transferring.
-LEAST_BYTES = 4 << 20
-# Number of chunks that kernels get at a time, if kernels start before the whole array is uploaded.
-_TOLD = 8
+LEAST_BYTES = 4 << 20  # Bytes. A smaller copy gains little from an overlap of copying and transferring.
+_TOLD = 8  # Number of chunks that kernels get at a time, if kernels start before the whole array is uploaded.
 _SLICES = 4  # A chunk is copied in four slices, by four threads.
-# A copy of fewer than 4 chunks is divided into half chunks, so that several transfers overlap.
-_FEW_CHUNKS = 4
+_FEW_CHUNKS = 4  # A copy of fewer than 4 chunks is divided into half chunks, so that several transfers overlap.
 _MAX_THREADS = 12  # Twelve threads that copy chunks saturate the bus.
-# While kernels run, the threads touch the pages of 3 parts of a host array at a time.
-_TOUCHED = 3
+_TOUCHED = 3  # While kernels run, the threads touch the pages of 3 parts of a host array at a time.
 _PAGE_BYTES = 4096
 _ZERO = np.zeros(1, np.uint8)
 
@@ -95,8 +90,7 @@ def _copy_all(tasks: _Tasks) -> None:
     while (task := tasks.get()) is not None:
         target, source, end = task
         np.copyto(target, source)
-        # The thread must not keep memory alive while it waits for the next task.
-        del task, target, source
+        del task, target, source  # The thread must not keep memory alive while it waits for the next task.
         end.release()
 
 

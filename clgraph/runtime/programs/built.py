@@ -31,8 +31,7 @@ class Programs:
         """Return the kernel file *source* as a program, compiled with *defines*, which must include ``WG_SIZE``."""
         asked = (source, *sorted(defines.items()))
         with self._lock:
-            # Requests with different definitions may need the same program.
-            if asked not in self.built:
+            if asked not in self.built:  # Requests with different definitions may need the same program.
                 seen = {**known_to(source, defines), "WG_SIZE": defines["WG_SIZE"]}
                 key = (source, *sorted(seen.items()))
                 if key not in self.built:

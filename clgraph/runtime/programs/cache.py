@@ -33,8 +33,7 @@ TESTING = "testing the OpenCL devices"
 COMPILING = "compiling kernels"
 _AFTER_SECONDS = 0.5  # A notice is printed after a wait of this time.
 _told: set[str] = set()  # The notices that were printed already.
-# The caches that this process uses, each with an open file that holds a shared lock.
-_used: dict[Path, int] = {}
+_used: dict[Path, int] = {}  # The caches that this process uses, each with an open file that holds a shared lock.
 
 
 def pocl_cache() -> Path:

@@ -20,8 +20,7 @@ from itertools import takewhile
 
 from clgraph.runtime.driver import opencl as cl
 
-# Bytes of PoCL's structure _cl_device_id that are searched for the processor's name.
-_DEVICE_BYTES = 2048
+_DEVICE_BYTES = 2048  # Bytes of PoCL's structure _cl_device_id that are searched for the processor's name.
 _AVX = {"avx", "cx16", "popcnt"}
 # Processors and the features that they need, named as in /proc/cpuinfo. PoCL takes the last one that has them all.
 _PROCESSORS: tuple[tuple[str, set[str]], ...] = (
@@ -34,8 +33,7 @@ _PROCESSORS: tuple[tuple[str, set[str]], ...] = (
     ("haswell", _AVX | {"avx2", "abm", "f16c", "fma", "bmi1", "bmi2"}),
     ("skylake-avx512", {"avx512f"}),
 )
-# Strings that must stay alive, because PoCL keeps pointers to them.
-_names: list[ctypes.Array[ctypes.c_char]] = []
+_names: list[ctypes.Array[ctypes.c_char]] = []  # Strings that must stay alive, because PoCL keeps pointers to them.
 
 
 @lru_cache(maxsize=1)

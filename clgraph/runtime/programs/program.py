@@ -25,8 +25,7 @@ from clgraph.runtime.programs.source import build_input, name_places
 
 logger = logging.getLogger(__name__)
 
-# A program that was built in less than 0.25 s came from the driver's cache.
-_KEPT_SECONDS = 0.25
+_KEPT_SECONDS = 0.25  # A program that was built in less than 0.25 s came from the driver's cache.
 # pyopencl's cache of kernel callers crashed when two threads used it at once, so threads take a lock.
 _creating = threading.Lock()
 
@@ -155,8 +154,7 @@ def _built(commands: Commands, text: str) -> cl.Program:
     # Without -w, compilers print the number of warnings on stderr, which helps only authors of kernels.
     options = [f"-cl-std={commands.facts.dialect.standard}", "-w"]
     with warnings.catch_warnings():
-        # Compilers warn, and so does pyopencl if its cache cannot be written.
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # Compilers warn, and so does pyopencl if its cache cannot be written.
         program = cl.Program(commands.context, text).build(options, [commands.device], program_cache())
         return assembled(program, commands.context, commands.device, options)
 

@@ -28,12 +28,9 @@ from clgraph.runtime.memory.arrays import DeviceArray
 
 _SOURCE = "factorization/block_grid.cl"
 _LINGER = 20000  # A work-group polls this often while it waits for the other work-groups to start.
-# A work-item processes a block in four parts, a step of each in turn, so that memory latencies overlap.
-_STREAMS = 4
-# Greatest number of work-groups. The number of blocks is its square, which fits 32 bits.
-_MAX_GROUPS = 4096
-# If a row of factors has at least 16 vectors, four work-items share a rating by default.
-_LONG_ROW = 16
+_STREAMS = 4  # A work-item processes a block in four parts, a step of each in turn, so that memory latencies overlap.
+_MAX_GROUPS = 4096  # Greatest number of work-groups. The number of blocks is its square, which fits 32 bits.
+_LONG_ROW = 16  # If a row of factors has at least 16 vectors, four work-items share a rating by default.
 _MAX_VECTORS = 8  # Greatest number of a row's vectors per work-item, if more work-items can share the row.
 # A work-item that holds at most 6 vectors of a row can compute two products at a time in 256 registers.
 _MAX_CHAINED_VECTORS = 6

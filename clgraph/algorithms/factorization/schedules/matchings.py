@@ -25,8 +25,7 @@ SOURCE = "factorization/matchings.cl"
 _GROUP_SIZE = 512  # The single work-group processes this number of rows at a time.
 # Rows that the group processes at a time on devices without sub-groups, where a scan over a work-group is slow.
 _NARROW_GROUP_SIZE = 64
-# A single work-group finishes a round of fewer than 4096 rows in less time than a launch takes.
-FEW_ROWS = 1 << 12
+FEW_ROWS = 1 << 12  # A single work-group finishes a round of fewer than 4096 rows in less time than a launch takes.
 # Turns per launch of the single work-group, on GPUs and on CPUs. Such a launch takes less than 0.2 s.
 _GROUP_TURNS, _CPU_TURNS = 1 << 14, 1 << 20
 _TURNS = 16  # While a round has many rows, the host reads the state of the search after this number of turns.

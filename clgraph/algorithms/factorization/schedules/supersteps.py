@@ -42,8 +42,7 @@ _SOURCE = "factorization/superstep.cl"
 _MANY_LANES = 16
 _RESIDENT_ITEMS = 2048  # A compute unit of a GPU holds this number of work-items at the same time.
 _TAIL_WG_SIZE = 512  # Size of the single work-group that runs small supersteps.
-# A work-group makes 4 passes over its slots of ratings in the time that a launch takes.
-_TAIL_TURNS = 4
+_TAIL_TURNS = 4  # A work-group makes 4 passes over its slots of ratings in the time that a launch takes.
 _CPU_WG_SIZE = 64
 # If the rows of factors in a superstep have at least 128 MiB, the time of a launch is negligible.
 _GRID_BYTES = 1 << 27

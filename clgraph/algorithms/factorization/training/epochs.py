@@ -21,8 +21,7 @@ from clgraph.errors import ConvergenceWarning
 from clgraph.progress import begin, is_heard
 from clgraph.runtime.driver.timing import RunInfo
 
-# Losses that are only shown as progress are computed at most once per second.
-_SECONDS_SHOWN = 1.0
+_SECONDS_SHOWN = 1.0  # Losses that are only shown as progress are computed at most once per second.
 
 
 class Epoch(NamedTuple):
