@@ -1,4 +1,4 @@
-"""The PlanarGraph class: points and segments with holes and regions, which can be triangulated."""
+"""The PlanarGraph class: points and segments with holes and regions, from which a triangle mesh can be made."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class PlanarGraph:
         holes: ArrayLike = (),
         regions: ArrayLike = (),
     ) -> PlanarGraph:
-        """Build a planar graph from arrays, and check all arrays. The parameters are described as attributes.
+        """Build a planar graph from arrays, and check all of the arrays. The class describes them as attributes.
 
         Points may coincide or lie on segments, and segments may cross, overlap or be repeated. :meth:`triangulate`
         resolves such cases.
@@ -97,7 +97,7 @@ class PlanarGraph:
         )
 
     def triangulate(self, *, convex_hull: bool = False, keep_points: bool = False) -> TriangleMesh:
-        """Return the constrained Delaunay triangulation.
+        """Return the constrained Delaunay triangulation of the points, in which the segments are edges.
 
         Equal points are merged, and a point on a segment divides it. At a crossing of segments, a point is added,
         rounded to float64. All other decisions are exact. Triangles are dropped if they are in a hole or not enclosed
@@ -138,7 +138,7 @@ class PlanarGraph:
         return mesh if keep_points else mesh.without_unused_points()
 
     def _distinct_segments(self, number: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Return the distinct segments of positive length, and their markers."""
+        """Return the distinct segments of positive length of the planar graph, and their markers."""
         ends = number[self.segments.astype(np.int64)]
         some = np.flatnonzero(ends[:, 0] != ends[:, 1])
         _, first = np.unique(edge_keys(ends[some], len(self.points)), return_index=True)
@@ -148,7 +148,8 @@ class PlanarGraph:
     def _regions(
         self, triangulation: Triangulation, convex_hull: bool
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64] | None, NDArray[np.float64] | None]:
-        """Return a mask of the triangles to keep, and the attributes and area bounds of these triangles.
+        """Return a mask of the triangles inside the planar graph, and the
+        attributes and area bounds of these triangles.
 
         The attributes and area bounds are ``None`` if no region gives any.
         """
@@ -182,7 +183,7 @@ class PlanarGraph:
         attributes: NDArray[np.float64] | None,
         areas: NDArray[np.float64] | None,
     ) -> TriangleMesh:
-        """Return the mesh of the triangles marked in *keep*.
+        """Return the triangle mesh of those triangles of a triangulation that are marked in *keep*.
 
         *numbers* has, for each point of *triangulation*, the number of this point in the mesh.
         """
@@ -228,7 +229,7 @@ class PlanarGraph:
 
 
 def unique_points(points: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the numbers of the distinct points, and the position of each point among them.
+    """Return the numbers of the distinct points, and for each point its position among the distinct points.
 
     Of several equal points, the first is returned.
     """
@@ -240,7 +241,7 @@ def unique_points(points: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArr
 
 
 def _triangles_at(triangulation: Triangulation, places: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the number of the triangle that contains each of *places*, or -1 outside of the convex hull."""
+    """Return the number of the triangle that contains each of the points *places*, or -1 outside of the convex hull."""
     points = triangulation.points
     triangulation.points = np.concatenate([points, places])
     found, _ = triangulation.locate(np.arange(len(points), len(triangulation.points)), np.zeros(len(places), np.int64))

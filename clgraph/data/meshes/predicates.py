@@ -30,7 +30,7 @@ _CHUNK = 1 << 15  # number of queries that are handled together, so that their a
 
 
 def orient2d(a: Points, b: Points, c: Points) -> Signs:
-    """Return the orientation of each triple *a*, *b*, *c*: 1 counter-clockwise, -1 clockwise, 0 collinear.
+    """Return the orientation of each triple of points *a*, *b*, *c*: 1 counter-clockwise, -1 clockwise, 0 collinear.
 
     Each argument is a float64 array of finite coordinates, shape (n, 2); the shapes may be broadcast.
     """
@@ -38,7 +38,7 @@ def orient2d(a: Points, b: Points, c: Points) -> Signs:
 
 
 def turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> int:
-    """Return the result of :func:`orient2d` for a single triple of points.
+    """Return the orientation of one triple of points, as :func:`orient2d` does for many triples.
 
     It is fast enough to be called in a Python loop.
     """
@@ -55,7 +55,7 @@ def turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float])
 
 
 def incircle(a: Points, b: Points, c: Points, d: Points) -> Signs:
-    """Return 1 if *d* is inside the circle through *a*, *b* and *c*, -1 if outside, 0 if on it.
+    """Return, for each four points, 1 if *d* is inside the circle through *a*, *b* and *c*, -1 if outside, 0 if on it.
 
     If *a*, *b*, *c* turn clockwise, the sign is reversed. The arrays are as in :func:`orient2d`.
     """
@@ -126,7 +126,7 @@ def _incircle_exact(*points: Points) -> Signs:
 
 
 def _integer_differences(points: Sequence[Points]) -> NDArray[Any]:
-    """Return the differences of all points from the last point, as Python integers.
+    """Return the exact differences of all points from the last point, as Python integers.
 
     All differences of a query are multiplied by the same power of two, so that they become integers.
     """

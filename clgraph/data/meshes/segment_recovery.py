@@ -1,4 +1,4 @@
-"""Insertion of segments into a triangulation by edge flips. Where segments cross, new points are added.
+"""Insertion of segments into a triangulation by edge flips. New points are added at which segments cross.
 
 A Delaunay triangulation lacks few of the segments. The missing segments are inserted one by one: the edges that cross a
 segment are flipped until none crosses it. :meth:`Triangulation.legalize` then makes the flipped triangles Delaunay
@@ -33,7 +33,7 @@ Segment = tuple[int, int]
 
 
 class Crossing(NamedTuple):
-    """A point that was added where segments cross.
+    """A new point of a triangulation, at which segments cross.
 
     The point is on segment number *whole*. It is reached after the fraction *along* of the way from *start* to *end*.
     """
@@ -53,7 +53,7 @@ class RecoveredSegments(NamedTuple):
 
 
 def recover_segments(triangulation: Triangulation, segments: NDArray[np.int64]) -> RecoveredSegments:
-    """Make *segments* fixed edges of *triangulation*, and return the pieces into which they were divided.
+    """Make *segments* fixed edges of *triangulation*, and return the pieces into which the segments were divided.
 
     A point on a segment divides it. Crossing segments divide each other at a new point, rounded to float64. If
     segments overlap, a common piece is assigned to the first of them. *segments* are distinct pairs of distinct
@@ -96,18 +96,18 @@ class SegmentRecovery(TriangleLists):
         self.n_crossings = Counter[Segment]()  # counts the crossings of each pair of segments
 
     def found(self) -> RecoveredSegments:
-        """Return the result of the recovery. The pieces are in the order of their segments."""
+        """Return the pieces of the recovered segments, in the order of the segments, and the new points."""
         pieces = sorted(self.whole_of.items(), key=lambda item: item[1])
         segments = np.array([ends for ends, _ in pieces], np.int64).reshape(-1, 2)
         return RecoveredSegments(segments, np.array([whole for _, whole in pieces], np.int64), self.crossings)
 
     def touched_edges(self) -> NDArray[np.int64]:
-        """Return all half-edges of the triangles that the recovery has changed."""
+        """Return the half-edges of all triangles that the recovery of segments has changed."""
         first = 3 * np.fromiter(self.touched, np.int64, len(self.touched))
         return np.concatenate([first, first + 1, first + 2])
 
     def add(self, start: int, end: int, whole: int) -> None:
-        """Insert segment number *whole*, which leads from point *start* to point *end*."""
+        """Insert the segment number *whole*, which leads from point *start* to point *end*, into the triangulation."""
         left = [(start, end, whole)]
         while left:
             a, b, whole = left.pop()
@@ -132,7 +132,7 @@ class SegmentRecovery(TriangleLists):
             left.append((reached, b, whole))
 
     def _crossing(self, a: int, b: int) -> tuple[int, list[Segment], int]:
-        """Walk along the line from *a* to *b* until it meets a point, or a segment that crosses it.
+        """Walk along the line from point *a* to *b* until it meets a point, or a segment that crosses the line.
 
         Return three values: the point that was met, or -1; the edges that were crossed on the way to this point; and
         the half-edge of the segment that was met, or -1.
@@ -178,12 +178,12 @@ class SegmentRecovery(TriangleLists):
         return nearest
 
     def _ahead(self, a: int, b: int, c: int) -> bool:
-        """Return whether *c*, which is on the line through *a* and *b*, is on the same side of *a* as *b*."""
+        """Return whether point *c*, which is on the line through *a* and *b*, is on the same side of *a* as *b*."""
         # Tuples (x, y) of points along a line either only increase or only decrease.
         return (self.points[c] > self.points[a]) == (self.points[b] > self.points[a])
 
     def _flip_away(self, a: int, b: int, crossing: list[Segment]) -> None:
-        """Flip the edges in *crossing*, which cross the line from *a* to *b*, until no edge crosses this line."""
+        """Flip the edges in *crossing*, which cross the line from point *a* to *b*, until no edge crosses this line."""
         left, flips = deque(crossing), _PATIENCE * (1 + len(crossing)) ** 2
         while left:
             edge = self.find(*left.popleft())
@@ -199,7 +199,7 @@ class SegmentRecovery(TriangleLists):
                 left.append((s, e))
 
     def _cut(self, a: int, b: int, edge: int, whole: int) -> int:
-        """Return the point where the line from *a* to *b* crosses *edge*. Add this point if it is new.
+        """Return the point at which the line from *a* to *b* crosses *edge*. The point is added if it is new.
 
         If the two lines are closer together than rounding errors, the computed crossing may be anywhere. In this case,
         an end of one line that is this close to the other line is returned instead.

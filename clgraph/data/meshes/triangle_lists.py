@@ -29,11 +29,11 @@ class TriangleLists:
         self._random = random.Random(0)
 
     def store(self, triangulation: Triangulation) -> None:
-        """Replace the arrays of *triangulation* by copies of these lists."""
+        """Replace the arrays of *triangulation* by copies of these Python lists."""
         triangulation.replace(np.array(self.points), np.array(self.corners, np.int64), np.array(self.twins, np.int64))
 
     def locate(self, p: int, t: int) -> tuple[int, int]:
-        """Walk from triangle *t* to the triangle that contains point *p*.
+        """Walk through the triangulation from triangle *t* to the triangle that contains point *p*.
 
         Return the triangle (-1 if *p* is outside) and the half-edge on which *p* is (-1 if it is on none).
         """
@@ -54,7 +54,7 @@ class TriangleLists:
             t = self.twins[h] // 3
 
     def split(self, t: int, p: int) -> None:
-        """Divide triangle *t* into three at the point *p*."""
+        """Divide triangle *t* of the triangulation into three triangles at the point *p*."""
         a, b, c = self.corners[3 * t : 3 * t + 3]
         of_a, of_b, of_c = self.twins[3 * t : 3 * t + 3]
         u = len(self.corners) // 3
@@ -66,7 +66,7 @@ class TriangleLists:
         self._set(u + 1, (c, a, p), (3 * t + 1, 3 * u, of_b))
 
     def flip(self, h: int) -> None:
-        """Flip edge *h*: replace it by the other diagonal of the quadrilateral that its two triangles form."""
+        """Flip the edge *h*: replace it by the other diagonal of the quadrilateral that its two triangles form."""
         g = self.twins[h]
         t, u = h // 3, g // 3
         c, s, e, d = self.corners[h], self.corners[next_edge(h)], self.corners[last_edge(h)], self.corners[g]
@@ -106,11 +106,11 @@ class TriangleLists:
         raise MeshError(f"there is no edge from {self.points[v]} to {self.points[w]}")
 
     def ends(self, h: int) -> tuple[int, int]:
-        """Return the start and the end of half-edge *h*."""
+        """Return the start point and the end point of half-edge *h*."""
         return self.corners[next_edge(h)], self.corners[last_edge(h)]
 
     def turn(self, a: int, b: int, c: int) -> int:
-        """Return 1 if points *a*, *b*, *c* turn counter-clockwise, -1 if clockwise, 0 if they are collinear."""
+        """Return 1 if the points *a*, *b*, *c* turn counter-clockwise, -1 if clockwise, 0 if they are collinear."""
         return turn(self.points[a], self.points[b], self.points[c])
 
 
