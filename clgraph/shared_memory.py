@@ -95,7 +95,7 @@ def attached(name: str) -> Block:
     block = None if kept is None else kept()
     if block is None:
         memory = SharedMemory(name)
-        # Otherwise Python would remove the block when this process ends, although another process created the block.
+        # Python would otherwise remove the shared block when this process ends, though another process created it.
         with contextlib.suppress(Exception):
             resource_tracker.unregister(memory._name, "shared_memory")  # type: ignore[attr-defined]
         block = Block(memory)

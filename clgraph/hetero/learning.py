@@ -121,7 +121,7 @@ class HASS(Policy):
 
     def __init__(self, members: Sequence[Member], training: float = 0.2) -> None:
         super().__init__(members, training)
-        # The highest speed of each device in any part of the load, in items per second.
+        # The highest speed of each device in any part of a load, in items per second.
         self._fastest: dict[int, float] = {}
         self._learn_anew()
 

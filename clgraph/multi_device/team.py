@@ -162,7 +162,7 @@ class Team:
             except BaseException:
                 for piece in coming:
                     piece.cancel()
-                # The free piece ends the wait of the reader thread, which may be waiting for one.
+                # The reader thread may be waiting for a free piece of memory, so it gets one.
                 free.put(np.empty(step, array.dtype))
                 raise
         return copy

@@ -85,7 +85,7 @@ class Sort(LookBack):
         sizes = self._sizes(tuning)
         self.n_passes = n_passes = -(-(last - begin_bit) // sizes["RADIX_BITS"])
         sizes["RADIX_BITS"] = -(-(last - begin_bit) // n_passes)
-        # Passes alternate between two buffers, such that the last pass writes to the target.
+        # The passes of the sort alternate between two buffers, such that the last pass writes to the target.
         spare = {name: session.empty(n, array.dtype) for name, array in self._target.items() if n_passes > 1}
         buffers = [self._source] + [self._target if (n_passes - i) % 2 else spare for i in range(n_passes)]
         moves: list[dict[str, Any]] = []
@@ -125,7 +125,7 @@ class Sort(LookBack):
             return sizes
         defaults = {"WG_SIZE": 256, "ITEMS_PER_ITEM": 64 // widest, "RADIX_BITS": 8, "HISTOGRAM_COPIES": 2}
         sizes = tuned(session, SOURCE, defaults, tuning)
-        # Local memory must hold one counter for each pair of a digit value and a sub-group.
+        # A sort needs local memory for one counter per pair of a digit value and a sub-group.
         counter_bytes = 4 * sizes["WG_SIZE"] // session.facts.sub_group_size
         counters = session.facts.local_mem_bytes * 3 // 4 // counter_bytes
         limit = min(power_of_two_at_most(counters), power_of_two_at_most(sizes["WG_SIZE"]))

@@ -23,7 +23,7 @@ TURNED_SHARE = 0.25
 # On CPUs, the cost model counts the time of one core in dependent loads from the core's second-level cache.
 # A top-down search on a CPU makes half a cache load per reached vertex, and a quarter per CSR entry that it reads.
 VERTEX_LOADS, ENTRY_LOADS = 0.5, 0.25
-# A mispredicted branch at a far neighbour costs 2 loads, and a reached vertex causes at most 4 mispredicted branches.
+# A mispredicted branch at a far neighbour costs the time of 2 loads. A reached vertex has at most 4 of these branches.
 GUESS_LOADS, GUESSES_PER_VERTEX = 2.0, 4.0
 PULL_LOADS = 2.5  # The bottom-up levels of a search together cost this many cache loads per vertex.
 # The top-down levels of a search that later goes bottom-up take a fifth of the time of an entirely top-down search.

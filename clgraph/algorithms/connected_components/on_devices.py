@@ -186,7 +186,7 @@ def local_forest(
             else:
                 forest.merge(plan.labels)
             forest.n_entries += slab.graph.n_edges
-            # The plan of an undirected graph may have skipped some rows.
+            # In an undirected graph, the plan may have skipped the rows of the giant component.
             if not slab.graph.directed and "state" in plan.arrays:
                 forest.states.append(plan.arrays["state"])
     if forest is not None:

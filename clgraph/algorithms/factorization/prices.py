@@ -58,7 +58,7 @@ CPU_BLOCK_LOADS = 3.0  # Cache loads per rating in the schedule block_diagonal o
 # A training step loads two rows of factors and stores them before it unlocks, which takes 2 dependent loads.
 LOCKED_STEP_LOADS = 2.0
 HAND_OVER_ATTEMPTS = 16.0  # Before the busiest lock changes hands, each compute unit tries 16 times to take it.
-# Measured time divided by computed time, for each of four training strategies.
+# Correction factors of four training strategies: measured time divided by computed time.
 EDGE_WEIGHT, MATCHING_WEIGHT, DIAGONAL_WEIGHT, GRID_WEIGHT = 1.0, 1.0, 0.46, 0.2
 SLOTS_PER_UNIT = 128.0  # Ratings that one compute unit processes at the same time.
 LATER_PASS_LOCKS = 200.0  # A pass over the deferred ratings takes the time of 200 critical sections.

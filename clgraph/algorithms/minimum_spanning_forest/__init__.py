@@ -52,7 +52,7 @@ from clgraph.runtime.session import Session, SessionLike
 if TYPE_CHECKING:
     import networkx as nx
 
-# ^If a graph has at least 8 entries per forest edge, binary searches find the edges' rows faster than a list of rows.
+# If a graph has at least 8 entries per forest edge, binary searches find the edges' rows faster than a list of rows.
 _ENTRIES_OF_ONE = 8
 
 
@@ -89,7 +89,7 @@ class SpanningForest(Result, _SpanningForest):
         if self.graph.n_edges < _ENTRIES_OF_ONE * self.edges.size:
             return self.graph.sources()[self.edges]
         offsets = self.graph.row_offsets
-        # Edges get the offsets' type, since otherwise numpy would convert all offsets.
+        # The positions of the edges get the type of the offsets, since otherwise numpy would convert all offsets.
         edges = self.edges.astype(offsets.dtype)
         rows: NDArray[Any] = np.searchsorted(offsets, edges, "right") - 1
         return rows.astype(np.int32)

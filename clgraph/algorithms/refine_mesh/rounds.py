@@ -213,7 +213,7 @@ class Refinement:
         """
         self._urgency_counts.fill(0)
         self._count_urgencies()
-        # The last count is dropped, because rounds of any urgency split encroached segments.
+        # The last count, of encroached segments, is dropped, because rounds of any urgency split such segments.
         counts = self._urgency_counts.get()[:-1]
         above = counts[::-1].cumsum()[::-1]
         return int(np.flatnonzero(above >= _FIRST_SHARE * above[0]).max(initial=1)) if above[0] else 1

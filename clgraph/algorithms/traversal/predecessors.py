@@ -32,7 +32,7 @@ class Predecessors:
             _SOURCE, defines, work_group_size=max(64, session.facts.sub_group_size)
         )
         self._state = session.empty(program.constant("FOLLOW_STATE_WORDS"), np.uint32)
-        # Every round extends paths by an edge, so a search that is not stuck makes at most n rounds. The rest is slack.
+        # A search that is not stuck makes at most n rounds, because every round extends paths by an edge.
         self._most_rounds = n + _ROUNDS_ALONE
         scope = {
             **plan.scope, "n": n, "n_sources": sources.size, "rounds": session.empty(n, np.int32), "state": self._state,

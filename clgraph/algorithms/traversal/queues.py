@@ -13,7 +13,7 @@ from clgraph.model.recipe import Array
 
 _PIECE = 128  # A row of more edges than this is cut into pieces of this number of edges.
 _ALONE_ROWS = 4096  # The queue of one work-item of a CPU holds at most this number of rows.
-# Local memory in bytes for everything except queues and buffered items, and per buffered item.
+# Bytes of local memory for everything except queues and buffered items, and per buffered item.
 _OTHER_BYTES, _ITEM_BYTES = 320, 4
 # The first work-group checks 200 times whether other work-groups have started.
 # A work-group that starts later leaves at once, and the other work-groups do its share of the work.

@@ -88,7 +88,7 @@ def kept_verdict(
         return None
 
     if (found := kept()) is None:
-        # The lock makes other processes wait for this verdict, so that they do not run the same test of a device.
+        # The lock makes other processes wait for the verdict on a device, so that they do not run the same test.
         with locked(path.with_name("lock")), announced(TESTING), contextlib.suppress(OSError):
             if (found := kept()) is None:
                 found, is_lasting = judge()

@@ -109,7 +109,7 @@ class Commands:
                     until = time.perf_counter() + _SPIN_SECONDS
                     while event.command_execution_status > _COMPLETE and time.perf_counter() < until:
                         _let_others_run()
-                # This call releases the GIL while it waits, and raises an error if the command has failed.
+                # event.wait() releases the GIL while it waits, and raises an error if the command has failed.
                 event.wait()
             except cl.Error:
                 self._outlast(event)

@@ -11,6 +11,6 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     import pyopencl
 
-    # The value is stored as a global, because a call of this function takes 1 us.
+    # The attribute of pyopencl is stored as a global, because each call of __getattr__ takes 1 us.
     value = globals()[name] = getattr(pyopencl, name)
     return value

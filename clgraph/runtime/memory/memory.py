@@ -24,7 +24,7 @@ from clgraph.runtime.memory.arrays import DeviceArray, enqueue_copies, number_ty
 from clgraph.runtime.memory.staging import LEAST_BYTES, Staging
 from clgraph.runtime.memory.transfers import Transfers
 
-# Bytes. The memory for smaller arrays is not checked, because a check takes 25 to 165 us on a CPU device.
+# Free memory is not checked for arrays of less than 16 MiB, because a check takes 25 to 165 us on a CPU device.
 _CHECKED_BYTES = 1 << 24
 _SHARED_ALIGNMENT = 16  # Bytes. A shared host array must be aligned to the size of the widest vector that kernels read.
 _FEW_BYTES = 64  # Reads of at most 64 bytes go to a page that is pinned already.

@@ -30,7 +30,7 @@ _MAX_PASSED = 8  # Kept memory is freed after 8 results in a row that did not fi
 # Smaller memory is pinned from its eighth use on, because pinning it costs the time of ten copies.
 _LARGE_BYTES, _FROM_USE, _FROM_USE_OF_SMALL = 1 << 22, 2, 8
 _WORDS_BYTES = 4096
-# Bytes, as in numpy. In a smaller array, whole huge pages would cover too little of the array.
+# Arrays of at least 4 MiB get huge pages, as in numpy. In smaller arrays, whole huge pages would cover too little.
 MIN_HUGE_BYTES = 1 << 22
 _BYTES: Any = np.dtype(np.uint8)
 
@@ -83,7 +83,7 @@ def lent(size: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], Pages | None]:
     memory = _taken(n_bytes)
     memory.n_uses += 1
     data: Any = memory.bytes
-    # The owner lives until the array and all its views are deleted.
+    # The owner object lives until the result array and all its views are deleted.
     owner: Any = (ctypes.c_char * n_bytes).from_buffer(data)
     weakref.finalize(owner, _give_back, memory).atexit = False
     return np.frombuffer(owner, dtype), memory

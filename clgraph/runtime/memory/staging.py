@@ -37,7 +37,7 @@ _TOUCHED = 3  # While kernels run, the threads touch the pages of 3 parts of a h
 _PAGE_BYTES = 4096
 _ZERO = np.zeros(1, np.uint8)
 
-# The target buffer, the first byte in the buffer, and the host array to copy.
+# A copy to the device: the target buffer, the first byte in the buffer, and the host array.
 _Copy: TypeAlias = tuple[Any, int, NDArray[Any]]
 _Tasks: TypeAlias = "SimpleQueue[tuple[NDArray[np.uint8], NDArray[np.uint8], threading.Lock] | None]"
 

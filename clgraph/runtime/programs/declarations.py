@@ -124,7 +124,7 @@ class Declarations:
 
     def _active_lines(self, text: str) -> Iterator[str]:
         """Yield the lines of a kernel source that no ``#if`` excludes, and process the directives."""
-        # For each open condition, whether it holds, or None if another of its branches was taken.
+        # For each open #if, whether its condition holds, or None if another of its branches was taken.
         active: list[bool | None] = []
         for line in map(str.strip, text.splitlines()):
             if not line.startswith("#"):
