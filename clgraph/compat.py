@@ -33,8 +33,8 @@ _TRIANGLE_INTEGERS = {"segments", "segment_markers", "vertex_markers", "triangle
 _TRIANGLE_OPTIONS = r"(q[\d.]*|a[\d.]*|S\d*|V+|[prcADYjneBzQXiFlCgkNPEI])*"
 _ADDS_POINTS = {"q", "a", "D"}
 _TRIANGLE_LEFT_OUT = {"B": "_markers$", "P": "^(segment|holes|regions)", "N": "^vert", "E": "^triangle"}
-_TRIANGLE_ANGLE = 20.0  # degrees. Triangle takes this least angle if option q has no number.
-_UFACTOR = 30  # METIS's default for k-way partitions: the excess weight that a part may have, in thousandths
+_TRIANGLE_ANGLE = 20.0  # If Triangle's option q has no number, Triangle takes this least angle in degrees.
+_UFACTOR = 30  # METIS's default for k-way partitions: the excess weight that a part may have, in thousandths.
 
 
 class GraphPartition(NamedTuple):
@@ -127,7 +127,7 @@ def part_graph(
 
 
 def _csr_of(adjacency: Any) -> tuple[Any, Any]:
-    """Return the row offsets and neighbours of *adjacency*, which is of any type that :func:`part_graph` takes."""
+    """Return the row offsets and neighbours of a graph's *adjacency*, of any type that :func:`part_graph` takes."""
     if hasattr(adjacency, "adj_starts"):
         return adjacency.adj_starts, adjacency.adjacent
     if issparse(adjacency):
@@ -218,7 +218,7 @@ def triangulate(tri: Mapping[str, Any], opts: str = "", *, session: SessionLike 
         whole = "segments" if opts.count("Y") > 1 else "boundary" if "Y" in letters else "none"
         most = mesh.n_points + int(numbers["S"]) if "S" in letters else None
         with warnings.catch_warnings():
-            # The user asked that segments stay whole. So bad triangles at such segments need no warning.
+            # The user asked that segments stay whole, so bad triangles at such segments need no warning.
             if whole != "none":
                 warnings.filterwarnings("ignore", ".*segments that stay whole", ConvergenceWarning)
             mesh = refine_mesh(
@@ -235,7 +235,9 @@ def triangulate(tri: Mapping[str, Any], opts: str = "", *, session: SessionLike 
 
 
 def _triangle_options(opts: object) -> tuple[frozenset[str], dict[str, float], bool]:
-    """Return the letters in *opts*, the numbers after q, a and S, and whether there is an ``a`` without a number."""
+    """Return the letters in Triangle's options *opts*, the numbers after q,
+    a and S, and whether an ``a`` has no number.
+    """
     allowed = "allowed: Triangle's p r q a A c D Y S j n e B P N E, and Q V z X i F l C"
     if not isinstance(opts, str):
         raise InputError(f"opts = {shown(opts)}; {allowed}")
@@ -253,7 +255,7 @@ def _triangle_options(opts: object) -> tuple[frozenset[str], dict[str, float], b
 
 
 def _integers(values: Any) -> Any:
-    """Return *values* as integers if they are floats without fractions. Programs often read files as floats."""
+    """Return *values* as integers if they are floats without fractions, as programs often read files as floats."""
     array = checked_array("an array of integers", values)
     is_whole = array.dtype.kind == "f" and bool((array == np.rint(array)).all() and (np.abs(array) < 2**53).all())
     return array.astype(np.int64) if is_whole else values

@@ -33,7 +33,7 @@ class NoRowsError(InputError):
 
 
 def read_rows(path: str | Path) -> list[dict[str, Any]]:
-    """Read the rows of one result file.
+    """Read the rows of one file of benchmark results.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def read_rows(path: str | Path) -> list[dict[str, Any]]:
 
 
 def write_rows(path: str | Path, rows: Iterable[Row]) -> None:
-    """Add *rows* to the result file *path*, which is created if missing; the file is replaced atomically."""
+    """Add *rows* to the file of results *path*, which is created if missing. The file is replaced atomically."""
     target = Path(path)
     merged: dict[tuple[str, ...], Row] = {}  # A new row replaces the old row of the same measurement.
     for row in (*(read_rows(target) if target.exists() else ()), *rows):
@@ -69,7 +69,7 @@ def write_rows(path: str | Path, rows: Iterable[Row]) -> None:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Replace the content of file *path* by *text*; if writing fails, the old file stays."""
+    """Replace the content of the file *path* by *text*. If writing fails, the old file stays."""
     from clgraph.io.text import replacing
 
     with replacing(path) as stream:
@@ -101,7 +101,7 @@ def by_benchmark(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 
 def tabulate_rows(rows: Sequence[Row], table: str, style: str, time: str = "wall") -> str:
-    """Return a table of *rows* as text; *table* names its kind.
+    """Return a table of benchmark *rows* as text. *table* names its kind.
 
     Parameters
     ----------
@@ -138,7 +138,8 @@ def tabulate_rows(rows: Sequence[Row], table: str, style: str, time: str = "wall
 
 
 def regrets(rows: Iterable[Row], time: str = "wall") -> dict[tuple[str, str], tuple[str, str, float]]:
-    """Return for each device and graph the strategy that the cost model picked, the fastest strategy, and their ratio.
+    """Return, for each device and graph, the strategy that the cost model
+    picked, the fastest strategy, and their ratio.
 
     The ratio is ``time(pick) / time(best)``. *time* is one of ``TIMES`` and selects the kind of seconds to compare; the
     cost model predicts wall seconds. Graphs without a row marked ``picked`` are left out.
@@ -261,7 +262,7 @@ def _mean_and_least(ratios: Sequence[float]) -> str:
 
 
 def _device(row: Row) -> str:
-    """Return the device name of *row*, with the platform if known, because a processor may have several drivers."""
+    """Return the device name of a result *row*, with the platform if known, as a processor may have several drivers."""
     return f"{row['device']} ({row['platform']})" if "platform" in row else str(row["device"])
 
 

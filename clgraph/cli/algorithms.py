@@ -28,7 +28,7 @@ def _writer(name: str) -> Callable[[str, Run], None]:
 
 
 def _given(*names: str) -> Callable[[argparse.Namespace, Graph], dict[str, Any]]:
-    """Return a function that takes the settings *names* from the options of the same names."""
+    """Return a function that takes the settings *names* from the command's options of the same names."""
     return lambda args, graph: {name: getattr(args, name) for name in names}
 
 
@@ -143,8 +143,8 @@ def _rounded(args: argparse.Namespace, graph: Graph) -> Graph:
         if factor is not None:
             raise InputError("--scale-weights: the graph has no weights")
         return graph
-    # The sum is computed in float64, because a sum of 32-bit weights may overflow. The factor below is printed with
-    # three digits, and 0.995 keeps the printed factor small enough if it is rounded up.
+    # The sum of the weights is computed in float64, because a sum of 32-bit weights may overflow.
+    # The factor is printed with three digits, and 0.995 keeps the printed factor small enough if it is rounded up.
     total = float(np.abs(weights, dtype=np.float64).sum()) / (1 if graph.directed else 2)
     most = f"at most {0.995 * _MAX_CUT / total:.3g}" if total else "any number"
     if factor is None:
@@ -183,7 +183,7 @@ def _show_partition(run: Run) -> Shown:
     )  # fmt: skip
 
 
-# ---- collisions of hash colourings
+# Commands about the collisions of hash colourings follow.
 
 
 def _add_collisions(parser: argparse.ArgumentParser) -> None:

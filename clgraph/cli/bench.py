@@ -1,4 +1,4 @@
-"""``clgraph bench NAME …``: run a benchmark of the checkout."""
+"""The command ``clgraph bench NAME …``, which runs a benchmark of the checkout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``clgraph cache``: show or clear the cache directory."""
+"""The command ``clgraph cache``, which shows or clears the cache directory."""
 
 from __future__ import annotations
 
@@ -59,6 +59,6 @@ def _files(root: Path, name: str) -> list[Path]:
 def _sizes(files: list[Path]) -> list[int]:
     sizes = []
     for path in files:
-        with contextlib.suppress(OSError):  # Another process has removed the file.
+        with contextlib.suppress(OSError):  # Another process has removed the file, so the file is left out.
             sizes.append(path.stat().st_size)
     return sizes

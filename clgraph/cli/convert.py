@@ -1,4 +1,4 @@
-"""``clgraph convert IN OUT``: read a graph and write it in another format."""
+"""The command ``clgraph convert IN OUT``, which reads a graph and writes it in another format."""
 
 from __future__ import annotations
 

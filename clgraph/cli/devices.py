@@ -1,4 +1,4 @@
-"""``clgraph devices``: list the OpenCL devices of this machine."""
+"""The command ``clgraph devices``, which lists the OpenCL devices of this machine."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ def run(args: argparse.Namespace) -> int:
         if default_id:
             print(f"\n* the default ({why})")
     if not any(d.facts for d in found):
-        select_device()  # This raises an error that says what to install.
+        select_device()  # This call raises an error that says what to install.
     return 0

@@ -1,4 +1,4 @@
-"""``clgraph explain ALGORITHM FILE``: show the strategy that the cost model would pick, and why."""
+"""The command ``clgraph explain ALGORITHM FILE``, which shows the strategy that the cost model would pick, and why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``clgraph factorization RATINGS``: low-rank factorisation of a rating matrix."""
+"""The command ``clgraph factorization RATINGS``: low-rank factorisation of a rating matrix."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from clgraph.algorithms.factorization.training.training import Epoch
 
 HELP = "factorise a matrix of ratings by stochastic gradient descent (needs the extra sklearn)"
-_SHOWN = 10  # greatest number of epochs in the printed table
+_SHOWN = 10  # The printed table has at most this number of epochs.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,7 +73,8 @@ def run(args: argparse.Namespace) -> int:
         with busy(f"running on {session.facts.name}"):
             model.fit(
                 train, eval_set=test if test.n_ratings else None,
-                callback=lambda _number, _epoch: False,  # With a callback, each epoch computes its loss for the table.
+                # With a callback, each epoch computes its loss, which the table shows.
+                callback=lambda _number, _epoch: False,
             )  # fmt: skip
     except KeyboardInterrupt:
         if args.save is not None and hasattr(model, "history_"):
@@ -107,7 +108,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _rows(history: Sequence[Epoch]) -> list[list[object]]:
-    """Return the rows of the printed table: every k-th epoch, counted back from the last epoch."""
+    """Return the rows of the printed table of epochs: every k-th epoch, counted back from the last epoch."""
     step = -(-len(history) // _SHOWN) or 1
     numbers = [n for n in range(1, len(history) + 1) if (len(history) - n) % step == 0]
     return [

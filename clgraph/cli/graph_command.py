@@ -42,27 +42,27 @@ class Shown:
 
     document: Mapping[str, Any]
     fields: Mapping[str, str]
-    above: str = ""  # text above the lines
-    below: str = ""  # text below the lines
+    above: str = ""  # Text above the lines of the result.
+    below: str = ""  # Text below the lines of the result.
 
 
 @dataclass(frozen=True)
 class GraphCommand:
-    """The sub-command of one algorithm.
+    """The sub-command that runs one algorithm on a graph file.
 
     *add_settings* adds the algorithm's own options. *settings* converts them to keyword arguments of the public
     function. *prepare* returns the graph to pass to that function. *write* writes the output that *output* describes.
     """
 
-    name: str  # name of the algorithm
+    name: str  # The name of the algorithm, which is the command's name.
     help: str
     show: Callable[[Run], Shown]
     add_settings: Callable[[argparse.ArgumentParser], None]
     settings: Callable[[argparse.Namespace, Graph], Mapping[str, Any]] = field(default=lambda args, graph: {})
     prepare: Callable[[argparse.Namespace, Graph], Graph] = field(default=lambda args, graph: graph)
-    output: str = ""  # help text about the file that --output writes; if empty, the command has no --output
+    output: str = ""  # Help text about the file that --output writes. If it is empty, the command has no --output.
     write: Callable[[str, Run], None] | None = None
-    plot: str = ""  # help text about the plot that --plot draws; if empty, the command has no --plot
+    plot: str = ""  # Help text about the plot that --plot draws. If it is empty, the command has no --plot.
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_graph(parser)

@@ -1,4 +1,4 @@
-"""``clgraph info GRAPH``: show the statistics of a graph that the cost model uses."""
+"""The command ``clgraph info GRAPH``, which shows the statistics of a graph that the cost model uses."""
 
 from __future__ import annotations
 

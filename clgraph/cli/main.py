@@ -1,4 +1,4 @@
-"""The entry point of ``clgraph``: parses arguments, runs a sub-command, and converts errors to exit codes.
+"""The entry point of ``clgraph``: it parses arguments, runs a sub-command, and converts errors to exit codes.
 
 A sub-command is a :class:`GraphCommand`, or a module of its name with ``HELP``, ``add_arguments(parser)`` and
 ``run(args) -> int``. It imports other modules only when it runs, so that ``clgraph --help`` loads neither numpy nor
@@ -28,12 +28,13 @@ _EPILOG = (
     "exit codes: 0 success, 1 failure, 2 wrong usage, 3 no usable device, 4 bad input, "
     "5 out of device memory, 130 interrupted"
 )
-_CODES: tuple[tuple[type[BaseException], int], ...] = (  # The first match counts.
+# The first class in this table that fits an error gives the exit code.
+_CODES: tuple[tuple[type[BaseException], int], ...] = (
     (errors.NoDeviceError, NO_DEVICE),
     (errors.DeviceMemoryError, DEVICE_MEMORY),
     (errors.UnsupportedStrategyError, USAGE),
     (errors.InputError, BAD_INPUT),
-    (OSError, BAD_INPUT),  # a file is missing, or cannot be read or written
+    (OSError, BAD_INPUT),  # A file is missing, or it cannot be read or written.
     (KeyboardInterrupt, INTERRUPTED),
     (Exception, FAILED),
 )
@@ -50,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def guarded(run: Callable[[argparse.Namespace], int], args: argparse.Namespace) -> int:
-    """Return the exit code of ``run(args)``; an error becomes a line on stderr and an exit code of its own."""
+    """Return the exit code of ``run(args)``. An error becomes a line on stderr and an exit code of its own."""
     # If stderr was closed before Python started, sys.stderr is None, and print(file=None) would write to stdout.
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
@@ -61,7 +62,7 @@ def guarded(run: Callable[[argparse.Namespace], int], args: argparse.Namespace) 
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
             code = run(args)
-    except BrokenPipeError:  # The reader of the output, such as `head`, has closed it.
+    except BrokenPipeError:  # The reader of the output, such as `head`, has closed the output.
         code = OK
     except (Exception, KeyboardInterrupt) as error:
         if getattr(args, "debug", False):
@@ -70,7 +71,7 @@ def guarded(run: Callable[[argparse.Namespace], int], args: argparse.Namespace) 
     try:
         sys.stdout.flush()
     except OSError as error:
-        # Python flushes stdout again at exit. That would fail again, so stdout now leads to /dev/null.
+        # Python flushes stdout again at exit, which would fail again, so stdout now leads to /dev/null.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
             text, code = _message(error), BAD_INPUT
@@ -87,7 +88,7 @@ def _show_warning(message: Warning | str, *where: object, **more: object) -> Non
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Return the parser of the whole command line."""
+    """Return the argument parser of the whole command line."""
     parser = argparse.ArgumentParser(
         prog="clgraph", description="Irregular graph algorithms on any OpenCL device.", epilog=_EPILOG
     )

@@ -51,7 +51,7 @@ def add_graph(parser: argparse.ArgumentParser) -> None:
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
-    """Add the options for reading a graph file."""
+    """Add the options for reading a graph file to a sub-command."""
     parser.add_argument(
         "--format", help="of the file: matrix_market, edge_list, dimacs9, metis or npz; by default its content decides"
     )
@@ -72,7 +72,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 
 
 def add_columns(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add the option for the columns of a text file; *what* describes the file and its columns."""
+    """Add the option for the columns of a text file. *what* describes the file and its columns."""
     parser.add_argument(
         "--columns", metavar="NAME,…", type=lambda text: tuple(text.split(",")),
         help=f"names of the columns of {what}; others are passed over; by default the file's header tells",
@@ -80,7 +80,7 @@ def add_columns(parser: argparse.ArgumentParser, what: str) -> None:
 
 
 def add_output(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add the option to write a result; *what* describes its content."""
+    """Add the option to write a result to a file. *what* describes its content."""
     parser.add_argument(
         "-o", "--output", metavar="FILE",
         help=f"write {what}, one a line and without a header: between commas if FILE ends in .csv, else between tabs; "
@@ -89,12 +89,12 @@ def add_output(parser: argparse.ArgumentParser, what: str) -> None:
 
 
 def add_plot(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add the option to save a plot; *what* describes it."""
+    """Add the option to save a plot. *what* describes the plot."""
     parser.add_argument("--plot", metavar="FILE", help=f"draw {what} (.png, .svg or .pdf; needs the extra plot)")
 
 
 def check_plot(args: argparse.Namespace) -> None:
-    """Raise unless ``--plot`` will work; call it before the computation whose result is drawn."""
+    """Raise an error unless ``--plot`` will work. Call this before the computation whose result is drawn."""
     from clgraph.figure import check_figure
 
     if args.plot is not None:
@@ -102,14 +102,14 @@ def check_plot(args: argparse.Namespace) -> None:
 
 
 def open_session(args: argparse.Namespace) -> Session:
-    """Return a session on the device of ``--device``."""
+    """Return a session on the device that the option ``--device`` names."""
     from clgraph.runtime.session import Session
 
     return Session(args.device)
 
 
 def read_graph(path: str, args: argparse.Namespace) -> Graph:
-    """Return the graph in file *path*, read with the options in *args*; show progress on a terminal.
+    """Return the graph in the file *path*, read with the options in *args*. Progress is shown on a terminal.
 
     A text file is parsed once, then cached. The graph keeps the file's ids unless they are 0, 1, 2, ….
     """
@@ -121,7 +121,7 @@ def read_graph(path: str, args: argparse.Namespace) -> Graph:
 
 
 def read_rating_file(path: str, columns: Sequence[str] | None) -> Ratings:
-    """Return the ratings in file *path*; show progress on a terminal."""
+    """Return the ratings in the file *path*. Progress is shown on a terminal."""
     from clgraph.io.ratings import read_ratings
 
     with busy(f"reading {path}"):
@@ -129,7 +129,7 @@ def read_rating_file(path: str, columns: Sequence[str] | None) -> Ratings:
 
 
 def vertex_ids(graph: Graph) -> Sequence[Any]:
-    """Return the ids of the vertices, or their numbers if the graph has no ids."""
+    """Return the ids of the graph's vertices, or their numbers if the graph has no ids."""
     ids: Sequence[Any] = range(graph.n_vertices) if graph.ids is None else graph.ids.tolist()
     return ids
 

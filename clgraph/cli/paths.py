@@ -1,4 +1,4 @@
-"""``clgraph bfs`` and ``clgraph sssp``: searches from sources."""
+"""The commands ``clgraph bfs`` and ``clgraph sssp``: searches from source vertices."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _add_sources(parser: argparse.ArgumentParser) -> None:
 
 
 def _read_sources(args: argparse.Namespace, graph: Graph) -> list[int | str]:
-    """Return the ids of ``--source``, as numbers if the graph's ids are numbers."""
+    """Return the ids of the option ``--source``, as numbers if the graph's ids are numbers."""
     ids: list[int | str] = list(args.source)
     if graph.ids is None or graph.ids.dtype.kind in "iu":
         for i, text in enumerate(args.source):

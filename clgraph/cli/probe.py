@@ -1,4 +1,4 @@
-"""``clgraph probe``: measure a device's atomics, memory and latencies."""
+"""The command ``clgraph probe``, which measures a device's atomics, memory and latencies."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def measure(args: argparse.Namespace, session: Session) -> DeviceProfile:
 
 
 def show(args: argparse.Namespace, profile: DeviceProfile) -> None:
-    """Print *profile* and draw it, with the options in *args*."""
+    """Print the device profile *profile* and draw it, with the options in *args*."""
     if args.plot is not None:
         from clgraph.probing.plot import plot_same_address
 
@@ -61,7 +61,7 @@ def show(args: argparse.Namespace, profile: DeviceProfile) -> None:
 
 
 def print_profile(profile: DeviceProfile) -> None:
-    """Print the rates of *profile* as tables, and its notes."""
+    """Print the rates of a device *profile* as tables, and its notes."""
     print(f"{profile.device}: {profile.origin} ({profile.source})\n")
     _print_latencies(profile)
     _print_memory(profile)

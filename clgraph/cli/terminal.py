@@ -1,4 +1,4 @@
-"""Output of commands: text or JSON on stdout, progress on stderr."""
+"""Output of commands: text or JSON on stdout, and progress on stderr."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def print_json(document: Any) -> None:
-    """Print one JSON document; numpy numbers become plain numbers, and NaN and infinity become ``null``."""
+    """Print one JSON document. numpy numbers become plain numbers, and NaN and infinity become ``null``."""
     print(json.dumps(plain(document), indent=1, allow_nan=False))
 
 
@@ -28,11 +28,13 @@ def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
 
 
 def print_fields(fields: Mapping[str, object]) -> None:
-    """Print one ``name  value`` line per field."""
+    """Print one line with name and value per field."""
     print(field_lines(fields))
 
 
 def run_fields(info: RunInfo, requested: str) -> dict[str, str]:
-    """Return the lines about a run: strategy, with whether it was picked or *requested*, device and times."""
+    """Return the lines about a run: its strategy, and whether it was
+    picked or *requested*, its device and its times.
+    """
     how = "picked" if requested == "auto" else "forced"
     return {**info.fields(), "strategy": f"{info.strategy} ({info.kind}, {how})"}

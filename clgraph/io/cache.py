@@ -1,4 +1,4 @@
-"""Binary copies of graphs that were read from files, which are mapped into memory the next time.
+"""Binary copies of graphs that were read from files. The copies are mapped into memory the next time.
 
 A cache file has a magic line, a line with the CRC-32 of all bytes after it, JSON (the directed flag; the
 reader's warnings; name, type, position and bytes of each array), and the arrays at multiples of 64 bytes.
@@ -25,9 +25,9 @@ from clgraph.io.text import writing
 from clgraph.user_cache import cache_root
 
 _MAGIC = b"clgraph cache 4\n"
-_CHECKED = len(_MAGIC) + 9  # position of the first byte that the checksum covers
-_ALIGN = 64  # alignment of arrays in the file, in bytes
-_DATA = 4096  # position of the first array in the file, in bytes
+_CHECKED = len(_MAGIC) + 9  # Position of the first byte of the file that the checksum covers.
+_ALIGN = 64  # Arrays begin in the file at multiples of this number of bytes.
+_DATA = 4096  # Position of the first array in the file, in bytes.
 _ARRAYS = ("row_offsets", "column_indices", "edge_weights", "ids")
 
 logger = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ def place(source: Path, options: Mapping[str, Any]) -> Path:
 
 
 def load(path: Path) -> tuple[Graph, list[str]] | None:
-    """Return the graph in a cache file, with mapped arrays, and the warnings of its reader.
+    """Return the graph in a cache file, with arrays that are mapped into memory, and the warnings of its reader.
 
     Return ``None`` if there is no such file or it is damaged.
     """
@@ -57,13 +57,16 @@ def load(path: Path) -> tuple[Graph, list[str]] | None:
         return _checked_graph(arrays, header["directed"], header["sorted_rows"]), list(header["notes"])
     except FileNotFoundError:
         return None
-    except Exception as error:  # No error in the cache file matters, because its source can be read again.
+    except Exception as error:
+        # No error in the cache file matters, because the source of the cache file can be read again.
         logger.debug("the cache file %s is thrown away, its source is read again: %r", path, error)
         return None
 
 
 def _checked_graph(arrays: dict[str, Any], directed: bool, sorted_rows: bool) -> Graph:
-    """Return the graph of these arrays after all checks except the check of symmetry, which would take 10× longer."""
+    """Return the graph of these arrays after all checks but the check of
+    symmetry, which would take ten times longer.
+    """
     offsets, columns = arrays["row_offsets"], arrays["column_indices"]
     if (offsets.dtype, columns.dtype) != (offset_dtype(columns.size), np.int32):
         raise GraphError(f"offsets of {offsets.dtype}, columns of {columns.dtype}")
@@ -78,7 +81,7 @@ def _checked_graph(arrays: dict[str, Any], directed: bool, sorted_rows: bool) ->
 
 
 def save(graph: Graph, path: Path, notes: Sequence[str] = ()) -> None:
-    """Write the cache file of *graph*, with the reader's warnings *notes*; do nothing if the file cannot be written."""
+    """Write the cache file of *graph*, with the reader's warnings *notes*. Do nothing if the file cannot be written."""
     if graph.ids is not None and graph.ids.dtype.kind in "OV":
         return
     arrays = {name: array for name in _ARRAYS if (array := getattr(graph, name)) is not None}

@@ -12,8 +12,8 @@ from clgraph.errors import InputError
 from clgraph.io.mesh_data import MARKER, REGION, MeshData, whole
 from clgraph.io.text import write_rows
 
-_GMSH_LINE, _GMSH_TRIANGLE = 1, 2  # Gmsh's numbers of the element types, which equal the elements' dimensions
-_VTK_LINE, _VTK_TRIANGLE = 3, 5  # VTK's numbers of the kinds of cells
+_GMSH_LINE, _GMSH_TRIANGLE = 1, 2  # Gmsh's numbers of the element types, which equal the elements' dimensions.
+_VTK_LINE, _VTK_TRIANGLE = 3, 5  # VTK's numbers of the types of cells.
 _VTK_KINDS = {"f": "Float", "i": "Int", "u": "UInt"}
 
 
@@ -56,13 +56,13 @@ def write_gmsh(data: MeshData, stream: IO[bytes]) -> None:
 
 
 def _are_groups(values: NDArray[Any]) -> bool:
-    """Return whether all *values* are 32-bit integers, so that they can be tags of physical groups."""
+    """Return whether all *values* are 32-bit integers, so that they can be tags of physical groups in Gmsh's format."""
     limits = np.iinfo(np.int32)
     return values.dtype.kind in "iu" and bool(((values >= limits.min) & (values <= limits.max)).all())
 
 
 def _boxes(corners: NDArray[Any], number: NDArray[Any], n: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the least and the largest coordinates of each of *n* groups of cells; *number* has each cell's group."""
+    """Return the least and the greatest coordinates of each of *n* groups of cells. *number* has each cell's group."""
     low, high = np.full((n, 3), np.inf), np.full((n, 3), -np.inf)
     np.minimum.at(low, number, corners.min(axis=1))
     np.maximum.at(high, number, corners.max(axis=1))

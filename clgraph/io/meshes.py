@@ -185,7 +185,7 @@ def write_planar_graph(graph: PlanarGraph, path: str | os.PathLike[str]) -> None
 
 
 def _read_by_meshio(source: Path) -> MeshData:
-    """Return the points, triangles, lines and columns of a file; warn about cells and coordinates that are ignored."""
+    """Return the points, triangles, lines and columns of a file. Ignored cells and coordinates cause a warning."""
     meshio = _meshio(source)
     with contextlib.ExitStack() as stack:
         file, format = source, None
@@ -194,9 +194,11 @@ def _read_by_meshio(source: Path) -> MeshData:
                 file = Path(stack.enter_context(tempfile.TemporaryDirectory())) / source.stem
                 with open(file, "wb") as unpacked:
                     shutil.copyfileobj(stream, unpacked)
-            elif suffix_of(source) == ".msh" and stream.read(1) == b"$":  # Ansys's .msh files begin otherwise.
+            elif suffix_of(source) == ".msh" and stream.read(1) == b"$":
+                # Files with the suffix .msh that Ansys has written begin otherwise.
                 format = "gmsh"
-        stack.enter_context(contextlib.redirect_stdout(io.StringIO()))  # meshio prints errors of the readers it tries.
+        # meshio prints errors of the readers that it tries, so its output is dropped.
+        stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
         try:
             found = meshio.read(file, format)
             points = np.asarray(found.points, np.float64)
@@ -210,7 +212,7 @@ def _read_by_meshio(source: Path) -> MeshData:
                 for name in found.cell_data if kinds
             }  # fmt: skip
             data = MeshData(points, triangles, lines, dict(found.point_data), columns)
-        except SystemExit as error:  # meshio exits like this if it has no reader for the file.
+        except SystemExit as error:  # meshio exits in this way if it has no reader for the file.
             raise GraphFileError(f"{source}: meshio cannot read it") from error
         except Exception as error:
             raise GraphFileError(f"{source}: {error}") from error
@@ -241,7 +243,7 @@ def _write_by_meshio(data: MeshData, path: Path, has_columns: bool) -> None:
             made = meshio.Mesh(data.points, cells, point_data=data.of_points if has_columns else {}, cell_data=columns)
             with contextlib.redirect_stdout(io.StringIO()):
                 made.write(Path(folder) / target.name)
-            for file in Path(folder).iterdir():  # Some formats store their data in a second file.
+            for file in Path(folder).iterdir():  # Some mesh formats store their data in a second file.
                 os.replace(file, target.with_name(file.name))
     except (Exception, SystemExit) as error:
         raise GraphFileError(f"{path}: cannot be written: {error}") from error

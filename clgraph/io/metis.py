@@ -20,12 +20,12 @@ _HEADER = "the header 'vertices edges [fmt [ncon]]', fmt of up to three digits 0
 
 
 class _Header(NamedTuple):
-    """The first line of a file: the number of vertices and edges, and the layout of a vertex's line."""
+    """The first line of a METIS file: the numbers of vertices and edges, and the layout of a vertex's line."""
 
     n_vertices: int
     n_edges: int
-    skip: int  # count of numbers before the neighbours in a line: the vertex's size and weights
-    stride: int  # count of numbers for each neighbour: 2 if a weight follows the neighbour, else 1
+    skip: int  # Count of numbers before the neighbours in a vertex's line: the vertex's size and weights.
+    stride: int  # Count of numbers for each neighbour in a line: 2 if a weight follows the neighbour, else 1.
     line: int
     text: bytes
 
@@ -34,7 +34,7 @@ class _Header(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """The rows of the graph in one block of a file, and the line number of each row."""
+    """The graph's rows in one block of a METIS file, and the line number of each row."""
 
     degrees: NDArray[np.int64]
     columns: NDArray[np.int32]
@@ -43,7 +43,7 @@ class _Rows(NamedTuple):
 
 
 def read(path: Path, *, directed: bool | None = None, progress: Progress | None = None) -> Graph:
-    """Read an undirected graph; vertices are numbered from 1 in the file.
+    """Read an undirected graph from a METIS file, in which vertices are numbered from 1.
 
     Edge weights (fmt ``1``) are read. Vertex sizes and weights (fmt ``1xx``, ``x1x``) are ignored
     with a warning. *directed* only sets the flag of the result.
@@ -103,7 +103,7 @@ def _rows_of(block: Block, header: _Header, n_left: int) -> _Rows:
         raise block.line_error(int(rows[bad.argmax()]), f"{skip} numbers, then {'pairs of ' * (stride - 1)}{EXPECTED}")
     entry = np.ones(block.values.size, bool)
     starts = np.cumsum(counts) - counts
-    for k in range(skip if rows.size else 0):  # The check above ensures that each row has these numbers.
+    for k in range(skip if rows.size else 0):  # The check above ensures that each vertex's line has these numbers.
         entry[starts + k] = False
     values = block.values[entry].reshape(-1, stride)
     target = values[:, 0]
@@ -114,7 +114,9 @@ def _rows_of(block: Block, header: _Header, n_left: int) -> _Rows:
 
 
 def write(graph: Graph, stream: IO[bytes]) -> None:
-    """Write *graph*, which must be undirected, without self-loops, and unweighted or with integer weights."""
+    """Write *graph* as a METIS file. It must be undirected, without
+    self-loops, and unweighted or with integer weights.
+    """
     weights, columns = graph.edge_weights, graph.column_indices + 1
     if graph.directed:
         raise InputError("a METIS file holds an undirected graph, this one is directed")

@@ -28,12 +28,12 @@ _FAULT = "not a graph saved as .npz"
 _ARRAYS = ("row_offsets", "column_indices", "edge_weights", "ids")
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-_END_BYTES = 22  # size of a zip file's last record, without its comment
-_MAX_INFLATION = 1032  # largest ratio by which deflate can compress
+_END_BYTES = 22  # Size in bytes of a zip file's last record, without its comment.
+_MAX_INFLATION = 1032  # The largest factor by which deflate can compress data.
 
 
 def read(path: Path, *, directed: bool | None = None, progress: Progress | None = None) -> Graph:
-    """Read a graph that :func:`write` or ``scipy.sparse.save_npz`` has written; nothing is unpickled.
+    """Read a graph that :func:`write` or ``scipy.sparse.save_npz`` has written. Nothing is unpickled.
 
     *directed* overrides the archive's flag. For a scipy matrix, it is as in :meth:`Graph.from_scipy`.
     """
@@ -66,7 +66,7 @@ def _from_arrays(found: Mapping[str, NDArray[Any]], directed: bool | None) -> Gr
 
 
 def write(graph: Graph, stream: IO[bytes]) -> None:
-    """Write all arrays of *graph* as an uncompressed archive; ids must not be Python objects."""
+    """Write all arrays of *graph* as an uncompressed archive. Its ids must not be Python objects."""
     if graph.ids is not None and graph.ids.dtype.kind == "O":
         raise InputError("ids that are Python objects cannot be saved; drop them or make them text")
     arrays = {name: array for name in _ARRAYS if (array := getattr(graph, name)) is not None}
@@ -74,7 +74,7 @@ def write(graph: Graph, stream: IO[bytes]) -> None:
 
 
 def read_archive(path: Path, fault: str) -> dict[str, NDArray[Any]] | sparray | spmatrix:
-    """Return all arrays of an archive by name, or the matrix if ``scipy.sparse.save_npz`` wrote it.
+    """Return all arrays of an .npz archive by name, or the matrix if ``scipy.sparse.save_npz`` wrote it.
 
     Raises
     ------
@@ -94,10 +94,11 @@ def read_archive(path: Path, fault: str) -> dict[str, NDArray[Any]] | sparray | 
             stream.seek(0)
             matrix = load_npz(stream)
             if hasattr(matrix, "indptr"):
-                check_rising(matrix.indptr, name="indptr")  # scipy only checks differences, which can overflow.
+                # scipy checks only differences of the offsets, which can overflow.
+                check_rising(matrix.indptr, name="indptr")
             return matrix
-        # Only library code runs here. Its parsers of zip files, headers and Python literals raise a
-        # dozen kinds of errors, among them SyntaxError, TokenError and MemoryError.
+        # The block runs only library code. Its parsers of zip files, headers and literals raise many kinds of errors.
+        # Among these errors are SyntaxError, TokenError and MemoryError.
         except Exception as error:
             raise file_error(path, f"{fault}: {type(error).__name__}: {error}") from error
 
@@ -108,7 +109,8 @@ def _check_claims(stream: IO[bytes]) -> None:
         n_bytes = stream.seek(0, 2)
         stream.seek(-_END_BYTES - len(archive.comment), 2)
         n_members = int.from_bytes(stream.read(_END_BYTES)[10:12], "little")
-        if n_members != len(archive.infolist()):  # A damaged length in the directory hides the next entry.
+        # A damaged length in the directory of the zip file hides the next entry.
+        if n_members != len(archive.infolist()):
             raise ValueError(f"the archive has {n_members} members; its directory shows {len(archive.infolist())}")
         for member in archive.infolist():
             inflation = _MAX_INFLATION if member.compress_type == zipfile.ZIP_DEFLATED else 1

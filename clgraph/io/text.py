@@ -32,10 +32,10 @@ from clgraph.errors import GraphFileError
 
 Progress = Callable[[int], None]
 
-_BLOCK_BYTES = 1 << 19  # bytes read at a time
+_BLOCK_BYTES = 1 << 19  # Number of bytes that are read from the file at a time.
 _THREADS = 2
-_SHOWN = 60  # largest number of characters of a line that an error message shows
-_INT64 = np.iinfo(np.int64)  # For a number outside this range, numpy.fromstring returns the range's min or max.
+_SHOWN = 60  # An error message shows at most this number of characters of a line.
+_INT64 = np.iinfo(np.int64)  # For a number outside this range, numpy.fromstring returns the range's minimum or maximum.
 _BLANKS = b" \t\n\r\v\f"
 _NUMBER = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _COMPRESSED: dict[bytes, tuple[str, Callable[..., Any]]] = {
@@ -57,7 +57,7 @@ def file_error(path: Path, expected: str, *, line: int | None = None, text: byte
 
 @contextmanager
 def reading(path: Path) -> Iterator[IO[bytes]]:
-    """Open *path* for reading and decompress gzip, xz and bzip2; errors become GraphFileError."""
+    """Open the file *path* for reading and decompress gzip, xz and bzip2. Errors become GraphFileError."""
     try:
         with open(path, "rb") as raw:
             head = raw.read(6)
@@ -87,7 +87,7 @@ def writing(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Open a temporary file that replaces *path* at the end of the block; after an error, *path* is unchanged.
+    """Open a temporary file that replaces *path* at the end of the block. After an error, *path* is unchanged.
 
     If *path* is a link, its target is replaced, not the link. A path that is not a regular file (a pipe,
     /dev/null) is written in place.
@@ -126,10 +126,10 @@ class Block:
 
     path: Path
     text: bytes
-    values: NDArray[Any]  # all numbers of the block in order, int64 or float64
-    counts: NDArray[Any]  # how many numbers each line has; -1 for a comment line
-    data: bytes  # the text that was parsed, after cleaning and without comments
-    first_line: int = 0  # the first line's number in the file, from 1
+    values: NDArray[Any]  # All numbers of the block in order, as int64 or float64.
+    counts: NDArray[Any]  # The count of numbers in each line; -1 for a comment line.
+    data: bytes  # The text that was parsed, after cleaning and without comments.
+    first_line: int = 0  # The number of the block's first line in the file, counted from 1.
 
     @cached_property
     def words(self) -> list[bytes]:
@@ -147,7 +147,7 @@ class Block:
         return self.line_error(int(np.searchsorted(ends, at, "right")), expected)
 
     def rows(self, width: int, expected: str) -> NDArray[Any]:
-        """Return the values with shape (n, width); raise an error unless each line has *width* numbers or no number."""
+        """Return the block's values with shape (n, width). Each line must have *width* numbers or no number."""
         wrong = self.counts != width
         if wrong.any():
             wrong &= self.counts > 0
@@ -157,7 +157,7 @@ class Block:
 
 
 def read_header(stream: IO[bytes], comments: bytes, first_line: int = 1) -> tuple[list[bytes], bytes, int]:
-    """Read up to the first line that is neither comment nor blank; return the comments, that line and its number."""
+    """Read up to the first line that is no comment and not blank. Return the comments, that line and its number."""
     header = []
     while line := stream.readline():
         text = line.strip()
@@ -232,11 +232,11 @@ def _parse(path: Path, text: bytes, comments: bytes, clean: Callable[[bytes], by
         data = pattern.sub(lambda match: b" " * len(match[0]), data)
     characters = np.frombuffer(data, np.uint8)
     newline, white = characters == ord("\n"), characters <= ord(" ")
-    # Any other control character stops the parser, so the parser returns too few numbers, which is detected. But after
-    # the last number, a control character goes undetected. So it must not count as a blank there.
+    # A control character in the text stops the parser, so the parser returns too few numbers, which is detected.
+    # After the last number, a control character goes undetected, so it must not count as a blank there.
     if (end := data.rstrip()[-1:]) and end < b" ":
         white = np.isin(characters, np.frombuffer(_BLANKS, np.uint8))
-    mark = newline.copy()  # True for each character that is a line end or begins a token
+    mark = newline.copy()  # True for each character that is a line end or begins a token.
     mark[0] |= not white[0]
     mark[1:] |= white[:-1] > white[1:]
     counts = np.diff(np.flatnonzero(newline[mark]), prepend=-1) - 1
@@ -247,7 +247,9 @@ def _parse(path: Path, text: bytes, comments: bytes, clean: Callable[[bytes], by
 
 
 def parse_numbers(data: bytes, n: int) -> NDArray[Any]:
-    """Return the *n* numbers in *data*, int64 if all are integers, else float64. A wrong size means a malformed one."""
+    """Return the *n* numbers in *data* as int64 if all are integers, else float64.
+    A wrong count means a malformed one.
+    """
     if n == 0:
         return np.zeros(0, np.int64)
     for dtype in (np.int64, np.float64):
@@ -261,7 +263,7 @@ def parse_numbers(data: bytes, n: int) -> NDArray[Any]:
 
 
 def _explained(block: Block, expected: str, clean: Callable[[bytes], bytes]) -> GraphFileError:
-    """Return an error that names the first line with a token that is not a number."""
+    """Return an error that names the first line of the block with a token that is not a number."""
     for line, text in enumerate(clean(block.text).split(b"\n")[:-1]):
         if block.counts[line] > 0 and not all(map(_NUMBER.fullmatch, text.split())):
             return block.line_error(line, expected)

@@ -56,7 +56,7 @@ class _Lines:
         return self.counts.size - self.at
 
     def error(self, expected: str, line: int | None = None) -> GraphFileError:
-        """Return an error that names *line*, by default the next line to consume."""
+        """Return an error that names the *line* of the file, by default the next line to consume."""
         at = self.at if line is None else line
         if at >= self.counts.size:
             return file_error(self.path, f"the file ends; expected {expected}")
@@ -64,7 +64,7 @@ class _Lines:
         return file_error(self.path, expected, line=int(self.numbers[at]), text=text.encode())
 
     def header(self, expected: str, most: int, defaults: tuple[int, ...]) -> list[int]:
-        """Return the integers of the next line; *defaults* replace missing integers. The first is at most *most*."""
+        """Return the integers of the next line. *defaults* replace missing integers. The first is at most *most*."""
         if not self.left:
             raise self.error(expected)
         numbers = self.values[self.starts[self.at] :][: self.counts[self.at]]
@@ -78,7 +78,7 @@ class _Lines:
         return found
 
     def rows(self, n: int, widths: Sequence[int], expected: str, base: int) -> NDArray[np.float64]:
-        """Return the next *n* lines as rows, without the first number of each line.
+        """Return the next *n* lines of the file as rows, without the first number of each line.
 
         These first numbers must be *base*, *base* + 1, and so on. All rows must have the same width, one of *widths*.
         """
@@ -148,7 +148,7 @@ def read_mesh(path: Path) -> TriangleMesh:
 
 
 def read_planar_graph(path: Path) -> PlanarGraph:
-    """Read a .poly file, or the points of a .node file.
+    """Read a planar graph from a .poly file, or its points from a .node file.
 
     Raises
     ------
@@ -200,7 +200,7 @@ def write_mesh(mesh: TriangleMesh, path: Path) -> None:
 
 
 def write_planar_graph(graph: PlanarGraph, path: Path) -> None:
-    """Write a .poly file."""
+    """Write a planar graph to a .poly file of Triangle."""
     with writing(path) as stream:
         _write_points(stream, graph)
         _write_segments(stream, graph)

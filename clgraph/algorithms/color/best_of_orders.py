@@ -1,4 +1,4 @@
-"""The best of several colourings: greedy colourings in two orders, fast colourings, and recolourings of the best.
+"""The best of several colourings of a graph: greedy ones in two orders, fast ones, and recolourings of the best.
 
 A greedy colouring that takes the vertices class by class, by the classes of an earlier colouring, never needs more
 colours than that one [1]_. At distance 2, and for columns of a matrix, the greedy algorithm colours the square of the
@@ -31,7 +31,8 @@ from clgraph.primitives.fill import Iota
 from clgraph.primitives.types import Tuning
 
 ORDERS = ("largest_first", "smallest_last")
-MAX_REPEATS = 4  # recolourings of the best colouring. Each costs one greedy run. They end when one saves no colour.
+# Greatest number of recolourings of the best colouring. Each costs a greedy run; they end when one saves no colour.
+MAX_REPEATS = 4
 _AGAIN = "again"
 _SOURCE, _ORDERS = "color/in_order.cl", "color/orders.cl"
 
@@ -43,7 +44,7 @@ class _Found(NamedTuple):
 
 
 def in_turn(problem: ColoringProblem, facts: DeviceFacts, *, ranks_given: bool = False) -> Recipe:
-    """Return the recipe that colours the vertices one after the other, on one core of a CPU.
+    """Return the recipe that colours the vertices of a graph one after the other, on one core of a CPU.
 
     The vertices are taken in the problem's order. With *ranks_given* the order comes from the priorities in the array
     ``ranks``, which the caller fills before a run.
@@ -75,7 +76,7 @@ def tries(
     others: tuple[Callable[..., Recipe], ...] = (),
     repeats: int = 0,
 ) -> Recipe:
-    """Return the recipe that keeps the best of several colourings.
+    """Return the recipe that makes several colourings of a graph and keeps the best one.
 
     It tries *others*, then greedy colourings in *orders*, then up to *repeats* recolourings of the best result.
     """
@@ -85,7 +86,8 @@ def tries(
 
 
 class Tries:
-    """A step that colours in several ways, one after the other, and keeps the colouring with the fewest colours.
+    """A step that colours a graph in several ways, one after the other, and
+    keeps the colouring with the fewest colours.
 
     On ties the earlier way wins. The plan of each way is kept for the next run, unless memory runs out.
 
@@ -118,7 +120,8 @@ class Tries:
             if found and _fewest(found).n_colors <= least:
                 break
             found.append(self._colored(order, order))
-            least = max(least, 2)  # A greedy colouring with more than one colour shows that there is an edge.
+            # A greedy colouring with more than one colour shows that the graph has an edge, so two colours are needed.
+            least = max(least, 2)
         for _ in range(self._repeats):
             best = _fewest(found)
             if best.n_colors <= least:
@@ -131,7 +134,9 @@ class Tries:
         plan.arrays["colors"].set(best.colors)
 
     def _colored(self, way: str, name: str, ranks: NDArray[np.int32] | None = None) -> _Found:
-        """Colour in one *way*: another strategy, greedy in an order, or (``_AGAIN``) greedy by descending *ranks*."""
+        """Colour the graph in one *way*: by another strategy, greedily in an
+        order, or greedily by descending *ranks*.
+        """
         plan = self._plans.get(way)
         if plan is None:
             try:

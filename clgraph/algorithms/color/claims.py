@@ -1,4 +1,4 @@
-"""Deterministic colouring at distance 2 by claims; ``cl/color/distance_two_claims.cl`` explains the algorithm."""
+"""Deterministic colouring of graphs at distance 2 by claims; ``cl/color/distance_two_claims.cl`` explains it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from clgraph.primitives.types import power_of_two_at_most
 from clgraph.runtime.driver.failure import STATUS_STUCK, check_status
 
 _SOURCE = "color/distance_two_claims.cl"
-_MAX_AT_ONCE = 32  # greatest number of rounds enqueued before the host reads the number of losers
-_SLICES_AT_ONCE = 8  # rounds between two such reads while each round adds a slice of new vertices
-_MAX_SLICES, _MIN_SLICE = 512, 64  # greatest number of slices of the vertices; least number of vertices per slice
-# Least number of claim slots per net. If the largest net has more members than _LONG_NET, nets get more slots.
+_MAX_AT_ONCE = 32  # The host enqueues at most 32 rounds before it reads the number of vertices that lost their claim.
+# While each round adds a slice of new vertices, the host reads the number of losers after 8 rounds.
+_SLICES_AT_ONCE = 8
+_MAX_SLICES, _MIN_SLICE = 512, 64  # Greatest number of slices of the vertices, and least number of vertices per slice.
+# Least number of claim slots per net. If the largest net has more members than _LONG_NET, nets get more claim slots.
 _MIN_SLOTS, _LONG_NET = 8, 256
-_CLAIM_BYTES = 1 << 27  # greatest memory of the claim slots of all nets. _MIN_SLOTS per net are always allowed.
-_OFFERED = 4  # A later window has colours for a share of the vertices. It is offered to up to 4 times that share.
+_CLAIM_BYTES = 1 << 27  # Bytes of the claim slots of all nets, at most. _MIN_SLOTS slots per net are always allowed.
+# A later window of colours suffices for a share of the vertices. It is offered to up to 4 times that share.
+_OFFERED = 4
 _WHAT = "colouring at distance 2"
 
 
@@ -39,10 +41,9 @@ class Claims:
         key_bits = (n - 1).bit_length()
         self._epoch_shift = key_bits + program.constant("CLASS_BITS")
         self._n_epochs = 1 << max(0, 32 - self._epoch_shift)
-        # The number of slices of the vertices in the first window. Each round takes one slice, so that few vertices of
-        # a round share a net.
+        # Number of slices of the vertices in the first window. In a round's slice, few vertices share a net.
         self._slices = max(1, min(_MAX_SLICES, 8 * self._members, n // _MIN_SLICE))
-        # A large net has many members in each round, so it needs more claim slots.
+        # A large net has many members in each round, so the net needs more claim slots.
         slots = min(32 * words, _CLAIM_BYTES // (4 * n)) if self._members > _LONG_NET else 0
         slots = power_of_two_at_most(max(_MIN_SLOTS, slots))
         self._claims, self._state = session.empty(n * slots, np.uint32), session.empty(self._n_lists, np.uint32)
@@ -72,7 +73,7 @@ class Claims:
         self._rounds, self._spread = 0, 1
         if self._prefers:
             self._claim(0, 0, (0, 1, left), prefer=True)
-            self._state.fill(0)  # The losers stay uncoloured. The loop below colours them.
+            self._state.fill(0)  # The losers stay uncoloured here, and the loop below colours them.
             order, left = self._uncolored(0, left)
         while left:
             if window:
@@ -80,15 +81,17 @@ class Claims:
             self._window(order, left, window)
             before = left
             order, left = self._uncolored(order, left)
-            # A window is a range of colours. The first window may colour no vertex, because the initial colours, which
-            # come from hashes, may have taken all its colours.
+            # A window is a range of colours. The first window may colour no vertex at all.
+            # Initial colours, which come from hashes, may have taken all colours of the first window.
             if left == before and window:
                 check_status(STATUS_STUCK, _WHAT)
             window += 1
         self.details = {"rounds": self._rounds, "windows": window, "window_colors": 32 * self._words}
 
     def _uncolored(self, order: int, n: int) -> tuple[int, int]:
-        """List the uncoloured vertices among the first *n* of an order. Return the index and length of the new list."""
+        """List the uncoloured vertices among the first *n* of an order.
+        Return the index and the length of the new list.
+        """
         plan, following = self._plan, 1 + order % 2
         arrays = {"items": self._orders[order], "colors": plan.arrays["colors"]}
         predicate, target = f"colors[items[i]] == {self._no_color}", self._orders[following]
@@ -97,13 +100,13 @@ class Claims:
         return following, compact.size.item()
 
     def _window(self, order: int, n: int, window: int) -> None:
-        """Colour the vertices, of the first *n* in the order, that find a free colour in this window."""
+        """Colour vertices among the first *n* of the order, if they find a free colour in this window of colours."""
         colors = 32 * self._words
         base = colors * window
-        needed = -(-(self._members - base) // colors)  # number of windows that the largest net still needs
+        needed = -(-(self._members - base) // colors)  # Number of windows of colours that the largest net still needs.
         slices = min(n, max(self._slices >> window, needed)) or 1
-        # A later window has colours for only a part of the vertices. Some of the other vertices skip this window,
-        # because they would search the whole window in vain.
+        # A later window has enough colours for only a part of the vertices.
+        # Some uncoloured vertices skip a later window, because they would search the whole window in vain.
         for i in range(-(-slices * _OFFERED // max(needed, _OFFERED)) if window else slices):
             if self._plan.problem.order in (None, "natural"):
                 items = i, slices, -(-(n - i) // slices)
@@ -115,13 +118,14 @@ class Claims:
         self._repeat(order, base, 0)
 
     def _repeat(self, order: int, base: int, most: int) -> None:
-        """Repeat rounds in which the losers claim again, until at most *most* losers are left."""
+        """Repeat rounds in which vertices that lost their claims claim again, until at most *most* losers are left."""
         losers, at_once = self._state.item(self._rounds % self._n_lists), 1
         while losers > most:
             for _ in range(at_once):
                 self._claim(order, base, (0, 1, 0))
             before, losers = losers, self._state.item(self._rounds % self._n_lists)
-            if losers >= before:  # In each round at least the vertex with the highest key wins.
+            # The rounds are stuck, because in each round at least the vertex with the highest key wins.
+            if losers >= before:
                 check_status(STATUS_STUCK, _WHAT)
             is_slow = 2 * losers > before
             at_once = 1 if is_slow else min(2 * at_once, _MAX_AT_ONCE)

@@ -1,4 +1,4 @@
-"""Balance the sizes of a colouring's classes; ``cl/color/balance.cl`` explains the algorithm."""
+"""Make the classes of a colouring more equal in size; ``cl/color/balance.cl`` explains the algorithm."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from clgraph.primitives.sort import Sort
 from clgraph.runtime.graphs.device_graph import device_graph
 from clgraph.runtime.session import Session
 
-_ALONE_VERTICES = 1 << 14  # vertices per launch of a single sub-group. This bounds the time of a launch.
-_GROUPS_PER_UNIT = 32  # greatest number of work-groups per compute unit
+# A launch of a single sub-group processes at most this number of vertices, which bounds the time of the launch.
+_ALONE_VERTICES = 1 << 14
+_GROUPS_PER_UNIT = 32  # Greatest number of work-groups per compute unit in the kernels that balance classes of colours.
 
 
 def balance_classes(
     session: Session, graph: Graph, colors: NDArray[np.int32], *, distance: int, deterministic: bool
 ) -> NDArray[np.int32]:
-    """Return a proper colouring with the same number of colours and more equal class sizes.
+    """Return a proper colouring of *graph* with the same number of colours and more equal class sizes.
 
     Vertices of classes above the mean size move to smaller classes, as far as their neighbours allow.
 

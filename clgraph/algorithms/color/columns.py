@@ -31,7 +31,7 @@ class ColumnColoring(Coloring):
     symmetric: bool
 
     def seed_matrix(self, dtype: Any = np.float64) -> NDArray[Any]:
-        """Return a matrix of shape (n_columns, n_colors) that has a 1 in each row, in the column of its colour.
+        """Return a matrix of shape (n_columns, n_colors): in each row, a 1 is in the column of the row's colour.
 
         A function's derivatives along the columns of this matrix are the argument of :meth:`recover`.
         """
@@ -75,7 +75,7 @@ class ColumnColoring(Coloring):
         return csr_array((values, columns.copy(), graph.row_offsets[: n_rows + 1].copy()), shape=(n_rows, n_columns))
 
     def _has_rows(self, graph: Graph, n_rows: int) -> bool:
-        """Return whether the matrix may have *n_rows* rows: *graph* is padded to a square with empty rows."""
+        """Return whether the coloured matrix may have *n_rows* rows: *graph* is padded to a square with empty rows."""
         n_columns = self.colors.size
         if self.symmetric or graph.n_vertices > n_columns:
             return n_rows == graph.n_vertices

@@ -1,4 +1,4 @@
-"""Count the conflicts of a colouring (``cl/color/conflicts.cl``)."""
+"""Count the conflicts of a colouring, which are pairs of equal colours (``cl/color/conflicts.cl``)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from clgraph.runtime.graphs.device_graph import device_graph
 from clgraph.runtime.session import Session, SessionLike, as_session
 
 _SOURCE = "color/conflicts.cl"
-_MAX_COLORS = 1 << 22  # If a colour is this large or larger, all colours are first renumbered without gaps.
+_MAX_COLORS = 1 << 22  # If a colour has this number or a larger one, all colours are first renumbered without gaps.
 
 
 def count_conflicts(
     graph: Any, colors: ArrayLike, *, distance: int = 1, bipartite: bool = False, session: SessionLike = None
 ) -> int:
-    """Return the number of conflicts of a colouring. It is 0 if and only if the colouring is proper.
+    """Return the number of conflicts of a colouring, which is 0 if and only if the colouring is proper.
 
     At distance 1 the conflicts are the edges whose ends have the same colour. Every parallel edge counts, self-loops do
     not. At distance 2 conflicts are counted row by row. The closed row of a vertex is the *set* of the vertex and its
@@ -99,7 +99,7 @@ def _count(session: Session, graph: Graph, colors: NDArray[np.int32], distance: 
     }
     sizes = tuned(session, _SOURCE, defaults)
     most_groups = sizes.pop("GROUPS_PER_UNIT") * facts.compute_units
-    if not cpu:  # The local memory must hold two work-groups, so that both run at the same time.
+    if not cpu:  # On a GPU, the local memory must hold two work-groups, so that both run at the same time.
         sizes["LONG_NET"] = min(sizes["LONG_NET"], facts.local_mem_bytes * sizes["TEAM"] // (8 * sizes["WG_SIZE"]))
     on_device = device_graph(session, graph)
     defines = {**on_device.defines(), "CLOSED": int(closed), "BITMAP_WORDS": min(8192, facts.local_mem_bytes // 8)}

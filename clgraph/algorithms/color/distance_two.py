@@ -1,4 +1,4 @@
-"""Recipes of colourings at distance 2 and of a matrix's columns.
+"""Recipes of colourings of graphs at distance 2, and of the columns of a matrix.
 
 A net (``cl/color/nets.h``) is a set of vertices whose colours must differ: a vertex with its neighbours, or the columns
 of a matrix's row. It has a bitmap of the colours of its members, for one window of colours at a time. A vertex takes a
@@ -37,19 +37,20 @@ _ORDERS, _HASHES = "color/orders.cl", "color/hash_colors.cl"
 _MAX_DEGREE = 2**31 - 1
 _SIZED, _SIZED_LONG = (f"color/distance_two_sized{part}.cl" for part in ("", "_long"))
 _BITMAPS = "color/net_bitmaps.cl"
-_MAX_WORDS = 32  # greatest size of a net's bitmap in 32-bit words
-# Windows. If a net has more members than two windows have colours, each net gets a bitmap of its own size after the
-# first window.
+_MAX_WORDS = 32  # Greatest size of the bitmap of a net's colours, in 32-bit words.
+# If a net has more members than two windows have colours, each net gets a bitmap of its own size after window 1.
 _LARGE_NET = 2
-_MEMBERS_PER_WORD = (1, 2, 4, 8)  # members of a net per word of its bitmap. The first number that fits memory is used.
-_LONG_GROUP = 256  # size of the work-groups that process long rows
-_USED_BYTES = 1 << 28  # greatest memory of the bitmaps of all nets. The smallest possible bitmaps may exceed it.
+# Members of a net per word of the net's bitmap. The first of these numbers whose bitmaps fit memory is used.
+_MEMBERS_PER_WORD = (1, 2, 4, 8)
+_LONG_GROUP = 256  # Size of the work-groups that process long rows of the graph.
+# Bytes of the bitmaps of all nets together, at most. The smallest possible bitmaps may exceed this limit.
+_USED_BYTES = 1 << 28
 
 
 def from_hash(
     problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning, name: str | None, bits: int | None
 ) -> Recipe:
-    """Return the recipe in which vertices first try the low *bits* of the hash *name* as their colours.
+    """Return the recipe in which vertices first try the low *bits* of the hash function *name* as their colours.
 
     By default the hash has the fewest collisions in a sample of the rows, and the bits suffice for the longest row.
     """
@@ -69,7 +70,7 @@ def recipe(
     long_row: int | None = None,
     hash_bits: tuple[str, int] | None = None,
 ) -> Recipe:
-    """Return the recipe that colours by :class:`Windows`, or by :class:`Claims` if the colours must be deterministic.
+    """Return the recipe that colours at distance 2 by :class:`Windows`, or deterministically by :class:`Claims`.
 
     With *hash_bits*, a hash and a number of bits, vertices first try the hash as their colour. A work-group processes
     each vertex of more than *long_row* entries.
@@ -79,12 +80,11 @@ def recipe(
     """
     stats, closed, order = problem.stats, not problem.bipartite, problem.order or "natural"
     n, cpu, width = stats.n_vertices, facts.is_cpu, facts.sub_group_size
-    # Each bitmap has a bit for every hash colour. If the limits allow, it also has at least three bits for each member
-    # of the largest net.
+    # A bitmap has a bit for every hash colour, and if the limits allow, three bits per member of the largest net.
     least, room = 1 << max(0, (hash_bits[1] if hash_bits else 0) - 5), max(1, _USED_BYTES // (4 * max(1, n)))
     words = max(least, power_of_two_at_most(min(3 * problem.members // 16 + 1, _MAX_WORDS, room)))
-    # TEAM: the number of lanes that share a row, one for every four entries of a mean row.
-    # PLANES: store word i of all bitmaps contiguously. This is the default if the neighbours of a row are near.
+    # TEAM is the number of lanes that share a row, one for every four entries of a mean row.
+    # PLANES stores word i of all bitmaps contiguously, by default if the neighbours of a row are near.
     batches = -(-(stats.n_edges + closed * n) // (4 * max(1, n)))
     defaults = {
         "WG_SIZE": width if cpu else 256,
@@ -129,10 +129,13 @@ def recipe(
 
 
 def _sized(problem: ColoringProblem) -> tuple[int, int]:
-    """Return how many members of a net share a word of its bitmap, and a bound on the words of all bitmaps."""
+    """Return the number of members of a net that share a word of its
+    bitmap, and a bound on the words of all bitmaps.
+    """
     n, entries = problem.stats.n_vertices, problem.stats.n_edges + problem.stats.n_vertices
     for members in _MEMBERS_PER_WORD:
-        n_words = n + 2 * -(-entries // members)  # The size of each bitmap is rounded up to a power of two.
+        # The size of each net's bitmap is rounded up to a power of two, so the total may nearly double.
+        n_words = n + 2 * -(-entries // members)
         if 4 * n_words <= _USED_BYTES:
             break
     return members, n_words

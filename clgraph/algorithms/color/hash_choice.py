@@ -1,4 +1,4 @@
-"""Choose the hash that gives first colours, from a sample of the entries (distance 1) or nets (distance 2)."""
+"""Choose the hash function that gives first colours, from a sample of entries (distance 1) or nets (distance 2)."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ from clgraph.data.graphs.vertex_hashes import HASHES
 
 MOST_BITS, MOST_BITS_AT_DISTANCE_TWO = 16, 10
 _CANDIDATES = ("murmur3", "fibonacci", "xorshift", "identity", "gray")
-_N_SAMPLES = 1 << 14  # greatest number of sampled entries at distance 1
-_SAMPLED_ROWS, _SAMPLED_ENTRIES = 64, 1024  # at distance 2: sampled rows, and greatest number of entries read per row
-# Colours count as few up to 1.1 times the members of the largest net. Collisions count as few if less than 1 % of the
-# members of nets would have to change colour.
+_N_SAMPLES = 1 << 14  # At distance 1, at most this number of CSR entries is sampled.
+# At distance 2: the number of sampled rows, and the greatest number of entries that are read per sampled row.
+_SAMPLED_ROWS, _SAMPLED_ENTRIES = 64, 1024
+# Colours count as few up to 1.1 times the number of members of the largest net.
+# Collisions count as few if less than 1 % of the members of nets would have to change their colour.
 _MAX_COLORS, _FEW_COLLISIONS = 1.1, 0.01
 
 
 class HashStart(NamedTuple):
-    """A hash that gives first colours at distance 2, and the collisions of this hash in a sample of nets."""
+    """A hash function that gives first colours at distance 2, and its collisions in a sample of nets."""
 
     hash: str
     bits: int
-    collisions: float  # share of the members of sampled nets that would have to change colour
-    members: int  # number of distinct members of the largest sampled net. All of them need different colours.
+    collisions: float  # Share of the members of sampled nets that would have to change their colour.
+    members: int  # Number of distinct members of the largest sampled net, all of which need different colours.
 
     @property
     def suffices(self) -> bool:
-        """Whether the hash uses few colours and rarely collides, as on some stencils."""
+        """True if the hash function uses few colours and rarely collides, as on some stencils."""
         return is_few(self.bits, self.members) and self.collisions < _FEW_COLLISIONS
 
 
@@ -43,7 +44,7 @@ def is_few(bits: int, members: int) -> bool:
 
 
 def hash_start(graph: Graph, *, closed: bool, bits: int) -> HashStart:
-    """Return the hash with the fewest collisions in sampled nets, if its low *bits* are the colours."""
+    """Return the hash function with the fewest collisions in sampled nets, if its low *bits* are the colours."""
     m, offsets = graph.n_edges, graph.row_offsets
     if not m:
         return HashStart(next(iter(HASHES)), bits, 0.0, int(closed))
@@ -61,7 +62,7 @@ def hash_start(graph: Graph, *, closed: bool, bits: int) -> HashStart:
 
 
 def default_bits(graph: Graph) -> int:
-    """Return the default number of bits of a colour at distance 1.
+    """Return the default number of bits of a hash colour at distance 1.
 
     It allows about 0.4 colours per neighbour of an average vertex, like greedy colourings.
     """
@@ -70,10 +71,11 @@ def default_bits(graph: Graph) -> int:
 
 
 def best_hash(graph: Graph, bits: int) -> str:
-    """Return the hash that gives both ends of the fewest sampled entries the same low *bits*."""
+    """Return the hash function that gives both ends of the fewest sampled entries the same low *bits*."""
     m = graph.n_edges
     drawn = np.random.default_rng(0).integers(m, size=_N_SAMPLES) if m > _N_SAMPLES else np.arange(m)
-    entries = np.sort(drawn)  # Sorted, because binary searches in random order would miss the caches.
+    # The sampled entries are sorted, because binary searches in random order would miss the caches.
+    entries = np.sort(drawn)
     rows = np.searchsorted(graph.row_offsets, entries, "right") - 1
     ends = rows.astype(np.uint32), graph.column_indices[entries].astype(np.uint32)
     mask, collisions = np.uint32((1 << bits) - 1), dict[str, int]()

@@ -1,4 +1,4 @@
-"""Greedy colouring in a given order, in parallel; ``cl/color/jones_plassmann.cl`` explains the algorithm."""
+"""Greedy colouring of a graph in a given order, in parallel; ``cl/color/jones_plassmann.cl`` explains the algorithm."""
 
 from __future__ import annotations
 
@@ -28,22 +28,23 @@ _SOURCE, _LARGE = "color/jones_plassmann.cl", "color/jones_plassmann_large.cl"
 _SIZES = {"WG_SIZE": 256, "SMALL_DEGREE": 30, "WIDE_DEGREE": SHORT_ROW, "GROUPS_PER_UNIT": 4, "LINGER": 100}
 _SIZES_ALONE = {**_SIZES, "GROUPS_PER_UNIT": 1, "WIDE_DEGREE": 40}
 _SIZES_LARGE = {"WG_SIZE": 256, "HUB_DEGREE": 1024, "GROUPS_PER_UNIT": 4, "LINGER": 100}
-# Additional kernel sizes for each order, on devices with a grid barrier, where work-groups may wait for each other.
+# Additional kernel sizes for each vertex order, on devices with a grid barrier, where work-groups can wait.
 _BY_ORDER = {
     "marked": {"MARKED": 1, "MOST_OPEN": 24, "BATCH": 3},
     "largest_first": {"SORTED": 1, "MOST_OPEN": 16, "GROUPS_PER_UNIT": 2, "BATCH": 8},
     "interleaved": {"RETRIES": 8},
 }
-_WIDE_RETRIES = 100  # value of RETRIES for kernels in which a work-item processes rows of up to WIDE_DEGREE entries
-_PASSES = 4  # passes over the queues per launch, on devices without a grid barrier
+# Value of the definition RETRIES for kernels in which a work-item processes rows of up to WIDE_DEGREE entries.
+_WIDE_RETRIES = 100
+_PASSES = 4  # On devices without a grid barrier, a launch makes this number of passes over the queues.
 _MAX_LAUNCHES = 1 << 20
-_PREPARE_STEPS = 4  # vertices per work-item in the kernel ``prepare``
+_PREPARE_STEPS = 4  # Number of vertices per work-item in the kernel ``prepare``.
 
 
 def jones_plassmann(
     problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning = NOT_TUNED, *, ranks_given: bool = False
 ) -> Recipe:
-    """Return the recipe of a greedy colouring at distance 1.
+    """Return the recipe of a greedy colouring of a graph at distance 1.
 
     The first kernel processes long rows, with a sub-group per row. The second processes short rows, with a work-item
     per row. With *ranks_given* the caller writes priorities to the array ``ranks`` before a run. These priorities
@@ -53,7 +54,8 @@ def jones_plassmann(
     n, longest, name = stats.n_vertices, stats.max_degree, problem.order or problem.suitable_order
     if not n:
         return Recipe((), lambda: Setting(arrays={"colors": Array(0, np.int32)}, details={"order": name}))
-    name = "smallest_last" if ranks_given else name  # For this order, kernels read ``ranks``.
+    # The kernels read the given ``ranks`` in this order of the vertices.
+    name = "smallest_last" if ranks_given else name
     is_given, order = name == "smallest_last", vertex_order(graph, name, problem.seed)
     sizes, least = _small_sizes(facts, tuning, name, name == "largest_first" and most_need_few(graph), longest)
     n_groups = sizes.pop("GROUPS_PER_UNIT") * facts.compute_units
@@ -95,7 +97,7 @@ def jones_plassmann(
 
 
 def _large_arrays(stats: GraphStats, n_large: int, n_hubs: int) -> dict[str, Array]:
-    """Return the arrays for vertices with long rows, and for hubs, which have the longest rows."""
+    """Return the arrays of a colouring for vertices with long rows, and for hubs, which have the longest rows."""
     return {
         "listed": Array(n_large, np.int32),
         "vertices": Array(n_large, np.int32),
@@ -116,9 +118,10 @@ def _color_small(
     """
     together, width = facts.dialect.has_grid_barrier, facts.sub_group_size
     block, most_items = order_constant("PHASE_SIZE"), n_groups * sizes["WG_SIZE"]
-    pieces = -(-order.n_blocks(n) * block // width)  # A sub-group processes one piece of a turn at a time.
-    n_blocks = -(-pieces * width // block)  # Rounded up, because each piece is as wide as a sub-group.
-    # With this number of sub-groups, all get the same number of pieces, give or take one.
+    pieces = -(-order.n_blocks(n) * block // width)  # A sub-group processes one piece of a turn of vertices at a time.
+    # The number of blocks is rounded up, because each piece is as wide as a sub-group.
+    n_blocks = -(-pieces * width // block)
+    # With this number of sub-groups, the numbers of pieces that two sub-groups get differ by at most one.
     n_items = -(-pieces // -(-pieces * width // most_items)) * width
     phase = Phase(
         f"{_SOURCE}:color_small",
@@ -149,21 +152,24 @@ def _small_sizes(facts: DeviceFacts, tuning: Tuning, name: str, few: bool, longe
         alone = {"WG_SIZE": facts.sub_group_size}
         sizes = tuned_sizes(facts, tuning, _SOURCE, _SIZES_ALONE, alone) | {"PASSES": _PASSES}
     wide_degree = sizes.pop("WIDE_DEGREE")
-    if few:  # Colouring long rows first would violate the order, so no row counts as long.
+    if few:  # Colouring long rows first would violate the order of the vertices, so no row counts as long.
         sizes["SMALL_DEGREE"] = max(longest, sizes["SMALL_DEGREE"])
     least = sizes["SMALL_DEGREE"] + 1
-    if name != "largest_first" and longest >= least:  # Here too, it would violate the order.
+    # Colouring long rows first would violate this order of the vertices, too.
+    if name != "largest_first" and longest >= least:
         least = 0
         if longest <= wide_degree:
             sizes |= {"WIDE": 1, "SMALL_DEGREE": wide_degree, "RETRIES": _WIDE_RETRIES}
             least = wide_degree + 1
-    # In the natural order, chains of vertices wait for each other. They are fast only if the vertices are processed
-    # exactly in this order, as the kernel for long rows does. So all rows count as long.
+    # In the natural order, chains of vertices wait for each other, so all rows count as long.
+    # Such chains are fast only in the kernel for long rows, which processes vertices exactly in their order.
     return sizes, 0 if name == "natural" else least
 
 
 def _upload_blocks(session: Session, order: VertexOrder, n: int, n_blocks: int) -> DeviceArray:
-    """Upload the block numbers in the order in which a turn visits the blocks, with empty blocks up to *n_blocks*."""
+    """Upload the numbers of vertex blocks in the order in which a turn visits
+    the blocks, with empty ones up to *n_blocks*.
+    """
     blocks = np.full(n_blocks, order.n_blocks(n), np.uint32)
     if n_blocks:
         blocks[: order.n_blocks(n)] = np.argsort(order.arrivals(n))

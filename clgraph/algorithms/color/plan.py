@@ -1,4 +1,4 @@
-"""The plan of a colouring on one device."""
+"""The plan of a graph colouring on one device."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch
 from clgraph.runtime.session import Session
 
-_MAX_MARKED = 1 << 16  # colours that the device can count. If a colouring at distance 2 has more, the host counts them.
-_MIN_CHUNK, _GROUPS_PER_UNIT = 4096, 8  # mark_colors: least vertices per work-group; work-groups per compute unit
+# Greatest number of colours that the device can count. Colourings at distance 2 with more are counted by the host.
+_MAX_MARKED = 1 << 16
+# Kernel mark_colors: least number of vertices per work-group, and number of work-groups per compute unit.
+_MIN_CHUNK, _GROUPS_PER_UNIT = 4096, 8
 
 
 class ColoringPlan(Plan):
-    """A plan that colours the vertices of a graph or the columns of a matrix."""
+    """A plan that colours the vertices of a graph or the columns of a matrix on one device."""
 
     def _given(self) -> tuple[Mapping[str, int | str], Mapping[str, Any]]:
         rows = device_graph(self.session, self.problem.rows)
@@ -72,7 +74,7 @@ def _numbered(colors: NDArray[np.int32]) -> tuple[int, NDArray[np.int32]]:
 
 
 def ranks(session: Session, graph: Graph, order: str, seed: int) -> DeviceArray:
-    """Return an array with the priorities that :func:`rank_steps` computes, uint32."""
+    """Return a device array with the vertex priorities that :func:`rank_steps` computes, uint32."""
     n = graph.n_vertices
     recipe = Recipe(rank_steps(graph, order, seed) if n else (), lambda: Setting(
         arrays={"ranks": Array(n, np.uint32)}, values={"n": n},

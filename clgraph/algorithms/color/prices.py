@@ -1,4 +1,4 @@
-"""Predicted work of each strategy of colouring, from graph statistics.
+"""Predicted work of each graph colouring strategy, from graph statistics.
 
 For each distance and kind of device, one strategy is the fastest on nearly all graphs. So these predictions only give
 the order of magnitude. They are fitted to calls on 100 graphs of 131,072 vertices on two CPUs
@@ -11,20 +11,21 @@ from clgraph.algorithms.color.problem import ColoringProblem
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Chain, Gathers, Work
 
-GREEDY_TRIES = 4.0  # number of greedy colourings that best_of_orders makes at distance 1
-PAIR_SECONDS = 4e-8  # host seconds per pair of members of a net: to compute the square graph and to colour it
-CPU_VERTEX_BYTES = 230.0  # streamed bytes per vertex
-# Streamed bytes per entry, at distance 1 and 2. The time of arithmetic is included, as bytes streamed in that time.
+GREEDY_TRIES = 4.0  # At distance 1, best_of_orders makes this number of greedy colourings.
+PAIR_SECONDS = 4e-8  # Seconds of the host per pair of members of a net, to compute the square graph and to colour it.
+CPU_VERTEX_BYTES = 230.0  # Bytes that a colouring on a CPU streams per vertex.
+# Bytes that a colouring on a CPU streams per CSR entry, at distance 1 and at distance 2, with its arithmetic as bytes.
 CPU_ENTRY_BYTES = {
     "jones_plassmann": (140.0, 140.0), "speculative": (82.0, 118.0), "hash_repair": (217.0, 217.0),
 }  # fmt: skip
-CPU_FAR_LOADS = 3.0  # random loads per entry whose two ends are far apart
+CPU_FAR_LOADS = 3.0  # Random loads of a CPU per CSR entry whose two ends are far apart.
 GPU_ENTRY_BYTES = {"jones_plassmann": (80.0, 80.0), "speculative": (130.0, 200.0), "hash_repair": (90.0, 120.0)}
-GPU_ROW_LOADS = 1 / 128, 1 / 16  # dependent loads per entry of the longest row, at distance 1 and 2
+# Dependent loads of a GPU per entry of the longest row, at distance 1 and at distance 2.
+GPU_ROW_LOADS = 1 / 128, 1 / 16
 
 
 def work(problem: ColoringProblem, facts: DeviceFacts, *, strategy: str) -> Work:
-    """Predict the work of one colouring. At distance 2, a greedy one includes the host's work on the square graph."""
+    """Predict the work of one colouring. A greedy one at distance 2 includes the host's work on the square graph."""
     stats, at = problem.stats, problem.distance - 1
     if strategy == "jones_plassmann" and problem.distance == 2:
         return Work(host_seconds=PAIR_SECONDS * problem.n_pairs)
@@ -44,6 +45,6 @@ def best_of_two(problem: ColoringProblem, facts: DeviceFacts) -> Work:
 
 
 def best_of_orders(problem: ColoringProblem, facts: DeviceFacts) -> Work:
-    """Predict the work of ``best_of_orders``, counted as several greedy colourings."""
+    """Predict the work of ``best_of_orders``, counted as several greedy colourings of the graph."""
     tries = GREEDY_TRIES if problem.distance == 1 else 2.0
     return work(problem, facts, strategy="jones_plassmann").times(tries)

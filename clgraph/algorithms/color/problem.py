@@ -23,14 +23,14 @@ from clgraph.host_memory import check_host_memory
 
 _MAX_ENTRIES = 2**32 - 2**12  # The greedy algorithm needs at most √entries colours, and a colour must fit 16 bits.
 PREFERENCES = ("both", "colors", "time")
-# Pairs of members of nets. Their number bounds the entries of the square graph, which takes up to 0.8 GB on the host.
+# Greatest number of pairs of members of nets, which bounds the square graph on the host to 0.8 GB.
 MAX_PAIRS = 1 << 26
-_MAX_DEGREE = 2**31 - 1  # Priorities have room for degrees of up to 31 bits.
+_MAX_DEGREE = 2**31 - 1  # The priorities of vertices have room for degrees of up to 31 bits.
 
 
 @dataclass(frozen=True)
 class ColoringProblem(GraphProblem):
-    """A graph to colour, and the settings. With *bipartite*, the columns of the graph's matrix are coloured.
+    """A graph to colour, with the settings. With *bipartite*, the columns of the graph's matrix are coloured.
 
     The graph is symmetric, unless *bipartite* is set.
 
@@ -63,23 +63,23 @@ class ColoringProblem(GraphProblem):
 
     @cached_property
     def suitable_order(self) -> str:
-        """The default order of the strategies without a default of their own."""
+        """The default order of the vertices, for strategies without a default of their own."""
         return suitable_order(self.graph)
 
     @cached_property
     def hash_start(self) -> HashStart:
-        """The default hash at distance 2, which gives the first colours."""
+        """The default hash function at distance 2, which gives the first colours."""
         return hash_start(self.graph, closed=not self.bipartite, bits=least_bits(self.members))
 
     @property
     def hash_suffices(self) -> bool:
-        """Whether the default hash at distance 2 rarely collides, uses few colours, and has enough for each net."""
+        """True if the default hash at distance 2 rarely collides, uses few colours, and has enough for each net."""
         bits = least_bits(self.members)
         return is_few(bits, self.members) and self.members <= 1 << bits and self.hash_start.suffices
 
     @cached_property
     def rows(self) -> Graph:
-        """The rows that kernels read. At distance 2 they are sorted, and row v lists the nets of vertex v."""
+        """The graph rows that kernels read. At distance 2 they are sorted, and row v lists the nets of vertex v."""
         graph = self.graph
         if self.distance == 2 and not graph.has_sorted_rows:
             graph = graph.sorted_pattern()
@@ -87,7 +87,7 @@ class ColoringProblem(GraphProblem):
 
     @property
     def n_pairs(self) -> float:
-        """The number of ordered pairs of members of nets at distance 2: a bound on the square graph's entries."""
+        """Number of ordered pairs of members of nets at distance 2, which bounds the square graph's entries."""
         mean = 0.0 if self.bipartite else 2 * self.stats.mean_degree + 1
         return self.stats.n_vertices * (self.stats.degree_second_moment + mean)
 
@@ -95,7 +95,8 @@ class ColoringProblem(GraphProblem):
     def nets(self) -> csr_array:
         """A boolean matrix whose entry (i, j) is True if net i has member j. In a graph, net i includes vertex i."""
         graph = self.graph
-        if self.bipartite and not graph.has_sorted_rows:  # Repeated entries may be in rows that are not sorted.
+        # In a row that is not sorted, repeated entries may be apart, so the rows are sorted first.
+        if self.bipartite and not graph.has_sorted_rows:
             graph = graph.sorted_pattern()
         pattern = as_csr_array(graph.row_offsets, graph.column_indices, np.ones(graph.n_edges, bool))
         if not self.bipartite:
@@ -109,7 +110,7 @@ class ColoringProblem(GraphProblem):
 
     @property
     def on_square(self) -> ColoringProblem:
-        """The equivalent problem at distance 1. If this problem has distance 2, the square of the graph is coloured."""
+        """The equivalent colouring problem at distance 1. A problem at distance 2 becomes the square of its graph."""
         return self if self.distance == 1 else self._on_square
 
     @cached_property
@@ -128,7 +129,7 @@ class ColoringProblem(GraphProblem):
 
     @property
     def members(self) -> int:
-        """The number of members of the largest net. Parallel entries are counted separately."""
+        """Number of members of the largest net. Parallel entries are counted separately."""
         return self.graph.stats.max_degree + (not self.bipartite)
 
 
@@ -143,7 +144,7 @@ def as_problem(
     balanced: bool = False,
     prefer: str = "both",
 ) -> ColoringProblem:
-    """Return the problem of these arguments of :func:`color`, or raise an error.
+    """Check the arguments of :func:`color` and return the colouring problem.
 
     If *bipartite*, *graph* may be a sparse matrix of any shape.
     """

@@ -18,7 +18,7 @@ from clgraph.primitives.types import Tuning, tuned_sizes
 _SOURCE, _HUBS, _EDGES = (f"color/{name}.cl" for name in ("speculative", "speculative_hubs", "edge_rounds"))
 _HASHES = "color/hash_colors.cl"
 _SIZES = {"WG_SIZE": 256, "SMALL_DEGREE": 64, "HUB_DEGREE": 4096, "GROUPS_PER_UNIT": 4, "LINGER": 100}
-_CPU_GROUP, _HUB_GROUP = 64, 256  # least work-group size on CPUs; greatest work-group size for hubs
+_CPU_GROUP, _HUB_GROUP = 64, 256  # Least work-group size on CPUs, and greatest work-group size for rows of hubs.
 _FEW_NEIGHBORS = 4.0  # A graph with a smaller mean degree counts as a road network or grid.
 
 
@@ -32,7 +32,7 @@ def tile_stride(facts: DeviceFacts, n: int) -> int:
 
 
 def by_vertex(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning) -> Recipe:
-    """Return the recipe in which each vertex first takes the least colour that looks free.
+    """Return the colouring recipe in which each vertex first takes the least colour that looks free.
 
     Vertices are taken in an order, or hubs first if there is no order. By default CPUs use the order that suits the
     graph. CPUs colour few vertices at a time, so the order saves colours, except on grids and roads. GPUs use no order
@@ -57,7 +57,7 @@ def by_vertex(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning) -> R
 
 
 def by_edge(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning) -> Recipe:
-    """Return the recipe in which rounds over all edges find and check the first colours."""
+    """Return the colouring recipe in which rounds over all edges find and check the first colours."""
     stats, order = problem.stats, problem.order or "largest_first"
     n, m, limit = stats.n_vertices, stats.n_edges, 32 * facts.compute_units
     colored = {"picked": "tentative"}
@@ -84,7 +84,7 @@ def by_edge(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning) -> Rec
 def from_hash(
     problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning, name: str | None, bits: int | None
 ) -> Recipe:
-    """Return the recipe whose first colours are the low *bits* of the hash *name*.
+    """Return the colouring recipe whose first colours are the low *bits* of the hash function *name*.
 
     By default *name* is the candidate with the fewest collisions in a sample of the entries.
     """
@@ -113,7 +113,7 @@ def _recipe(
     assigns_hubs: bool = False,
     checks: bool = True,
 ) -> Recipe:
-    """Return the recipe that runs *first* to get first colours, checks these, and recolours the losers in rounds.
+    """Return the recipe that runs *first* to get first colours, checks the colours, and recolours the losers in rounds.
 
     With *two_buffers* no vertex sees the colours that other vertices take in the same round. Deterministic colours
     need this. Hubs get their first colours, and are checked, by kernels of their own.
@@ -127,7 +127,8 @@ def _recipe(
     has_hubs = stats.max_degree > hub_degree
     n_hubs = int(np.count_nonzero(problem.graph.degrees > hub_degree)) if has_hubs else 0
     steps: list[Step] = [Phase(f"{_SOURCE}:start", n)]
-    if order == "smallest_last" and not two_buffers:  # With two buffers, the steps of *first* compute the ranks.
+    # With two buffers, the steps in *first* compute the ranks of the vertices.
+    if order == "smallest_last" and not two_buffers:
         steps += rank_steps(problem.graph, order, problem.seed)
     if has_hubs:
         steps.append(listing_rows(n, "hubs", f"> {hub_degree}"))

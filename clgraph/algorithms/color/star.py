@@ -25,11 +25,11 @@ from clgraph.data.graphs.csr import as_csr_array
 from clgraph.data.graphs.graph import Graph
 from clgraph.host_memory import check_host_memory
 
-BYTES_PER_PAIR = 20  # bytes of the host for each pair of an outgoing edge and an edge of one vertex, at most
+BYTES_PER_PAIR = 20  # Greatest number of host bytes for each pair of an outgoing edge and an edge of one vertex.
 
 
 def conflict_graph(graph: Graph) -> Graph:
-    """Return the graph whose colourings at distance 1 are star colourings of *graph*, which is symmetric.
+    """Return the graph whose colourings at distance 1 are the star colourings of the symmetric graph *graph*.
 
     Raises
     ------
@@ -39,7 +39,8 @@ def conflict_graph(graph: Graph) -> Graph:
     pattern = _without_loops(graph)
     degrees = np.diff(pattern.indptr)
     rows = np.repeat(np.arange(graph.n_vertices), degrees)
-    key = (degrees.astype(np.int64) << 32) + np.arange(graph.n_vertices)  # Equal degrees are ordered by number.
+    # Vertices of equal degree are ordered by their numbers.
+    key = (degrees.astype(np.int64) << 32) + np.arange(graph.n_vertices)
     is_out = key[rows] < key[pattern.indices]
     n_pairs = int(degrees[rows[is_out]].sum(dtype=np.int64))
     check_host_memory(f"the conflict graph of a star colouring ({n_pairs} pairs)", BYTES_PER_PAIR * n_pairs)
@@ -70,7 +71,7 @@ def entry_places(graph: Graph, colors: NDArray[np.int32]) -> tuple[NDArray[np.in
 
 
 def _without_loops(graph: Graph) -> csr_array:
-    """Return the pattern of *graph* with sorted rows, and without self-loops and repeated entries."""
+    """Return the adjacency matrix of *graph* with sorted rows, and without self-loops and repeated entries."""
     rows, columns = graph.sources(), graph.column_indices
     keep = rows != columns
     offsets = np.append(0, np.cumsum(keep))[graph.row_offsets]

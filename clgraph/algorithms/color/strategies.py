@@ -1,4 +1,4 @@
-"""The strategies of colouring, each a function that returns its recipe."""
+"""The strategies of graph colouring, each a function that returns its recipe."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def speculative(
     by: str = "vertex",
     long_row: int | None = None,
 ) -> Recipe:
-    """Return the recipe of a speculative colouring.
+    """Return the recipe of a speculative colouring, in which vertices with equal colours are coloured again.
 
     *by* is ``"vertex"`` or ``"edge"``: what a work-item checks at distance 1. At distance 2 a work-group processes each
     row with more than *long_row* entries.
@@ -67,17 +67,19 @@ def hash_repair(
 
 
 def best_of_orders(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning = NOT_TUNED) -> Recipe:
-    """Return the recipe that tries two greedy orders, other strategies, and recolourings of the best result."""
+    """Return the colouring recipe that tries two greedy orders, other
+    strategies, and recolourings of the best result.
+    """
     return tries(problem, tuning, ORDERS, _others(problem, facts), MAX_REPEATS)
 
 
 def best_of_two(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning = NOT_TUNED) -> Recipe:
-    """Return the recipe that tries a fast strategy and the greedy one by degree, or at distance 2 two fast ones."""
+    """Return the colouring recipe that tries a fast and a greedy strategy by degree, or at distance 2 two fast ones."""
     return tries(problem, tuning, ORDERS[:1] if problem.distance == 1 else (), _others(problem, facts))
 
 
 def _others(problem: ColoringProblem, facts: DeviceFacts) -> tuple[Callable[..., Recipe], ...]:
-    """Return the strategies to try in addition to greedy colourings.
+    """Return the colouring strategies to try in addition to greedy colourings.
 
     At distance 1 this is the fastest strategy of the device. A deterministic colouring tries none, because the choice
     would depend on the device.
@@ -122,21 +124,23 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def contenders(problem: ColoringProblem, facts: DeviceFacts) -> tuple[str, ...]:
-    """Return the one strategy that fulfils the setting ``prefer`` of the problem."""
+    """Return the one colouring strategy that fulfils the setting ``prefer`` of the problem."""
     if problem.prefer == "colors" and _tries_orders(problem) is None:
         return ("best_of_orders",)
     if problem.prefer == "both" and problem.order is None:
         by_degree = problem.distance == 1 and not facts.is_cpu and problem.suitable_order == "largest_first"
-        return ("jones_plassmann" if by_degree else "best_of_two",)  # best_of_two would run jones_plassmann twice
+        # best_of_two is not picked here, because it would run jones_plassmann twice.
+        return ("jones_plassmann" if by_degree else "best_of_two",)
     if problem.prefer != "time":
         if _has_square(problem) is None and (problem.distance == 1 or problem.prefer == "colors"):
             return ("jones_plassmann",)
         return ("hash_repair" if problem.hash_suffices else "speculative",)
-    if problem.deterministic:  # The choice must not depend on the device.
+    if problem.deterministic:  # For a deterministic colouring, the choice of strategy must not depend on the device.
         return ("jones_plassmann" if problem.distance == 1 else "speculative",)
-    # On GPUs jones_plassmann and hash_repair are up to 1.4 times as fast as speculative in later calls. But their plans
-    # first read rows on the host, which takes 1 to 11 ms (262,144 vertices, host of an H100), and a matrix that was not
-    # read yet needs a new plan in each call.
+    # On GPUs jones_plassmann and hash_repair are up to 1.4 times as fast as speculative in later calls.
+    # Plans of jones_plassmann and hash_repair first read the rows on the host.
+    # Reading the rows of 262,144 vertices took 1 to 11 ms on the host of an H100.
+    # A matrix that was not read yet needs a new plan in each call.
     if facts.is_cpu or is_unread(problem):
         return ("speculative",)
     return ("jones_plassmann" if problem.distance == 1 else "hash_repair",)

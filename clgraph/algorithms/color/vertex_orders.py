@@ -1,4 +1,4 @@
-"""Orders in which greedy colourings take the vertices.
+"""Orders in which greedy colourings take the vertices of a graph.
 
 ``natural``
     By vertex number.
@@ -46,15 +46,19 @@ from clgraph.runtime.programs.declarations import read_declarations
 from clgraph.runtime.programs.source import build_input
 
 ORDERS = ("natural", "random", "interleaved", "largest_first", "smallest_last")
-SHORT_ROW = 128  # entries. In orders that do not sort by degree, a work-item processes rows of up to this length.
-_N_BLOCKS = 4096  # least number of blocks in a large graph. All devices use it, so that they return the same colours.
-_MANY_ENTRIES, _ALIKE = 30, 4  # Degrees are alike if their mean is at least 30 and the largest below 4 times the mean.
-_MOST, _N_SAMPLES = 0.75, 1 << 12  # "most vertices" are more than this share; number of vertices in a sample
+# In orders of vertices that do not sort by degree, a work-item processes rows of up to this number of entries.
+SHORT_ROW = 128
+# Least number of blocks in a large graph. All devices use this number, so that they return the same colours.
+_N_BLOCKS = 4096
+# Vertex degrees are alike if their mean is at least 30 and the largest degree is below 4 times the mean.
+_MANY_ENTRIES, _ALIKE = 30, 4
+# More than this share of the vertices counts as "most vertices". A sample has 4096 vertices.
+_MOST, _N_SAMPLES = 0.75, 1 << 12
 _MANY_FIRST = "ORDER_MANY_FIRST"
 _SOURCE = "color/orders.cl"
 _NO_DEGREE = 0xFFFFFFFF
-MAX_CPU_WAVE = 4096  # vertices. A single work-group removes a smaller wave in less time than a launch takes.
-MAX_WAVE_PER_SUB_GROUP = 16  # vertices. A GPU's sub-group removes 16 in the time of a launch and a read-back.
+MAX_CPU_WAVE = 4096  # A single work-group removes a wave of fewer than 4096 vertices in less time than a launch takes.
+MAX_WAVE_PER_SUB_GROUP = 16  # A GPU's sub-group removes 16 vertices in the time of a launch and a read-back.
 
 
 @lru_cache
@@ -65,7 +69,7 @@ def order_constant(expression: str) -> int:
 
 
 def suitable_order(graph: Graph) -> str:
-    """Return ``"interleaved"`` if degrees hardly differ, so that ordering by degree saves few colours.
+    """Return ``"interleaved"`` if the graph's degrees hardly differ, so that ordering by degree saves few colours.
 
     Otherwise return ``"largest_first"``.
     """
@@ -75,7 +79,7 @@ def suitable_order(graph: Graph) -> str:
 
 
 def most_need_few(graph: Graph) -> bool:
-    """Return whether most vertices have fewer than four neighbours and no vertex has many, as on roads.
+    """Return whether most vertices have fewer than four neighbours and no vertex has many, as in road networks.
 
     Then ``largest_first`` only separates the vertices with fewer than four neighbours from the other vertices.
     """
@@ -84,14 +88,15 @@ def most_need_few(graph: Graph) -> bool:
 
 
 def _most_have(graph: Graph, degree: int) -> bool:
-    """Return whether most vertices have the given *degree*, which is the largest in the graph.
+    """Return whether most vertices of the graph have the given *degree*, which is the largest degree.
 
     If the statistics do not decide it, a sample of vertices does. The stride of the sample is irregular, so that it
     does not follow the rows of a grid.
     """
     stats, n, at = graph.stats, graph.n_vertices, degree.bit_length()
     count, entries = sum(stats.degree_vertex_counts[at : at + 1]), sum(stats.degree_edge_counts[at : at + 1])
-    missing = degree * count - entries  # entries that shorter rows of the bin lack: at least one per row
+    # Number of entries that shorter rows of the bin lack: at least one per shorter row.
+    missing = degree * count - entries
     if count - missing > _MOST * n:
         return True
     if count - missing / max(1, degree - (1 << at >> 1)) <= _MOST * n:
@@ -105,7 +110,7 @@ def _most_have(graph: Graph, degree: int) -> bool:
 
 
 class VertexOrder(NamedTuple):
-    """The parameters of an order, as kernels get them (``order_t`` of ``cl/color/orders.h``).
+    """The parameters of a vertex order, as kernels get them (``order_t`` of ``cl/color/orders.h``).
 
     ``cl/color/orders.h`` also explains places, turns and blocks.
     """
@@ -140,7 +145,7 @@ class VertexOrder(NamedTuple):
 
 
 def vertex_order(graph: Graph, order: str, seed: int) -> VertexOrder:
-    """Return the kernels' form of *order*, one of :data:`ORDERS`."""
+    """Return the kernels' form of the vertex order *order*, one of :data:`ORDERS`."""
     n, shift = graph.n_vertices, 32 - max(1, graph.stats.max_degree.bit_length())
     number = f"ORDER_{order.upper()}"
     if order == "largest_first" and most_need_few(graph):
@@ -154,7 +159,9 @@ def vertex_order(graph: Graph, order: str, seed: int) -> VertexOrder:
 
 
 def _hash_key(seed: int) -> int:
-    """Return the 32-bit key that makes orders depend on *seed*. With the offset 9, seed 0 saves colours on meshes."""
+    """Return the 32-bit key that makes vertex orders depend on *seed*.
+    The offset 9 saves colours on meshes for seed 0.
+    """
     return (seed + 9) * order_constant("GOLDEN") & 0xFFFFFFFF
 
 
@@ -171,7 +178,7 @@ def rank_steps(graph: Graph, order: str, seed: int) -> tuple[Step, ...]:
 
 
 def sorting(*arrays: str) -> Use:
-    """Return the step that sorts by keys. Pass the names of four arrays: keys, sorted keys, values, sorted values."""
+    """Return the step that sorts by keys. Its four arrays are keys, sorted keys, values and sorted values."""
     return Use(lambda plan: Sort(plan.session, *(plan.arrays[name] for name in arrays)))
 
 

@@ -19,8 +19,8 @@ from clgraph.runtime.programs.program import Launch
 _SOURCE, _LONG = "color/distance_two.cl", "color/distance_two_long.cl"
 _SIZED = {_SOURCE: "color/distance_two_sized.cl", _LONG: "color/distance_two_sized_long.cl"}
 _BITMAPS = "color/net_bitmaps.cl"
-_MAX_AT_ONCE = 32  # greatest number of steps enqueued before the host reads whether vertices are left
-_PATIENCE = 1000  # reads. After more reads in a row without progress, the colouring is reported as stuck.
+_MAX_AT_ONCE = 32  # The host enqueues at most 32 steps before it reads whether uncoloured vertices are left.
+_PATIENCE = 1000  # After 1000 reads in a row without progress, the colouring is reported as stuck.
 
 
 class _Part(NamedTuple):
@@ -30,14 +30,15 @@ class _Part(NamedTuple):
     """
 
     prefer: Launch | None
-    launches: list[Launch]  # one for the first step, then two that later steps use alternately
+    launches: list[Launch]  # One launch for the first step, and then two launches that later steps use alternately.
     state: DeviceArray
     size: int
-    sized: list[tuple[Launch, ...]]  # The launches that count members, find places, and colour: a tuple for each list.
+    # For each list of vertices, the launches that count members, find places, and colour.
+    sized: list[tuple[Launch, ...]]
 
 
 class Windows:
-    """A loop of steps. Each step colours vertices that find a colour in one window, and lists the other vertices.
+    """A loop of colouring steps. Each step colours vertices that find a colour in one window, and lists the others.
 
     Attributes
     ----------
@@ -56,7 +57,7 @@ class Windows:
         self._parts = self._all_parts(long_row)
 
     def _bitmaps_of_nets(self) -> tuple[Launch, dict[str, DeviceArray]]:
-        """Return the launch that assigns a bitmap to each net, and the arrays of the bitmaps."""
+        """Return the launch that assigns a bitmap of colours to each net, and the arrays of the bitmaps."""
         plan, session, n = self._plan, self._plan.session, self._n
         program = plan.program(_BITMAPS)
         sizes = {"counts": n, "ranks": n, "tail": program.constant("TAIL_STATE"), "places": 2 * n, "bitmaps": 2 * n}
@@ -129,7 +130,7 @@ class Windows:
         self.details = {"windows": window, "window_colors": self._colors}
 
     def _step(self, step: int, base: int) -> int:
-        """Colour vertices in the window that begins at colour *base*. Return the window's number of colours."""
+        """Colour vertices in the window of colours that begins at *base*. Return the window's number of colours."""
         for part in self._parts:
             launch = part.launches[0 if not step else 2 - step % 2]
             launch.set(step=step, base=base)

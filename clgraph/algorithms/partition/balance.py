@@ -1,4 +1,4 @@
-"""Move vertices on the host until all parts keep their weight limits. This is the last step of every partition.
+"""Balance a partition on the host: vertices move until all parts keep their weight limits. Every partition ends so.
 
 A part over its limit gives vertices away. The vertices whose move increases the cut least go first. If all parts keep
 their limits and no part is empty, no entry of the graph is read.
@@ -15,8 +15,8 @@ from scipy.sparse import coo_array
 
 from clgraph.algorithms.partition.problem import PartitionProblem
 
-# greatest number of rounds in which vertices move to adjacent parts. If a part is still over its limit after these
-# rounds, its excess vertices go to any part with room.
+# Greatest number of rounds in which vertices move to adjacent parts to balance the parts.
+# If a part is still over its limit after all rounds, its excess vertices go to any part with room.
 MAX_ROUNDS = 16
 
 Parts = NDArray[np.int32]
@@ -40,7 +40,7 @@ def place(problem: PartitionProblem, parts: Parts, weights: Sums) -> None:
     heap = [(weight - limit, part) for part, (weight, limit) in enumerate(zip(weights, problem.limits, strict=True))]
     heapq.heapify(heap)
     for vertex, weight in zip(left_out[heaviest_first].tolist(), own[heaviest_first].tolist(), strict=True):
-        over, part = heap[0]  # *part* has the most room; *over* is its weight minus its limit.
+        over, part = heap[0]  # *part* has the most room, and *over* is the weight of the part minus its limit.
         parts[vertex] = part
         heapq.heapreplace(heap, (over + weight, part))
     for over, part in heap:
@@ -104,7 +104,7 @@ def _entries_of(problem: PartitionProblem, vertices: NDArray[Any]) -> tuple[NDAr
 
 
 def _sums_before(groups: NDArray[Any], values: Sums) -> Sums:
-    """Return for each item the sum of the values of all earlier items in the same group."""
+    """Return, for each item, the sum of the values of all earlier items in the same group."""
     order = np.argsort(groups, kind="stable")
     sums, sorted_groups = np.cumsum(values[order]) - values[order], groups[order]
     first = np.searchsorted(sorted_groups, sorted_groups)
@@ -116,7 +116,7 @@ def _sums_before(groups: NDArray[Any], values: Sums) -> Sums:
 def _pulls(
     problem: PartitionProblem, parts: Parts, vertices: NDArray[Any], room: Sums
 ) -> tuple[Sums, Sums, NDArray[Any]]:
-    """Return three values for each vertex, which tell whether a move to another part pays.
+    """Return three values for each of the *vertices*, which tell whether a move to another part pays.
 
     They are the weight of the vertex's edges to its own part, the largest weight of its edges to another part that has
     room for it, and the number of that other part, or -1 if there is none.
@@ -130,20 +130,20 @@ def _pulls(
     own[at[is_own]] = pull[is_own]
     is_open = ~is_own & (room[part] >= _weights_of(problem, vertices)[at])
     at, part, pull = at[is_open], part[is_open], pull[is_open]
-    # The assignments below go in this order. So each vertex keeps its largest pull, and the least part of equal pulls.
+    # The assignments below go in this order, so each vertex keeps its largest pull, and the least part of equal pulls.
     order = np.lexsort((-part, pull, at))
     best[at[order]], target[at[order]] = pull[order], part[order]
     return own, best, target
 
 
 def _heavy(problem: PartitionProblem, parts: Parts, weights: Sums) -> NDArray[Any]:
-    """Return the vertices of nonzero weight in parts that are over their limits."""
+    """Return the vertices of nonzero weight in parts that are over their weight limits."""
     is_movable = (weights > problem.limits)[parts]
     return np.flatnonzero(is_movable if problem.vertex_weights is None else is_movable & (problem.vertex_weights > 0))
 
 
 def _move_along_edges(problem: PartitionProblem, parts: Parts, weights: Sums) -> None:
-    """Move vertices from parts over their limits to adjacent parts that have room."""
+    """Move vertices from parts over their weight limits to adjacent parts that have room."""
     for _ in range(MAX_ROUNDS):
         vertices, room = _heavy(problem, parts, weights), np.maximum(problem.limits - weights, 0)
         if not vertices.size:
@@ -198,7 +198,7 @@ def _make_fit(problem: PartitionProblem, parts: Parts, weights: Sums) -> None:
 
 
 def _fill_empty(problem: PartitionProblem, parts: Parts, weights: Sums) -> None:
-    """Give each empty part a vertex from a part that has several.
+    """Give each empty part a vertex from a part that has several vertices.
 
     The vertices whose move increases the cut least go first.
     """
@@ -229,6 +229,6 @@ def _growth_of_cut(problem: PartitionProblem, before: Parts, after: Parts) -> in
     places, columns, weights = _entries_of(problem, moved)
     sources = moved[places]
     changes = (after[sources] != after[columns]).astype(np.int64) - (before[sources] != before[columns])
-    # An edge between two moved vertices occurs twice in *columns*, other edges once. *ends* makes all count twice.
+    # An edge between two moved vertices occurs twice in *columns*, and other edges once. *ends* makes all count twice.
     ends = np.where(before[columns] != after[columns], 1, 2)
     return int((changes * weights * ends).sum()) // 2

@@ -1,4 +1,4 @@
-"""Multilevel partitioning in which the CPU divides one coarse level, by METIS or by its OpenCL runtime."""
+"""Multilevel graph partitioning in which the CPU divides one coarse level, by METIS or by its OpenCL runtime."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Hybrid(Multilevel):
         return 0, 0
 
     def _read(self, level: int, n: int, m: int) -> PartitionProblem:
-        """Return the problem of partitioning coarse level *level*; the level's arrays are copied from the device."""
+        """Return the problem of partitioning the coarse level *level*, whose arrays are copied from the device."""
         arena = self.plan.arrays["arena"]
         words = self.plan.arrays["levels"].get(self._words * level, self._words * (level + 1))
 

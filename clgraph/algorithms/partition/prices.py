@@ -1,4 +1,4 @@
-"""Predicted work of each strategy of graph partitioning, from graph statistics.
+"""Predicted work of each graph partitioning strategy, from graph statistics.
 
 The constants are fitted to partitions into 2, 16 and 64 parts of grids, roads, points in the plane and R-MAT of 2^14 to
 2^18 vertices on two CPUs (PoCL, Intel), and to meshes on an H200 (``benchmarks/results/partition-h200.json``). The fit
@@ -15,28 +15,28 @@ from clgraph.algorithms.partition.problem import PartitionProblem
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Chain, Gathers, Work
 
-SHRINKING = 0.57  # size of a level divided by the size of the next finer level, in vertices and in entries, on meshes
-COARSEST = 8.0  # vertices per part on the coarsest level
-# On CPUs the predicted work is a number of loads from the second-level cache. Each load waits for the load before it.
-NEAR_BYTES = 2.0**18  # working set of these loads
-ENTRY_LOADS, VERTEX_LOADS = 8.0, 150.0  # loads to make all levels, per entry and per vertex of the graph
-BORDER_LOADS = 40_000.0  # loads to refine all levels, per vertex of the graph at the border of a part
-# share of BORDER_LOADS that refinement takes after METIS has divided a coarse level, because only a few turns improve
-# METIS's cut
+# Size of a level divided by the size of the next finer level, in vertices and in entries, measured on meshes.
+SHRINKING = 0.57
+COARSEST = 8.0  # The coarsest level has about this number of vertices per part.
+# On CPUs, the cost model counts work in loads from the second-level cache, each of which waits for the load before.
+NEAR_BYTES = 2.0**18  # Bytes of the working set of the loads from the second-level cache.
+ENTRY_LOADS, VERTEX_LOADS = 8.0, 150.0  # Dependent loads to make all levels, per entry and per vertex of the graph.
+BORDER_LOADS = 40_000.0  # Dependent loads to refine all levels, per vertex of the graph at the border of a part.
+# After METIS has divided a coarse level, refinement takes 0.3 of BORDER_LOADS, because few turns improve the cut.
 AFTER_METIS = 0.3
-# seconds of METIS on one core, per entry, per vertex, and additionally per entry at the border of a part
+# Seconds of METIS on one core: per entry, per vertex, and additionally per entry at the border of a part.
 METIS_ENTRY_SECONDS, METIS_VERTEX_SECONDS, METIS_BORDER_SECONDS = 6e-8, 5e-7, 1e-6
-# Greatest number of vertices of the level that ``hybrid`` gives to the CPU, if the device is a CPU and if it is a GPU.
-# METIS divides a grid, road network or point set of 2^14 vertices in less time than two cores take to refine its
-# levels. A graph of 2^18 vertices is divided faster if it is first coarsened to an eighth (PoCL and Intel, 2 to 64
-# parts). A GPU waits for 7 ms at barriers of the coarse levels (H200). In 7 ms METIS divides some 2^12 vertices.
+# ``hybrid`` gives a level of at most this number of vertices to METIS on the CPU: on a CPU device, and on a GPU.
+# METIS divides a grid, road network or point set of 2^14 vertices in less time than two cores take to refine it.
+# A graph of 2^18 vertices is divided faster if it is first coarsened to an eighth (PoCL and Intel, 2 to 64 parts).
+# A GPU waits for 7 ms at the barriers of the coarse levels (H200), in which METIS divides some 2^12 vertices.
 CPU_MOVED_VERTICES, GPU_MOVED_VERTICES = 1 << 15, 1 << 12
-# The next four numbers are for GPUs.
-LOOKS = 42.0  # random reads on all levels together, per entry of the graph
-ENTRY_BYTES, VERTEX_BYTES = 340.0, 230.0  # bytes streamed on all levels together, per entry and vertex of the graph
-LEVEL_LAUNCHES = 20.0  # kernel launches to make one level
-# Four numbers for refinement: the turns per level, the grid barriers per turn on devices with grid barriers, the kernel
-# launches per turn on other devices, and the turns after which the host reads whether refinement has ended.
+# The next four numbers are for GPUs: random reads, bytes per entry and vertex, and launches.
+LOOKS = 42.0  # Random reads of a GPU on all levels together, per entry of the graph.
+# Bytes that a GPU streams on all levels together, per entry and per vertex of the graph.
+ENTRY_BYTES, VERTEX_BYTES = 340.0, 230.0
+LEVEL_LAUNCHES = 20.0  # Number of kernel launches that make one level on a GPU.
+# Refinement: turns per level, barriers per turn with grid barriers, launches per turn without, and turns per read-back.
 TURNS_A_LEVEL, TURN_BARRIERS, TURN_LAUNCHES, TURNS_A_READ = 60.0, 12.0, 4.0, 4.0
 
 
@@ -53,17 +53,17 @@ def moved_vertices(facts: DeviceFacts, host: str = "metis") -> int:
 
 @cache
 def has_metis() -> bool:
-    """Return whether pymetis is installed."""
+    """Return whether the package pymetis, which calls METIS, is installed."""
     return find_spec("pymetis") is not None
 
 
 def gpu(problem: PartitionProblem, facts: DeviceFacts) -> Work:
-    """Return the work of strategy ``gpu``, in which the device also divides the coarsest level."""
+    """Predict the work of the partitioning strategy ``gpu``, in which the device also divides the coarsest level."""
     return _on_device(problem, facts, COARSEST * problem.n_parts, 1.0)
 
 
 def hybrid(problem: PartitionProblem, facts: DeviceFacts) -> Work:
-    """Return the work of strategy ``hybrid``: the device makes and refines levels, and METIS divides one of them."""
+    """Predict the work of ``hybrid``: the device makes and refines levels, and METIS divides one of the levels."""
     n, m = float(problem.graph.n_vertices), float(problem.graph.n_edges)
     moved = min(n, float(moved_vertices(facts)))
     own = m * moved / max(1.0, n)
@@ -84,12 +84,12 @@ def border_share(problem: PartitionProblem, n: float) -> float:
 
 
 def _on_device(problem: PartitionProblem, facts: DeviceFacts, last: float, refined: float) -> Work:
-    """Return the device's work to make and refine levels, if the coarsest level has *last* vertices.
+    """Predict the device's work to make and refine levels, if the coarsest level has *last* vertices.
 
     On a CPU, refinement takes the share *refined* of BORDER_LOADS.
     """
     n, m = float(problem.graph.n_vertices), float(problem.graph.n_edges)
-    # the work of coarsening down to *last* vertices, as a share of the work of coarsening as far as possible
+    # The work of coarsening down to *last* vertices, as a share of the work of coarsening as far as possible.
     made = max(0.0, 1.0 - last / max(1.0, n))
     if facts.is_cpu:
         loads = made * (ENTRY_LOADS * m + VERTEX_LOADS * n) + refined * BORDER_LOADS * border_share(problem, n) * n

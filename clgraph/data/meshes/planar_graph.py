@@ -189,7 +189,7 @@ class PlanarGraph:
         """
         n = len(self.points) + len(pieces.crossings)
         corners = numbers[triangulation.corners].reshape(-1, 3)[keep]
-        # The new number of each triangle. The last element is -1, so that the outside, neighbour -1, stays -1.
+        # The new number of each triangle. The last item is -1, so that the outside (neighbour -1) stays -1.
         place = np.full(keep.size + 1, -1)
         place[:-1][keep] = np.arange(np.count_nonzero(keep))
         neighbors = place[(triangulation.twins // 3).reshape(-1, 3)[keep]]

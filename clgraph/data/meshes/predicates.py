@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 Points = NDArray[np.float64]
 Signs = NDArray[np.int8]
 
-_UNIT = 2.0**-53  # unit roundoff of float64
-# Shewchuk's bounds on the rounding error of the two determinants, relative to the sum of their terms' absolute values
+_UNIT = 2.0**-53  # The unit roundoff of float64.
+# Shewchuk's bounds on the rounding error of both determinants, relative to the sum of their terms' absolute values.
 _ORIENT_BOUND = (3 + 16 * _UNIT) * _UNIT
 _INCIRCLE_BOUND = (10 + 96 * _UNIT) * _UNIT
-_SMALL = 2.0**-50  # Coordinate differences are scaled if the largest is below this or above the inverse of this.
-_UNDERFLOW = 2.0**-800  # upper bound on the error by underflow in a determinant, for differences in this range
-_CHUNK = 1 << 15  # number of queries that are handled together, so that their arrays fit the cache
+_SMALL = 2.0**-50  # Coordinate differences are scaled if the largest difference is below 2^-50 or above 2^50.
+# Upper bound on the error that underflow causes in a determinant, for differences between 2^-50 and 2^50.
+_UNDERFLOW = 2.0**-800
+_CHUNK = 1 << 15  # Number of queries that are handled together, so that their arrays fit the cache.
 
 
 def orient2d(a: Points, b: Points, c: Points) -> Signs:
@@ -101,7 +102,7 @@ def _incircle_float(difference: NDArray[np.float64]) -> tuple[Points, Points]:
 
 def _orient_exact(*points: Points) -> Signs:
     signs = np.zeros(len(points[0]), np.int8)
-    # Collinear points of a grid are mostly on a vertical or a horizontal line. Their sign is 0 without any arithmetic.
+    # Collinear points of a grid are mostly on a vertical or horizontal line. Their sign is 0 without any arithmetic.
     rest = np.flatnonzero(((points[0] != points[2]) | (points[1] != points[2])).all(axis=1))
     if rest.size:
         (ax, ay), (bx, by) = _integer_differences([p[rest] for p in points])
@@ -111,9 +112,9 @@ def _orient_exact(*points: Points) -> Signs:
 
 def _incircle_exact(*points: Points) -> Signs:
     signs = np.zeros(len(points[0]), np.int8)
-    # The determinant is zero if four points are the corners of a rectangle, if two points are equal, or if all points
-    # are collinear. One of these holds if each coordinate has two values, and each value occurs twice. Grids have many
-    # such points, and arithmetic with integers would be slow.
+    # The determinant is zero if four points are a rectangle's corners, if two are equal, or if all are collinear.
+    # One of these cases holds if each coordinate has two values, and each value occurs twice.
+    # Grids have many such groups of points, for which arithmetic with Python integers would be slow.
     ordered = np.sort(np.array(points), axis=0)
     rest = np.flatnonzero(((ordered[0] != ordered[1]) | (ordered[2] != ordered[3])).any(axis=1))
     if rest.size:

@@ -23,9 +23,8 @@ from clgraph.data.meshes.triangle_lists import TriangleLists, last_edge, next_ed
 from clgraph.data.meshes.triangulation import Triangulation
 from clgraph.errors import MeshError
 
-_ROUNDING = 2.0**-50  # rounding error of a computed point, relative to the largest coordinate
-# greatest number of crossings of a pair of segments. Without rounding, a pair crosses only once. More crossings than
-# this are an error.
+_ROUNDING = 2.0**-50  # Rounding error of a computed point, relative to the largest coordinate.
+# Greatest number of crossings of two segments. Without rounding, two segments cross only once, so more are an error.
 MAX_CROSSINGS = 64
 _PATIENCE = 100  # A segment that k edges cross is given up after 100 (1 + k)² flips. It normally takes far fewer flips.
 
@@ -90,10 +89,10 @@ class SegmentRecovery(TriangleLists):
         super().__init__(triangulation)
         ends = np.sort(segments[there], axis=1).tolist()
         self.whole_of: dict[Segment, int] = dict(zip(map(tuple, ends), np.flatnonzero(there).tolist(), strict=True))
-        # maps the coordinates of a point to its number; filled when segments cross for the first time
+        # The number of a point by its coordinates. The dictionary is filled when segments cross for the first time.
         self.number_of: dict[tuple[float, float], int] = {}
         self.crossings: list[Crossing] = []
-        self.n_crossings = Counter[Segment]()  # counts the crossings of each pair of segments
+        self.n_crossings = Counter[Segment]()  # Number of crossings of each pair of segments.
 
     def found(self) -> RecoveredSegments:
         """Return the pieces of the recovered segments, in the order of the segments, and the new points."""
@@ -217,7 +216,8 @@ class SegmentRecovery(TriangleLists):
         p = len(self.points)
         self.points.append(place)
         t, side = self.locate(p, edge // 3)
-        if t < 0 or (side >= 0 and self.twins[side] < 0):  # Rounding has moved the point to the boundary or outside.
+        # Rounding has moved the point to the boundary of the mesh or outside of it.
+        if t < 0 or (side >= 0 and self.twins[side] < 0):
             self.points.pop()
             return v
         self.number_of[place] = p

@@ -38,7 +38,8 @@ class TriangleLists:
         Return the triangle (-1 if *p* is outside) and the half-edge on which *p* is (-1 if it is on none).
         """
         while True:
-            on, first = -1, self._random.randrange(3)  # With a fixed first edge, the walk may go in circles.
+            # With a fixed first edge, the walk may go in circles, so the first edge is random.
+            on, first = -1, self._random.randrange(3)
             for k in range(3):
                 h = 3 * t + (first + k) % 3
                 start, end = self.ends(h)

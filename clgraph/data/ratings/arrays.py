@@ -1,4 +1,4 @@
-"""The base class of Ratings: checked arrays, and properties computed from these arrays on first use."""
+"""The base class of Ratings: checked arrays, and properties that are computed from the arrays on first use."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class RatingsArrays:
         user_ids: NDArray[Any] | None = None,
         item_ids: NDArray[Any] | None = None,
     ) -> Self:
-        """Return a matrix of these arrays without checks, because the arrays are valid by construction."""
+        """Return a rating matrix of these arrays without checks, because the arrays are valid by construction."""
         ratings = object.__new__(cls)
         ratings._fill(users, items, values, n_users, n_items, user_ids, item_ids)
         return ratings
@@ -97,12 +97,12 @@ class RatingsArrays:
 
     @property
     def n_ratings(self) -> int:
-        """Number of ratings."""
+        """Number of ratings in the matrix."""
         return self.values.size
 
     @property
     def shape(self) -> tuple[int, int]:
-        """``(n_users, n_items)``."""
+        """Number of users and number of items, ``(n_users, n_items)``."""
         return self.n_users, self.n_items
 
     @property
@@ -161,7 +161,7 @@ class RatingsArrays:
         return index_of("user", self._user_numbers, self.n_users, ids, default)
 
     def item_index(self, ids: ArrayLike, *, default: int | None = None) -> NDArray[np.int32]:
-        """Return the column numbers of the items with these *ids*; the parameters are as in :meth:`user_index`."""
+        """Return the column numbers of the items with these *ids*. The parameters are as in :meth:`user_index`."""
         return index_of("item", self._item_numbers, self.n_items, ids, default)
 
     @cached_property

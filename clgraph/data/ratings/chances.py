@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_FITS = 30  # largest number of rounds in fitted()
-_CLOSE = 1e-3  # largest accepted error of an item's expected degree, relative to the largest given degree
-_ALMOST_SURE = 1 - 1e-9  # upper limit for the probability that a user rates an item
+_FITS = 30  # The largest number of rounds in fitted().
+_CLOSE = 1e-3  # Largest accepted error of an item's expected degree, relative to the largest given degree.
+_ALMOST_SURE = 1 - 1e-9  # Upper limit of the probability that a user rates an item.
 
 
 @dataclass
@@ -35,19 +35,19 @@ class Chances:
 
     @cached_property
     def tails(self) -> NDArray[Any]:
-        """For each position in ``ordered``, the sum of the weights from this position to the end."""
+        """For each position in ``ordered``, the sum of the item weights from this position to the end."""
         tails: NDArray[Any] = np.cumsum(self.ordered[::-1])[::-1]
         return tails
 
     def scales(self, degrees: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return for each degree the number of items with probability 1, and the scale of all other items."""
+        """Return, for each user degree, the number of items with probability 1, and the scale of all other items."""
         with np.errstate(divide="ignore", invalid="ignore"):
             reach = np.arange(self.ordered.size) + self.tails / self.ordered
         sure = np.searchsorted(np.nan_to_num(reach, nan=np.inf), degrees)
         return sure, np.maximum(degrees - sure, 0) / self.tails[sure]
 
     def expected(self, degrees: NDArray[Any], counts: NDArray[Any]) -> NDArray[Any]:
-        """Return the ordered items' expected degrees, given that ``counts[k]`` users have degree ``degrees[k]``."""
+        """Return the ordered items' expected degrees, if ``counts[k]`` users have the degree ``degrees[k]``."""
         n = self.ordered.size
         sure, scale = self.scales(degrees)
         at_least = np.cumsum(np.bincount(sure, counts * scale, n))
@@ -56,7 +56,7 @@ class Chances:
         return expected
 
     def boundaries(self, degree: int) -> NDArray[Any]:
-        """Return the running sums of the probabilities of all items for a user of *degree*."""
+        """Return the running sums of the probabilities that a user of *degree* rates each item."""
         if degree * self.ordered[0] <= _ALMOST_SURE:
             sums = self.sums
         else:
@@ -67,7 +67,7 @@ class Chances:
 
 
 def fitted(user_degrees: NDArray[np.int64], item_degrees: NDArray[np.int64], item_order: NDArray[np.int32]) -> Chances:
-    """Return probabilities with which the items' expected degrees are *item_degrees*.
+    """Return rating probabilities with which the items' expected degrees are *item_degrees*.
 
     *item_degrees* is in descending order; *item_order* holds the item number of each entry.
     """

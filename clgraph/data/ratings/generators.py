@@ -22,10 +22,12 @@ from clgraph.data.ratings.triples import MAX_ROWS
 from clgraph.host_memory import check_host_memory
 from clgraph.progress import begin
 
-_TASK = 1 << 20  # ratings per task. Each task has its own seed, so the result does not depend on the workers.
-_BLOCK = 1 << 17  # ratings that one call of _pivotal() draws, approximately
+# Number of ratings per task. Each task has its own seed, so the result does not depend on the number of workers.
+_TASK = 1 << 20
+_BLOCK = 1 << 17  # Approximate number of ratings that one call of _pivotal() draws.
 _MAX_WORKERS = 1 << 10
-_BYTES_PER_ROW, _BYTES_PER_RATING = 16, 24  # least memory of the generators: bytes per user or item, per rating
+# Least memory of the generators, in bytes: per user or item, and per rating.
+_BYTES_PER_ROW, _BYTES_PER_RATING = 16, 24
 
 
 def power_law_ratings(
@@ -164,14 +166,14 @@ def _degrees(kind: str, n: int, total: int, exponent: float, largest: int | None
         return float(sequence(log).sum()) - total
 
     low, high = -60.0, 60.0 - slope * np.log(n)
-    if excess(high) <= 0 or excess(low) >= 0:  # All degrees are at their upper or lower limit.
+    if excess(high) <= 0 or excess(low) >= 0:  # All degrees are at their upper limit or at their lower limit.
         log = high if excess(high) <= 0 else low
     else:
         log = brentq(excess, low, high, xtol=1e-13, rtol=1e-14)
     sums = np.cumsum(sequence(log))
     sums *= total / sums[-1]
     if largest is not None:
-        sums += largest - sums[0]  # Remove the rounding error from the largest degree.
+        sums += largest - sums[0]  # The rounding error of the sums is removed from the largest degree.
     sums[-1] = total
     rounded = np.floor(sums + 0.5).astype(np.int64)
     rounded[1:] -= rounded[:-1].copy()
@@ -191,7 +193,7 @@ class _Plan:
 
     @cached_property
     def cuts(self) -> NDArray[Any]:
-        """The position of each task's first user, followed by the number of users."""
+        """Position of each task's first user, followed by the number of users."""
         ends = np.cumsum(self.user_degrees)
         total = int(ends[-1]) if ends.size else 0
         return np.unique(np.append(np.searchsorted(ends, np.arange(0, total, _TASK), "right"), ends.size))
@@ -210,7 +212,7 @@ class _Plan:
             yield from pool.map(_draw_kept, tasks)
 
     def draw(self, task: int) -> tuple[NDArray[Any], ...]:
-        """Draw one task; return its users, degrees, items and values. The items of each user are sorted."""
+        """Draw the ratings of one task. Return its users, degrees, items and values; each user's items are sorted."""
         of_task = slice(self.cuts[task], self.cuts[task + 1])
         users, degrees = self.user_order[of_task], self.user_degrees[of_task]
         rng = np.random.default_rng([self.seed, task])
@@ -243,7 +245,7 @@ def _draw_kept(task: int) -> tuple[NDArray[Any], ...]:
 
 
 def _pivotal(rng: np.random.Generator, boundaries: NDArray[Any], degree: int, n: int) -> NDArray[np.int32]:
-    """Draw *degree* distinct items for each of *n* users; return them sorted, shape (n, degree).
+    """Draw *degree* distinct items for each of *n* users. Return the items sorted, shape (n, degree).
 
     The items lie one after the other on a line. The length of each is its probability. The line is cut into
     *degree* strata of length 1. In each stratum, a candidate is drawn from the part before the
@@ -255,7 +257,8 @@ def _pivotal(rng: np.random.Generator, boundaries: NDArray[Any], degree: int, n:
         return np.tile(np.arange(n_items, dtype=np.int32), (n, 1))
     ends = np.arange(1.0, degree)
     crossing = np.searchsorted(boundaries, ends, "right")
-    crossing = np.minimum(crossing, n_items - degree + np.arange(1, degree))  # A rounding error may exceed this limit.
+    # A rounding error may raise a crossing above its limit.
+    crossing = np.minimum(crossing, n_items - degree + np.arange(1, degree))
     before, behind = ends - boundaries[crossing - 1], boundaries[crossing] - ends
     before[crossing == 0], before, behind = ends[crossing == 0], np.maximum(before, 0), np.maximum(behind, 0)
     wins = np.append(before / np.maximum(1 - behind, 1e-12), 0)
@@ -270,8 +273,8 @@ def _pivotal(rng: np.random.Generator, boundaries: NDArray[Any], degree: int, n:
     crossing_wins = rng.random((n, degree)) < wins
     rest = np.append(crossing, 0).astype(np.int32)
     row, column = np.nonzero(inherits)
-    # A candidate may be the item that was not chosen in the previous stratum. Each pass of the loop resolves every
-    # such candidate whose previous stratum is known. The first pass resolves most of them.
+    # A candidate may be the item that was not chosen in the previous stratum.
+    # Each pass resolves all candidates whose previous stratum is known. The first pass resolves most candidates.
     while row.size:
         lost = np.where(crossing_wins[row, column - 1], candidates[row, column - 1], rest[column - 1])
         open_ = crossing_wins[row, column - 1] & inherits[row, column - 1]

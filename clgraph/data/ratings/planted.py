@@ -9,7 +9,7 @@ from clgraph.arguments import checked_count, checked_number
 from clgraph.data.ratings.stats import chunks
 from clgraph.host_memory import check_host_memory
 
-_MAX_RANK = 1 << 16  # the largest rank of planted factors
+_MAX_RANK = 1 << 16  # The largest rank of planted factors.
 
 
 def planted_factors(
@@ -34,7 +34,7 @@ def planted_values(
     noise: float,
     rng: np.random.Generator,
 ) -> NDArray[np.float32]:
-    """Return for each rating the product of its user's and its item's factors, plus noise.
+    """Return, for each rating, the product of its user's and its item's factors, plus noise.
 
     The noise is Gaussian and has standard deviation *noise*.
     """

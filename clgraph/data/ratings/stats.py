@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from clgraph.data.graphs.pairs import distinct
 
-_N_SAMPLES = 1 << 14  # largest number of sampled pairs of consecutive ratings
+_N_SAMPLES = 1 << 14  # The largest number of sampled pairs of consecutive ratings.
 _FAR = 1 << 12  # Two items are far apart if their numbers differ by more than this.
-_CHUNK = 1 << 18  # ratings per chunk, few enough to fit the second-level cache
+_CHUNK = 1 << 18  # Number of ratings per chunk, few enough to fit the second-level cache.
 
 
 @dataclass(frozen=True)
 class RatingsStats:
-    """Statistics of one rating matrix.
+    """Statistics of one rating matrix, from which the cost model predicts run times.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class RatingArrays(Protocol):
 
 
 def ratings_stats(ratings: RatingArrays) -> RatingsStats:
-    """Compute the statistics of *ratings*; consecutive pairs are sampled with a fixed seed."""
+    """Compute the statistics of *ratings*. Consecutive pairs of ratings are sampled with a fixed seed."""
     n = ratings.n_ratings
     user_degrees, item_degrees = np.diff(ratings.user_offsets), np.diff(ratings.item_offsets)
     user_bins, item_bins = _degree_bins(user_degrees), _degree_bins(item_degrees)
@@ -106,7 +106,7 @@ def chunks(n: int, *, at_least: int = 0) -> Iterator[slice]:
 
 
 def _degree_bins(degrees: NDArray[Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the number of rows and the number of ratings in each bin of degrees; powers of two bound the bins."""
+    """Return the number of rows and the number of ratings in each bin of degrees. Powers of two bound the bins."""
     bins = np.frexp(degrees.astype(float))[1]
     counts, held = np.bincount(bins), np.bincount(bins, degrees)
     return tuple(counts.tolist()), tuple(held.astype(int).tolist())
@@ -116,7 +116,8 @@ def _n_diagonals(ratings: RatingArrays) -> int:
     n_possible = ratings.n_users + ratings.n_items
     if n_possible > 16 * ratings.n_ratings:
         return int(distinct(ratings.items.astype(np.int64) - ratings.users).size)
-    seen = np.zeros(n_possible, bool)  # indexed by item - user: a negative difference counts from the end
+    # The index is item - user, and a negative index counts from the end of the array.
+    seen = np.zeros(n_possible, bool)
     for chunk in chunks(ratings.n_ratings):
         seen[ratings.items[chunk].astype(np.int64) - ratings.users[chunk]] = True
     return int(np.count_nonzero(seen))
