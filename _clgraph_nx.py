@@ -53,6 +53,7 @@ number_connected_components
 number_of_isolates
 number_weakly_connected_components
 out_degree_centrality
+pagerank
 periphery
 radius
 shortest_path

@@ -25,6 +25,8 @@ if TYPE_CHECKING:  # Type checkers and editors read these imports. A test compar
     from clgraph.algorithms.hash_collisions import hash_collisions as hash_collisions
     from clgraph.algorithms.minimum_spanning_forest import SpanningForest as SpanningForest
     from clgraph.algorithms.minimum_spanning_forest import minimum_spanning_forest as minimum_spanning_forest
+    from clgraph.algorithms.pagerank import PageRank as PageRank
+    from clgraph.algorithms.pagerank import pagerank as pagerank
     from clgraph.algorithms.partition import Partition as Partition
     from clgraph.algorithms.partition import partition as partition
     from clgraph.algorithms.refine_mesh import RefinedMesh as RefinedMesh
@@ -66,6 +68,7 @@ _NAMES = {  # Each key is a module of the package, and its value lists the publi
     "clgraph.algorithms.factorization.estimator.estimator": "SGDMatrixFactorization",
     "clgraph.algorithms.hash_collisions": "CollisionTable hash_collisions",
     "clgraph.algorithms.minimum_spanning_forest": "SpanningForest minimum_spanning_forest",
+    "clgraph.algorithms.pagerank": "PageRank pagerank",
     "clgraph.algorithms.partition": "Partition partition",
     "clgraph.algorithms.sssp": "ShortestPaths sssp",
     "clgraph.data.graphs.graph": "Graph",

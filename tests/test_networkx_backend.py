@@ -147,6 +147,10 @@ def same(name: str, ours: Any, theirs: Any, options: dict[str, Any]) -> bool:
         ours, theirs = (unordered(name, each) for each in (ours, theirs))
     if ours == theirs:
         return True
+    if name == "pagerank" and isinstance(ours, list):  # Sums of floats are rounded in another order.
+        return bool(dict(ours) == pytest.approx(dict(theirs), rel=1e-9)) and [v for v, _ in ours] == [
+            v for v, _ in theirs
+        ]
     if name in TIES and isinstance(ours, tuple):
         return bool(ours[0] == pytest.approx(theirs[0])) and len(ours) == len(theirs)
     if isinstance(ours, float):
@@ -183,7 +187,7 @@ def test_the_names_that_networkx_reads_are_those_of_the_table() -> None:
         ours, theirs = (inspect.signature(each).parameters for each in (entry.run, REGISTERED[name].orig_func))
         assert [*ours] == [*theirs], name
         assert [p.default for p in ours.values()] == [p.default for p in theirs.values()], name
-    assert not hasattr(backend, "pagerank") and backend.can_run("pagerank", (), {}) is False
+    assert not hasattr(backend, "simrank") and backend.can_run("simrank", (), {}) is False
 
 
 def test_the_information_is_read_without_numpy_or_clgraph(tmp_path: Path) -> None:
@@ -244,10 +248,10 @@ def test_networkxs_own_functions_take_a_converted_graph() -> None:
     graph = nx.karate_club_graph()
     ours = networkx_backend.convert_from_nx(graph, preserve_edge_attrs=True)
     with pytest.raises(NotImplementedError):
-        nx.pagerank(ours)
+        nx.closeness_centrality(ours)
     nx.config.fallback_to_nx = True
     try:
-        assert nx.pagerank(ours) == nx.pagerank(graph)
+        assert nx.closeness_centrality(ours) == nx.closeness_centrality(graph)
         assert nx.greedy_color(ours, strategy="DSATUR") == nx.greedy_color(graph, strategy="DSATUR")
     finally:
         nx.config.fallback_to_nx = False

@@ -50,6 +50,15 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
         }
         for name, case in (("labels-hooked-by-stores", "merge"), ("message-hooked-by-stores", "message"))
     },
+    Place("pagerank/state.h", "row_blocks", ("-DWG_SIZE=1", "-DDEV_HAS_FP64=1"), "threads"): {
+        # The last group adds up partial sums that the others have not made visible.
+        "partials-without-fence": ("    fence_device();\n    *is_last", "    *is_last"),
+        # A group reads shares that others write in the same round.
+        "shares-of-this-round": ("share[v] = rank * scale;", "share[v] = rank * scale + share[0] * 0;"),
+    },
+    Place("pagerank/row_blocks.cl", "row_blocks", ("-DWG_SIZE=4", "-DDEV_HAS_FP64=1"), "threads"): {
+        "sums-before-all-is-gathered": ("before, gathered);\n    barrier(CLK_LOCAL_MEM_FENCE);", "before, gathered);"),
+    },
     Place("connected_components/phases.cl", "lists"): {
         # Another work-item's halving may overwrite a root by an ancestor that is none. Then the forest is not flat.
         "flattened-by-halving": (

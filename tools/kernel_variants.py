@@ -93,6 +93,8 @@ VARIANTS: dict[str, tuple[str, ...]] = {
         f"partition/{name}.cl": (f"{_WEIGHTED} PARTS_ROOM=1024",)
         for name in ("buffered", "label_propagation", "population")
     },
+    "pagerank/row_blocks.cl": ("WEIGHTED=1 PERSONAL=1 REFUGE=1", f"RANK_T=double WEIGHTED=1 {LONG}"),
+    "pagerank/rows.cl": ("WEIGHTED=1 PERSONAL=1 REFUGE=1 INITIAL=1", f"RANK_T=double WEIGHTED=1 {LONG}"),
     "partition/hashed.cl": (f"{_WEIGHTED} TEAM=1",),
     "partition/permutations.cl": (f"{_WEIGHTED} TOP=16",),
     "partition/segmented.cl": (_WEIGHTED, "SPLIT_CLAIMS=1"),

@@ -145,6 +145,12 @@ class Options(TypedDict, total=False):
     contraction: str
     refinement: str
     effort: str
+    alpha: float
+    personalization: Any
+    dangling: Any
+    initial: Any
+    tol: float
+    max_iter: int
 
 
 def explain(

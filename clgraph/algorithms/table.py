@@ -18,6 +18,7 @@ MODULES = {
     "factorization": "clgraph.algorithms.factorization",
     "hash_collisions": "clgraph.algorithms.hash_collisions",
     "minimum_spanning_forest": "clgraph.algorithms.minimum_spanning_forest",
+    "pagerank": "clgraph.algorithms.pagerank",
     "partition": "clgraph.algorithms.partition",
     "sssp": "clgraph.algorithms.sssp",
 }

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from clgraph.cli.graph_command import GraphCommand, Run, Shown
 from clgraph.cli.options import vertex_ids, write_result
 from clgraph.cli.paths import BFS, SSSP
+from clgraph.cli.ranks import PAGERANK
 from clgraph.errors import InputError
 
 if TYPE_CHECKING:
@@ -260,6 +261,7 @@ _COMMANDS = (
         _given("distance", "hashes", "bit_widths"), plot="the collisions",
     ),
     BFS,
+    PAGERANK,
     SSSP,
 )  # fmt: skip
 GRAPH_COMMANDS = {command.name: command for command in _COMMANDS}

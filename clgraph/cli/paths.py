@@ -32,11 +32,11 @@ def _add_sources(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--predecessors", action="store_true", help="write the vertex before each on its path, too")
 
 
-def _read_sources(args: argparse.Namespace, graph: Graph) -> list[int | str]:
-    """Return the ids of the option ``--source``, as numbers if the graph's ids are numbers."""
-    ids: list[int | str] = list(args.source)
+def read_ids(given: list[str], graph: Graph) -> list[int | str]:
+    """Return the ids of an option, as numbers if the graph's ids are numbers."""
+    ids: list[int | str] = list(given)
     if graph.ids is None or graph.ids.dtype.kind in "iu":
-        for i, text in enumerate(args.source):
+        for i, text in enumerate(given):
             with contextlib.suppress(ValueError):
                 ids[i] = int(text)
     return ids
@@ -76,7 +76,7 @@ def _add_bfs_settings(parser: argparse.ArgumentParser) -> None:
 def _bfs_settings(args: argparse.Namespace, graph: Graph) -> dict[str, Any]:
     if args.plot is not None and not args.profile_balance:
         raise InputError("--plot draws what --profile-balance counts: give both")
-    return {"source": _read_sources(args, graph), "max_depth": args.max_depth}
+    return {"source": read_ids(args.source, graph), "max_depth": args.max_depth}
 
 
 def _show_bfs(run: Run) -> Shown:
@@ -127,7 +127,7 @@ def number(text: str) -> float:
 
 def _sssp_settings(args: argparse.Namespace, graph: Graph) -> dict[str, Any]:
     names = "limit", "predecessors", "dtype"
-    return {"source": _read_sources(args, graph), **{name: getattr(args, name) for name in names}}
+    return {"source": read_ids(args.source, graph), **{name: getattr(args, name) for name in names}}
 
 
 BFS = GraphCommand(

@@ -16,6 +16,7 @@ _DEVICE_STRATEGIES = {
     "sssp": "frontier",
     "minimum_spanning_forest": "edge_list",
     "color": "jones_plassmann",
+    "pagerank": "row_blocks",
 }
 
 

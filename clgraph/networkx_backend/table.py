@@ -214,6 +214,7 @@ _ROWS: list[tuple[str, Refusal, str, str]] = [
         "all_pairs_dijkstra all_pairs_dijkstra_path all_pairs_dijkstra_path_length all_pairs_bellman_ford_path_length",
     ),
     ("coloring", _greedy, "kernels", "greedy_color"),
+    ("ranks", _nothing, "linear", "pagerank"),
     (
         "measures",
         _nothing,

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.traversal.plan import SearchPlan
-from clgraph.algorithms.traversal.problem import GREATEST, SearchProblem, vertex_ids
+from clgraph.algorithms.traversal.problem import GREATEST, SearchProblem
+from clgraph.data.graphs.lookup import vertex_ids
 from clgraph.errors import DistanceOverflowError, UnsupportedStrategyError
 from clgraph.model.recipe import Recipe
 from clgraph.runtime.session import Session

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,20 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.arguments import check_length, checked_array, is_array, shown
+from clgraph.arguments import check_length, checked_array, is_array
 from clgraph.data.graphs.graph import Graph
+from clgraph.data.graphs.lookup import find_vertex, vertex_ids, vertex_number
 from clgraph.data.graphs.stats import GraphStats
 from clgraph.data.graphs.wrapped import is_unread
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.problem import GraphProblem
-from clgraph.errors import InputError, SourceError
+from clgraph.errors import InputError
 from clgraph.runtime.graphs.device_graph import GraphOnDevice, device_graph
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
 LARGEST_DEGREE = object()
 """A placeholder for *source*: search from the vertex of the largest degree."""
-_BOOL = bool | np.bool_
 MAX_DEPTH = 2**31 - 2
 # The host counts up to 64 vertices that the search reaches, if searches are expected to reach at most 90 % of them.
 _MOST_MET, _FRAGMENTS = 64, 0.9
@@ -225,35 +224,18 @@ def source_numbers(graph: Graph, source: Any) -> NDArray[np.int32]:
     graph._require_fits("searches take")
     if source is LARGEST_DEGREE:
         return np.array([graph.degrees.argmax()] if graph.n_vertices else [], np.int32)
-    if is_array(source) and _find(graph, source) < 0:  # An id may look like an array, as pandas' Timestamp does.
+    if is_array(source) and find_vertex(graph, source) < 0:  # An id may look like an array, as pandas' Timestamp does.
         array = checked_array("source", source)
         check_length("source", np.atleast_1d(array))
         source = array.tolist()
     is_many = isinstance(source, Sequence) and not isinstance(source, str | bytes)
     # A tuple may be the id of one vertex, and such a tuple is not a list of sources.
-    if not is_many or (isinstance(source, tuple) and _find(graph, source) >= 0):
+    if not is_many or (isinstance(source, tuple) and find_vertex(graph, source) >= 0):
         return np.array([vertex_number(graph, source, "source")], np.int32)
     check_length("source", source)
     if not source:
         raise InputError("no source is given")
     return np.array([vertex_number(graph, one, "source") for one in source], np.int32)
-
-
-def vertex_number(graph: Graph, given: Any, what: str = "vertex") -> int:
-    """Return the number of the vertex that has the id *given*.
-    A :class:`SourceError` calls the id *what* in its text.
-    """
-    number = _find(graph, given)
-    if number >= 0:
-        return number
-    n = graph.n_vertices
-    where = f"a vertex from 0 to {n - 1}" if graph.ids is None else f"among the ids of the {n} vertices"
-    raise SourceError(f"{what} {shown(given)} is not {where if n else 'in the graph, which has no vertices'}")
-
-
-def vertex_ids(graph: Graph, vertices: list[int]) -> list[Any]:
-    """Return the ids of the vertices that have the numbers *vertices*."""
-    return vertices if graph.ids is None else graph.ids[vertices].tolist()
 
 
 def path_to(graph: Graph, predecessors: NDArray[np.int32], sources: NDArray[np.int32], vertex: Any) -> list[Any]:
@@ -279,21 +261,3 @@ def nearest_sources(predecessors: NDArray[np.int32], sources: NDArray[np.int32])
         if np.array_equal(before, first[reached]):
             return first
         first[reached] = before
-
-
-def _find(graph: Graph, given: Any) -> int:
-    """Return the number of the vertex that has an id, or -1.
-    ``True`` does not match the id 1, although ``True == 1``.
-    """
-    is_number = isinstance(given, int | np.integer) and not isinstance(given, bool)
-    if graph.ids is None:
-        return int(given) if is_number and 0 <= given < graph.n_vertices else -1
-    # Ascending ids are found by binary search, because a dictionary of all ids of a large graph would take seconds.
-    if is_number and graph.has_rising_ids:
-        number = int(graph.ids.searchsorted(int(given))) if -(2**63) <= given < 2**63 else graph.n_vertices
-        return number if number < graph.n_vertices and graph.ids[number] == given else -1
-    with contextlib.suppress(Exception):  # An unhashable or incomparable object is not an id of the graph.
-        number = graph.vertex_numbers.get(given, -1)
-        if number >= 0 and isinstance(given, _BOOL) == isinstance(graph.ids[number], _BOOL):
-            return number
-    return -1
