@@ -81,6 +81,7 @@ def checked_count(name: str, value: Any, most: int, least: int = 1) -> int:
 
 def checked_number(name: str, value: Any, least: float = 0.0, most: float = math.inf, *, above: bool = False) -> float:
     """Return the argument *value* as a finite float from *least* to *most*.
+
     With *above*, *least* itself is not allowed.
     """
     number = math.nan

@@ -71,6 +71,7 @@ def _silent(done: int, note: str = "") -> None:
 
 def reading_progress(path: Path) -> Callable[..., Any]:
     """Return a function to report reading of the file *path*.
+
     Its argument is the number of bytes read after decompression.
     """
     return begin(f"reading {path.name}", _content_bytes(path), "bytes")

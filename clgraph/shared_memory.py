@@ -39,6 +39,7 @@ class Block:
 
     def array(self, offset: int, size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
         """Return *size* items of this shared block, from byte *offset* on, as an array.
+
         The array keeps the block alive.
         """
         owner: Any = (ctypes.c_char * max(1, size * dtype.itemsize)).from_address(self.address + offset)
@@ -173,6 +174,7 @@ def remove_spare() -> None:
 @atexit.register
 def _remove_own() -> None:
     """Remove the names of the shared blocks that this process created.
+
     Processes that have mapped a block keep its memory.
     """
     for memory in [*_own.values()]:

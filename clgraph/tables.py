@@ -23,6 +23,7 @@ def plain(value: Any) -> Any:
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[object]], style: str = "simple") -> str:
     """Return a table of rows under *headers* as text, or as HTML if *style* is ``"html"``.
+
     Numbers are aligned right.
     """
     from tabulate import tabulate

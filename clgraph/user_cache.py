@@ -33,6 +33,7 @@ def _own_root() -> Path:
 
 def cache_root() -> Path:
     """Return ``$CLGRAPH_CACHE_DIR``, else the platform's cache directory (``~/.cache/clgraph``).
+
     It is created if missing.
 
     If the cache directory cannot be written, return a directory that is removed when this process ends. If nothing can
@@ -67,6 +68,7 @@ def cache_dir(name: str) -> Path:
 
 def write_whole(path: Path, text: str) -> None:
     """Replace the content of the file *path* by *text* atomically.
+
     A reader gets all of the old or all of the new text.
     """
     part = path.with_suffix(f".{os.getpid()}.part")

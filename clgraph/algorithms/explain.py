@@ -230,6 +230,7 @@ def explain(
 
 def _kernels(entry: Algorithm, session: Session, problem: Any, strategy: str) -> tuple[KernelTime, ...]:
     """Run *strategy* twice and return the time of each kernel in the second run.
+
     The first run also compiles the kernels.
     """
     for _ in range(2):

@@ -26,6 +26,7 @@ _KINDS = {str: "text", int: "an integer from 1 on", float: "a finite number from
 
 class Curve(dict[int, float]):
     """A table of a device's rates by x, such as a working set.
+
     :func:`at` interpolates in the table, which must not change.
     """
 

@@ -26,6 +26,7 @@ logger = logging.getLogger(__name__)
 
 def load_profile(facts: DeviceFacts, *, measured: bool = True) -> DeviceProfile:
     """Return the best known profile of the device with these *facts*.
+
     Measurements are used only if *measured* is true.
     """
     candidates = [

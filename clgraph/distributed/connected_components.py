@@ -1,4 +1,5 @@
 """Connected components of a graph in chunks of edges.
+
 Each worker builds a forest, and pairs of workers merge forests.
 """
 
@@ -114,6 +115,7 @@ def checked_arguments(chunks: Any, n_vertices: Any, base: Any) -> tuple[list[Chu
 
 def absorb(known: Parents | None, places: list[int], *chunks: Chunk, n: int | None, base: int) -> Parents:
     """Return the union-find forest *known* with the edges of *chunks* added.
+
     *places* are the positions of these chunks.
     """
     known = known or Part(np.zeros(0, np.int32), 0, own_address(), 0)

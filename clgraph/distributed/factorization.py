@@ -50,6 +50,7 @@ class Block:
 
 class _Kept:
     """A Dask worker's cache for the latest training run.
+
     All epochs reuse its plans, because a plan takes long to make.
     """
 
@@ -59,6 +60,7 @@ class _Kept:
 
     def cell(self, block: Block) -> Cell:
         """Return the :class:`Cell` of *block*, which is made on first use.
+
         A new training run drops the old run's cells.
         """
         if self.run != block.run:
@@ -166,6 +168,7 @@ class DistributedTraining(Training):
 
     def submit(self, d: int, function: Any, *arguments: Any) -> distributed.Future:
         """Return the future of a task for the worker that trains block row *d*.
+
         If that worker is lost, another one takes over.
         """
         return submit(self.client, self.workers[d].address, function, *arguments)

@@ -92,6 +92,7 @@ class Part(Generic[Value]):
 
     def grown(self, value: Value, n_bytes: int, n_edges: int, *others: Part[Value]) -> Part[Value]:
         """Return a part with a *value* computed from this part and *others*.
+
         Its counts are the sums of their counts.
         """
         parts = (self, *others)

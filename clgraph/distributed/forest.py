@@ -131,6 +131,7 @@ def absorb(
     known: Part[Forest] | None, places: list[int], *chunks: Chunk, n: int | None, base: int, maximum: bool
 ) -> Part[Forest]:
     """Return the part *known* of the spanning forest with the edges of *chunks* added.
+
     *places* are the chunks' positions.
 
     The last edges may stay in ``waiting`` until more edges have come.

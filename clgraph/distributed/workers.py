@@ -145,6 +145,7 @@ def lost_after() -> float:
 
 def _watched(client: distributed.Client, attempt: Callable[[], _T | None], address: str, ends: float) -> _T:
     """Call *attempt* until it returns a value other than ``None``, and return this value.
+
     Workers are checked meanwhile.
 
     If *address* is given, only that worker may answer, until ``time.monotonic()`` is *ends*. Otherwise any worker may
@@ -212,6 +213,7 @@ def results(
     client: distributed.Client, tasks: Sequence[distributed.Future], *, address: str = "", ends: float = math.inf
 ) -> list[Any]:
     """Wait until all Dask *tasks* are done, and return their results.
+
     Arguments and errors are as in :func:`wait_for`.
     """
     wait_for(client, list(tasks), address=address, ends=ends)

@@ -44,6 +44,7 @@ class Growth:
 
     def run(self, launch: Launch, launches: Iterable[Launch]) -> None:
         """Run *launch*, and repeat it with a longer array until its output fits.
+
         All *launches* then use the longer array.
 
         Raises

@@ -27,6 +27,7 @@ class GraphProblem:
     @property
     def settings(self) -> Hashable:
         """A key of the problem's type and all fields except the graph.
+
         Problems on a graph with equal keys share a plan.
         """
         return type(self), *(getattr(self, name) for name in self.__dataclass_fields__ if name != "graph")

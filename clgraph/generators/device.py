@@ -111,6 +111,7 @@ def find_rows(
     session: Session, keys: DeviceArray, row_offsets: DeviceArray, count: int | None = None, *, shift: int = 0
 ) -> None:
     """Fill *row_offsets* from the first *count* of the sorted *keys* of a graph.
+
     The row of a key is ``key >> shift``.
     """
     n_rows, count = row_offsets.size - 1, keys.size if count is None else count

@@ -52,6 +52,7 @@ class Policy:
 
     def begin(self, n_items: int, sub_load: int, grain: int) -> None:
         """Begin a round of *n_items* items in sub-loads of *sub_load* items.
+
         Ranges are cut at multiples of *grain* items.
         """
         self.n_items, self.sub_load, self.grain = n_items, sub_load, grain

@@ -150,6 +150,7 @@ class Runner:
 
     def _upload(self, name: str, host: NDArray[Any]) -> DeviceArray:
         """Begin to copy *host* to the device. *host* must not change until the part is done.
+
         Later kernels wait for the copy.
         """
         session = self.session

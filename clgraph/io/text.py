@@ -248,6 +248,7 @@ def _parse(path: Path, text: bytes, comments: bytes, clean: Callable[[bytes], by
 
 def parse_numbers(data: bytes, n: int) -> NDArray[Any]:
     """Return the *n* numbers in *data* as int64 if all are integers, else float64.
+
     A wrong count means a malformed one.
     """
     if n == 0:

@@ -55,12 +55,14 @@ class Member(Team):
 
     def each(self, work: Any, places: Any = None) -> list[Any]:
         """Return ``[work(0)]``, or ``work(place)`` for each of *places*.
+
         All calls run in this thread, on its only device.
         """
         return [work(place) for place in ((0,) if places is None else places)]
 
     def write(self, array: DeviceArray, first: int, host: NDArray[Any]) -> None:
         """Copy *host* to the items of *array* from *first* on.
+
         *host* must not change until kernels have used the items.
         """
         if not self._is_pinned(host):
@@ -71,6 +73,7 @@ class Member(Team):
 
     def set_rows(self, array: DeviceArray, host: NDArray[Any]) -> None:
         """Copy *host* to the whole *array*, in order with the kernels.
+
         *host* must not change until the kernels have run.
         """
         if not self._is_pinned(host):

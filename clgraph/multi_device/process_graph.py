@@ -229,6 +229,7 @@ def _keep_made(
     member: Member, key: int, make: Callable[..., DeviceGraph], place: int, n_places: int, arguments: tuple[Any, ...]
 ) -> tuple[int, bool, int]:
     """Keep the graph that *make* returns in this process.
+
     Return its numbers of vertices and entries, and if it is directed.
     """
     made = make(member.session, place, n_places, *arguments)

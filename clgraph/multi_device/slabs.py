@@ -45,6 +45,7 @@ class Slots:
 
     def slab(self, first: int, stop: int) -> Slab:
         """Begin to copy the graph's entries *first* … *stop* − 1, and return their slab.
+
         Kernels enqueued later may read it.
         """
         session, graph = self._session, self._graph

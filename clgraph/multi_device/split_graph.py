@@ -217,6 +217,7 @@ def in_segments(first: int, stop: int, most: int) -> list[tuple[int, int]]:
 
 def segment_entries_for(session: Session, n_entries: int) -> int:
     """Return the number of entries per segment of a graph.
+
     A CPU gets the most, because it reads host memory directly.
     """
     facts = session.facts

@@ -74,6 +74,7 @@ class Team:
 
     def each(self, work: Callable[[int], _T], places: Sequence[int] | None = None) -> list[_T]:
         """Return ``work(place)`` for each device, or for the devices at *places*.
+
         Each call runs in a thread of its own.
 
         Raises

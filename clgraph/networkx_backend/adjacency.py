@@ -113,6 +113,7 @@ class Adjacency:
 
     def add_weights(self, name: Hashable, values: list[Any] | NDArray[Any]) -> None:
         """Store *values*, one weight per entry of the graph, under *name*.
+
         If they are not numbers, the reason is stored.
         """
         self._weights[name] = as_numbers(values) if isinstance(values, list) else values

@@ -153,6 +153,7 @@ def entries_of(graph: nx.Graph, nodes: list[Any]) -> _Entries:
 
 def _plain_rows(adjacency: Mapping[Any, Any], nodes: list[Any]) -> list[dict[Any, Any]]:
     """Return each node's neighbours as a dictionary.
+
     Views that filter a graph are copied, so that they filter only once.
     """
     if type(adjacency) is dict and list(adjacency) == nodes:

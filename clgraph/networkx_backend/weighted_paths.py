@@ -62,6 +62,7 @@ def _path_to(adjacency: Adjacency, vertices: list[int], target: int, cutoff: Any
 
 def lengths(G: Any, source: Any, cutoff: Any, weight: Any, name: str) -> dict[Any, Any]:
     """Return the distance from *source* to every reached node.
+
     If *source* is not a node, networkx's error is raised.
     """
     adjacency = arrays(G)
@@ -73,6 +74,7 @@ def lengths(G: Any, source: Any, cutoff: Any, weight: Any, name: str) -> dict[An
 
 def length(G: Any, source: Any, target: Any, weight: Any, name: str) -> Any:
     """Return the weighted distance between two nodes.
+
     If there is no path, networkx's function *name* raises the error.
     """
     adjacency = arrays(G)

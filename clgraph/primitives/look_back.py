@@ -54,6 +54,7 @@ class LookBack(Launches):
         self, session: Session, source: str, strategy: str | None, tuning: Mapping[str, int] | None
     ) -> dict[str, int]:
         """Set the strategy of the operation, by default the best for the device.
+
         Return the tuned sizes of the file *source*.
         """
         self.strategy = strategy or ("look_back" if looks_back(session) else "chunks")
@@ -73,6 +74,7 @@ class LookBack(Launches):
 
     def _zeros(self, session: Session, size: int, dtype: DTypeLike = np.uint32) -> DeviceArray:
         """Allocate a device array of state words, which are zero at first.
+
         The run after a failed run clears them again.
         """
         self._words.append(session.zeros(size, dtype))

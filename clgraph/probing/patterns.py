@@ -121,6 +121,7 @@ class Bench:
 
     def _check_done(self, operation: str, n_items: int, turns: int) -> str:
         """Raise an error unless the last run did all operations.
+
         Return a note on the number of attempts that took effect.
         """
         done, attempts = int(self.out.get(0, n_items).sum(dtype=np.int64)), n_items * turns
@@ -224,6 +225,7 @@ class Bench:
 
     def read_backs(self) -> Trial:
         """Return a trial of launches that are each followed by a read of 4 bytes, which waits.
+
         The host's clock times it.
         """
         launch = self._touch()

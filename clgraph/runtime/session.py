@@ -138,6 +138,7 @@ class Session:
         work_group_size: int | None = None,
     ) -> Program:
         """Return the compiled program of the kernel file *source*.
+
         The first call with these definitions builds the program.
 
         The work-group size is *work_group_size*, else ``WG_SIZE`` in the profile's tuning, else 256.

@@ -57,6 +57,7 @@ class Levels:
 
     def _step_bottom_up(self, turn: int, depth: int) -> tuple[int, int]:
         """Search bottom-up until a level finds few vertices, and list these vertices.
+
         Return the next turn and depth.
         """
         while depth <= self._max_depth:

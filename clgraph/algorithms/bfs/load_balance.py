@@ -125,6 +125,7 @@ def _bin_label(k: int) -> str:
 
 def _bars(edges: NDArray[Any]) -> tuple[NDArray[Any], int]:
     """Shorten *edges* to at most 128 bars of a chart, and return the bars and *n_each*.
+
     A bar is the greatest of *n_each* items.
     """
     n_each = max(1, -(-edges.size // _MAX_BARS))

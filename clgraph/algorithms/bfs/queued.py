@@ -57,6 +57,7 @@ def recipe(problem: SearchProblem, facts: DeviceFacts, *, alpha: int, beta: int)
 
 def rows_into(plan: Plan, *, bottom_up: bool) -> dict[str, DeviceArray]:
     """Return the rows of the reversed graph for a *bottom_up* search.
+
     Other searches get the graph's own rows as a placeholder.
     """
     graph = plan.problem.graph
@@ -127,6 +128,7 @@ class QueuedSearch:
 
     def _search_alone(self, before: tuple[int, int]) -> list[int]:
         """Search on one core until a level is wide or the launch's budget of edges is used up.
+
         Return the new state (``place``).
 
         *before* is the earlier (depth, number of expanded vertices). A search that is not ahead of it is stuck.
@@ -139,6 +141,7 @@ class QueuedSearch:
 
     def _expand_together(self, place: list[int]) -> list[int]:
         """Expand one level of the search on all cores, which append the next level to one queue.
+
         Return the state (``place``).
         """
         first, end, _ = place[_SEGMENTS:]
@@ -181,6 +184,7 @@ class QueuedSearch:
 
     def _bind_bitmaps(self) -> None:
         """Bind the search's bitmap kernels to their arguments.
+
         They are compiled only when a search first goes bottom-up.
         """
         maps = "frontier", "next"

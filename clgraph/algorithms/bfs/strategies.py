@@ -40,6 +40,7 @@ def direction_optimizing(problem: SearchProblem, facts: DeviceFacts, *, alpha: i
 
 def has_queues(facts: DeviceFacts) -> bool:
     """Return whether searches on a device use queues and bitmaps.
+
     CPUs do, because few work-items read them in order.
     """
     return facts.is_cpu

@@ -90,6 +90,7 @@ class Claims:
 
     def _uncolored(self, order: int, n: int) -> tuple[int, int]:
         """List the uncoloured vertices among the first *n* of an order.
+
         Return the index and the length of the new list.
         """
         plan, following = self._plan, 1 + order % 2

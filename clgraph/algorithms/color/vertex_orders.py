@@ -160,6 +160,7 @@ def vertex_order(graph: Graph, order: str, seed: int) -> VertexOrder:
 
 def _hash_key(seed: int) -> int:
     """Return the 32-bit key that makes vertex orders depend on *seed*.
+
     The offset 9 saves colours on meshes for seed 0.
     """
     return (seed + 9) * order_constant("GOLDEN") & 0xFFFFFFFF

@@ -1,4 +1,5 @@
 """Connected components of edges that arrive as lists.
+
 A union-find forest stays on the device; no CSR rows are built.
 """
 
@@ -36,6 +37,7 @@ class EdgeComponents:
 
     def link(self, sources: NDArray[np.int32], targets: NDArray[np.int32]) -> None:
         """Unite the components of the two ends of each edge. The ends are not range-checked.
+
         The arrays may change afterwards.
         """
         if sources.size:
@@ -45,6 +47,7 @@ class EdgeComponents:
 
     def link_forest(self, parents: NDArray[np.int32]) -> None:
         """Unite the vertices that another union-find forest connects.
+
         The other forest may have only the first vertices.
         """
         if parents.size:

@@ -59,6 +59,7 @@ class Forest:
 
     def take(self, team: Team, other: Forest) -> int:
         """Join the spanning forest of another device to this forest, and wait for it.
+
         Return the number of bytes sent.
         """
         message, is_packed = forest_message(other.session, self.plan.scope["n"], other.plan.labels)
@@ -84,6 +85,7 @@ def solve(
     graph: SplitGraph | StreamedGraph, strategy: str, options: Mapping[str, Any]
 ) -> tuple[int, NDArray[np.int32], RunInfo]:
     """Find the components of a graph on several devices.
+
     Return their number, each vertex's component, and the run's info.
     """
     check_strategy(strategy)
@@ -205,6 +207,7 @@ def bare_forest(session: Session, n: int) -> Forest:
 
 def _merge(team: Team, forests: Mapping[int, Forest]) -> tuple[int, int, int]:
     """Merge the forests of all devices on one of them.
+
     Return its index, the rounds, and the most bytes moved by a device.
     """
     rounds, moved = team.merge_rounds([*forests]), dict.fromkeys(forests, 0)

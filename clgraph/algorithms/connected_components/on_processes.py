@@ -57,6 +57,7 @@ class _Local:
 
 def solve(graph: ProcessGraph, strategy: str, options: Mapping[str, Any]) -> tuple[int, NDArray[np.int32], RunInfo]:
     """Find the components of a graph on several GPUs.
+
     Return their number, each vertex's component, and the run's info.
     """
     on_devices.check_strategy(strategy)
@@ -99,6 +100,7 @@ def _info(
 
 def _find(member: Member, part: Any, strategy: str, options: Mapping[str, Any], room: NDArray[np.uint32]) -> _Local:
     """Find the spanning forest of one process's part of the graph.
+
     Write the forest to the shared memory *room* if it fits.
     """
     graph, started = part_of(member, part), time.perf_counter()
@@ -126,6 +128,7 @@ def _join(
     member: Member, others: Sequence[tuple[NDArray[np.uint32], bool]], room: NDArray[np.int32], cut: tuple[int, int]
 ) -> int:
     """Merge the spanning forests of the other processes into the forest of this process.
+
     Return the number of components.
 
     The component numbers of the vertices in the range *cut* are written to *room*.

@@ -24,6 +24,7 @@ _BLOCKS = 2
 
 class ComponentsPlan(Plan):
     """A plan of connected components on one device.
+
     It labels every vertex with the smallest vertex of its component.
     """
 

@@ -128,6 +128,7 @@ def host(problem: ComponentsProblem) -> list[Part]:
 
 def hooks_deeply(stats: GraphStats) -> bool:
     """Return whether first-neighbour hooks make deep trees.
+
     In deep trees, sampled climbs stop before they reach the root.
     """
     return stats.first_hook_depth > DEEP_HOOKS

@@ -91,6 +91,7 @@ def afforest(
     hook_steps: int | None = None,
 ) -> Recipe:
     """Return the recipe of the Afforest algorithm.
+
     Its round k hooks every *strides*[k]-th vertex to its second neighbour.
 
     First hooks follow first neighbours for *hook_steps* steps. The defaults depend on the graph and the device.
@@ -166,6 +167,7 @@ STRATEGIES: dict[str, Strategy] = {
 
 def contenders(_problem: ComponentsProblem, _facts: DeviceFacts) -> tuple[str, ...]:
     """Return the names of the components strategies that ``"auto"`` compares.
+
     The others run only if named, for studies.
     """
     return "afforest", "rem", "host"

@@ -167,6 +167,7 @@ class DeviceModel:
 
     def take_checks(self) -> tuple[NDArray[np.uint32], int]:
         """Return the training steps on each (user, item) pair and the number of conflicts.
+
         Both counters start again at 0.
         """
         counts = self._checks["updates"].get().reshape(self.n_users, self.n_items)

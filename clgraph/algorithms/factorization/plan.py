@@ -96,6 +96,7 @@ def clear(array: str) -> Use:
 
 def slice_size(problem: FactorizationProblem, facts: DeviceFacts) -> int:
     """Return the approximate number of ratings per launch.
+
     It is smaller for long rows of factors, whose steps take longer.
     """
     most = _CPU_SLICE if facts.is_cpu else _GPU_SLICE

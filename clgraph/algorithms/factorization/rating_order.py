@@ -142,6 +142,7 @@ def sort_by_block(
     plan: FactorizationPlan, given: RatingArrays, kernel: str, n_keys: int, **arguments: Any
 ) -> tuple[DeviceArray, DeviceArray]:
     """Sort ratings by the keys below *n_keys* that *kernel* computes.
+
     Return the sorted keys and the order of the ratings.
     """
     keys = plan.session.empty(plan.problem.n, np.uint64)

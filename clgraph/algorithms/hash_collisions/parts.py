@@ -56,6 +56,7 @@ class Part:
 
     def row_groups(self, n_rows: int) -> int:
         """Return the number of work-groups for *n_rows* long rows of the graph.
+
         A work-group takes one row at a time.
         """
         return min(n_rows, 8 * self.facts.compute_units)

@@ -21,6 +21,7 @@ MOST_BITS = 31  # Colours are nonnegative int32, so they have at most 31 bits.
 @dataclass(frozen=True)
 class CollisionProblem(GraphProblem):
     """A problem of hash collisions: a symmetric graph, and the hashes and widths to count.
+
     At distance 2, rows are sorted.
     """
 

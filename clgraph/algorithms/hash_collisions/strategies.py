@@ -31,6 +31,7 @@ def count(
     tuning: Tuning = NOT_TUNED,
 ) -> Recipe:
     """Return the recipe that counts all parts of the table of collisions.
+
     *distinct* and *layout* are for distance 2.
     """
     distinct = _method(problem, distinct, layout)
@@ -73,6 +74,7 @@ STRATEGIES: dict[str, Strategy] = {
 
 def contenders(problem: CollisionProblem, facts: DeviceFacts) -> tuple[str, ...]:
     """Return the one strategy that suits the device.
+
     On GPUs, a work-item per row is too slow for collisions at distance 2.
     """
     if facts.is_cpu:

@@ -55,6 +55,7 @@ class CollisionTable(Result, _CollisionTable):
 
     def best(self, *, max_colors: int | None = None) -> BestHash:
         """Return the hash colouring with the fewest collisions.
+
         Among equals, fewer bits win, then the earlier hash function.
 
         Parameters

@@ -106,6 +106,7 @@ class SpanningForest(Result, _SpanningForest):
 
     def to_scipy(self) -> csr_array:
         """Return the spanning forest as the upper triangle of its adjacency matrix.
+
         Edges of weight 0 are stored, too.
         """
         counts = np.bincount(self.sources, minlength=self.graph.n_vertices)

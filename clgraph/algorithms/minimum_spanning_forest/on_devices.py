@@ -165,6 +165,7 @@ def _merged(
 
 def _ranked(graph: Graph, weights: NDArray[Any]) -> Graph:
     """Return a copy of the graph whose weights are 32-bit ranks.
+
     The ranks have the order of the graph's 64-bit weights.
     """
     ranks = np.unique(weights, return_inverse=True)[1].astype(np.uint32)

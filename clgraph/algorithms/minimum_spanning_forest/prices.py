@@ -34,6 +34,7 @@ EQUAL_SORT_SHARE = 0.18
 
 def rounds(stats: GraphStats) -> float:
     """Estimate the rounds of Borůvka's algorithm until no tree has an edge left.
+
     A round leaves about a quarter of the trees.
     """
     return 2.0 + 0.5 * math.log2(1 + stats.n_vertices - stats.n_isolated)

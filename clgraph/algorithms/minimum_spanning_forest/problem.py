@@ -33,6 +33,7 @@ class ForestProblem(GraphProblem):
 
 def as_problem(graph: Any, *, maximum: bool = False, weight: Weight = "weight") -> ForestProblem:
     """Check the arguments of :func:`minimum_spanning_forest` and return the problem.
+
     A directed graph becomes undirected.
     """
     maximum, graph = checked_flag("maximum", maximum), wrap_graph(graph, weight=weight, weighted=True)

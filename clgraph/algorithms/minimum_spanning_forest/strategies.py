@@ -81,6 +81,7 @@ def _group(facts: DeviceFacts) -> int:
 
 def segmented(problem: ForestProblem, facts: DeviceFacts, *, merge: str = "min_hook") -> Recipe:
     """Return the spanning-forest recipe whose rounds read all entries.
+
     *merge* is ``"min_hook"`` or ``"transactional"``.
     """
     check_choice("merge", merge, ("min_hook", "transactional"))
@@ -169,6 +170,7 @@ def _edge_list(
 
 def _flatten(n_items: int, word: int, *, goes_on: bool) -> Phase:
     """Return the launch that points every vertex at its tree's root.
+
     *goes_on* continues climbs that met the step limit.
     """
     return Phase(f"{_ROWS}:flatten", n_items, values={"turn": word, "earlier": word - 1 if goes_on else 0})

@@ -160,6 +160,7 @@ class GroupPatches:
 
     def launch(self, number: int, shared: Mapping[str, Any], n_triangles: int) -> None:
         """Enqueue refinement pass *number* over all patches of the mesh in *shared*.
+
         Passes have different patch borders.
         """
         session, program = self._session, self._program

@@ -57,6 +57,7 @@ _BUDGET = 2**22
 
 def _bucketed(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None = None, light_first: bool) -> Recipe:
     """Return the recipe of a shortest-path search with buckets.
+
     *delta* is the first bucket's width; later widths adapt.
 
     On devices with a grid barrier one launch runs the whole search. On other devices a single work-group makes many

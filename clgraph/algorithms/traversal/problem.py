@@ -201,6 +201,7 @@ class SearchProblem(GraphProblem):
 
     def upload_sources(self, session: Session) -> DeviceArray:
         """Return a new device array of the search's source vertices.
+
         A plan may overwrite the array with other sources later.
         """
         array = session.empty(self.sources.size, np.int32)

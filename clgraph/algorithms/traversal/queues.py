@@ -32,6 +32,7 @@ def queue_members(facts: DeviceFacts) -> int:
 
 def has_few_units(facts: DeviceFacts) -> bool:
     """Return whether the device is a CPU of at most 4 cores.
+
     Each core then has its own queue of vertices, which it shares.
     """
     return facts.is_cpu and facts.compute_units <= _FEW_UNITS

@@ -257,6 +257,7 @@ def _plan_launches(
     balance: bool = False,
 ) -> Any:
     """Return the plan of the search strategy ``child_launch``.
+
     Kernels launch the grids for long rows if the device can.
     """
     from_device = session.commands.has_device_queue

@@ -46,6 +46,7 @@ def check_arrays(offsets: NDArray[Any], columns: NDArray[Any], n_columns: int | 
 
 def check_rising(offsets: NDArray[Any], first: int = 0, name: str = "row_offsets") -> None:
     """Raise an error if an item of the row *offsets* is below the item before.
+
     *first* is the position of the first item.
     """
     falls = offsets[1:] < offsets[:-1]

@@ -217,6 +217,7 @@ class Graph(GraphArrays):
 
     def _symmetrized(self) -> Graph:
         """Return the undirected graph of all entries and their reverses.
+
         If two weights differ, the lesser weight counts.
         """
         arrays = csr_of_pairs(self.n_vertices, self.sources(), *self.arrays[1:], directed=False, duplicates="min")

@@ -36,6 +36,7 @@ def csr_of_pairs(
     duplicates: Duplicates = "keep",
 ) -> CSRArrays:
     """Return CSR arrays with sorted rows of (row, column) pairs.
+
     Unless *directed*, the reverses of all pairs are added.
 
     The pairs must have been checked. *duplicates* is as in :meth:`clgraph.Graph.from_edges`.
@@ -69,6 +70,7 @@ def pack(rows: NDArray[Any], columns: NDArray[Any], column_bits: int = 32) -> ND
 
 def pack_blocks(blocks: list[Pairs], *, mirror: bool) -> NDArray[np.int64]:
     """Return the integer keys of all pairs in *blocks*.
+
     With *mirror*, keys of reversed pairs are added, without self-loops.
 
     The list *blocks* is emptied.
@@ -100,6 +102,7 @@ def distinct(values: NDArray[Number]) -> NDArray[Number]:
 
 def csr_from_keys(n: int, keys: NDArray[np.int64], *, unique: bool) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return the row offsets and columns of CSR arrays from packed *keys*.
+
     The columns overwrite the memory of *keys*.
     """
     check_host_memory(f"a graph of {n} vertices", 8 * n)
@@ -141,6 +144,7 @@ def csr_from_keys(n: int, keys: NDArray[np.int64], *, unique: bool) -> tuple[NDA
 
 class _Buckets(NamedTuple):
     """A division of CSR entries into buckets of consecutive rows.
+
     Each bucket is small enough to be sorted in the cache.
     """
 

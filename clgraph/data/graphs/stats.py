@@ -121,6 +121,7 @@ class GraphStats:
     @cached_property
     def irregularity(self) -> float:
         """A measure of how irregularly the lengths of successive rows change, 0 … 1.
+
         High values mean branch mispredictions.
 
         It is 0 for trees, and if all degrees are in one bin. It rises with the share of vertices in other bins and with

@@ -43,6 +43,7 @@ class Driver(NamedTuple):
 @lru_cache(maxsize=1)
 def prepare_environment() -> dict[str, str]:
     """Set the environment variables that OpenCL drivers read.
+
     Return the excluded drivers, with the reason for each one.
 
     Intel's CPU runtime is registered if it was installed as a wheel. PoCL and pyopencl get cache folders of clgraph's

@@ -63,6 +63,7 @@ class Recorder:
 
     def stop(self, *, takes_times: bool) -> None:
         """Compute the recorded times from the events of finished commands.
+
         Times are NaN unless the queue *takes_times*.
         """
         total = time.perf_counter() - self.started
@@ -160,6 +161,7 @@ class RunInfo:
 
     def as_dict(self) -> dict[str, Any]:
         """Return all attributes of the report as types that :func:`json.dumps` takes.
+
         NaN and infinity become ``None``.
         """
         document: dict[str, Any] = plain(asdict(self))

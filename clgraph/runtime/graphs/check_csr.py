@@ -82,6 +82,7 @@ class CsrCheck:
 
     def run(self, begin: int = 0, end: int | None = None) -> CsrCheck:
         """Enqueue the check of entries *begin* … *end* − 1 of the graph.
+
         Successive calls must check adjacent ranges in order.
 
         Ranges must begin at multiples of 1,024. Columns and weights beyond *end* need not be uploaded yet.
@@ -97,6 +98,7 @@ class CsrCheck:
 
     def read(self, found: Sequence[NDArray[Any]] | None = None) -> tuple[int, EntryFacts]:
         """Wait for the check of the graph and return its results.
+
         *found* are the values of :attr:`parts`, if already read.
 
         Returns

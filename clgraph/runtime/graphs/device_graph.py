@@ -147,6 +147,7 @@ class DeviceGraph(DeviceRows):
 
     def as_graph(self) -> Graph:
         """Return this graph as a :class:`Graph` for algorithms.
+
         Each array is copied to the host when it is first read there.
         """
         return GraphOnDevice(self)

@@ -69,6 +69,7 @@ class StatsRun:
         self, words: NDArray[np.uint32] | None = None, *, directed: bool, weighted: bool, has_sorted_rows: bool
     ) -> GraphStats:
         """Wait for the kernels and return the graph's statistics.
+
         *words* are the values of :attr:`part`, if already read.
 
         In large graphs, the kernels sample other vertices and entries than the host does.

@@ -53,6 +53,7 @@ class Pages:
 
     def fits(self, n_bytes: int) -> bool:
         """Return whether an array of *n_bytes* fits and uses at least half of these pages.
+
         Misfits in a row are counted.
         """
         size = self.bytes.size

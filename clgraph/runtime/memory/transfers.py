@@ -76,6 +76,7 @@ class Transfers:
 
     def upload(self, host: NDArray[Any]) -> Transfer:
         """Start a copy of the host array *host* to a new device array.
+
         *host* must not change before the copy has ended.
         """
         check_fork()

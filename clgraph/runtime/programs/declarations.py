@@ -203,6 +203,7 @@ def read_declarations(text: str) -> Declarations:
 
 def _evaluate(expression: str) -> int | None:
     """Return the value of an integer *expression* of a kernel file.
+
     Unknown names count as 0, as in the preprocessor.
     """
     text = _WORD.sub(_as_python, expression)

@@ -219,6 +219,7 @@ class Launch:
 
     def set(self, **values: Any) -> None:
         """Change the values of the kernel's named parameters.
+
         To change arrays, call :meth:`lend` or :meth:`replace`.
         """
         for name, value in values.items():

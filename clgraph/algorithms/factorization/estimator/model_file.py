@@ -117,6 +117,7 @@ def check_model(
 
 def check_factors(factors: Factors) -> tuple[int, int]:
     """Check a model's *factors*, and return the numbers of users and items.
+
     A wrong shape, type or value is a ValueError.
     """
     users, items, *biases = factors

@@ -160,6 +160,7 @@ class BlockSteps:
 
     def _steps(self) -> Iterator[tuple[Any, int]]:
         """Enqueue the steps of a sweep over a block grid.
+
         Yield the event and the approximate ratings of each launch.
         """
         problem, facts, all_groups = self._plan.problem, self._plan.session.facts, self._n_groups

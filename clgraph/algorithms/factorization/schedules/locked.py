@@ -181,6 +181,7 @@ def _by_slices(
 
 class _Passes:
     """Passes 1, 2, … over lists of deferred ratings that shrink.
+
     The host enqueues several passes before it reads a length.
 
     Pass k reads the list whose length is ``sizes[k % 3]``, appends unfinished entries to the next list, and clears the
@@ -231,6 +232,7 @@ class _Passes:
 
 class _ItemTeams:
     """The first pass of node locking, in which teams process all items.
+
     The ratings of *plan* must be sorted by item.
     """
 

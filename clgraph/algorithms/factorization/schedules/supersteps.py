@@ -54,6 +54,7 @@ def matching_edge(
     problem: FactorizationProblem, facts: DeviceFacts, *, seed: Seed = 0, barrier: str = "auto"
 ) -> Recipe:
     """Return the recipe of a sweep in supersteps that are maximal matchings of the ratings.
+
     *seed* determines the matchings.
 
     *barrier* separates supersteps: the end of a kernel ("launch"), or a grid barrier inside a persistent kernel
@@ -180,6 +181,7 @@ class Supersteps:
 
 def launch_over(launch: Launch, n_groups: int | None = None, /, **limits: int) -> cl.Event:
     """Set the range arguments *limits* of *launch*, enqueue the launch and return its event.
+
     *n_groups* may replace its size.
     """
     launch.set(**limits)
@@ -217,6 +219,7 @@ class RatingSupersteps(Supersteps):
 
     def _cut_small(self, sizes: NDArray[np.int64], slots: int, all_slots: int, most: int) -> NDArray[np.bool_]:
         """Group supersteps of these *sizes* into segments.
+
         Return a mask of the supersteps with at most *most* ratings.
         """
         is_small = sizes <= most

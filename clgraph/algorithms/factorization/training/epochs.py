@@ -195,6 +195,7 @@ class Training(ABC):
 
     def _with_unseen(self, eval_loss: float, n_seen: int, unseen: UnseenPairs) -> float:
         """Return the root mean square error on *unseen* and *n_seen* other ratings.
+
         *eval_loss* is the error on the others.
         """
         predictions = predict_pairs(self.model.get(), self.model.mean, unseen.users, unseen.items)

@@ -131,6 +131,7 @@ class TeamFactorization(Training):
 
     def _round(self, work: Callable[[int, int], Any]) -> list[Any]:
         """Call ``work(d, q)`` for each block of ratings, stratum by stratum.
+
         Afterwards all items are on their own devices.
         """
         n, found, everybody = self._n, [], range(self._n)
