@@ -288,7 +288,7 @@ def _key(*parts: Any) -> Hashable:
 
 
 def _frozen(value: Any) -> Hashable:
-    """Return *value* as a hashable pair with its type, because 1.0 equals 1 but is not allowed in all places of 1."""
+    """Return a hashable pair of *value* and its type, since settings 1 and 1.0 are equal but not both allowed."""
     if isinstance(value, Mapping):
         return tuple((name, _frozen(each)) for name, each in sorted(value.items()))
     return type(value), tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value

@@ -104,7 +104,9 @@ def numbers_of(row: bytes) -> list[int]:
 
 
 def fitting_size(numbers: list[int], n_edges: int, low: int, high: int) -> int | None:
-    """Return the number of vertices if *numbers* are a size line that fits *n_edges* edges with ids *low* … *high*.
+    """Return the number of vertices if *numbers*, a line of the file, can be the sizes of the graph below it.
+
+    The graph has *n_edges* edges, whose vertex ids are *low* … *high*.
 
     Size lines are "n m", "n n m", and "m n" in hMETIS's files. m may count undirected edges that are listed in both
     directions. If *numbers* do not fit, return ``None``.

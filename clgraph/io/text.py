@@ -232,8 +232,8 @@ def _parse(path: Path, text: bytes, comments: bytes, clean: Callable[[bytes], by
         data = pattern.sub(lambda match: b" " * len(match[0]), data)
     characters = np.frombuffer(data, np.uint8)
     newline, white = characters == ord("\n"), characters <= ord(" ")
-    # A control character in the text stops the parser, so the parser returns too few numbers, which is detected.
-    # After the last number, a control character goes undetected, so it must not count as a blank there.
+    # The parser stops at a control character and returns too few numbers, which is detected. But a control character
+    # after the last number changes no number. Only if it is not taken for a blank, the reader refuses the text.
     if (end := data.rstrip()[-1:]) and end < b" ":
         white = np.isin(characters, np.frombuffer(_BLANKS, np.uint8))
     mark = newline.copy()  # True for each character that is a line end or begins a token.

@@ -140,7 +140,7 @@ class Team:
             to.commands.wait_aside(event)
             return copy
         hold(own, own.copy_queue, own.queue)
-        # The copy queue waits for enqueued kernels, because they may still use the pool's memory for the copy.
+        # The copy starts after all enqueued kernels, because they may still use the memory that it writes to.
         hold(to.commands, to.commands.copy_queue, to.queue)
         piece_bytes = min(_PIECE_BYTES, max(LEAST_BYTES, array.nbytes // _LEAST_PIECES))
         step = min(array.size, piece_bytes // array.dtype.itemsize)

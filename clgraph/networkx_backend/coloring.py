@@ -1,4 +1,4 @@
-"""networkx's greedy colouring, computed by clgraph."""
+"""The backend's function for networkx's ``greedy_color``."""
 
 from __future__ import annotations
 

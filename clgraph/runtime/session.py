@@ -49,8 +49,8 @@ class Session:
     why : str
         The reason why the device was chosen.
     driver : context manager
-        A lock to hold while calling the driver. For some drivers, only one thread at a time can hold the lock. Threads
-        that share such a session must hold the lock, too, if they call OpenCL directly.
+        A lock to hold while calling the driver, because some drivers allow calls of one thread only. Threads that
+        share a session must hold the lock, too, if they call OpenCL directly.
     transfers : Transfers
         Copies that overlap with kernels.
     kept : Kept
@@ -91,7 +91,7 @@ class Session:
 
     @property
     def driver(self) -> AbstractContextManager[Any]:
-        """A lock to hold while calling the driver. For some drivers, only one thread at a time can hold the lock."""
+        """A lock to hold while calling the driver, because some drivers allow calls of one thread only."""
         return self.commands.driver
 
     @property

@@ -161,15 +161,13 @@ def _small_sizes(facts: DeviceFacts, tuning: Tuning, name: str, few: bool, longe
         if longest <= wide_degree:
             sizes |= {"WIDE": 1, "SMALL_DEGREE": wide_degree, "RETRIES": _WIDE_RETRIES}
             least = wide_degree + 1
-    # In the natural order, chains of vertices wait for each other, so all rows count as long.
-    # Such chains are fast only in the kernel for long rows, which processes vertices exactly in their order.
+    # In the natural order, vertices often wait for their predecessors in long chains. The kernel for long rows is the
+    # fastest for chains, because it processes vertices exactly in their order. So it gets all rows.
     return sizes, 0 if name == "natural" else least
 
 
 def _upload_blocks(session: Session, order: VertexOrder, n: int, n_blocks: int) -> DeviceArray:
-    """Upload the numbers of vertex blocks in the order in which a turn visits
-    the blocks, with empty ones up to *n_blocks*.
-    """
+    """Upload the numbers of all vertex blocks in the order of their visits, padded to *n_blocks* by empty ones."""
     blocks = np.full(n_blocks, order.n_blocks(n), np.uint32)
     if n_blocks:
         blocks[: order.n_blocks(n)] = np.argsort(order.arrivals(n))

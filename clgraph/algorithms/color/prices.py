@@ -14,7 +14,7 @@ from clgraph.model.cost import Chain, Gathers, Work
 GREEDY_TRIES = 4.0  # At distance 1, best_of_orders makes this number of greedy colourings.
 PAIR_SECONDS = 4e-8  # Seconds of the host per pair of members of a net, to compute the square graph and to colour it.
 CPU_VERTEX_BYTES = 230.0  # Bytes that a colouring on a CPU streams per vertex.
-# Bytes that a colouring on a CPU streams per CSR entry, at distance 1 and at distance 2, with its arithmetic as bytes.
+# Time per CSR entry of a colouring on a CPU, as bytes streamed in that time, at distance 1 and at distance 2.
 CPU_ENTRY_BYTES = {
     "jones_plassmann": (140.0, 140.0), "speculative": (82.0, 118.0), "hash_repair": (217.0, 217.0),
 }  # fmt: skip

@@ -28,7 +28,7 @@ MIN_OUTSIDE_SHARE = 0.02  # The cost model assumes that at least 2 % of the vert
 HUB_ROW_LOADS = 16.0
 # Bytes of memory traffic to validate a matrix and to unite the ends of its entries: per entry, and per vertex.
 CHECKED_ENTRY_BYTES, CHECKED_VERTEX_BYTES = 22.0, 62.0
-# If first-hook trees are at least 32 levels deep, the longest row counts in full, since hubs come after neighbours.
+# Trees of at least 32 levels after the first hooks mean that hubs come late, so the longest row costs its whole time.
 FLAT_HOOK_DEPTH = 32.0
 _SCANS = 0.5  # Besides its search, a call of scipy costs half a pass over all vertices and entries.
 _CALL = Work(host_seconds=5e-5)  # A call to scipy takes this time on a graph of any size.
@@ -41,7 +41,7 @@ HUB_TREE_SHARE = 0.1
 FEW_TREES_SHARE = 2e-3
 # If a search reaches less than 40 % of the vertices, skipping the component that it found saves no time.
 SMALL_COMPONENTS_REACH = 0.4
-# A numbering is random if more than 0.5 of the neighbours are far and there are fewer than 0.05 trees per vertex.
+# Vertex numbers count as random if over half of the edges join far numbers, in less than 0.05 trees per vertex.
 RANDOM_FAR_SHARE, RANDOM_TREES_SHARE = 0.5, 0.05
 
 

@@ -15,7 +15,7 @@ from clgraph.model.cost import Chain, Gathers, Work
 
 L1_BYTES = 4096.0  # A working set of this size fits the first-level cache of a CPU core.
 
-# On a CPU, arithmetic is counted as loads from the first-level cache: 3.69 per 64 bytes of both rows of a step.
+# The arithmetic of a step on a CPU takes as long as 3.69 loads from the first-level cache, per 64 bytes of factors.
 # A row of factors that is in no cache is loaded from memory, and a CPU core has 9.59 such loads in flight.
 CPU_STEP_LOADS = 3.69
 CPU_LOADS_UNDER_WAY = 9.59

@@ -25,8 +25,8 @@ _MAX_SHRINKING = 0.95
 _TURNS_A_READ = 4  # turns of refinement that are enqueued before the host reads whether refinement has ended
 _MAX_GROWN = 1 << 26  # greatest size, in words, of all candidate partitions of the coarsest level together
 _GROUPS_A_UNIT = 2  # work-groups per compute unit in a launch that refines several levels
-# For each effort, two numbers. The first is the number of cycles; a cycle coarsens again, merging only vertices of the
-# same part, and refines again. The second is the greatest number of vertices of the level where a cycle starts.
+# The number of cycles for each effort, and the greatest number of vertices of the level where a cycle starts.
+# A cycle coarsens the graph again, merging only vertices of the same part, and then refines the partition again.
 # With normal effort only CPUs make cycles, because CPUs refine in fewer turns. Other devices gain more from more turns.
 _CYCLES = {"normal": (1, 1 << 16), "max": (16, 1 << 18)}
 

@@ -183,7 +183,7 @@ class SearchProblem(GraphProblem):
         int64 weights below 2**31 become int32, except in a matrix whose entries were not read yet.
         """
         kind = "WEIGHT_NONE" if self.weight_dtype is None else _KINDS[self.weight_dtype.name]
-        # The choice of a strategy on a GPU must not wait for a pass over all weights, so unread matrices skip the pass.
+        # A pass over all weights of a matrix would delay the choice of a strategy, so unread matrices keep their type.
         if kind == "WEIGHT_LONG" and not is_unread(self):
             kind = "WEIGHT_INT" if self.weight_range[1] < 2**31 else kind
         return DistanceType(kind, self.wide or kind in ("WEIGHT_LONG", "WEIGHT_DOUBLE"))

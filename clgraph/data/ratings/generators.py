@@ -273,8 +273,8 @@ def _pivotal(rng: np.random.Generator, boundaries: NDArray[Any], degree: int, n:
     crossing_wins = rng.random((n, degree)) < wins
     rest = np.append(crossing, 0).astype(np.int32)
     row, column = np.nonzero(inherits)
-    # A candidate may be the item that was not chosen in the previous stratum.
-    # Each pass resolves all candidates whose previous stratum is known. The first pass resolves most candidates.
+    # A stratum may take over the item that the stratum before it did not choose. Each pass of this loop decides the
+    # strata whose predecessor is decided. The first pass decides most of them.
     while row.size:
         lost = np.where(crossing_wins[row, column - 1], candidates[row, column - 1], rest[column - 1])
         open_ = crossing_wins[row, column - 1] & inherits[row, column - 1]

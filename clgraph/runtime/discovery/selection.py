@@ -174,7 +174,7 @@ def _matching(request: str, why: str) -> tuple[cl.Device, str]:
 
 
 def _told(text: str, device: cl.Device, why: str) -> tuple[cl.Device, str]:
-    """Return *device* and *why*. Warn if *text* names only the processor of a CPU device, not its OpenCL runtime."""
+    """Return *device* and the reason *why* it is taken. Warn if the request *text* names its processor only."""
     is_meant = text in ("cpu", device.name.strip().lower()) or _word(text) in device.platform.name.lower()
     if _kind(device) == "cpu" and not is_meant:
         why += f": no platform is called {text!r}, but the processor is"

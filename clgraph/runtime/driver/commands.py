@@ -44,7 +44,8 @@ class Commands:
     device : pyopencl.Device
     facts : DeviceFacts
     driver : context manager
-        A lock to hold while calling the driver. For some drivers, only one thread at a time can hold the lock.
+        A lock to hold while calling the driver, because some drivers allow calls of one thread only. It does
+        nothing for the other drivers.
     others : list of callable
         Functions that wait for commands in other queues; :meth:`finish` and the end of :meth:`measure` call them.
     """

@@ -34,7 +34,7 @@ _WORDS_BYTES = 4096
 MIN_HUGE_BYTES = 1 << 22
 _BYTES: Any = np.dtype(np.uint8)
 
-_waiting: list[Pages] = []  # No lock guards this list, because the garbage collector may append to it at any time.
+_waiting: list[Pages] = []  # Without a lock: the garbage collector may append here while this thread holds one.
 _n_forks = 0  # Number of times that this process was forked.
 
 

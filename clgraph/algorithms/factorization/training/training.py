@@ -90,7 +90,7 @@ def check_memory(session: Session, problem: FactorizationProblem) -> None:
 
 
 class Cell:
-    """A block of ratings on a device, with the model of its users and items, and with a plan unless the block is empty.
+    """A block of ratings on a device, with the factors of its users and items. If it has ratings, it has a plan.
 
     If *deterministic*, ``"auto"`` chooses among offline strategies. ``choice.strategy`` is the strategy that runs.
     """
