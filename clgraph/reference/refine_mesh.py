@@ -12,8 +12,9 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from clgraph.data.meshes.mesh_arrays import among, edge_keys, triangle_sides
+from clgraph.data.meshes.mesh_links import triangle_neighbors
 from clgraph.data.meshes.predicates import incircle, orient2d
-from clgraph.data.meshes.triangle_mesh import TriangleMesh, triangle_neighbors
+from clgraph.data.meshes.triangle_mesh import TriangleMesh
 from clgraph.errors import MeshError, VerificationError
 
 _DISTANCE = 1e-12  # Accepted distance of a new point from its segment, relative to the largest coordinate.

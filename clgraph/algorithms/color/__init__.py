@@ -104,7 +104,8 @@ def color(
 
     Parameters
     ----------
-    graph : Graph, DeviceGraph, scipy sparse array or networkx graph
+    graph : Graph, DeviceGraph, scipy sparse array, networkx graph or TriangleMesh
+        A mesh stands for its dual graph, whose vertices are the triangles.
         Undirected, or directed with the reverse of each entry. Self-loops and parallel edges are ignored.
     distance : {1, 2}
         With distance 2, vertices that have a common neighbour get different colours too.

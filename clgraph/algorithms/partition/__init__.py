@@ -113,9 +113,10 @@ def partition(
 
     Parameters
     ----------
-    graph : Graph, DeviceGraph, scipy sparse array or networkx graph
+    graph : Graph, DeviceGraph, scipy sparse array, networkx graph or TriangleMesh
         Undirected, or directed with the reverse of each entry. Edge weights are nonnegative integers; without weights
-        every edge weighs 1. Self-loops are ignored, and the weights of parallel edges add up.
+        every edge weighs 1. Self-loops are ignored, and the weights of parallel edges add up. A mesh
+        stands for its dual graph, whose vertices are the triangles.
     n_parts : int
         1 … 1024.
     imbalance : float

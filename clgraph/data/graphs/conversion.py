@@ -19,9 +19,10 @@ def check_weight(source: Any, weight: Weight) -> None:
 
 
 def as_graph(source: Any, *, weight: Weight = None) -> Graph:
-    """Return *source*, a Graph, a DeviceGraph, a scipy sparse array or a networkx graph, as a Graph.
+    """Return *source*, a Graph, a DeviceGraph, a scipy sparse array, a networkx graph or a mesh, as a Graph.
 
-    A Graph is returned itself; a matrix or networkx graph is copied (see :meth:`Graph.from_scipy`).
+    A Graph is returned itself; a matrix or networkx graph is copied (see :meth:`Graph.from_scipy`). The graph of a
+    TriangleMesh is its :meth:`dual graph <TriangleMesh.dual_graph>`.
     *weight* is for networkx graphs; see :meth:`Graph.from_networkx`.
     """
     check_weight(source, weight)
@@ -34,7 +35,10 @@ def as_graph(source: Any, *, weight: Weight = None) -> Graph:
     if hasattr(type(source), "as_graph"):  # on a device
         graph: Graph = source.as_graph()
         return graph
+    if hasattr(type(source), "dual_graph"):  # a mesh
+        dual: Graph = source.dual_graph()
+        return dual
     raise InputError(
         f"{type(source).__module__}.{type(source).__qualname__} is not a graph; "
-        "accepted: clgraph.Graph, clgraph.DeviceGraph, a scipy sparse array, a networkx graph"
+        "accepted: clgraph.Graph, clgraph.DeviceGraph, a scipy sparse array, a networkx graph, clgraph.TriangleMesh"
     )

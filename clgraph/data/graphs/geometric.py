@@ -12,9 +12,9 @@ from scipy.spatial import Delaunay, cKDTree
 from clgraph.arguments import Seed, check_choice, checked_count, checked_number, checked_seed
 from clgraph.data.graphs.csr import MAX_VERTICES
 from clgraph.data.graphs.graph import Graph
+from clgraph.data.graphs.morton import interleaved
 from clgraph.data.graphs.pairs import BYTES_PER_EDGE, BYTES_PER_VERTEX
 from clgraph.data.graphs.philox import key_of, random_words
-from clgraph.data.meshes.mesh_arrays import interleaved
 from clgraph.host_memory import check_host_memory
 from clgraph.progress import begin
 

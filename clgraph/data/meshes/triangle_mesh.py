@@ -3,48 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clgraph.arguments import refusing
+from clgraph.arguments import checked_flag, refusing
+from clgraph.data.graphs.graph import Graph
 from clgraph.data.meshes import mesh_arrays
-from clgraph.data.meshes.mesh_arrays import among, cross, edge_keys, triangle_sides
+from clgraph.data.meshes.mesh_arrays import among, edge_keys, triangle_sides
+from clgraph.data.meshes.mesh_links import dual_graph, triangle_neighbors
+from clgraph.data.meshes.mesh_plot import plot_mesh
+from clgraph.data.meshes.mesh_quality import MeshQuality, mesh_quality, triangle_angles, triangle_areas
 from clgraph.data.meshes.predicates import orient2d
 from clgraph.data.meshes.triangulation import Triangulation
 from clgraph.errors import MeshError
 
 MAX_TRIANGLES = (2**31 - 1) // 3  # Edge i of triangle t has number 3 t + i, which must fit int32.
 BOUNDARY_MARKER = 1  # Points and segments at the boundary that have marker 0 get this marker, as in Triangle.
-_NEXT, _LAST = [1, 2, 0], [2, 0, 1]
-_BINS = 18  # bins of ten degrees
-
-
-class MeshQuality(NamedTuple):
-    """The result of :meth:`TriangleMesh.quality`; angles are in degrees.
-
-    Attributes
-    ----------
-    n_points, n_triangles : int
-    min_angle, max_angle : float
-        The least and the greatest angle; NaN without triangles.
-    mean_min_angle : float
-        The mean of the triangles' least angles.
-    min_area, max_area, total_area : float
-    angle_histogram : int64 array, shape (18,)
-        The number of angles from 0 to 10 degrees, from 10 to 20, and so on.
-    """
-
-    n_points: int
-    n_triangles: int
-    min_angle: float
-    max_angle: float
-    mean_min_angle: float
-    min_area: float
-    max_area: float
-    total_area: float
-    angle_histogram: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -248,53 +224,73 @@ class TriangleMesh:
             neighbors=(flips.twins // 3).reshape(-1, 3).astype(np.int32),
         )
 
+    def dual_graph(self, *, across_segments: bool = True) -> Graph:
+        """Return the graph whose vertices are the triangles; two triangles that share an edge are neighbours.
+
+        Functions that take a graph also take a mesh, and use this graph: ``cg.partition(mesh, 8).parts`` has a part
+        for each triangle.
+
+        Parameters
+        ----------
+        across_segments : bool
+            Whether triangles on both sides of a segment are neighbours. If not, the graph has a connected component
+            for each region that segments enclose.
+
+        Returns
+        -------
+        Graph
+            Undirected and unweighted, with ``n_triangles`` vertices.
+
+        Examples
+        --------
+        >>> mesh = TriangleMesh.from_arrays([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]])
+        >>> mesh.dual_graph().column_indices.tolist(), mesh.dual_graph().n_vertices
+        ([1, 0], 2)
+        """
+        neighbors = self.neighbors
+        if not checked_flag("across_segments", across_segments):
+            sides = edge_keys(triangle_sides(self.triangles), self.n_points)
+            neighbors = np.where(among(sides, edge_keys(self.segments, self.n_points)), np.int32(-1), neighbors)
+        return dual_graph(neighbors)
+
+    def plot(self, values: ArrayLike | None = None, *, ax: Any = None, edges: bool | None = None, **style: Any) -> Any:
+        """Draw the mesh with matplotlib.
+
+        Parameters
+        ----------
+        values : array, shape (t,) or (n,), optional
+            A number for each triangle or for each point, such as ``cg.partition(mesh, 8).parts``. Integers of at most
+            20 different values get a colour each. Without *values*, edges and segments are drawn.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure of pyplot.
+        edges : bool, optional
+            Whether to draw the edges of the triangles; by default in meshes of at most 15,000 triangles. Segments are
+            drawn as thicker lines in any case.
+        **style
+            Arguments of matplotlib's ``tripcolor``, such as ``cmap``, ``vmin`` and ``vmax``.
+
+        Returns
+        -------
+        matplotlib Axes
+            ``axes.figure.savefig("mesh.png")`` saves the figure.
+
+        Raises
+        ------
+        InputError
+            *values* have another shape or are not numbers, or *style* is given without *values*.
+        MissingExtraError
+            Matplotlib is not installed.
+        """
+        return plot_mesh(self.points, self.triangles, self.segments, values, ax, edges, style)
+
     def areas(self) -> NDArray[np.float64]:
         """Return the area of each triangle, shape (t,)."""
-        a, b, c = self.points[self.triangles.T]
-        return cross(b - a, c - a) / 2
+        return triangle_areas(self.points[self.triangles])
 
     def angles(self) -> NDArray[np.float64]:
         """Return the angle at each corner in degrees, shape (t, 3)."""
-        corners = self.points[self.triangles]
-        out, back = corners[:, _NEXT] - corners, corners[:, _LAST] - corners
-        angles: NDArray[np.float64] = np.degrees(np.arctan2(cross(out, back), (out * back).sum(axis=2)))
-        return angles
+        return triangle_angles(self.points[self.triangles])
 
     def quality(self) -> MeshQuality:
         """Return a summary of the mesh's angles and areas."""
-        angles, areas, empty = self.angles(), self.areas(), self.n_triangles == 0
-        least = angles.min(axis=1)
-        return MeshQuality(
-            self.n_points,
-            self.n_triangles,
-            np.nan if empty else float(least.min()),
-            np.nan if empty else float(angles.max()),
-            np.nan if empty else float(least.mean()),
-            np.nan if empty else float(areas.min()),
-            float(areas.max(initial=0.0)),
-            float(areas.sum()),
-            np.histogram(angles, bins=_BINS, range=(0, 180))[0],
-        )
-
-
-def triangle_neighbors(triangles: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the neighbours of each of *triangles*, which must be counter-clockwise.
-
-    Raise a :class:`MeshError` if two triangles are on the same side of an edge.
-    """
-    t, n = len(triangles), int(triangles.max(initial=0)) + 1
-    sides = triangle_sides(triangles).reshape(-1, 2)
-    keys = 2 * edge_keys(sides, n) + (sides[:, 0] < sides[:, 1])
-    order = np.argsort(keys)
-    keys = keys[order]
-    if (wrong := keys[1:] == keys[:-1]).any():
-        at = int(wrong.argmax())
-        one, other = np.sort(order[at : at + 2])
-        raise MeshError(
-            f"triangles {one // 3} and {other // 3} are on the same side of edge {sides[one].tolist()}; "
-            "needed: triangles that do not overlap"
-        )
-    same = keys[1:] >> 1 == keys[:-1] >> 1
-    links = np.full(3 * t, -1, np.int32)
-    links[order[:-1][same]], links[order[1:][same]] = order[1:][same] // 3, order[:-1][same] // 3
-    return links.reshape(t, 3)
+        return mesh_quality(self.n_points, self.angles(), self.areas())

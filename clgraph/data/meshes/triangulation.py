@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.data.meshes.mesh_arrays import interleaved
+from clgraph.data.graphs.morton import interleaved
 from clgraph.data.meshes.predicates import Points, incircle, orient2d, turn
 from clgraph.errors import MeshError
 
