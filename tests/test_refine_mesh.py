@@ -11,7 +11,7 @@ import pytest
 from conftest import run_at_width
 
 import clgraph as cg
-from clgraph.algorithms.refine_mesh import ALGORITHM, STRATEGIES, RefinedMesh, _answer, refine_mesh
+from clgraph.algorithms.refine_mesh import ALGORITHM, STRATEGIES, RefinedMesh, _answer, refine_mesh, rounds
 from clgraph.algorithms.refine_mesh.rounds import Refinement
 from clgraph.data.meshes.mesh_arrays import triangle_sides
 from clgraph.errors import (
@@ -200,11 +200,37 @@ def test_groups_take_most_of_a_mesh_of_many_patches(session: Session) -> None:
     assert with_less.n_points == 9000 and without.areas().max() <= 1e-5 and without.n_points > 70_000
 
 
-def test_the_deterministic_strategy_gives_the_same_mesh_everywhere(session: Session, pocl: Session) -> None:
-    mesh = square(500).triangulate()
-    first, other = (refine_mesh(mesh, strategy="priority", session=on) for on in (session, pocl))
-    for name in ("points", "triangles", "neighbors", "segments", "segment_markers", "point_markers"):
-        assert np.array_equal(getattr(first, name), getattr(other, name)), name
+def test_a_deterministic_mesh_is_the_same_in_every_run_and_on_every_device(
+    session: Session, pocl: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Launches of another number of cores, and of a GPU, have other sizes. The arrays are enlarged on the way.
+
+    PoCL gets no launches of a GPU: some of its versions crash in these kernels with groups of 128 work-items.
+    """
+    monkeypatch.setattr(rounds, "_MAX_CANDIDATES", 600)
+    mesh, facts = square(1000).triangulate(), replace(session.facts, is_cpu=session is pocl, compute_units=3)
+    first = refine_mesh(mesh, max_area=5e-5, deterministic=True, session=session)
+    assert first.n_points > 4 * mesh.n_points and first.info.strategy == "priority"
+    for on, known in ((session, session.facts), (pocl, pocl.facts), (session, facts)):
+        with monkeypatch.context() as context:
+            context.setattr(on.commands, "facts", known)
+            other = refine_mesh(mesh, max_area=5e-5, deterministic=True, session=on, strategy="priority")
+        for name in ("points", "triangles", "neighbors", "segments", "segment_markers", "point_markers", "history"):
+            assert np.array_equal(getattr(first, name), getattr(other, name)), name
+
+
+@pytest.mark.parametrize("strategy", [*set(STRATEGIES) - {"priority"}])
+def test_other_strategies_are_not_deterministic(pocl: Session, strategy: str) -> None:
+    with pytest.raises(UnsupportedStrategyError, match="not deterministic; others are priority"):
+        refine_mesh(square(10).triangulate(), deterministic=True, strategy=strategy, session=pocl)
+
+
+def test_large_angles_need_a_greatest_number_of_points(pocl: Session) -> None:
+    mesh = square(100).triangulate()
+    with pytest.raises(InputError, match="min_angle = 36; allowed: at most 34, or 60 with max_points="):
+        refine_mesh(mesh, min_angle=36, session=pocl)
+    with pytest.warns(ConvergenceWarning, match="max_points = 900"):
+        assert refine_mesh(mesh, min_angle=50, max_points=900, session=pocl, verify=True).n_points == 900
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

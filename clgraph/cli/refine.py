@@ -36,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--conforming", action="store_true", help="split segments until all triangles are Delaunay without them, too"
     )
+    parser.add_argument("--deterministic", action="store_true", help="the same mesh in every run and on every device")
     add_plot(parser, "the mesh before and after, and its angles")
     add_device(parser)
     add_strategy(parser)
@@ -54,7 +55,8 @@ def run(args: argparse.Namespace) -> int:
     with busy("refining"):
         after = refine_mesh(
             before, min_angle=args.min_angle, max_area=args.max_area, max_points=args.max_points,
-            conforming=args.conforming, strategy=args.strategy, session=open_session(args), verify=args.verify,
+            conforming=args.conforming, deterministic=args.deterministic, strategy=args.strategy,
+            session=open_session(args), verify=args.verify,
         )  # fmt: skip
     if args.output is not None:
         write_mesh(after, args.output)

@@ -11,7 +11,8 @@ Strategies
     first claim wins.
 ``priority``
     Candidates find their cavities in one launch and claim them with hashed keys; the highest key wins. The next launch
-    inserts the winners' points. Points, triangles and their order are the same in every run and on every device.
+    inserts the winners' points. Points, triangles and their order are the same in every run, and with
+    ``deterministic=True`` on every device.
 ``three_phase``
     ``priority`` without atomics: candidates write their keys, then replace lower keys, then check whether their own
     keys are still there.
@@ -73,6 +74,7 @@ def refine_mesh(
     partial: bool = False,
     whole: str = "none",
     conforming: bool = False,
+    deterministic: bool = False,
     verify: bool = False,
 ) -> RefinedMesh:
     """Insert points into a Delaunay mesh until its angles are large enough and its triangles are small enough.
@@ -89,8 +91,8 @@ def refine_mesh(
         segments stay, possibly split.
     min_angle : float
         The smallest angle wanted, in degrees, 0 to 34. On ordinary input the refinement terminates for angles up to 30;
-        for larger ones it may not. With *conforming*, termination is proved up to 20.7 if segments meet at 60 degrees
-        or more. Small angles caused by small angles between segments remain.
+        for larger ones it may not. Angles from 34 to 60 need *max_points*. With *conforming*, termination is proved up
+        to 20.7 if segments meet at 60 degrees or more. Small angles caused by small angles between segments remain.
     max_area : float, optional
         The largest area wanted, in addition to bounds of the mesh.
     max_points : int, optional
@@ -107,6 +109,9 @@ def refine_mesh(
     conforming : bool
         Also split segments that a corner sees under more than 90 degrees. Then all triangles are Delaunay even without
         regard to segments, and angles between segments and edges are larger, but there are more points.
+    deterministic : bool
+        Return the same points and triangles, in the same order and to the last bit, in every run and on every device.
+        Only the strategy ``"priority"`` can.
     verify : bool
         Check the result against the definition, on the host.
 
@@ -124,7 +129,7 @@ def refine_mesh(
     MeshError
         The mesh has too many triangles, or its coordinates are too large or too close to each other.
     UnsupportedStrategyError
-        The strategy is unknown, or the device lacks 64-bit floats or 64-bit atomics.
+        The strategy is unknown or not deterministic, or the device lacks 64-bit floats or 64-bit atomics.
     DeviceMemoryError
         The mesh does not fit on the device.
 
@@ -143,7 +148,7 @@ def refine_mesh(
     """
     problem = as_problem(
         mesh, min_angle=min_angle, max_area=max_area, max_points=max_points, partial=partial, whole=whole,
-        conforming=conforming,
+        conforming=conforming, deterministic=deterministic,
     )  # fmt: skip
     result: RefinedMesh = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify)
     details = result.info.details

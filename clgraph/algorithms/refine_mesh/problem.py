@@ -15,12 +15,15 @@ from clgraph.data.meshes.triangle_mesh import TriangleMesh
 from clgraph.errors import InputError, MeshError
 
 WHOLE = ("none", "boundary", "segments")
-MOST_ANGLE = 34.0  # Greatest *min_angle* in degrees. With a larger angle, refinement hardly ever terminates.
+# Greatest *min_angle* in degrees without *max_points*. With a larger angle, refinement hardly ever terminates.
+MAX_UNLIMITED_ANGLE = 34.0
+MAX_ANGLE = 60.0  # Greatest *min_angle* in degrees. No triangle has three larger angles.
 # Greatest coordinate and least extent of a mesh, so that fourth powers of lengths in kernels are in range of doubles.
 MOST_COORDINATE, LEAST_EXTENT = 1e75, 1e-70
 MOST_TRIANGLES = 2**28  # A neighbour link holds the number of an edge, 4 · triangle + corner, in 30 bits.
 _SHARP = math.radians(60.0)  # Segments that meet at a smaller angle encroach on each other.
 _MIN_LENS = 20.0  # For a smaller angle bound in degrees, diametral lenses would let points come very close to segments.
+_MAX_LENS = 45.0  # The lens for this angle bound in degrees is the diametral circle, beyond which no point encroaches.
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,7 @@ class RefineProblem:
     partial: bool = False
     whole: str = "none"
     conforming: bool = False
+    deterministic: bool = False
 
     @property
     def has_caps(self) -> bool:
@@ -83,7 +87,7 @@ class RefineProblem:
             return 0.0
         if self.min_angle == 0 and not self.has_caps:
             return math.inf
-        return math.cos(math.radians(2.0 * max(self.min_angle, _MIN_LENS))) ** 2
+        return math.cos(math.radians(2.0 * min(max(self.min_angle, _MIN_LENS), _MAX_LENS))) ** 2
 
     def segments_by_row(self) -> tuple[NDArray[np.intp], NDArray[np.int32], NDArray[np.int32]]:
         """Return the mesh's segments sorted by their end points, so that the segments of each point form a row.
@@ -126,19 +130,26 @@ def as_problem(
     partial: bool = False,
     whole: str = "none",
     conforming: bool = False,
+    deterministic: bool = False,
 ) -> RefineProblem:
     """Check the arguments of :func:`refine_mesh` and return the refinement problem."""
     if not isinstance(mesh, TriangleMesh):
         raise InputError(f"mesh = {shown(mesh)}; allowed: a TriangleMesh, as TriangleMesh.from_arrays makes it")
-    angle = checked_number("min_angle", min_angle, 0.0, MOST_ANGLE)
+    angle = checked_number("min_angle", min_angle, 0.0, MAX_ANGLE)
+    if angle > MAX_UNLIMITED_ANGLE and max_points is None:
+        raise InputError(
+            f"min_angle = {angle:g}; allowed: at most {MAX_UNLIMITED_ANGLE:g}, or {MAX_ANGLE:g} with max_points=, "
+            "because refinement to larger angles hardly ever ends"
+        )
     area = None if max_area is None else checked_number("max_area", max_area, above=True)
     most = None if max_points is None else checked_count("max_points", max_points, 2**31 - 1)
     if not 0 < mesh.n_triangles <= MOST_TRIANGLES:
         raise MeshError(f"the mesh has {mesh.n_triangles} triangles; allowed: 1 to {MOST_TRIANGLES}")
     check_choice("whole", whole, WHOLE)
     problem = RefineProblem(
-        mesh, angle, area, most, checked_flag("partial", partial), whole, checked_flag("conforming", conforming)
-    )
+        mesh, angle, area, most, checked_flag("partial", partial), whole, checked_flag("conforming", conforming),
+        checked_flag("deterministic", deterministic),
+    )  # fmt: skip
     left, bottom, right, top = problem.bounds
     if not (max(map(abs, problem.bounds)) <= MOST_COORDINATE and max(right - left, top - bottom) >= LEAST_EXTENT):
         raise MeshError(

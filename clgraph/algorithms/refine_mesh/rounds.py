@@ -20,6 +20,8 @@ _BY_CLAIMS = {"patches", "atomic"}
 # Two strategies check a round's new triangles in their own way. All other strategies check new triangles "AT_ONCE".
 _CHECKS = {"two_stage_balanced": "LISTED", "child_launch": "BY_CHILDREN"}
 _UNREAD_ROUNDS = 8  # The host reads after 8 rounds whether the mesh still has bad triangles.
+# A round has at most this number of candidates. More candidates need more memory, but keep all cores of a GPU busy.
+_MAX_CANDIDATES, _MAX_GPU_CANDIDATES = 1 << 17, 1 << 20
 _SUMS = ("leaders", "bads", "winners", "slots", "rims")  # Each of these arrays holds one number per work-group.
 # The first rounds refine only the most urgent bad triangles, but at least 5 % of all bad triangles.
 _FIRST_SHARE = 0.05
@@ -75,7 +77,11 @@ class Refinement:
         # The strategy of rounds over the whole mesh. If work-groups refine patches, rounds over the whole mesh follow.
         self._method = "priority" if in_groups else method
         self._rim = 32
-        self._n_rows = min(max(1024, mesh.n_triangles // 4), 1 << (15 if cpu else 20))
+        # A deterministic mesh must not depend on the device. So the size of its rounds, and the number of rounds after
+        # which the host may enlarge the arrays, are the same everywhere.
+        most = _MAX_CANDIDATES if cpu or problem.deterministic else _MAX_GPU_CANDIDATES
+        self._n_rows = min(max(1024, mesh.n_triangles // 4), most)
+        self._unread = 2 if cpu and not problem.deterministic else _UNREAD_ROUNDS
         self._placement = Placement(session, problem)
         constant = session.program(MARK, sizes.exact).constant
         self._state = session.empty(constant("STATE_WORDS"), np.uint32)
@@ -186,9 +192,8 @@ class Refinement:
     def _refine(self) -> None:
         tell, seen, method = begin("refining", unit="bad triangles"), self.problem.mesh.n_points, self._method
         level = self._first_level() if method in _BY_CLAIMS else 1
-        unread = 2 if self.session.facts.is_cpu else _UNREAD_ROUNDS
         while not self.stopped:
-            for _ in range(unread if level == 1 else _UNREAD_ROUNDS):
+            for _ in range(self._unread if level == 1 else _UNREAD_ROUNDS):
                 self._round(method, level)
                 level = max(1, level - 1)
             state = self._read()

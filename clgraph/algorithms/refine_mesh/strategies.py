@@ -26,8 +26,17 @@ def unsupported(facts: DeviceFacts) -> str | None:
     return None if facts.has_int64_atomics else "it has no 64-bit atomics"
 
 
+def _unfit(problem: RefineProblem, *, method: str) -> str | None:
+    if not problem.deterministic or method == "priority":
+        return None
+    if method in ("patches", "atomic"):
+        return "the mesh depends on which work-item claims a triangle first, so it is not deterministic"
+    return "the mesh depends on which of several keys written at once is left, so it is not deterministic"
+
+
 def _strategy(kind: Kind, method: str, work: Callable[..., Work], **counts: float) -> Strategy:
-    return Strategy(kind, partial(_plan, method=method), partial(work, **counts), unsupported)
+    plan, unfit = partial(_plan, method=method), partial(_unfit, method=method)
+    return Strategy(kind, plan, partial(work, **counts), unsupported, unfit)
 
 
 def _plan(session: Session, problem: RefineProblem, *, method: str) -> Refinement:
@@ -47,9 +56,10 @@ STRATEGIES: dict[str, Strategy] = {
 }
 
 
-def contenders(_problem: RefineProblem, _facts: DeviceFacts) -> tuple[str, ...]:
+def contenders(problem: RefineProblem, _facts: DeviceFacts) -> tuple[str, ...]:
     """Return the names of the mesh refinement strategies that ``"auto"`` compares.
 
-    In ``patches`` work-items claim triangles; in ``priority`` each round inserts an independent set of points.
+    In ``patches`` work-items claim triangles; in ``priority`` each round inserts an independent set of points. Only
+    ``priority`` is deterministic.
     """
-    return "patches", "priority"
+    return ("priority",) if problem.deterministic else ("patches", "priority")
