@@ -79,8 +79,8 @@ class Refinement:
         self._rim = 32
         # A deterministic mesh must not depend on the device. So the size of its rounds, and the number of rounds after
         # which the host may enlarge the arrays, are the same everywhere.
-        most = _MAX_CANDIDATES if cpu or problem.deterministic else _MAX_GPU_CANDIDATES
-        self._n_rows = min(max(1024, mesh.n_triangles // 4), most)
+        most_rows = _MAX_CANDIDATES if cpu or problem.deterministic else _MAX_GPU_CANDIDATES
+        self._n_rows = min(max(1024, mesh.n_triangles // 4), most_rows)
         self._unread = 2 if cpu and not problem.deterministic else _UNREAD_ROUNDS
         self._placement = Placement(session, problem)
         constant = session.program(MARK, sizes.exact).constant
