@@ -92,7 +92,17 @@ CHECKS = {  # Assertions to run after a block, by page and number of the block.
         0: "assert cg.connected_components(graph, strategy='afforest').n_components == result.n_components",
         13: "assert 0.5 < -search.best_score_ < 0.75  # the noise is 0.5",
     },
-    "docs/meshes.md": {0: "assert mesh.n_points == 8"},
+    "docs/meshes.md": {
+        0: "assert mesh.n_points == 8",
+        1: "from pathlib import Path\nimport numpy as np\n"
+        "assert mesh.quality().min_angle > 28 and set(mesh.region_attributes) == {1, 2}\n"
+        "assert (mesh.areas() <= np.where(mesh.region_attributes == 1, 0.002, 0.01)).all()\n"
+        "assert ranks.imbalance <= 0.03 and cg.count_conflicts(mesh, colors.colors) == 0\n"
+        "written = [Path(f'plate.{suffix}').read_bytes() for suffix in ('vtu', 'msh')]\n"
+        "assert all(name in text for name in (b'rank', b'color', b'region', b'marker') for text in written)\n"
+        "assert Path('plate.png').read_bytes().startswith(b'\\x89PNG')",
+        3: "assert cut == 1 and len(found.element_part) == mesh.n_triangles",
+    },
     "docs/distributed.md": {0: "if __name__ == '__main__':\n    assert n_components == 1 and weight == 3 * 99 + 2"},
 }
 
