@@ -101,7 +101,7 @@ CHECKS = {  # Assertions to run after a block, by page and number of the block.
         "written = [Path(f'plate.{suffix}').read_bytes() for suffix in ('vtu', 'msh')]\n"
         "assert all(name in text for name in (b'rank', b'color', b'region', b'marker') for text in written)\n"
         "assert Path('plate.png').read_bytes().startswith(b'\\x89PNG')",
-        3: "assert cut == 1 and len(found.element_part) == mesh.n_triangles",
+        4: "assert cut == 1 and len(found.element_part) == mesh.n_triangles",
     },
     "docs/distributed.md": {0: "if __name__ == '__main__':\n    assert n_components == 1 and weight == 3 * 99 + 2"},
 }
