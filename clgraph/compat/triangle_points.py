@@ -82,7 +82,7 @@ def voronoi(
     ray_origins : int32 array, shape (h,)
         The corner at which each ray begins.
     ray_directions : float64 array, shape (h, 2)
-        The direction of each ray. Its length is that of the edge of the convex hull that the ray crosses.
+        The direction of each ray, with the length of the edge of the convex hull that the ray crosses.
 
     Raises
     ------
