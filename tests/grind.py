@@ -230,6 +230,7 @@ def colorings(session: Session) -> None:
         "jones_plassmann": ({"balanced": True}, {"order": "smallest_last"}),
         "speculative": ({}, {"order": "natural"}, {"by": "edge"}),
         "hash_repair": ({}, {"deterministic": True}),
+        "first_fit": ({}, {"order": "natural"}),
     }.items():
         for options in several:
             color(graph, strategy=strategy, session=session, verify=True, **options)

@@ -23,6 +23,7 @@ from conftest import ROOT
 
 from clgraph import generators
 from clgraph.algorithms import factorization
+from clgraph.algorithms.color import STRATEGIES as COLORINGS
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.schedules.locked import edge_locked
 from clgraph.algorithms.minimum_spanning_forest import STRATEGIES as FORESTS
@@ -315,7 +316,7 @@ def test_splitting_is_timed_and_drawn(tmp_path: Path) -> None:
 def test_colorings_are_timed_and_checked(tmp_path: Path) -> None:
     bench = Bench(tmp_path, "color", "0 1, 1 2, 2 0, 1 1, 2 3, 4 5")
     rows = {row["strategy"]: row for row in bench.rows("--networkx")}
-    assert set(rows) == {"best_of_orders", "best_of_two", "jones_plassmann", "speculative", "hash_repair", "networkx"}
+    assert set(rows) == {*COLORINGS, "networkx"}
     assert rows["jones_plassmann"]["n_colors"] == rows["networkx"]["n_colors"] == 3
     assert all(row["verified"] for name, row in rows.items() if name != "networkx")
     refused = bench.measure("--strategies", "speculative, columns")

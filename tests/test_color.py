@@ -9,13 +9,14 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from coloring_checks import SHAPES, turns_of
 from conftest import run_at_width
 from graphs import DIRECTED, UNDIRECTED, with_unsorted_rows, with_wide_offsets
 from oracles import greedy_coloring
 
 import clgraph as cg
-from clgraph.algorithms.color import Coloring, color, speculation, vertex_orders
+from clgraph.algorithms.color import Coloring, color, first_fit, speculation, vertex_orders
 from clgraph.algorithms.color import plan as coloring_plan
 from clgraph.algorithms.color import problem as problems
 from clgraph.algorithms.color.plan import ranks
@@ -30,6 +31,7 @@ from clgraph.runtime.session import Session
 
 OPTIONS: dict[str, list[dict[str, Any]]] = {
     "best_of_orders": [{}, {"deterministic": True}],
+    "first_fit": [{}, {"order": "natural"}, {"order": "largest_first"}],
     "jones_plassmann": [{}, {"order": "smallest_last"}],
     "speculative": [{}, {"order": "largest_first"}, {"deterministic": True}, {"by": "edge"}],
     "hash_repair": [{}, {"deterministic": True, "hash": "gray", "bits": 3}],
@@ -55,6 +57,8 @@ def tune(monkeypatch: pytest.MonkeyPatch, session: Session, **sizes: dict[str, i
 
 
 def assert_right(graph: Graph, session: Session, strategy: str, **options: Any) -> Coloring:
+    if reason := STRATEGIES[strategy].unsupported(session.facts):
+        pytest.skip(reason)
     result = color(graph, strategy=strategy, session=session, **options)
     n_colors, colors = result
     check_coloring(graph, colors)
@@ -79,6 +83,27 @@ def test_jones_plassmann_is_greedy(session: Session, order: str) -> None:
     names = "scale-free", "random-dense", "grid", "duplicates-self-loops", "two-cliques", "star-last-centre"
     for graph in (*(UNDIRECTED[name]() for name in names), SHAPES["complete"]()):
         assert_greedy(graph, session, order, 3)
+
+
+@pytest.mark.parametrize("make", [*SHAPES.values(), UNDIRECTED["duplicates-self-loops"], lambda: cg.generators.rmat(9)])
+def test_first_fit_is_greedy_by_length_of_rows_or_by_number(pocl: Session, make: Callable[[], Graph]) -> None:
+    graph = make()
+    by_length = np.argsort([-int(degree).bit_length() for degree in graph.degrees], kind="stable")
+    for order in (None, "natural"):
+        found = assert_right(graph, pocl, "first_fit", order=order)
+        turns = by_length if found.info.details["order"] == "by_length" else np.arange(graph.n_vertices)
+        assert found.colors.tolist() == greedy_coloring(graph, 1, turns.tolist()).tolist()
+
+
+def test_few_cores_color_one_vertex_after_the_other(pocl: Session) -> None:
+    """Statistics of a matrix are estimated at first. Here the only long row is not in the sample."""
+    path = sp.diags_array([np.ones(9999), np.ones(9999)], offsets=[-1, 1]).tolil()
+    path[5000, 1:400] = path[1:400, 5000] = 1.0
+    found = color(path.tocsr(), prefer="time", session=pocl, verify=True)
+    assert found.info.strategy == ("first_fit" if pocl.facts.compute_units <= first_fit.FEW_UNITS else "speculative")
+    many, gpu = replace(pocl.facts, compute_units=64), replace(pocl.facts, compute_units=1, is_cpu=False)
+    assert contenders(as_problem(path.tocsr(), prefer="time"), many) == ("speculative",)
+    assert STRATEGIES["first_fit"].unsupported(gpu) is not None
 
 
 def test_colors_beyond_a_bitmap_are_right(monkeypatch: pytest.MonkeyPatch, session: Session) -> None:
@@ -414,7 +439,7 @@ def test_prefer_says_whether_auto_looks_for_few_colors(session: Session) -> None
     fast = cg.explain("color", graph, prefer="time", session=session)
     assert fast.contenders == (fast.strategy,) and fast.strategy != "best_of_orders"
     assert set(fast.seconds) == set(STRATEGIES)
-    assert fast.strategy == "speculative" or not session.facts.is_cpu
+    assert fast.strategy in ("first_fit", "speculative") or not session.facts.is_cpu
     result = cg.color(graph, prefer="time", session=session, verify=True)
     assert result.info.strategy == fast.strategy
     assert fast.strategy in color(graph, prefer="colors", session=session).info.details["n_colors_of"]

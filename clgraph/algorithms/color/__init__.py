@@ -9,6 +9,9 @@ Strategies
 ``best_of_two``
     Run two colourings and keep the one with the fewest colours: the fastest strategy and the greedy algorithm in the
     order ``largest_first``; at distance 2 ``speculative`` and ``hash_repair``.
+``first_fit``
+    One core of a CPU colours the vertices one after the other; each takes the least colour that no neighbour has. By
+    default vertices with more neighbours come first, compared by the bit length of their degrees [2]_. Distance 1 only.
 ``jones_plassmann``
     Each vertex takes the least colour not used by its neighbours of higher priority, as soon as that is known. The
     result equals the sequential greedy algorithm's in the same order [1]_ [2]_. At distance 2 it colours the square of

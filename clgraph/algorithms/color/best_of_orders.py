@@ -19,54 +19,26 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.algorithms.color.first_fit import first_fit, in_order
 from clgraph.algorithms.color.jones_plassmann import jones_plassmann
 from clgraph.algorithms.color.plan import ColoringPlan
 from clgraph.algorithms.color.problem import ColoringProblem
-from clgraph.algorithms.color.vertex_orders import rank_steps, sorting
-from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
 from clgraph.errors import DeviceMemoryError
-from clgraph.model.recipe import Array, Phase, Recipe, Setting, Use
-from clgraph.primitives.fill import Iota
+from clgraph.model.recipe import Array, Recipe, Setting, Use
 from clgraph.primitives.types import Tuning
 
 ORDERS = ("largest_first", "smallest_last")
 # Greatest number of recolourings of the best colouring. Each costs a greedy run; they end when one saves no colour.
 MAX_REPEATS = 4
+_WITH_EDGE = 2  # Colours that a graph with an edge needs. Greedy colourings take a second colour only at an edge.
 _AGAIN = "again"
-_SOURCE, _ORDERS = "color/in_order.cl", "color/orders.cl"
 
 
 class _Found(NamedTuple):
     n_colors: int
     colors: NDArray[np.int32]
     name: str
-
-
-def in_turn(problem: ColoringProblem, facts: DeviceFacts, *, ranks_given: bool = False) -> Recipe:
-    """Return the recipe that colours the vertices of a graph one after the other, on one core of a CPU.
-
-    The vertices are taken in the problem's order. With *ranks_given* the order comes from the priorities in the array
-    ``ranks``, which the caller fills before a run.
-    """
-    stats, n = problem.stats, problem.stats.n_vertices
-    n_words = stats.max_degree + 2
-    order = problem.order or problem.suitable_order
-    steps = (
-        *(() if ranks_given else rank_steps(problem.graph, order, problem.seed)),
-        Phase(f"{_ORDERS}:invert_ranks", n),
-        Use(lambda plan: Iota(plan.session, plan.arrays["numbers"])),
-        sorting("ranks", "keys", "numbers", "vertices"),
-        Phase(f"{_SOURCE}:color_in_order", 1, values={"n_words": n_words}),
-    )
-    words = Array(n, np.uint32)
-    return Recipe(steps if n else (), lambda: Setting(
-        arrays={
-            "colors": Array(n, np.int32), "numbers": Array(n, np.int32), "vertices": Array(n, np.int32),
-            "ranks": words, "keys": words, "used": Array(n_words, np.uint32),
-        },
-        values={"n": n}, details={"order": problem.order},
-    ))  # fmt: skip
 
 
 def tries(
@@ -116,12 +88,13 @@ class Tries:
         if self._least is None:
             self._least = plan.problem.least_colors
         found, least = [self._colored(name, name) for name in self._others], self._least
+        if first_fit.__name__ in self._others:
+            least = max(least, _WITH_EDGE)
         for order in self._orders:
             if found and _fewest(found).n_colors <= least:
                 break
             found.append(self._colored(order, order))
-            # A greedy colouring with more than one colour shows that the graph has an edge, so two colours are needed.
-            least = max(least, 2)
+            least = max(least, _WITH_EDGE)
         for _ in range(self._repeats):
             best = _fewest(found)
             if best.n_colors <= least:
@@ -160,7 +133,7 @@ class Tries:
         again = way == _AGAIN
         problem = replace(problem.on_square, order=None if again else way)
         if session.facts.is_cpu:
-            return ColoringPlan(session, problem, in_turn(problem, session.facts, ranks_given=again))
+            return ColoringPlan(session, problem, in_order(problem, problem.order))
         recipe = jones_plassmann(problem, session.facts, self._tuning, ranks_given=again)
         return ColoringPlan(session, problem, recipe)
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from clgraph.algorithms.color.first_fit import FEW_NEIGHBORS
 from clgraph.algorithms.color.hash_choice import MOST_BITS, best_hash, default_bits
 from clgraph.algorithms.color.problem import ColoringProblem
 from clgraph.algorithms.color.vertex_orders import listing_rows, order_constant, rank_steps, sorting, vertex_order
@@ -19,7 +20,6 @@ _SOURCE, _HUBS, _EDGES = (f"color/{name}.cl" for name in ("speculative", "specul
 _HASHES = "color/hash_colors.cl"
 _SIZES = {"WG_SIZE": 256, "SMALL_DEGREE": 64, "HUB_DEGREE": 4096, "GROUPS_PER_UNIT": 4, "LINGER": 100}
 _CPU_GROUP, _HUB_GROUP = 64, 256  # Least work-group size on CPUs, and greatest work-group size for rows of hubs.
-_FEW_NEIGHBORS = 4.0  # A graph with a smaller mean degree counts as a road network or grid.
 
 
 def tile_stride(facts: DeviceFacts, n: int) -> int:
@@ -41,7 +41,7 @@ def by_vertex(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning) -> R
     """
     stats, n = problem.stats, problem.stats.n_vertices
     order = problem.order
-    if order is None and not problem.deterministic and facts.is_cpu and stats.mean_degree >= _FEW_NEIGHBORS:
+    if order is None and not problem.deterministic and facts.is_cpu and stats.mean_degree >= FEW_NEIGHBORS:
         order = problem.suitable_order
     if order is None:
         assign = Phase(f"{_SOURCE}:assign_all", n, values={"stride": tile_stride(facts, n)})

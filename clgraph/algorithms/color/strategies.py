@@ -8,6 +8,7 @@ from functools import partial
 from clgraph.algorithms.color import distance_two, prices, speculation
 from clgraph.algorithms.color import jones_plassmann as at_distance_one
 from clgraph.algorithms.color.best_of_orders import MAX_REPEATS, ORDERS, tries
+from clgraph.algorithms.color.first_fit import FEW_UNITS, first_fit
 from clgraph.algorithms.color.plan import ColoringPlan
 from clgraph.algorithms.color.problem import MAX_PAIRS, ColoringProblem
 from clgraph.arguments import check_choice
@@ -88,7 +89,19 @@ def _others(problem: ColoringProblem, facts: DeviceFacts) -> tuple[Callable[...,
         return speculative, hash_repair
     if problem.deterministic:
         return ()
-    return (speculative if facts.is_cpu else jones_plassmann,)
+    return (first_fit if _has_few_cores(facts) else speculative if facts.is_cpu else jones_plassmann,)
+
+
+def _has_few_cores(facts: DeviceFacts) -> bool:
+    return facts.is_cpu and facts.compute_units <= FEW_UNITS
+
+
+def _runs_on_gpu(facts: DeviceFacts) -> str | None:
+    return None if facts.is_cpu else "one work-item colours all vertices, which takes a GPU too long"
+
+
+def _has_distance_two(problem: ColoringProblem) -> str | None:
+    return "it colours at distance 1" if problem.distance == 2 else None
 
 
 def _has_square(problem: ColoringProblem) -> str | None:
@@ -117,6 +130,9 @@ def _one(recipe: Callable[..., Recipe], unfit: Callable[[ColoringProblem], str |
 STRATEGIES: dict[str, Strategy] = {
     "best_of_orders": planned("online", best_of_orders, ColoringPlan, prices.best_of_orders, unfit=_tries_orders),
     "best_of_two": planned("online", best_of_two, ColoringPlan, prices.best_of_two, unfit=_has_no_order),
+    "first_fit": planned(
+        "online", first_fit, ColoringPlan, prices.first_fit, unsupported=_runs_on_gpu, unfit=_has_distance_two
+    ),
     "jones_plassmann": _one(jones_plassmann, unfit=_has_square),
     "speculative": _one(speculative, unfit=_knows_order),
     "hash_repair": _one(hash_repair, unfit=_knows_order),
@@ -137,6 +153,8 @@ def contenders(problem: ColoringProblem, facts: DeviceFacts) -> tuple[str, ...]:
         return ("hash_repair" if problem.hash_suffices else "speculative",)
     if problem.deterministic:  # For a deterministic colouring, the choice of strategy must not depend on the device.
         return ("jones_plassmann" if problem.distance == 1 else "speculative",)
+    if problem.distance == 1 and _has_few_cores(facts):
+        return ("first_fit",)
     # On GPUs jones_plassmann and hash_repair are up to 1.4 times as fast as speculative in later calls.
     # Plans of jones_plassmann and hash_repair first read the rows on the host.
     # Reading the rows of 262,144 vertices took 1 to 11 ms on the host of an H100.
