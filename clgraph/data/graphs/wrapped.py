@@ -107,9 +107,9 @@ class WrappedGraph(Graph):
             check_arrays(offsets, columns)
         except GraphError as error:
             raise GraphError(f"this csr matrix is damaged: {error}") from error
-        if weights is not None and weights.dtype.kind == "f":
-            as_weights(weights, weights.size)
         found = HostFacts(*self.arrays)
+        if weights is not None and weights.dtype.kind == "f" and np.isnan(found.weight_range[0]):
+            as_weights(weights, weights.size)  # raises, and names the weight
         if self.must_merge(found):
             self.merge()
             found = HostFacts(*self.arrays)
