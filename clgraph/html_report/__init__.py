@@ -1,0 +1,1 @@
+"""``clgraph report --html``: a page on a device, its strategies and the studies."""
