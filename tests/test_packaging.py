@@ -115,8 +115,8 @@ def test_the_installed_command_works_on_a_device(installed: Path, tmp_path: Path
     [
         ("linux", "x86_64", ["intel-opencl-rt", "intel-cmplr-lib-rt"]),
         ("win32", "AMD64", ["intel-opencl-rt", "intel-cmplr-lib-rt"]),
-        ("darwin", "arm64", ["pyopencl"]),
-        ("linux", "aarch64", []),  # there is no wheel
+        ("darwin", "arm64", []),  # PyPI has no runtime
+        ("linux", "aarch64", []),
     ],
 )
 def test_the_extra_cpu_brings_the_runtime_of_the_platform(system: str, machine: str, runtimes: list[str]) -> None:
@@ -124,6 +124,27 @@ def test_the_extra_cpu_brings_the_runtime_of_the_platform(system: str, machine: 
     wanted = map(Requirement, project["optional-dependencies"]["cpu"])
     here = {"sys_platform": system, "platform_machine": machine}
     assert [each.name for each in wanted if each.marker and each.marker.evaluate(here)] == runtimes
+
+
+def test_the_description_for_package_indexes_has_no_local_link(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as files:
+        (name,) = [name for name in files.namelist() if name.endswith(".dist-info/METADATA")]
+        head, _, text = files.read(name).decode().partition("\n\n")
+    assert "Description-Content-Type: text/markdown" in head
+    assert text.startswith("# clgraph") and "[devices.md]" not in text and "devices.md describes" in text
+    assert not re.findall(r"\]\((?!https?://)[^)]*\)", text)
+    assert {f"Classifier: Programming Language :: Python :: 3.{minor}" for minor in range(11, 15)} <= {
+        *head.split("\n")
+    }
+
+
+def test_the_recipe_for_conda_names_the_dependencies_of_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    recipe = (ROOT / "tools/conda/recipe.yaml").read_text(encoding="utf-8")
+    run_section = recipe.partition("  run:\n")[2].partition("\n\n")[0]
+    named = {line.strip().removeprefix("- ").replace(" ", "") for line in run_section.splitlines()}
+    assert named == {*project["dependencies"], f"python{project['requires-python']}", "pocl"}
+    assert f'version: "{project["version"]}"' in recipe
 
 
 # ---- pages for users

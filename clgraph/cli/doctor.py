@@ -87,6 +87,8 @@ def _versions() -> dict[str, str]:
 
 
 def _advice(drivers: list[dict[str, Any]], error: str | None, devices: list[dict[str, Any]]) -> list[str]:
+    from clgraph.runtime.discovery.drivers import cpu_runtime_to_install
+
     registered = " ".join(f"{driver['file']} {driver['library']}" for driver in drivers).lower()
     advice = []
     if Path("/dev/nvidiactl").exists() and "nvidia" not in registered:
@@ -109,7 +111,7 @@ def _advice(drivers: list[dict[str, Any]], error: str | None, devices: list[dict
     advice += [f"{device['id']} {device['platform']}: {device['reason']}" for device in devices if not device["works"]]
     if not devices:
         advice.append(
-            "no OpenCL device: pip install pocl-binary-distribution for a CPU device, or install a GPU vendor's driver"
+            f"no OpenCL device: for a CPU device {cpu_runtime_to_install()}; for a GPU install its vendor's driver"
         )
     return advice
 

@@ -33,6 +33,21 @@ _GPU_CACHES = {"CUDA_CACHE_PATH": "nvidia", "NEO_CACHE_DIR": "intel"}
 _WINDOWS = platform.system() == "Windows"
 
 
+def cpu_runtime_to_install() -> str:
+    """Return how a user gets an OpenCL runtime for the CPU of this machine."""
+    on_x86 = platform.machine() in ("x86_64", "AMD64")
+    if on_x86 and platform.system() == "Linux":
+        return (
+            "pip install pocl-binary-distribution (165 MB), or intel-opencl-rt and intel-cmplr-lib-rt (846 MB, faster)"
+        )
+    if on_x86 and _WINDOWS:
+        return "pip install intel-opencl-rt intel-cmplr-lib-rt"
+    return (
+        "install PoCL from the packages of your system (pocl-opencl-icd) or of conda-forge (pocl), because PyPI has no "
+        f"CPU runtime for {platform.system()} on {platform.machine()}"
+    )
+
+
 class Driver(NamedTuple):
     """The library of an OpenCL driver, and the file that registers the driver with the loader."""
 

@@ -12,7 +12,7 @@ from clgraph.device.profile import DeviceProfile
 from clgraph.device.profile_files import load_profile, user_path
 from clgraph.errors import DeviceMatchWarning, NoDeviceError
 from clgraph.model.cost import Atomics, Gathers, Work, estimate
-from clgraph.runtime.discovery.drivers import prepare_environment
+from clgraph.runtime.discovery.drivers import cpu_runtime_to_install, prepare_environment
 from clgraph.runtime.discovery.query import enumerate_devices, platforms, query_facts
 from clgraph.runtime.discovery.self_test import verdict
 from clgraph.runtime.driver import opencl as cl
@@ -103,9 +103,8 @@ def select_device(request: object = None) -> tuple[cl.Device, str]:
     if failing:
         raise NoDeviceError(f"no device works: {'; '.join(failing)} (`clgraph doctor` tests them again)")
     raise NoDeviceError(
-        "no OpenCL device found; for a CPU device pip install pocl-binary-distribution (165 MB), or "
-        "intel-opencl-rt and intel-cmplr-lib-rt (846 MB, faster); for a GPU install its vendor's OpenCL driver (see "
-        "`clgraph doctor`)"
+        f"no OpenCL device found; for a CPU device {cpu_runtime_to_install()}; for a GPU install its vendor's OpenCL "
+        "driver (see `clgraph doctor`)"
     )
 
 
