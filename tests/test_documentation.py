@@ -74,7 +74,7 @@ def blocks(page: Path) -> list[Block]:
 
 BY_PAGE = {str(page.relative_to(ROOT)): blocks(page) for page in PAGES}
 BLOCKS = [block for found in BY_PAGE.values() for block in found]
-NOT_RUN = {"README.md": 1, "CONTRIBUTING.md": 1, "docs/networkx.md": 1}
+NOT_RUN = {"README.md": 1, "CONTRIBUTING.md": 1, "docs/devices.md": 1, "docs/networkx.md": 1}
 """Blocks that no test runs, by page."""
 REASONS = "downloads", "needs a GPU", "needs several machines", "needs root", "takes minutes"
 

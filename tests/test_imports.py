@@ -2,12 +2,14 @@
 
 import json
 import os
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import DEVICES, PLATFORMS, printed_by, run_python, session_on
+from conftest import DEVICES, PLATFORMS, ROOT, printed_by, run_python, session_on
 
 HEAVY = {"numpy", "scipy", "pyopencl", "rich", "tabulate", "networkx", "pyarrow", "matplotlib", "asyncio"}
 HEAVY |= {"dask", "distributed"}
@@ -175,6 +177,38 @@ def test_shared_memory_takes_caches_where_temporary_files_cannot_be_written(foun
 def test_where_nothing_can_be_written_nothing_is_kept(found_by_wheels: None, device: str) -> None:
     done = run(device, "no-temporary", "no-shared-memory", HOME=_NOWHERE)
     assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+
+
+def test_a_read_only_container_gets_an_answer(found_by_wheels: None, tmp_path: Path) -> None:
+    """The whole file system is read-only, as in a container started so: home, working folder, temporary files."""
+    session_on("pocl")
+    read_only = ["unshare", "--mount", "sh", "-c", 'mount -o remount,bind,ro / && ! touch here 2>&- && exec "$@"', "-"]
+    if shutil.which("unshare") is None or subprocess.run([*read_only, "true"], cwd=tmp_path, check=False).returncode:
+        pytest.skip("this user may not mount a file system read-only")
+    (tmp_path / "graph.csv").write_text("source,target\n5,6\n6,7\n9,8\n", encoding="utf-8")
+    command = [
+        sys.executable,
+        "-m",
+        "clgraph",
+        "connected_components",
+        "graph.csv",
+        "-d",
+        "pocl",
+        "-s",
+        "rem",
+        "-o",
+        "-",
+    ]
+    kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH", "OCL_ICD_VENDORS") if name in os.environ}
+    done = subprocess.run(
+        [*read_only, *command], cwd=tmp_path, env={**kept, "HOME": _NOWHERE, "PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout.split()) == (0, ["5", "0", "6", "0", "7", "0", "8", "1", "9", "1"]), (
+        done.stderr
+    )
+    assert done.stderr.startswith("no cache is kept: ")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["graph.csv"]
 
 
 @pytest.mark.parametrize("device", DEVICES)
