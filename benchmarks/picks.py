@@ -15,6 +15,7 @@ from clgraph.figure import figure_file
 from clgraph.report import Row, by_benchmark, regrets
 
 _LATE = 1.2  # Inputs are listed above this pick / best.
+_SHOWN_LOSS = 1.01  # Picks closer to the best time than this count as the best.
 _CALLS = {"wall": "call", "least_wall": "least_call", "predicted": "predicted_call"}
 
 
@@ -87,17 +88,27 @@ def _quality(rows: Sequence[Row], ratios: Mapping[str, float]) -> list[str]:
 
 def plot(rows: Sequence[Row], path: str) -> None:
     """Draw for each algorithm pick / best of all inputs, the worst first."""
+    devices = dict.fromkeys(f"{row['device']} ({row['platform']})" for row in rows)
     with figure_file(path, 8.0, 5.0) as figure:
         axes = figure.add_subplot()
-        for benchmark, group in by_benchmark(map(as_one_run, rows)).items():
+        longest = 1
+        for k, (benchmark, group) in enumerate(by_benchmark(map(as_one_run, rows)).items()):
             ratios = sorted((ratio for *_, ratio in regrets(group, "least_wall").values()), reverse=True)
-            axes.step(range(len(ratios)), ratios, where="post", label=benchmark)
+            n_lost = sum(ratio > _SHOWN_LOSS for ratio in ratios)
+            longest = max(longest, n_lost)
+            label = f"{benchmark}: {n_lost} of {len(ratios)}"
+            style = {"marker": "os^Dv*P"[k % 7], "markersize": 4, "color": f"C{k}"}
+            axes.plot(range(1, len(ratios) + 1), ratios, label=label, **style)
+        axes.set_xlim(0.5, longest + 2.5)  # To the right, all picks are the fastest strategies.
+        axes.xaxis.get_major_locator().set_params(integer=True)
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter("{x:g}")
         axes.yaxis.set_minor_formatter("{x:g}")
         axes.set_xlabel("inputs, the worst first")
         axes.set_ylabel("time of the pick / time of the best strategy")
-        axes.legend()
+        axes.set_title(f"How much longer the cost model's picks take: {', '.join(devices)}")
+        axes.grid(alpha=0.3)
+        axes.legend(title=f"inputs whose pick takes over {_SHOWN_LOSS:g} of the best time")
 
 
 def late(rows: Sequence[Row]) -> str:

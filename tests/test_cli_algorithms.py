@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -313,6 +314,28 @@ def test_the_command_refines_a_mesh(on_pocl: None, cli: Cli, tmp_path: Path) -> 
     assert main(["refine", str(tmp_path / "none.poly")]) == 4
     assert main(["refine", str(poly), "--plot", "a.txt"]) == 4
     assert main(["refine", str(poly), "--min-angle", "60"]) == 4
+
+
+def test_a_picture_marks_regions_and_excused_triangles(
+    on_pocl: None, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[Any] = []
+
+    def keep(figure: Any, path: str) -> None:
+        figure.draw_without_rendering()  # puts the plots in their places
+        drawn.append(figure)
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", keep)
+    poly = tmp_path / "wedge.poly"  # two regions, and a corner of six degrees
+    poly.write_text(
+        "4 2\n1 0 0\n2 1 0\n3 1 .1\n4 0 1\n5\n1 1 2\n2 2 3\n3 3 4\n4 4 1\n5 1 3\n0\n2\n1 .9 .02 7\n2 .1 .5 8\n"
+    )
+    cli.text("refine", str(poly), "--plot", str(tmp_path / "wedge.png"))
+    axes = {each.get_title().partition(":")[0]: each for each in drawn[0].axes}
+    assert sorted(text.get_text() for text in axes["after"].texts) == ["7", "8"]
+    assert "thin triangles" in axes["after"].get_legend().texts[0].get_text() and axes["before"].get_legend() is None
+    boxes = [axes[name].get_position() for name in ("before", "after", "Angles", "Rounds")]
+    assert min(box.x0 for box in boxes) < 0.1 and max(box.x1 for box in boxes) > 0.9  # No side is left empty.
 
 
 def test_the_command_prints_a_table_of_collisions(graph_file: str, on_pocl: None, cli: Cli, tmp_path: Path) -> None:

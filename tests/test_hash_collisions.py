@@ -21,7 +21,7 @@ from clgraph.algorithms.hash_collisions.lanes import BITMAP_BITS
 from clgraph.algorithms.hash_collisions.plan import CollisionPlan
 from clgraph.algorithms.hash_collisions.strategies import STRATEGIES
 from clgraph.algorithms.hash_collisions.table import CollisionTable
-from clgraph.cli.collisions_plot import plot_collisions
+from clgraph.cli.collisions_plot import _short, plot_collisions
 from clgraph.data.graphs.graph import Graph
 from clgraph.data.graphs.vertex_hashes import HASHES, hash_colors
 from clgraph.errors import InputError, MissingExtraError, VerificationError
@@ -376,13 +376,15 @@ def test_a_table_is_drawn(pocl: Session, tmp_path: Path, monkeypatch: pytest.Mon
     with monkeypatch.context() as context:
         context.setattr("matplotlib.figure.Figure.savefig", lambda figure, path: drawn.append(figure))
         plot_collisions(table, tmp_path / "collisions.png", "grid of 81")
-    total, most = drawn[0].axes
+    total, most, _ = drawn[0].axes
     assert "grid of 81 (81 vertices)" in drawn[0].get_suptitle() and total.get_ylabel() and total.get_xlabel()
     assert [tick.get_text() for tick in most.get_xticklabels()] == list(map(str, table.bit_widths))
-    shown = [tick.get_text() for tick in most.get_yticklabels()]
-    assert sorted(shown) == sorted(table.hashes) == sorted(line.get_label() for line in total.lines)
-    values = np.array([int(text.get_text()) for text in most.texts]).reshape(table.maximum.shape)
-    assert np.array_equal(values[shown.index("murmur3")], table.maximum[table.hashes.index("murmur3")])
+    shown = [tick.get_text() for tick in total.get_yticklabels()]
+    assert sorted(shown) == sorted(table.hashes)
+    for axes, counts in ((total, table.total), (most, table.maximum)):
+        values = np.array([int(text.get_text()) for text in axes.texts]).reshape(counts.shape)
+        assert np.array_equal(values[shown.index("murmur3")], counts[table.hashes.index("murmur3")])
+    assert [_short(n) for n in (0, 9_999, 12_345, 123_812_032)] == ["0", "9,999", "12.3k", "124M"]
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'matplotlib>=3\.8'"):
         plot_collisions(table, tmp_path / "collisions.svg", "grid")

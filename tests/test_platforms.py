@@ -15,7 +15,7 @@ POSIX_FUNCTIONS = {
     "fork", "getuid", "geteuid", "getgid", "killpg", "pread", "pwrite", "register_at_fork", "sched_getaffinity",
     "sched_setaffinity", "setsid", "sysconf", "uname", "waitid", "wait4",
 }  # fmt: skip
-# Uses of such functions that no hasattr guards, and the reason why they are not reached on other systems.
+# Calls without a hasattr around them. The value tells why another system does not reach the call.
 REASONS = {
     ("clgraph/host_memory.py", "sysconf"): "follows an import of resource",
     ("clgraph/runtime/programs/pocl_cpu.py", "pread"): "only if /proc/cpuinfo lists features",

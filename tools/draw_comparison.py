@@ -10,6 +10,8 @@ import numpy as np
 from clgraph.figure import figure_file
 
 _DOCS = Path(__file__).resolve().parent.parent / "docs"
+_HEAD = re.compile(r"^\| algorithm \| CUDA code \| (.*) \|$", re.MULTILINE)
+_MARKERS, _COLORS = "osD^vP*", ("#1b6ca8", "#d9601a", "#2a9d5c", "#b84592", "#8a6d00", "#4c4c9d", "#c0392b")
 _ROW = re.compile(r"^\| \[`(\w+)`\]\(\S+\) \| ([^|]+) \| (.*) \|$", re.MULTILINE)
 
 
@@ -22,26 +24,38 @@ def read_comparison(page: Path = _DOCS / "results.md") -> dict[str, tuple[str, l
     return table
 
 
+def graph_names(page: Path = _DOCS / "results.md") -> list[str]:
+    """Return the names of the table's graphs."""
+    found = _HEAD.search(page.read_text(encoding="utf-8"))
+    assert found is not None
+    return found[1].split(" | ")
+
+
 def draw(path: Path) -> None:
-    table = read_comparison()
+    table, graphs = read_comparison(), graph_names()
     names = [f"{algorithm}\n{code}" for algorithm, (code, _) in table.items()]
     ratios = [np.array([theirs / ours for ours, theirs in cells]) for _, cells in table.values()]
     means = [np.exp(np.log(one).mean()) for one in ratios]
-    with figure_file(path, 7, 2.9) as figure:
+    with figure_file(path, 7, 3.7) as figure:
         axes = figure.subplots()
-        axes.barh(names, np.array(means) - 1, left=1, height=0.6, color="#8fb8de")
-        for y, (mean, one) in enumerate(zip(means, ratios, strict=True)):
-            axes.plot(one, np.full(one.size, y), "o", color="#1f4e79", markersize=4)
+        axes.barh(names, np.array(means) - 1, left=1, height=0.72, color="#dbe6f1", label="geometric mean")
+        places = np.arange(len(names))
+        for k, graph in enumerate(graphs):
+            shift = 0.26 * (2 * k / (len(graphs) - 1) - 1)  # Dots of one row do not hide each other.
+            style = {"marker": _MARKERS[k], "color": _COLORS[k], "markersize": 5, "linestyle": ""}
+            axes.plot([one[k] for one in ratios], places + shift, label=graph, **style)
+        for y, mean in enumerate(means):
             axes.text(17, y, f"{mean:.1f}x", va="center", ha="right", fontweight="bold")
         axes.axvline(1, color="black", linewidth=1)
         axes.set_xscale("log")
         axes.set_xlim(0.7, 18)
-        axes.set_xticks([1, 2, 5, 10], ["1x", "2x", "5x", "10x"])
+        axes.set_xticks([1, 2, 5, 10], ["as fast", "2x", "5x", "10x"])
         axes.minorticks_off()
         axes.invert_yaxis()
         axes.tick_params(labelsize=8)
         axes.spines[["top", "right"]].set_visible(False)
-        axes.set_title("CUDA code's time / clgraph's, one H200: seven graphs, and their geometric mean", fontsize=9)
+        axes.set_title("CUDA code's time / clgraph's on one NVIDIA H200", fontsize=10)
+        figure.legend(loc="outside lower center", ncols=4, fontsize=8, frameon=False)
 
 
 if __name__ == "__main__":

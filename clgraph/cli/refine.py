@@ -60,20 +60,21 @@ def run(args: argparse.Namespace) -> int:
         )  # fmt: skip
     if args.output is not None:
         write_mesh(after, args.output)
+    is_told = after.info.details["stopped"] or after.info.details["given_up"]  # A warning reports this.
+    thin = (after.angles().min(axis=1) < args.min_angle - _ROUNDING) & (not is_told)
     if args.plot is not None:
         from clgraph.cli.refine_plot import plot_refinement
 
         with busy("drawing"):
-            plot_refinement(before, after, args.min_angle, args.plot, Path(args.mesh).name)
+            plot_refinement(before, after, args.min_angle, args.plot, Path(args.mesh).name, thin)
     old, new = before.quality(), after.quality()
     if args.json:
         print_json({
             "before": old._asdict(), "after": new._asdict(), "history": after.history, "run": after.info.as_dict(),
         })  # fmt: skip
         return 0
-    is_told = after.info.details["stopped"] or after.info.details["given_up"]  # A warning reports this.
-    thin = 0 if is_told else int((after.angles().min(axis=1) < args.min_angle - _ROUNDING).sum())
-    excused = {"excused": f"{thin:,} thin triangles between segments that meet at small angles"} if thin else {}
+    n_thin = int(thin.sum())
+    excused = {"excused": f"{n_thin:,} thin triangles between segments that meet at small angles"} if n_thin else {}
     fields = {
         "before": f"{old.n_triangles:,} triangles, {old.n_points:,} points, angles from {old.min_angle:.2f} degrees",
         "after": f"{new.n_triangles:,} triangles, {new.n_points:,} points, angles from {new.min_angle:.2f} degrees",

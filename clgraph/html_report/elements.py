@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-MAX_COLUMNS = 8  # of a table. More columns do not fit a page of paper or a small window.
+MAX_COLUMNS = 8  # per table, so that a table fits a printed page.
 
 MISSING = "—"  # the text of a cell without a value
 

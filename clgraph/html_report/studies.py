@@ -1,4 +1,4 @@
-"""The figures of five published studies that the documentation quotes, beside those in rows of benchmarks."""
+"""Tables of five studies: published figures that the documentation quotes, beside rows of benchmarks."""
 
 from __future__ import annotations
 
