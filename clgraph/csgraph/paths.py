@@ -61,7 +61,7 @@ def dijkstra(
 
     Returns
     -------
-    dist_matrix : float64 array, shape (*k, n)
+    dist_matrix : float64 array, shape ``(*k, n)``
         The distances; inf for unreached vertices. The shape is (n,) if *indices* is one int, or with *min_only*.
     predecessors : int32 array of the same shape
         Only with *return_predecessors*. The previous vertex on a shortest path, or -9999 for sources and unreached
@@ -176,7 +176,7 @@ def shortest_path(
 
     Returns
     -------
-    dist_matrix : float64 array, shape (*k, n)
+    dist_matrix : float64 array, shape ``(*k, n)``
     predecessors : int32 array of the same shape
         Only with *return_predecessors*; see :func:`dijkstra`.
 

@@ -98,7 +98,7 @@ class SGDMatrixFactorization(SavedFactorization):
         Where the last fit ran and how long each part took. A loaded model has none.
     n_features_in_ : int
         Number of items; 2 after a fit on pairs.
-    feature_names_in_ : object array, shape (n_features_in_,)
+    feature_names_in_ : object array, shape ``(n_features_in_,)``
         Names of the columns, after a fit on a frame with column names.
 
     Notes
