@@ -48,6 +48,7 @@ LANES = {
     "packaging": Lane(
         ("test_packaging", "test_imports", "test_documentation", "test_typing"), "wheels, imports, types, code of pages"
     ),
+    "site": Lane(("test_site",), "the site of the documentation, built without warnings"),
     "benchmarks": Lane(
         ("test_benchmarks", "test_benchmark_calls", "test_benchmark_faults", "test_results", "test_mutated_files"),
         "scripts and kept rows of timings",

@@ -73,7 +73,8 @@ def write_pages(folder: Path) -> None:
             target.write_text(linked(path.read_text(encoding="utf-8"), path, places), encoding="utf-8")
         else:
             shutil.copy(path, target)
-    shutil.copytree(DOCS / "site" / "gallery", folder / "gallery_sources")
+    for name, target in (("gallery", "gallery_sources"), ("templates", "templates"), ("static", "static")):
+        shutil.copytree(DOCS / "site" / name, folder / target)
     write_reference(folder / "api")
 
 
