@@ -35,6 +35,7 @@ import clgraph as cg
 from clgraph.runtime.discovery.child import search_path
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [page for page in PAGES if ROOT / "docs/site" not in page.parents]  # tests/test_site.py reads these.
 _BLOCK = re.compile(
     r"^(?:<!-- (?P<kind>not run|not compared|first|file): ?(?P<told>(?:(?!-->).)*?)\s*-->\n)?"
     r"^```(?P<language>\w*)\n(?P<code>.*?)^```$",
@@ -74,7 +75,7 @@ def blocks(page: Path) -> list[Block]:
 
 BY_PAGE = {str(page.relative_to(ROOT)): blocks(page) for page in PAGES}
 BLOCKS = [block for found in BY_PAGE.values() for block in found]
-NOT_RUN = {"README.md": 1, "CONTRIBUTING.md": 1, "docs/devices.md": 1, "docs/networkx.md": 1}
+NOT_RUN = {"README.md": 1, "CONTRIBUTING.md": 1, "docs/devices.md": 1, "docs/first_steps.md": 1, "docs/networkx.md": 1}
 """Blocks that no test runs, by page."""
 REASONS = "downloads", "needs a GPU", "needs several machines", "needs root", "takes minutes"
 

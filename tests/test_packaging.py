@@ -149,6 +149,8 @@ def test_the_recipe_for_conda_names_the_dependencies_of_the_project() -> None:
 
 # ---- pages for users
 
+# The pages of docs/site are those of Sphinx alone, and tests/test_site.py reads them.
+PAGES_OF_DOCS = [path for path in (ROOT / "docs").rglob("*.md") if ROOT / "docs/site" not in path.parents]
 
 README, COMMANDS, STRATEGY_TABLES, RESULTS = (
     (ROOT / name).read_text(encoding="utf-8")
@@ -186,7 +188,7 @@ def anchors(page: Path) -> set[str]:
 
 
 def test_links_between_pages_lead_somewhere() -> None:
-    pages = [*ROOT.glob("*.md"), ROOT / "cl" / "README.md", *(ROOT / "docs").rglob("*.md")]
+    pages = [*ROOT.glob("*.md"), ROOT / "cl" / "README.md", *PAGES_OF_DOCS]
     texts = {page: page.read_text(encoding="utf-8") for page in pages}
     links = [(page, link) for page, text in texts.items() for link in re.findall(r"\]\(([^)\s]+)\)", text)]
     assert len(links) >= 20
@@ -203,7 +205,7 @@ def test_kernels_and_modules_that_pages_name_are_there() -> None:
     there = [f"/{path.relative_to(ROOT)}" for folder in ("cl", "clgraph", "tests", "benchmarks", "tools")
              for path in (ROOT / folder).rglob("*")]  # fmt: skip
     there += [f"/{path.name}" for path in ROOT.glob("*.py")]
-    for page in [ROOT / "README.md", ROOT / "cl" / "README.md", *(ROOT / "docs").rglob("*.md")]:
+    for page in [ROOT / "README.md", ROOT / "cl" / "README.md", *PAGES_OF_DOCS]:
         for name in set(re.findall(r"[\w./]*\w\.(?:cl|h|py)\b", page.read_text(encoding="utf-8"))):
             assert any(path.endswith("/" + name.removeprefix("../")) for path in there), f"{page} names {name}"
 

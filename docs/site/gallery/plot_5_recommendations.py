@@ -13,10 +13,11 @@ import matplotlib.pyplot as plt
 import clgraph as cg
 
 # %%
-# A tenth of the ratings is held out.
+# A tenth of the ratings is held out. The schedule changes the learning rate by the error on the others.
 ratings = cg.generators.planted_ratings(2_000, 800, 120_000, rank=6, noise=0.4, seed=2)
 train, test = ratings.split(0.1, seed=0)
-model = cg.SGDMatrixFactorization(6, learning_rate=0.03, regularization=0.02, n_epochs=40, random_state=0)
+settings = {"learning_rate": 0.03, "regularization": 0.02, "schedule": "bold_driver"}
+model = cg.SGDMatrixFactorization(6, n_epochs=40, random_state=0, **settings)
 model.fit(train, eval_set=test)
 print(f"{model.strategy_}: error {model.eval_curve_[-1]:.3f} on held-out ratings, whose noise is 0.4")
 
