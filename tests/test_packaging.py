@@ -149,7 +149,7 @@ def test_the_recipe_for_conda_names_the_dependencies_of_the_project() -> None:
 
 # ---- pages for users
 
-# The pages of docs/site are those of Sphinx alone, and tests/test_site.py reads them.
+# Only Sphinx uses the pages of docs/site, and tests/test_site.py reads them.
 PAGES_OF_DOCS = [path for path in (ROOT / "docs").rglob("*.md") if ROOT / "docs/site" not in path.parents]
 
 README, COMMANDS, STRATEGY_TABLES, RESULTS = (

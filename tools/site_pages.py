@@ -92,9 +92,9 @@ def write_reference(folder: Path) -> None:
 
 
 def public_names(module: ModuleType) -> list[str]:
-    """Return the documented names of *module*, except for those that clgraph itself has, too.
+    """Return the documented names of *module*: ``__all__``, or else its own classes and functions.
 
-    They are the names of ``__all__``, or else the module's own classes and functions.
+    Names of clgraph itself are left out, since the page of clgraph has them.
     """
     if hasattr(module, "__all__"):
         found = {name: getattr(module, name) for name in module.__all__}

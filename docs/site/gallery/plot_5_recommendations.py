@@ -33,7 +33,7 @@ axes.set_ylim(bottom=0)
 axes.legend(frameon=False)
 
 # %%
-# Five items for one user, without those that the user has rated.
+# Five items for one user. Items that the user has rated are left out.
 items, scores = model.recommend(7, N=5)
 for item, score in zip(items, scores, strict=True):
     print(f"item {item}: {score:.2f}")
