@@ -151,6 +151,7 @@ def _draw_excused(axes: Any, mesh: TriangleMesh, excused: NDArray[np.bool_]) -> 
     from matplotlib.collections import PolyCollection
 
     label = f"{int(excused.sum()):,} thin triangles between segments that meet at small angles"
-    corners, colors = mesh.points[mesh.triangles[excused]], {"facecolors": _EXCUSED, "edgecolors": _EXCUSED}
-    axes.add_collection(PolyCollection([*corners], linewidths=1.0, label=label, **colors))
+    corners = [*mesh.points[mesh.triangles[excused]]]
+    drawn = PolyCollection(corners, facecolors=_EXCUSED, edgecolors=_EXCUSED, linewidths=1.0, label=label)
+    axes.add_collection(drawn)
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.1), fontsize="small", frameon=False)
