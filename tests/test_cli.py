@@ -199,7 +199,8 @@ def test_options_say_how_a_file_is_to_be_read(
         with pytest.raises(SystemExit):
             main([name, "--help"])
         text = " ".join(capsys.readouterr().out.split())
-        options = ["--base {0,1}", "--directed, --no-directed", "--ids {keep,compact}", "--columns", "--size-line"]
+        options = ["--base {0,1}", "--directed, --no-directed", "--ids {keep,compact,names}", "--columns"]
+        options.append("--size-line")
         assert all(word in text for word in (*FORMATS, *options))
     assert "--base, --size-line" in cli.error("explain", "factorization", path, "--base", "1", "--no-size-line")
 

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from conftest import session_on
 from graphs import GRAPHS, hubs_and_leaves, same
 
 import clgraph as cg
@@ -178,7 +179,7 @@ def test_anything_that_is_a_graph_becomes_one_on_a_device(session):
     made = DeviceGraph.from_graph(graph.to_scipy(), session)
     assert same(made.to_graph(), graph)
     assert DeviceGraph.from_graph(made) is made and DeviceGraph.from_graph(made.as_graph()) is made
-    with pytest.raises(InputError, match="is not a graph; accepted"):
+    with pytest.raises(InputError, match=r"is not a graph; clgraph\.read"):
         DeviceGraph.from_graph("grid", session)
 
 
@@ -411,3 +412,29 @@ def test_a_device_graph_runs_where_it_lives(session):
     with pytest.raises(InputError, match="row_offsets is on"):
         DeviceGraph.from_arrays(other, made.row_offsets, made.column_indices, directed=False)
     assert isinstance(made.as_graph(), GraphOnDevice) and device_graph(session, made.as_graph()) is made
+
+
+def test_arrays_of_pyopencl_are_used_where_they_are() -> None:
+    import pyopencl as cl
+    import pyopencl.array
+
+    context = cl.Context([session_on("pocl").queue.device])
+    queue = cl.CommandQueue(context)
+    session = Session(queue)
+    host = cg.generators.random_weights(cg.generators.grid(40, 40), high=9)
+    offsets, columns, weights = (
+        cl.array.to_device(queue, np.append(np.zeros(32, array.dtype), array))[32:]  # each begins inside its buffer
+        for array in (host.row_offsets, host.column_indices, host.edge_weights)
+    )
+    graph = DeviceGraph.from_arrays(session, offsets, columns, weights, directed=False)
+    assert cg.sssp(graph, 0).distances.tolist() == cg.sssp(host, 0, session="pocl").distances.tolist()
+    weights.fill(1)
+    queue.finish()
+    assert graph.edge_weights.get().tolist() == [1] * host.n_edges  # no copy
+    del graph
+    gc.collect()
+    assert columns.get().tolist() == host.column_indices.tolist()
+    with pytest.raises(InputError, match=r"row_offsets is in another OpenCL context; .*Session\(queue\)"):
+        DeviceGraph.from_arrays(session_on("pocl"), offsets, columns, directed=False)
+    with pytest.raises(InputError, match=r"column_indices has shape \(2, 3\)"):
+        DeviceGraph.from_arrays(session, offsets, cl.array.zeros(queue, (2, 3), np.int32), directed=False)

@@ -265,8 +265,8 @@ def test_parallel_edges_may_have_their_weights_in_any_order() -> None:
         (lambda: Graph.from_edges([0], [0], duplicates="mean"), "duplicates = 'mean'; allowed: 'keep', 'min'"),  # type: ignore[arg-type]
         (lambda: Graph.from_scipy(sp.csr_array(np.ones((2, 3)))), "square"),
         (lambda: Graph.from_scipy(sp.csr_array(np.triu(np.ones((3, 3)))), directed=False), "not symmetric"),
-        (lambda: as_graph(np.eye(3)), "numpy.ndarray is not a graph; accepted"),
-        (lambda: as_graph("graph.txt"), "not a graph"),
+        (lambda: as_graph(np.eye(3)), r"numpy.ndarray is not a graph; Graph.from_dense\(matrix\)"),
+        (lambda: as_graph("graph.txt"), r"not a graph; clgraph.read\(path\)"),
         (lambda: path(10).expanded(2**30), "k = 1073741824; allowed: 0 to 214748364"),
     ],
 )

@@ -129,10 +129,10 @@ def test_wrong_options_are_refused(tmp_path: Path) -> None:
     file = saved(tmp_path, "a.txt", "0 1\n")
     with pytest.raises(InputError, match="read of edge_list has no argument weights; it has"):
         read(file, weights=True)
-    with pytest.raises(InputError, match="format = 'gml'; allowed"):
-        read(file, format="gml")
-    with pytest.raises(InputError, match=r"suffix '\.gml' tells no format; known"):
-        write(path(3), tmp_path / "a.gml")
+    with pytest.raises(InputError, match="format = 'gexf'; allowed"):
+        read(file, format="gexf")
+    with pytest.raises(InputError, match=r"suffix '\.gexf' tells no format; known"):
+        write(path(3), tmp_path / "a.gexf")
     with pytest.raises(InputError, match="ids = 'some'"):
         read(file, ids="some")
     with pytest.raises(InputError, match="base = 2"):

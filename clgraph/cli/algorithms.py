@@ -62,7 +62,8 @@ def _write_forest(path: str, run: Run) -> None:
     from clgraph.io import FORMATS, suffix_of, write
 
     forest = run.result
-    formats = {suffix for name, module in FORMATS.items() if name != "edge_list" for suffix in module.SUFFIXES}
+    written = {name: module for name, module in FORMATS.items() if module.write and name != "edge_list"}
+    formats = {suffix for module in written.values() for suffix in module.SUFFIXES}
     if suffix_of(Path(path)) in formats:
         write(forest.to_graph(), path)
         return

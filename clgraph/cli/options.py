@@ -6,7 +6,7 @@ import argparse
 import csv
 import io
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -53,13 +53,15 @@ def add_graph(parser: argparse.ArgumentParser) -> None:
 def add_reading(parser: argparse.ArgumentParser) -> None:
     """Add the options for reading a graph file to a sub-command."""
     parser.add_argument(
-        "--format", help="of the file: matrix_market, edge_list, dimacs9, metis or npz; by default its content decides"
+        "--format",
+        help="of the file: matrix_market, edge_list, dimacs9, dimacs_col, metis, npz, parquet, graphml, gml or pajek; "
+        "by default its content decides",
     )
     parser.add_argument("--base", type=int, choices=(0, 1), help="ids of an edge list are numbers from here on")
     parser.add_argument(
-        "--ids", choices=("keep", "compact"),
+        "--ids", choices=("keep", "compact", "names"),
         help="of an edge list: keep them as numbers, so that unused ones are vertices, too, or number those that occur "
-        "(the default unless the head states a range that holds them)",
+        "(the default unless the head states a range that holds them), or take them as text",
     )  # fmt: skip
     add_columns(parser, "an edge list (source,target,weight)")
     parser.add_argument(
@@ -74,9 +76,18 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 def add_columns(parser: argparse.ArgumentParser, what: str) -> None:
     """Add the option for the columns of a text file. *what* describes the file and its columns."""
     parser.add_argument(
-        "--columns", metavar="NAME,…", type=lambda text: tuple(text.split(",")),
-        help=f"names of the columns of {what}; others are passed over; by default the file's header tells",
+        "--columns", metavar="NAME,…", type=_columns,
+        help=f"names of the columns of {what}; others are passed over; by default the file's header tells; "
+        "source=from,target=to names columns of the header",
     )  # fmt: skip
+
+
+def _columns(text: str) -> tuple[str, ...] | dict[str, str]:
+    names = text.split(",")
+    pairs = [name.partition("=") for name in names]
+    if all(sign for _, sign, _ in pairs):
+        return {role: name for role, _, name in pairs}
+    return tuple(names)
 
 
 def add_output(parser: argparse.ArgumentParser, what: str) -> None:
@@ -120,8 +131,8 @@ def read_graph(path: str, args: argparse.Namespace) -> Graph:
         return read(path, with_ids=True, cache=not path.endswith(".npz"), **given)  # .npz is binary already
 
 
-def read_rating_file(path: str, columns: Sequence[str] | None) -> Ratings:
-    """Return the ratings in the file *path*. Progress is shown on a terminal."""
+def read_rating_file(path: str, columns: Sequence[str] | Mapping[str, str] | None) -> Ratings:
+    """Return the ratings in file *path*; show progress on a terminal."""
     from clgraph.io.ratings import read_ratings
 
     with busy(f"reading {path}"):

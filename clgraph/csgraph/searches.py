@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from clgraph.algorithms.bfs import bfs
 from clgraph.algorithms.sssp import ALGORITHM, sssp
 from clgraph.algorithms.sssp.problem import as_problem
-from clgraph.algorithms.traversal.problem import MAX_DEPTH, nearest_sources
+from clgraph.algorithms.traversal.problem import MAX_DEPTH
+from clgraph.algorithms.traversal.result import nearest_sources
 from clgraph.csgraph.inputs import as_csr, checked, has_finite_weights, is_faster_on_host, is_left_to_scipy, undirected
 from clgraph.data.graphs.graph import Graph
 from clgraph.runtime.session import SessionLike

@@ -247,6 +247,7 @@ class SGDMatrixFactorization(_OnOneMachine):
         biases: bool = False,
         storage: Storage = "float32",
         init_scale: float = 0.2,
+        clip: bool = False,
         tol: float | None = None,
         random_state: Any = None,
         client: Any = None,
@@ -255,7 +256,7 @@ class SGDMatrixFactorization(_OnOneMachine):
         super().__init__(
             n_factors, strategy=strategy, strategy_options=strategy_options, n_epochs=n_epochs,
             learning_rate=learning_rate, schedule=schedule, decay=decay, regularization=regularization, biases=biases,
-            storage=storage, init_scale=init_scale, tol=tol, random_state=random_state, verbose=verbose,
+            storage=storage, init_scale=init_scale, clip=clip, tol=tol, random_state=random_state, verbose=verbose,
         )  # fmt: skip
         self.client = client
 

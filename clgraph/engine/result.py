@@ -1,13 +1,21 @@
-"""The base class of the results of all algorithms. It prints, copies and pickles a result."""
+"""The base classes of the results of all algorithms, which show, copy, pickle and convert them."""
 
 from __future__ import annotations
 
 import copy
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.data.graphs.graph import Graph
 from clgraph.data.graphs.vertices import Vertices
+from clgraph.errors import MissingExtraError
 from clgraph.runtime.driver.timing import RunInfo
 from clgraph.tables import html_fields
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 class Result:
@@ -47,3 +55,79 @@ class Result:
 
     def _repr_html_(self) -> str:
         return f"<b>{type(self).__name__}</b>{html_fields(self._fields_shown())}{self.info._repr_html_()}"
+
+
+class GraphResult(Result):
+    """Base class of answers about a graph, which can be had as columns with the user's ids."""
+
+    graph: Graph
+
+    def to_dict(self) -> dict[str, NDArray[Any]]:
+        """Return the answer as columns by name, in which vertices have their ids.
+
+        Returns
+        -------
+        dict of str to array
+            The columns have one length. ``polars.DataFrame`` and ``pyarrow.table`` take them as they are. An id that
+            does not exist, such as the predecessor of a source, is ``None``.
+        """
+        raise NotImplementedError
+
+    def to_pandas(self) -> Any:
+        """Return :meth:`to_dict` as a pandas DataFrame, in which ids that do not exist are missing values.
+
+        Raises
+        ------
+        MissingExtraError
+            pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise MissingExtraError("to_pandas() needs pandas: pip install pandas") from error
+        frame = pandas.DataFrame(self.to_dict())
+        for name, column in frame.items():
+            if column.dtype == object:
+                frame[name] = column.convert_dtypes()
+        return frame
+
+
+class VertexResult(GraphResult):
+    """Base class of answers that have a number for each vertex."""
+
+    _VALUES: ClassVar[tuple[str, str]]
+    """The attribute with the numbers, and the name of their column."""
+
+    def to_dict(self) -> dict[str, NDArray[Any]]:
+        """Return the columns ``vertex``, with the ids, and the number of each vertex.
+
+        The second column is ``component``, ``color``, ``part`` or ``rank``.
+        """
+        attribute, name = self._VALUES
+        values = getattr(self, attribute)
+        ids = self.graph.ids
+        vertices = np.arange(values.size) if ids is None or ids.size != values.size else ids
+        return {"vertex": vertices, name: values}
+
+    def to_networkx(self) -> nx.Graph:
+        """Return the graph as a networkx graph, whose nodes have the number as an attribute.
+
+        The attribute is called as the second column of :meth:`to_dict`.
+        """
+        import networkx as nx
+
+        vertices, (name, values) = (columns := self.to_dict())["vertex"], list(columns.items())[1]
+        made = self.graph.to_networkx()
+        nx.set_node_attributes(made, dict(zip(vertices.tolist(), values.tolist(), strict=True)), name)
+        return made
+
+
+def ids_of(graph: Graph, numbers: NDArray[Any]) -> NDArray[Any]:
+    """Return the ids of the vertices with these *numbers*. For a negative number, the id is ``None``."""
+    exists = numbers >= 0
+    ids: NDArray[Any] = numbers if graph.ids is None else graph.ids.take(numbers, mode="clip")
+    if exists.all():
+        return ids
+    found = ids.astype(object)
+    found[~exists] = None
+    return found

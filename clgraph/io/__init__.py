@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack
 
@@ -17,25 +17,33 @@ from clgraph.data.graphs.csr import REDUCTIONS, Duplicates
 from clgraph.data.graphs.graph import Graph
 from clgraph.errors import GraphError, GraphFileError, GraphFileWarning, InputError
 from clgraph.io import cache as _cache
-from clgraph.io import dimacs9, edge_list, matrix_market, metis, npz
-from clgraph.io.edges import replace_ids
-from clgraph.io.text import Progress, reading, writing
+from clgraph.io import dimacs9, dimacs_col, edge_list, matrix_market, metis, npz, packages, parquet
+from clgraph.io.text import COMPRESSED, Progress, reading, writing
 from clgraph.names import unknown_argument
 from clgraph.progress import reading_progress
 
 __all__ = ["FORMATS", "read", "write"]
 
-FORMATS = {"matrix_market": matrix_market, "edge_list": edge_list, "dimacs9": dimacs9, "metis": metis, "npz": npz}
-_FROM_ONE = ("matrix_market", "dimacs9", "metis")  # formats that number the vertices from 1
-_OTHERS = {".hgr": "hMETIS hypergraphs", ".adjlist": "adjacency lists"}  # refused formats, whose lines look like edges
+FORMATS: dict[str, Any] = {
+    "matrix_market": matrix_market, "edge_list": edge_list, "dimacs9": dimacs9, "dimacs_col": dimacs_col,
+    "metis": metis, "npz": npz, "parquet": parquet, "graphml": packages.GRAPHML, "gml": packages.GML,
+    "pajek": packages.PAJEK,
+}  # fmt: skip
+_FROM_ONE = ("matrix_market", "dimacs9", "dimacs_col", "metis")  # formats that number the vertices from 1
+_OTHERS = {  # refused formats
+    ".hgr": "hMETIS hypergraphs", ".adjlist": "adjacency lists", ".gexf": "GEXF files", ".dot": "Graphviz files",
+    ".gv": "Graphviz files", ".xlsx": "workbooks", ".json": "JSON files", ".feather": "feather files",
+}  # fmt: skip
+_WRITTEN = tuple(name for name, module in FORMATS.items() if module.write)
+_PARQUET = b"PAR1"  # the first bytes of a parquet file
 _HEAD_BYTES = 4096  # bytes of a file from which its format is detected
 
 
 class Options(TypedDict, total=False):
     """Options of :func:`read` that only some formats have."""
 
-    ids: Literal["auto", "keep", "compact"]
-    columns: Sequence[str] | None
+    ids: Literal["auto", "keep", "compact", "names"]
+    columns: Sequence[str] | Mapping[str, str] | None
     size_line: bool | None
     duplicates: Duplicates | None
 
@@ -51,15 +59,17 @@ def read(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> Graph:
-    """Read a graph from a file, which may be compressed by gzip, xz or bzip2.
+    """Read a graph from a file, which may be compressed by gzip, xz, bzip2 or zstd, or the only one in a zip archive.
 
     Parameters
     ----------
     path : path
         The file.
-    format : {"matrix_market", "edge_list", "dimacs9", "metis", "npz"}, optional
-        By default, it is detected from the content (Matrix Market, npz and DIMACS 9 files), else from the
-        suffix. A file of any other suffix is taken for an edge list.
+    format : str, optional
+        A key of ``clgraph.io.FORMATS``: "matrix_market", "edge_list", "dimacs9", "dimacs_col", "metis", "npz",
+        "parquet" (by pyarrow), "graphml", "gml" or "pajek" (by networkx or igraph). By default, it is detected from
+        the content (Matrix Market, npz, parquet and DIMACS files), else from the suffix. A file of any other suffix is
+        taken for an edge list.
     directed : bool, optional
         Whether to make a directed graph; by default, the file decides, as the format's module documents.
     base : {0, 1}, optional
@@ -121,7 +131,7 @@ def read(
             except GraphError as error:
                 raise GraphFileError(f"{source}: {error}") from error
         if with_ids and graph.ids is None and format in _FROM_ONE:
-            graph = replace_ids(graph, np.arange(1, graph.n_vertices + 1))
+            graph = graph._named(np.arange(1, graph.n_vertices + 1))
         for warning in caught:
             if warning.category is not GraphFileWarning:
                 warnings.warn(warning.message, warning.category, stacklevel=2)
@@ -134,7 +144,7 @@ def read(
 
 
 def write(graph: Any, path: str | os.PathLike[str], *, format: str | None = None) -> None:
-    """Write *graph* to a file, compressed if the path ends in .gz, .xz or .bz2.
+    """Write *graph* to a file, compressed if the path ends in .gz, .xz, .bz2 or .zst.
 
     An older file is replaced atomically. "npz" keeps ids, and "edge_list" writes them if they
     are integers. The other formats number the vertices from 1. The columns of an edge list are separated
@@ -164,9 +174,11 @@ def write(graph: Any, path: str | os.PathLike[str], *, format: str | None = None
         suffix = suffix_of(target)
         format = next((name for name, module in FORMATS.items() if suffix in module.SUFFIXES), None)
         if format is None:
-            known = ", ".join(s for module in FORMATS.values() for s in module.SUFFIXES)
+            known = ", ".join(s for module in FORMATS.values() if module.write for s in module.SUFFIXES)
             raise InputError(f"{target}: the suffix {suffix!r} tells no format; known: {known}")
     check_choice("format", format, FORMATS)
+    if FORMATS[format].write is None:
+        raise InputError(f"{target}: {format} files are only read; allowed: {', '.join(_WRITTEN)}")
     graph = as_graph(graph)
     weights = graph.edge_weights
     if format != "npz" and weights is not None and not (finite := np.isfinite(weights)).all():
@@ -193,12 +205,19 @@ def _detect(path: Path) -> str:
     first = next((line for line in head.split(b"\n") if line.strip() and not line.startswith(b"c")), b"")
     if first.startswith(b"p sp "):
         return "dimacs9"
+    if first.startswith((b"p edge ", b"p edges ", b"p col ")):
+        return "dimacs_col"
+    if head.startswith(_PARQUET):
+        return "parquet"
     suffix = suffix_of(path)
     if suffix in _OTHERS:
-        raise GraphFileError(f"{path}: {_OTHERS[suffix]} are not read; format='edge_list' reads pairs of ids")
+        known = ", ".join(f"{name} ({', '.join(module.SUFFIXES)})" for name, module in FORMATS.items())
+        raise GraphFileError(
+            f"{path}: {_OTHERS[suffix]} are not read; format='edge_list' reads pairs of ids. Formats: {known}"
+        )
     return next((name for name, module in FORMATS.items() if suffix in module.SUFFIXES), "edge_list")
 
 
 def suffix_of(path: Path) -> str:
-    suffixes = [s.lower() for s in path.suffixes if s.lower() not in (".gz", ".xz", ".bz2")]
+    suffixes = [s.lower() for s in path.suffixes if s.lower() not in COMPRESSED]
     return suffixes[-1] if suffixes else ""

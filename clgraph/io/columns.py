@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, TypeAlias
 
 from numpy.typing import NDArray
 
@@ -18,6 +18,10 @@ IGNORED = frozenset(("", "time", "timestamp", "date", "datetime", "index"))  # n
 TIME_SECONDS = 10**8, 5 * 10**9  # Unix time from 1973 to 2128. Few files have only ids or weights in this range.
 
 
+Columns: TypeAlias = tuple[str, ...] | Mapping[str, str]
+"""A name for each column of a file, or the name in the header of the column of each role."""
+
+
 class Lead(NamedTuple):
     """The beginning of a file, up to its first line of numbers."""
 
@@ -28,12 +32,27 @@ class Lead(NamedTuple):
     header: bytes = b""  # the line of names; empty without a header
     header_line: int = 0  # the line number of header in the file, from 1
 
+    @property
+    def at(self) -> int:
+        """The line number of the header, or of the first line of numbers if there is no header."""
+        return self.header_line or self.line
+
+    @property
+    def shown(self) -> bytes:
+        """The header, or the first line of numbers if there is no header."""
+        return self.header or self.row
+
 
 class Roles(NamedTuple):
     """The roles of a format's columns, with the names that headers may use for each: lower case, no punctuation."""
 
     needed: Mapping[str, frozenset[str]]
     optional: Mapping[str, frozenset[str]]
+
+    @property
+    def all(self) -> dict[str, frozenset[str]]:
+        """The needed roles, then the optional ones."""
+        return {**self.needed, **self.optional}
 
 
 def read_lead(stream: IO[bytes]) -> Lead:
@@ -48,7 +67,7 @@ def read_lead(stream: IO[bytes]) -> Lead:
 
 def _names(header: bytes) -> list[str]:
     text = header.strip(b"\r\n").decode("utf-8-sig", "replace")
-    for separator in ("::", ",", "\t"):
+    for separator in ("::", ",", "\t", ";"):
         if separator in text:
             return [name.strip(" \t\"'") for name in text.split(separator)]
     return [name.strip("\"'") for name in text.split()]
@@ -71,10 +90,12 @@ def separated(text: bytes) -> bytes:
     return text
 
 
-def checked_columns(roles: Roles, columns: Any) -> tuple[str, ...] | None:
-    """Return the names *columns* if each needed role is among them exactly once, else raise an InputError."""
+def checked_columns(roles: Roles, columns: Any) -> Columns | None:
+    """Return *columns* if each needed role is among them exactly once, else raise an InputError."""
     if columns is None:
         return None
+    if isinstance(columns, Mapping):
+        return _checked_mapping(roles, columns)
     allowed = f"a name for each column, {', '.join(map(repr, roles.needed))} among them"
     if roles.optional:
         allowed += f", {', '.join(map(repr, roles.optional))} if there are any"
@@ -90,24 +111,43 @@ def checked_columns(roles: Roles, columns: Any) -> tuple[str, ...] | None:
     return names
 
 
+def _checked_mapping(roles: Roles, columns: Mapping[Any, Any]) -> dict[str, str]:
+    """Return the dict *columns* from roles to names in the header, or raise an InputError."""
+    needed = ", ".join(map(repr, roles.needed))
+    more = f", and {', '.join(map(repr, roles.optional))} if there are any" if roles.optional else ""
+    known = {*roles.needed, *roles.optional}
+    are_names = all(isinstance(name, str) for name in columns.values())
+    if not set(roles.needed) <= set(columns) <= known or not are_names or len({*columns.values()}) < len(columns):
+        allowed = f"a dict from {needed}{more} to different names of the header"
+        raise InputError(f"columns = {shown(columns)}; allowed: {allowed}")
+    return dict(columns)
+
+
 def find_columns(
-    path: Path, roles: Roles, lead: Lead, columns: tuple[str, ...] | None, expected: str
+    path: Path, roles: Roles, lead: Lead, columns: Columns | None, expected: str
 ) -> tuple[int, ...] | None:
     """Return the position of each role's column, in the order of *roles*, or ``None`` without column names.
 
-    *columns* names the columns, or if it is ``None`` the header.
+    *columns* names the columns or, as a dict, says which name of the header has which role. If it is ``None``, the
+    header's names are known words for the roles.
 
     Raises
     ------
     GraphFileError
         The names in the header are not clear, or the first line has another number of columns.
     """
-    if columns is not None:
+    if isinstance(columns, Mapping):
+        names = lead.names
+        found = [[i for i, name in enumerate(names) if name == columns[role]] for role in roles.all if role in columns]
+        if not all(len(places) == 1 for places in found):
+            wanted = ", ".join(map(repr, columns.values()))
+            raise file_error(path, f"a header with the names {wanted}, each once", line=lead.at, text=lead.shown)
+    elif columns is not None:
         names = list(columns)
         found = [[i for i, name in enumerate(names) if name == role] for role in (*roles.needed, *roles.optional)]
     elif lead.names:
-        names = [re.sub(r"[\W_]+", "", name.lower()) for name in lead.names]
-        words = {**roles.needed, **roles.optional}
+        names = [plain_name(name) for name in lead.names]
+        words = roles.all
         found = [[i for i, name in enumerate(names) if name in words[role]] for role in words]
         unknown = [name for name in names if name not in IGNORED.union(*words.values())]
         is_clear = all(len(places) == 1 for places in found[: len(roles.needed)])
@@ -122,6 +162,11 @@ def find_columns(
     if lead.row and len(separated(lead.row).split()) != len(names):
         raise file_error(path, f"{len(names)} columns: {', '.join(names)}", line=lead.line, text=lead.row)
     return tuple(places[0] for places in found if places)
+
+
+def plain_name(name: str) -> str:
+    """Return *name* in lower case, without punctuation."""
+    return re.sub(r"[\W_]+", "", name.lower())
 
 
 def seem_times(values: NDArray[Any] | None) -> bool:

@@ -10,8 +10,8 @@ import numpy as np
 from clgraph.data.graphs.csr import Duplicates
 from clgraph.data.graphs.graph import Graph
 from clgraph.errors import InputError
-from clgraph.io.edges import Edges, settle_direction
-from clgraph.io.text import Progress, file_error, header_number, read_blocks, read_header, reading, write_rows
+from clgraph.io.edges import Edges
+from clgraph.io.text import Progress, file_error, header_number, marked, read_blocks, read_header, reading, write_rows
 
 SUFFIXES = (".gr",)
 EXPECTED = "an arc 'a source target weight'"
@@ -36,12 +36,12 @@ def read(
         n, n_arcs = numbers
         edges = Edges(path, EXPECTED, base=1, n=n)
         for block in read_blocks(
-            stream, path, EXPECTED, comments=b"c", clean=_number_letter, first_line=line + 1, progress=progress
+            stream, path, EXPECTED, comments=b"c", clean=marked(b"a", _ARC), first_line=line + 1, progress=progress
         ):
             edges.add(block, 4, (1, 2, 3), marker=_ARC)
     if edges.n_edges != n_arcs:
         raise file_error(path, f"as many arcs as there are, {edges.n_edges}, not {n_arcs}", line=line, text=problem)
-    return settle_direction(edges.graph(n, directed=True, duplicates=duplicates), directed)
+    return edges.graph(n, directed=True, duplicates=duplicates)._settled(directed)
 
 
 def write(graph: Graph, stream: IO[bytes]) -> None:
@@ -53,9 +53,3 @@ def write(graph: Graph, stream: IO[bytes]) -> None:
         raise InputError(f"a .gr file has integer weights; these are {weights.dtype}")
     stream.write(f"p sp {n} {m}\n".encode())
     write_rows(stream, "a %d %d %d\n", graph.sources() + 1, graph.column_indices + 1, weights)
-
-
-def _number_letter(text: bytes) -> bytes:
-    """Return *text* with the letter of each arc replaced by a number, so that lines have only numbers."""
-    marked = (b"\n" + text).replace(b"\na ", b"\n%d " % _ARC).replace(b"\na\t", b"\n%d " % _ARC)
-    return marked[1:]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -15,11 +15,22 @@ from numpy.typing import NDArray
 from clgraph.arguments import check_choice, checked_count, checked_flag, shown
 from clgraph.data.graphs.csr import Duplicates
 from clgraph.data.graphs.graph import Graph
-from clgraph.data.graphs.pairs import distinct
+from clgraph.data.graphs.pairs import csr_of_pairs, distinct
 from clgraph.errors import GraphFileWarning, InputError
-from clgraph.io.columns import COMMENTS, checked_columns, seem_times, separated
-from clgraph.io.edge_list_start import EXPECTED, ROLES, Head, Start, fitting_size, numbers_of, read_start
-from clgraph.io.edges import Edges, believed_vertices, replace_ids
+from clgraph.io.columns import COMMENTS, checked_columns, read_lead, seem_times, separated
+from clgraph.io.edge_list_start import (
+    EXPECTED,
+    NAMED,
+    ROLES,
+    Head,
+    Start,
+    fitting_size,
+    numbers_of,
+    read_head,
+    read_start,
+)
+from clgraph.io.edges import Edges, believed_vertices
+from clgraph.io.names import Named, layout, read_names
 from clgraph.io.text import Block, Progress, file_error, read_blocks, reading, write_rows
 
 SUFFIXES = (".txt", ".el", ".edges", ".edgelist", ".tsv", ".csv")
@@ -30,14 +41,18 @@ def read(
     *,
     directed: bool | None = None,
     base: Literal[0, 1] | None = None,
-    ids: Literal["auto", "keep", "compact"] = "auto",
-    columns: Sequence[str] | None = None,
+    ids: Literal["auto", "keep", "compact", "names"] = "auto",
+    columns: Sequence[str] | Mapping[str, str] | None = None,
     size_line: bool | None = None,
     duplicates: Duplicates | None = None,
     with_ids: bool = False,
     progress: Progress | None = None,
 ) -> Graph:
     """Read an edge list: two ids and optionally a weight per line, separated by blanks, tabs or commas.
+
+    Ids are integers, or names: any text. Ids are names with ``ids="names"``, or if the columns are named and an id of
+    the first line is no number. Names may be quoted, and there may be semicolons between them. The vertices are
+    numbered in the sorted order of the names, which become the graph's ``ids``.
 
     By default, ids are compacted: the ids that occur are numbered in ascending order, and the graph keeps
     them as ``ids``, unless they are 0, 1, 2, …. But if the file's head states the number n of vertices and
@@ -60,11 +75,13 @@ def read(
     base : {0, 1}, optional
         The lowest id. If it is given, ids are vertex numbers, as with ``ids="keep"``. If ids are vertex
         numbers and *base* is neither given nor in the file, it is 1 if the least id is 1, with a warning.
-    ids : {"auto", "keep", "compact"}
-        "keep" takes the ids (minus *base*) as vertex numbers, so an id that does not occur
-        becomes an isolated vertex. "compact" numbers only the ids that occur, whatever the head states.
-    columns : sequence of str, optional
-        A name for each column: "source", "target", "weight"; columns with other names are ignored.
+    ids : {"auto", "keep", "compact", "names"}
+        "names" takes all ids as text, even numbers. "keep" takes the ids (minus *base*) as
+        vertex numbers, so an id that does not occur becomes an isolated vertex. "compact" numbers only the ids that
+        occur, whatever the head states.
+    columns : sequence of str or dict, optional
+        A name for each column: "source", "target", "weight"; columns with other names are ignored. A dict such as
+        ``{"source": "from", "target": "to", "weight": "km"}`` says which names of the header they have.
         By default, the header has the names. Without a header, they are source, target, weight, with a
         warning if the weights look like times.
     size_line : bool, optional
@@ -76,13 +93,20 @@ def read(
     with_ids : bool
         Whether to keep the ids even if they are vertex numbers from 1 on.
     """
-    check_choice("ids", ids, ("auto", "keep", "compact"))
+    check_choice("ids", ids, ("auto", "keep", "compact", "names"))
     lowest = None if base is None else checked_count("base", base, 1, least=0)
     size_line = None if size_line is None else checked_flag("size_line", size_line)
-    if ids == "compact" and base is not None:
-        raise InputError(f"base = {base}; allowed with ids='compact': None, since the ids are not kept as numbers")
+    if ids in ("compact", "names") and base is not None:
+        raise InputError(f"base = {base}; allowed with ids={ids!r}: None, since the ids are not kept as numbers")
+    given = checked_columns(ROLES, columns)
     with reading(path) as stream:
-        start = read_start(stream, path, checked_columns(ROLES, columns), size_line)
+        lead = read_lead(stream)
+        if ids != "keep" and base is None:
+            form = layout(path, ROLES, lead, given, EXPECTED, forced=ids == "names")
+            if form is not None:
+                found = read_names(stream, path, form, NAMED, apart=False, progress=progress)
+                return _graph_of(found, read_head(path, lead).directed if directed is None else directed, duplicates)
+        start = read_start(stream, path, lead, given, size_line)
         head = start.head
         lowest = head.base if lowest is None else lowest
         edges = Edges(path, EXPECTED, base=lowest or 0, n=head.sizes)
@@ -96,15 +120,7 @@ def read(
             for block in _blocks(io.BytesIO(), path, start.size, start.size_at):
                 first.add(block, start.width, start.columns)
             edges.prepend(first)
-    if not edges.n_edges and n is None:
-        raise file_error(path, f"the file has no edges; expected lines of {EXPECTED}")
-    if head.n_edges is not None and head.n_edges > edges.n_edges:
-        _warn(f"{path}: the head tells of {head.n_edges} edges, there are {edges.n_edges}")
-    if not start.is_told and edges.weight_blocks and all(map(seem_times, edges.weight_blocks)):
-        _warn(
-            f"{path}: the third column is taken for weights, though it looks like times; columns=('source', 'target', "
-            "'time') (--columns) passes it over"
-        )
+    _check_edges(path, start, edges, n)
     if directed is None:
         directed = head.directed
     if duplicates is None:
@@ -120,12 +136,33 @@ def read(
         edges.base = first_id
         sizes = _kept(edges, head, n if n is not None and is_within else 0)
         graph = edges.graph(sum(sizes), directed=directed, duplicates=duplicates)
-        return replace_ids(graph, _id_array([np.arange(first_id, first_id + k) for k in sizes])) if with_ids else graph
+        return graph._named(_id_array([np.arange(first_id, first_id + k) for k in sizes])) if with_ids else graph
     names = edges.compact(apart=head.apart)
     n_named = sum(ids.size for ids in names)
     if ids == "auto" and n is not None and n_named != n:
         _warn(f"{path}: the head tells of {n} vertices, the edges name {n_named}")
-    return replace_ids(edges.graph(n_named, directed=directed, duplicates=duplicates), _id_array(names))
+    return edges.graph(n_named, directed=directed, duplicates=duplicates)._named(_id_array(names))
+
+
+def _check_edges(path: Path, start: Start, edges: Edges, n: int | None) -> None:
+    """Raise if there are no edges, and warn if there are fewer than the head states, or if weights look like times."""
+    head = start.head
+    if not edges.n_edges and n is None:
+        raise file_error(path, f"the file has no edges; expected lines of {EXPECTED}")
+    if head.n_edges is not None and head.n_edges > edges.n_edges:
+        _warn(f"{path}: the head tells of {head.n_edges} edges, there are {edges.n_edges}")
+    if not start.is_told and edges.weight_blocks and all(map(seem_times, edges.weight_blocks)):
+        _warn(
+            f"{path}: the third column is taken for weights, though it looks like times; columns=('source', 'target', "
+            "'time') (--columns) passes it over"
+        )
+
+
+def _graph_of(found: Named, directed: bool, duplicates: Duplicates | None) -> Graph:
+    """Return the graph of edges between names."""
+    names = found.names[0]
+    arrays = csr_of_pairs(names.size, *found.pairs, found.values, directed=directed, duplicates=duplicates or "first")
+    return Graph._trusted(*arrays, directed=directed, ids=names, sorted_rows=True)
 
 
 def read_edges(path: Path, *, base: int = 0) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]]:
@@ -141,7 +178,7 @@ def read_edges(path: Path, *, base: int = 0) -> Iterator[tuple[NDArray[Any], NDA
         known only at the end of the file.
     """
     with reading(path) as stream:
-        start = read_start(stream, path, None, None)
+        start = read_start(stream, path, read_lead(stream), None, None)
         if start.head.apart:
             raise file_error(path, "sources and targets are two sets of ids; expected one")
         is_edge = start.size and len(separated(start.size).split()) == start.width

@@ -6,11 +6,12 @@ import re
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from clgraph.io.columns import COMMENTS, Lead, Roles, find_columns, read_lead, separated
+from clgraph.io.columns import COMMENTS, Columns, Lead, Roles, find_columns, separated
 from clgraph.io.edges import believed_vertices
 from clgraph.io.text import file_error, header_number, read_header
 
-EXPECTED = "'source target' or 'source target weight', ids being integers"
+NAMED = "'source target' or 'source target weight'"
+EXPECTED = f"{NAMED}, ids being integers (ids='names' takes any text)"
 ROLES = Roles(
     {
         "source": frozenset(("source", "sourceid", "src", "from", "fromid", "fromnode", "fromnodeid", "node1", "id1")),
@@ -49,10 +50,9 @@ class Start(NamedTuple):
     size_at: int  # the line number of size in the file
 
 
-def read_start(stream: IO[bytes], path: Path, names: tuple[str, ...] | None, size_line: bool | None) -> Start:
-    """Read up to the first edge; a line before it that may be a size line is stored separately."""
-    lead = read_lead(stream)
-    head, size, size_at = _read_head(path, lead), b"", 0
+def read_start(stream: IO[bytes], path: Path, lead: Lead, names: Columns | None, size_line: bool | None) -> Start:
+    """Read on from *lead* to the first edge; a line before it that may be a size line is stored separately."""
+    head, size, size_at = read_head(path, lead), b"", 0
     if size_line or (size_line is None and not lead.names and head.n_vertices is None and not head.konect):
         numbers = numbers_of(lead.row)
         if numbers and (len(numbers) == 2 or numbers[0] == numbers[1]):
@@ -72,7 +72,7 @@ def read_start(stream: IO[bytes], path: Path, names: tuple[str, ...] | None, siz
     return Start(head, lead.row, lead.line, columns, width, is_told, size, size_at)
 
 
-def _read_head(path: Path, lead: Lead) -> Head:
+def read_head(path: Path, lead: Lead) -> Head:
     text = b"\n".join(filter(None, lead.comments)).lower()
     if kind := re.match(rb"%[ \t]*(sym|asym|bip)[ \t]+(\w+)[ \t]*(\n|$)", text):
         form, weights = kind[1], kind[2].decode()

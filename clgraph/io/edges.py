@@ -11,14 +11,12 @@ from numpy.typing import NDArray
 
 from clgraph.data.graphs.csr import MAX_VERTICES, Duplicates
 from clgraph.data.graphs.graph import Graph
-from clgraph.data.graphs.pairs import csr_of_blocks, distinct
+from clgraph.data.graphs.pairs import csr_of_blocks
+from clgraph.data.graphs.vertex_ids import number_integers
 from clgraph.io.text import Block, file_error, parse_numbers
 
 _SPARE_VERTICES = 1 << 24  # A file may have this many vertices plus 64 per edge.
 _SPARE_PER_EDGE = 64
-# width of the range of ids divided by the number of ids. If it is larger, ids are sorted, because a table of the range
-# would need more memory.
-_MAX_RANGE_PER_ID = 8
 
 
 def believed_vertices(n_edges: int) -> int:
@@ -122,11 +120,11 @@ class Edges:
         """
         src, dst = (list(side) for side in zip(*self._pairs, strict=True)) if self._pairs else ([], [])
         if apart:
-            (sources, src), (targets, dst) = _numbered(src), _numbered(dst)
+            (sources, src), (targets, dst) = number_integers(src), number_integers(dst)
             dst = [ids + np.int32(sources.size) for ids in dst]
             names = [sources, targets]
         else:
-            ids, numbers = _numbered(src + dst)
+            ids, numbers = number_integers(src + dst)
             src, dst, names = numbers[: len(src)], numbers[len(src) :], [ids]
         self._pairs, self.base = list(zip(src, dst, strict=True)), 0
         return names
@@ -164,38 +162,3 @@ class Edges:
         proper = [src != dst for src, dst in self._pairs]
         self._pairs += [(dst[p], src[p]) for p, (src, dst) in zip(proper, self._pairs, strict=True)]
         self.weight_blocks += [-w[p] for p, w in zip(proper, self.weight_blocks, strict=True)]
-
-
-def settle_direction(graph: Graph, directed: bool | None) -> Graph:
-    """Return the directed *graph* as a directed or undirected one; if *directed* is ``None``, by its symmetry.
-
-    If it is not symmetric and *directed* is false, missing reverse entries are added, and the lesser weight is kept.
-    """
-    symmetric = directed is not True and graph.is_symmetric()
-    if directed is False and not symmetric:
-        return graph._symmetrized()
-    return graph._replaced(directed=not symmetric)
-
-
-def replace_ids(graph: Graph, ids: NDArray[Any]) -> Graph:
-    """Return *graph* with these *ids*, or without ids if *ids* equal the vertex numbers."""
-    are_numbers = ids.dtype.kind == "i" and np.array_equal(ids, np.arange(ids.size))
-    return graph._replaced(ids=None if are_numbers else ids)
-
-
-def _numbered(arrays: list[NDArray[Any]]) -> tuple[NDArray[np.int64], list[NDArray[Any]]]:
-    """Return the sorted distinct ids in *arrays*, and for each array the positions of its ids among the sorted ids."""
-    if not arrays:
-        return np.zeros(0, np.int64), []
-    low, high = min(int(ids.min()) for ids in arrays), max(int(ids.max()) for ids in arrays)
-    if high - low < _MAX_RANGE_PER_ID * sum(ids.size for ids in arrays):
-        occurs = np.zeros(high - low + 1, bool)
-        for ids in arrays:
-            occurs[ids - low] = True
-        found = np.flatnonzero(occurs)
-        if found.size == occurs.size:
-            return found + low, [ids - low for ids in arrays] if low else arrays
-        places = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
-        return found + low, [places[ids - low] for ids in arrays]
-    found = distinct(np.concatenate(arrays)).astype(np.int64)
-    return found, [found.searchsorted(ids) for ids in arrays]

@@ -8,7 +8,7 @@ from typing import IO
 
 from clgraph.data.graphs.csr import Duplicates
 from clgraph.data.graphs.graph import Graph
-from clgraph.io.edges import Edges, settle_direction
+from clgraph.io.edges import Edges
 from clgraph.io.text import Block, Progress, file_error, header_number, read_blocks, read_header, reading, write_rows
 
 SUFFIXES = (".mtx", ".mm")
@@ -36,7 +36,7 @@ def read(
             raise file_error(path, "a skew-symmetric matrix is a directed graph, pass directed=True or None")
         edges.mirror_negated()
         return edges.graph(n, directed=True, duplicates=duplicates)
-    return settle_direction(edges.graph(n, directed=True, duplicates=duplicates), directed)
+    return edges.graph(n, directed=True, duplicates=duplicates)._settled(directed)
 
 
 def read_entries(

@@ -11,19 +11,22 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.arguments import check_callback, check_choice, checked_count, checked_path, shown
+from clgraph.arguments import check_callback, check_choice, checked_count, checked_path, is_among, shown
 from clgraph.data.ratings.ratings import Numbers, Ratings
-from clgraph.data.ratings.triples import DuplicateRatings
+from clgraph.data.ratings.triples import DuplicateRatings, checked_triples
 from clgraph.errors import GraphFileError, GraphFileWarning, InputError
 from clgraph.io import _detect, matrix_market
-from clgraph.io.columns import COMMENTS, Roles, checked_columns, find_columns, read_lead, seem_times, separated
+from clgraph.io.columns import COMMENTS, Columns, Roles, checked_columns, find_columns, read_lead, seem_times, separated
 from clgraph.io.edges import Edges, believed_vertices
+from clgraph.io.names import layout, read_names
 from clgraph.io.npz import read_archive
+from clgraph.io.parquet import read_table
 from clgraph.io.text import Block, Progress, file_error, read_blocks, reading, replacing
 from clgraph.progress import reading_progress
 
-FORMATS = ("text", "matrix_market", "npz")
-EXPECTED = "'user item rating' or 'user item rating time', ids being integers"
+FORMATS = ("text", "matrix_market", "npz", "parquet")
+NAMED = "'user item rating' or 'user item rating time'"
+EXPECTED = f"{NAMED}, ids being integers (ids='names' takes any text)"
 ROLES = Roles(
     {
         "user": frozenset(("user", "userid", "users", "customer", "customerid", "reviewer", "reviewerid")),
@@ -41,14 +44,14 @@ _ARRAYS = ("users", "items", "values", *_SIZES, "user_ids", "item_ids")
 def read_ratings(
     path: str | os.PathLike[str],
     *,
-    format: Literal["text", "matrix_market", "npz"] | None = None,
-    ids: Numbers = "compact",
+    format: Literal["text", "matrix_market", "npz", "parquet"] | None = None,
+    ids: Numbers | Literal["names"] = "compact",
     base: Literal[0, 1] = 0,
-    columns: Sequence[str] | None = None,
+    columns: Sequence[str] | Mapping[str, str] | None = None,
     duplicates: DuplicateRatings = "error",
     progress: Progress | None = None,
 ) -> Ratings:
-    """Read ratings from a file, which may be compressed by gzip, xz or bzip2.
+    """Read ratings from a file, which may be compressed by gzip, xz, bzip2, zstd or zip.
 
     A text file has a user, an item, a rating and optionally a time per line, separated by blanks, tabs,
     commas or ``::`` as in the MovieLens files. Lines that start with ``#`` or ``%`` are comments. The
@@ -60,17 +63,18 @@ def read_ratings(
     ----------
     path : path
         The file.
-    format : {"text", "matrix_market", "npz"}, optional
-        By default, it is detected from the content.
-    ids : {"compact", False}
+    format : {"text", "matrix_market", "npz", "parquet"}, optional
+        By default, it is detected from the content. Parquet files need pyarrow.
+    ids : {"compact", "names", False}
         How a text file's ids become numbers: "compact" numbers the users and items that occur, and keeps
-        their ids as ``user_ids`` and ``item_ids``. ``False`` takes the ids (minus *base*) as numbers.
+        their ids as ``user_ids`` and ``item_ids``. The ids may be names if the columns are named. "names" takes all
+        ids as text, even numbers. ``False`` takes the ids (minus *base*) as numbers.
     base : {0, 1}
         The lowest id if *ids* is ``False``.
-    columns : sequence of str, optional
+    columns : sequence of str or dict, optional
         A name for each column of a text file: "user", "item", "rating"; columns with other names are
-        ignored. By default, the header has the names, such as "userId" or "movie_id". Without a
-        header, they are user, item, rating, time.
+        ignored. A dict from these three to names of the header does the same. By default, the header has
+        the names, such as "userId" or "movie_id". Without a header, they are user, item, rating, time.
     duplicates : {"error", "mean", "sum", "last"}
         As in :meth:`Ratings.from_triples`.
     progress : callable, optional
@@ -90,8 +94,8 @@ def read_ratings(
     """
     source = checked_path("path", path)
     names = checked_columns(ROLES, columns)
-    if ids is not False and not (isinstance(ids, str) and ids == "compact"):
-        raise InputError(f"ids = {shown(ids)}; allowed: False, 'compact'")
+    if ids is not False and not is_among(ids, ("compact", "names")):
+        raise InputError(f"ids = {shown(ids)}; allowed: False, 'compact', 'names'")
     checked_count("base", base, 1, least=0)
     check_callback("progress", progress)
     if format is None:
@@ -104,6 +108,10 @@ def read_ratings(
     try:
         if kind == "npz":
             return _read_npz(source, duplicates)
+        if kind == "parquet":
+            table, order = read_table(source, ROLES, names, NAMED)
+            users, items, stars = (table[name] for name in order)
+            return Ratings.from_triples(users, items, stars, ids="compact" if ids else False, duplicates=duplicates)
         if kind == "matrix_market":
             return _read_matrix(source, duplicates, progress)
         return _read_text(source, ids, base, names, duplicates, progress)
@@ -140,15 +148,21 @@ def write_ratings(ratings: Ratings, path: str | os.PathLike[str]) -> None:
 
 def _read_text(
     path: Path,
-    ids: Numbers,
+    ids: Numbers | Literal["names"],
     base: Literal[0, 1],
-    names: tuple[str, ...] | None,
+    names: Columns | None,
     duplicates: DuplicateRatings,
     progress: Progress | None,
 ) -> Ratings:
     edges = Edges(path, EXPECTED, base=0 if ids else base)
     with reading(path) as stream:
         lead = read_lead(stream)
+        form = layout(path, ROLES, lead, names, EXPECTED, forced=ids == "names") if ids else None
+        if form is not None:
+            found = read_names(stream, path, form, NAMED, apart=True, progress=progress)
+            sizes = len(found.names[0]), len(found.names[1])
+            data = checked_triples(*found.pairs, found.values if found.values is not None else [], *sizes)
+            return Ratings._of_numbers(*data, sizes, found.names, duplicates)
         columns, width = find_columns(path, ROLES, lead, names, EXPECTED), len(separated(lead.row).split())
         if not lead.row:
             raise file_error(path, f"the file has no ratings; expected lines of {EXPECTED}")
@@ -181,7 +195,7 @@ def _read_text(
     values = edges.weights() if edges.n_edges else np.zeros(0)
     assert values is not None
     if ids:
-        return Ratings.from_triples(users, items, values, ids=ids, duplicates=duplicates)
+        return Ratings.from_triples(users, items, values, ids="compact", duplicates=duplicates)
     if edges.largest - base >= believed_vertices(edges.n_edges):
         raise file_error(
             path, f"an id of {edges.largest} with only {edges.n_edges} ratings; pass ids='compact' if it is a name"

@@ -14,7 +14,6 @@ import os
 import re
 import tempfile
 import warnings
-import zlib
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -28,7 +27,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.errors import GraphFileError
+from clgraph.errors import GraphFileError, InputError
+from clgraph.io.compressed import ZIP, read_errors, zip_opener, zstd_open
 
 Progress = Callable[[int], None]
 
@@ -42,7 +42,10 @@ _COMPRESSED: dict[bytes, tuple[str, Callable[..., Any]]] = {
     b"\x1f\x8b": (".gz", partial(gzip.open, compresslevel=6)),
     b"\xfd7zXZ": (".xz", lzma.open),
     b"BZh": (".bz2", bz2.open),
+    b"\x28\xb5\x2f\xfd": (".zst", zstd_open),
 }
+COMPRESSED = (*(suffix for suffix, _ in _COMPRESSED.values()), ".zip")
+"""The suffixes of compressed files."""
 
 
 def file_error(path: Path, expected: str, *, line: int | None = None, text: bytes | None = None) -> GraphFileError:
@@ -57,26 +60,33 @@ def file_error(path: Path, expected: str, *, line: int | None = None, text: byte
 
 @contextmanager
 def reading(path: Path) -> Iterator[IO[bytes]]:
-    """Open the file *path* for reading and decompress gzip, xz and bzip2. Errors become GraphFileError."""
+    """Open *path* for reading and decompress gzip, xz, bzip2, zstd and zip; errors become GraphFileError.
+
+    A zip archive must hold one file. Archives of numpy (``.npz``) are not decompressed.
+    """
     try:
         with open(path, "rb") as raw:
             head = raw.read(6)
             raw.seek(0)
             opener = next((o for magic, (_, o) in _COMPRESSED.items() if head.startswith(magic)), None)
+            if opener is None and head.startswith(ZIP):
+                opener = zip_opener(path)
             if opener is None:
                 yield raw
             else:
                 with opener(raw, "rb") as stream:
                     yield stream
-    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+    except read_errors() as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise GraphFileError(f"{path}: cannot be read: {reason}") from error
 
 
 @contextmanager
 def writing(path: Path) -> Iterator[IO[bytes]]:
-    """Open *path* for writing as :func:`replacing` does, and compress if the suffix is .gz, .xz or .bz2."""
+    """Open *path* for writing as :func:`replacing` does, and compress if the suffix is .gz, .xz, .bz2 or .zst."""
     opener = next((o for suffix, o in _COMPRESSED.values() if path.suffix == suffix), None)
+    if path.suffix == ".zip":
+        raise InputError(f"{path}: zip archives are only read; allowed: {', '.join(COMPRESSED[:-1])}")
     with replacing(path) as raw:
         if opener is None:
             yield raw
@@ -203,6 +213,18 @@ def read_blocks(
             if block.values.dtype.kind == "f" and not (finite := np.isfinite(block.values)).all():
                 raise block.value_error(int(finite.argmin()), f"{expected}, each number finite and below 1.8e308")
             yield block
+
+
+def marked(letter: bytes, number: int) -> Callable[[bytes], bytes]:
+    """Return a function that replaces *letter* at the start of lines by *number*, so that lines have only numbers."""
+
+    def clean(text: bytes) -> bytes:
+        text = b"\n" + text
+        for blank in (b" ", b"\t"):
+            text = text.replace(b"\n" + letter + blank, b"\n%d" % number + blank)
+        return text[1:]
+
+    return clean
 
 
 def header_number(word: bytes) -> int:

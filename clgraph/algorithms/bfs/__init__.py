@@ -42,11 +42,11 @@ from numpy.typing import NDArray
 from clgraph.algorithms.bfs.plan import LevelsPlan, MatrixSearch
 from clgraph.algorithms.bfs.problem import as_problem
 from clgraph.algorithms.bfs.strategies import STRATEGIES, contenders
-from clgraph.algorithms.traversal.problem import SearchProblem, nearest_sources, path_to
+from clgraph.algorithms.traversal.problem import SearchProblem
+from clgraph.algorithms.traversal.result import SearchResult
 from clgraph.data.graphs.graph import Graph
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
-from clgraph.engine.result import Result
 from clgraph.runtime.driver.timing import RunInfo
 from clgraph.runtime.session import SessionLike
 
@@ -56,7 +56,7 @@ class _BFS(NamedTuple):
     predecessors: NDArray[np.int32]
 
 
-class BFS(Result, _BFS):
+class BFS(SearchResult, _BFS):
     """Result of :func:`bfs`; unpacks as ``distances, predecessors``.
 
     Attributes
@@ -77,16 +77,6 @@ class BFS(Result, _BFS):
     graph: Graph
     sources: NDArray[np.int32]
     info: RunInfo
-
-    def path_to(self, vertex: Any) -> list[Any]:
-        """Return the ids on a shortest path from a source to *vertex*; an empty list if it is unreached."""
-        return path_to(self.graph, self.predecessors, self.sources, vertex)
-
-    def nearest_sources(self) -> NDArray[np.int32]:
-        """Return, for each vertex of the graph, the number of the nearest source vertex as int32;
-        -9999 for unreached vertices.
-        """
-        return nearest_sources(self.predecessors, self.sources)
 
 
 class Options(TypedDict, total=False):

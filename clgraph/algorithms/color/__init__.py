@@ -44,7 +44,7 @@ from clgraph.algorithms.color.strategies import STRATEGIES, contenders
 from clgraph.arguments import Seed
 from clgraph.data.graphs.graph import Graph
 from clgraph.engine.algorithm import Algorithm
-from clgraph.engine.result import Result
+from clgraph.engine.result import VertexResult
 from clgraph.runtime.driver.timing import RunInfo
 from clgraph.runtime.session import SessionLike
 
@@ -54,7 +54,7 @@ class _Coloring(NamedTuple):
     colors: NDArray[np.int32]
 
 
-class Coloring(Result, _Coloring):
+class Coloring(VertexResult, _Coloring):
     """Result of :func:`color`; unpacks as ``n_colors, colors``.
 
     Attributes
@@ -72,6 +72,7 @@ class Coloring(Result, _Coloring):
     distance: int
     graph: Graph
     info: RunInfo
+    _VALUES = "colors", "color"
 
     @property
     def class_sizes(self) -> NDArray[np.int64]:

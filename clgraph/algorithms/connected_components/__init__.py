@@ -38,9 +38,11 @@ from clgraph.algorithms.connected_components.plan import ComponentsPlan, MatrixC
 from clgraph.algorithms.connected_components.problem import ComponentsProblem, as_problem
 from clgraph.algorithms.connected_components.strategies import STRATEGIES, contenders
 from clgraph.arguments import checked_flag
+from clgraph.data.graphs.graph import Graph
+from clgraph.data.graphs.vertices import Vertices
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
-from clgraph.engine.result import Result
+from clgraph.engine.result import VertexResult
 from clgraph.errors import InputError, VerificationError
 from clgraph.multi_device.process_graph import ProcessGraph, as_parts
 from clgraph.multi_device.split_graph import SPLIT_OPTIONS, SplitGraph, StreamedGraph
@@ -53,7 +55,7 @@ class _Components(NamedTuple):
     labels: NDArray[np.int32]
 
 
-class Components(Result, _Components):
+class Components(VertexResult, _Components):
     """Result of :func:`connected_components`; unpacks as ``n_components, labels``.
 
     Attributes
@@ -61,11 +63,16 @@ class Components(Result, _Components):
     n_components : int
     labels : int32 array, shape (n_vertices,)
         The component number of each vertex. Components are numbered in the order of their smallest vertices.
+    graph : Graph
+        The input. A pickle keeps only its vertices and their ids, and so does the result of a graph that was made on
+        several devices.
     info : RunInfo
         What ran, where, and how long it took.
     """
 
+    graph: Graph
     info: RunInfo
+    _VALUES = "labels", "component"
 
 
 class Options(TypedDict, total=False):
@@ -154,14 +161,16 @@ def _on_devices(
     solver = on_processes if isinstance(graph, ProcessGraph) else on_devices
     n_components, labels, info = solver.solve(graph, strategy, options)
     result = Components(n_components, labels)
-    result.info = info
+    result.info, result.graph = info, graph.source or Vertices(labels.size, None)
     if verify:
         _check(as_problem(graph.source), result)
     return result
 
 
-def _answer(_problem: ComponentsProblem, plan: ComponentsPlan | MatrixComponents | HostPlan) -> Components:
-    return Components(*plan.result())
+def _answer(problem: ComponentsProblem, plan: ComponentsPlan | MatrixComponents | HostPlan) -> Components:
+    result = Components(*plan.result())
+    result.graph = problem.graph
+    return result
 
 
 def _check(problem: ComponentsProblem, result: Components) -> None:

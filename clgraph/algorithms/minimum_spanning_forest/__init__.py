@@ -42,7 +42,7 @@ from clgraph.data.graphs.networkx_graphs import Weight
 from clgraph.data.graphs.wrapped import WrappedGraph
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
-from clgraph.engine.result import Result
+from clgraph.engine.result import GraphResult, ids_of
 from clgraph.errors import InputError, UnsupportedStrategyError
 from clgraph.multi_device.process_graph import ProcessGraph, as_parts
 from clgraph.multi_device.split_graph import SPLIT_OPTIONS, SplitGraph
@@ -61,7 +61,7 @@ class _SpanningForest(NamedTuple):
     edges: NDArray[np.int64]
 
 
-class SpanningForest(Result, _SpanningForest):
+class SpanningForest(GraphResult, _SpanningForest):
     """Result of :func:`minimum_spanning_forest`; unpacks as ``weight, edges``.
 
     Attributes
@@ -103,6 +103,13 @@ class SpanningForest(Result, _SpanningForest):
     def weights(self) -> NDArray[Any] | None:
         """Weight of each edge of the spanning forest; ``None`` for an unweighted graph."""
         return None if self.graph.edge_weights is None else self.graph.edge_weights[self.edges]
+
+    def to_dict(self) -> dict[str, NDArray[Any]]:
+        """Return the columns ``source`` and ``target``, with ids, and ``weight`` if the graph has weights."""
+        columns: dict[str, NDArray[Any]] = {
+            "source": ids_of(self.graph, self.sources), "target": ids_of(self.graph, self.targets),
+        }  # fmt: skip
+        return columns if self.weights is None else {**columns, "weight": self.weights}
 
     def to_scipy(self) -> csr_array:
         """Return the spanning forest as the upper triangle of its adjacency matrix.

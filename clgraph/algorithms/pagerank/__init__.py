@@ -35,7 +35,7 @@ from clgraph.data.graphs.graph import Graph
 from clgraph.data.graphs.networkx_graphs import Weight
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
-from clgraph.engine.result import Result
+from clgraph.engine.result import VertexResult
 from clgraph.errors import ConvergenceWarning
 from clgraph.runtime.driver.timing import RunInfo
 from clgraph.runtime.session import SessionLike
@@ -47,7 +47,7 @@ class _PageRank(NamedTuple):
     change: float
 
 
-class PageRank(Result, _PageRank):
+class PageRank(VertexResult, _PageRank):
     """Result of :func:`pagerank`; unpacks as ``ranks, n_iterations, change``.
 
     Attributes
@@ -65,6 +65,7 @@ class PageRank(Result, _PageRank):
 
     graph: Graph
     info: RunInfo
+    _VALUES = "ranks", "rank"
 
 
 class Options(TypedDict, total=False):

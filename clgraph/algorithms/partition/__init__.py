@@ -43,8 +43,9 @@ from numpy.typing import NDArray
 from clgraph.algorithms.partition.problem import PartitionProblem, as_problem, whole_of
 from clgraph.algorithms.partition.strategies import STRATEGIES, contenders
 from clgraph.arguments import Seed
+from clgraph.data.graphs.graph import Graph
 from clgraph.engine.algorithm import Algorithm
-from clgraph.engine.result import Result
+from clgraph.engine.result import VertexResult
 from clgraph.runtime.driver.timing import RunInfo
 from clgraph.runtime.session import SessionLike
 
@@ -54,7 +55,7 @@ class _Partition(NamedTuple):
     parts: NDArray[np.int32]
 
 
-class Partition(Result, _Partition):
+class Partition(VertexResult, _Partition):
     """Result of :func:`partition`; unpacks as ``edge_cut, parts``.
 
     Attributes
@@ -70,6 +71,8 @@ class Partition(Result, _Partition):
         For each level, the finest first: the number of ``vertices`` and ``edges``; ``coarsening_seconds``, the time to
         make the next level; and if the host knows them, the ``cut`` after refinement, its ``turns`` and its
         ``refinement_seconds``.
+    graph : Graph
+        The input. A pickle keeps only its vertices and their ids.
     info : RunInfo
         What ran, where, and how long it took. ``info.details`` has the seconds of each phase.
     """
@@ -77,7 +80,9 @@ class Partition(Result, _Partition):
     part_weights: NDArray[np.int64]
     imbalance: float
     levels: list[dict[str, Any]]
+    graph: Graph
     info: RunInfo
+    _VALUES = "parts", "part"
 
 
 class Options(TypedDict, total=False):
@@ -224,7 +229,7 @@ def _answer(problem: PartitionProblem, plan: Any) -> Partition:
         weights[apart.others], weights[apart.parts] = of_others, problem.vertex_weights[apart.vertices]
     result = Partition(edge_cut, parts)
     result.part_weights, result.imbalance = weights, _imbalance(problem, weights)
-    result.levels = plan.levels
+    result.levels, result.graph = plan.levels, problem.graph
     return result
 
 

@@ -53,13 +53,12 @@ from numpy.typing import DTypeLike, NDArray
 from clgraph.algorithms.sssp.plan import PathsPlan
 from clgraph.algorithms.sssp.problem import as_problem
 from clgraph.algorithms.sssp.strategies import STRATEGIES, contenders
-from clgraph.algorithms.traversal.problem import SearchProblem, nearest_sources, path_to
+from clgraph.algorithms.traversal.problem import SearchProblem
+from clgraph.algorithms.traversal.result import SearchResult
 from clgraph.data.graphs.graph import Graph
 from clgraph.data.graphs.networkx_graphs import Weight
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
-from clgraph.engine.result import Result
-from clgraph.errors import InputError
 from clgraph.runtime.driver.timing import RunInfo
 from clgraph.runtime.session import SessionLike
 
@@ -69,7 +68,7 @@ class _ShortestPaths(NamedTuple):
     predecessors: NDArray[np.int32] | None
 
 
-class ShortestPaths(Result, _ShortestPaths):
+class ShortestPaths(SearchResult, _ShortestPaths):
     """Result of :func:`sssp`; unpacks as ``distances, predecessors``.
 
     Attributes
@@ -94,31 +93,6 @@ class ShortestPaths(Result, _ShortestPaths):
     graph: Graph
     sources: NDArray[np.int32]
     info: RunInfo
-
-    def path_to(self, vertex: Any) -> list[Any]:
-        """Return the ids on a shortest path from a source to *vertex*; an empty list if it is unreached.
-
-        Raises
-        ------
-        InputError
-            Predecessors were not asked for.
-        """
-        if self.predecessors is None:
-            raise InputError("a path needs predecessors: call sssp with predecessors=True")
-        return path_to(self.graph, self.predecessors, self.sources, vertex)
-
-    def nearest_sources(self) -> NDArray[np.int32]:
-        """Return, for each vertex of the graph, the number of the nearest source vertex as int32;
-        -9999 for unreached vertices.
-
-        Raises
-        ------
-        InputError
-            Predecessors were not asked for.
-        """
-        if self.predecessors is None:
-            raise InputError("the nearest sources need predecessors: call sssp with predecessors=True")
-        return nearest_sources(self.predecessors, self.sources)
 
 
 class Options(TypedDict, total=False):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from clgraph.arguments import check_length, checked_array, is_array
 from clgraph.data.graphs.graph import Graph
-from clgraph.data.graphs.lookup import find_vertex, vertex_ids, vertex_number
+from clgraph.data.graphs.lookup import find_vertex, vertex_number
 from clgraph.data.graphs.stats import GraphStats
 from clgraph.data.graphs.wrapped import is_unread
 from clgraph.device.facts import DeviceFacts
@@ -237,28 +237,3 @@ def source_numbers(graph: Graph, source: Any) -> NDArray[np.int32]:
     if not source:
         raise InputError("no source is given")
     return np.array([vertex_number(graph, one, "source") for one in source], np.int32)
-
-
-def path_to(graph: Graph, predecessors: NDArray[np.int32], sources: NDArray[np.int32], vertex: Any) -> list[Any]:
-    """Return the vertex ids on the path from a source to *vertex* along *predecessors*;
-    an empty list if there is no path.
-    """
-    path = [vertex_number(graph, vertex)]
-    while (before := int(predecessors[path[-1]])) >= 0:
-        path.append(before)
-    return vertex_ids(graph, path[::-1]) if path[-1] in sources else []
-
-
-def nearest_sources(predecessors: NDArray[np.int32], sources: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return, for each vertex, the source at which its path begins, as int32; -9999 for unreached vertices.
-
-    This is pointer jumping: each round doubles the length of the path that every vertex has followed back.
-    """
-    first = predecessors.copy()
-    first[sources] = sources
-    reached = np.flatnonzero(first >= 0)
-    while True:
-        before = first[first[reached]]
-        if np.array_equal(before, first[reached]):
-            return first
-        first[reached] = before

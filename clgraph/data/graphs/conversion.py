@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from scipy.sparse import issparse
 
-from clgraph.arguments import shown
+from clgraph.arguments import is_array, shown
 from clgraph.data.graphs.graph import Graph
 from clgraph.data.graphs.networkx_graphs import Weight, is_networkx
+from clgraph.data.graphs.tables import is_table
 from clgraph.errors import InputError
 
 
@@ -38,7 +42,41 @@ def as_graph(source: Any, *, weight: Weight = None) -> Graph:
     if hasattr(type(source), "dual_graph"):  # a mesh
         dual: Graph = source.dual_graph()
         return dual
-    raise InputError(
-        f"{type(source).__module__}.{type(source).__qualname__} is not a graph; "
-        "accepted: clgraph.Graph, clgraph.DeviceGraph, a scipy sparse array, a networkx graph, clgraph.TriangleMesh"
-    )
+    hint = _hint(source) or f"accepted: {_ACCEPTED}"
+    raise InputError(f"{type(source).__module__}.{type(source).__qualname__} is not a graph; {hint}")
+
+
+_ACCEPTED = "clgraph.Graph, clgraph.DeviceGraph, a scipy sparse array, a networkx graph, clgraph.TriangleMesh"
+
+
+def _hint(source: Any) -> str | None:
+    """Return which call makes a graph of *source*, or ``None`` if none is known."""
+    if isinstance(source, str | os.PathLike):
+        return "clgraph.read(path) reads one from a file"
+    for attribute, hint in _ATTRIBUTES.items():
+        if hasattr(source, attribute):
+            return hint
+    if is_table(source):
+        return "Graph.from_pandas(table, 'source', 'target', weight='weight') makes one of its columns"
+    if isinstance(source, Mapping):
+        return "Graph.from_dict(adjacency) makes one of lists of neighbours"
+    if is_array(source) and not isinstance(source, list | tuple):
+        return _array_hint(np.shape(source))
+    return "Graph.from_edge_array(edges) makes one of pairs" if isinstance(source, list | tuple) else None
+
+
+_ATTRIBUTES = {  # an attribute by which a class of another package is known
+    "get_edgelist": "Graph.from_igraph(graph, weight=None) makes one",
+    "edge_index": "Graph.from_edge_index(data.edge_index, n=data.num_nodes) makes one",
+    "obsp": "pass its matrix, obsp['connectivities']",
+    "edges_unique": "Graph.from_edge_array(mesh.edges_unique, mesh.edges_unique_length) makes one",
+    "sparse": "pass its matrix, .sparse",
+}
+
+
+def _array_hint(shape: tuple[int, ...]) -> str | None:
+    if len(shape) == 2 and shape[0] == shape[1] != 2:
+        return "Graph.from_dense(matrix) makes one"
+    if len(shape) == 2 and 2 in shape:
+        return "Graph.from_edge_index(pairs) makes one" if shape[0] == 2 else "Graph.from_edge_array(pairs) makes one"
+    return None

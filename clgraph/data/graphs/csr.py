@@ -1,24 +1,21 @@
-"""Functions on CSR arrays and vertex ids: checks of the user's arrays, merging of duplicates, symmetry."""
+"""Functions on CSR arrays: checks of the user's arrays, merging of duplicates, symmetry."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from clgraph.arguments import check_length, checked_array, checked_count, is_array, refusing, shown
-from clgraph.errors import GraphError, InputError
+from clgraph.arguments import checked_array, checked_count
+from clgraph.errors import GraphError
 
 Duplicates: TypeAlias = Literal["keep", "min", "max", "sum", "first", "error"]
 MAX_VERTICES = 2**31 - 1
 _INT64 = np.iinfo(np.int64)
-_OBJECTS = "OT"  # Kinds of numpy dtypes of arrays of Python objects (O) and of strings of any length (T).
-# An id of a vertex that has one of the methods in _WRAPPERS is a tensor or an Arrow scalar.
-_WRAPPERS = ("__array__", "__dlpack__", "as_py")
+_NAMES = dict.fromkeys(("src", "dst"), ", or any ids with ids='auto'")  # hints for arguments of Graph.from_edges
 REDUCTIONS: dict[str, Callable[..., NDArray[Any]]] = {
     "min": np.minimum.reduceat,
     "max": np.maximum.reduceat,
@@ -170,7 +167,9 @@ def as_integers(name: str, values: ArrayLike) -> NDArray[Any]:
         numbers = [checked_count(f"{name}[{i}]", value, most, least) for i, value in enumerate(array.tolist())]
         return np.array(numbers, np.int64)
     if array.dtype.kind not in "iu":
-        raise GraphError(f"{name} holds {array.dtype} values such as {array[0]!r}; needed: integers")
+        raise GraphError(
+            f"{name} holds {array.dtype} values such as {array[0]!r}; needed: integers{_NAMES.get(name, '')}"
+        )
     if array.dtype.kind == "u":
         if array.max() > _INT64.max:
             raise GraphError(f"{name}[{int(array.argmax())}] = {array.max()}; allowed: at most {_INT64.max}")
@@ -215,85 +214,3 @@ def owned(array: NDArray[Any], given: object) -> NDArray[Any]:
     """Return *array*, which was made from the user's *given*, or a copy if the two may share memory."""
     apart = isinstance(given, np.ndarray) and not np.may_share_memory(array, given)
     return array if apart or isinstance(given, list | tuple) else array.copy()
-
-
-def as_ids(name: str, values: Any) -> NDArray[Any]:
-    """Return the vertex ids in *values* as a one-dimensional array.
-
-    An array is returned as it is, unless its elements are objects. Otherwise the result is an array of integers, of
-    strings or of hashable objects.
-    """
-    allowed = "a one-dimensional array or list of ids that can be hashed"
-    if isinstance(values, str | bytes) or not (isinstance(values, Sequence) or is_array(values)):
-        raise InputError(f"{name} = {shown(values)}; allowed: {allowed}")
-    if is_array(values):
-        given = checked_array(name, values)
-        if given.ndim != 1:
-            raise InputError(f"{name} has shape {given.shape}; needed: one dimension")
-        if given.dtype.kind not in _OBJECTS:
-            return given
-        values = given.tolist()
-    with refusing(name, values, allowed):
-        check_length(name, values)
-        ids = list(values)
-        kinds = {*map(type, ids)}
-        # An array of strings is no exact copy of strings that end with "\0", because numpy drops a "\0" at the end.
-        if kinds == {int} or (kinds == {str} and not any(i.endswith("\0") for i in ids)):
-            with contextlib.suppress(OverflowError):
-                plain = np.array(ids)
-                # numpy converts integers to floats if a list has both negative integers and integers above 2**63.
-                if plain.dtype.kind != "f":
-                    return plain
-        if wrappers := {k for k in kinds if not issubclass(k, np.generic) and any(hasattr(k, m) for m in _WRAPPERS)}:
-            at = next(i for i, value in enumerate(ids) if type(value) in wrappers)
-            raise InputError(f"{name}[{at}] = {shown(ids[at])}, which holds an id; pass the ids as one array")
-        array = np.empty(len(ids), object)
-        for i, value in enumerate(ids):
-            hash(value)
-            array[i] = value
-        return array if ids else np.zeros(0, np.int64)
-
-
-def check_present(name: str, ids: NDArray[Any]) -> None:
-    """Raise an error if a vertex id is missing (None, NaN, NaT, pandas' NA), because missing ids name no vertex."""
-    kind = ids.dtype.kind
-    if kind in "fc":
-        missing = np.isnan(ids)
-    elif kind in "mM":
-        missing = np.isnat(ids)
-    elif kind == "O":
-        missing = np.fromiter(map(_is_missing, ids.tolist()), bool, ids.size)
-    else:
-        return
-    if missing.any():
-        at = int(missing.argmax())
-        raise GraphError(f"{name}[{at}] = {shown(ids.tolist()[at])} is missing; drop this row, or give it an id")
-
-
-def _is_missing(value: Any) -> bool:
-    """Return whether an id is missing: None, or like NaN not equal to itself."""
-    if value is None:
-        return True
-    try:
-        return bool(value != value)
-    except TypeError:  # A comparison with pandas' NA is neither true nor false, and raises this error.
-        return True
-
-
-def number_ids(source: NDArray[Any], target: NDArray[Any], ids: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return the ends of edges as vertex numbers instead of ids, and the id of each vertex."""
-    kinds = {ends.dtype.kind for ends in (source, target) if ends.size}
-    both = np.concatenate([source, target], dtype=object if len(kinds) > 1 else None)
-    auto = isinstance(ids, str) and ids == "auto"
-    if auto and both.dtype.kind != "O":
-        names, numbers = np.unique(both, return_inverse=True)
-        return numbers[: source.size], numbers[source.size :], names
-    names = as_ids("ids", list(dict.fromkeys(both.tolist())) if auto else ids)
-    number = {name: i for i, name in enumerate(names.tolist())}
-    if len(number) != names.size:
-        raise GraphError("ids must be distinct")
-    try:
-        numbers = np.fromiter((number[i] for i in both.tolist()), np.int32, both.size)
-    except KeyError as error:
-        raise GraphError(f"id {shown(error.args[0])} is not in ids") from None
-    return numbers[: source.size], numbers[source.size :], names

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clgraph.arguments import checked_flag
-from clgraph.data.graphs.csr import as_ids, as_integers, as_weights, asymmetric_entry, check_arrays, offset_dtype, owned
+from clgraph.data.graphs.csr import as_integers, as_weights, asymmetric_entry, check_arrays, offset_dtype, owned
 from clgraph.data.graphs.entries import row_order
 from clgraph.data.graphs.stats import GraphStats, graph_stats, guessed_stats, has_thin_rows, sampled_locality
+from clgraph.data.graphs.vertex_ids import as_ids
 from clgraph.errors import GraphError, InputError
 
 MAX_KERNEL_VERTICES = 2**31 - 2**12  # One work-item per vertex, rounded up to whole work-groups, must fit int32.
-# Checks and statistics of a graph of less than 2^14 vertices and entries are faster on the host than on a device.
-SMALL_ITEMS = 1 << 14
+SMALL_ITEMS = 1 << 14  # Graphs of fewer vertices and entries are checked and measured faster on the host.
 _FEW_WEIGHTS = 64  # Number of edge weights that are sampled to estimate light_share and least_share.
 # In graphs of less than 2^19 vertices and entries, sampling the locality takes longer than a search gains from it.
 UNLOOKED = 1 << 19

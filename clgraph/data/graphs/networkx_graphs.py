@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.arguments import refusing, shown
-from clgraph.data.graphs.csr import as_ids, as_weights, check_range
+from clgraph.data.graphs.csr import as_weights, check_range
 from clgraph.data.graphs.csr_graph import CSRGraph
 from clgraph.data.graphs.pairs import pack
+from clgraph.data.graphs.vertex_ids import as_ids
 from clgraph.errors import GraphError, GraphWarning, InputError
 
 if TYPE_CHECKING:

@@ -120,6 +120,24 @@ class Ratings(RatingsArrays):
             rows, columns = as_integers("users", users), as_integers("items", items)
         n_users, n_items = length_of("users", n_users, rows), length_of("items", n_items, columns)
         rows, columns, data = checked_triples(rows, columns, values, n_users, n_items)
+        made = cls._of_numbers(rows, columns, data, (n_users, n_items), (user_ids, item_ids), duplicates)
+        if copy:
+            arrays = zip((made.users, made.items, made.values), (users, items, values), strict=True)
+            made = made._with_arrays(*(owned(array, given) for array, given in arrays))
+        return made
+
+    @classmethod
+    def _of_numbers(
+        cls,
+        rows: NDArray[np.int32],
+        columns: NDArray[np.int32],
+        data: NDArray[np.float32],
+        shape: tuple[int, int],
+        ids: tuple[NDArray[Any] | None, NDArray[Any] | None],
+        duplicates: DuplicateRatings,
+    ) -> Ratings:
+        """Return the matrix of checked ratings in any order, whose rows and columns have these *ids*."""
+        (n_users, n_items), (user_ids, item_ids) = shape, ids
         if first_unsorted(rows, columns, repeats=True):
             # sorted_csr() makes square matrices, so the smaller side is extended by empty rows or columns.
             offsets, columns, data = sorted_csr(max(n_users, n_items), [(rows, columns, data)])
@@ -135,8 +153,6 @@ class Ratings(RatingsArrays):
                     f"{', '.join(map(repr, DUPLICATES[1:]))}"
                 )
             rows, columns, data = merge_repeats(rows, columns, data, duplicates)
-        if copy:
-            rows, columns, data = owned(rows, users), owned(columns, items), owned(data, values)
         return cls._trusted(rows, columns, data, n_users, n_items, user_ids, item_ids)
 
     @classmethod
@@ -238,8 +254,11 @@ class Ratings(RatingsArrays):
         return ((self._selected(fold != k), self._selected(fold == k)) for k in range(n_folds))
 
     def _selected(self, which: NDArray[np.bool_]) -> Ratings:
-        chosen = self.users[which], self.items[which], self.values[which]
-        return Ratings._trusted(*chosen, self.n_users, self.n_items, self.user_ids, self.item_ids)
+        return self._with_arrays(self.users[which], self.items[which], self.values[which])
+
+    def _with_arrays(self, users: NDArray[Any], items: NDArray[Any], values: NDArray[Any]) -> Ratings:
+        """Return a matrix of this size and with these ids, of other users, items and values."""
+        return Ratings._trusted(users, items, values, self.n_users, self.n_items, self.user_ids, self.item_ids)
 
 
 def as_ratings(source: Any) -> Ratings:

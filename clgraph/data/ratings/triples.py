@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clgraph.arguments import checked_array, checked_count, refusing, shown
-from clgraph.data.graphs.csr import MAX_VERTICES, as_ids, as_integers, check_present, number_ids
+from clgraph.data.graphs.csr import MAX_VERTICES, as_integers
+from clgraph.data.graphs.vertex_ids import as_ids, check_present, number_ids
 from clgraph.data.ratings.stats import chunks
 from clgraph.errors import InputError
 

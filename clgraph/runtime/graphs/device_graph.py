@@ -69,24 +69,27 @@ class DeviceGraph(DeviceRows):
     def from_arrays(
         cls,
         session: Session,
-        row_offsets: DeviceArray,
-        column_indices: DeviceArray,
-        edge_weights: DeviceArray | None = None,
-        vertex_weights: DeviceArray | None = None,
+        row_offsets: Any,
+        column_indices: Any,
+        edge_weights: Any = None,
+        vertex_weights: Any = None,
         *,
         directed: bool,
         n_vertices: int | DeviceArray | None = None,
     ) -> DeviceGraph:
         """Make a graph from arrays on the device, without copying them. A kernel checks the values of the arrays.
 
+        The arrays are DeviceArrays of *session*, or contiguous ``pyopencl.array.Array`` of its OpenCL context, as a
+        session of the user's queue has it: ``Session(queue)``.
+
         Parameters
         ----------
         session : Session
-        row_offsets : DeviceArray, int32 or int64
+        row_offsets : DeviceArray or pyopencl array, int32 or int64
             The offset after the last row is the number of entries.
-        column_indices : DeviceArray, int32
+        column_indices : DeviceArray or pyopencl array, int32
             It may be longer than the number of entries, and so may *edge_weights*.
-        edge_weights, vertex_weights : DeviceArray, int32, int64, float32 or float64, optional
+        edge_weights, vertex_weights : DeviceArray or pyopencl array, int32, int64, float32 or float64, optional
         directed : bool
             ``False`` means that each entry (u, v) has its reverse (v, u) with the same weight; this is not checked.
         n_vertices : int or DeviceArray, optional
@@ -97,16 +100,17 @@ class DeviceGraph(DeviceRows):
         GraphError
             The arrays do not describe a graph; the message names value, position and limit.
         InputError
-            An argument is not an array on a device, or is an array of another session.
+            An argument is not an array on a device, or is an array of another session or context.
         """
-        n = checked_rows(session, row_offsets, column_indices, edge_weights, vertex_weights, n_vertices)
-        m, found = CsrCheck(session, n, row_offsets, column_indices, edge_weights, wants_symmetry=False).run().read()
+        rows = checked_rows(session, row_offsets, column_indices, edge_weights, vertex_weights, n_vertices)
+        n, offsets, columns, of_edges, of_vertices = rows
+        m, found = CsrCheck(session, n, offsets, columns, of_edges, wants_symmetry=False).run().read()
         return cls(
             session,
-            row_offsets.view(0, n + 1),
-            column_indices.view(0, m),
-            None if edge_weights is None else edge_weights.view(0, m),
-            None if vertex_weights is None else vertex_weights.view(0, n),
+            offsets.view(0, n + 1),
+            columns.view(0, m),
+            None if of_edges is None else of_edges.view(0, m),
+            None if of_vertices is None else of_vertices.view(0, n),
             checked_flag("directed", directed),
             found.has_sorted_rows,
         )

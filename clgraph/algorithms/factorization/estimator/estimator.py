@@ -62,6 +62,8 @@ class SGDMatrixFactorization(SavedFactorization):
     init_scale : float
         Factors start from a normal distribution of standard deviation ``init_scale / sqrt(n_factors)``, biases at 0.
         Users and items without ratings keep their initial factors.
+    clip : bool
+        Cut predictions off at the least and the greatest rating of the fit.
     tol : float, optional
         Stop after an epoch that lowers the error (RMSE) on *eval_set* by less than this. Without *eval_set*
         the error on the training ratings counts.
@@ -85,6 +87,8 @@ class SGDMatrixFactorization(SavedFactorization):
         ``None`` without *biases*.
     mean_ : float
         Mean of the training ratings of the first fit.
+    rating_range_ : tuple of float
+        The least and the greatest rating of all fits.
     history_ : list of Epoch
         Learning rate, errors and speed of each epoch.
     loss_curve_, eval_curve_ : list of float
@@ -144,6 +148,7 @@ class SGDMatrixFactorization(SavedFactorization):
         biases: bool = False,
         storage: Storage = "float32",
         init_scale: float = 0.2,
+        clip: bool = False,
         tol: float | None = None,
         random_state: Any = None,
         session: SessionLike = None,
@@ -161,6 +166,7 @@ class SGDMatrixFactorization(SavedFactorization):
         self.biases = biases
         self.storage = storage
         self.init_scale = init_scale
+        self.clip = clip
         self.tol = tol
         self.random_state = random_state
         self.session = session
@@ -280,9 +286,9 @@ class SGDMatrixFactorization(SavedFactorization):
             )  # fmt: skip
         except KeyboardInterrupt:
             if len(engine.epochs) > len(history):
-                self._keep(engine, known)
+                self._keep(engine, known, ratings, continued=mean is not None)
             raise
-        self._keep(engine, known)
+        self._keep(engine, known, ratings, continued=mean is not None)
         return self
 
     def _engine(self, ratings: Ratings, **options: Any) -> Training:
@@ -292,9 +298,3 @@ class SGDMatrixFactorization(SavedFactorization):
         if self.session is not None:
             raise InputError("session= and devices= are both given; devices= names all that take part")
         return TeamFactorization(self.devices, ratings, **options)
-
-    def _keep(self, engine: Training, known: Ratings) -> None:
-        found = {f"{name}_": array for name, array in engine.model.get()._asdict().items()}
-        found |= {"mean_": engine.model.mean, "_known": known, "history_": engine.epochs, "n_iter_": len(engine.epochs)}
-        # All attributes of the fitted estimator are set at once, so that Ctrl-C cannot leave half of them.
-        self.__dict__.update(found, strategy_=engine.strategy, info_=engine.info())

@@ -1,4 +1,4 @@
-"""Methods of a fitted factorisation: predict, transform (fold users in), score and recommend."""
+"""Methods of a fitted factorisation: predict, transform (fold users in) and score."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from clgraph.algorithms.factorization.estimator.scikit_learn import (
 )
 from clgraph.algorithms.factorization.factors import Factors
 from clgraph.algorithms.factorization.host_model import fold_in, item_means, predict_pairs
-from clgraph.algorithms.factorization.training.epochs import UnseenPairs
-from clgraph.arguments import checked_count, checked_flag, refusing
+from clgraph.algorithms.factorization.training.epochs import Training, UnseenPairs
+from clgraph.arguments import checked_flag, refusing
 from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import InputError
 
@@ -87,9 +87,9 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             )
         rows, biases = self._fold_in(users)
         predictions = rows @ self._factors().item_factors.T + biases[:, None]
-        return (predictions + item_means(self._factors(), self.mean_)).astype(np.float32)
+        return self._clipped((predictions + item_means(self._factors(), self.mean_)).astype(np.float32))
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the coefficient of determination R² of the predictions of :meth:`predict` for *X* and *y*.
 
         1 is perfect; always predicting the mean gives 0. The users of a matrix are folded in from the same ratings that
@@ -100,55 +100,44 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         ----------
         X, y
             In the form of the fit.
+        sample_weight : array, shape (n_ratings,), optional
+            The weight of each rating in the score, in the order of the pairs or of the ratings of a matrix's users.
         """
         check_is_fitted(self)
         if self._fitted_on_pairs and not isinstance(X, Ratings):
             if y is None:
                 raise InputError("score(X) of pairs needs their ratings: score(X, y)")
-            return float(r2_score(y, self.predict(X)))
+            return float(r2_score(y, self.predict(X), sample_weight=sample_weight))
         if isinstance(X, Ratings):
             ratings = self._numbered(X)
-            return float(r2_score(ratings.values, self._of_pairs(ratings.users, ratings.items)))
+            predicted = self._of_pairs(ratings.users, ratings.items)
+            return float(r2_score(ratings.values, predicted, sample_weight=sample_weight))
         ratings = self._ratings(X, reset=False)
         rows, biases = (array.astype(np.float32) for array in self._fold_in(ratings))
         folded = self._factors()._replace(user_factors=rows, user_biases=biases)
-        return float(r2_score(ratings.values, predict_pairs(folded, self.mean_, ratings.users, ratings.items)))
-
-    def recommend(
-        self, user: Any, N: int = 10, filter_already_liked_items: bool = True
-    ) -> tuple[NDArray[Any], NDArray[np.float32]]:
-        """Return the items with the highest predicted ratings by *user*.
-
-        Parameters
-        ----------
-        user : id
-        N : int
-            Greatest number of items to return.
-        filter_already_liked_items : bool
-            Leave out items that the user has rated in a fit.
-
-        Returns
-        -------
-        ids : array, shape (N,)
-            Item ids, or column numbers, the best first. Ties are in the order of item numbers.
-        scores : float32 array, shape (N,)
-            The predicted ratings.
-        """
-        check_is_fitted(self)
-        count, known = checked_count("N", N, 2**31 - 1), self._known
-        leave_out = checked_flag("filter_already_liked_items", filter_already_liked_items)
-        number = known.user_index([user])
-        scores = self._of_pairs(np.broadcast_to(number, known.n_items), np.arange(known.n_items, dtype=np.int32))
-        keep = np.ones(known.n_items, bool)
-        if leave_out:
-            start, stop = known.user_offsets[number[0] : number[0] + 2]
-            keep[known.items[start:stop]] = False
-        items = np.flatnonzero(keep)
-        best = items[np.argsort(-scores[items], kind="stable")[:count]]
-        return best if known.item_ids is None else known.item_ids[best], scores[best]
+        predicted = self._clipped(predict_pairs(folded, self.mean_, ratings.users, ratings.items))
+        return float(r2_score(ratings.values, predicted, sample_weight=sample_weight))
 
     def _of_pairs(self, users: NDArray[np.int32], items: NDArray[np.int32]) -> NDArray[np.float32]:
-        return predict_pairs(self._factors(), self.mean_, users, items)
+        return self._clipped(predict_pairs(self._factors(), self.mean_, users, items))
+
+    def _clipped(self, predictions: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return *predictions*, with ``clip=True`` cut off at the least and the greatest rating of the fit."""
+        if not checked_flag("clip", self.clip) or self.rating_range_ is None:
+            return predictions
+        least, most = self.rating_range_
+        clipped: NDArray[np.float32] = np.clip(predictions, np.float32(least), np.float32(most))
+        return clipped
+
+    def _keep(self, engine: Training, known: Ratings, ratings: Ratings, *, continued: bool) -> None:
+        """Keep the result of a training on *ratings*, all at once, for Ctrl-C."""
+        ends = [float(ratings.values.min()), float(ratings.values.max())]
+        if continued and self.rating_range_ is not None:
+            ends += self.rating_range_
+        found = {f"{name}_": array for name, array in engine.model.get()._asdict().items()}
+        found |= {"mean_": engine.model.mean, "_known": known, "history_": engine.epochs, "n_iter_": len(engine.epochs)}
+        found |= {"rating_range_": (min(ends), max(ends)), "strategy_": engine.strategy, "info_": engine.info()}
+        self.__dict__.update(found)
 
     def _pair_numbers(self, X: Any) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return the user and item numbers of the pairs *X*, with -1 for

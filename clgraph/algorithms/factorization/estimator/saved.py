@@ -9,8 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from clgraph.algorithms.factorization.estimator.fitted import FittedFactorization
 from clgraph.algorithms.factorization.estimator.model_file import check_factors, check_model, read_model, write_model
+from clgraph.algorithms.factorization.estimator.recommending import RecommendingFactorization
 from clgraph.algorithms.factorization.estimator.scikit_learn import BaseEstimator, check_is_fitted
 from clgraph.algorithms.factorization.factors import Factors
 from clgraph.algorithms.factorization.strategies import STRATEGIES
@@ -23,8 +23,8 @@ from clgraph.runtime.session import SessionLike
 _PLACES = ("session", "devices", "client")
 
 
-class SavedFactorization(FittedFactorization):
-    """The methods of :class:`clgraph.SGDMatrixFactorization` that copy, save and load the estimator."""
+class SavedFactorization(RecommendingFactorization):
+    """The methods of :class:`clgraph.SGDMatrixFactorization` that copy, save and load it."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to the file *path* atomically. :meth:`load` reads it.
@@ -44,7 +44,7 @@ class SavedFactorization(FittedFactorization):
             parameters["random_state"] = None
         settings = {
             "parameters": parameters, "mean": self.mean_, "history": self.history_, "strategy": self.strategy_,
-            "pairs": self._fitted_on_pairs,
+            "pairs": self._fitted_on_pairs, "range": self.rating_range_,
         }  # fmt: skip
         known = self._known
         arrays = {name: getattr(self, f"{name}_") for name in Factors._fields}
@@ -74,6 +74,8 @@ class SavedFactorization(FittedFactorization):
             model._known = Ratings(users, items, np.zeros(items.size, np.float32), n_users, n_items, *names)
             model.mean_, model.strategy_ = float(settings["mean"]), str(settings["strategy"])
             model._fitted_on_pairs = bool(settings.get("pairs", False))
+            ends = settings.get("range")
+            model.rating_range_ = None if ends is None else (float(ends[0]), float(ends[1]))
             model.history_ = [Epoch(*map(float, epoch)) for epoch in settings["history"]]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"{path}: a damaged factorisation: {type(error).__name__}: {error}") from error

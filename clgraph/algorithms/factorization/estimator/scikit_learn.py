@@ -6,7 +6,7 @@ from clgraph.errors import MissingExtraError
 
 try:
     from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-    from sklearn.metrics import r2_score
+    from sklearn.metrics import ndcg_score, r2_score
     from sklearn.utils import check_random_state, check_X_y
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as error:
@@ -17,5 +17,5 @@ except ImportError as error:
 
 __all__ = [
     "BaseEstimator", "ClassNamePrefixFeaturesOutMixin", "TransformerMixin", "check_X_y", "check_is_fitted",
-    "check_random_state", "r2_score", "validate_data",
+    "check_random_state", "ndcg_score", "r2_score", "validate_data",
 ]  # fmt: skip
