@@ -29,6 +29,7 @@ DATA = Path(os.environ.get("CLGRAPH_DATA", ROOT.parent / "shared" / "data"))  # 
 DEVICES = os.environ.get("CLGRAPH_TEST_DEVICES", "pocl,intel").split(",")
 MAX_GROUP_TESTS = 40  # in turn on one of many workers: 15 workers waited for the file with the most tests, 900
 FEW_WORKERS = 4  # Up to this many get whole files, since a worker compiles every program that it meets.
+EXECUTED = ("gfx90a", "gfx1100")  # AMD GPUs whose machine code tests/amd runs
 PLATFORMS = {"intel": "intel(r) opencl"}  # PoCL's name of an Intel processor has the word, too
 
 sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
@@ -130,6 +131,8 @@ def session_on(device: str) -> Session:
     from clgraph.errors import NoDeviceError
     from clgraph.runtime.session import Session
 
+    if device in EXECUTED:
+        return executed_session(device)
     try:
         return Session(PLATFORMS.get(device, device))
     except NoDeviceError as error:
@@ -137,6 +140,22 @@ def session_on(device: str) -> Session:
     if os.environ.get("CLGRAPH_REQUIRE_DEVICES"):
         pytest.fail(f"CLGRAPH_REQUIRE_DEVICES is set, and {missing}", pytrace=False)
     pytest.skip(missing)
+
+
+def executed_session(target: str) -> Session:
+    """Return a session on an AMD GPU that ``tests/amd`` stands in for; skip, or fail in CI, without its tools."""
+    require_tool("clang-15")
+    give_up = pytest.fail if os.environ.get("CLGRAPH_REQUIRE_TOOLS") else pytest.skip
+    try:
+        import tinygrad.runtime.autogen.amd  # noqa: F401
+    except ImportError:
+        give_up("the extra amd is not installed: it has the tables of AMD's instructions")
+    from amd.compiled import check_kernels
+    from amd.session import AmdSession
+
+    if not check_kernels.DEVICE_LIBS.is_dir():
+        give_up(f"there is no {check_kernels.DEVICE_LIBS}; rocm-device-libs has it")
+    return AmdSession(target)
 
 
 def two_sessions() -> list[Session]:

@@ -38,6 +38,8 @@ class Kernel:
         Sizes of the block of arguments, of local memory a work-group, and of private memory a work-item.
     registers, properties : int
         The word COMPUTE_PGM_RSRC2 and the kernel code properties of the descriptor.
+    n_vectors : int
+        Vector registers of a wave.
     wave : int
         Lanes of a wave.
     """
@@ -52,6 +54,7 @@ class Kernel:
     registers: int
     properties: int
     wave: int
+    n_vectors: int
 
 
 class CodeObject(NamedTuple):
@@ -92,12 +95,13 @@ def read_code_object(elf: bytes) -> CodeObject:
         function, descriptor = named[fields[".name"]], named[fields[".symbol"]]
         if descriptor.size != _DESCRIPTOR_BYTES:
             raise CodeObjectError(f"{function.name}: a descriptor of {descriptor.size} bytes")
-        registers, properties = struct.unpack_from("<IH", elf, sections[descriptor.section][4] + descriptor.place + 52)
+        place = sections[descriptor.section][4] + descriptor.place
+        first, registers, properties = struct.unpack_from("<IIH", elf, place + 48)
         arguments = (Argument(of[".offset"], of[".size"], of[".value_kind"]) for of in fields[".args"])
         sizes = (".kernarg_segment_size", ".group_segment_fixed_size", ".private_segment_fixed_size")
         kernels[function.name] = Kernel(
             function.name, function.place, function.size, tuple(arguments), *(fields[name] for name in sizes),
-            registers, properties, fields[".wavefront_size"],
+            registers, properties, fields[".wavefront_size"], 8 * ((first & 63) + 1),
         )  # fmt: skip
     places = tuple((symbol.place, symbol.place + symbol.size) for symbol in functions)
     return CodeObject(bytes(code), places, kernels)

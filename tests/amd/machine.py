@@ -14,7 +14,6 @@ from amd.code_object import CodeObject, CodeObjectError, Kernel
 from amd.library import library_of
 from amd.program import load
 
-N_VECTORS = {"gfx90a": 512, "gfx1100": 256}
 LINES = {"gfx90a": (64, 256), "gfx1100": (128, 256)}  # bytes of a line of the first-level cache, and lines: 16 and 32 KiB
 CODE_BASE = 1 << 40  # The address that instructions see as the start of the code; nothing reads memory there.
 STATUS = ("finished", "too many steps", "an address outside of all arrays", "an address outside of local memory",
@@ -117,7 +116,7 @@ class LoadedProgram:
             "report": ctypes.addressof(report), "seed": schedule.seed, "max_steps": schedule.max_steps,
             "n_ins": len(loaded.records), "n_code": len(loaded.places), "n_ranges": len(ranges), "n_groups": n_groups,
             "group_size": group_size, "n_local": kernel.n_local_bytes + n_dynamic_bytes,
-            "n_private": _private_bytes(kernel), "n_vectors": N_VECTORS[self.target],
+            "n_private": _private_bytes(kernel), "n_vectors": kernel.n_vectors,
             "entry": int(loaded.places[kernel.entry // 4]), "resident": schedule.resident,
             "max_turn": schedule.max_turn, "registers": kernel.registers, "properties": kernel.properties,
             "line_bytes": line_bytes, "n_lines": n_lines, "caches": int(schedule.caches),

@@ -131,8 +131,8 @@ static void global_atomic(Wave *w, const Ins *i) {
 }
 
 /* ---- local memory */
-static inline U64 local_address(const Wave *w, const Ins *i, U32 lane, I32 offset) {
-  return (U64)w->v[(size_t)i->addr * WAVE + lane] + (U32)offset;
+static inline U32 local_address(const Wave *w, const Ins *i, U32 lane, I32 offset) {
+  return w->v[(size_t)i->addr * WAVE + lane] + (U32)offset; /* wraps: since gfx9 the register may be negative */
 }
 static void local_atomic(Wave *w, const Ins *i) {
   int wide = i->width == 8;
