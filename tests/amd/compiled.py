@@ -47,7 +47,7 @@ def elf(path: str, defines: Mapping[str, int | str], name: str) -> bytes:
     how = (*check_kernels.arguments_for(target), target.optimisation, "-c", "-Werror=implicit-function-declaration")
     run = check_kernels.run_clang(path, defines, target.facts, (*how, "-o", made))
     if run.returncode:
-        Path(made).unlink()
+        Path(made).unlink(missing_ok=True)
         raise RuntimeError(run.stderr)
     Path(made).replace(kept)
     return kept.read_bytes()

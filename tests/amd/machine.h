@@ -54,6 +54,7 @@ typedef struct {
 typedef struct {
   U8 *local;
   Line *lines[2]; /* vector and scalar cache */
+  Line *shared;   /* RDNA: a second cache, which every other group shares */
   U32 id, n_waves, n_at_barrier, n_ended;
 } Group;
 
@@ -153,12 +154,16 @@ static inline int in_range(Wave *w, U64 address, U32 n) {
 
 static inline U64 line_of(const Wave *w, U64 address) { return address / w->launch->line_bytes; }
 
-/* Fill the line from memory; bytes outside of the array that w->last names stay unread. */
-static inline Line *cached_line(Wave *w, U64 address, int scalar) {
+/* Fill the line, unless it is there; bytes outside of the array that w->last names stay unread. */
+static inline Line *filled_line(Wave *w, Line *lines, U64 address, Line *behind) {
   const Launch *l = w->launch;
-  Line *line = w->group->lines[scalar] + line_of(w, address) % l->n_lines;
+  Line *line = lines + line_of(w, address) % l->n_lines;
   U64 first = line_of(w, address) * l->line_bytes;
   if (line->tag == first) return line;
+  if (behind) {
+    *line = *filled_line(w, behind, address, NULL);
+    return line;
+  }
   line->tag = first;
   U64 from = first < w->last->first ? w->last->first : first;
   U64 to = first + l->line_bytes > w->last->end ? w->last->end : first + l->line_bytes;
@@ -178,14 +183,18 @@ static inline void read_memory(Wave *w, const Ins *i, U64 address, void *to, U32
   }
   for (U32 done = 0; done < n; done += 4) { /* an access of several words may cross two lines */
     U32 part = n - done < 4 ? n - done : 4;
-    const Line *line = cached_line(w, address + done, scalar);
+    const Line *line = 
+        filled_line(w, w->group->lines[scalar], address + done, scalar ? NULL : w->group->shared);
     memcpy((U8 *)to + done, line->bytes + (address + done - line->tag), part);
   }
 }
 
 static inline void update_line(Wave *w, U64 address, const void *from, U32 n) {
-  Line *line = w->group->lines[0] + line_of(w, address) % w->launch->n_lines;
-  if (line->tag == line_of(w, address) * w->launch->line_bytes) memcpy(line->bytes + (address - line->tag), from, n);
+  Line *both[2] = {w->group->lines[0], w->group->shared};
+  for (int k = 0; k < 2 && both[k]; k++) {
+    Line *line = both[k] + line_of(w, address) % w->launch->n_lines;
+    if (line->tag == line_of(w, address) * w->launch->line_bytes) memcpy(line->bytes + (address - line->tag), from, n);
+  }
 }
 
 static inline void write_memory(Wave *w, const Ins *i, U64 address, const void *from, U32 n) {
@@ -199,9 +208,8 @@ static inline void write_memory(Wave *w, const Ins *i, U64 address, const void *
       update_line(w, address + done, (const U8 *)from + done, n - done < 4 ? n - done : 4);
 }
 
-static inline void drop_lines(Wave *w, int scalar) {
-  if (w->launch->caches)
-    for (U32 k = 0; k < w->launch->n_lines; k++) w->group->lines[scalar][k].tag = 0;
+static inline void drop_lines(const Wave *w, Line *lines) {
+  for (U32 k = 0; lines && k < w->launch->n_lines; k++) lines[k].tag = 0;
 }
 
 static inline U8 *local(Wave *w, const Ins *i, U64 address, U32 n) {

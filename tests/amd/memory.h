@@ -194,11 +194,15 @@ static void backward_permute(Wave *w, const Ins *i) {
 /* ---- cache instructions, and those that do nothing here */
 static void invalidate(Wave *w, const Ins *i) {
   (void)i;
-  drop_lines(w, 0);
+  drop_lines(w, w->group->lines[0]);
+}
+static void invalidate_shared(Wave *w, const Ins *i) {
+  (void)i;
+  drop_lines(w, w->group->shared);
 }
 static void invalidate_scalar(Wave *w, const Ins *i) {
   (void)i;
-  drop_lines(w, 1);
+  drop_lines(w, w->group->lines[1]);
 }
 static void nothing(Wave *w, const Ins *i) {
   (void)w;

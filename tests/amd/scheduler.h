@@ -142,7 +142,10 @@ int run_launch(const Launch *l) {
   Report *report = (Report *)l->report;
   Group *groups = calloc(n_slots, sizeof *groups);
   Wave *waves = calloc((size_t)n_slots * n_waves, sizeof *waves);
+  Line *shared[2] = {NULL, NULL};
+  for (int k = 0; k < 2 && RDNA && l->caches; k++) shared[k] = calloc(l->n_lines, sizeof(Line));
   for (U32 g = 0; g < n_slots; g++) {
+    groups[g].shared = shared[g % 2];
     groups[g].n_waves = n_waves;
     groups[g].local = malloc(l->n_local + 16);
     for (int k = 0; k < 2 && l->caches; k++) groups[g].lines[k] = calloc(l->n_lines, sizeof(Line));
@@ -168,6 +171,8 @@ int run_launch(const Launch *l) {
     free(groups[g].lines[0]);
     free(groups[g].lines[1]);
   }
+  free(shared[0]);
+  free(shared[1]);
   free(waves);
   free(groups);
   return (int)report->status;

@@ -117,9 +117,10 @@ HANDLERS = {
     "S_GETPC_B64": "get_pc", "S_SETPC_B64": "set_pc", "S_SWAPPC_B64": "swap_pc",
     "V_READFIRSTLANE_B32": "read_first_lane", "V_READLANE_B32": "read_lane", "V_WRITELANE_B32": "write_lane",
     "V_SWAP_B32": "swap", "DS_BPERMUTE_B32": "backward_permute",
-    "BUFFER_WBINVL1_VOL": "invalidate", "BUFFER_GL0_INV": "invalidate", "S_DCACHE_INV": "invalidate_scalar",
+    "BUFFER_WBINVL1_VOL": "invalidate", "BUFFER_GL0_INV": "invalidate", "BUFFER_GL1_INV": "invalidate_shared",
+    "S_DCACHE_INV": "invalidate_scalar",
     **dict.fromkeys((
-        "BUFFER_GL1_INV", "S_NOP", "S_WAITCNT", "S_WAITCNT_VSCNT", "S_WAITCNT_DEPCTR", "S_CLAUSE", "S_DELAY_ALU",
+        "S_NOP", "S_WAITCNT", "S_WAITCNT_VSCNT", "S_WAITCNT_DEPCTR", "S_CLAUSE", "S_DELAY_ALU",
         "S_SENDMSG", "S_SET_INST_PREFETCH_DISTANCE", "S_SLEEP",
     ), "nothing"),
 }  # fmt: skip

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Execute every kernel's AMD machine code on the CPU, and write which kernels ran on which GPU, and how often.
+
+    tools/execute_amd.py [--targets gfx90a gfx1100] [--seeds 100] [--seconds 60] [--json rows.json] [workload ...]
+
+A workload (``tests/amd/work.py``) runs each strategy of an algorithm, and checks each answer by the definition. Each
+seed interleaves the waves in another way. ``--caches`` gives each work-group a first-level cache that is not coherent.
+The exit status is 1 if an answer was wrong, or a kernel did not end. ``docs/amd.md`` tells what this shows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tools")]
+
+from amd.compiled import TARGETS  # noqa: E402
+from amd.work import WORKLOADS  # noqa: E402
+from tabulate import tabulate  # noqa: E402
+
+
+def kernel_files() -> dict[str, str]:
+    """Return the file of each kernel of the package; kernels that a header defines for several files have the header."""
+    found: dict[str, str] = {}
+    for path in sorted([*(ROOT / "cl").rglob("*.cl"), *(ROOT / "cl").rglob("*.h")]):
+        for name in re.findall(r"\bKERNEL(?:_\w+)?\s*(?:\([^()]*\)\s*)?(\w+)\(", path.read_text(encoding="utf-8")):
+            found.setdefault(name, str(path.relative_to(ROOT / "cl")))
+    return found
+
+
+def run_workload(name: str, target: str, options: argparse.Namespace) -> dict[str, Any]:
+    """Run one workload in a process of its own, and return what it printed last."""
+    command = [sys.executable, str(ROOT / "tests/amd/work.py"), name, target]
+    command += ["--seeds", str(options.seeds), "--seconds", str(options.seconds)]
+    command += ["--caches"] if options.caches else []
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        told: dict[str, Any] = json.loads(run.stdout.strip().splitlines()[-1])
+    except (IndexError, json.JSONDecodeError):
+        return {"failure": run.stderr[-600:] or f"exit status {run.returncode}", "seeds": 0, "launches": {}, "seconds": 0.0}
+    return told
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--targets", nargs="+", choices=sorted(TARGETS), default=sorted(TARGETS, reverse=True))
+    parser.add_argument("--seeds", type=int, default=100, help="schedules of each workload on each GPU")
+    parser.add_argument("--seconds", type=float, default=1e9, help="begin no further seed of a workload after this time")
+    parser.add_argument("--caches", action="store_true", help="give each group a cache that is not coherent")
+    parser.add_argument("--json", type=Path, help="write the result to this file")
+    parser.add_argument("workloads", nargs="*", help=f"some of {', '.join(WORKLOADS)}; by default all")
+    options = parser.parse_args(arguments)
+    kernels: dict[str, dict[str, list[int]]] = defaultdict(dict)
+    runs = []
+    for name in options.workloads or WORKLOADS:
+        for target in options.targets:
+            told = run_workload(name, target, options)
+            seeds, failure = told["seeds"], told["failure"]
+            runs.append({"workload": name, "target": target, "seeds": seeds, "seconds": told["seconds"], "failure": failure})
+            print(f"{name} on {target}: {seeds} seeds, {told['seconds']} s{', ' if failure else ''}{failure}", flush=True)
+            for kernel, count in told["launches"].items():
+                seen = kernels[kernel].setdefault(target, [0, 0])
+                seen[0], seen[1] = seen[0] + seeds, seen[1] + count
+            if options.json:
+                options.json.write_text(json.dumps(_result(runs, kernels, options), indent=1) + "\n", encoding="utf-8")
+    result = _result(runs, kernels, options)
+    rows = [[row["kernel"], row["file"], *(row.get(target, {}).get("launches", "") for target in options.targets)]
+            for row in result["kernels"]]  # fmt: skip
+    print(tabulate(rows, ["kernel", "file", *options.targets]))
+    print(result["summary"])
+    return int(any(run["failure"] for run in runs))
+
+
+def _result(
+    runs: list[dict[str, Any]], kernels: dict[str, dict[str, list[int]]], options: argparse.Namespace
+) -> dict[str, Any]:
+    files = kernel_files()
+    rows = [
+        {"kernel": name, "file": files[name],
+         **{target: {"seeds": seen[0], "launches": seen[1]} for target, seen in kernels[name].items()}}
+        for name in sorted(kernels) if name in files
+    ]  # fmt: skip
+    n_executed = {target: sum(target in row for row in rows) for target in options.targets}
+    command = "tools/execute_amd.py " + " ".join(word for word in sys.argv[1:] if not word.endswith(".json") and word != "--json")
+    return {
+        "command": command.strip(), "date": datetime.date.today().isoformat(), "caches": options.caches,
+        "summary": {"kernels_of_the_package": len(files), "kernels_executed": n_executed},
+        "runs": runs, "kernels": rows, "not_executed": sorted(files.keys() - kernels.keys()),
+    }  # fmt: skip
+
+
+if __name__ == "__main__":
+    sys.exit(main())
