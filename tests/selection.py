@@ -45,6 +45,7 @@ LANES = {
     "compilers": Lane(
         ("test_amd_compile", "test_declarations"), "every kernel compiled for AMD and NVIDIA GPUs and for CPUs"
     ),
+    "amd": Lane(("test_amd",), "AMD machine code of kernels executed on the CPU"),
     "packaging": Lane(
         ("test_packaging", "test_imports", "test_documentation", "test_typing"), "wheels, imports, types, code of pages"
     ),
@@ -54,7 +55,7 @@ LANES = {
         "scripts and kept rows of timings",
     ),
 }
-LONG_TESTS = ("faults", "oclgrind", "widths")  # lanes in which one test takes up to two minutes
+LONG_TESTS = ("faults", "oclgrind", "widths", "amd")  # lanes in which one test takes up to two minutes
 SELECTIONS = ("complete", "all", "quick", "gpu", *LANES)
 _LANE_OF_FILE = {file: name for name, lane in LANES.items() for file in lane.files}
 _AT_WIDTHS = {"run_at_width", "test_all_words_on_wide_sub_groups"}  # the second runs its whole file in a child

@@ -5,8 +5,9 @@
 
 AMD: clang with rocm-device-libs, down to the machine code of gfx906, gfx90a, gfx1030 and gfx1100; the table shows
 registers, local memory and wave size. Scratch memory fails, and a register spill that MOST_SCALAR_SPILLS does not
-allow; on gfx1100 they are only shown, because clang-15 has a first version of its compiler. NVIDIA: clang's NVPTX target for the front end and the inline PTX, and ``ptxas`` where it is on the path; the
-vendor's compiler optimises and allocates registers differently, so nothing is optimised, nor said about them.
+allow. On gfx1100 both are only shown, because clang-15 was the first to compile for it. NVIDIA: clang's NVPTX target
+for the front end and the inline PTX, and ``ptxas`` where it is on the path; the vendor's compiler optimises and
+allocates registers differently, so nothing is optimised, nor said about them.
 
 The definitions come from the same device facts and dialects as on a real device. The exit status is 1 if
 anything does not compile, spills or uses scratch, and 2 if a compiler is missing.

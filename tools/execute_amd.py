@@ -30,7 +30,7 @@ from tabulate import tabulate  # noqa: E402
 
 
 def kernel_files() -> dict[str, str]:
-    """Return the file of each kernel of the package; kernels that a header defines for several files have the header."""
+    """Return the file of each kernel of the package, or the header that defines it for several files."""
     found: dict[str, str] = {}
     for path in sorted([*(ROOT / "cl").rglob("*.cl"), *(ROOT / "cl").rglob("*.h")]):
         for name in re.findall(r"\bKERNEL(?:_\w+)?\s*(?:\([^()]*\)\s*)?(\w+)\(", path.read_text(encoding="utf-8")):
@@ -47,7 +47,12 @@ def run_workload(name: str, target: str, options: argparse.Namespace) -> dict[st
     try:
         told: dict[str, Any] = json.loads(run.stdout.strip().splitlines()[-1])
     except (IndexError, json.JSONDecodeError):
-        return {"failure": run.stderr[-600:] or f"exit status {run.returncode}", "seeds": 0, "launches": {}, "seconds": 0.0}
+        return {
+            "failure": run.stderr[-600:] or f"exit status {run.returncode}",
+            "seeds": 0,
+            "launches": {},
+            "seconds": 0.0,
+        }
     return told
 
 
@@ -55,7 +60,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--targets", nargs="+", choices=sorted(TARGETS), default=sorted(TARGETS, reverse=True))
     parser.add_argument("--seeds", type=int, default=100, help="schedules of each workload on each GPU")
-    parser.add_argument("--seconds", type=float, default=1e9, help="begin no further seed of a workload after this time")
+    parser.add_argument(
+        "--seconds", type=float, default=1e9, help="begin no further seed of a workload after this time"
+    )
     parser.add_argument("--caches", action="store_true", help="give each group a cache that is not coherent")
     parser.add_argument("--json", type=Path, help="write the result to this file")
     parser.add_argument("workloads", nargs="*", help=f"some of {', '.join(WORKLOADS)}; by default all")
@@ -66,8 +73,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for target in options.targets:
             told = run_workload(name, target, options)
             seeds, failure = told["seeds"], told["failure"]
-            runs.append({"workload": name, "target": target, "seeds": seeds, "seconds": told["seconds"], "failure": failure})
-            print(f"{name} on {target}: {seeds} seeds, {told['seconds']} s{', ' if failure else ''}{failure}", flush=True)
+            runs.append(
+                {"workload": name, "target": target, "seeds": seeds, "seconds": told["seconds"], "failure": failure}
+            )
+            print(
+                f"{name} on {target}: {seeds} seeds, {told['seconds']} s{', ' if failure else ''}{failure}", flush=True
+            )
             for kernel, count in told["launches"].items():
                 seen = kernels[kernel].setdefault(target, [0, 0])
                 seen[0], seen[1] = seen[0] + seeds, seen[1] + count
@@ -91,7 +102,9 @@ def _result(
         for name in sorted(kernels) if name in files
     ]  # fmt: skip
     n_executed = {target: sum(target in row for row in rows) for target in options.targets}
-    command = "tools/execute_amd.py " + " ".join(word for word in sys.argv[1:] if not word.endswith(".json") and word != "--json")
+    command = "tools/execute_amd.py " + " ".join(
+        word for word in sys.argv[1:] if not word.endswith(".json") and word != "--json"
+    )
     return {
         "command": command.strip(), "date": datetime.date.today().isoformat(), "caches": options.caches,
         "summary": {"kernels_of_the_package": len(files), "kernels_executed": n_executed},

@@ -21,9 +21,28 @@ LATER = {("MUBUF", 43): "BUFFER_GL0_INV", ("MUBUF", 44): "BUFFER_GL1_INV"}  # of
 _FAMILY = {"gfx90a": "cdna", "gfx1100": "rdna3"}
 _SOURCES = ("src0", "src1", "src2", "ssrc0", "ssrc1", "vsrc1", "srcx0", "srcy0")
 # The order of tries: more specific formats first.
-_FORMATS = (
-    "VOPD VOP3P VOP3SD VOP3_SDST VOP3 DS GLOBAL SCRATCH FLAT MUBUF SMEM SOP1 SOPC SOPP SOPK VOPC VOP1_SDST VOP1 SOP2 VOP2"
-).split()
+_FORMATS = [
+    "VOPD",
+    "VOP3P",
+    "VOP3SD",
+    "VOP3_SDST",
+    "VOP3",
+    "DS",
+    "GLOBAL",
+    "SCRATCH",
+    "FLAT",
+    "MUBUF",
+    "SMEM",
+    "SOP1",
+    "SOPC",
+    "SOPP",
+    "SOPK",
+    "VOPC",
+    "VOP1_SDST",
+    "VOP1",
+    "SOP2",
+    "VOP2",
+]
 
 
 class UnknownInstruction(ValueError):

@@ -26,7 +26,15 @@ _HEADERS = ("machine.h", "arithmetic.h", "memory.h", "scheduler.h")
 _SOURCES = (*_HEADERS, "patterns.py", "written.py", "pseudocode.py", "library.py")
 _DEFINES = {"gfx90a": ("-DWAVE=64", "-DRDNA=0"), "gfx1100": ("-DWAVE=32", "-DRDNA=1")}
 # Contraction would round a product and a sum once where the GPU rounds twice.
-_OPTIONS = ("-O1", "-fPIC", "-shared", "-ffp-contract=off", "-fno-strict-aliasing", "-fwrapv", "-Werror=implicit-function-declaration")
+_OPTIONS = (
+    "-O1",
+    "-fPIC",
+    "-shared",
+    "-ffp-contract=off",
+    "-fno-strict-aliasing",
+    "-fwrapv",
+    "-Werror=implicit-function-declaration",
+)
 
 
 def cache_folder() -> Path:

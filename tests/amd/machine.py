@@ -14,23 +14,26 @@ from amd.code_object import CodeObject, CodeObjectError, Kernel
 from amd.library import library_of
 from amd.program import load
 
-LINES = {"gfx90a": (64, 256), "gfx1100": (128, 256)}  # bytes of a line of the first-level cache, and lines: 16 and 32 KiB
+LINES = {
+    "gfx90a": (64, 256),
+    "gfx1100": (128, 256),
+}  # bytes of a line of the first-level cache, and lines: 16 and 32 KiB
 CODE_BASE = 1 << 40  # The address that instructions see as the start of the code; nothing reads memory there.
 STATUS = ("finished", "too many steps", "an address outside of all arrays", "an address outside of local memory",
           "a jump out of the code", "a deadlock")  # fmt: skip
-_PARTS_64 = "ins places base arguments packet ranges report seed max_steps".split()
+_PARTS_64 = ["ins", "places", "base", "arguments", "packet", "ranges", "report", "seed", "max_steps"]
 _PARTS_32 = (
-    "n_ins n_code n_ranges n_groups group_size n_local n_private n_vectors entry resident max_turn registers "
-    "properties line_bytes n_lines caches"
-).split()
+    "n_ins", "n_code", "n_ranges", "n_groups", "group_size", "n_local", "n_private", "n_vectors", "entry", "resident",
+    "max_turn", "registers", "properties", "line_bytes", "n_lines", "caches",
+)  # fmt: skip
 
 
 class _Launch(ctypes.Structure):
-    _fields_ = [*((name, ctypes.c_uint64) for name in _PARTS_64), *((name, ctypes.c_uint32) for name in _PARTS_32)]  # noqa: RUF012
+    _fields_ = [*((name, ctypes.c_uint64) for name in _PARTS_64), *((name, ctypes.c_uint32) for name in _PARTS_32)]
 
 
 class _Report(ctypes.Structure):
-    _fields_ = [  # noqa: RUF012
+    _fields_ = [
         *((name, ctypes.c_uint64) for name in ("steps", "turns", "address")),
         *((name, ctypes.c_uint32) for name in ("status", "pc", "group", "wave")),
         ("pcs", ctypes.c_uint32 * 64),
@@ -131,8 +134,8 @@ class LoadedProgram:
         entry = self.kernels[name].entry
         places = sorted({pc - entry for pc in report.pcs if pc not in (0, 0xFFFFFFFF)})
         return (
-            f"{name} on {self.target} with seed {seed}: {STATUS[report.status]} after {report.steps:,} instructions, at "
-            f"byte {report.pc - entry:#x} of group {report.group}, wave {report.wave}, address {report.address:#x}; "
+            f"{name} on {self.target} with seed {seed}: {STATUS[report.status]} after {report.steps:,} instructions, "
+            f"at byte {report.pc - entry:#x} of group {report.group}, wave {report.wave}, address {report.address:#x}; "
             f"waves at bytes {', '.join(map(hex, places))}"
         )
 

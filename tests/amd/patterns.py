@@ -119,14 +119,21 @@ def _modified(number: int, body: Body, modifiers: dict[str, int]) -> str:
 def _vector(pattern: Pattern, body: Body) -> str:
     modifiers = dict(pattern.modifiers)
     head = [f"OPERAND({n})" + ("" if bits == 64 else f" (void)high{n};") for n, bits in body.widths.items()]
-    lane = [f"V S{n} = VECTOR({n}, {int(bits == 64)}); {_modified(n, body, modifiers)}" for n, bits in body.widths.items()]
+    lane = [
+        f"V S{n} = VECTOR({n}, {int(bits == 64)}); {_modified(n, body, modifiers)}" for n, bits in body.widths.items()
+    ]
     lane += [f"const int OPSEL = {modifiers.get('opsel', 0)}; (void)OPSEL;"] if "OPSEL" in body.text else []
     if "OPSEL_HI" in body.text:
         high = modifiers.get("opsel_hi", 0) | modifiers.get("opsel_hi2", 0) << 2
-        lane.append(f"const int OPSEL_HI = {high}, NEG = {modifiers.get('neg', 0)}, ABS = {modifiers.get('neg_hi', 0)};")
+        lane.append(
+            f"const int OPSEL_HI = {high}, NEG = {modifiers.get('neg', 0)}, ABS = {modifiers.get('neg_hi', 0)};"
+        )
         lane.append("(void)NEG; (void)ABS;")
     if body.reads_carry:
-        with_register = pattern.format in ("VOP3", "VOP3SD") and pattern.name not in ("V_DIV_FMAS_F32", "V_DIV_FMAS_F64")
+        with_register = pattern.format in ("VOP3", "VOP3SD") and pattern.name not in (
+            "V_DIV_FMAS_F32",
+            "V_DIV_FMAS_F64",
+        )
         head.append(f"const U64 carries = MASK({'operand(w, i, 2, &unused)' if with_register else 'w->s + VCC_'});")
         head.insert(0, "U32 unused; (void)unused;")
         lane.append("const U32 carry_in = carries >> lane & 1;")
@@ -134,7 +141,8 @@ def _vector(pattern: Pattern, body: Body) -> str:
     lane += ["U32 carry = 0;"] if body.writes_carry else []
     head += ["U64 mask = 0;"] if body.writes_mask or body.writes_carry else []
     if body.d_bits:
-        lane.append(f"U32 *to = w->v + (size_t)i->dst * WAVE + lane; V D0 = {{.w = {{to[0], {'to[WAVE]' if body.d_bits == 64 else '0'}}}}};")
+        high = "to[WAVE]" if body.d_bits == 64 else "0"
+        lane.append(f"U32 *to = w->v + (size_t)i->dst * WAVE + lane; V D0 = {{.w = {{to[0], {high}}}}};")
     lane.append(body.text)
     lane += _written(pattern, body, modifiers)
     tail = []
@@ -163,7 +171,7 @@ def _written(pattern: Pattern, body: Body, modifiers: dict[str, int]) -> list[st
         lines.append(_clamped(pattern, body, member))
     if "sdwa" in modifiers and pattern.format != "VOPC" and sdwa & 7 != 6:
         select, unused = sdwa & 7, sdwa >> 3 & 3
-        shift, width = ((8 * select, 8) if select < 4 else (16 * (select - 4), 16))
+        shift, width = (8 * select, 8) if select < 4 else (16 * (select - 4), 16)
         if unused == 1:
             raise UntranslatableError(f"{pattern.name}: sign extension of a part of the destination")
         mask = ((1 << width) - 1) << shift

@@ -155,7 +155,16 @@ def _fill_arithmetic(record: Any, instruction: Instruction, target: str) -> None
         if of in fields:
             wide = widths.get(n, 32) == 64
             packed = name.startswith("V_PK_")
-            _source(record, n, fields[of], fields.get("literal"), wide, is_double and wide, packed, bool(_HALF_SOURCES.search(name)))
+            _source(
+                record,
+                n,
+                fields[of],
+                fields.get("literal"),
+                wide,
+                is_double and wide,
+                packed,
+                bool(_HALF_SOURCES.search(name)),
+            )
     record["dst"] = fields.get("sdst" if form.startswith("SOP") else "vdst", -1)
     record["sdst"] = VCC
     if form == "VOP3SD":

@@ -47,7 +47,13 @@ def translate(pseudocode: str) -> Body:
     writes_mask, writes_carry = "d_bit =" in code, "carry =" in code
     is_float = bool(re.search(r"D0\.f(32|64) [-+]?=", code))
     return Body(
-        _statements(_expressions(code)), widths, 0 if writes_mask else d_bits, reads_carry, writes_carry, writes_mask, is_float
+        _statements(_expressions(code)),
+        widths,
+        0 if writes_mask else d_bits,
+        reads_carry,
+        writes_carry,
+        writes_mask,
+        is_float,
     )
 
 
@@ -67,7 +73,9 @@ def _expressions(code: str) -> str:
     code = re.sub(r"\btmp\.[ui](?:32|64) =", "tmp =", code)
     code = re.sub(r"\btmp\.u32\[([^\]]+)\]", r"BIT(tmp, \1)", code)
     code = re.sub(r"\b(tmp|MaskedValue)\[(\w+)\]", r"BIT(\1, \2)", code)
-    code = re.sub(r"\b(tmp|saveexec|result)\.([ui])(32|64)", lambda m: f"({_TYPES[m[2].upper()][int(m[3])]})({m[1]})", code)
+    code = re.sub(
+        r"\b(tmp|saveexec|result)\.([ui])(32|64)", lambda m: f"({_TYPES[m[2].upper()][int(m[3])]})({m[1]})", code
+    )
     code = re.sub(r"\blaneId\.u32", "lane", code)
     code = re.sub(r"\bSCC\.u(32|64)", r"(U\1)SCC", code)
     return re.sub(r"\bisNAN\(", "isnan(", code).replace("laneId", "lane")

@@ -1,7 +1,8 @@
 """Runs one workload on executed AMD code, under several seeds: ``work.py NAME TARGET --seeds 100 [--caches]``.
 
-A workload runs every strategy of an algorithm on small graphs, and checks each answer by the definition. The last line of the output is JSON: launches and instructions by kernel, and seeds. The
-exit status is 1 after the first seed with a wrong answer, an access out of bounds or a livelock.
+A workload runs every strategy of an algorithm on small graphs, and checks each answer by the definition. The last line
+of the output is JSON: launches and instructions by kernel, and seeds. The exit status is 1 after the first seed with a
+wrong answer, an access out of bounds or a livelock.
 """
 
 from __future__ import annotations
