@@ -128,14 +128,16 @@ HANDLERS = {
 
 _ATOMICS = {
     "ADD_F32": "ADD_F", "ADD_F64": "ADD_F", "ADD": "ADD", "SUB": "SUB", "SMIN": "MIN_I", "SMAX": "MAX_I",
-    "UMIN": "MIN_U", "UMAX": "MAX_U", "MIN_I": "MIN_I", "MAX_I": "MAX_I", "MIN_U": "MIN_U", "MAX_U": "MAX_U", "AND": "AND", "OR": "OR",
+    "UMIN": "MIN_U", "UMAX": "MAX_U", "MIN_I": "MIN_I", "MAX_I": "MAX_I", "MIN_U": "MIN_U", "MAX_U": "MAX_U",
+    "AND": "AND", "OR": "OR",
     "XOR": "XOR", "SWAP": "SWAP", "CMPSWAP": "COMPARE", "CMPST": "COMPARE", "CMPSTORE": "COMPARE", "WRXCHG": "SWAP",
     "STOREXCHG": "SWAP",
 }  # fmt: skip
 _KINDS = ["ADD", "SUB", "MIN_I", "MAX_I", "MIN_U", "MAX_U", "AND", "OR", "XOR", "SWAP", "COMPARE", "ADD_F"]
 _BYTES = {
     "DWORDX2": 8, "DWORDX3": 12, "DWORDX4": 16, "DWORDX8": 32, "DWORDX16": 64, "DWORD": 4, "B32": 4, "B64": 8,
-    "B96": 12, "B128": 16, "B256": 32, "B512": 64, "UBYTE": 1, "SBYTE": 1, "BYTE": 1, "U8": 1, "I8": 1, "B8": 1, "USHORT": 2,
+    "B96": 12, "B128": 16, "B256": 32, "B512": 64, "UBYTE": 1, "SBYTE": 1, "BYTE": 1, "U8": 1, "I8": 1,
+    "B8": 1, "USHORT": 2,
     "SSHORT": 2, "SHORT": 2, "U16": 2, "I16": 2, "B16": 2,
 }  # fmt: skip
 
