@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 LITERAL, SDWA, DPP, NULL = 255, 249, 250, 124
 EARLIER = {  # (format, operation of gfx90a): its name
     ("VOP2", 22): "V_MAC_F32",
+    ("VOP2", 23): "V_MADMK_F32",
+    ("VOP2", 24): "V_MADAK_F32",
     ("VOP3", 278): "V_MAC_F32",
     ("VOP3", 449): "V_MAD_F32",
     ("MUBUF", 63): "BUFFER_WBINVL1_VOL",

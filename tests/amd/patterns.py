@@ -197,6 +197,8 @@ def _dual(pattern: Pattern, target: str) -> str:
     for half, name in enumerate((pattern.name, pattern.name_y)):
         body = body_of("V_" + name.removeprefix("V_DUAL_"), target)
         inner = []
+        if len(body.widths) > 2:
+            raise UntranslatableError(f"{name} with a literal")
         for n in body.widths:
             head.append(f"OPERAND({2 * half + n}) (void)high{2 * half + n};")
             inner.append(f"V S{n} = VECTOR({2 * half + n}, 0);")

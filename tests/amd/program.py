@@ -165,6 +165,8 @@ def _fill_arithmetic(record: Any, instruction: Instruction, target: str) -> None
                 packed,
                 bool(_HALF_SOURCES.search(name)),
             )
+    if re.search("(AK|MK)_F32$", name):  # the literal is the third operand
+        _source(record, 2, LITERAL, fields["literal"], False, False, False, False)
     record["dst"] = fields.get("sdst" if form.startswith("SOP") else "vdst", -1)
     record["sdst"] = VCC
     if form == "VOP3SD":

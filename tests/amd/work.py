@@ -45,6 +45,13 @@ def _graph(seed: int, n: int = 600, n_edges: int = 800, **how: Any) -> Graph:
     return Graph.from_edges(src, dst, rng.integers(1, 9, size=src.size).astype(np.int32), n=n, **how)
 
 
+def _tree(seed: int, n: int = 1500, **how: Any) -> Graph:
+    """Return a random tree of which each edge is stored once, so that no other edge makes up for a lost one."""
+    rng = np.random.default_rng(seed)
+    names, child = rng.permutation(n), np.arange(1, n)
+    return Graph.from_edges(names[child], names[rng.integers(child)], n=n, **{**how, "directed": True})
+
+
 def vocabulary(session: Session) -> None:
     """Run the kernels of the vocabulary tests."""
     grind.WG_SIZE, grind.N = GROUP, 8 * GROUP
@@ -72,8 +79,8 @@ def _every_strategy(
     """Return a workload that solves a random graph by every strategy of *algorithm* that takes the device."""
 
     def run(session: Session) -> None:
-        for directed in directions:
-            graph = _graph(4, directed=directed)
+        graphs = [_graph(4, directed=directed) for directed in directions]
+        for graph in graphs + ([_tree(5)] if True in directions else []):
             for name, strategy in find_algorithm(algorithm).strategies.items():
                 if strategy.unsupported(session.facts) is None and name != "host":
                     how = {"strategy": name, "session": session, "verify": True}
@@ -89,7 +96,7 @@ def meshes(session: Session) -> None:
 
     from clgraph.algorithms.refine_mesh import STRATEGIES, refine_mesh
 
-    mesh = star(24, 3).triangulate(convex_hull=True)
+    mesh = star(20, 3).triangulate(convex_hull=True)
     for strategy in STRATEGIES:
         refine_mesh(mesh, strategy=strategy, session=session, verify=True)
 

@@ -2,8 +2,8 @@
 
 ``WRITTEN`` has for each name the fields of :class:`amd.pseudocode.Body`. These differ from the tables:
 
-* ``V_MAC_F32`` and ``V_MAD_F32`` of gfx90a are in no table; LLVM's AMDGPU documentation has them: the product is
-  rounded before the sum.
+* ``V_MAC_F32``, ``V_MAD_F32``, ``V_MADMK_F32`` and ``V_MADAK_F32`` of gfx90a are in no table. LLVM's AMDGPU
+  documentation has them: the product is rounded before the sum.
 * ``V_DIV_FMAS``: the tables multiply by 2**32 (2**64 for doubles). ``V_DIV_SCALE`` scales by 2**64 (2**128) up or
   down, so the factor here undoes what the scaling did.
 * Minima and maxima of floats compare as IEEE's minNum with -0 < +0; signalling NaNs are taken as quiet ones.
@@ -51,6 +51,10 @@ def _scale(kind: str, bits: int) -> tuple:
 WRITTEN: dict[str, tuple] = {
     "V_MAC_F32": _value("float product = S0.f32 * S1.f32; D0.f32 = product + D0.f32;", _TWO, is_float=True),
     "V_MAD_F32": _value("float product = S0.f32 * S1.f32; D0.f32 = product + S2.f32;", _THREE, is_float=True),
+    "V_MADMK_F32": _value("float product = S0.f32 * S2.f32; D0.f32 = product + S1.f32;", _THREE, is_float=True),
+    "V_MADAK_F32": _value("float product = S0.f32 * S1.f32; D0.f32 = product + S2.f32;", _THREE, is_float=True),
+    "V_FMAMK_F32": _value("D0.f32 = fmaf(S0.f32, S2.f32, S1.f32);", _THREE, is_float=True),
+    "V_FMAAK_F32": _value("D0.f32 = fmaf(S0.f32, S1.f32, S2.f32);", _THREE, is_float=True),
     "V_FMAC_F32": _value("D0.f32 = fmaf(S0.f32, S1.f32, D0.f32);", _TWO, is_float=True),
     "V_FMAC_F64": _value("D0.f64 = fma(S0.f64, S1.f64, D0.f64);", {0: 64, 1: 64}, 64, is_float=True),
     "V_FMA_F32": _value("D0.f32 = fmaf(S0.f32, S1.f32, S2.f32);", _THREE, is_float=True),

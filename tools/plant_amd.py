@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Plant the bugs of ``tests/test_races.py`` into copies of the kernels, execute them as AMD code, and count those found.
+
+    tools/plant_amd.py [--targets gfx90a] [--seeds 100] [--seconds 20] [--caches] [--json rows.json] [bug ...]
+
+A bug is found if a workload of its folder has a wrong answer, an access out of bounds or a livelock under some seed.
+Workloads are small and solve whole problems, while the cases of the race lanes are made for the one race that a bug
+breaks; so some bugs stay unseen here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+import test_races as races  # noqa: E402
+
+WORKLOADS = {
+    "bfs": ("bfs",), "color": ("color", "distance_two"), "common": ("vocabulary", "primitives"),
+    "connected_components": ("connected_components",), "factorization": ("factorization_online", "factorization_offline"),
+    "minimum_spanning_forest": ("minimum_spanning_forest",), "partition": ("partition",), "primitives": ("primitives",),
+    "refine_mesh": ("refine_mesh",), "sssp": ("sssp",), "traversal": ("bfs", "sssp"),
+    "hash_collisions": ("hash_collisions",),
+}  # fmt: skip
+
+
+def execute(kernels: Path, name: str, target: str, options: argparse.Namespace) -> tuple[str, int]:
+    """Return how the workload failed, or "", and the seeds that it took."""
+    command = [sys.executable, str(ROOT / "tests/amd/work.py"), name, target, "--kernels", str(kernels)]
+    command += ["--seeds", str(options.seeds), "--seconds", str(options.seconds)]
+    command += ["--caches"] if options.caches else []
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=options.seconds + 240)
+    except subprocess.TimeoutExpired:
+        return "the workload did not end", 0
+    told = json.loads(run.stdout.strip().splitlines()[-1])
+    return told["failure"], told["seeds"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--targets", nargs="+", default=["gfx90a"])
+    parser.add_argument("--seeds", type=int, default=100)
+    parser.add_argument(
+        "--seconds", type=float, default=20.0, help="begin no further seed of a workload after this time"
+    )
+    parser.add_argument("--caches", action="store_true", help="give each group a cache that is not coherent")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("bugs", nargs="*")
+    options = parser.parse_args(arguments)
+    rows: list[dict[str, Any]] = []
+    for place, bugs in races.BUGS.items():
+        for name, (old, new) in bugs.items():
+            folder = place.file.split("/")[0]
+            if (options.bugs and name not in options.bugs) or folder not in WORKLOADS:
+                continue
+            with tempfile.TemporaryDirectory() as directory:
+                kernels = Path(directory) / "cl"
+                shutil.copytree(ROOT / "cl", kernels)
+                text = (kernels / place.file).read_text(encoding="utf-8")
+                (kernels / place.file).write_text(text.replace(old, new), encoding="utf-8")
+                for target in options.targets:
+                    rows.append(_row(kernels, name, place.file, target, options))
+                    print(f"{name} on {target}: {rows[-1]['found_by'] or 'not found'}", flush=True)
+            if options.json:
+                options.json.write_text(json.dumps(_result(rows, options), indent=1) + "\n", encoding="utf-8")
+    print({key: value for key, value in _result(rows, options).items() if key != "rows"})
+    return 0
+
+
+def _row(kernels: Path, name: str, file: str, target: str, options: argparse.Namespace) -> dict[str, Any]:
+    failure, seeds, workload = "", 0, ""
+    for workload in WORKLOADS[file.split("/")[0]]:
+        failure, seeds = execute(kernels, workload, target, options)
+        if failure:
+            break
+    found_by = workload if failure else ""
+    return {"bug": name, "file": file, "target": target, "found_by": found_by, "seeds": seeds, "failure": failure[:200]}
+
+
+def _result(rows: list[dict[str, Any]], options: argparse.Namespace) -> dict[str, Any]:
+    words = [word for word in sys.argv[1:] if word != "--json" and not word.endswith(".json")]
+    return {
+        "command": " ".join(["tools/plant_amd.py", *words]), "date": datetime.date.today().isoformat(),
+        "caches": options.caches, "bugs": len(rows), "found": sum(bool(row["found_by"]) for row in rows), "rows": rows,
+    }  # fmt: skip
+
+
+if __name__ == "__main__":
+    sys.exit(main())
