@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plant the bugs of ``tests/test_races.py`` into copies of the kernels, execute them as AMD code, and count those found.
+"""Plant the bugs of ``tests/test_races.py`` into copies of the kernels, and count those that executed AMD code shows.
 
     tools/plant_amd.py [--targets gfx90a] [--seeds 100] [--seconds 20] [--caches] [--json rows.json] [bug ...]
 
@@ -28,7 +28,8 @@ import test_races as races  # noqa: E402
 
 WORKLOADS = {
     "bfs": ("bfs",), "color": ("color", "distance_two"), "common": ("vocabulary", "primitives"),
-    "connected_components": ("connected_components",), "factorization": ("factorization_online", "factorization_offline"),
+    "connected_components": ("connected_components",),
+    "factorization": ("factorization_online", "factorization_offline"),
     "minimum_spanning_forest": ("minimum_spanning_forest",), "partition": ("partition",), "primitives": ("primitives",),
     "refine_mesh": ("refine_mesh",), "sssp": ("sssp",), "traversal": ("bfs", "sssp"),
     "hash_collisions": ("hash_collisions",),
