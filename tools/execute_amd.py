@@ -34,7 +34,8 @@ def kernel_files() -> dict[str, str]:
     found: dict[str, str] = {}
     for path in sorted([*(ROOT / "cl").rglob("*.cl"), *(ROOT / "cl").rglob("*.h")]):
         for name in re.findall(r"\bKERNEL(?:_\w+)?\s*(?:\([^()]*\)\s*)?(\w+)\(", path.read_text(encoding="utf-8")):
-            found.setdefault(name, str(path.relative_to(ROOT / "cl")))
+            if not name.isupper():  # the parameter of a macro
+                found.setdefault(name, str(path.relative_to(ROOT / "cl")))
     return found
 
 
