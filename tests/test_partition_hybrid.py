@@ -11,13 +11,11 @@ from conftest import session_on
 from partition_runs import GRID, quiet
 
 import clgraph as cg
-from clgraph.algorithms.partition import ALGORITHM, STRATEGIES, as_problem, hybrid, partition, strategies
+from clgraph.algorithms.partition import as_problem, host, hybrid, partition
 from clgraph.algorithms.partition.prices import CPU_MOVED_VERTICES, GPU_MOVED_VERTICES, moved_vertices
 from clgraph.data.graphs.graph import Graph
 from clgraph.device.facts import ANY_DEVICE
-from clgraph.device.profile_files import generic_profile
 from clgraph.errors import InputError, UnsupportedStrategyError
-from clgraph.model.strategy import choose
 from clgraph.reference.partition import partition_quality
 from clgraph.runtime.session import Session
 
@@ -126,14 +124,24 @@ def test_a_part_without_a_share_stays_empty_by_metis(pocl: Session, shares: list
     assert (result.part_weights <= 1.03 * expected + 1).all()
 
 
-def test_metis_is_weighed_on_cpus_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """METIS is faster than our kernels on a CPU, but not deterministic, and its cuts are worse than with effort=max."""
-    cpu = replace(ANY_DEVICE, is_cpu=True)
-    grid = as_problem(cg.generators.grid(200, 200), n_parts=16)
-    for installed, device, problem, expected in (
-        (True, cpu, grid, "hybrid"), (False, cpu, grid, "gpu"), (True, replace(cpu, is_cpu=False), grid, "gpu"),
-        (True, cpu, replace(grid, deterministic=True), "gpu"), (True, cpu, replace(grid, effort="max"), "gpu"),
-    ):  # fmt: skip
-        monkeypatch.setattr(strategies, "has_metis", lambda installed=installed: installed)
-        names, rates = ALGORITHM.contenders(problem, device), generic_profile(device).rates
-        assert choose(STRATEGIES, names, "auto", problem, device, rates).strategy == expected
+def test_metis_runs_on_the_host(pocl: Session) -> None:
+    pytest.importorskip("pymetis")
+    rng = np.random.default_rng(2)
+    src, dst = rng.integers(300, size=(2, 900))
+    graph = cg.Graph.from_edges(src, dst, rng.integers(0, 4, 900), n=310)
+    for each, k, weights in (
+        (GRID, 16, None),
+        (graph, 5, rng.integers(0, 3, 310)),
+        (Graph.from_edges([], [], n=9), 4, None),
+    ):
+        result = quiet(each, k, session=pocl, strategy="host", vertex_weights=weights, verify=True)
+        assert (
+            result.levels == []
+            and result.part_weights.max() <= as_problem(each, n_parts=k, vertex_weights=weights).limits.max()
+        )
+
+
+def test_host_needs_pymetis(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host, "has_metis", lambda: False)
+    with pytest.raises(UnsupportedStrategyError, match="pymetis"):
+        partition(GRID, 2, session=pocl, strategy="host")

@@ -209,6 +209,18 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
     Place("partition/lock_free.cl", "matching", ONE): {
         "mate-that-chose-another": ("if (u == NOBODY || choices[u] != (int)v) continue;", "if (u == NOBODY) continue;")
     },
+    Place("partition/clusters.cl", "pairs", ONE): {
+        "cluster-that-gets-too-heavy": (
+            "if (fetch_add(cluster_weights + cluster, weight) + weight > most) {\n"
+            "    fetch_add(cluster_weights + cluster, -weight);\n    return 0;\n  }",
+            "fetch_add(cluster_weights + cluster, weight);",
+        ),
+        "member-that-is-lost": (
+            "next[v] = exchange(heads + clusters[v], v);",
+            "next[v] = load_relaxed(heads + clusters[v]), store_relaxed(heads + clusters[v], v);",
+        ),
+    },
+    Place("partition/pairwise_fm.cl", "pairs", ONE): {"part-in-two-pairs": ("if (try_lock(locks + b)) {", "if (1) {")},
     Place("partition/hashed.cl", "contraction", (*lanes.WIDE, "-DWORDS_ORDER=1")): {
         "slot-that-two-lanes-take": (
             "if (found == NOBODY) found = compare_exchange(keys + slot, NOBODY, key);",

@@ -123,7 +123,7 @@ def _add_partition(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--refinement", default="label_propagation", help="label_propagation, buffered, permutations or noop"
     )  # fmt: skip
-    parser.add_argument("--effort", default="normal", help="normal or max, which tries and crosses more partitions")
+    parser.add_argument("--effort", default="normal", help="fast, normal or max: less time, or a smaller cut")
     parser.add_argument(
         "--scale-weights", type=float, metavar="FACTOR",
         help="multiply the weights of the edges and round them to the integers that a partition needs",

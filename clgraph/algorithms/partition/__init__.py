@@ -18,9 +18,17 @@ Strategies
     ``refinement`` selects how vertices move between parts: ``"label_propagation"`` [3]_; ``"buffered"``, in which a
     part accepts the requests with the largest gains that fit [4]_; ``"permutations"``, in which a part accepts the
     best subset of some requests; or ``"noop"``, which only projects the coarser partition.
+``pairwise_fm``
+    Multilevel partitioning by one work-item for each core of a CPU. Vertices join clusters by label propagation [5]_,
+    and a cluster is a vertex of the next level. The coarsest level is divided by recursive bisection, in several
+    attempts. On the way back each pair of adjacent parts is refined by the method of Fiduccia and Mattheyses [6]_ [7]_,
+    two pairs of different parts at the same time. It has a matching, contraction and refinement of its own, and is not
+    deterministic.
 ``hybrid``
     ``gpu``, but the CPU divides a coarse level, by METIS if pymetis is installed, else by the CPU's OpenCL runtime. All
     levels are refined on the device [4]_.
+``host``
+    METIS, on one core of the host, if pymetis is installed.
 
 References
 ----------
@@ -30,6 +38,9 @@ References
 .. [3] M. Gilbert, K. Madduri, E. Boman, S. Rajamanickam. "Jet: multilevel graph partitioning on graphics processing
    units." SIAM J. Scientific Computing 46, 2024.
 .. [4] G. Goodarzi, M. Burtscher, D. Goswami. "Parallel graph partitioning on a CPU-GPU architecture." IPDPSW 2016.
+.. [5] L. Gottesbüren et al. "Deep multilevel graph partitioning." ESA 2021.
+.. [6] C. Fiduccia, R. Mattheyses. "A linear-time heuristic for improving network partitions." DAC 1982.
+.. [7] M. Holtgrewe, P. Sanders, C. Schulz. "Engineering a scalable high quality graph partitioner." IPDPS 2010.
 """
 
 from __future__ import annotations
@@ -136,10 +147,10 @@ def partition(
     matching : {"two_hop", "lock_free", "segmented"}
     contraction : {"hashed", "sorted"}
     refinement : {"label_propagation", "buffered", "permutations", "noop"}
-    effort : {"normal", "max"}
-        ``"max"`` lowers the cut for more time. It tries more partitions of the coarse levels and combines them in
-        several generations, as a genetic algorithm does. It also coarsens and refines again within the parts, more
-        often.
+    effort : {"normal", "fast", "max"}
+        ``"fast"`` takes less time for a larger cut. ``"max"`` lowers the cut for more time. It tries more partitions of
+        the coarse levels, and ``gpu`` combines them in several generations, as a genetic algorithm does. It also
+        coarsens and refines again within the parts, more often.
     seed : int, or another argument of numpy.random.default_rng
         The seed of all random choices, modulo 2**32.
     deterministic : bool
@@ -153,9 +164,9 @@ def partition(
         ``individuals``, the number of partitions of the coarsest level that are tried; and ``top_k`` (1 … 16, default
         11), the number of moves to a part that the refinement ``"permutations"`` combines. With
         ``drop_light_edges=True`` coarse levels keep only their heaviest entries, at most twice the graph's mean degree
-        per vertex; this suits irregular graphs. ``hybrid`` has the same options except ``individuals``. It also has
-        ``move_at``, the largest number of vertices of the level that the CPU divides, and ``host``, ``"metis"`` or
-        ``"cpu"``.
+        per vertex; this suits irregular graphs. ``pairwise_fm`` has ``coarsest`` and ``individuals``. ``hybrid`` has
+        the options of ``gpu`` except ``individuals``. It also has ``move_at``, the largest number of vertices of the
+        level that the CPU divides, and ``host``, ``"metis"`` or ``"cpu"``.
 
     Returns
     -------
@@ -229,7 +240,7 @@ def _answer(problem: PartitionProblem, plan: Any) -> Partition:
         weights[apart.others], weights[apart.parts] = of_others, problem.vertex_weights[apart.vertices]
     result = Partition(edge_cut, parts)
     result.part_weights, result.imbalance = weights, _imbalance(problem, weights)
-    result.levels, result.graph = plan.levels, problem.graph
+    result.levels, result.graph = getattr(plan, "levels", []), problem.graph
     return result
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.algorithms.partition.host import by_metis, has_metis
 from clgraph.algorithms.partition.multilevel import Multilevel, PartitionPlan
-from clgraph.algorithms.partition.prices import has_metis, moved_vertices
+from clgraph.algorithms.partition.prices import moved_vertices
 from clgraph.algorithms.partition.problem import CONTRACTIONS, MATCHINGS, REFINEMENTS, PartitionProblem
 from clgraph.data.graphs.graph import Graph
 from clgraph.errors import NoDeviceError, UnsupportedStrategyError
@@ -56,7 +57,7 @@ class Hybrid(Multilevel):
         if n <= n_parts or not m:
             parts = np.arange(n, dtype=np.int32) % n_parts
         else:
-            parts = _by_metis(coarse) if self._cpu is None else self._by_runtime(coarse)
+            parts = by_metis(coarse)[0] if self._cpu is None else self._by_runtime(coarse)
         sizes_found = np.bincount(parts, coarse.vertex_weights, n_parts).astype(np.int32)
         arrays["work"].set(parts, offset=self._constant("BEST") * self.plan.setting.values["room"])
         self.plan.scope["parts_work"].set(sizes_found, offset=self._constant("BEST_SIZES") * n_parts)
@@ -97,26 +98,3 @@ class Hybrid(Multilevel):
     @property
     def details(self) -> dict[str, Any]:
         return {**super().details, "moved_to": self._host, "moved_vertices": self._moved}
-
-
-def _by_metis(problem: PartitionProblem) -> NDArray[np.int32]:
-    import pymetis  # type: ignore[import-not-found,unused-ignore]
-
-    graph, shares = problem.graph, None
-    parts_used = np.arange(problem.n_parts, dtype=np.int32)
-    if problem.target_weights is not None:
-        parts_used = np.flatnonzero(problem.target_weights.astype(np.float32) > 0).astype(np.int32)  # METIS rejects 0.
-        used = problem.target_weights[parts_used]
-        shares = (used / used.sum()).tolist()
-    rows: dict[str, Any] = {"xadj": graph.row_offsets, "adjncy": graph.column_indices}
-    if hasattr(pymetis, "CSRAdjacency"):  # pymetis has had it since 2025, when xadj and adjncy were deprecated
-        rows = {"adjacency": pymetis.CSRAdjacency(graph.row_offsets, graph.column_indices)}
-    _, parts = pymetis.part_graph(
-        parts_used.size,
-        **rows,
-        vweights=problem.vertex_weights,
-        eweights=None if graph.edge_weights is None else np.maximum(graph.edge_weights, 1),
-        tpwgts=shares,
-        options=pymetis.Options(seed=problem.seed % 2**31, ufactor=max(1, round(1000 * problem.imbalance))),
-    )
-    return parts_used[np.asarray(parts, np.int64)]

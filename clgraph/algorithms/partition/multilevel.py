@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.partition import variants
 from clgraph.algorithms.partition.balance import keep_limits, place
+from clgraph.algorithms.partition.launches import Launches
 from clgraph.engine.plan import Plan
 from clgraph.runtime.driver.failure import check_status
-from clgraph.runtime.programs.program import Launch
 
 LOCK_FREE, TWO_HOP, HASHED, GROWING, REFINING = (
     f"partition/{name}.cl" for name in ("lock_free", "two_hop", "hashed", "greedy_growing", "label_propagation")
@@ -28,7 +28,7 @@ _GROUPS_A_UNIT = 2  # work-groups per compute unit in a launch that refines seve
 # The number of cycles for each effort, and the greatest number of vertices of the level where a cycle starts.
 # A cycle coarsens the graph again, merging only vertices of the same part, and then refines the partition again.
 # With normal effort only CPUs make cycles, because CPUs refine in fewer turns. Other devices gain more from more turns.
-_CYCLES = {"normal": (1, 1 << 16), "max": (16, 1 << 18)}
+_CYCLES = {"fast": (0, 0), "normal": (1, 1 << 16), "max": (16, 1 << 18)}
 
 
 class PartitionPlan(Plan):
@@ -66,7 +66,7 @@ class PartitionPlan(Plan):
         return [] if not self.used else self.used[0].levels
 
 
-class Multilevel:
+class Multilevel(Launches):
     """One run of a multilevel partition. The host launches its kernels.
 
     ``run()`` leaves the part of each vertex in the plan's array ``work``. ``sizes`` has the numbers of vertices and
@@ -74,7 +74,7 @@ class Multilevel:
     """
 
     def __init__(self, plan: Any) -> None:
-        self.plan, self._session = plan, plan.session
+        super().__init__(plan)
         values = plan.setting.values
         self._coarsest, self._individuals = values["coarsest"], values["individuals"]
         self._drops = bool(values["drop_light_edges"])
@@ -82,17 +82,12 @@ class Multilevel:
         for source in (*own, *variants.sources_of(plan.problem, self._drops)):
             plan.program(source)  # Compile the kernels now, so that no run waits for the compiler.
         self._turn = variants.turn_of(plan.problem)
-        self._launches: dict[str, Launch] = {}
         self._constant = plan.program(REFINING).constant
         self._words = self._constant("LEVEL_WORDS")
         self.levels: list[dict[str, Any]] = []
 
     def launch(self, source: str, kernel: str, items: int, groups: int | None = None, **values: Any) -> None:
-        plan, program, facts = self.plan, self.plan.program(source), self._session.facts
-        launch = self._launches.get(kernel)
-        if launch is None:
-            defaults = dict.fromkeys(set(program.parameters(kernel)) - plan.scope.keys(), 0)
-            launch = self._launches[kernel] = program.bind(kernel, 1, {**plan.scope, **defaults})
+        program, facts, launch = self.plan.program(source), self._session.facts, self.bound(source, kernel)
         launch.set(**values)
         if groups is None:
             most, least = (4, 2048) if facts.is_cpu else (8, program.work_group_size)
@@ -194,24 +189,6 @@ class Multilevel:
         if within == other:
             level, n = len(sizes) - 1, sizes[-1][0]
             self.launch(HASHED, "carry_parts", n, level=level, is_coarser=0, before=other, after=best)
-
-    def reserve(self, name: str, size: int, *, keeps: bool = False) -> None:
-        """Replace array *name* by a new array of at least *size* items, if it is shorter.
-
-        With *keeps*, the old contents are copied to the new array.
-        """
-        plan, old = self.plan, self.plan.arrays[name]
-        if size <= old.size:
-            return
-        if keeps:
-            size = max(size, old.size * 3 // 2)
-        self._session.check_memory({name: old.dtype.itemsize * size})
-        new = self._session.empty(size, old.dtype)
-        if keeps:
-            new.copy_from(old)
-        plan.arrays[name] = plan.scope[name] = new
-        for launch in self._launches.values():
-            launch.replace(old, new)
 
     def _match(self, level: int, n: int, at_hubs: bool, seed: int, most_weight: int, within: int) -> None:
         values = {"level": level, "seed": seed, "within": within}

@@ -8,12 +8,10 @@ minimises the time lost by picking a slower strategy, not the error of each kern
 from __future__ import annotations
 
 import math
-from functools import cache
-from importlib.util import find_spec
 
 from clgraph.algorithms.partition.problem import PartitionProblem
 from clgraph.device.facts import DeviceFacts
-from clgraph.model.cost import Chain, Gathers, Work
+from clgraph.model.cost import Chain, Gathers, Part, Work
 
 # Size of a level divided by the size of the next finer level, in vertices and in entries, measured on meshes.
 SHRINKING = 0.57
@@ -22,6 +20,10 @@ COARSEST = 8.0  # The coarsest level has about this number of vertices per part.
 NEAR_BYTES = 2.0**18  # Bytes of the working set of the loads from the second-level cache.
 ENTRY_LOADS, VERTEX_LOADS = 8.0, 150.0  # Dependent loads to make all levels, per entry and per vertex of the graph.
 BORDER_LOADS = 40_000.0  # Dependent loads to refine all levels, per vertex of the graph at the border of a part.
+# Dependent loads of ``pairwise_fm``: per vertex, per entry, and additionally per entry at the border of a part.
+PAIRS_VERTEX_LOADS, PAIRS_ENTRY_LOADS, PAIRS_BORDER_LOADS = 160.0, 25.0, 300.0
+PAIRS_LAUNCHES = 300.0  # Kernel launches of ``pairwise_fm`` on all levels together.
+PAIRS_EFFORT = {"fast": 0.6, "normal": 1.0, "max": 8.0}  # Time of ``pairwise_fm`` by effort, in times of "normal".
 # After METIS has divided a coarse level, refinement takes 0.3 of BORDER_LOADS, because few turns improve the cut.
 AFTER_METIS = 0.3
 # Seconds of METIS on one core: per entry, per vertex, and additionally per entry at the border of a part.
@@ -51,15 +53,17 @@ def moved_vertices(facts: DeviceFacts, host: str = "metis") -> int:
     return GPU_MOVED_VERTICES if host == "metis" else 0
 
 
-@cache
-def has_metis() -> bool:
-    """Return whether the package pymetis, which calls METIS, is installed."""
-    return find_spec("pymetis") is not None
-
-
 def gpu(problem: PartitionProblem, facts: DeviceFacts) -> Work:
     """Predict the work of the partitioning strategy ``gpu``, in which the device also divides the coarsest level."""
     return _on_device(problem, facts, COARSEST * problem.n_parts, 1.0)
+
+
+def pairwise_fm(problem: PartitionProblem, facts: DeviceFacts) -> Work:
+    """Predict the work of ``pairwise_fm``, in which each core of a CPU runs one work-item."""
+    n, m = float(problem.graph.n_vertices), float(problem.graph.n_edges)
+    loads = PAIRS_VERTEX_LOADS * n + (PAIRS_ENTRY_LOADS + PAIRS_BORDER_LOADS * border_share(problem, n)) * m
+    chain = Chain(PAIRS_EFFORT[problem.effort] * loads / facts.compute_units, NEAR_BYTES)
+    return Work(launches=PAIRS_LAUNCHES, chains=(chain,))
 
 
 def hybrid(problem: PartitionProblem, facts: DeviceFacts) -> Work:
@@ -70,6 +74,13 @@ def hybrid(problem: PartitionProblem, facts: DeviceFacts) -> Work:
     seconds = METIS_ENTRY_SECONDS * own + METIS_VERTEX_SECONDS * moved
     seconds += METIS_BORDER_SECONDS * own * border_share(problem, moved)
     return _on_device(problem, facts, moved, AFTER_METIS) + Work(read_backs=4.0, host_seconds=seconds)
+
+
+def host(problem: PartitionProblem) -> list[Part]:
+    """Return the work of strategy ``host``: METIS on one core."""
+    n, m = float(problem.graph.n_vertices), float(problem.graph.n_edges)
+    seconds = METIS_ENTRY_SECONDS * m + METIS_VERTEX_SECONDS * n
+    return [(Work(host_seconds=seconds + METIS_BORDER_SECONDS * m * border_share(problem, n)), 1.0, 1.0)]
 
 
 def border_share(problem: PartitionProblem, n: float) -> float:

@@ -29,7 +29,7 @@ MAX_PARTS = 1024
 MATCHINGS = ("two_hop", "lock_free", "segmented")
 CONTRACTIONS = ("hashed", "sorted")
 REFINEMENTS = ("label_propagation", "buffered", "permutations", "noop")
-EFFORTS = ("normal", "max")
+EFFORTS = ("normal", "fast", "max")
 _MAX_CUT = 2**30  # greatest total edge weight. Kernels hold twice the cut in 32 bits.
 _MAX_WEIGHT = 2**31 - 1
 

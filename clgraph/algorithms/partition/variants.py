@@ -32,8 +32,8 @@ _DENSER = 2  # greatest mean degree of a coarse level after light edges are drop
 # per row than this, that is slow, because a sub-group processes a row and a work-group has few sub-groups.
 _SHORT = 8
 # For each effort, the greatest numbers of vertices and entries of a level on which individuals are refined.
-_SMALL = {"normal": (1 << 12, 1 << 15), "max": (1 << 13, 1 << 17)}
-_GENERATIONS = {"normal": 0, "max": 10}
+_SMALL = {"fast": (1 << 12, 1 << 15), "normal": (1 << 12, 1 << 15), "max": (1 << 13, 1 << 17)}
+_GENERATIONS = {"fast": 0, "normal": 0, "max": 10}
 _MAX_WORDS = 1 << 27  # greatest size, in words, of an array that holds data of all individuals
 
 
@@ -78,11 +78,11 @@ def arrays_of(problem: PartitionProblem, drops: bool) -> dict[str, Array]:
 
 
 def is_hasty(problem: PartitionProblem, facts: DeviceFacts) -> bool:
-    """Return whether to refine in fewer turns, as CPUs do by default.
+    """Return whether to refine in fewer turns, as CPUs do by default, and all devices with effort "fast".
 
     On CPUs the cut becomes only a little worse with fewer turns.
     """
-    return facts.is_cpu and problem.effort == "normal" and not problem.deterministic
+    return (problem.effort == "fast" or (facts.is_cpu and problem.effort == "normal")) and not problem.deterministic
 
 
 def individual_defines(problem: PartitionProblem, facts: DeviceFacts) -> dict[str, int | str]:
@@ -93,7 +93,7 @@ def individual_defines(problem: PartitionProblem, facts: DeviceFacts) -> dict[st
     """
     if is_hasty(problem, facts):
         return {"MIXES": 0}
-    return {"SPARSE_PATIENCE": "6u"} if problem.effort == "normal" else {}
+    return {"SPARSE_PATIENCE": "6u"} if problem.effort != "max" else {}
 
 
 def defines_of(
