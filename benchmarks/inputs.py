@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import planted
 import stencils
 
 from clgraph import generators
@@ -85,6 +86,10 @@ PARTITIONS: dict[str, Callable[..., Graph]] = {
     "grid-2048": partial(generators.grid, 2048, 2048),
     "stencil-120": partial(stencils.twenty_seven_point, 120),
 }
+COMMUNITIES: dict[str, Callable[..., Graph]] = {
+    **{f"planted-100K-{percent}": partial(planted.planted, 100_000, percent / 100) for percent in (20, 40, 60)},
+    "planted-67M": partial(planted.planted, 5_000_000, 0.4, least_degree=12),
+}
 
 
 def _shuffled(make: Callable[[], Graph]) -> Graph:
@@ -93,7 +98,7 @@ def _shuffled(make: Callable[[], Graph]) -> Graph:
 
 
 SHUFFLED = {f"{name}-shuffled": partial(_shuffled, make) for name, make in (PARTITIONS | SMALL).items()}
-GENERATED = PARTITIONS | SHUFFLED | END_TO_END | MATRICES | COMPONENTS | SPANNING | SEARCHES | SMALL
+GENERATED = COMMUNITIES | PARTITIONS | SHUFFLED | END_TO_END | MATRICES | COMPONENTS | SPANNING | SEARCHES | SMALL
 _POWER_LAW = ("rmat", "web")  # beginnings of names
 
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:  # Type checkers and editors read these imports. A test compar
     from clgraph.algorithms.color.columns import ColumnColoring as ColumnColoring
     from clgraph.algorithms.color.columns import color_columns as color_columns
     from clgraph.algorithms.color.conflicts import count_conflicts as count_conflicts
+    from clgraph.algorithms.communities import Communities as Communities
+    from clgraph.algorithms.communities import communities as communities
+    from clgraph.algorithms.communities import modularity as modularity
     from clgraph.algorithms.connected_components import Components as Components
     from clgraph.algorithms.connected_components import connected_components as connected_components
     from clgraph.algorithms.explain import explain as explain
@@ -62,6 +65,7 @@ _NAMES = {  # Each key is a module of the package, and its value lists the publi
     "clgraph.algorithms.color": "Coloring color",
     "clgraph.algorithms.color.columns": "ColumnColoring color_columns",
     "clgraph.algorithms.color.conflicts": "count_conflicts",
+    "clgraph.algorithms.communities": "Communities communities modularity",
     "clgraph.algorithms.connected_components": "Components connected_components",
     "clgraph.algorithms.refine_mesh": "RefinedMesh refine_mesh",
     "clgraph.algorithms.explain": "explain",

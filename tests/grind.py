@@ -252,6 +252,16 @@ def distance_two(session: Session) -> None:
         count_conflicts(graph, np.arange(45) % 7, distance=distance, session=session)
 
 
+def communities(session: Session) -> None:
+    """Find communities of small graphs by both methods, in work-groups of several work-items."""
+    from clgraph.algorithms import communities
+
+    src, dst, _ = _with_long_row(13, 40, 60, 20)
+    for method, directed in (("leiden", False), ("louvain", True)):
+        graph = Graph.from_edges(src, dst, np.arange(src.size) % 5, n=64, directed=directed)
+        communities.communities(graph, method=method, iterations=1, session=session, verify=True)
+
+
 def partitions(session: Session) -> None:
     """Partition small graphs with long rows, and isolated vertices, in work-groups of several work-items."""
     from clgraph.algorithms import partition

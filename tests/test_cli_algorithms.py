@@ -203,7 +203,7 @@ def test_ids_that_a_person_types_and_reads_are_those_of_the_file(
 def test_rows_and_json_are_not_mixed(graph_file: str, capsys: pytest.CaptureFixture[str]) -> None:
     commands = [
         ["connected_components"], ["minimum_spanning_forest"], ["bfs", "--source", "0"], ["sssp", "--source", "0"],
-        ["color"], ["partition", "-k", "2"],
+        ["color"], ["communities"], ["partition", "-k", "2"],
     ]  # fmt: skip
     for arguments in commands:
         assert main([*arguments, graph_file, "--json", "-o", "-"]) == 4
@@ -263,6 +263,15 @@ def test_the_command_writes_colors(graph_file: str, on_pocl: None, cli: Cli, tmp
     assert len(lines.splitlines()) == document["n_vertices"]
     assert main(["color", graph_file, "--order", "alphabetical"]) == 4
     assert main(["color", graph_file, "--order", "natural", "--strategy", "best_of_orders"]) == 2
+
+
+def test_the_command_writes_communities(graph_file: str, on_pocl: None, cli: Cli, tmp_path: Path) -> None:
+    document = cli.document("communities", graph_file, "--method", "louvain", "--seed", "2", "--verify")
+    assert document["verified"] and document["largest"] >= 1 and document["quality"] <= 1
+    path = tmp_path / "labels.npy"
+    text = cli.text("communities", graph_file, "--objective", "cpm", "--resolution", "0.25", "-o", str(path))
+    assert "quality" in text and np.load(path).dtype == np.int32
+    assert main(["communities", graph_file, "--resolution", "-1"]) == 4
 
 
 def test_the_command_writes_parts(graph_file: str, on_pocl: None, cli: Cli, tmp_path: Path) -> None:

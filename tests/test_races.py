@@ -221,10 +221,32 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
         ),
     },
     Place("partition/pairwise_fm.cl", "pairs", ONE): {"part-in-two-pairs": ("if (try_lock(locks + b)) {", "if (1) {")},
-    Place("partition/hashed.cl", "contraction", (*lanes.WIDE, "-DWORDS_ORDER=1")): {
+    Place("common/row_table.h", "contraction", (*lanes.WIDE, "-DWORDS_ORDER=1")): {
         "slot-that-two-lanes-take": (
             "if (found == NOBODY) found = compare_exchange(keys + slot, NOBODY, key);",
             "if (found == NOBODY) store_relaxed(keys + slot, key);",
+        )
+    },
+    Place("communities/move.cl", "community_moves", ONE): {
+        # Two vertices that join a community at once lose an addition.
+        "sum-that-is-lost": (
+            "fetch_add(out_sums + c, sign * out);",
+            "store_relaxed(out_sums + c, load_relaxed(out_sums + c) + sign * out);",
+        ),
+        # The edge between two vertices that both move is then counted twice.
+        "edge-of-two-movers": ("(has_moved ? 1 : 2)", "2"),
+    },
+    Place("communities/contract.cl", "community_parts", ONE): {
+        "parts-flattened-by-halving": (
+            "while ((above = load_stale(parent + root)) != root) root = above;",
+            "(void)above; root = find_root(parent, (int)v);",
+        )
+    },
+    Place("communities/refine.cl", "community_groups", ONE): {
+        # It may join another group in the same round.
+        "group-that-its-vertex-leaves": (
+            " || (group_sizes[c] == 1 && joins(seed, round, (uint)c))) continue;",
+            ") continue;",
         )
     },
     Place("partition/moving.h", "refinement", ONE): {

@@ -54,6 +54,7 @@ ELSEWHERE = {  # the first that fits counts
     "rounds": ("traversal",),
     "vocabulary": ("common",),
     "partitions": ("partition",),
+    "communities": ("communities",),
     "components": ("connected_components",),
     "forests": ("minimum_spanning_forest",),
     "colorings": ("color",),

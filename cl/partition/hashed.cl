@@ -11,20 +11,8 @@
  * multilevel graph analysis", IPDPS 2021.
  */
 #include "partition/level.h"
+#include "common/row_table.h"
 #include "primitives/group_scan.h"
-
-#ifndef TEAM                     /* lanes that share a row: 1 or SUB_GROUP_SIZE */
-#define TEAM SUB_GROUP_SIZE
-#endif
-#if TEAM == 1
-#define team_sync()
-#define team_sum(x) (x)
-#define TEAM_LANE 0u
-#else
-#define team_sync() sg_sync()
-#define team_sum(x) sg_sum(x)
-#define TEAM_LANE sg_lane()
-#endif
 
 /* Loop over a group's chunk of consecutive items; its work-items take one item each at a time. */
 #define CHUNK_OF_GROUP(n)                                                                             \
@@ -93,30 +81,6 @@ KERNEL number_leaders(uint level, LEVELS_PARAMETERS, __global const int *mates, 
     slot_begins[c] = (int)(uint)at_own;
     arena[at_weights + c] = vertex_weight(&on, v) + (u == NOBODY ? 0 : vertex_weight(&on, u));
   }
-}
-
-/* Returns 1 if the key was not there before. */
-INLINE int insert(volatile __global int *keys, volatile __global int *weights, uint room, int key, int weight) {
-  uint slot = (uint)(((ulong)mixed((uint)key) * room) >> 32);
-  for (uint tries = 0u; tries < room; tries++) {
-#if TEAM == 1
-    const int found = keys[slot];
-    if (found == NOBODY) keys[slot] = key;
-    if (found == NOBODY || found == key) {
-      weights[slot] += weight;
-      return found == NOBODY;
-    }
-#else
-    int found = load_relaxed(keys + slot);
-    if (found == NOBODY) found = compare_exchange(keys + slot, NOBODY, key);
-    if (found == NOBODY || found == key) {
-      fetch_add(weights + slot, weight);
-      return found == NOBODY;
-    }
-#endif
-    if (++slot == room) slot = 0u;
-  }
-  return 0;
 }
 
 INLINE int insert_row(const level_t *on, int v, int c, volatile __global int *keys, volatile __global int *weights,

@@ -14,6 +14,7 @@ from clgraph.names import unknown_name
 MODULES = {
     "bfs": "clgraph.algorithms.bfs",
     "color": "clgraph.algorithms.color",
+    "communities": "clgraph.algorithms.communities",
     "connected_components": "clgraph.algorithms.connected_components",
     "factorization": "clgraph.algorithms.factorization",
     "hash_collisions": "clgraph.algorithms.hash_collisions",

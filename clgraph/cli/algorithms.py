@@ -109,6 +109,33 @@ def _show_color(run: Run) -> Shown:
     )
 
 
+# ---- communities
+
+
+def _add_communities(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--method", choices=("leiden", "louvain"), default="leiden", help="leiden (the default) or louvain"
+    )
+    parser.add_argument(
+        "--objective", choices=("modularity", "cpm"), default="modularity",
+        help="modularity (the default), or cpm, the constant Potts model",
+    )  # fmt: skip
+    parser.add_argument("--resolution", type=float, default=1.0, help="higher values give smaller communities (1)")
+    parser.add_argument("--iterations", type=int, default=4, help="how often to start again from what was found (4)")
+    parser.add_argument("--seed", type=int, default=0, help="of all random choices (0)")
+
+
+def _show_communities(run: Run) -> Shown:
+    import numpy as np
+
+    found = run.result
+    largest = int(np.bincount(found.labels).max(initial=0))
+    return Shown(
+        {"n_communities": found.n_communities, "quality": found.quality, "largest": largest},
+        {"communities": f"{found.n_communities:,}", "quality": f"{found.quality:.6g}", "largest": f"{largest:,}"},
+    )
+
+
 # ---- partitions
 
 
@@ -250,6 +277,11 @@ _COMMANDS = (
         "color", "colour the vertices of a graph so that neighbours differ", _show_color, _add_color,
         _given("distance", "order", "balanced", "deterministic", "prefer", "seed"), write=_writer("colors"),
         output="each vertex and its colour (an int32 array of colours if FILE ends in .npy)",
+    ),
+    GraphCommand(
+        "communities", "find communities by Leiden or Louvain", _show_communities, _add_communities,
+        _given("method", "objective", "resolution", "iterations", "seed"),
+        output="each vertex and its community", write=_writer("labels"),
     ),
     GraphCommand(
         "partition", "divide the vertices into parts with few edges between them", _show_partition, _add_partition,
