@@ -438,7 +438,7 @@ def test_prefer_says_whether_auto_looks_for_few_colors(session: Session) -> None
     graph = cg.generators.rmat(10, 8, seed=1)
     fast = cg.explain("color", graph, prefer="time", session=session)
     assert fast.contenders == (fast.strategy,) and fast.strategy != "best_of_orders"
-    assert set(fast.seconds) == set(STRATEGIES)
+    assert set(fast.seconds) == {k for k, v in STRATEGIES.items() if v.unsupported(session.facts) is None}
     assert fast.strategy in ("first_fit", "speculative") or not session.facts.is_cpu
     result = cg.color(graph, prefer="time", session=session, verify=True)
     assert result.info.strategy == fast.strategy

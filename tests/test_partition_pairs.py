@@ -21,6 +21,13 @@ from clgraph.runtime.session import Session
 PAIRS = "pairwise_fm"
 
 
+@pytest.fixture
+def session(session: Session) -> Session:
+    if not session.facts.is_cpu:
+        pytest.skip("pairwise_fm runs on CPUs only")
+    return session
+
+
 @pytest.mark.parametrize("name", UNDIRECTED)
 def test_pairs_divide_every_small_graph(session: Session, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(strategies, "_MIN_COARSEST", 8)

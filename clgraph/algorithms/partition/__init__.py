@@ -148,9 +148,9 @@ def partition(
     contraction : {"hashed", "sorted"}
     refinement : {"label_propagation", "buffered", "permutations", "noop"}
     effort : {"normal", "fast", "max"}
-        ``"fast"`` takes less time for a larger cut. ``"max"`` lowers the cut for more time. It tries more partitions of
-        the coarse levels, and ``gpu`` combines them in several generations, as a genetic algorithm does. It also
-        coarsens and refines again within the parts, more often.
+        On CPUs ``"fast"`` takes less time for a larger cut; on GPUs it is the same as ``"normal"``. ``"max"`` lowers
+        the cut for more time. It tries more partitions of the coarse levels, and ``gpu`` combines them in several
+        generations, as a genetic algorithm does. It also coarsens and refines again within the parts, more often.
     seed : int, or another argument of numpy.random.default_rng
         The seed of all random choices, modulo 2**32.
     deterministic : bool
