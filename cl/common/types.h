@@ -45,7 +45,7 @@
 /* Prefetch the cache line at p. */
 #ifdef HOST_BUILD
 #define FETCH_AHEAD(p)
-#elif DEV_IS_CPU && !defined(__SPIR__)  /* PoCL, where prefetch does nothing */
+#elif DEV_IS_CPU && !DEV_NVIDIA_SM && !defined(__SPIR__)  /* PoCL, where prefetch does nothing */
 #define FETCH_AHEAD(p) __builtin_prefetch((const __private void *)(size_t)(p))
 #else
 #define FETCH_AHEAD(p) prefetch(p, 1)
