@@ -100,6 +100,7 @@ class PairwiseFM(Launches):
         """Partition the graph."""
         n, m = self.plan.problem.graph.n_vertices, self.plan.problem.graph.n_edges
         self._turn, self.sizes, self._ends = 0, [(n, m)], [2 * n]
+        self._table_room = 0  # Each run clears the tables, because a search in a table without free slots never ends.
         self._took: dict[tuple[str, int], float] = defaultdict(float)
         started = time.perf_counter()
         may_compare = self._effort.compares or self._core is None or 4 * self._core.edges_outside > m
