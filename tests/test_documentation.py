@@ -75,7 +75,14 @@ def blocks(page: Path) -> list[Block]:
 
 BY_PAGE = {str(page.relative_to(ROOT)): blocks(page) for page in PAGES}
 BLOCKS = [block for found in BY_PAGE.values() for block in found]
-NOT_RUN = {"README.md": 1, "CONTRIBUTING.md": 1, "docs/devices.md": 1, "docs/first_steps.md": 1, "docs/networkx.md": 1}
+NOT_RUN = {
+    "README.md": 1,
+    "CONTRIBUTING.md": 1,
+    "docs/devices.md": 1,
+    "docs/first_steps.md": 1,
+    "docs/networkx.md": 1,
+    "docs/amd.md": 2,
+}
 """Blocks that no test runs, by page."""
 REASONS = "downloads", "needs a GPU", "needs several machines", "needs root", "takes minutes"
 
@@ -91,7 +98,7 @@ CHECKS = {  # Assertions to run after a block, by page and number of the block.
     },
     "docs/python.md": {
         0: "assert cg.connected_components(graph, strategy='afforest').n_components == result.n_components",
-        14: "assert 0.5 < -search.best_score_ < 0.75  # the noise is 0.5",
+        15: "assert 0.5 < -search.best_score_ < 0.75  # the noise is 0.5",
     },
     "docs/meshes.md": {
         0: "assert mesh.n_points == 8",

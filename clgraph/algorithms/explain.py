@@ -151,6 +151,11 @@ class Options(TypedDict, total=False):
     initial: Any
     tol: float
     max_iter: int
+    method: str
+    objective: str
+    resolution: float
+    max_levels: int
+    iterations: int
 
 
 def explain(
