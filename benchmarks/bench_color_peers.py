@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Time colourings on CPUs beside graph-tool, on the same graphs in one run.
 
     benchmarks/bench_color_peers.py --python /usr/bin/python3 --devices pocl intel --json results.json

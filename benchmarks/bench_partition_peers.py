@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Time partitions on CPUs beside METIS and KaMinPar, on the same graphs in one run.
 
     benchmarks/bench_partition_peers.py --devices pocl intel --json results.json
