@@ -28,12 +28,11 @@
 #define STAGE_TILE 1u
 #define STAGE_PREFIX 2u
 
-/* One work-item per group calls; the last ticket clears the counter for the next launch.  Tickets that a launch left
- * when it was cut off must not name tiles beyond the last, which have no state word. */
+/* One work-item per group calls; the last ticket clears the counter for the next launch. */
 INLINE uint draw_tile(volatile __global uint *control) {
-  uint tile = fetch_add(control + CONTROL_TICKET, 1u), last = (uint)get_num_groups(0) - 1u;
-  if (tile == last) store_relaxed(control + CONTROL_TICKET, 0u);
-  return min(tile, last);
+  uint tile = fetch_add(control + CONTROL_TICKET, 1u);
+  if (tile + 1u == get_num_groups(0)) store_relaxed(control + CONTROL_TICKET, 0u);
+  return tile;
 }
 
 /* Returns 1 if a spin that has taken *turn* turns must give up. */
