@@ -45,6 +45,7 @@ def good_values(directory: Path, session: Any) -> dict[str, Any]:
         "src": [0, 1], "dst": [1, 2], "row_offsets": [0, 1, 2], "column_indices": [1, 0], "algorithm": "bfs",
         "users": [0, 1], "items": [0, 1], "values": [1.0, 2.0], "ids": [0], "user": 0, "vertex": 0,
         "colors": np.arange(graph.n_vertices), "parts": np.arange(graph.n_vertices) % 4, "n_parts": 4,
+        "labels": np.arange(graph.n_vertices) % 4,
         "SplitGraph:parts": [[on_device]], "hash": "murmur3", "bits": 3, "n_ratings": 20,
         "X": ratings, "ratings": ratings, "n_users": 9, "n_items": 9, "document": session.profile.to_json(),
         "dtype": np.int32, "host": np.arange(5), "verify": True, "callback": lambda *_: True,  # True ends a fit

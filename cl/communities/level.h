@@ -21,10 +21,12 @@
 #ifndef LOOP_FACTOR              /* how often the weight of a self-loop counts: 2 in undirected graphs */
 #define LOOP_FACTOR 2
 #endif
+#ifndef BLOCK                    /* consecutive vertices that a sub-group takes at a time */
 #if DEV_IS_CPU
-#define BLOCK 64u                /* consecutive vertices that a sub-group takes at a time */
+#define BLOCK 64u
 #else
 #define BLOCK 1u
+#endif
 #endif
 
 /* Words of a round in the array `state`. */

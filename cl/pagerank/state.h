@@ -88,7 +88,8 @@ INLINE void update(int v, sum_t sum, rank_t old, rank_t scale, round_t r, __glob
   share[v] = rank * scale;
 }
 
-/* Add up a pair of numbers over the work-group, in a fixed order.  The result is right in work-item 0. */
+/* Add up a pair of numbers over the work-group, in a fixed order.  The result is right in work-item 0.  A barrier must
+ * follow before scratch is written again. */
 INLINE sums_t over_group(sums_t sums, __local sum_t *scratch) {
 #if WG_SIZE > 1
   int i = get_local_id(0);
@@ -105,7 +106,6 @@ INLINE sums_t over_group(sums_t sums, __local sum_t *scratch) {
     sums.change = scratch[0];
     sums.dangling = scratch[WG_SIZE];
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
 #endif
   return sums;
 }

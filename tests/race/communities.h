@@ -2,6 +2,7 @@
  * does, on small graphs with weights. */
 #pragma once
 
+#define BLOCK 2u                  /* Several work-items take part in each kernel. */
 #include "communities/move.cl"
 #include "communities/refine.cl"
 #include "communities/contract.cl"
@@ -16,7 +17,7 @@ struct Searched {
     std::vector<std::map<int, long>> found(n);
     for (int k = 0; k < 3 * n; k++) {
       const int u = (int)random.below(k % 3 ? n : 2), v = (int)random.below(n);
-      if (u != v) found[u][v] = found[v][u] = 1 + (long)((u + v) % 4);
+      if (u != v) found[u][v] = found[v][u] = 300000l * (1 + (u + v) % 4);  /* Strengths exceed 2^20. */
     }
     rows.push_back(0);
     strengths.resize(n);
@@ -68,6 +69,8 @@ static bool community_moves_right(Random &random, ulong seed) {
   const Array<int> before = on.labels;
   const Array<long> sums_before = on.sums;
   const ulong factor = on.total() << 20;
+  launch(on.n, [&] { measure_rows(on.n, 0, on.rows, on.columns, on.entries, 0, on.labels, on.state); });
+  if (on.state[ROUND_WEIGHT] != on.inside(before)) return false;
   launch(on.n, [&] {
     decide(on.n, 0, on.rows, on.columns, on.entries, on.room, 1, (uint)seed, 1, factor, 1ul << 20, on.strengths, on.strengths, on.sums,
            on.sums, on.sizes, on.labels, on.active, on.targets, on.keys, on.weights);
@@ -88,7 +91,10 @@ static bool community_moves_right(Random &random, ulong seed) {
   long products = 0, n_active = 0;
   for (int c = 0; c < on.n; c++) products += on.sums[c] * on.sums[c];
   for (int v = 0; v < on.n; v++) n_active += on.active[v];
-  return on.sums == on.sums_of(on.labels) && words[ROUND_WEIGHT] == on.inside(on.labels) - on.inside(before)
+  Array<int> sizes(on.n);
+  for (int v = 0; v < on.n; v++) sizes[on.labels[v]]++;
+  const long n_moved = std::count_if(on.targets.begin(), on.targets.end(), [](int target) { return target != NOBODY; });
+  return on.sizes == sizes && words[ROUND_MOVED] == n_moved && on.sums == on.sums_of(on.labels) && words[ROUND_WEIGHT] == on.inside(on.labels) - on.inside(before)
          && (words[ROUND_HIGH] << 40) + (words[ROUND_MIDDLE] << 20) + words[ROUND_LOW] == products
          && words[ROUND_ACTIVE] == n_active;
 }

@@ -45,6 +45,7 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
         *(("-DWG_SIZE=1", f"-D{name}") for name in ("RANKED=0", "WIDE=1", "MARKED=1")),
         (*WIDE, "-DWORDS_ORDER=1"),
     ],
+    "directed_communities": [("-DWG_SIZE=1",)],
     "communities": [("-DWG_SIZE=1",), (*WIDE, "-DWORDS_ORDER=1")],
     "distance_two": [(), ("-DWG_SIZE=4", "-DGROUP_TEAM=1")],
     "sized_nets": [(), ("-DWG_SIZE=4", "-DGROUP_TEAM=1"), (*WIDE, "-DTEAM=4")],

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from clgraph.algorithms.color import ALGORITHM, Coloring, Options
 from clgraph.algorithms.color.problem import MAX_PAIRS, ColoringProblem, as_problem, columns_graph
 from clgraph.algorithms.color.star import conflict_graph, entry_places
-from clgraph.arguments import Seed, checked_flag
+from clgraph.arguments import Seed, checked_flag, refusing, shown
 from clgraph.data.graphs.graph import Graph
 from clgraph.errors import InputError
 from clgraph.runtime.session import SessionLike
@@ -35,7 +35,11 @@ class ColumnColoring(Coloring):
 
         A function's derivatives along the columns of this matrix are the argument of :meth:`recover`.
         """
-        seeds = np.zeros((self.colors.size, self.n_colors), dtype)
+        with refusing("dtype", dtype, "a type of numbers"):
+            kind = np.dtype(dtype)
+        if kind.kind not in "biufc":
+            raise InputError(f"dtype = {shown(dtype)}; allowed: a type of numbers")
+        seeds = np.zeros((self.colors.size, self.n_colors), kind)
         seeds[np.arange(self.colors.size), self.colors] = 1
         return seeds
 

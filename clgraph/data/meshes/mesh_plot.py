@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clgraph.arguments import checked_array, checked_flag
+from clgraph.arguments import checked_array, checked_flag, shown
 from clgraph.errors import InputError, MissingExtraError
 
 _MAX_WITH_EDGES = 15_000  # triangles. In larger meshes, edges would cover the colours.
@@ -33,6 +33,8 @@ def plot_mesh(
     if numbers is None and style:
         raise InputError(f"{next(iter(style))}= colours triangles by values; pass values, too")
     ax = _new_axes() if ax is None else ax
+    if not hasattr(ax, "tripcolor"):
+        raise InputError(f"ax = {shown(ax)}; allowed: axes of matplotlib")
     if numbers is not None:
         of_points = len(numbers) == len(points) and len(numbers) != len(triangles)
         form: dict[str, Any] = {"shading": "gouraud"} if of_points else {"edgecolors": "face"}

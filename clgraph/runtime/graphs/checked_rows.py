@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clgraph.arguments import checked_count
+from clgraph.arguments import checked_count, shown
 from clgraph.data.graphs.csr import MAX_VERTICES
 from clgraph.errors import GraphError, InputError
 from clgraph.runtime.memory.arrays import DeviceArray
@@ -30,6 +30,8 @@ def checked_rows(
     session: Session, row_offsets: Any, column_indices: Any, edge_weights: Any, vertex_weights: Any, n_vertices: Any
 ) -> CheckedRows:
     """Check the arguments of :meth:`DeviceGraph.from_arrays`, except for the entries."""
+    if not isinstance(session, Session):
+        raise InputError(f"session = {shown(session)}; allowed: a Session")
     given = {"edge_weights": edge_weights, "vertex_weights": vertex_weights}
     wanted = {name: array for name, array in given.items() if array is not None}
     arrays = {
