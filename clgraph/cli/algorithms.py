@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from clgraph.cli.communities import COMMUNITIES
 from clgraph.cli.graph_command import GraphCommand, Run, Shown
 from clgraph.cli.options import vertex_ids, write_result
 from clgraph.cli.paths import BFS, SSSP
@@ -106,33 +107,6 @@ def _show_color(run: Run) -> Shown:
     return Shown(
         {"distance": run.args.distance, "n_colors": n_colors, "class_sizes": sizes},
         {"colors": f"{n_colors:,}", "class sizes": f"{min(sizes, default=0):,} … {max(sizes, default=0):,}"},
-    )
-
-
-# ---- communities
-
-
-def _add_communities(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--method", choices=("leiden", "louvain"), default="leiden", help="leiden (the default) or louvain"
-    )
-    parser.add_argument(
-        "--objective", choices=("modularity", "cpm"), default="modularity",
-        help="modularity (the default), or cpm, the constant Potts model",
-    )  # fmt: skip
-    parser.add_argument("--resolution", type=float, default=1.0, help="higher values give smaller communities (1)")
-    parser.add_argument("--iterations", type=int, default=4, help="how often to start again from what was found (4)")
-    parser.add_argument("--seed", type=int, default=0, help="of all random choices (0)")
-
-
-def _show_communities(run: Run) -> Shown:
-    import numpy as np
-
-    found = run.result
-    largest = int(np.bincount(found.labels).max(initial=0))
-    return Shown(
-        {"n_communities": found.n_communities, "quality": found.quality, "largest": largest},
-        {"communities": f"{found.n_communities:,}", "quality": f"{found.quality:.6g}", "largest": f"{largest:,}"},
     )
 
 
@@ -279,11 +253,6 @@ _COMMANDS = (
         output="each vertex and its colour (an int32 array of colours if FILE ends in .npy)",
     ),
     GraphCommand(
-        "communities", "find communities by Leiden or Louvain", _show_communities, _add_communities,
-        _given("method", "objective", "resolution", "iterations", "seed"),
-        output="each vertex and its community", write=_writer("labels"),
-    ),
-    GraphCommand(
         "partition", "divide the vertices into parts with few edges between them", _show_partition, _add_partition,
         _given("n_parts", "imbalance", "matching", "contraction", "refinement", "effort", "seed", "deterministic"),
         prepare=_rounded, write=_write_parts,
@@ -294,6 +263,7 @@ _COMMANDS = (
         _given("distance", "hashes", "bit_widths"), plot="the collisions",
     ),
     BFS,
+    COMMUNITIES,
     PAGERANK,
     SSSP,
 )  # fmt: skip
