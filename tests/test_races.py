@@ -57,7 +57,10 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
         "shares-of-this-round": ("share[v] = rank * scale;", "share[v] = rank * scale + share[0] * 0;"),
     },
     Place("pagerank/row_blocks.cl", "row_blocks", ("-DWG_SIZE=4", "-DDEV_HAS_FP64=1"), "threads"): {
-        "sums-before-all-is-gathered": ("before, gathered);\n    barrier(CLK_LOCAL_MEM_FENCE);", "before, gathered);"),
+        "sums-of-others-too-early": (
+            "heads[lid] = is_head ? sum : head;\n  barrier(CLK_LOCAL_MEM_FENCE);",
+            "heads[lid] = is_head ? sum : head;",
+        ),
     },
     Place("connected_components/phases.cl", "lists"): {
         # Another work-item's halving may overwrite a root by an ancestor that is none. Then the forest is not flat.
