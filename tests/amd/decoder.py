@@ -19,7 +19,10 @@ EARLIER = {  # (format, operation of gfx90a): its name
     ("VOP3", 449): "V_MAD_F32",
     ("MUBUF", 63): "BUFFER_WBINVL1_VOL",
 }
-LATER = {("MUBUF", 43): "BUFFER_GL0_INV", ("MUBUF", 44): "BUFFER_GL1_INV"}  # of gfx1100, whose format is not tried
+LATER = {
+    ("MUBUF", 43): "BUFFER_GL0_INV",
+    ("MUBUF", 44): "BUFFER_GL1_INV",
+}  # gfx1100 has these two in a format that the decoder does not try.
 _FAMILY = {"gfx90a": "cdna", "gfx1100": "rdna3"}
 _SOURCES = ("src0", "src1", "src2", "ssrc0", "ssrc1", "vsrc1", "srcx0", "srcy0")
 # The order of tries: more specific formats first.

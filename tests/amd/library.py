@@ -56,7 +56,7 @@ class Library:
         self._read: set[Path] = set()
 
     def handlers(self, patterns: Sequence[Pattern]) -> list[int]:
-        """Return the addresses of the functions of *patterns*; compile those that no library has."""
+        """Return the addresses of the functions of *patterns*. Functions that no library has are compiled first."""
         if not {*patterns} <= self._found.keys():
             self._read_folder()
         if not {*patterns} <= self._found.keys():

@@ -105,7 +105,7 @@ class LoadedProgram:
         areas : sequence of Area
             All memory that the kernel may use.
         n_dynamic_bytes : int
-            Local memory that arguments add to that of the kernel.
+            Bytes of local memory that the arguments ask for, besides the local memory of the kernel.
         """
         kernel, loaded, report = self.kernels[name], self._loaded, _Report()
         block = np.frombuffer(_argument_block(kernel, arguments, n_groups * group_size), np.uint8).copy()

@@ -191,7 +191,7 @@ static void backward_permute(Wave *w, const Ins *i) {
   LANES(w) w->v[(size_t)i->dst * WAVE + lane] = found[lane];
 }
 
-/* ---- cache instructions, and those that do nothing here */
+/* ---- cache instructions, and instructions without effect in this executor */
 static void invalidate(Wave *w, const Ins *i) {
   (void)i;
   drop_lines(w, w->group->lines[0]);

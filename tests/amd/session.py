@@ -32,7 +32,7 @@ from clgraph.runtime.programs.program import Program
 from clgraph.runtime.programs.source import build_input
 from clgraph.runtime.session import Session
 
-COMPUTE_UNITS = 4  # of the GPU that is executed: few, since a launch that fills the GPU then has few groups
+COMPUTE_UNITS = 4  # The executed GPU has few units, so that a launch which fills it has few groups.
 
 
 @cache
