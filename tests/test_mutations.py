@@ -24,7 +24,7 @@ def test_nearly_all_are_found() -> None:
     for key, row in table.items():
         assert [name for name in ANSWERS if row.get(name)] == list(row) and len(row) == 1, key
     n_found, n_unseen = (sum(name in row for row in table.values()) for name in ("found_by", "unseen"))
-    assert n_found >= 0.94 * (n_found + n_unseen), f"{n_found} found, {n_unseen} unseen"
+    assert n_found >= 0.95 * (n_found + n_unseen), f"{n_found} found, {n_unseen} unseen"
 
 
 def test_changes_are_what_they_say() -> None:
