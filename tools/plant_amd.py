@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plant the bugs of ``tests/test_races.py`` into copies of the kernels, and count the bugs that executed AMD code finds.
+"""Plant the bugs of ``tests/test_races.py`` into copies of the kernels, and count those that executed AMD code finds.
 
     tools/plant_amd.py [--targets gfx90a] [--seeds 100] [--seconds 20] [--caches] [--json rows.json] [bug ...]
 

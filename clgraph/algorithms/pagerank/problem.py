@@ -13,10 +13,9 @@ from numpy.typing import DTypeLike, NDArray
 
 from clgraph.arguments import checked_array, checked_count, checked_number, refusing, shown
 from clgraph.data.graphs.graph import Graph
-from clgraph.data.graphs.lookup import vertex_number
 from clgraph.data.graphs.networkx_graphs import Weight
 from clgraph.data.graphs.wrapped import wrap_graph
-from clgraph.engine.problem import GraphProblem
+from clgraph.engine.problem import GraphProblem, vertex_number
 from clgraph.errors import GraphError, InputError
 
 # Ranks sum to 1, so rounding them to float32 changes their sum of absolute values by up to 6e-8 in each iteration.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.traversal.plan import SearchPlan
 from clgraph.algorithms.traversal.problem import GREATEST, SearchProblem
-from clgraph.data.graphs.lookup import vertex_ids
+from clgraph.engine.problem import vertex_ids
 from clgraph.errors import DistanceOverflowError, UnsupportedStrategyError
 from clgraph.model.recipe import Recipe
 from clgraph.runtime.session import Session

@@ -12,9 +12,9 @@ from numpy.typing import DTypeLike
 from clgraph.algorithms.traversal.problem import GREATEST, LARGEST_DEGREE, SearchProblem, source_numbers
 from clgraph.arguments import checked_flag, checked_number, refusing, shown
 from clgraph.data.graphs.graph import Graph
-from clgraph.data.graphs.lookup import vertex_ids
 from clgraph.data.graphs.networkx_graphs import Weight
 from clgraph.data.graphs.wrapped import wrap_graph
+from clgraph.engine.problem import vertex_ids
 from clgraph.errors import GraphError, InputError
 from clgraph.runtime.graphs.weight_range import weight_range
 from clgraph.runtime.session import Session

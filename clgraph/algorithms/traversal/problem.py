@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from clgraph.arguments import check_length, checked_array, is_array
 from clgraph.data.graphs.graph import Graph
-from clgraph.data.graphs.lookup import find_vertex, vertex_number
 from clgraph.data.graphs.stats import GraphStats
 from clgraph.data.graphs.wrapped import is_unread
 from clgraph.device.facts import DeviceFacts
-from clgraph.engine.problem import GraphProblem
+from clgraph.engine.problem import GraphProblem, find_vertex, vertex_number
 from clgraph.errors import InputError
 from clgraph.runtime.graphs.device_graph import GraphOnDevice, device_graph
 from clgraph.runtime.memory.arrays import DeviceArray

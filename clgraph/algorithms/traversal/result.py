@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.data.graphs.lookup import vertex_ids, vertex_number
+from clgraph.engine.problem import vertex_ids, vertex_number
 from clgraph.engine.result import GraphResult, ids_of
 from clgraph.errors import InputError
 
