@@ -92,7 +92,7 @@ def write_reference(folder: Path) -> None:
 
 
 def public_names(module: ModuleType) -> list[str]:
-    """Return the documented names of *module*: ``__all__``, or else its own classes and functions.
+    """Return the documented names of *module*: ``__all__``, or else classes and functions of it and its submodules.
 
     Names of clgraph itself are left out, since the page of clgraph has them.
     """
@@ -103,7 +103,9 @@ def public_names(module: ModuleType) -> list[str]:
     return sorted(
         name
         for name, value in vars(module).items()
-        if not name.startswith("_") and callable(value) and getattr(value, "__module__", "") == module.__name__
+        if not name.startswith("_")
+        and callable(value)
+        and f"{getattr(value, '__module__', '')}.".startswith(f"{module.__name__}.")
     )
 
 
